@@ -7,8 +7,8 @@
 
 #include "app/cli/cli.h"
 #include "app/gui/app.h"
-#include "app/gui/bench.h"
-#include "core/device/child_process.h"
+#include "app/gui/window/bench.h"
+#include "core/device/compile/child_process.h"
 
 namespace {
 

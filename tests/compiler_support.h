@@ -1,6 +1,6 @@
 // What a compiler on this machine can do.
 #pragma once
-#include "core/device/kernel_library.h"
+#include "core/device/kernels/kernel_library.h"
 
 // clang's mathematical functions in double precision are a package of their own.
 inline bool has_libclc() {

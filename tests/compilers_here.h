@@ -1,6 +1,6 @@
 // Which compilers of CUDA C++ this computer has.
 #pragma once
-#include "core/device/kernel_library.h"
+#include "core/device/kernels/kernel_library.h"
 
 // Whether there is the compiler "nvrtc", "nvcc" or "clang"; "" any.
 [[maybe_unused]] inline bool compiler_here(const std::string& name = {}) {

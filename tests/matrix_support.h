@@ -10,7 +10,7 @@
 #include "core/base/rng.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
-#include "tests/simt_support.h"
+#include "tests/simt/support.h"
 
 namespace lockstep::matrix_test {
 

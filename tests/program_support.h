@@ -6,8 +6,8 @@
 #include "core/base/files.h"
 #include "core/base/rng.h"
 #include "core/device/arguments.h"
-#include "core/device/kernel_library.h"
-#include "core/model/launch.h"
+#include "core/device/kernels/kernel_library.h"
+#include "core/model/launch/launch.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
 

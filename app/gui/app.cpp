@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/gui/renderer.h"
-#include "app/gui/views/cluster_data.h"
-#include "app/gui/views/timeline_data.h"
+#include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/timeline/timeline_data.h"
+#include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
 #include "core/base/user_folders.h"
 #include "lessons/player/cluster_training.h"

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "app/gui/app.h"
-#include "app/gui/bench.h"
+#include "app/gui/window/bench.h"
 #include "core/base/diagnostic.h"
 
 namespace lockstep::gui {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "app/gui/worker.h"
-#include "core/device/measured.h"
+#include "app/gui/work/worker.h"
+#include "app/silicon/measured.h"
 
 namespace lockstep::gui {
 

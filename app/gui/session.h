@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/issue_trail.h"
-#include "app/gui/kernel_desk.h"
-#include "app/gui/progress.h"
-#include "app/gui/roof_trail.h"
-#include "core/model/launch.h"
-#include "core/nn/step_record.h"
-#include "core/simt/history.h"
-#include "core/simt/history_memory.h"
+#include "app/gui/desk/issue_trail.h"
+#include "app/gui/desk/kernel_desk.h"
+#include "app/gui/desk/progress.h"
+#include "app/gui/desk/roof_trail.h"
+#include "core/model/launch/launch.h"
+#include "core/nn/train/step_record.h"
+#include "core/simt/history/history.h"
+#include "core/simt/history/history_memory.h"
 #include "core/trace/focus.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/lesson.h"

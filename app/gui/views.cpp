@@ -2,14 +2,14 @@
 #include <array>
 
 #include "app/gui/view.h"
-#include "app/gui/views/cluster_views.h"
-#include "app/gui/views/kernel_views.h"
-#include "app/gui/views/memory_views.h"
-#include "app/gui/views/roofline.h"
-#include "app/gui/views/sm_views.h"
-#include "app/gui/views/streams_views.h"
-#include "app/gui/views/threads_view.h"
-#include "app/gui/views/training_views.h"
+#include "app/gui/views/cluster/cluster_views.h"
+#include "app/gui/views/kernel/kernel_views.h"
+#include "app/gui/views/memory/memory_views.h"
+#include "app/gui/views/roofline/roofline.h"
+#include "app/gui/views/sm/sm_views.h"
+#include "app/gui/views/sm/threads_view.h"
+#include "app/gui/views/streams/streams_views.h"
+#include "app/gui/views/training/training_views.h"
 
 namespace lockstep::gui {
 

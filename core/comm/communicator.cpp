@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/base/diagnostic.h"
-#include "core/comm/collectives.h"
-#include "core/comm/reduce.h"
+#include "core/comm/collectives/collectives.h"
+#include "core/comm/collectives/reduce.h"
 
 namespace lockstep::comm {
 namespace {

@@ -16,9 +16,9 @@
 #include <unordered_map>
 
 #include "core/base/diagnostic.h"
-#include "core/comm/group_end.h"
-#include "core/comm/outside.h"
-#include "core/comm/reduce.h"
+#include "core/comm/collectives/reduce.h"
+#include "core/comm/outside/group_end.h"
+#include "core/comm/outside/outside.h"
 
 namespace lockstep::comm {
 

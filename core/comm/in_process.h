@@ -12,8 +12,8 @@
 
 #include "core/comm/communicator.h"
 #include "core/comm/events.h"
-#include "core/comm/link.h"
-#include "core/comm/traffic.h"
+#include "core/comm/network/link.h"
+#include "core/comm/network/traffic.h"
 
 namespace lockstep::comm {
 

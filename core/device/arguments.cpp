@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "core/simt/tensor_map.h"
+#include "core/simt/async/tensor_map.h"
 
 namespace lockstep::device {
 

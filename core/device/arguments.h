@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/device/device.h"
-#include "core/device/thread_pool.h"
+#include "core/device/kernels/thread_pool.h"
 
 namespace lockstep::device {
 

@@ -13,8 +13,8 @@
 
 #include "core/base/dtype.h"
 #include "core/base/result.h"
-#include "core/model/launch.h"
-#include "core/simt/texture.h"
+#include "core/model/launch/launch.h"
+#include "core/simt/memory/texture.h"
 
 namespace lockstep::device {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "core/device/devices.h"
-#include "core/device/kernel_library.h"
+#include "core/device/kernels/kernel_library.h"
 
 namespace lockstep::device {
 

@@ -8,7 +8,7 @@
 
 #include "core/device/arguments.h"
 #include "core/device/devices.h"
-#include "core/device/kernel_library.h"
+#include "core/device/kernels/kernel_library.h"
 #include "core/device/timeline.h"
 
 namespace lockstep::device {

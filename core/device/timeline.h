@@ -1,13 +1,13 @@
 // The device's own timeline, in simulated microseconds: when the host calls, when copies and kernels run. The rules are
-// those of host programs (core/model/streams.h): copies from the engine's vectors are of pageable memory, so the host waits
-// for them; kernels of different streams share the SMs. An event's times are those that hold if nothing else is asked for:
-// a later launch on another stream may still take SMs from a kernel that has not ended.
+// those of host programs (core/model/streams/streams.h): copies from the engine's vectors are of pageable memory, so the
+// host waits for them; kernels of different streams share the SMs. An event's times are those that hold if nothing else is
+// asked for: a later launch on another stream may still take SMs from a kernel that has not ended.
 #pragma once
 #include <optional>
 #include <utility>
 
 #include "core/device/device.h"
-#include "core/model/streams.h"
+#include "core/model/streams/streams.h"
 
 namespace lockstep::device {
 

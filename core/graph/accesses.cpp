@@ -4,9 +4,9 @@
 #include <map>
 #include <mutex>
 
-#include "core/device/kernel_library.h"
+#include "core/device/kernels/kernel_library.h"
 #include "core/graph/graph.h"
-#include "core/ptx/program.h"
+#include "core/ptx/decode/program.h"
 
 namespace lockstep::graph {
 

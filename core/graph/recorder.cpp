@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
-#include "core/device/kernel_library.h"
+#include "core/device/kernels/kernel_library.h"
 
 namespace lockstep::graph {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/ptx/module.h"
-#include "core/ptx/program.h"
+#include "core/ptx/decode/program.h"
+#include "core/ptx/parse/module.h"
 
 namespace lockstep::ptx {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/simt/call.h"
-#include "core/simt/cluster.h"
-#include "core/simt/plan.h"
+#include "core/simt/async/cluster.h"
+#include "core/simt/execute/call.h"
+#include "core/simt/execute/plan.h"
 #include "core/simt/warp.h"
 
 namespace lockstep::simt {

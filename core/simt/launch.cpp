@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "core/base/sizes.h"
-#include "core/simt/checker.h"
-#include "core/simt/cluster.h"
+#include "core/simt/async/cluster.h"
+#include "core/simt/check/checker.h"
 #include "core/simt/driver.h"
-#include "core/simt/plan.h"
+#include "core/simt/execute/plan.h"
 
 namespace lockstep::simt {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/ptx/program.h"
-#include "core/simt/memory.h"
+#include "core/ptx/decode/program.h"
+#include "core/simt/memory/memory.h"
 
 namespace lockstep::simt {
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "core/ptx/program.h"
-#include "core/simt/async.h"
+#include "core/ptx/decode/program.h"
+#include "core/simt/async/async.h"
 #include "core/simt/launch.h"
-#include "core/simt/path_state.h"
+#include "core/simt/paths/path_state.h"
 
 namespace lockstep::simt {
 

@@ -1,4 +1,4 @@
-// What an op is: one row of ops.cpp. The tape, the cost tables and tests/every_op_test.cpp read the same row.
+// What an op is: one row of ops.cpp. The tape, the cost tables and tests/every/op_test.cpp read the same row.
 // forward and backward are written once per op, in ops/<op>.cpp, against the call structs below; they launch kernels by
 // their base name ("relu"), and the call adds the element type ("relu_f64"). Inputs arrive contiguous unless the row takes
 // strides. An op has one output: a cell with two (an LSTM's h and c) stacks them, and views take them apart.

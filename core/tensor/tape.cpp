@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
-#include "core/device/kernel_library.h"
+#include "core/device/kernels/kernel_library.h"
 #include "core/tensor/ops/walk.h"
 
 namespace lockstep::tensor {

@@ -225,7 +225,7 @@ class NoGrad {  // while it lives, ops record no gradients and keep nothing for 
     bool before_;
 };
 
-// "core/nn/layers.cpp:24": the file from the project's folder on.
+// "core/nn/layers/layers.cpp:24": the file from the project's folder on.
 std::string place_of(const std::source_location& where);
 
 // The type that an op computes in: of its first floating input; `otherwise` where it has none.

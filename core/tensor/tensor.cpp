@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "core/base/diagnostic.h"
-#include "core/model/gpu_spec.h"
+#include "core/model/gpus/gpu_spec.h"
 
 namespace lockstep::tensor {
 

@@ -1,5 +1,5 @@
 // The one table: every published figure that the model is held to, with its source, what kernel measures it, and whether the
-// figure went into the GPU's row in core/model/gpus.cpp. Figures as printed; of a range the first number.
+// figure went into the GPU's row in core/model/gpus/gpus.cpp. Figures as printed; of a range the first number.
 #include "core/validate/validate.h"
 
 namespace lockstep::validate {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "core/model/launch.h"
+#include "core/model/launch/launch.h"
 #include "core/validate/validate.h"
 
 namespace lockstep::validate {

@@ -9,7 +9,7 @@
 
 #include "core/base/files.h"
 #include "core/ptx/ptx.h"
-#include "core/simt/tensor_map.h"
+#include "core/simt/async/tensor_map.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/kernel_source.h"
 #include "lessons/player/texture_arguments.h"

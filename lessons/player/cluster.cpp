@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
-#include "core/model/gpu_spec.h"
-#include "core/parallel/schedules/schedules.h"
+#include "core/model/gpus/gpu_spec.h"
+#include "core/parallel/pipeline/schedules/schedules.h"
 #include "lessons/player/cluster_training.h"
 
 namespace lockstep::lessons {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/comm/timing.h"
-#include "core/parallel/layout.h"
-#include "core/parallel/mesh.h"
+#include "core/comm/network/timing.h"
+#include "core/parallel/layout/layout.h"
+#include "core/parallel/layout/mesh.h"
+#include "core/parallel/pipeline/schedule.h"
 #include "core/parallel/plan.h"
-#include "core/parallel/schedule.h"
-#include "core/parallel/trainer.h"
+#include "core/parallel/train/trainer.h"
 
 namespace lockstep::lessons {
 

@@ -1,5 +1,5 @@
 // Messages are given to the links again, by time of sending, rank and number, as the run itself did it
-// (core/comm/traffic.h).
+// (core/comm/network/traffic.h).
 #include "lessons/player/cluster_step.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "core/base/diagnostic.h"
-#include "core/comm/traffic.h"
+#include "core/comm/network/traffic.h"
 
 namespace lockstep::lessons {
 

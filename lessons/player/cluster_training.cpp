@@ -8,7 +8,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/nn/models/models.h"
-#include "core/parallel/zero.h"
+#include "core/parallel/train/zero.h"
 #include "lessons/player/cluster_step.h"
 #include "lessons/player/parallel_scene.h"
 

@@ -21,10 +21,10 @@
 #include <tuple>
 
 #include "core/base/diagnostic.h"
-#include "core/comm/collectives.h"
+#include "core/comm/collectives/collectives.h"
 #include "core/comm/in_process.h"
-#include "core/comm/network.h"
-#include "core/comm/timing.h"
+#include "core/comm/network/network.h"
+#include "core/comm/network/timing.h"
 #include "lessons/player/parallel_scene.h"
 
 namespace lockstep::lessons {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/simt/memory.h"
+#include "core/simt/memory/memory.h"
 
 namespace lockstep::lessons {
 

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/streams.h"
+#include "core/model/streams/streams.h"
 #include "lessons/player/kernel_arguments.h"
 
 namespace lockstep::lessons {

@@ -1,5 +1,5 @@
 // Layouts on a mesh in a scene: tensors cut over real ranks, brought into another layout by real collectives; core's layouts
-// (core/parallel/layout.h) say who holds what and which collectives move it.
+// (core/parallel/layout/layout.h) say who holds what and which collectives move it.
 //
 //   HEAD:     "tensor" (shape=ROWSxCOLUMNS layout=, and to= for another layout), or "product" (shape=MxKxN of A [M,K] B
 //   [K,N],
@@ -21,7 +21,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/comm/in_process.h"
-#include "core/parallel/layout.h"
+#include "core/parallel/layout/layout.h"
 #include "lessons/player/parallel_scene.h"
 
 namespace lockstep::lessons {

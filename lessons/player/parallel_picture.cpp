@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/comm/timing.h"
+#include "core/comm/network/timing.h"
 #include "lessons/player/figure_table.h"
 
 namespace lockstep::lessons {

@@ -29,10 +29,10 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/rng.h"
-#include "core/comm/network.h"
+#include "core/comm/network/network.h"
 #include "core/nn/data/sampler.h"
 #include "core/nn/models/models.h"
-#include "core/parallel/trainer.h"
+#include "core/parallel/train/trainer.h"
 #include "lessons/player/parallel_scene.h"
 
 namespace lockstep::lessons {

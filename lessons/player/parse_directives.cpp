@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "core/model/gpu_spec.h"
+#include "core/model/gpus/gpu_spec.h"
 #include "lessons/player/expression.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/parallel_scene.h"

@@ -1,4 +1,4 @@
-// Plans in a scene: what a training step would take on a machine of any size (core/parallel/planner.h). All derived.
+// Plans in a scene: what a training step would take on a machine of any size (core/parallel/plan/planner.h). All derived.
 //
 //   HEAD:     the model (llama3-405b, megatron-1.7b ...); "state" plans nothing and counts the bytes of weights, gradients
 //   and
@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
-#include "core/model/gpu_spec.h"
-#include "core/parallel/planner.h"
+#include "core/model/gpus/gpu_spec.h"
+#include "core/parallel/plan/planner.h"
 #include "lessons/player/parallel_scene.h"
 
 namespace lockstep::lessons {

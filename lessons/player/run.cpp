@@ -4,8 +4,8 @@
 
 #include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/device/confined.h"
-#include "core/device/kernel_library.h"
+#include "core/device/compile/confined.h"
+#include "core/device/kernels/kernel_library.h"
 #include "core/ptx/ptx.h"
 #include "lessons/player/cheaper_runs.h"
 #include "lessons/player/host_program.h"

@@ -9,8 +9,8 @@
 #include <stop_token>
 #include <string>
 
-#include "core/model/launch.h"
-#include "core/nn/step_record.h"
+#include "core/model/launch/launch.h"
+#include "core/nn/train/step_record.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/lesson.h"
 

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "core/base/diagnostic.h"
-#include "core/parallel/schedules/schedules.h"
+#include "core/parallel/pipeline/schedules/schedules.h"
 #include "lessons/player/parallel_scene.h"
 
 namespace lockstep::lessons {

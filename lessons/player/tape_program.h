@@ -27,8 +27,8 @@
 #include <string>
 #include <vector>
 
-#include "core/nn/execution.h"
-#include "core/nn/step_record.h"
+#include "core/nn/train/execution.h"
+#include "core/nn/train/step_record.h"
 #include "core/tensor/gradcheck.h"
 
 namespace lockstep::lessons {

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "core/base/diagnostic.h"
-#include "core/nn/execution.h"
-#include "core/nn/graph_record.h"
-#include "core/nn/module.h"
+#include "core/nn/layers/module.h"
+#include "core/nn/train/execution.h"
+#include "core/nn/train/graph_record.h"
 #include "lessons/player/tape_derivatives.h"
 
 namespace lockstep::lessons {

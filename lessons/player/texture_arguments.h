@@ -18,7 +18,7 @@
 
 #include "core/base/array.h"
 #include "core/base/result.h"
-#include "core/simt/memory.h"
+#include "core/simt/memory/memory.h"
 #include "lessons/player/kernel_arguments.h"
 
 namespace lockstep::lessons {

@@ -16,8 +16,8 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
-#include "core/nn/kept_options.h"
 #include "core/nn/models/models.h"
+#include "core/nn/train/kept_options.h"
 #include "lessons/player/cheaper_runs.h"
 #include "lessons/player/figure_name.h"
 

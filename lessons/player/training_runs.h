@@ -17,7 +17,7 @@
 
 #include "core/base/result.h"
 #include "core/nn/cheaper/cheaper.h"
-#include "core/nn/trainer.h"
+#include "core/nn/train/trainer.h"
 
 namespace lockstep::lessons {
 

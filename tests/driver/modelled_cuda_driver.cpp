@@ -24,12 +24,12 @@
 #include <thread>
 #include <vector>
 
-#include "core/device/cuda_driver.h"
-#include "core/model/launch.h"
-#include "core/model/streams.h"
+#include "core/device/cuda/cuda_driver.h"
+#include "core/model/launch/launch.h"
+#include "core/model/streams/streams.h"
 #include "core/ptx/ptx.h"
+#include "core/simt/async/tensor_map.h"
 #include "core/simt/launch.h"
-#include "core/simt/tensor_map.h"
 
 using namespace lockstep;
 

@@ -2,13 +2,13 @@
 // m a maze, r CIFAR-10, s safetensors, t text, z npz. What can be read is written and read again, and is the same; what
 // cannot is refused in a sentence.
 #pragma once
-#include "core/nn/data/checkpoint.h"
-#include "core/nn/data/csv.h"
 #include "core/nn/data/data_set.h"
-#include "core/nn/data/grid_world.h"
-#include "core/nn/data/inflate.h"
-#include "core/nn/data/npz.h"
-#include "core/nn/data/safetensors.h"
+#include "core/nn/data/files/checkpoint.h"
+#include "core/nn/data/files/csv.h"
+#include "core/nn/data/files/inflate.h"
+#include "core/nn/data/files/npz.h"
+#include "core/nn/data/files/safetensors.h"
+#include "core/nn/data/made/grid_world.h"
 #include "core/nn/data/text.h"
 #include "tests/fuzz/ptx_target.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <sstream>
 
-#include "core/device/kernels_only.h"
-#include "core/device/source_tokens.h"
+#include "core/device/compile/kernels_only.h"
+#include "core/device/compile/source_tokens.h"
 #include "tests/fuzz/ptx_target.h"
 
 namespace lockstep::fuzz {

@@ -14,8 +14,8 @@
 
 #include "core/base/diagnostic.h"
 #include "core/ptx/ptx.h"
+#include "core/simt/async/tensor_map.h"
 #include "core/simt/launch.h"
-#include "core/simt/tensor_map.h"
 
 namespace lockstep::fuzz {
 

@@ -1,4 +1,4 @@
-// Functions that are called and not inlined, as CUDA kernels and as plain C++: tests/every_function_test.cpp compiles this
+// Functions that are called and not inlined, as CUDA kernels and as plain C++: tests/every/function_test.cpp compiles this
 // text by every compiler for the machine, and includes it for the host. Each k_... is one thread's work for its number x.
 #ifdef LOCKSTEP_HOST
 #define FUNCTION inline

@@ -2,8 +2,8 @@
 // product is. Which of the two depends on the shape alone, so the bits do not depend on the number of threads.
 #include <type_traits>
 
-#include "core/device/matmul.h"
-#include "core/device/plain_product.h"
+#include "core/device/kernels/matmul.h"
+#include "core/device/kernels/plain_product.h"
 #include "core/device/twins/twins.h"
 
 namespace lockstep::device::twins::LOCKSTEP_ISA {

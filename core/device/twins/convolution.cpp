@@ -7,8 +7,8 @@
 #include <array>
 #include <type_traits>
 
-#include "core/device/matmul.h"
-#include "core/device/plain_product.h"
+#include "core/device/kernels/matmul.h"
+#include "core/device/kernels/plain_product.h"
 #include "core/device/twins/twins.h"
 
 #define CONVOLUTION                                                                                                  \

@@ -1,11 +1,11 @@
-// Matrix products (kernels/matmul.cu): f32 by the library of core/device/matmul.h, f64 by plain loops; f16 and bf16 are
-// widened, multiplied in f32 and rounded once, as the kernels do.
-#include "core/device/matmul.h"
+// Matrix products (kernels/matmul.cu): f32 by the library of core/device/kernels/matmul.h, f64 by plain loops; f16 and bf16
+// are widened, multiplied in f32 and rounded once, as the kernels do.
+#include "core/device/kernels/matmul.h"
 
 #include <cmath>
 #include <type_traits>
 
-#include "core/device/plain_product.h"
+#include "core/device/kernels/plain_product.h"
 #include "core/device/twins/twins.h"
 
 namespace lockstep::device::twins::LOCKSTEP_ISA {

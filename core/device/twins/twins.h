@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/device/arguments.h"
-#include "core/device/thread_pool.h"
+#include "core/device/kernels/thread_pool.h"
 #include "core/device/twins/element.h"
 #include "core/device/twins/isa.h"
 

@@ -1,5 +1,5 @@
 // Elementary functions as loops can use them: no branches, no library calls, so that a compiler makes vectors of them.
-// f32 and f64; errors below 3 units in the last place (tests/device_vector_math_test.cpp). NaN gives NaN.
+// f32 and f64; errors below 3 units in the last place (tests/device/vector_math_test.cpp). NaN gives NaN.
 // Sources of the coefficients: Cephes (Moshier), fdlibm (Sun); the exponential is a Taylor series on |r| <= ln 2 / 2.
 #pragma once
 #include <bit>

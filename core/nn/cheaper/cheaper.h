@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/base/dtype.h"
-#include "core/nn/step_record.h"
+#include "core/nn/train/step_record.h"
 
 namespace lockstep::tensor {
 class Heap;

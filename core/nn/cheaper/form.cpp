@@ -9,7 +9,7 @@
 #include "core/base/diagnostic.h"
 #include "core/nn/cheaper/kept_form.h"
 #include "core/nn/cheaper/workbench.h"
-#include "core/nn/data/parameter_arrays.h"
+#include "core/nn/data/files/parameter_arrays.h"
 #include "core/nn/data/refusal.h"
 
 namespace lockstep::nn {

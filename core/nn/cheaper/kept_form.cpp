@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/base/diagnostic.h"
-#include "core/nn/data/parameter_arrays.h"
+#include "core/nn/data/files/parameter_arrays.h"
 #include "core/nn/data/refusal.h"
 #include "core/tensor/ops.h"
 

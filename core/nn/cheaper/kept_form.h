@@ -10,9 +10,9 @@
 #include <span>
 #include <string>
 
-#include "core/nn/data/checkpoint.h"
-#include "core/nn/layers.h"
-#include "core/nn/task.h"
+#include "core/nn/data/files/checkpoint.h"
+#include "core/nn/layers/layers.h"
+#include "core/nn/train/task.h"
 
 namespace lockstep::nn {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/nn/cheaper/cheaper.h"
-#include "core/nn/layers.h"
-#include "core/nn/trainer.h"
+#include "core/nn/layers/layers.h"
+#include "core/nn/train/trainer.h"
 #include "core/tensor/op.h"
 
 namespace lockstep::nn::cheaper {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/nn/data/data_set.h"
-#include "core/nn/data/points.h"
+#include "core/nn/data/made/points.h"
+#include "core/nn/data/made/sequences.h"
 #include "core/nn/data/sampler.h"
-#include "core/nn/data/sequences.h"
 
 namespace lockstep::nn {
 

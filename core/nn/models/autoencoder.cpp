@@ -6,7 +6,7 @@
 #include "core/base/diagnostic.h"
 #include "core/nn/data/data_set.h"
 #include "core/nn/data/sampler.h"
-#include "core/nn/layers.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/evaluate.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <span>
 
-#include "core/nn/task.h"
+#include "core/nn/train/task.h"
 
 namespace lockstep::nn {
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
-#include "core/nn/data/points.h"
+#include "core/nn/data/made/points.h"
 #include "core/nn/data/sampler.h"
-#include "core/nn/layers.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"
 

@@ -1,8 +1,8 @@
 // A graph convolutional network (Kipf and Welling 2017) on a planted graph: softmax(Â relu(Â X W1 + b1) W2 + b2), the loss
 // on the few labelled nodes, judged on all others. Every step sees the whole graph.
 #include "core/base/diagnostic.h"
-#include "core/nn/data/planted_graph.h"
-#include "core/nn/layers.h"
+#include "core/nn/data/made/planted_graph.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/list.h"
 #include "core/nn/models/pictures.h"
 #include "core/tensor/ops.h"

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "core/base/diagnostic.h"
-#include "core/nn/data/points.h"
-#include "core/nn/layers.h"
+#include "core/nn/data/made/points.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"
 

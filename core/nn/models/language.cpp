@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "core/base/diagnostic.h"
+#include "core/nn/data/made/sequences.h"
 #include "core/nn/data/sampler.h"
-#include "core/nn/data/sequences.h"
 #include "core/nn/models/evaluate.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"

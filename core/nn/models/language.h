@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/nn/data/text.h"
-#include "core/nn/layers.h"
-#include "core/nn/task.h"
+#include "core/nn/layers/layers.h"
+#include "core/nn/train/task.h"
 
 namespace lockstep::nn {
 

@@ -1,6 +1,6 @@
 // LeNet-5 in nine lines: 32x32x1, 6c3x3, relu, avgpool, 16c3x3, relu, avgpool, 120, 84, 10. And resnet8: a stem and three
 // stages of one residual block each, 16, 32 and 64 channels, batch-normalised, for pictures of any size and planes.
-#include "core/nn/layers.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/list.h"
 #include "core/nn/models/pictures.h"
 #include "core/tensor/ops.h"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/nn/data/points.h"
+#include "core/nn/data/made/points.h"
 #include "core/nn/data/sampler.h"
-#include "core/nn/layers.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"
 

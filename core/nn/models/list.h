@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "core/nn/task.h"
+#include "core/nn/train/task.h"
 
 namespace lockstep::nn {
 

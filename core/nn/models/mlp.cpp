@@ -1,5 +1,5 @@
 // Multi-layer perceptrons over flat pictures.
-#include "core/nn/layers.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/list.h"
 #include "core/nn/models/pictures.h"
 

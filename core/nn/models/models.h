@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/nn/task.h"
+#include "core/nn/train/task.h"
 
 namespace lockstep::nn {
 

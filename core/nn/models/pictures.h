@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "core/nn/data/data_set.h"
-#include "core/nn/task.h"
+#include "core/nn/train/task.h"
 
 namespace lockstep::nn {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
-#include "core/nn/data/grid_world.h"
-#include "core/nn/layers.h"
+#include "core/nn/data/made/grid_world.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"
 

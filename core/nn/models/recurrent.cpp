@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "core/nn/data/made/sequences.h"
 #include "core/nn/data/sampler.h"
-#include "core/nn/data/sequences.h"
-#include "core/nn/layers.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/evaluate.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/nn/data/points.h"
+#include "core/nn/data/made/points.h"
 #include "core/nn/data/sampler.h"
-#include "core/nn/layers.h"
+#include "core/nn/layers/layers.h"
 #include "core/nn/models/evaluate.h"
 #include "core/nn/models/list.h"
 #include "core/nn/models/pictures.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "core/base/diagnostic.h"
-#include "core/model/gpu_spec.h"
+#include "core/model/gpus/gpu_spec.h"
 #include "core/tensor/ops.h"
 #include "core/tensor/ops/rows.h"
 

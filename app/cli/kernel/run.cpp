@@ -1,0 +1,336 @@
+// `lockstep run FILE.{cu,ptx} --grid ... --block ... --arg ...`: one kernel on the modelled GPU, timed unless --functional.
+// read_input() makes a launch of what was asked, launch() runs it, to_json() and print() tell what came of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "app/cli/cli.h"
+#include "app/cli/kernel/metrics_text.h"
+#include "app/cli/kernel/output_json.h"
+#include "app/cli/kernel/run_options.h"
+#include "app/cli/kernel/trace_file.h"
+#include "app/silicon/measured.h"
+#include "core/base/files.h"
+#include "core/base/tell.h"
+#include "core/device/compile/ptxas.h"
+#include "core/model/gpus/refusals.h"
+#include "core/model/launch/replay.h"
+#include "core/ptx/ptx.h"
+#include "core/simt/check/faults.h"
+#include "lessons/player/kernel_arguments.h"
+#include "lessons/player/module_symbols.h"
+
+namespace lockstep::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Input {  // of the launch
+    model::GpuSpec gpu;
+    std::shared_ptr<const ptx::Program> program;
+    std::string source, kernel;  // its CUDA text, where there is one; its name as the user calls it
+    simt::LaunchConfig config;
+    lessons::BoundArguments bound;
+    std::vector<std::string> refusals;
+    int64_t trace_begin = 0, trace_end = 0;
+};
+struct Ran {
+    simt::LaunchResult result;
+    model::TimedResult timed;
+    std::shared_ptr<const simt::Memory> before;  // for a replay
+    std::vector<Array> outputs;
+};
+
+Json indices(const simt::Dim3& d) {
+    return {d.x, d.y, d.z};
+}
+
+Json diagnostic_json(const simt::Fault& fault) {
+    Json json = {{"kind", fault.kind},
+                 {"message", fault.message},
+                 {"file", fault.file},
+                 {"line", fault.line},
+                 {"block", indices(fault.block)},
+                 {"thread", indices(fault.thread)},
+                 {"address", fmt::format("0x{:x}", fault.address)}};
+    if (!fault.allocation.empty()) {
+        json["allocation"] = fault.allocation;
+        json["offset"] = fault.offset;
+    }
+    if (!fault.other_file.empty())
+        json["other"] = {{"file", fault.other_file},
+                         {"line", fault.other_line},
+                         {"block", indices(fault.other_block)},
+                         {"thread", indices(fault.other_thread)}};
+    return json;
+}
+
+// A short look at an output for people: the first values.
+std::string preview(const Array& array) {
+    const size_t shown = std::min<size_t>(array.count(), 8);
+    Array first{array.dtype, {static_cast<int64_t>(shown)}, {}};
+    first.bytes.assign(array.bytes.begin(), array.bytes.begin() + static_cast<std::ptrdiff_t>(shown * size_of(array.dtype)));
+    const nlohmann::ordered_json values = output_json(first);
+    std::string text;
+    for (size_t i = 0; i < values.size(); ++i)
+        text += (i ? " " : "") + (values[i].is_string()         ? values[i].get<std::string>()
+                                  : values[i].is_number_float() ? fmt::format("{:.6g}", values[i].get<double>())
+                                                                : values[i].dump());
+    return text + (array.count() > shown ? " ..." : "");
+}
+
+// The program with the registers a thread that --registers says.
+std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Program> program, const std::string& count,
+                                                   const model::GpuSpec& gpu) {
+    if (count.empty()) return program;
+    uint32_t registers = 0;
+    if (count == "ptxas") {
+        const device::PtxasRegisters told = device::ptxas_registers(*program, gpu.compute.text());
+        tell("ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count, program->registers_per_thread);
+        auto changed = std::make_shared<ptx::Program>(*program);
+        changed->registers_per_thread = told.count;
+        return changed;
+    }
+    const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), registers);
+    if (error != std::errc() || end != count.data() + count.size() || registers < 1 || registers > 255)
+        throw Failure(fmt::format("--registers needs a number from 1 to 255 or ptxas, not '{}'", count));
+    auto changed = std::make_shared<ptx::Program>(*program);
+    changed->registers_per_thread = registers;
+    return changed;
+}
+
+void check_options(const KernelAsked& options) {
+    keep_files_apart(options);
+    const simt::WarpOrder order = order_named(options.order);
+    if (!options.functional && order != simt::WarpOrder::round_robin)
+        tell("note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
+    if (options.functional && !options.trace.empty()) throw Failure("--trace is of a timed run: leave --functional out");
+    if (options.trace.empty() && (!options.trace_cycles.empty() || options.trace_sm != 0))
+        throw Failure("--trace-sm and --trace-cycles choose what a trace holds: name its file too, as in --trace F.json");
+    if (options.functional && !(options.scheduler + options.metrics).empty())
+        tell("note: --scheduler and --metrics are of timed runs; this one is functional\n");
+    check_trace_name(options.trace);
+}
+
+// The kernel of the file, compiled if it is CUDA.
+void read_kernel(const KernelAsked& options, Input& input) {
+    std::string text = read_text(options.file, 64u << 20).value();
+    bool compiled_here = false;
+    std::string ptx_name = options.file;
+    const std::string extension = std::filesystem::path(options.file).extension().string();
+    if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
+        device::CompileOptions how = options.compiler;
+        how.least_arch = static_cast<int>(input.gpu.compute.number);
+        device::Compiled compiled = compile_with_warnings(text, options.file, how);
+        input.source = std::move(text);
+        text = std::move(compiled.ptx);
+        ptx_name += ".ptx";
+        compiled_here = true;
+    } else if (extension != ".ptx") {
+        throw Failure(Diagnostic{"a kernel file ends in .cu or .ptx", {options.file}});
+    }
+    const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
+    if (!decoded)
+        throw Failure(compiled_here ? device::in_source(decoded.error(), input.source, options.file) : decoded.error());
+    input.program = with_registers(decoded.value(), options.registers, input.gpu);
+    // The mangled name only where that was asked for.
+    input.kernel = options.kernel == input.program->kernel ? input.program->kernel : input.program->shown_name();
+}
+
+// Everything that can be wrong is told here, before anything runs.
+Input read_input(const KernelAsked& options, simt::Memory& memory) {
+    Input input;
+    input.gpu = model::gpu_named(options.gpu).value();
+    simt::LaunchOptions wanted;  // a wrong name is refused before the kernel is compiled
+    choose_checkers(options.check, wanted);
+    scheduler_of(options.scheduler);
+    read_kernel(options, input);
+    const ptx::Program& program = *input.program;
+    simt::LaunchConfig& config = input.config;
+    config.grid = lessons::parse_dim3(options.grid, "--grid").value();
+    config.block = lessons::parse_dim3(options.block, "--block").value();
+    config.dynamic_shared = options.shared;
+    if (!options.cluster.empty()) config.cluster = lessons::parse_dim3(options.cluster, "--cluster").value();
+    std::vector<lessons::KernelArgument> arguments;
+    for (const std::string& argument : options.arguments) arguments.push_back(lessons::parse_argument(argument).value());
+    input.bound = lessons::bind_arguments(program, arguments, memory, config, options.seed, {}, input.source).value();
+    for (const lessons::BoundArgument& one : input.bound.arguments)
+        if (!options.json.empty() && one.role >= lessons::KernelArgument::Role::out && one.output_file.empty() &&
+            one.bytes / size_of(one.type) > most_in_json)
+            throw Failure(fmt::format("{} has {} elements, too many for --json: name a file, as in out:f32[1024]=y.npy",
+                                      one.name, one.bytes / size_of(one.type)));
+    std::vector<lessons::ModuleSymbol> symbols;
+    for (const std::string& symbol : options.symbols) symbols.push_back(lessons::parse_symbol(symbol).value());
+    if (const auto problem = lessons::bind_symbols(program, symbols, memory, options.seed)) throw Failure(*problem);
+    if (const auto problem = simt::check_launch(program, config, model::limits_of(input.gpu))) throw Failure(*problem);
+
+    metrics_text(input.gpu, program, nullptr, input.source, options.metrics, nullptr);  // refuses a wrong name
+    input.refusals = model::refusals(input.gpu, program, config);
+    for (const std::string& refusal : input.refusals) tell("note: {}\n", refusal);
+    if (!options.trace_cycles.empty()) std::tie(input.trace_begin, input.trace_end) = parse_cycles(options.trace_cycles);
+    if (options.trace_sm >= input.gpu.sms)
+        throw Failure(fmt::format("--trace-sm: {} has the SMs 0 to {}", input.gpu.title, input.gpu.sms - 1));
+    return input;
+}
+
+Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory) {
+    Ran ran;
+    const auto print = [](std::string_view words) { std::fwrite(words.data(), 1, words.size(), stderr); };
+    bool leakcheck = false;
+    if (options.functional) {
+        simt::LaunchOptions launch = model::functional_options(input.gpu, *input.program, input.config);
+        launch.order = order_named(options.order);
+        launch.seed = options.seed;
+        launch.print = print;
+        launch.max_instructions = options.max_instructions;
+        leakcheck = choose_checkers(options.check, launch);
+        ran.result = simt::launch(*input.program, input.config, memory, launch);
+    } else {
+        model::TimedOptions launch;
+        launch.scheduler = scheduler_of(options.scheduler);
+        launch.print = print;
+        launch.max_instructions = options.max_instructions;
+        leakcheck = choose_checkers(options.check, launch);
+        launch.trace = !options.trace.empty();
+        launch.traced_sm = options.trace_sm;
+        if (options.trace.empty() && asks_for_windows(options.metrics)) launch.trace = true, launch.trace_limit = 1;
+        if (input.trace_end > 0) {
+            ran.before = std::make_shared<const simt::Memory>(memory);
+            launch.trace_limit = 100'000;  // the stretch comes from a replay
+            launch.checkpoint_bytes = model::Replay::default_bytes;
+        }
+        ran.timed = model::launch(input.gpu, *input.program, input.config, memory, launch);
+        ran.result = ran.timed;
+    }
+    if (leakcheck && !ran.result.fault)
+        for (simt::Fault& leak : simt::find_leaks(memory)) ran.result.reports.push_back(std::move(leak));
+    ran.outputs = lessons::read_outputs(input.bound, memory);
+    if (!ran.result.fault) lessons::write_outputs(input.bound, ran.outputs);
+    return ran;
+}
+
+std::shared_ptr<model::KernelRun> as_run(const Input& input, const Ran& ran) {
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = input.gpu;
+    run->program = input.program;
+    run->config = input.config;
+    run->result = ran.timed;
+    return run;
+}
+
+// The same launch on a real GPU, where a stored file has it: into the JSON, and as words.
+std::string on_silicon(const Input& input, const Ran& ran, Json& json) {
+    const device::MeasuredStore measured = device::read_measured(device::measured_folder());
+    for (const Diagnostic& problem : measured.problems) complain(problem);
+    const auto found = measured.find(*input.program, input.config, input.gpu.name);
+    if (!found) return {};
+    json["measured"] = {{"time_us", found->time_us},
+                        {"gpu", found->gpu->file.gpu},
+                        {"driver", found->gpu->file.driver},
+                        {"date", found->gpu->file.date},
+                        {"real", found->gpu->real()}};
+    return fmt::format("  {:.2f} us {}; simulated over measured: {:.2f}\n", found->time_us, found->gpu->badge(),
+                       ran.timed.time_us / found->time_us);
+}
+
+// Everything but what --metrics asks for; `silicon` takes the words on a measured run.
+Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std::string& silicon) {
+    Json json;
+    json["gpu"] = input.gpu.name;
+    json["kernel"] = input.kernel;
+    json["grid"] = indices(input.config.grid);
+    json["block"] = indices(input.config.block);
+    json["cycles"] = options.functional ? Json() : Json(ran.timed.cycles);
+    json["time_us"] = options.functional ? Json() : json_number(ran.timed.time_us);
+    json["launch_us"] = options.functional ? Json() : json_number(ran.timed.launch_us);
+    if (!options.functional && !ran.result.fault) silicon = on_silicon(input, ran, json);
+    json["instructions"] = {{"warp", ran.result.warp_instructions}, {"thread", ran.result.thread_instructions}};
+    json["metrics"] = Json::object();
+    for (const model::Metric& metric : ran.timed.metrics)
+        json["metrics"][std::string(metric.nsight)] = json_number(metric.value);
+    json["outputs"] = Json::array();
+    if (!options.json.empty())
+        for (const Array& output : ran.outputs)
+            json["outputs"].push_back(output_json(output));  // a large one is null: its file has it
+    json["diagnostics"] = Json::array();
+    for (const simt::Fault& report : ran.result.reports) json["diagnostics"].push_back(diagnostic_json(report));
+    if (ran.result.fault) json["diagnostics"].push_back(diagnostic_json(*ran.result.fault));
+    if (!ran.result.notes.empty() || !input.refusals.empty()) {
+        json["notes"] = input.refusals;
+        for (const std::string& note : ran.result.notes) json["notes"].push_back(note);
+    }
+    return json;
+}
+
+// What the checkers found, to stderr.
+void tell_of_faults(const KernelAsked& options, const Input& input, const simt::LaunchResult& result) {
+    for (const simt::Fault& report : result.reports) tell("{}\n", simt::render(report));
+    for (const std::string& note : result.notes) tell("note: {}\n", note);
+    if (!result.fault) return;
+    tell("{}\n", simt::render(*result.fault));
+    if (options.shared == 0 && result.fault->message.find("shared memory") != std::string::npos)
+        for (const ptx::SharedVariable& variable : input.program->shared_variables)
+            if (variable.bytes == 0)
+                tell("note: '{}' is extern __shared__ and has no bytes here: --shared BYTES gives them\n",
+                     simt::readable_variable(variable.name));
+}
+
+void trace(const KernelAsked& options, const Input& input, Ran& ran) {
+    if (input.trace_end > 0 && !ran.timed.fault) {
+        if (input.trace_begin >= ran.timed.cycles)
+            throw Failure(fmt::format("--trace-cycles {}: the run ends at cycle {}, before they begin", options.trace_cycles,
+                                      ran.timed.cycles));
+        auto run = as_run(input, ran);
+        run->before = std::move(ran.before);
+        ran.timed.trace = model::Replay(run).trace(ran.timed.trace.sm, input.trace_begin, input.trace_end).value();
+    }
+    write_trace(
+        ran.timed.trace, input.kernel, [&](uint32_t pc) { return ptx::text_of(*input.program, pc); }, options.trace);
+}
+
+void print(const KernelAsked& options, const Input& input, const Ran& ran, const std::string& silicon,
+           const std::string& counters) {
+    if (ran.result.fault)  // counters of half a run would mislead
+        fmt::print("{} was stopped by {} after {} warp instructions\n", input.kernel, ran.result.fault->kind,
+                   ran.result.warp_instructions);
+    else if (options.functional)
+        fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", input.kernel,
+                   ran.result.warp_instructions, ran.result.thread_instructions);
+    else
+        fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", input.kernel, input.gpu.title,
+                   ran.timed.cycles, ran.timed.time_us, ran.result.warp_instructions);
+    fmt::print("{}{}", silicon, counters);
+    for (size_t i = 0; i < ran.outputs.size(); ++i)
+        fmt::print("  output {}: {}[{}] {}\n", i, name_of(ran.outputs[i].dtype), ran.outputs[i].count(),
+                   preview(ran.outputs[i]));
+}
+
+}  // namespace
+
+int run_kernel(const KernelAsked& options) {
+    check_options(options);
+    simt::Memory memory;
+    const Input input = read_input(options, memory);
+    Ran ran = launch(options, input, memory);
+    std::string silicon;
+    Json json = to_json(options, input, ran, silicon);
+    tell_of_faults(options, input, ran.result);
+    if (!options.trace.empty()) trace(options, input, ran);
+    const bool counted = !ran.result.fault && !options.functional;
+    const auto run = counted && asks_for_windows(options.metrics) ? as_run(input, ran) : nullptr;
+    std::string counters;  // a stretch of time behind the end is told before anything is printed
+    if (counted && options.json != "-")
+        counters = metrics_text(input.gpu, *input.program, &ran.timed, input.source, options.metrics, run.get());
+    if (counted && !options.json.empty() && !options.metrics.empty())
+        json.update(metrics_json(*input.program, ran.timed, input.source, options.metrics, run.get()));
+    if (!options.json.empty()) write_json(json, options.json);
+    if (options.json != "-") print(options, input, ran, silicon, counters);
+    return static_cast<int>(ran.result.fault || !ran.result.reports.empty() ? ExitStatus::faulted : ExitStatus::done);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,212 @@
+// The options of `lockstep run`, and what they mean.
+#include "app/cli/kernel/run_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <tuple>
+
+#include "app/cli/cli.h"
+#include "app/cli/kernel/metrics_text.h"
+#include "app/cli/kernel/output_json.h"
+#include "app/cli/kernel/own_files.h"
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+#include "lessons/player/host_program.h"
+#include "lessons/player/kernel_arguments.h"
+#include "lessons/player/lesson.h"
+#include "lessons/player/module_symbols.h"
+
+namespace lockstep::cli {
+
+bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
+    const std::vector<std::string> names = {"memcheck", "racecheck", "initcheck", "synccheck", "leakcheck", "all", "none"};
+    if (list.empty()) throw Failure(fmt::format("--check needs a list of {}", fmt::join(names, ", ")));
+    launch.racecheck = launch.initcheck = launch.synccheck = false;
+    bool leakcheck = false;
+    std::istringstream in(list);
+    for (std::string name; std::getline(in, name, ',');) {
+        const bool all = name == "all";
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+            const std::string near = nearest_name(name, names);
+            throw Failure(fmt::format(
+                "unknown checker '{}'{}", name,
+                near.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : ", did you mean " + near + "?"));
+        }
+        if (name == "none") launch.racecheck = launch.initcheck = launch.synccheck = leakcheck = false;
+        if (all || name == "racecheck") launch.racecheck = true;
+        if (all || name == "initcheck") launch.initcheck = true;
+        if (all || name == "synccheck") launch.synccheck = true;
+        if (all || name == "leakcheck") leakcheck = true;
+    }
+    return leakcheck;
+}
+
+simt::WarpOrder order_named(const std::string& name) {
+    const std::vector<std::string> names = {"round_robin", "greedy", "reverse", "random"};
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<simt::WarpOrder>(found - names.begin());
+    const std::string near = nearest_name(name, names);
+    throw Failure(
+        fmt::format("unknown order '{}'{}", name,
+                    near.empty() ? "; there are round_robin, greedy, reverse, random" : ", did you mean " + near + "?"));
+}
+
+std::optional<model::SchedulerPolicy> scheduler_of(const std::string& name) {
+    if (name.empty()) return std::nullopt;
+    const auto policy = model::scheduler_named(name);
+    if (!policy) throw Failure(fmt::format("unknown scheduler '{}'; there are gto, gty, lrr", name));
+    return policy;
+}
+
+std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
+    const size_t dash = text.find('-');
+    int64_t begin = -1, end = -1;
+    const char* const last = text.data() + text.size();
+    if (dash != std::string::npos) {
+        const auto first = std::from_chars(text.data(), text.data() + dash, begin);
+        const auto second = std::from_chars(text.data() + dash + 1, last, end);
+        if (first.ec == std::errc{} && first.ptr == text.data() + dash && second.ec == std::errc{} && second.ptr == last &&
+            begin >= 0 && end > begin)
+            return {begin, end};
+    }
+    throw Failure(
+        "--trace-cycles takes two cycles, the first one and the one behind the last, such as 100000-120000, not '" + text +
+        "'");
+}
+
+// Arguments that do not parse are refused later, with their carets.
+void keep_files_apart(const KernelAsked& options) {
+    std::vector<FileUse> read{{"", options.file}}, written;
+    for (const std::string& text : options.arguments) {
+        const Result<lessons::KernelArgument> argument = lessons::parse_argument(text);
+        if (!argument) continue;
+        const auto& [in, out] = std::tie(argument.value().file, argument.value().output_file);
+        const bool in_place = !in.empty() && !out.empty() && same_file(in, out);  // inout:x.npy=x.npy, on purpose
+        if (!in_place) read.push_back({"--arg " + text, in});
+        written.push_back({"--arg " + text, out});
+    }
+    for (const std::string& text : options.symbols)
+        if (const Result<lessons::ModuleSymbol> symbol = lessons::parse_symbol(text))
+            read.push_back({"--symbol " + text, symbol.value().value.file});
+    written.push_back({"--json", options.json});
+    written.push_back({"--trace", options.trace});
+    keep_apart(read, written);
+}
+
+namespace {
+
+std::string number_of_32_bits(const std::string& text) {
+    const size_t sign = text.starts_with('-') ? 1 : 0;
+    const bool number = text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
+    uint32_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return number && error != std::errc{} ? fmt::format("a whole number from 0 to 4294967295 is needed, not '{}'", text)
+                                          : not_from_0(text);
+}
+
+// `lockstep run FILE.host`: of the options those that are not for one kernel alone.
+int run_host_asked(const CLI::App& command, const KernelAsked& asked) {
+    std::vector<FileUse> read{{"", asked.file}};
+    if (const auto text = read_text(asked.file, 1 << 20))
+        if (const auto host = lessons::parse_host(text.value(), asked.file))
+            for (const std::string& file : host.value().kernel_files)
+                read.push_back({"the host program", (std::filesystem::path(asked.file).parent_path() / file).string()});
+    keep_apart(read, {{"--json", asked.json}, {"--trace", asked.trace}});
+    for (const CLI::Option* const given : command.get_options()) {
+        const std::string name = given->get_name();
+        const bool fits = name == "FILE" || name == "--gpu" || name == "--seed" || name == "--json" || name == "--trace";
+        if (given->count() > 0 && !fits)
+            throw Failure(name +
+                          " is for one kernel: a host program says itself what it launches, and takes --gpu, --seed, --json "
+                          "and --trace");
+    }
+    return run_host_program(asked.file, asked.gpu, asked.seed, asked.json, asked.trace);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+    CLI::App* command = app.add_subcommand("run", "run one CUDA or PTX kernel on the modelled GPU");
+    auto options = std::make_shared<KernelAsked>();
+    command->add_option("FILE", options->file, "kernel.cu or kernel.ptx; or program.host, a host program with streams")
+        ->required();
+    command->add_option("--kernel", options->kernel, "entry name, when the file has several");
+    command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]");
+    command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]");
+    command->add_option("--cluster", options->cluster, "blocks a cluster: X[,Y[,Z]]; else as the kernel says");
+    command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(number_of_32_bits);
+    command
+        ->add_option(
+            "--arg", options->arguments,
+            "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}, "
+            "in:f32[1024 random] (or ramp, zero, below N), tex2d:image.npy,linear,normalized, surf2d:u8[64,64,4]=out.npy, "
+            "struct:f32:2,i32:7")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--symbol", options->symbols,
+                     "a module variable's value before the launch: filter=in:f32{1,2,1}, table=in:x.npy, n=i32:7")
+        ->allow_extra_args(false);
+    command->add_option("--order", options->order,
+                        "of warps and blocks, functional runs: round_robin, greedy, reverse or random");
+    command->add_option("--seed", options->seed, "of --order random and of random arguments")->check(not_from_0);
+    command->add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
+    command->add_option("--scheduler", options->scheduler,
+                        "of warps: lrr (loose round robin), gto (greedy then oldest) or gty (greedy then youngest); "
+                        "default: the GPU's own");
+    command->add_option("--registers", options->registers,
+                        "registers a thread, 1 to 255, or ptxas: as the ptxas of this machine says; default: what the "
+                        "PTX states, else what its values need");
+    command->add_flag("--functional", options->functional, "no timing, much faster");
+    command->add_option(
+        "--check", options->check,
+        "all, none or a list of memcheck (bounds, alignment, use after free: always on), racecheck (two accesses to one "
+        "place, "
+        "one of them a plain write, or a plain read against an atomic, with nothing that orders them; the read in front of "
+        "a "
+        "compare-and-swap loop is none, and one that an atomic of the same thread follows is a note), initcheck (reads of "
+        "what "
+        "nobody wrote), synccheck (barriers that not all threads reach) and leakcheck (malloc without free)");
+    command
+        ->add_option("--max-instructions", options->max_instructions,
+                     "warp instructions before the kernel counts as a run-away")
+        ->check(not_from_1);
+    add_compiler_options(*command, options->compiler);
+    command->add_option("--metrics", options->metrics,
+                        "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "
+                        "all@cycles:1000..2000, or their names, as in "
+                        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000; in --json as by_line, "
+                        "by_window and selected. --metrics names runs nothing and lists all names with what they say");
+    command->add_option(
+        "--json", options->json,
+        "write the result as JSON; '-' for stdout. An output of more than 16,777,216 elements is null there: name its file");
+    command->add_option(
+        "--trace", options->trace,
+        "write the warp timeline of one SM: F.json for ui.perfetto.dev (1 us is 1 cycle), F.csv, or F.txt; of a "
+        "long run the first 2,000,000 issues: a file of up to 0.8 GB, and up to 0.5 GB of memory on the way");
+    command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
+    command->add_option("--trace-cycles", options->trace_cycles,
+                        "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
+    command->callback([command, options, &status] {
+        if (options->metrics == "names") {
+            if (options->json != "-") fmt::print("{}", metric_names());
+            if (!options->json.empty()) write_json(metric_names_json(), options->json);
+            return;
+        }
+        if (lessons::is_host_program(options->file)) {
+            status = run_host_asked(*command, *options);
+            return;
+        }
+        if (options->grid.empty()) throw CLI::RequiredError("--grid");
+        if (options->block.empty()) throw CLI::RequiredError("--block");
+        status = run_kernel(*options);
+    });
+}
+
+}  // namespace lockstep::cli

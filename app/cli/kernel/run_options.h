@@ -1,0 +1,36 @@
+// What `lockstep run FILE.{cu,ptx}` was told, and what of it is looked at before anything is compiled. Internal to app/cli.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/device/kernels/kernel_library.h"
+#include "core/model/launch/launch.h"
+
+namespace lockstep::cli {
+
+struct KernelAsked {
+    std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace, trace_cycles;
+    uint32_t trace_sm = 0;
+    std::string cluster, order = "round_robin", scheduler, registers, metrics;
+    std::vector<std::string> arguments, symbols;
+    device::CompileOptions compiler;
+    uint64_t seed = 1;
+    uint32_t shared = 0;
+    bool functional = false;
+    uint64_t max_instructions = 1'000'000'000;
+};
+
+// Which checkers `--check` asks for, into the launch's options; whether leaks are among them. Bounds are always enforced.
+bool choose_checkers(const std::string& list, simt::LaunchOptions& launch);
+simt::WarpOrder order_named(const std::string& name);
+std::optional<model::SchedulerPolicy> scheduler_of(const std::string& name);  // none: the GPU's own
+// "100000-120000": from the first cycle up to, not including, the second.
+std::pair<int64_t, int64_t> parse_cycles(const std::string& text);
+// Throws Failure where a file would be read and written.
+void keep_files_apart(const KernelAsked& asked);
+
+int run_kernel(const KernelAsked& asked);  // its exit status
+
+}  // namespace lockstep::cli

@@ -1,0 +1,163 @@
+// Rows functional/...: how fast the functional machine runs. A shared computer's speed changes from one second to the next,
+// so the rows take turns: each round runs a slice of every row (some 20 to 200 ms), one after the other, and costs what it
+// costs in the processor time of this thread. A row's value is its best slice; a ratio of two rows is the median over the
+// rounds of a slice's cost over that of the slices of its base just before and just after it.
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "app/cli/measure/bench_kernels.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr int bench_rounds = 9;
+constexpr const char* bench_clock = "processor time of the thread";
+
+struct FunctionalRow {
+    const char *name, *config;
+    BenchKernel (*kernel)();
+    bool checked = false;
+    const char* base = nullptr;  // the row that it is held against
+    const char* ratio = nullptr;
+};
+
+// The first 128 rows of the product: a quarter of its blocks.
+BenchKernel shared_matmul_slice(const std::string& prologue = "") {
+    BenchKernel k = bench_matmul("matmul_nn_f32", 512, prologue);
+    k.config.grid.y = 8;
+    return k;
+}
+BenchKernel gather_slice(const std::string& prologue = "") {
+    const int n = 1 << 18;
+    BenchKernel k("bench.ptx", "strided_gather_f32", {256, 1, 1}, {256, 1, 1}, prologue);
+    k.buffer(0, static_cast<size_t>(n));
+    k.buffer(1, static_cast<size_t>(n));
+    k.integer(2, n);
+    k.integer(3, 33);
+    k.integer(4, 32);
+    return k;
+}
+BenchKernel divergent_slice() {
+    const int n = 1 << 16;
+    BenchKernel k("bench.ptx", "divergent_f32", {256, 1, 1}, {256, 1, 1});
+    k.buffer(0, static_cast<size_t>(n));
+    k.buffer(1, static_cast<size_t>(n));
+    k.integer(2, n);
+    return k;
+}
+// Lanes with an odd number leave at once.
+const char* const every_second_lane =
+    "{ .reg .pred %odd; .reg .b32 %lane; mov.u32 %lane, %tid.x; and.b32 %lane, %lane, 1;"
+    " setp.ne.u32 %odd, %lane, 0; @%odd ret; }\n";
+
+const FunctionalRow functional_rows[] = {
+    {"functional/shared_matmul", "512^3, 16x16 tiles, 1 core", [] { return shared_matmul_slice(); }},
+    {"functional/shared_matmul_checked", "512^3, memcheck, racecheck, initcheck and synccheck, 1 core",
+     [] { return shared_matmul_slice(); }, true, "functional/shared_matmul", "functional/cost_of_checkers"},
+    {"functional/shared_matmul_half", "the same, one lane in two active",
+     [] { return shared_matmul_slice(every_second_lane); }, false, "functional/shared_matmul",
+     "functional/cost_of_idle_lanes/shared_matmul"},
+    {"functional/naive_matmul", "256^3, 1 core", [] { return bench_matmul("matmul_naive_f32", 256); }},
+    {"functional/naive_matmul_half", "the same, one lane in two active",
+     [] { return bench_matmul("matmul_naive_f32", 256, every_second_lane); }, false, "functional/naive_matmul",
+     "functional/cost_of_idle_lanes/naive_matmul"},
+    {"functional/strided_gather", "32 sectors a request, 1 core", [] { return gather_slice(); }},
+    {"functional/strided_gather_half", "the same, one lane in two active", [] { return gather_slice(every_second_lane); },
+     false, "functional/strided_gather", "functional/cost_of_idle_lanes/strided_gather"},
+    {"functional/divergent", "trip count differs by lane, 1 core", divergent_slice},
+};
+
+double thread_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+struct Slice {
+    double instructions = 0, seconds = 0, wall = 0;
+    double cost() const { return seconds / instructions; }
+    double rate() const { return 1e-6 / cost(); }
+};
+
+// The product's buffer counts as unwritten before a launch with the checkers, as --arg out:... does.
+Slice run_slice(BenchKernel& k, bool checked) {
+    uint64_t product = 0;
+    if (checked) {
+        std::memcpy(&product, k.config.parameters.data() + k.program->parameters.at(2).offset, sizeof product);
+        k.memory.mark_unwritten(product);
+    }
+    simt::LaunchOptions options;
+    options.racecheck = options.initcheck = checked;
+    const auto wall = std::chrono::steady_clock::now();
+    const double begin = thread_seconds();
+    const simt::LaunchResult result = simt::launch(*k.program, k.config, k.memory, options);
+    Slice slice;
+    slice.seconds = thread_seconds() - begin;
+    slice.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
+    slice.instructions = static_cast<double>(result.warp_instructions);
+    check_bench(result);
+    return slice;
+}
+
+BenchRow rate_row(const FunctionalRow& row, const std::vector<Slice>& slices) {
+    BenchRow r{row.name, 0, "M warp instructions/s", row.config};
+    const auto [slow, fast] = std::minmax_element(slices.begin(), slices.end(),
+                                                  [](const Slice& a, const Slice& b) { return a.rate() < b.rate(); });
+    r.value = r.highest = fast->rate();
+    r.lowest = slow->rate();
+    r.wall = fast->instructions / fast->wall / 1e6;
+    r.slices = static_cast<int>(slices.size());
+    r.clock = bench_clock;
+    r.config += fmt::format(", the best of {} slices from {:.0f} up", r.slices, r.lowest);
+    return r;
+}
+
+// Of an instruction's cost, so that programs that differ by some instructions can be held against one another.
+BenchRow ratio_row(const FunctionalRow& row, const std::vector<Slice>& slices, const std::vector<Slice>& base) {
+    std::vector<double> ratios;
+    for (size_t i = 0; i < slices.size(); ++i)
+        ratios.push_back(2 * slices[i].cost() / (base[i].cost() + base[i + 1].cost()));
+    std::sort(ratios.begin(), ratios.end());
+    BenchRow r{row.ratio, ratios[ratios.size() / 2], "times as long", ""};
+    r.lowest = ratios.front();
+    r.highest = ratios.back();
+    r.slices = static_cast<int>(ratios.size());
+    r.clock = bench_clock;
+    r.config = fmt::format("{} over {}, median of {} pairs, {:.2f} to {:.2f}", std::string_view(row.name).substr(11),
+                           std::string_view(row.base).substr(11), r.slices, r.lowest, r.highest);
+    return r;
+}
+
+}  // namespace
+
+std::vector<BenchRow> functional_bench(std::string_view wanted) {
+    const auto asked = [&](const char* name) { return name && std::string_view(name).starts_with(wanted); };
+    std::vector<const FunctionalRow*> runs;
+    for (const FunctionalRow& row : functional_rows) {
+        const bool is_base = std::any_of(
+            std::begin(functional_rows), std::end(functional_rows),
+            [&](const FunctionalRow& r) { return r.base && std::string_view(r.base) == row.name && asked(r.ratio); });
+        if (asked(row.name) || asked(row.ratio) || is_base) runs.push_back(&row);
+    }
+    if (runs.empty()) return {};
+    std::vector<BenchKernel> kernels;
+    for (const FunctionalRow* row : runs) kernels.push_back(row->kernel());
+    std::map<std::string_view, std::vector<Slice>> slices;
+    for (int round = -1; round <= bench_rounds; ++round)  // the first warms up; the last is for the bases alone
+        for (size_t i = 0; i < runs.size(); ++i) {
+            if (round == bench_rounds && runs[i]->base) continue;
+            const Slice slice = run_slice(kernels[i], runs[i]->checked);
+            if (round >= 0) slices[runs[i]->name].push_back(slice);
+        }
+    std::vector<BenchRow> rows;
+    for (const FunctionalRow* row : runs) {
+        if (asked(row->name)) rows.push_back(rate_row(*row, slices[row->name]));
+        if (asked(row->ratio)) rows.push_back(ratio_row(*row, slices[row->name], slices[row->base]));
+    }
+    return rows;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,167 @@
+// `lockstep tape FILE.tape`: a tensor program of one's own: values, gradients, what passes along every edge, saved memory,
+// second derivatives, gradcheck, and the first value that is not finite. The language: lessons/player/tape_program.h.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/cli.h"
+#include "app/cli/kernel/own_files.h"
+#include "core/base/files.h"
+#include "core/nn/train/follow.h"
+#include "core/tensor/shape.h"
+#include "lessons/player/tape_program.h"
+
+namespace lockstep::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct TapeAsked {
+    std::string file, device = "host", json, nan = "stop";
+    uint64_t seed = 1;
+};
+
+std::string shown(const nn::Values& values) {
+    if (!values || values->empty()) return "-";
+    return fmt::format("{:.5g}{}", values->front(), values->size() > 1 ? " .." : "");
+}
+
+ordered_json list_of(const nn::Values& values) {
+    if (!values) return nullptr;
+    ordered_json list = ordered_json::array();
+    for (const float value : *values) list.push_back(json_number(value));
+    return list;
+}
+
+void print(const lessons::TapeRun& run) {
+    const nn::StepRecord& step = *run.step;
+    size_t wide = 4;
+    for (const nn::GraphNode& node : step.nodes) wide = std::max(wide, node.name.size());
+    fmt::print("{} on {}, step {} of {}: forward, and backward from {} (executed)\n", step.model, step.device, step.step + 1,
+               run.text.steps, run.loss.empty() ? "nothing" : fmt::format("{:.7g}", run.loss.back()));
+    fmt::print("{:>4}  {:<{}}  {:<14} {:>12} {:>12} {:>12}  {}\n", "line", "name", wide, "op", "shape", "value", "gradient",
+               "saved for backward");
+    for (const nn::GraphNode& node : step.nodes) {
+        const auto id = static_cast<size_t>(node.id);
+        fmt::print("{:>4}  {:<{}}  {:<14} {:>12} {:>12} {:>12}  {}\n",
+                   id < run.line_of_node.size() ? std::to_string(run.line_of_node[id]) : "", node.name, wide,
+                   node.op.empty() ? node.kind == nn::GraphNode::Kind::parameter ? "(param)" : "(input)" : node.op,
+                   tensor::text_of(node.shape), shown(node.value), shown(node.gradient),
+                   node.saved.empty()      ? ""
+                   : node.saved_bytes == 0 ? node.saved + " (params, which live anyway)"
+                                           : fmt::format("{}, {} bytes", node.saved, node.saved_bytes));
+    }
+    if (!step.replayed && !run.anomaly) {
+        const nn::Followed followed = nn::follow(step);
+        if (!followed.edges.empty())
+            fmt::print("backward, along every edge: local derivative x upstream = product (executed)\n");
+        for (const nn::Passing& edge : followed.edges)
+            fmt::print("  {} -> {}: {:.5g} x {:.5g} = {:.5g}{}\n", step.nodes[static_cast<size_t>(edge.node)].name,
+                       step.nodes[static_cast<size_t>(edge.from)].name, edge.local, edge.upstream, edge.product,
+                       edge.terms > 1
+                           ? fmt::format(" (term {} of {}, their sum {:.5g})", edge.term + 1, edge.terms, edge.total)
+                           : "");
+    }
+    int64_t most = 0;
+    for (const int64_t bytes : step.live_bytes) most = std::max(most, bytes);
+    fmt::print("{} launches, {} bytes of saved tensors, activations and gradients alive at most\n", step.launches.size(),
+               most);
+    for (const lessons::TapeHook& hook : run.hooks)
+        fmt::print("hook: the gradient of {} came as {:.5g} and went on as {:.5g}{} (executed)\n", hook.of, hook.came,
+                   hook.went, hook.elements > 1 ? fmt::format(", the first of {} elements", hook.elements) : "");
+    for (const lessons::TapeHessian& hessian : run.hessians)
+        fmt::print("second derivatives of {} (executed)\n{}\n", hessian.of, hessian.text());
+    for (const tensor::GradcheckResult& check : run.checks) {
+        fmt::print("gradcheck: {}\n", check.text());
+        for (size_t i = 1; i < check.mismatches.size(); ++i) {
+            const tensor::GradcheckMismatch& wrong = check.mismatches[i];
+            fmt::print("  also {} {}: backward gave {:.6g}, differences {:.6g}\n", wrong.input, tensor::text_of(wrong.at),
+                       wrong.backward, wrong.numeric);
+        }
+    }
+}
+
+ordered_json json_of(const lessons::TapeRun& run) {
+    const nn::StepRecord& step = *run.step;
+    ordered_json all{{"program", step.model}, {"device", step.device}, {"steps", run.text.steps}};
+    all["loss"] = ordered_json::array();
+    for (const double loss : run.loss) all["loss"].push_back(json_number(loss));
+    all["nodes"] = ordered_json::array();
+    for (const nn::GraphNode& node : step.nodes) {
+        const auto id = static_cast<size_t>(node.id);
+        all["nodes"].push_back({{"name", node.name},
+                                {"op", node.op},
+                                {"line", id < run.line_of_node.size() ? run.line_of_node[id] : 0},
+                                {"shape", std::vector<int64_t>(node.shape)},
+                                {"value", list_of(node.value)},
+                                {"gradient", list_of(node.gradient)},
+                                {"saved_bytes", node.saved_bytes}});
+    }
+    all["launches"] = step.launches.size();
+    all["live_bytes"] = step.live_bytes;
+    all["hessians"] = ordered_json::array();
+    for (const lessons::TapeHessian& hessian : run.hessians)
+        all["hessians"].push_back({{"of", hessian.of}, {"in", hessian.in}, {"values", hessian.values}});
+    all["hooks"] = ordered_json::array();
+    for (const lessons::TapeHook& hook : run.hooks)
+        all["hooks"].push_back({{"of", hook.of}, {"came", json_number(hook.came)}, {"went", json_number(hook.went)}});
+    all["gradchecks"] = ordered_json::array();
+    for (const tensor::GradcheckResult& check : run.checks) {
+        ordered_json wrong = ordered_json::array();
+        for (const tensor::GradcheckMismatch& one : check.mismatches)
+            wrong.push_back({{"op", one.op},
+                             {"input", one.input},
+                             {"at", std::vector<int64_t>(one.at)},
+                             {"backward", json_number(one.backward)},
+                             {"numeric", json_number(one.numeric)}});
+        all["gradchecks"].push_back({{"compared", check.compared}, {"wrong", wrong}});
+    }
+    all["not_finite"] = nullptr;
+    if (run.anomaly)
+        all["not_finite"] = {{"line", run.anomaly_line},
+                             {"op", run.anomaly->op},
+                             {"name", run.anomaly->name},
+                             {"message", lessons::anomaly_text(run)}};
+    return all;
+}
+
+int run_program(const TapeAsked& asked) {
+    if (asked.nan != "stop" && asked.nan != "warn")
+        throw Failure(fmt::format("--nan {} is neither stop nor warn", asked.nan));
+    keep_apart({{"", asked.file}}, {{"--json", asked.json}});
+    check_can_write(asked.json);
+    const std::string text = read_text(asked.file, size_t{1} << 20).value();
+    const lessons::TapeText program = lessons::parse_tape(text, asked.file).value();
+    const auto run = lessons::run_tape(program, {.device = asked.device, .seed = asked.seed, .watch = true}).value();
+    if (asked.json != "-") print(*run);
+    if (!asked.json.empty()) write_json(json_of(*run), asked.json);
+    bool wrong = false;
+    for (const tensor::GradcheckResult& check : run->checks) wrong = wrong || !check.ok();
+    if (run->anomaly) {
+        complain({.message = lessons::anomaly_text(*run),
+                  .where = {asked.file, run->anomaly_line, 1},
+                  .source_line = line_of(text, run->anomaly_line),
+                  .severity = asked.nan == "warn" ? Severity::warning : Severity::error});
+        wrong = wrong || asked.nan == "stop";
+    }
+    return static_cast<int>(wrong ? ExitStatus::faulted : ExitStatus::done);
+}
+
+}  // namespace
+
+void add_tape(CLI::App& app, int& status) {
+    CLI::App* command = app.add_subcommand(
+        "tape", "run a tensor program (.tape): values, gradients along every edge, second derivatives, gradcheck, hooks");
+    auto asked = std::make_shared<TapeAsked>();
+    command->add_option("FILE", asked->file, "a program; lessons/B02_chain_rule/chain.tape is one")->required();
+    command->add_option("--device", asked->device, "host or sim:GPU, see 'lockstep devices'");
+    command->add_option("--seed", asked->seed, "of random fills")->check(not_from_0);
+    command->add_option("--nan", asked->nan,
+                        "what a value or gradient that is no finite number does: stop (exit status 1) or warn");
+    command->add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
+    command->callback([asked, &status] { status = run_program(*asked); });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,359 @@
+// `lockstep train`: a training run, one line a step; with `--json -` one JSON object a line on stdout and nothing else.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "app/cli/cli.h"
+#include "app/cli/kernel/trace_file.h"
+#include "app/cli/train/cheaper.h"
+#include "app/cli/train/train_modes.h"
+#include "app/cli/train/train_parallel.h"
+#include "core/base/dtype.h"
+#include "core/base/files.h"
+#include "core/nn/cheaper/kept_form.h"
+#include "core/nn/models/models.h"
+#include "core/nn/train/finite.h"
+#include "core/nn/train/kept_options.h"
+#include "core/nn/train/trainer.h"
+
+namespace lockstep::cli {
+namespace {
+
+struct TrainAsked {
+    nn::TrainerOptions trainer;
+    std::optional<int64_t> steps, batch;  // none: the model's own
+    std::optional<double> learning_rate;
+    int64_t evaluate_every = 0;
+    std::string dtype = "f32", json, trace, prompt, save, resume;
+    int64_t save_every = 0;
+    std::string nan = "stop", mode;
+    CheaperChoice cheaper;
+    ParallelChoice parallel;
+    int64_t sample = 0;  // characters of text to write after the training
+};
+
+nlohmann::ordered_json step_json(const nn::StepRecord& step) {
+    double busy = 0, begin = 0, end = 0;
+    int64_t cycles = 0;
+    uint64_t instructions = 0;
+    for (const device::LaunchEvent& e : step.launches) {
+        busy += e.end_us - e.begin_us;
+        if (&e == &step.launches.front()) begin = std::min(e.enqueue_begin_us, e.begin_us);
+        end = std::max(end, e.end_us);
+        cycles += e.cycles;
+        instructions += e.warp_instructions;
+    }
+    nlohmann::ordered_json json{{"step", step.step},
+                                {"loss", json_number(step.loss)},
+                                {"train_accuracy", json_number(step.train_accuracy)},
+                                {"learning_rate", json_number(step.learning_rate)},
+                                {"batch", step.batch},
+                                {"device", step.device},
+                                {"launches", step.launches.size()},
+                                {"seconds", json_number(step.seconds)}};
+    if (step.loss_scale > 0) {
+        json["loss_scale"] = step.loss_scale;
+        json["steps_left_out"] = step.left_out;
+        json["scale_growths"] = step.grown;
+    }
+    if (step.device != "host") {
+        json["cycles"] = cycles > 0 ? nlohmann::ordered_json(cycles) : nlohmann::ordered_json();
+        json["step_us"] = cycles > 0 ? json_number(end - begin) : nlohmann::ordered_json();
+        json["busy_us"] = cycles > 0 ? json_number(busy) : nlohmann::ordered_json();
+        json["warp_instructions"] = instructions;
+    }
+    add_mode(json, step);
+    if (step.batches_ahead >= 0)
+        json["loader"] = {{"ahead", step.batches_ahead}, {"waited_seconds", json_number(step.loader_waited)}};
+    if (step.noise_scale) {
+        const nn::NoiseScale& n = *step.noise_scale;
+        json["noise_scale"] = {{"batches", {n.small_batch, n.big_batch}},
+                               {"gradient_square", json_number(n.gradient_square)},
+                               {"noise", json_number(n.noise)},
+                               {"simple", json_number(n.simple)}};
+    }
+    if (step.not_finite) {
+        const nn::NotFinite& n = *step.not_finite;
+        json["not_finite"] = {
+            {"phase", n.phase}, {"op", n.op}, {"name", n.name}, {"where", n.where}, {"value", json_number(n.value)},
+            {"message", n.text}};
+    }
+    return json;
+}
+
+// The kernels of the last step on the host's and the device's track.
+Trace timeline_of(const nn::StepRecord& step) {
+    if (!step.queue.empty()) return queue_timeline(step);
+    Trace trace;
+    trace.tracks = {{"host"}, {step.device}};
+    for (size_t i = 0; i < step.launches.size(); ++i) {
+        const device::LaunchEvent& e = step.launches[i];
+        auto ns = [](double us) { return static_cast<int64_t>(us * 1000); };
+        trace.spans.push_back(
+            {0, ns(e.enqueue_begin_us), ns(e.enqueue_end_us), "enqueue " + e.label, static_cast<int64_t>(i)});
+        trace.spans.push_back({1, ns(e.begin_us), ns(e.end_us), e.label, static_cast<int64_t>(i)});
+        trace.arrows.push_back({static_cast<int>(2 * i), static_cast<int>(2 * i + 1)});
+    }
+    return trace;
+}
+
+// checkpoint.json names its folder too.
+nn::Checkpoint open_checkpoint(std::filesystem::path path) {
+    if (path.filename() == "checkpoint.json") path = path.has_parent_path() ? path.parent_path() : ".";
+    return nn::load_checkpoint(path).value();
+}
+
+void check_can_save(const std::filesystem::path& folder) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (!error && ::access(folder.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
+    if (error)
+        throw Failure(Diagnostic{fmt::format("no checkpoint can be saved there: {}", error.message()), {folder.string()}});
+}
+
+// The options of the run: those given, then the checkpoint's, then the model's own.
+nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoint* from, const CLI::App& command) {
+    nn::TrainerOptions trainer = options.trainer;
+    const auto given = [&](std::string_view name) {  // some are no options of the command
+        const CLI::Option* option = command.get_option_no_throw("--" + std::string(name));
+        return option && option->count() > 0;
+    };
+    if (!given("model") && !from) throw Failure("--model is needed, or --resume; 'lockstep train --help' lists the models");
+    const nn::ModelRow& row = nn::model_named(given("model") ? trainer.model : from->model);
+    trainer.model = row.name;
+    trainer.keep_images = false;
+    trainer.prefetch = true;
+    trainer.batch = options.batch.value_or(row.batch);
+    trainer.learning_rate = options.learning_rate.value_or(row.learning_rate);
+    const auto type = dtype_named(options.dtype);
+    if (!type || (*type != DType::f32 && *type != DType::f64 && *type != DType::f16 && *type != DType::bf16))
+        throw Failure(fmt::format("--dtype {} is not one of f32, f64, f16 and bf16", options.dtype));
+    trainer.dtype = *type;
+    if (!options.mode.empty() && options.mode != "each") trainer.mode = nn::mode_named(options.mode);
+    if (options.nan != "stop" && options.nan != "warn")
+        throw Failure(fmt::format("--nan {} is neither stop nor warn", options.nan));
+    trainer.nan = options.nan == "warn" ? nn::NanPolicy::warn : nn::NanPolicy::stop;
+    if (trainer.planned_steps == 0) trainer.planned_steps = options.steps.value_or(row.steps);
+    if (from) {
+        try {
+            nn::take_options(trainer, *from, given);
+            if (!options.cheaper.any()) nn::check_goes_on(trainer, *from);
+        } catch (const Failure& failure) {
+            throw Failure(Diagnostic{failure.diagnostic.message, {options.resume}});
+        }
+    }
+    return trainer;
+}
+
+int train(const TrainAsked& options, const CLI::App& command) {
+    std::optional<nn::Checkpoint> from;
+    if (!options.resume.empty()) from = open_checkpoint(options.resume);
+    if (!options.save.empty()) check_can_save(options.save);
+    if (options.save.empty() && options.save_every > 0) throw Failure("--save-every needs --save, the folder to save in");
+    nn::TrainRequest request;
+    request.options = trainer_options(options, from ? &*from : nullptr, command);
+    request.from = from ? &*from : nullptr;
+    if (options.cheaper.any() && !from && options.save.empty())
+        return train_cheaper(options.cheaper, request.options, request.options.dtype, options.steps, options.batch,
+                             options.learning_rate, options.json);
+    std::optional<FormedTraining> formed;
+    if (options.cheaper.any()) {
+        formed = formed_training(options.cheaper, request.options, request.from, options.steps);
+        request.options.alter = formed->run.alter;
+        request.options.planned_steps = options.trainer.planned_steps > 0 ? options.trainer.planned_steps : formed->steps;
+        request.from = nullptr;  // a run of its own: what the checkpoint says of its optimizer is not gone on from
+    }
+    const int64_t begin = request.from ? from->step : 0;
+    const int64_t steps = formed ? formed->steps : options.steps.value_or(request.options.planned_steps - begin);
+    if (steps < 1)
+        throw Failure(
+            begin == 0
+                ? fmt::format("--steps is at least 1, not {}", steps)
+                : fmt::format("the checkpoint is after step {}, the end of its plan: --steps N trains N more", begin));
+    if (options.mode == "each") {
+        if (from || !options.save.empty() || !options.trace.empty() || options.sample > 0)
+            throw Failure("--mode each shows modes beside each other: it saves, resumes, traces and samples nothing");
+        return train_in_each_mode(request.options, options.steps.value_or(8), options.json);
+    }
+    if (options.parallel.any() && from && nn::alter_of(*from))
+        throw Failure(Diagnostic{"its weights are pruned or have adapters, which train on one rank", {options.resume}});
+    check_trace_name(options.trace);
+    if (options.parallel.any())
+        return train_parallel(options.parallel, {.training = request.options,
+                                                 .from = request.from,
+                                                 .steps = steps,
+                                                 .evaluate_every = options.evaluate_every,
+                                                 .save_every = options.save_every,
+                                                 .save = options.save,
+                                                 .json = options.json,
+                                                 .trace = options.trace});
+    const int64_t end = begin + steps;
+    const bool lines = options.json == "-";
+    for (const std::string& file : {options.json, options.trace}) check_can_write(file);
+    std::string collected;
+    nn::StepRecord last;
+    request.steps = steps;
+    request.evaluate_every = options.evaluate_every;
+    request.save = options.save;
+    request.save_every = options.save_every;
+    if (formed && !lines) fmt::print("begins with {}'s weights after step {}; {}", options.resume, from->step, formed->text);
+    if (request.from && !lines) fmt::print("{} goes on after step {} of {}\n", options.resume, begin, request.options.model);
+    request.on_save = [&](int64_t step) {
+        if (!lines) fmt::print("after step {}: saved in {}\n", step, options.save);
+    };
+    auto emit = [&](const nlohmann::ordered_json& json) {
+        if (lines) {
+            fmt::print("{}\n", json.dump());
+            std::fflush(stdout);
+        } else if (!options.json.empty()) {
+            collected += json.dump() + "\n";
+        }
+    };
+    // One line a step: where an evaluation follows, its figures join the step's line.
+    nlohmann::ordered_json line;
+    auto evaluated = [&](int64_t step) {
+        return step == end - 1 || (options.evaluate_every > 0 && (step + 1) % options.evaluate_every == 0);
+    };
+    bool warned = false;
+    request.on_step = [&](const nn::StepRecord& step) {
+        if (step.not_finite && !std::exchange(warned, true))
+            complain(Diagnostic{.message = step.not_finite->text, .severity = Severity::warning});
+        line = step_json(step);
+        if (!evaluated(step.step)) emit(line);
+        if (!lines && (steps <= 20 || step.step % (steps / 20) == 0 || step.step == end - 1))
+            fmt::print("step {:>6}  loss {}  {}{:.1f} ms\n", step.step,
+                       std::abs(step.loss) < 1e6 ? fmt::format("{:.5f}", step.loss) : fmt::format("{:.4g}", step.loss),
+                       step.labels.empty() ? "" : fmt::format("batch accuracy {:5.1f} %  ", 100 * step.train_accuracy),
+                       1000 * step.seconds);
+        last = step;
+        return true;
+    };
+    request.on_evaluation = [&](const nn::Evaluation& e) {
+        line["test_loss"] = json_number(e.loss);
+        line["test_accuracy"] = json_number(e.accuracy);
+        for (const nn::Measure& measure : e.measures) line["measures"][measure.name] = json_number(measure.value);
+        emit(line);
+        if (lines) return;
+        if (e.measures.empty())
+            fmt::print("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", e.step, e.loss,
+                       100 * e.accuracy);
+        for (const nn::Measure& measure : e.measures)
+            fmt::print("after step {}: {} {:.5g}{}{} (executed)\n", e.step, measure.name, measure.value,
+                       measure.unit.empty() ? "" : " ", measure.unit);
+    };
+    request.on_begin = [&](nn::Trainer& fresh) {  // what cannot be written at the end is better known now
+        if (options.sample > 0) fresh.sample(options.prompt, 1);
+    };
+    request.on_end = [&](nn::Trainer& done) {
+        if (options.sample < 1) return;
+        const std::string text = done.sample(options.prompt, options.sample);
+        if (lines || !options.json.empty()) emit({{"sample", text}});
+        if (!lines) fmt::print("{}{}\n", options.prompt, text);
+    };
+    int status = 0;
+    try {
+        nn::train(request);
+    } catch (const nn::NotFiniteFailure& failure) {
+        emit(step_json(*failure.record));
+        complain(failure.diagnostic);
+        status = static_cast<int>(failure.status);
+        last = *failure.record;
+    }
+    if (!lines) print_mode(last);
+    if (last.noise_scale && !lines)
+        fmt::print(
+            "gradient noise scale: {:.4g} examples, from batches of {:.4g} and {:.4g} (executed); this estimates the "
+            "critical batch size\n",
+            last.noise_scale->simple, last.noise_scale->small_batch, last.noise_scale->big_batch);
+    if (last.batches_ahead >= 0 && !lines)
+        fmt::print("loader: {} batch{} ready at the end, {:.1f} ms waited for batches in all (measured)\n",
+                   last.batches_ahead, last.batches_ahead == 1 ? "" : "es", 1000 * last.loader_waited);
+    if (last.loss_scale > 0 && !lines)
+        fmt::print("loss scale {} at the end: {} steps left out, {} growths (executed)\n", last.loss_scale, last.left_out,
+                   last.grown);
+    if (!options.json.empty() && !lines) write_file(options.json, collected);
+    if (!options.trace.empty()) write_trace(timeline_of(last), options.trace);
+    return status;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, int& status) {
+    CLI::App* command = app.add_subcommand("train", "train a model, on the host or on the modelled GPU");
+    auto options = std::make_shared<TrainAsked>();
+    nn::TrainerOptions& t = options->trainer;
+    std::string names;
+    for (const nn::ModelRow& row : nn::models())
+        names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", row.name, row.summary);
+    command->add_option("--model", t.model, names);
+    command->add_option("--data", t.data,
+                        "the model's own unless said: digits, digits32, or a folder with MNIST's or CIFAR-10's files");
+    command->add_option("--device", t.device, "host or sim:GPU, see 'lockstep devices'");
+    command->add_option("--steps", options->steps, "training steps; unless said, as many as the model needs")
+        ->check(not_from_1);
+    command->add_option("--batch", options->batch, "examples a step");
+    command->add_option("--optimizer", t.optimizer, "sgd, adam, adamw, lars, larc or novograd; the model's own unless said");
+    command->add_option("--momentum", t.momentum, "of sgd, lars and larc")->check(number_within(0, 1));
+    command->add_option("--weight-decay", t.weight_decay, "of the optimizer")->check(number_within(0, 1e9));
+    command->add_flag("--nesterov", t.nesterov, "sgd looks ahead");
+    command->add_option("--clip-norm", t.clip_norm, "largest norm of all gradients together; 0: none")
+        ->check(number_within(0));
+    command
+        ->add_option("--dropout", t.dropout,
+                     "how often gpt, llama and gcn drop a value while they learn; the model's own unless said")
+        ->check(number_within(0, 1));
+    command->add_option(
+        "--schedule", t.schedule,
+        "of the learning rate: constant, step, cosine, warm_up or warm_up_cosine; or of the pipeline: 1f1b, gpipe, "
+        "interleaved, zb-h1, ...");
+    command->add_option("--warm-up", t.warm_up, "steps in which the rate rises to the schedule's")->check(not_from_0);
+    command->add_option("--scale-lr", t.scale_rate,
+                        "linear or sqrt: the learning rate is for the model's own batch and grows with this one");
+    command->add_option("--accumulate", t.accumulate, "parts that a batch goes through in, their gradients added up")
+        ->check(not_from_1);
+    command->add_flag("--noise-scale", t.noise_scale, "measure the gradient noise scale, from a batch and its parts");
+    command->add_option("--nan", options->nan, "what a loss or gradient that is no finite number does: stop or warn");
+    command
+        ->add_option("--planned-steps", t.planned_steps, "that the schedule is laid out for; as many as --steps unless said")
+        ->check(not_from_1);
+    command->add_option("--save", options->save, "folder for a checkpoint after the last step");
+    command->add_option("--save-every", options->save_every, "steps between checkpoints in that folder")->check(not_from_1);
+    command->add_option("--resume", options->resume,
+                        "folder of a checkpoint to go on from, with its options unless said; --steps counts from there");
+    command->add_option("--sample", options->sample, "characters of text that a language model writes at the end")
+        ->check(not_from_0);
+    command->add_option("--prompt", options->prompt, "what that text goes on from");
+    command->add_option("--lr", options->learning_rate, "learning rate");
+    command->add_option("--dtype", options->dtype, "f32, f64, or mixed with f32 parameters: f16, bf16");
+    command->add_option("--loss-scale", t.loss_scale, "that the loss begins with; 0: none; 65536 with f16")
+        ->check(not_from_0);
+    command->add_option("--mode", options->mode, modes_text());
+    add_cheaper(*command, options->cheaper);
+    add_parallel(*command, options->parallel);
+    command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);
+    command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");
+    command->add_option("--threads", t.threads, "of the host");
+    command
+        ->add_option("--evaluate-every", options->evaluate_every,
+                     "steps between evaluations on the test set; 0: once at the end")
+        ->check(not_from_0);
+    command->add_option("--json", options->json, "one JSON object a step; '-' for stdout");
+    command->add_option("--trace", options->trace,
+                        "write the last step's timeline: F.json for ui.perfetto.dev, F.csv, or F.txt");
+    command->callback([options, command, &status] {
+        take_pipeline_schedule(options->parallel, options->trainer.schedule);
+        if (options->parallel.any()) refuse_single_rank_options(*command);
+        status = train(*options, *command);
+    });
+}
+
+}  // namespace lockstep::cli

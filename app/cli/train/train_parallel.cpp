@@ -1,0 +1,330 @@
+#include "app/cli/train/train_parallel.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/cli.h"
+#include "app/cli/kernel/trace_file.h"
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+#include "core/comm/collectives/collectives.h"
+#include "core/comm/outside/mpi.h"
+#include "core/comm/outside/nccl.h"
+#include "core/parallel/train/trainer.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr std::pair<const char*, parallel::Context> contexts[] = {{"ring", parallel::Context::ring},
+                                                                  {"balanced_ring", parallel::Context::balanced_ring},
+                                                                  {"all_to_all", parallel::Context::all_to_all}};
+constexpr std::pair<const char*, parallel::Compression> compressions[] = {{"none", parallel::Compression::none},
+                                                                          {"fp16", parallel::Compression::fp16},
+                                                                          {"top_k", parallel::Compression::top_k},
+                                                                          {"power_sgd", parallel::Compression::power_sgd}};
+constexpr std::pair<const char*, parallel::Recompute> recomputes[] = {
+    {"none", parallel::Recompute::none}, {"selective", parallel::Recompute::selective}, {"full", parallel::Recompute::full}};
+
+constexpr std::pair<const char*, int> comms[] = {{"in_process", 0}, {"mpi", 1}, {"nccl", 2}};
+
+template <class Value, size_t n>
+Value choice_named(const std::pair<const char*, Value> (&rows)[n], const char* option, const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& [row, value] : rows) {
+        if (name == row) return value;
+        known.emplace_back(row);
+    }
+    const std::string near = nearest_name(name, known);
+    throw Failure(fmt::format("--{} {} does not exist: there are {}{}", option, name, fmt::join(known, ", "),
+                              near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+}
+
+nlohmann::ordered_json bytes_json(const parallel::MemoryBytes& bytes) {
+    nlohmann::ordered_json json;
+    for (size_t i = 0; i < bytes.size(); ++i) json[std::string(name_of(static_cast<parallel::MemoryKind>(i)))] = bytes[i];
+    return json;
+}
+
+nlohmann::ordered_json record_json(const parallel::ParallelStepRecord& record, int64_t batch) {
+    nlohmann::ordered_json json{{"step", record.step},
+                                {"loss", json_number(record.loss)},
+                                {"learning_rate", json_number(record.learning_rate)},
+                                {"batch", batch},
+                                {"step_us", json_number(record.end_us - record.begin_us)},
+                                {"seconds", json_number(record.seconds)}};
+    if (record.schedule) {
+        json["bubble_of_total"] = json_number(record.schedule->bubble_of_total());
+        json["bubble_over_ideal"] = json_number(record.schedule->bubble_over_ideal());
+    }
+    for (size_t rank = 0; rank < record.ranks.size(); ++rank) {
+        const parallel::RankStep& r = record.ranks[rank];
+        if (r.end_us <= 0) continue;  // of another process
+        nlohmann::ordered_json sent = nlohmann::ordered_json::array();
+        for (const parallel::Traffic& row : r.sent)
+            sent.push_back({{"axis", row.axis}, {"purpose", row.purpose}, {"bytes", row.bytes}, {"messages", row.messages}});
+        json["ranks"].push_back({{"rank", rank},
+                                 {"begin_us", json_number(r.begin_us)},
+                                 {"end_us", json_number(r.end_us)},
+                                 {"compute_us", json_number(r.compute_us)},
+                                 {"sent", sent},
+                                 {"kept_bytes", bytes_json(r.kept)},
+                                 {"peak_bytes", bytes_json(r.peak)},
+                                 {"host_bytes", r.host_bytes},
+                                 {"copied_bytes", r.copied_bytes}});
+    }
+    return json;
+}
+
+// Every rank's streams, in virtual time.
+Trace trace_of_ranks(const parallel::ParallelTrainer& trainer, const parallel::ParallelStepRecord& record) {
+    constexpr const char* streams[] = {"compute", "gradients", "parameters", "pipeline", "context"};
+    Trace trace;
+    for (size_t rank = 0; rank < record.ranks.size(); ++rank) {
+        std::string place;
+        for (const parallel::MeshAxis& axis : trainer.mesh().axes)
+            if (axis.size > 1)
+                place += fmt::format(" {} {}", axis.name, trainer.mesh().coordinate(static_cast<int>(rank), axis.name));
+        const int parent = static_cast<int>(trace.tracks.size());
+        trace.tracks.push_back({fmt::format("rank {}{}", rank, place.empty() ? "" : " (" + place.substr(1) + ")")});
+        std::map<int, int> track_of;
+        for (const parallel::RankSpan& span : record.ranks[rank].spans) {
+            const auto [at, fresh] = track_of.try_emplace(span.stream, static_cast<int>(trace.tracks.size()));
+            if (fresh)
+                trace.tracks.push_back(
+                    {span.stream >= 0 && span.stream < 5 ? streams[span.stream] : fmt::format("stream {}", span.stream),
+                     parent});
+            const auto ns = [](double us) { return static_cast<int64_t>(us * 1000); };
+            trace.spans.push_back({at->second, ns(span.begin_us), ns(span.end_us), span.label, static_cast<int64_t>(rank)});
+        }
+    }
+    return trace;
+}
+
+parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::TrainerOptions& training) {
+    parallel::ParallelOptions options;
+    options.training = training;
+    options.plan = choice.plan;
+    options.plan.context = choice_named(contexts, "context", choice.context);
+    options.plan.compression = choice_named(compressions, "compression", choice.compression);
+    options.plan.recompute = choice_named(recomputes, "recompute", choice.recompute);
+    if (!options.plan.all_reduce.empty()) comm::collective_named("all_reduce", options.plan.all_reduce);
+    options.plan.bucket_bytes = static_cast<int64_t>(choice.bucket_mb * (1 << 20));
+    options.gpu = choice.gpu;
+    options.keep_memory = false;
+    options.set = choice.set;
+    options.partition = choice.partition;
+    options.batches_of_worker = choice.batches;
+    options.library_collectives = choice.comm == "mpi" && !choice.own_steps;
+    if (!choice.link.empty()) options.link = comm::link_named(choice.link).link();
+    return options;
+}
+
+void print_end(const parallel::ParallelTrainer& trainer, const parallel::ParallelStepRecord& last) {
+    const parallel::RankStep& rank = last.ranks[0];
+    if (rank.end_us <= 0) return;
+    fmt::print("a step takes {:.1f} us on {} ranks of {} (derived), {:.1f} us of them rank 0 computes\n",
+               last.end_us - last.begin_us, trainer.mesh().ranks(), trainer.options().gpu, rank.compute_us);
+    if (trainer.options().library_collectives)
+        fmt::print("collectives are MPI's own, whose messages it keeps to itself: --own-steps counts them too\n");
+    for (const parallel::Traffic& row : rank.sent)
+        fmt::print("rank 0 sends {:>12} bytes of {} over {}, {} message{} (executed)\n", row.bytes, row.purpose, row.axis,
+                   row.messages, row.messages == 1 ? "" : "s");
+    fmt::print("rank 0 keeps");
+    for (size_t i = 0; i < rank.kept.size(); ++i)
+        fmt::print("{} {} {}", i ? "," : "", rank.kept[i], name_of(static_cast<parallel::MemoryKind>(i)));
+    fmt::print(" bytes before the update, {} at most (executed)\n", parallel::sum_of(rank.peak));
+    if (last.schedule)
+        fmt::print("pipeline bubble: {:.1f} % of the total, {:.1f} % over ideal\n", 100 * last.schedule->bubble_of_total(),
+                   100 * last.schedule->bubble_over_ideal());
+}
+
+}  // namespace
+
+bool ParallelChoice::any() const {
+    if (!command) return false;
+    for (const char* name : {"--dp",           "--tp",
+                             "--pp",           "--cp",
+                             "--zero",         "--chunks",
+                             "--microbatches", "--sequence-parallel",
+                             "--context",      "--compression",
+                             "--recompute",    "--offload",
+                             "--bucket-mb",    "--all-reduce",
+                             "--comm",         "--link",
+                             "--gpu",          "--sync-batch-norm",
+                             "--own-steps",    "--set-examples",
+                             "--partition",    "--cut",
+                             "--batches",      "--timeout"})
+        if (command->get_option(name)->count() > 0) return true;
+    return plan.schedule != parallel::ParallelPlan().schedule;
+}
+
+void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule) {
+    for (const parallel::ScheduleRow& row : parallel::schedules())
+        if (schedule == row.name) {
+            choice.plan.schedule = schedule;
+            schedule.clear();
+            return;
+        }
+    static constexpr std::string_view rates[] = {"", "constant", "step", "cosine", "warm_up", "warm_up_cosine"};
+    if (choice.plan.pp > 1 && std::find(std::begin(rates), std::end(rates), schedule) == std::end(rates))
+        parallel::schedule_named(schedule);  // refuses it, with the nearest
+}
+
+void refuse_single_rank_options(const CLI::App& command) {
+    for (const char* name :
+         {"--mode", "--quantize", "--prune", "--distill", "--lora", "--compare", "--noise-scale", "--sample", "--nan"})
+        if (const CLI::Option* option = command.get_option_no_throw(name); option && option->count() > 0)
+            throw Failure(fmt::format("{} works on one rank: leave it out, or the options that ask for many", name));
+}
+
+void add_parallel(CLI::App& command, ParallelChoice& choice) {
+    choice.command = &command;
+    parallel::ParallelPlan& plan = choice.plan;
+    command.add_option("--dp", plan.dp, "ranks that each take a part of the batch")->check(not_from_1);
+    command.add_option("--tp", plan.tp, "ranks that each hold a part of every layer")->check(not_from_1);
+    command.add_option("--pp", plan.pp, "ranks that each hold some of the layers, a pipeline")->check(not_from_1);
+    command.add_option("--cp", plan.cp, "ranks that each hold a part of every sequence")->check(not_from_1);
+    command
+        .add_option("--zero", plan.zero,
+                    "1: each rank keeps a part of the optimizer's state, 2: of the gradients too, 3: of the weights too")
+        ->check(not_from_0);
+    command.add_option("--chunks", plan.chunks, "stages that a pipeline rank holds (interleaved)")->check(not_from_1);
+    command
+        .add_option("--cut", plan.cut, "blocks of each stage, first to last: --cut 1,2,2,1; unless said, as even as they go")
+        ->delimiter(',');
+    command.add_option("--microbatches", plan.microbatches, "that each rank's part of the batch goes through in")
+        ->check(not_from_1);
+    command.add_flag("--sequence-parallel", plan.sequence_parallel, "norms of a tp group on a part of the sequence each");
+    command.add_option("--context", choice.context, "ring, balanced_ring or all_to_all: how attention crosses cp ranks");
+    command.add_option("--recompute", choice.recompute, "none, selective or full: activations that are computed again");
+    command.add_flag("--offload", plan.offload, "the optimizer's state in the host's memory");
+    command.add_option("--bucket-mb", choice.bucket_mb, "of gradients that travel together; 0: all after backward")
+        ->check(number_within(0, 4096));
+    command.add_option("--all-reduce", plan.all_reduce, "algorithm of the gradients' all-reduce");
+    command.add_option("--compression", choice.compression, "of gradients: none, fp16, top_k or power_sgd");
+    command.add_option("--keep", plan.keep, "share of the elements that top_k sends");
+    command.add_option("--rank", plan.rank, "of power_sgd");
+    command.add_flag("--sync-batch-norm", plan.sync_batch_norm, "statistics of batch norm over all workers");
+    command.add_option("--set-examples", choice.set, "that training draws from, reshuffled each time through; 0: all")
+        ->check(not_from_0);
+    command.add_flag("--partition", choice.partition, "each worker draws from a part of --set-examples of its own");
+    command
+        .add_option("--batches", choice.batches,
+                    "that each worker has, in place of --steps: 5,5,4; where they differ, the others wait for ever")
+        ->delimiter(',');
+    command.add_option("--timeout", choice.timeout, "with mpi: seconds after which a wait is a deadlock, default 60")
+        ->check(number_within(0, 86400, true));
+    command.add_option("--comm", choice.comm, "in_process (ranks are threads), mpi or nccl");
+    command.add_flag("--own-steps", choice.own_steps, "with mpi: our own lists of steps, not the library's collectives");
+    command.add_option("--link", choice.link, "between ranks, for the virtual clocks");
+    command.add_option("--gpu", choice.gpu, "whose times the virtual clocks take, see 'lockstep gpus'");
+}
+
+namespace {
+// The timelines of all processes' ranks, on rank 0.
+void gather_spans(parallel::ParallelStepRecord& record, int rank) {
+    auto spans = nlohmann::ordered_json::array();
+    for (const parallel::RankSpan& span : record.ranks[static_cast<size_t>(rank)].spans)
+        spans.push_back({span.stream, span.begin_us, span.end_us, span.label});
+    const std::vector<std::string> all = comm::gather_texts(spans.dump());
+    for (size_t other = 0; other < all.size(); ++other) {
+        std::vector<parallel::RankSpan>& to = record.ranks[other].spans;
+        to.clear();
+        for (const auto& span : nlohmann::ordered_json::parse(all[other]))
+            to.push_back({span[0].get<int>(), span[1].get<double>(), span[2].get<double>(), span[3].get<std::string>()});
+    }
+}
+
+// On all ranks as threads, or on one of MPI's processes, of which the first one alone says what happens.
+void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run, comm::Communicator* world) {
+    const bool speaks = !world || world->rank() == 0;
+    parallel::ParallelTrainer trainer(options, world);
+    if (run.from) trainer.restore(*run.from);
+    const bool lines = run.json == "-", text = speaks && !lines, processes = world && world->size() > 1;
+    std::string collected;
+    const auto emit = [&](const nlohmann::ordered_json& json) {
+        if (!speaks) return;
+        if (lines) {
+            fmt::print("{}\n", json.dump());
+            std::fflush(stdout);
+        } else if (!run.json.empty()) {
+            collected += json.dump() + "\n";
+        }
+    };
+    parallel::ParallelStepRecord last;
+    for (int64_t i = 0; i < run.steps; ++i) {
+        if (!trainer.has_batch()) return;
+        last = trainer.step();
+        const bool end = i + 1 == run.steps;
+        if (text && (run.steps <= 20 || i % (run.steps / 20) == 0 || end))
+            fmt::print("step {:>6}  loss {:.5f}  {:.1f} ms\n", last.step, last.loss, 1000 * last.seconds);
+        nlohmann::ordered_json line = record_json(last, run.training.batch);
+        if (end || (run.evaluate_every > 0 && (last.step + 1) % run.evaluate_every == 0)) {
+            const nn::Evaluation e = trainer.evaluate();
+            line["test_loss"] = json_number(e.loss);
+            line["test_accuracy"] = json_number(e.accuracy);
+            if (text)
+                fmt::print("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", last.step + 1, e.loss,
+                           100 * e.accuracy);
+        }
+        if (processes && !run.json.empty()) {  // each process knows its own rank
+            const std::vector<std::string> own = comm::gather_texts(line["ranks"].dump());
+            line["ranks"] = nlohmann::ordered_json::array();
+            for (const std::string& of_rank : own)
+                for (nlohmann::ordered_json& rank : nlohmann::ordered_json::parse(of_rank)) line["ranks"].push_back(rank);
+        }
+        emit(line);
+        if (!run.save.empty() && (end || (run.save_every > 0 && (i + 1) % run.save_every == 0))) {
+            const nn::Checkpoint whole = trainer.checkpoint();
+            if (speaks) nn::save_checkpoint(run.save, whole);
+            if (text) fmt::print("after step {}: saved in {}\n", trainer.next_step(), run.save);
+        }
+    }
+    if (text) print_end(trainer, last);
+    if (processes && !run.trace.empty()) gather_spans(last, world->rank());
+    if (!run.json.empty() && text) write_file(run.json, collected);
+    if (!run.trace.empty() && speaks) write_trace(trace_of_ranks(trainer, last), run.trace);
+}
+}  // namespace
+
+int train_parallel(const ParallelChoice& choice, const ParallelRun& asked) {
+    if (choice.comm != "in_process" && choice.comm != "mpi" && choice.comm != "nccl")
+        choice_named(comms, "comm", choice.comm);
+    if (choice.comm == "nccl") {
+        const std::string why = comm::why_no_nccl();
+        throw Failure(why.empty() ? "--comm nccl runs collectives; training takes in_process or mpi" : why,
+                      ExitStatus::missing);
+    }
+    parallel::ParallelOptions options = options_of(choice, asked.training);
+    ParallelRun run = asked;
+    if (!choice.batches.empty())
+        run.steps = std::max<int64_t>(1, *std::max_element(choice.batches.begin(), choice.batches.end()));
+    const bool alike =
+        std::adjacent_find(choice.batches.begin(), choice.batches.end(), std::not_equal_to<>()) == choice.batches.end();
+    if (alike && static_cast<int>(choice.batches.size()) == options.plan.dp) options.batches_of_worker.clear();
+    options.steps = run.steps;
+    if (choice.comm == "in_process") {
+        if (comm::started_by_mpirun()) throw Failure("mpirun started this process: --comm mpi trains on its ranks");
+        train_ranks(options, run, nullptr);
+        return 0;
+    }
+    int status = 0;
+    comm::run_mpi({.link = options.link, .own_steps = choice.own_steps, .timeout_s = choice.timeout},
+                  [&](comm::Communicator& world) {
+                      try {
+                          parallel::check_can_train(options, world.size());
+                      } catch (const Failure& refusal) {  // on every rank the same: one says it
+                          if (world.rank() == 0) complain(refusal.diagnostic);
+                          status = static_cast<int>(refusal.status);
+                          return;
+                      }
+                      train_ranks(options, run, &world);
+                  });
+    return status;
+}
+
+}  // namespace lockstep::cli

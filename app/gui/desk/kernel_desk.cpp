@@ -1,0 +1,471 @@
+// Asking the worker: text that stood still for a moment is compiled, and runs right after when that is cheap.
+#include "app/gui/desk/kernel_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "app/gui/session.h"
+#include "app/gui/widgets/text_buffer.h"
+#include "core/base/diagnostic.h"
+#include "core/base/files.h"
+#include "core/base/hash.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr size_t most_state = size_t{64} << 20;
+
+Json to_json(const LaunchSettings& s) {
+    Json arguments = Json::array();
+    for (const ArgumentText& a : s.arguments)
+        arguments.push_back({{"parameter", a.parameter}, {"text", a.text}, {"chosen", a.chosen}});
+    return {{"kernel", s.kernel},
+            {"grid", s.grid},
+            {"block", s.block},
+            {"shared", s.shared},
+            {"seed", s.seed},
+            {"gpu", s.gpu},
+            {"grid_chosen", s.grid_chosen},
+            {"arguments", arguments},
+            {"timed", s.timed},
+            {"order", static_cast<int>(s.order)},
+            {"synccheck", s.synccheck},
+            {"racecheck", s.racecheck},
+            {"initcheck", s.initcheck},
+            {"run_on_change", s.run_on_change}};
+}
+
+template <class T>
+void take(const Json& from, const char* key, T& value) {
+    const auto found = from.find(key);
+    if (found == from.end()) return;
+    if constexpr (std::is_same_v<T, bool>) {
+        if (found->is_boolean()) value = found->get<bool>();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        if (found->is_string()) value = found->get<std::string>();
+    } else {
+        if (found->is_number_unsigned()) value = found->get<T>();
+    }
+}
+
+LaunchSettings settings_from(const Json& from) {
+    LaunchSettings s;
+    if (!from.is_object()) return s;
+    take(from, "kernel", s.kernel);
+    take(from, "grid", s.grid);
+    take(from, "block", s.block);
+    take(from, "shared", s.shared);
+    take(from, "seed", s.seed);
+    take(from, "gpu", s.gpu);
+    take(from, "grid_chosen", s.grid_chosen);
+    take(from, "timed", s.timed);
+    take(from, "synccheck", s.synccheck);
+    take(from, "racecheck", s.racecheck);
+    take(from, "initcheck", s.initcheck);
+    take(from, "run_on_change", s.run_on_change);
+    uint64_t order = 0;
+    take(from, "order", order);
+    s.order = static_cast<simt::WarpOrder>(std::min<uint64_t>(order, 3));
+    if (const auto list = from.find("arguments"); list != from.end() && list->is_array())
+        for (const Json& one : *list) {
+            ArgumentText a;
+            if (!one.is_object()) continue;
+            take(one, "parameter", a.parameter);
+            take(one, "text", a.text);
+            take(one, "chosen", a.chosen);
+            s.arguments.push_back(std::move(a));
+        }
+    return s;
+}
+
+// A clock that runs on between frames.
+double clock_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr std::string_view names_known =
+    "a kernel file ends in .cu or .ptx, a host program in .host, a tensor program in .tape";
+
+bool is_kernel_file(const std::filesystem::path& file) {
+    const std::string extension = file.extension().string();
+    return extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".cpp" || extension == ".host" ||
+           extension == ".tape";
+}
+
+std::string same_file(const std::filesystem::path& file) {
+    std::error_code error;
+    const auto whole = std::filesystem::weakly_canonical(file, error);
+    return error ? file.string() : whole.string();
+}
+
+}  // namespace
+
+StateKeeper::StateKeeper(std::filesystem::path file) : file_(std::move(file)) {
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            wake_.wait(lock, stop, [&] { return waiting_.has_value(); });
+            if (!waiting_) return;  // asked to end, nothing left
+            const std::string text = std::move(*waiting_);
+            waiting_.reset();
+            lock.unlock();
+            std::string why;
+            try {
+                write_file(file_, text);
+            } catch (const std::exception& error) {
+                why = error.what();
+            }
+            lock.lock();
+            if (!why.empty()) problem_ = "your kernels cannot be kept: " + why;
+        }
+    });
+}
+
+StateKeeper::~StateKeeper() {
+    thread_.request_stop();
+    wake_.notify_all();
+}
+
+void StateKeeper::keep(std::string text) {
+    {
+        const std::lock_guard lock(mutex_);
+        waiting_ = std::move(text);
+    }
+    wake_.notify_all();
+}
+
+std::string StateKeeper::problem() {
+    const std::lock_guard lock(mutex_);
+    if (problem_.empty() || told_) return {};
+    told_ = true;
+    return problem_;
+}
+
+KernelDesk::KernelDesk(std::filesystem::path state_file) : state_file_(std::move(state_file)) {
+    if (!state_file_.empty()) load();
+    if (documents_.empty()) documents_.push_back(kernel_templates().front().make());
+    if (!state_file_.empty()) keeper_ = std::make_unique<StateKeeper>(state_file_);
+}
+
+void KernelDesk::load() {
+    const auto text = read_file(state_file_, most_state);
+    if (!text.ok()) return;
+    const Json all = Json::parse(text.value(), nullptr, false);
+    const auto list = all.is_object() ? all.find("documents") : all.end();
+    if (!all.is_object() || list == all.end() || !list->is_array()) {
+        // Not ours any more: keep it for its owner rather than write over it.
+        std::error_code error;
+        std::filesystem::rename(state_file_, std::filesystem::path(state_file_) += ".unreadable", error);
+        return;
+    }
+    for (const Json& one : *list) {
+        if (!one.is_object() || documents_.size() >= most_documents) continue;
+        KernelDocument d;
+        take(one, "path", d.path);
+        take(one, "name", d.name);
+        take(one, "text", d.text);
+        take(one, "on_disk", d.on_disk);
+        if (const auto launch = one.find("launch"); launch != one.end()) d.launch = settings_from(*launch);
+        if (const auto others = one.find("other_launches"); others != one.end() && others->is_object())
+            for (const auto& [name, launch] : others->items()) d.other_launches[name] = settings_from(launch);
+        // A file that nobody edited here follows the disk.
+        if (!d.path.empty() && d.saved())
+            if (const auto file = read_text(d.path, TextBuffer::largest); file.ok()) {
+                d.text = file.value();
+                make_utf8(d.text);
+                d.on_disk = fnv1a64(d.text);
+            }
+        documents_.push_back(std::move(d));
+    }
+}
+
+std::string KernelDesk::state_text() const {
+    Json list = Json::array();
+    for (const KernelDocument& d : documents_) {
+        Json others = Json::object();
+        for (const auto& [name, launch] : d.other_launches) others[name] = to_json(launch);
+        list.push_back({{"path", d.path},
+                        {"name", d.name},
+                        {"text", d.text},
+                        {"on_disk", d.on_disk},
+                        {"launch", to_json(d.launch)},
+                        {"other_launches", others}});
+    }
+    return Json{{"documents", list}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void KernelDesk::changed() {
+    ++version_;
+    changed_at_ = now_;
+    edited_at_ = clock_seconds();
+    dirty_ = true;
+}
+
+std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
+    std::error_code error;
+    if (std::filesystem::is_directory(file, error))
+        return "'" + file.filename().string() + "' is a folder: open one of its .cu, .ptx, .host or .tape files";
+    if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error))  // it might never end
+        return "'" + file.filename().string() + "' is a pipe or a device: a file is needed";
+    if (!is_kernel_file(file)) return std::string(names_known) + "; '" + file.filename().string() + "' does not";
+    const auto text = read_text(file, TextBuffer::largest);
+    if (!text.ok()) return render(text.error());
+    if (text.value().find('\0') != std::string::npos) return "'" + file.filename().string() + "' is no text file";
+    std::string content = text.value();
+    if (const size_t bad = make_utf8(content); bad > 0)
+        note = fmt::format("'{}' is not UTF-8: {} byte{} read as Latin-1, and saving writes UTF-8", file.filename().string(),
+                           bad, bad == 1 ? " was" : "s were");
+    const std::string path = same_file(file);
+    for (size_t i = 0; i < documents_.size(); ++i)
+        if (documents_[i].path == path) {
+            KernelDocument& known = documents_[i];
+            if (known.saved()) known.text = content, known.on_disk = fnv1a64(known.text);
+            show(i);  // what was not saved stays as it was left
+            return std::nullopt;
+        }
+    KernelDocument made;
+    made.path = path;
+    made.name = file.filename().string();
+    made.text = std::move(content);
+    made.on_disk = fnv1a64(made.text);
+    documents_.insert(documents_.begin(), std::move(made));
+    show(0);
+    return std::nullopt;
+}
+
+void KernelDesk::open_template(const KernelTemplate& made) {
+    documents_.insert(documents_.begin(), made.make());
+    show(0);
+}
+
+void KernelDesk::show(size_t index) {
+    if (index >= documents_.size()) return;
+    std::rotate(documents_.begin(), documents_.begin() + static_cast<std::ptrdiff_t>(index),
+                documents_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
+    // The oldest that lose nothing make room.
+    while (documents_.size() > most_documents) {
+        size_t last = documents_.size() - 1;
+        while (last > 0 && !documents_[last].saved()) --last;
+        if (last == 0) last = documents_.size() - 1;
+        documents_.erase(documents_.begin() + static_cast<std::ptrdiff_t>(last));
+    }
+    ++opened_;
+    edit_to_result = -1;
+    changed();
+    changed_at_ = edited_at_ = -1;  // no need to wait for another key
+}
+
+void KernelDesk::forget(size_t index) {
+    if (index == 0 || index >= documents_.size()) return;
+    documents_.erase(documents_.begin() + static_cast<std::ptrdiff_t>(index));
+    dirty_ = true;
+}
+
+std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
+    if (file.empty() || file.filename().empty()) return "name the file, such as kernel.cu";
+    if (!is_kernel_file(file)) return std::string(names_known);
+    KernelDocument& d = document();
+    try {
+        write_file(file, d.text);
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    const bool renamed = d.name != file.filename().string();
+    d.path = same_file(file);
+    d.name = file.filename().string();
+    d.on_disk = fnv1a64(d.text);
+    dirty_ = true;
+    if (renamed) changed();
+    return std::nullopt;
+}
+
+bool KernelDesk::holds(const std::filesystem::path& file) const {
+    return !document().path.empty() && document().path == same_file(file);
+}
+
+void KernelDesk::set_text(std::string text) {
+    document().text = std::move(text);
+    changed();
+}
+
+void KernelDesk::choose_entry(const std::string& name) {
+    KernelDocument& d = document();
+    if (d.launch.kernel == name) return;
+    d.other_launches[d.launch.kernel] = d.launch;
+    const auto known = d.other_launches.find(name);
+    LaunchSettings next;
+    next.timed = d.launch.timed;
+    next.order = d.launch.order;
+    next.seed = d.launch.seed;
+    next.gpu = d.launch.gpu;
+    next.racecheck = d.launch.racecheck;
+    next.initcheck = d.launch.initcheck;
+    next.run_on_change = d.launch.run_on_change;
+    if (known != d.other_launches.end()) next = known->second;
+    next.kernel = name;
+    d.launch = std::move(next);
+    adopted_ = 0;
+    touch();
+}
+
+void KernelDesk::run(Session& session) {
+    run_asked_ = true;
+    (void)session;
+}
+
+void KernelDesk::look_at(const ReportPlace& place) {
+    jump = place;
+    jump_asked_ = false;
+}
+
+void KernelDesk::trace_block(Session& session, uint32_t block) {
+    if (jump_asked_ || !seen_result_) return;
+    jump_asked_ = true;
+    auto job = std::make_shared<KernelJob>();
+    job->version = seen_result_->version;
+    job->name = document().shown_name();
+    job->path = document().path;
+    job->launch = seen_result_->settings;
+    job->compile = false;
+    job->run = true;
+    job->edited_at = -1;
+    job->traced_block = block;
+    session.post({Request::Kind::own_kernel, 0, {}, job});
+}
+
+void KernelDesk::cancel(Session& session) {
+    run_asked_ = launch_changed_ = false;
+    typed_at_ = -1;
+    session.post({Request::Kind::cancel_own, 0, {}, {}});
+}
+
+const KernelEntry* KernelDesk::entry(const Snapshot& snapshot) const {
+    if (!snapshot.runnable) return nullptr;
+    const std::string& wanted = document().launch.kernel;
+    for (const KernelEntry& one : snapshot.runnable->entries)
+        if (one.name == wanted) return &one;
+    for (const KernelEntry& one : snapshot.runnable->entries)
+        if (one.program) return &one;
+    return snapshot.runnable->entries.empty() ? nullptr : &snapshot.runnable->entries.front();
+}
+
+bool KernelDesk::compiling(const Snapshot& snapshot) const {
+    return !snapshot.compiled || snapshot.compiled->version != version_;
+}
+
+std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
+    const auto &last = snapshot.own_result, &shown = snapshot.own_run;
+    if (!last || !last->refused || !shown || !shown->run || snapshot.kernel != shown->run) return {};
+    const LaunchSettings &a = shown->settings, &b = last->settings;
+    std::string with;
+    const auto differs = [&](const std::string& name, const std::string& was, const std::string& is) {
+        if (was != is) with += (with.empty() ? "" : ", ") + name + " " + was;
+    };
+    if (!a.kernel.empty() && !b.kernel.empty()) differs("kernel", a.kernel, b.kernel);
+    differs("grid", a.grid, b.grid);
+    differs("block", a.block, b.block);
+    differs("shared memory", a.shared + " B", b.shared + " B");
+    differs("seed", a.seed, b.seed);
+    for (size_t i = 0; i < a.arguments.size() && i < b.arguments.size() && a.kernel == b.kernel; ++i)
+        differs(a.arguments[i].parameter, a.arguments[i].text, b.arguments[i].text);
+    return fmt::format("The last launch {}: {}. This is the run before it{}.",
+                       last->cancelled ? "was cancelled" : "did not run", last->refused->message,
+                       with.empty() ? "" : ", with " + with);
+}
+
+bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) {
+    now_ = now;
+    if (changed_at_ > now) changed_at_ = now;
+    if (typed_at_ > now) typed_at_ = now;
+    bool soon = false;
+    if (typed_at_ >= 0) {
+        soon = true;
+        if (now - typed_at_ >= typing_seconds) touch();
+    }
+    if (snapshot.runnable && snapshot.runnable->version != adopted_ && snapshot.runnable->version == version_) {
+        adopted_ = version_;
+        if (const KernelEntry* one = entry(snapshot)) {
+            if (document().launch.kernel != one->name && !document().launch.kernel.empty()) {
+                document().other_launches[document().launch.kernel] = document().launch;
+                document().launch.arguments.clear();
+            }
+            document().launch.kernel = one->name;
+            fit_launch(document().launch, *one, snapshot.runnable->source);
+            dirty_ = true;
+        }
+    }
+    if (snapshot.own_result && snapshot.own_result != seen_result_) {
+        seen_result_ = snapshot.own_result;
+        edit_to_result = seen_result_->version == version_ && seen_result_->edited_at >= 0
+                             ? clock_seconds() - seen_result_->edited_at
+                             : -1;
+    }
+    auto job = std::make_shared<KernelJob>();
+    job->version = version_;
+    job->text = document().text;
+    job->name = document().shown_name();
+    job->path = document().path;
+    job->launch = document().launch;
+    job->edited_at = edited_at_;
+    const bool fits = adopted_ == version_;
+    if (asked_version_ != version_) {
+        const double wait = changed_at_ < 0 ? 0 : changed_at_ + idle_seconds - now;
+        if (wait > 0 && !run_asked_) {
+            soon = true;
+        } else {
+            asked_version_ = version_;
+            job->run = run_asked_ || document().launch.run_on_change;
+            job->on_change = !run_asked_;
+            run_asked_ = launch_changed_ = false;
+            typed_at_ = -1;
+            session.post({Request::Kind::own_kernel, 0, {}, job});
+        }
+    } else if (run_asked_ || (launch_changed_ && document().launch.run_on_change && fits)) {
+        if (launch_changed_) dirty_ = true;
+        if (launch_changed_ && !fits && snapshot.runnable)
+            if (const KernelEntry* one = entry(snapshot)) fit_launch(document().launch, *one, snapshot.runnable->source);
+        if (snapshot.runnable) {  // a choice of another entry wants its form filled first
+            if (const KernelEntry* one = entry(snapshot);
+                one != nullptr && one->program && document().launch.arguments.size() != one->program->parameters.size())
+                fit_launch(document().launch, *one, snapshot.runnable->source);
+            job->launch = document().launch;
+        }
+        job->compile = snapshot.compiled == nullptr;
+        job->run = true;
+        job->on_change = !run_asked_;
+        job->edited_at = -1;
+        run_asked_ = launch_changed_ = false;
+        typed_at_ = -1;
+        session.post({Request::Kind::own_kernel, 0, {}, job});
+    } else if (launch_changed_) {
+        dirty_ = true;
+        launch_changed_ = false;
+        if (snapshot.runnable)
+            if (const KernelEntry* one = entry(snapshot); one != nullptr)
+                fit_launch(document().launch, *one, snapshot.runnable->source);
+    }
+    if (dirty_ && keeper_) {
+        if (kept_at_ < 0 || now < kept_at_) kept_at_ = now;
+        if (now - kept_at_ >= keep_seconds) {
+            keeper_->keep(state_text());
+            dirty_ = false;
+            kept_at_ = -1;
+        } else {
+            soon = true;
+        }
+        if (const std::string problem = keeper_->problem(); !problem.empty())
+            session.post({Request::Kind::tell, 0, problem, {}});
+    }
+    return soon;
+}
+
+KernelDesk::~KernelDesk() {
+    if (keeper_ && dirty_) keeper_->keep(state_text());
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,113 @@
+// The learner's desk: the documents (the open one first), what is asked of the worker when text or settings change, and
+// keeping all of it across restarts. Owned by the frame's thread; saving happens on a thread of its own.
+//   state file: {"documents":[{"path","name","text","on_disk","launch":{...}}, ...]}, written anew as a whole, by way of a
+//   temporary file and a rename
+#pragma once
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "app/gui/desk/kernel_document.h"
+
+namespace lockstep::gui {
+
+class Session;
+struct Snapshot;
+
+// Writes the newest of the texts it is given, soon, on its own thread; what is left is written when it ends.
+class StateKeeper {
+  public:
+    explicit StateKeeper(std::filesystem::path file);
+    ~StateKeeper();
+    StateKeeper(const StateKeeper&) = delete;
+    StateKeeper& operator=(const StateKeeper&) = delete;
+    void keep(std::string text);
+    std::string problem();  // why it could not be written, once; empty: all is well
+
+  private:
+    std::filesystem::path file_;
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::optional<std::string> waiting_;
+    std::string problem_;
+    bool told_ = false;
+    std::jthread thread_;
+};
+
+// What a key asked for; the editor takes it.
+enum class DeskWish : uint8_t { none, open, save, save_as, find, next_report, previous_report };
+
+struct ReportPlace {  // where a report says to look
+    uint32_t block = 0, warp = 0;
+    int32_t lane = -1, line = 0;
+    uint32_t pc = 0;
+    bool last = true;  // the warp's last visit to the place, else its first
+};
+
+class KernelDesk {
+  public:
+    static constexpr size_t most_documents = 16;
+    static constexpr double idle_seconds = 0.15;   // after the last key, before the text is compiled
+    static constexpr double typing_seconds = 0.6;  // after the last key in a field of the launch, before it runs
+    static constexpr double keep_seconds = 0.7;    // after the last change, before it is written to the state file
+
+    explicit KernelDesk(std::filesystem::path state_file);  // empty: nothing is read or kept
+
+    ~KernelDesk();  // what is not kept yet is written
+    KernelDesk(const KernelDesk&) = delete;
+    KernelDesk& operator=(const KernelDesk&) = delete;
+
+    KernelDocument& document() { return documents_.front(); }
+    const KernelDocument& document() const { return documents_.front(); }
+    const std::vector<KernelDocument>& documents() const { return documents_; }
+    uint64_t version() const { return version_; }  // of the open document's text
+    uint64_t opened() const { return opened_; }    // counts openings: the editor takes the text over anew
+
+    // Opens a file, or brings its document to the front when it is on the desk. A sentence when that is not possible.
+    std::optional<std::string> open(const std::filesystem::path& file);
+    std::string note;  // what is odd about the file that was opened, to be said once
+    void open_template(const KernelTemplate& made);
+    void show(size_t index);                                             // document `index` to the front
+    void forget(size_t index);                                           // takes it off the desk; its file stays
+    std::optional<std::string> save(const std::filesystem::path& file);  // and it is that file's document from now on
+
+    bool holds(const std::filesystem::path& file) const;      // the open document is that file's
+    void set_text(std::string text);                          // by the editor
+    void touch() { launch_changed_ = true, typed_at_ = -1; }  // the launch settings changed
+    void touch_soon() { typed_at_ = now_, typing = true; }    // one is being typed: they changed once its field is left
+    bool due() const { return launch_changed_ || typed_at_ >= 0; }
+    bool typing = false;  // in a field of the launch, since it got the keyboard: what runs now is half-typed, may be
+    void choose_entry(const std::string& name);
+    void run(Session& session);  // now, as somebody asked for it
+    void cancel(Session& session);
+    void look_at(const ReportPlace& place);              // as soon as the warp's history is there
+    void trace_block(Session& session, uint32_t block);  // the run again, with that block's SM in full
+
+    // Once a frame: adopts what the worker found, asks for what is due. True: please draw again soon.
+    bool update(Session& session, const Snapshot& snapshot, double now);
+    const KernelEntry* entry(const Snapshot& snapshot) const;  // that the settings name; of the last good text
+    bool compiling(const Snapshot& snapshot) const;
+    // "The last launch was refused (...): this is the run with block 3."; empty: the run on show is the last launch.
+    std::string stale_run(const Snapshot& snapshot) const;
+    std::optional<ReportPlace> jump;
+    DeskWish wish = DeskWish::none;
+    int32_t go_to_line = 0, go_to_column = 0;  // from 1: the editor jumps there, then sets them to 0
+    double edit_to_result = -1;                // seconds from the last change to the result on show
+
+  private:
+    void load();
+    std::string state_text() const;
+    void changed();
+
+    std::filesystem::path state_file_;
+    std::vector<KernelDocument> documents_;
+    uint64_t version_ = 1, opened_ = 1, asked_version_ = 0, adopted_ = 0;
+    std::shared_ptr<const KernelResult> seen_result_;
+    bool launch_changed_ = false, run_asked_ = false, jump_asked_ = false;
+    double changed_at_ = -1, edited_at_ = -1, kept_at_ = -1, typed_at_ = -1, now_ = 0;
+    bool dirty_ = false;
+    std::unique_ptr<StateKeeper> keeper_;
+};
+
+}  // namespace lockstep::gui

@@ -1,0 +1,304 @@
+// The guesses of a launch form: from the parameter's size, from its C++ declaration, and from how the text uses it.
+#include "app/gui/desk/kernel_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/base/hash.h"
+#include "core/ptx/ptx.h"
+#include "lessons/player/lesson.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+        const bool begins = at == 0 || !is_word(text[at - 1]);
+        const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
+struct Element {
+    DType type = DType::f32;
+    int64_t width = 1;  // of a vector: 4 of float4
+};
+
+Element element_of(const std::string& declaration) {
+    const auto has = [&](std::string_view word) { return has_word(declaration, word); };
+    const bool is_unsigned = has("unsigned");
+    static constexpr struct {
+        std::string_view word;
+        DType type;
+    } exact[] = {{"double", DType::f64},   {"float", DType::f32},    {"half", DType::f16},
+                 {"__half", DType::f16},   {"half2", DType::f16},    {"__nv_bfloat16", DType::bf16},
+                 {"int8_t", DType::i8},    {"uint8_t", DType::u8},   {"int16_t", DType::i16},
+                 {"uint16_t", DType::u16}, {"uint32_t", DType::u32}, {"int32_t", DType::i32},
+                 {"uint64_t", DType::u64}, {"int64_t", DType::i64},  {"size_t", DType::u64},
+                 {"bool", DType::u8},      {"uint", DType::u32},     {"uchar", DType::u8}};
+    for (const auto& row : exact)
+        if (has(row.word)) return {row.type, row.word == "half2" ? 2 : 1};
+    for (int width = 2; width <= 4; ++width) {
+        if (has("float" + std::to_string(width))) return {DType::f32, width};
+        if (has("double" + std::to_string(width))) return {DType::f64, width};
+        if (has("uint" + std::to_string(width))) return {DType::u32, width};
+        if (has("int" + std::to_string(width))) return {DType::i32, width};
+        if (has("uchar" + std::to_string(width))) return {DType::u8, width};
+    }
+    if (has("char")) return {is_unsigned ? DType::u8 : DType::i8, 1};
+    if (has("short")) return {is_unsigned ? DType::u16 : DType::i16, 1};
+    if (has("long")) return {is_unsigned ? DType::u64 : DType::i64, 1};
+    if (has("int") || is_unsigned) return {is_unsigned ? DType::u32 : DType::i32, 1};
+    return {};
+}
+
+// PTX alone says no element type of a pointer: what the program loads and stores most.
+Element element_of(const ptx::Program& program) {
+    int counts[4] = {};  // f32, i32, f64, u8
+    for (const auto& i : program.instructions) {
+        if (i.kind != ptx::Kind::load && i.kind != ptx::Kind::store && i.kind != ptx::Kind::atomic) continue;
+        if (i.space == ptx::Space::shared || i.space == ptx::Space::local) continue;
+        const size_t bytes = ptx::size_of(i.type);
+        ++counts[i.type == ptx::Type::f32 ? 0 : i.type == ptx::Type::f64 ? 2 : bytes == 1 ? 3 : bytes == 8 ? 2 : 1];
+    }
+    static constexpr DType types[] = {DType::f32, DType::i32, DType::f64, DType::u8};
+    const auto most = std::max_element(std::begin(counts), std::end(counts));
+    return {*most == 0 ? DType::f32 : types[most - counts], 1};
+}
+
+struct Use {
+    bool read = false, written = false, atomic = false;
+};
+// How the kernel's text uses the buffer `name`.
+Use use_of(const std::string& text, const std::string& name) {
+    Use use;
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        if ((at > 0 && is_word(text[at - 1])) || (at + name.size() < text.size() && is_word(text[at + name.size()])))
+            continue;
+        const size_t line = text.rfind('\n', at) == std::string::npos ? 0 : text.rfind('\n', at) + 1;
+        if (text.substr(line, at - line).find("atomic") != std::string::npos) use.atomic = true;
+        size_t next = text.find_first_not_of(" \t\n", at + name.size());
+        const bool star = at > 0 && text[at - 1] == '*' && next != std::string::npos && text[next] == '=';
+        if (next == std::string::npos || (text[next] != '[' && !star)) continue;
+        if (!star) {
+            int depth = 0;
+            for (; next < text.size(); ++next) {
+                depth += text[next] == '[' ? 1 : text[next] == ']' ? -1 : 0;
+                if (depth == 0) break;
+            }
+            next = std::min(text.find_first_not_of(" \t\n", next + 1), text.size());
+            if (next < text.size() && text[next] == '.') {  // x[i].y
+                ++next;
+                while (next < text.size() && is_word(text[next])) ++next;
+                next = std::min(text.find_first_not_of(" \t\n", next), text.size());
+            }
+        }
+        const std::string_view after = std::string_view(text).substr(std::min(next, text.size()), 3);
+        const bool plain = after.starts_with("=") && !after.starts_with("==");
+        const bool with =
+            after.size() > 1 && after[1] == '=' && std::string_view("+-*/%&|^").find(after[0]) != std::string_view::npos;
+        const bool step =
+            after.starts_with("++") || after.starts_with("--") || after.starts_with("<<=") || after.starts_with(">>=");
+        if (plain || with || step) use.written = true;
+        if (!plain) use.read = true;
+    }
+    return use;
+}
+
+std::string scalar_guess(const ptx::Parameter& p, const std::string& declaration, const std::string& name, int64_t count,
+                         bool plane) {
+    DType type = DType::i32;
+    if (!declaration.empty()) {
+        type = element_of(declaration).type;
+    } else {
+        type = p.type == ptx::Type::f32   ? DType::f32
+               : p.type == ptx::Type::f64 ? DType::f64
+               : p.bytes == 8             ? DType::i64
+                                          : DType::i32;
+    }
+    if (size_of(type) != p.bytes)
+        type = p.bytes == 1 ? DType::i8 : p.bytes == 2 ? DType::i16 : p.bytes == 8 ? DType::i64 : DType::i32;
+    if (type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16)
+        return fmt::format("{}:2", name_of(type));
+    std::string lower;
+    for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const auto about = [&](std::initializer_list<std::string_view> words) {
+        return std::any_of(words.begin(), words.end(),
+                           [&](std::string_view w) { return lower.find(w) != std::string::npos; });
+    };
+    if (about({"offset", "shift", "seed", "start", "begin"})) return fmt::format("{}:0", name_of(type));
+    if (about({"stride", "step", "radius"})) return fmt::format("{}:2", name_of(type));
+    if (about({"iter", "bins", "rounds", "repeat"})) return fmt::format("{}:16", name_of(type));
+    int64_t value = plane ? 64 : count;
+    if (type == DType::i8 || type == DType::u8) value = std::min<int64_t>(value, 100);
+    return fmt::format("{}:{}", name_of(type), value);
+}
+
+// "tex2d:f32[64,64]" of a texture that the text reads by tex2D<float>; empty: the parameter is neither texture nor surface.
+std::string texture_guess(const std::string& declaration, const std::string& text) {
+    const bool surface = has_word(declaration, "cudaSurfaceObject_t");
+    if (!surface && !has_word(declaration, "cudaTextureObject_t")) return {};
+    static constexpr struct {
+        std::string_view call, name, extents;
+    } shapes[] = {{"2D", "2d", "64,64"}, {"1D", "1d", "4096"}, {"3D", "3d", "16,16,16"}};
+    const std::string kind = surface ? "surf" : "tex";
+    for (const auto& shape : shapes) {
+        const size_t call = text.find(kind + std::string(shape.call));
+        if (call == std::string::npos) continue;
+        const size_t open = text.find('<', call), close = text.find('>', call);
+        const Element element = open < close && close != std::string::npos
+                                    ? element_of(text.substr(open + 1, close - open - 1))
+                                    : Element{DType::f32, 1};
+        return fmt::format("{}{}:{}[{}{}]", kind, shape.name, name_of(element.type), shape.extents,
+                           element.width > 1 ? fmt::format(",{}", element.width) : "");
+    }
+    return kind + "2d:f32[64,64]";
+}
+
+// The number that `word` stands for: digits, or a name that the text defines. 0: unknown.
+int64_t number_of(const std::string& text, const std::string& word) {
+    if (word.empty() || word.size() > 60) return 0;
+    if (word[0] >= '0' && word[0] <= '9') return word.size() < 8 ? std::stoll(word) : 0;
+    for (const std::string& before : {"#define " + word + " ", "int " + word + " = ", word + " = "}) {
+        const size_t at = text.find(before);
+        if (at == std::string::npos) continue;
+        const size_t digits = text.find_first_not_of(' ', at + before.size());
+        if (digits != std::string::npos && text[digits] >= '0' && text[digits] <= '9')
+            return std::stoll(text.substr(digits, 7));
+    }
+    return 0;
+}
+
+// The block that a __shared__ array is made for, one thread an element; 0: none that could be a block's width.
+int64_t block_of_shared(const std::string& text) {
+    int64_t width = 0;
+    for (size_t at = text.find("__shared__"); at != std::string::npos; at = text.find("__shared__", at + 1)) {
+        const size_t end = std::min(text.find(';', at), text.size()), open = text.find('[', at);
+        if (open >= end) continue;
+        const size_t close = std::min(text.find(']', open), end);
+        std::string word;
+        for (size_t i = open + 1; i < close && (is_word(text[i]) || word.empty()); ++i)
+            if (is_word(text[i])) word += text[i];
+        const int64_t n = number_of(text, word);
+        if (n >= 8 && n <= 1024) width = width == 0 ? n : std::min(width, n);
+    }
+    return width;
+}
+
+}  // namespace
+
+bool KernelDocument::is_host() const {
+    return lessons::is_host_program(name);
+}
+
+bool KernelDocument::is_tape() const {
+    return lessons::is_tensor_program(name);
+}
+
+bool KernelDocument::is_ptx() const {
+    return std::filesystem::path(shown_name()).extension() == ".ptx";
+}
+
+bool KernelDocument::saved() const {
+    return !path.empty() && on_disk == fnv1a64(text);
+}
+
+std::vector<simt::Fault> KernelResult::reports() const {
+    std::vector<simt::Fault> all;
+    if (!run) return all;
+    if (run->result.fault) all.push_back(*run->result.fault);
+    all.insert(all.end(), run->result.reports.begin(), run->result.reports.end());
+    return all;
+}
+
+std::string_view name_of(simt::WarpOrder order) {
+    static constexpr std::string_view names[] = {"round robin", "greedy", "reverse", "random"};
+    return names[static_cast<size_t>(order)];
+}
+
+bool has_lines_of(const model::KernelRun& run, std::string_view document) {
+    if (document.ends_with(".ptx") || !run.program || run.program->source_file.empty()) return true;
+    return std::filesystem::path(run.program->source_file).filename() == std::filesystem::path(document).filename();
+}
+
+void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::string& source) {
+    if (!entry.program) return;
+    const ptx::Program& program = *entry.program;
+    std::vector<std::string> declarations = parameter_declarations(source, program.kernel);
+    if (declarations.size() != program.parameters.size()) declarations.assign(program.parameters.size(), "");
+    std::string text = lessons::without_comments(source);
+    if (text.find("#define") != std::string::npos) text = lessons::without_macros(source);
+    const bool plane = has_word(text, "threadIdx.y") || text.find("threadIdx.y") != std::string::npos ||
+                       text.find("blockIdx.y") != std::string::npos;
+    if (!settings.grid_chosen) {
+        settings.grid = plane ? "4,4" : "4";
+        settings.block = plane ? "16,16" : "256";
+        const int64_t shared = block_of_shared(text);  // one element a thread fits; a row more is no thread's
+        if (!plane && shared >= 32) {
+            settings.block = std::to_string(shared);
+            settings.grid = std::to_string(std::max<int64_t>(1, 1024 / shared));
+        } else if (plane && (shared == 8 || shared == 16 || shared == 32)) {
+            settings.block = fmt::format("{},{}", shared, shared);
+            settings.grid = fmt::format("{},{}", 64 / shared, 64 / shared);
+        }
+        if (program.required_threads[0] != 0)
+            settings.block = fmt::format("{},{},{}", program.required_threads[0], std::max(1u, program.required_threads[1]),
+                                         std::max(1u, program.required_threads[2]));
+        else if (program.max_threads != 0 && program.max_threads < 256)
+            settings.block = plane ? "8,8" : std::to_string(program.max_threads);
+    }
+    const int64_t count = plane ? 4096 : 1024;
+    std::vector<ArgumentText> fitted;
+    for (size_t i = 0; i < program.parameters.size(); ++i) {
+        const ptx::Parameter& p = program.parameters[i];
+        const std::string name = i < entry.parameters.size() ? entry.parameters[i] : fmt::format("argument {}", i + 1);
+        const std::string& declaration = declarations[i];
+        const auto known = std::find_if(settings.arguments.begin(), settings.arguments.end(),
+                                        [&](const ArgumentText& a) { return a.chosen && a.parameter == name; });
+        if (known != settings.arguments.end()) {
+            fitted.push_back(*known);
+            continue;
+        }
+        const bool by_value_struct = p.type != ptx::Type::none && p.bytes != ptx::size_of(p.type);
+        const bool pointer = p.pointer || declaration.find('*') != std::string::npos ||
+                             (declaration.empty() && p.bytes == 8 && !by_value_struct && p.type != ptx::Type::f64);
+        std::string guess;
+        if (pointer) {
+            const Element element = declaration.empty() ? element_of(program) : element_of(declaration);
+            const int64_t elements = count * element.width;
+            const Use use = declaration.empty() ? Use{true, true, false} : use_of(text, name);
+            const bool read_only = has_word(declaration, "const") && declaration.find("const") < declaration.find('*');
+            const std::string type(name_of(element.type));
+            const std::string extents = plane && element.width == 1 ? "64,64" : std::to_string(elements);
+            if (read_only || (use.read && !use.written && !use.atomic))
+                guess = fmt::format("in:{}[{}]", type, extents);
+            else if (use.atomic)
+                guess = fmt::format("inout:{}[{} zero]", type, extents);
+            else if (use.read)
+                guess = fmt::format("inout:{}[{}]", type, extents);
+            else
+                guess = fmt::format("out:{}[{}]", type, extents);
+        } else if (by_value_struct) {
+            guess = "struct:";
+            const bool words = p.bytes % 4 == 0;
+            for (uint32_t k = 0; k < (words ? p.bytes / 4 : p.bytes) && k < 64; ++k)
+                guess += std::string(k == 0 ? "" : ",") + (words ? "i32:0" : "u8:0");
+        } else if (const std::string texels = texture_guess(declaration, text); p.bytes == 8 && !texels.empty()) {
+            guess = texels;
+        } else {
+            guess = scalar_guess(p, declaration, name, count, plane);
+        }
+        fitted.push_back({name, guess, false});
+    }
+    settings.arguments = std::move(fitted);
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,143 @@
+// Reading is forgiving and bounded; a line is written in one piece, so that two windows do not tear each other's.
+#include "app/gui/desk/progress.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "app/gui/session.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::streamoff most_bytes = 16 << 20;  // of the end of the file: some hundred thousand lines
+
+std::string text_of(const Json& line, const char* key) {
+    const auto found = line.find(key);
+    return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+void restore_prediction(const Json& line, LessonState& state) {
+    const std::string id = text_of(line, "predict"), answer = text_of(line, "answer");
+    const auto truth = line.find("truth"), confidence = line.find("confidence"), right = line.find("right");
+    if (id.empty() || truth == line.end() || !truth->is_number()) return;
+    for (size_t s = 0; s < state.lesson->steps.size(); ++s) {
+        const auto& predicts = state.lesson->steps[s].predicts;
+        for (size_t p = 0; p < predicts.size(); ++p) {
+            if (predicts[p].id != id) continue;
+            for (size_t a = 0; a < predicts[p].answers.size(); ++a) {
+                if (predicts[p].answers[a].text != answer) continue;
+                LessonState::Prediction& given = state.predictions[s][p];
+                given.chosen = static_cast<int>(a);
+                given.locked = true;
+                given.truth = truth->get<double>();
+                given.right = right != line.end() && right->is_boolean() && right->get<bool>();
+                if (confidence != line.end() && confidence->is_number_integer())
+                    given.confidence =
+                        static_cast<int>(std::min<int64_t>(100, std::max<int64_t>(0, confidence->get<int64_t>())));
+            }
+        }
+    }
+}
+
+void restore_line(const Json& line, LessonState& state) {
+    if (!line.is_object() || text_of(line, "lesson") != state.lesson->id) return;
+    const std::string event = text_of(line, "event");
+    if (event == "prediction") return restore_prediction(line, state);
+    const std::string step = text_of(line, "step"), exercise = text_of(line, "exercise");
+    for (size_t s = 0; s < state.lesson->steps.size(); ++s) {
+        if (event == "step" && state.lesson->steps[s].title == step) state.done[s] = true;
+        for (const lessons::Exercise& one : state.lesson->steps[s].exercises)
+            if (event == "exercise" && one.id == exercise) state.done[s] = true;
+    }
+}
+
+bool append(const std::filesystem::path& file, const std::string& lines) {
+    std::error_code error;
+    std::filesystem::create_directories(file.parent_path(), error);
+    std::string whole = lines;
+    if (std::ifstream before(file, std::ios::binary | std::ios::ate); before && before.tellg() > 0) {
+        before.seekg(-1, std::ios::end);
+        if (before.get() != '\n') whole.insert(0, "\n");  // what was cut off there spoils only itself
+    }
+    std::ofstream out(file, std::ios::binary | std::ios::app);
+    out.write(whole.data(), static_cast<std::streamsize>(whole.size()));
+    out.flush();
+    return out.good();
+}
+
+}  // namespace
+
+void restore_progress(const std::filesystem::path& file, LessonState& state) {
+    std::error_code error;
+    if (!state.lesson || !std::filesystem::is_regular_file(file, error)) return;
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    if (!in) return;
+    const std::streamoff size = in.tellg();
+    in.seekg(std::max<std::streamoff>(0, size - most_bytes));
+    for (std::string line; std::getline(in, line);) restore_line(Json::parse(line, nullptr, false), state);
+}
+
+std::string last_lesson_in(const std::filesystem::path& file) {
+    std::error_code error;
+    if (file.empty() || !std::filesystem::is_regular_file(file, error)) return {};
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    if (!in) return {};
+    const std::streamoff size = in.tellg();
+    constexpr std::streamoff tail = 64 << 10;
+    in.seekg(std::max<std::streamoff>(0, size - tail));
+    std::string last;
+    for (std::string line; std::getline(in, line);)
+        if (const Json read = Json::parse(line, nullptr, false); read.is_object())
+            if (const std::string id = text_of(read, "lesson"); !id.empty()) last = id;
+    return last;
+}
+
+void ProgressLog::follow(const LessonState& state) {
+    lesson_ = state.lesson;
+    done_ = state.done;
+    answered_.clear();
+    for (const auto& step : state.predictions) {
+        answered_.emplace_back();
+        for (const LessonState::Prediction& one : step) answered_.back().push_back(one.locked && one.truth);
+    }
+}
+
+std::string ProgressLog::note(const LessonState& state) {
+    if (file_.empty() || !state.lesson || lesson_ != state.lesson) return {};
+    std::string lines;
+    const auto add = [&](const Json& line) {
+        lines += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    };
+    const lessons::Lesson& lesson = *state.lesson;
+    for (size_t s = 0; s < lesson.steps.size() && s < state.predictions.size() && s < answered_.size(); ++s)
+        for (size_t p = 0; p < lesson.steps[s].predicts.size() && p < answered_[s].size(); ++p) {
+            const LessonState::Prediction& given = state.predictions[s][p];
+            const lessons::Predict& predict = lesson.steps[s].predicts[p];
+            if (given.by_class || answered_[s][p] || !given.locked || !given.truth || given.chosen < 0 ||
+                given.chosen >= static_cast<int>(predict.answers.size()))
+                continue;
+            add({{"lesson", lesson.id},
+                 {"event", "prediction"},
+                 {"predict", predict.id},
+                 {"answer", predict.answers[static_cast<size_t>(given.chosen)].text},
+                 {"confidence", given.confidence},
+                 {"truth", *given.truth},
+                 {"right", given.right}});
+        }
+    for (size_t s = 0; s < lesson.steps.size() && s < state.done.size(); ++s) {
+        if (!state.done[s] || (s < done_.size() && done_[s])) continue;
+        const lessons::Step& step = lesson.steps[s];
+        if (step.exercises.empty()) add({{"lesson", lesson.id}, {"event", "step"}, {"step", step.title}});
+        for (const lessons::Exercise& exercise : step.exercises)
+            add({{"lesson", lesson.id}, {"event", "exercise"}, {"exercise", exercise.id}, {"points", exercise.points}});
+    }
+    if (lines.empty()) return {};
+    follow(state);
+    if (append(file_, lines) || complained_) return {};
+    complained_ = true;
+    return "your progress cannot be kept: '" + file_.string() + "' cannot be written";
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,283 @@
+// What lies over everything: menus, the keyboard map, the tooltip. While one is open the rest takes no input.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/shell/shell.h"
+#include "app/gui/views/training/training_data.h"
+#include "core/nn/models/models.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+struct MenuItem {
+    std::string name, note;
+    bool on = false;
+};
+
+// Draws a drop-down at (x, y), in several columns where the window is low; returns the item pressed, -1 none, -2 pressed
+// elsewhere.
+int drop_down(Ui& ui, float x, float window_width, float window_height, const std::vector<MenuItem>& items, float y = 42) {
+    const Theme& t = *ui.theme;
+    float width = 160;
+    for (const MenuItem& item : items)
+        width = std::max(
+            width, ui.text_width(item.name, {.size = 14, .weight = 600}) + ui.text_width(item.note, {.size = 13}) + 60);
+    const int count = static_cast<int>(items.size()), fit = std::max(1, static_cast<int>((window_height - y - 16) / 30)),
+              columns = (count + fit - 1) / fit, rows = (count + columns - 1) / columns;
+    width = std::min(width, (window_width - 16) / static_cast<float>(columns));
+    const float whole = width * static_cast<float>(columns);
+    const Rect box{std::clamp(x, 8.0f, std::max(8.0f, window_width - whole - 8)), y, whole,
+                   static_cast<float>(rows) * 30 + 12};
+    ui.rect({box.x + 3, box.y + 4, box.w, box.h}, faded(data::black, 0.35f), 6);
+    ui.rect(box, t.panel2, 6);
+    ui.frame(box, t.line, 1, 6);
+    int pressed = -1;
+    for (int i = 0; i < count; ++i) {
+        const MenuItem& item = items[static_cast<size_t>(i)];
+        const Rect row{box.x + 4 + width * static_cast<float>(i / rows), box.y + 6 + 30 * static_cast<float>(i % rows),
+                       width - 8, 30};
+        if (ui.hovered(row) || item.on) ui.rect(row, t.selected, 4);
+        const float end = ui.text(row.x + 12, row.y + 20, item.name,
+                                  {.size = 14, .weight = item.on ? 600 : 400, .width = row.w - 24}),
+                    room = row.right() - 28 - end;
+        if (room > 40)
+            ui.text(row.right() - 12, row.y + 20, item.note,
+                    {.size = 13, .color = t.ink2, .align = Align::right, .width = room});
+        if (ui.area(item.name, row)) pressed = i;
+    }
+    if (pressed == -1 && ui.clicked({0, 0, 1e6f, 1e6f})) return -2;
+    return pressed;
+}
+
+}  // namespace
+
+void Shell::overlay(Ui& ui) {
+    if (menu_ == Menu::none) return;
+    ui.enabled = true;
+    state.ring.clear();  // only the menu is reachable
+    ui.push_scope("menu");
+    const Theme& t = *theme;
+    int pressed = -1;
+    Menu next = Menu::none;
+    switch (menu_) {
+        case Menu::gpu: {
+            std::vector<MenuItem> items;
+            const std::vector<GpuChoice> choices = gpu_choices();
+            for (const GpuChoice& one : choices)
+                items.push_back({one.title, one.detail, one.name == gpu_on_show(*snapshot_)});
+            pressed = drop_down(ui, menu_x_, width_, height_, items);
+            if (pressed >= 0) choose_gpu(choices[static_cast<size_t>(pressed)].name);
+            break;
+        }
+        case Menu::lesson: {
+            std::vector<MenuItem> items = {{"Training step", "a network learns drawn digits", !session.lesson.lesson}};
+            for (size_t i = 0; i < lesson_ids_.size(); ++i)
+                items.push_back(
+                    {lesson_titles_[i], "lesson", session.lesson.lesson && session.lesson.lesson->id == lesson_ids_[i]});
+            pressed = drop_down(ui, menu_x_, width_, height_, items);
+            if (pressed >= 0) {
+                session.playing = false;
+                session.post(
+                    {Request::Kind::open_lesson, -1, pressed == 0 ? "" : lesson_ids_[static_cast<size_t>(pressed) - 1]});
+                choose_workspace(pressed == 0 ? "training" : "learn");
+            }
+            break;
+        }
+        case Menu::size: {
+            static constexpr int sizes[] = {75, 90, 100, 125, 150, 175, 200, 250};
+            std::vector<MenuItem> items;
+            for (const int size : sizes)
+                items.push_back({std::to_string(size) + " %", size == 100 ? "Ctrl 0" : "",
+                                 static_cast<int>(text_scale * 100 + 0.5f) == size});
+            pressed = drop_down(ui, menu_x_, width_, height_, items);
+            if (pressed >= 0) set_text_scale(static_cast<float>(sizes[pressed]) / 100);
+            break;
+        }
+        case Menu::workspace: {
+            std::vector<MenuItem> items;
+            for (const WorkspaceRow& space : workspaces)
+                items.push_back(
+                    {std::string(space.title), "key " + std::to_string(items.size() + 1), session.workspace == space.name});
+            pressed = drop_down(ui, menu_x_, width_, height_, items);
+            if (pressed >= 0) choose_workspace(workspaces[pressed].name);
+            break;
+        }
+        case Menu::all: {
+            pressed = drop_down(ui, menu_x_, width_, height_,
+                                {{shown_title(*snapshot_), "lessons"},
+                                 {"GPU", gpu_on_show(*snapshot_)},
+                                 {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
+                                 {"Theme", std::string(theme->name)},
+                                 {"Keyboard", "F1"}});
+            if (pressed == 3) theme = &next_theme(*theme);
+            static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
+            if (pressed >= 0) next = leads_to[pressed];
+            break;
+        }
+        case Menu::help: {
+            static constexpr struct {
+                std::string_view keys, does;
+            } rows[] = {{"Space", "play or pause"},
+                        {"Left  Right", "one step back or on"},
+                        {"Shift + Left  Right", "one step of the next bigger grain"},
+                        {"Home  End", "to the first, to the last"},
+                        {"[  ]", "look into the SM before, the next SM"},
+                        {"A  D", "move the time in view; in Memory the lane"},
+                        {"W  S", "zoom in, zoom out"},
+                        {"Up  Down", "warp, row or operation above, below"},
+                        {"Enter", "why? - go to what the warp waits for; open a kernel"},
+                        {"C", "compare: keep this run as A; again: end it"},
+                        {"V", "numbers of the cycles in view, or of the whole kernel"},
+                        {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
+                        {"+  -", "Cluster: move an action in its rank's order"},
+                        {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
+                        {"1 to 6", "Learn, SM, Memory, Training, Kernel, Cluster"},
+                        {"F5  Shift + F5", "Kernel: run, cancel"},
+                        {"F8  Shift + F8", "Kernel: next report, report before"},
+                        {"Ctrl O  S  F", "Kernel: open, save, find"},
+                        {"T", "next theme"},
+                        {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
+                        {"Escape", "close, back to the workspace"},
+                        {"F11", "present: the whole screen, large; F11 leaves it"}};
+            ui.rect({0, 0, width_, height_}, faded(data::black, 0.45f));
+            // Where the window is low the list scrolls.
+            constexpr float row_height = 30;
+            const float width = std::min(620.0f, width_ - 24), all = row_height * std::size(rows),
+                        list = std::min(all, height_ - 100), keys_end = std::min(232.0f, width * 0.42f);
+            const Rect box{(width_ - width) / 2, std::max(8.0f, (height_ - 90 - list) / 2), width, 84 + list};
+            ui.rect(box, t.panel, 6);
+            ui.frame(box, t.line, 1, 6);
+            ui.text(box.x + 24, box.y + 40, "Keyboard", {.size = 20, .weight = 700});
+            const Rect view{box.x + 8, box.y + 62, box.w - 16, list};
+            const float offset = ui.scroll("keys", view, all);
+            if (menu_scroll_ != 0)
+                ui.scroll_to("keys", offset + row_height * static_cast<float>(menu_scroll_)), ui.animate();
+            menu_scroll_ = 0;
+            ui.clip(view);
+            float y = view.y - offset;
+            for (const auto& row : rows) {
+                ui.text(box.x + 24, y + 18, row.keys, {.size = 13, .weight = 700, .mono = true, .width = keys_end - 32});
+                ui.text(box.x + keys_end, y + 18, row.does,
+                        {.size = 14, .color = t.ink2, .width = box.right() - 24 - box.x - keys_end});
+                y += row_height;
+            }
+            ui.unclip();
+            if (width > 400)
+                ui.text(box.right() - 24, box.y + 40, "F1 or Escape closes",
+                        {.size = 13, .color = t.quiet, .align = Align::right});
+            if (ui.clicked({0, 0, width_, height_})) pressed = -2;
+            break;
+        }
+        case Menu::setting:
+            pressed = setting_menu(ui);
+            break;
+        case Menu::none:
+            break;
+    }
+    ui.pop_scope();
+    if (pressed != -1) menu_ = next, state.animate = true;
+}
+
+// One setting of the training run: what is chosen begins another run.
+int Shell::setting_menu(Ui& ui) {
+    using Kind = Session::SettingMenu::Kind;
+    TrainingSetup wanted = snapshot_->setup;
+    std::vector<MenuItem> items;
+    std::vector<TrainingSetup> leads_to;
+    const auto add = [&](std::string name, std::string note, bool on, const TrainingSetup& setup) {
+        items.push_back({std::move(name), std::move(note), on});
+        leads_to.push_back(setup);
+    };
+    switch (session.setting_menu.kind) {
+        case Kind::model:
+            for (const nn::ModelRow& row : nn::models())
+                add(std::string(row.name), std::string(row.summary), row.name == wanted.model,
+                    setup_of(std::string(row.name)));
+            break;
+        case Kind::device:
+            for (const bool on_gpu : {false, true}) {
+                TrainingSetup setup = wanted;
+                setup.on_gpu = on_gpu;
+                add(on_gpu ? "sim:" + session.gpu : "host",
+                    on_gpu ? "every kernel from its PTX, the step on show timed" : "this machine's processor",
+                    on_gpu == wanted.on_gpu, setup);
+            }
+            break;
+        case Kind::optimizer:
+            for (const std::string_view name : {"", "sgd", "adam", "adamw", "lars", "larc", "novograd"}) {
+                TrainingSetup setup = wanted;
+                setup.optimizer = name;
+                add(name.empty() ? "the model's own" : std::string(name),
+                    name.empty() ? std::string(nn::model_named(wanted.model).optimizer) : "", name == wanted.optimizer,
+                    setup);
+            }
+            break;
+        case Kind::rate:
+            for (const double factor : {0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0}) {
+                TrainingSetup setup = wanted;
+                setup.learning_rate = wanted.learning_rate * factor;
+                add(fmt::format("{:.3g}", setup.learning_rate), factor == 1 ? "now" : fmt::format("{:g} times", factor),
+                    factor == 1, setup);
+            }
+            break;
+        case Kind::batch:
+            for (const int64_t batch : {1, 4, 8, 16, 32, 64, 128, 256}) {
+                TrainingSetup setup = wanted;
+                setup.batch = batch;
+                if (batch % setup.ranks != 0) setup.ranks = 1;
+                add(std::to_string(batch), batch == wanted.batch ? "now" : "", batch == wanted.batch, setup);
+            }
+            break;
+        case Kind::ranks:
+            for (const int ranks : {1, 2, 4, 8}) {
+                if (wanted.batch % ranks != 0) continue;
+                TrainingSetup setup = wanted;
+                setup.ranks = ranks;
+                add(std::to_string(ranks),
+                    ranks == 1 ? "no communication" : fmt::format("each takes {} of the batch", wanted.batch / ranks),
+                    ranks == wanted.ranks, setup);
+            }
+            break;
+        case Kind::none:
+            return -2;
+    }
+    const int pressed = drop_down(ui, session.setting_menu.x, width_, height_, items, session.setting_menu.y);
+    if (pressed >= 0 && !(leads_to[static_cast<size_t>(pressed)] == wanted)) {
+        session.playing = false;
+        session.post({.kind = Request::Kind::setup,
+                      .index = 0,
+                      .text = {},
+                      .setup = std::make_shared<const TrainingSetup>(leads_to[static_cast<size_t>(pressed)])});
+    }
+    return pressed;
+}
+
+void Shell::tooltip(Ui& ui) {
+    if (state.tooltip.empty() || menu_ != Menu::none) return;
+    std::vector<std::string_view> lines;
+    const float most = std::min(620.0f, width_ - 28);  // longer lines wrap
+    float width = 0, height = 11;
+    for (size_t at = 0; at <= state.tooltip.size();) {
+        size_t end = state.tooltip.find('\n', at);
+        if (end == std::string::npos) end = state.tooltip.size();
+        lines.push_back(std::string_view(state.tooltip).substr(at, end - at));
+        width = std::max(width, std::min(most, ui.text_width(lines.back(), {.size = 13})));
+        at = end + 1;
+    }
+    const auto wrap = [&](float x, float y, std::string_view line, bool draw) {
+        return std::max(19.0f, ui.paragraph({x, y, width + 1, 600}, line, {.size = 13}, 19, draw));
+    };
+    for (const std::string_view line : lines) height += wrap(0, 0, line, false);
+    Rect box{ui.mouse.x + 14, ui.mouse.y + 18, width + 20, height};
+    box.x = std::max(4.0f, std::min(box.x, width_ - box.w - 4));
+    if (box.bottom() > height_ - 4) box.y = ui.mouse.y - height - 8;
+    ui.rect(box, theme->panel2, 4);
+    ui.frame(box, theme->ink3, 1, 4);
+    float y = box.y + 5;
+    for (const std::string_view line : lines) y += wrap(box.x + 10, y, line, true);
+}
+
+}  // namespace lockstep::gui

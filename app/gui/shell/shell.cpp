@@ -1,0 +1,254 @@
+// One frame: read the newest snapshot, take the keys, draw bars and panels, then menus on top. Layout units throughout.
+// shell_keys.cpp: keys; shell_body.cpp: panels; shell_follow.cpp: what follows the snapshot.
+#include "app/gui/shell/shell.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <utility>
+
+#include "app/gui/views/cluster/cluster_data.h"
+#include "core/base/diagnostic.h"
+#include "lessons/player/tape_program.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr float top_height = 44;
+
+}  // namespace
+
+namespace {
+
+// The scene of this step, else of the nearest step before it.
+const lessons::Scene* scene_of(const Session& session) {
+    const auto& lesson = session.lesson.lesson;
+    if (!lesson) return nullptr;
+    for (int i = std::min(session.lesson.step, static_cast<int>(lesson->steps.size()) - 1); i >= 0; --i)
+        if (const auto& scenes = lesson->steps[static_cast<size_t>(i)].scenes;
+            !scenes.empty() && !scenes.front().view.empty())
+            return &scenes.front();
+    return nullptr;
+}
+
+}  // namespace
+
+std::string scene_view_of(const Session& session) {
+    const lessons::Scene* scene = scene_of(session);
+    return scene ? scene->view : "divergence";
+}
+
+std::string front_view_of(const Session& session) {
+    const lessons::Scene* scene = scene_of(session);
+    if (scene && (scene->expect == "memcheck" || scene->expect == "racecheck")) return "source";
+    return scene_view_of(session);
+}
+
+std::string page_view_of(const Session& session, std::string_view workspace) {
+    if (workspace == "kernel" && session.desk.document().is_tape()) {
+        const auto snapshot = session.snapshot();
+        const bool steps = snapshot->tape && snapshot->tape->text.steps > 1;
+        const bool tensors =
+            snapshot->tape && std::any_of(snapshot->tape->step->nodes.begin(), snapshot->tape->step->nodes.end(),
+                                          [](const nn::GraphNode& n) { return n.shape.size() > 1; });
+        return steps ? tensors ? "tape steps tensors" : "tape steps" : tensors ? "tape tensors" : "tape";
+    }
+    if (workspace == "kernel") return session.desk.document().is_host() ? "host" : "";
+    return workspace == "sm" ? session.sm_page : scene_view_of(session);
+}
+
+Shell::Shell(Session& owner, const Theme& chosen, float scale) : session(owner), theme(&chosen), text_scale(scale) {
+    for (const ViewRow& row : views()) views_.push_back({&row, row.make()});
+    for (const auto& folder : lessons::lesson_folders()) {
+        if (auto lesson = lessons::load_lesson(folder)) {
+            lesson_ids_.push_back(lesson.value().id);
+            lesson_titles_.push_back(lesson.value().id + "  " + lesson.value().title);
+        } else {
+            session.post({Request::Kind::tell, 0,
+                          "a lesson is left out: " + lesson.error().where.file + ":" +
+                              std::to_string(lesson.error().where.line) + ": " + lesson.error().message});
+        }
+    }
+}
+
+Shell::Shown* Shell::shown(std::string_view name) {
+    for (Shown& view : views_)
+        if (view.row->name == name) return &view;
+    return nullptr;
+}
+
+bool Shell::prepare(float screen_scale) {
+    const float text = presenter.on ? std::max(text_scale, presenter_scale) : text_scale;
+    const float wanted = std::round(text * screen_scale * 100) / 100;
+    if (fonts.scale == wanted) return false;
+    ImGui::GetStyle() = ImGuiStyle();  // pristine, then scaled: scaling twice would add up
+    ImGui::GetStyle().ScaleAllSizes(wanted);
+    ImGui::GetStyle().AntiAliasedLinesUseTex = true;
+    build_fonts(fonts, *ImGui::GetIO().Fonts, wanted);
+    if (!fonts.missing.empty() && !told_fonts_) {
+        told_fonts_ = true;
+        session.post({Request::Kind::tell, 0,
+                      "the text is drawn with a stand-in, install these packages for the intended fonts: " + fonts.missing});
+    }
+    return true;
+}
+
+void Shell::set_text_scale(float scale) {
+    text_scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
+}
+
+// The Kernel workspace shows the learner's own run, Learn the lesson's, whatever was looked at before.
+void Shell::enter_workspace() {
+    if (session.workspace == entered_) return;
+    const bool left_kernel = entered_ == "kernel";
+    entered_ = session.workspace;
+    const auto chosen = grains_.find(entered_);
+    if (chosen != grains_.end()) session.grain = chosen->second;
+    if (entered_ == "cluster") {
+        session.playing = false;
+        session.grain = Grain::action;
+        if (!snapshot_->cluster && !session.cluster_asked) ask_cluster(session, {});
+    }
+    if (entered_ == "kernel") {
+        session.playing = false;
+        if (session.desk.document().is_tape())
+            session.grain = Grain::node;
+        else if (chosen == grains_.end() || session.grain == Grain::node)
+            session.grain = Grain::instruction;
+        session.post({Request::Kind::show_own, 0, {}});
+    } else if (left_kernel && entered_ == "learn" && session.lesson.lesson) {
+        session.post({Request::Kind::lesson_step, session.lesson.step, {}});
+    } else if (left_kernel && entered_ == "training" && !session.lesson.lesson && snapshot_->tape) {
+        session.post({Request::Kind::show_step, INT64_MAX, {}});  // the run that was left behind a tensor program
+    }
+}
+
+// Files that were dropped onto the window: kernels. What is wrong with any of them is said together.
+void Shell::open_files(const std::vector<std::string>& files) {
+    session.post({Request::Kind::dismiss, 0, {}});  // what was wrong with earlier ones
+    std::string told;
+    const auto tell = [&](const std::string& sentence) { told += (told.empty() ? "" : "; ") + sentence; };
+    for (const std::string& file : files) {
+        if (const auto problem = session.desk.open(file))
+            tell(*problem);
+        else
+            choose_workspace("kernel");
+        if (!session.desk.note.empty()) tell(std::exchange(session.desk.note, {}));
+    }
+    if (!told.empty()) session.post({Request::Kind::tell, 0, told});
+}
+
+void Shell::choose_workspace(std::string_view name) {
+    session.workspace = name;
+    maximised_.clear();
+    menu_ = Menu::none;
+}
+
+void Shell::run_own() {
+    runs_own_ = true;
+    session.desk.run(session);  // however long it takes: it was asked for
+}
+
+bool Shell::show_alone(std::string_view view) {
+    const Shown* found = shown(view);
+    if (found == nullptr) return false;
+    session.workspace = found->row->workspace;
+    maximised_ = view;
+    session.cluster.collective = view == "collective";
+    return true;
+}
+
+void Shell::show_page(int page) {
+    if (session.workspace == "sm") session.sm_page = page == 1 ? "compare" : page == 2 ? "occupancy" : "";
+    const std::string id = pages_id(session.workspace);
+    if (id.empty()) return;
+    tabs_[id] = page;
+    tabs_[root_id(session.workspace)] = page > 0 ? INT_MAX : 0;  // it stands in the last
+}
+
+void Shell::frame(const Input& input, float width, float height, double now) {
+    snapshot_ = session.snapshot();
+    now_ = now;
+    const float scale = fonts.scale;
+    width_ = width / scale;
+    height_ = height / scale;
+    state.begin_frame();
+    state.mouse_clicked = input.clicked;
+    state.mouse_double = input.double_clicked;
+    state.mouse_down = input.down;
+    state.mouse_released = input.released;
+    state.wheel = input.wheel;
+    state.mouse_shift = input.shift;
+    if (input.clicked) keyboard_ = false, state.focused = 0;
+    if (!input.dropped.empty()) open_files(input.dropped);
+    if (!session.desk.note.empty()) session.post({Request::Kind::tell, 0, std::exchange(session.desk.note, {})});
+    const bool was_training = session.playing && session.grain == Grain::training_step;
+    const bool had_menu = menu_ != Menu::none;
+    const uint32_t focused = keyboard_ ? state.focused : 0;
+    keys(input);
+    adopt(snapshot_);
+    play(now);
+    enter_workspace();
+    if (session.workspace == "kernel" || runs_own_ || session.desk.due())
+        if (session.desk.update(session, *snapshot_, now)) state.animate = true;
+    if (runs_own_ && snapshot_->compiled && !snapshot_->compiled->ok) session.workspace = "kernel";
+    if (session.workspace == "kernel" || snapshot_->own_result) runs_own_ = false;
+
+    refresh_hatches(fonts, *ImGui::GetIO().Fonts);
+    Ui ui;
+    ui.list = ImGui::GetBackgroundDrawList();
+    ui.theme = theme;
+    ui.fonts = &fonts;
+    ui.state = &state;
+    ui.scale = scale;
+    ui.now = now;
+    ui.mouse = {input.mouse_x < 0 ? -1e6f : input.mouse_x / scale, input.mouse_y < 0 ? -1e6f : input.mouse_y / scale};
+    ui.enabled = menu_ == Menu::none;
+    if (presenter.on) {
+        present(ui, *snapshot_);
+        if (was_training && !session.playing) session.post({Request::Kind::pause, 0, {}});
+        overlay(ui);
+        return state.end_frame();
+    }
+    // The window is cleared to the panels' colour; what shows between them is drawn here.
+    const float body_bottom = height_ - transport_height;
+    ui.rect({0, top_height, width_, desk_margin}, theme->background);
+    ui.rect({0, body_bottom - desk_margin, width_, desk_margin}, theme->background);
+    ui.rect({0, top_height, desk_margin, body_bottom - top_height}, theme->background);
+    ui.rect({width_ - desk_margin, top_height, desk_margin, body_bottom - top_height}, theme->background);
+    top_bar(ui, *snapshot_);
+    float top = top_height + desk_margin + problem_strip(ui, *snapshot_, top_height + desk_margin);
+    top += stale_strip(ui, *snapshot_, top);
+    body(ui, {desk_margin, top, width_ - 2 * desk_margin, height_ - transport_height - desk_margin - top});
+    transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
+    if (was_training && !(session.playing && session.grain == Grain::training_step))
+        session.post({Request::Kind::pause, 0, {}});
+    grains_[entered_] = session.grain;
+    tooltip(ui);
+    overlay(ui);
+    // The keyboard goes into a menu and comes back to where it was.
+    if (!had_menu && menu_ != Menu::none) menu_from_ = focused;
+    if (had_menu && menu_ == Menu::none) state.focused = menu_from_;
+    state.end_frame();
+}
+
+std::string Shell::describe(std::string_view name) {
+    snapshot_ = session.snapshot();
+    adopt(snapshot_);
+    if (session.workspace == "kernel") session.desk.update(session, *snapshot_, now_ += 1);
+    if (const Shown* one = shown(name)) return one->view->describe(session, focus) + "\n";
+    std::string all;
+    if (name == "training" && !session.lesson.lesson)
+        if (const Shown* strip = shown("setup")) all += strip->view->describe(session, focus) + "\n";
+    const std::string page = page_view_of(session, name);  // the panels point to its letters
+    const Arrangement plan = arrange(layout_of(name, page), {0, 0, 4000, 4000}, [](const std::string&) { return 0; });
+    for (const Placed& panel : plan.panels)
+        if (const Shown* view = shown(panel.view))
+            all += std::string(view->row->title) + "\n" + view->view->describe(session, focus) + "\n\n";
+    return all;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,167 @@
+// The frame of the app: top bar, problem strip, the workspace's panels, transport bar, menus and help. It knows no
+// window: a backend calls frame() inside an ImGui frame and renders the draw data. shell.cpp: the frame; shell_keys.cpp,
+// shell_body.cpp, shell_follow.cpp, top_bar.cpp, transport.cpp, overlays.cpp, presenter.cpp: its parts.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/input.h"
+#include "app/gui/shell/layout.h"
+#include "app/gui/view.h"
+#include "app/gui/widgets/fonts.h"
+#include "app/gui/widgets/ui_state.h"
+
+namespace lockstep::gui {
+
+inline constexpr float desk_margin = 8, transport_height = 56;  // around and between panels; of the bar below them
+
+class Shell {
+  public:
+    Shell(Session& session, const Theme& theme, float text_scale);
+
+    // Builds the fonts when the scale changed; true: the backend has to upload the atlas again. Outside an ImGui frame.
+    bool prepare(float screen_scale);
+    // One frame of `width` x `height` window pixels, between ImGui::NewFrame() and ImGui::Render().
+    void frame(const Input& input, float width, float height, double now);
+    // A frame is wanted although no event came: something moves.
+    bool wants_frame() const { return state.animate || session.playing; }
+    bool toggles_fullscreen = false;  // F11 was pressed; the backend takes it back
+
+    // Presenter mode: one step of the lesson and its picture, so large that the last row reads it, with keys of its own
+    // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.
+    struct Presenter {
+        bool on = false, blank = false, notes = false;
+        std::shared_ptr<const lessons::Lesson> lesson;             // that the hands were counted in
+        std::map<std::pair<int, size_t>, std::vector<int>> hands;  // by step and prediction: by answer
+    } presenter;
+    static constexpr float presenter_scale = 5.0f / 3;  // text size, at least
+
+    std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
+    bool show_alone(std::string_view view);                    // --view of one view; false: no such view
+    void show_page(int page);                                  // of the workspace, from 0
+    // The desk's kernel is compiled and run at once, though another workspace shows it; one that does not compile is shown
+    // in its own.
+    void run_own();
+
+    Session& session;
+    Focus focus;
+    const Theme* theme;
+    float text_scale;
+    UiState state;
+    Fonts fonts;
+
+  private:
+    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting };
+    struct Shown {
+        const ViewRow* row;
+        std::unique_ptr<View> view;
+        float scrolled = 0;  // where it is higher than its panel
+    };
+
+    void keys(const Input& input);
+    bool goes_to_text(const KeyPress& key) const;
+    bool kernel_key(const KeyPress& key);
+    void control_key(const KeyPress& key);
+    void menu_key(const KeyPress& key);
+    void plain_key(const KeyPress& key);
+    void top_bar(Ui& ui, const Snapshot& snapshot);
+    std::string gpu_on_show(const Snapshot& snapshot) const;  // "v100": that of the run that the pictures show
+    void choose_gpu(const std::string& name);                 // what is on show runs again, on that one
+    std::string shown_title(const Snapshot& snapshot) const;
+    float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
+    float stale_strip(Ui& ui, const Snapshot& snapshot, float top);    // the same; the learner's last launch did not run
+    void body(Ui& ui, const Rect& area);
+    void give_keys(const Ui& ui, const std::vector<Placed>& panels);
+    std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
+    void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
+    void panel(Ui& ui, std::string_view name, const Rect& where);
+    void present(Ui& ui, const Snapshot& snapshot);
+    bool presenter_key(const KeyPress& key);
+    void present_step(Ui& ui, const Rect& area);
+    float present_prediction(Ui& ui, size_t index, const Rect& area);
+    void present_strip(Ui& ui, const Rect& strip);
+    std::string_view presented_view() const;
+    size_t open_prediction() const;  // of the step on show, the first; npos: none
+    void turn_page(int way);
+    void overlay(Ui& ui);
+    void tooltip(Ui& ui);
+    int setting_menu(Ui& ui);
+    void choose_workspace(std::string_view name);
+    void open_files(const std::vector<std::string>& files);
+    void enter_workspace();
+    void set_text_scale(float scale);
+    void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
+    void adopt_trace(const std::shared_ptr<const Snapshot>& snapshot);
+    void follow_time(const Snapshot& snapshot);
+    int64_t busiest(const KernelTrace& trace);  // sets the focus; returns the first cycle, -1: all fit
+    void reveal(const Snapshot& snapshot);
+    void follow_jump(const Snapshot& snapshot);  // to the place that a report names
+    void play(double now);
+    Shown* shown(std::string_view name);
+
+    std::vector<Shown> views_;
+    std::shared_ptr<const Snapshot> snapshot_;
+    std::shared_ptr<const model::KernelRun> kernel_;
+    std::map<std::string, int> tabs_;
+    std::string maximised_;
+    Menu menu_ = Menu::none;
+    float menu_x_ = 0, menu_y_ = 42;
+    int menu_scroll_ = 0;                 // rows that the help is to be moved by
+    uint32_t menu_from_ = 0;              // control that had the keyboard before
+    float width_ = 1600, height_ = 1000;  // layout units
+    double last_play_ = 0, now_ = 0;
+    Focus asked_;  // the focus whose history was asked for
+    struct {       // where clock, warp and step stood in the last frame
+        std::shared_ptr<const model::KernelRun> run;
+        int64_t time = -1, step = -1;
+        int32_t warp = -1;
+    } stood_;
+    int64_t asked_step_ = -1;
+    int64_t asked_cycle_ = -1;  // of the values; asked_time_: of the stretch
+    int64_t asked_time_ = -1;
+    int32_t asked_sm_ = -1;
+    int reveal_step_ = -1, grain_step_ = -1;
+    bool own_ = false;       // the kernel on show is the learner's own
+    int32_t own_line_ = -1;  // where it was looked at last
+    int open_step_ = -1;     // whose question is open, and the line that it is about
+    int32_t asked_line_ = -1;
+    int32_t line_wish_ = -1;   // where the scene opens, until the warp's history is there
+    bool begin_wish_ = false;  // else it opens where its warp begins to work
+    std::string workspace_;    // of the last frame
+    std::string entered_;
+    std::map<std::string, Grain> grains_;  // by workspace: what a step is there
+    std::shared_ptr<const lessons::Lesson> grain_lesson_;
+    std::shared_ptr<const simt::WarpHistory> reveal_history_;
+    bool setting_open_ = false;
+    bool told_fonts_ = false;
+    bool runs_own_ = false;
+    bool keyboard_ = false;        // the last input was Tab: show the keyboard focus
+    Point pointer_{-1e6f, -1e6f};  // in the last frame
+    std::vector<std::string> lesson_ids_, lesson_titles_;
+};
+
+// One move of the transport. `way` is -1 or +1; far: to the first or last.
+void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far = false);
+// Cycles of the kernel that may be seen: all, unless a prediction is open.
+int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot);
+// Where the transport stands, 0..1, and its two lines of text.
+struct Position {
+    double share = 0;
+    std::string title, text;
+    bool last = false;  // nothing comes after it
+};
+Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot);
+// The view of the lesson step's scene: "divergence".
+std::string scene_view_of(const Session& session);
+// The view that the lesson step's pictures open on where not all fit: its scene's, but the source where the checker is to
+// find a fault, for that is reported by its line.
+std::string front_view_of(const Session& session);
+// What the workspace's layout depends on: the scene's view, or the page of SM.
+std::string page_view_of(const Session& session, std::string_view workspace);
+// The grains that the workspace has.
+std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot);
+std::string_view name_of(Grain grain);
+
+}  // namespace lockstep::gui

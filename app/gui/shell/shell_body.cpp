@@ -1,0 +1,144 @@
+// The panels of the workspace: where they stand, their maximise marks, and the tabs of what does not fit side by side.
+#include <algorithm>
+
+#include "app/gui/shell/shell.h"
+
+namespace lockstep::gui {
+
+// Keys go to the panel that the pointer came into or clicked last, or Tab. The keyboard works without the pointer: until
+// then they go to the one that the workspace is about.
+void Shell::give_keys(const Ui& ui, const std::vector<Placed>& panels) {
+    const bool moved = ui.mouse.x != pointer_.x || ui.mouse.y != pointer_.y;
+    pointer_ = ui.mouse;
+    for (const Placed& panel : panels)
+        if ((moved || state.mouse_clicked) && ui.enabled && state.dragging == 0 && panel.area.contains(ui.mouse))
+            state.active_view = panel.view;
+    for (const Placed& panel : panels)
+        if (panel.view == state.active_view) return;
+    for (const std::string_view name :
+         {"warps", "compare", "streams", "divergence", "graph", "kernels", "coalesce", "bytes", "results", "pipeline"})
+        for (const Placed& panel : panels)
+            if (panel.view == name) {
+                state.active_view = name;
+                return;
+            }
+}
+
+// One view in its place, with its maximise mark.
+void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
+    Shown* view = shown(name);
+    if (view == nullptr) return;
+    ui.rect({where.right(), where.y, desk_margin, where.h + desk_margin}, theme->background);
+    ui.rect({where.x, where.bottom(), where.w, desk_margin}, theme->background);
+    ui.push_scope(name);
+    ui.clip(where);
+    // A panel too low for its picture scrolls it: the wheel, Page Up and Page Down, the bar.
+    const bool low = where.h < view->row->least - 0.5f;
+    if (!low) view->scrolled = 0;
+    Rect whole_view = where;
+    if (low) {
+        whole_view = {where.x, where.y - view->scrolled, where.w - 8, view->row->least};
+    }
+    const size_t controls = state.ring.size();
+    if (low) scrolls(ui, "whole", where, view->scrolled);
+    state.drawn_view = name;
+    view->view->draw(ui, session, focus, whole_view);
+    // Tab came into this panel: the view's own keys follow it, and its frame says so.
+    if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
+                                       state.focused) != state.ring.end())
+        state.active_view = name;
+    if (keyboard_ && menu_ == Menu::none && state.active_view == name) ui.frame(where, theme->accent, 1.5f, 5);
+    if (low) {
+        for (const auto& [key, way] : {std::pair{Key::page_up, -1.0f}, {Key::page_down, 1.0f}})
+            if (ui.pressed(key, whole_view)) ui.scroll_to("whole", view->scrolled + way * where.h * 0.8f);
+        const float before = view->scrolled;
+        view->scrolled = ui.scroll("whole", where, view->row->least);
+        if (view->scrolled != before) ui.animate();
+    }
+    state.drawn_view.clear();
+    if (presenter.on) return ui.unclip(), ui.pop_scope();
+    if (where.h < 60) return ui.unclip(), ui.pop_scope();  // a strip
+    const Rect mark{whole_view.right() - 30, whole_view.y + 4, 24, 22};
+    const bool whole = maximised_ == name;
+    if (ui.area("maximise", mark)) maximised_ = whole ? std::string() : std::string(name);
+    ui.icon(whole_view.right() - 17, whole_view.y + 20, whole ? Icon::restore : Icon::maximise,
+            {.size = 11, .color = ui.hovered(mark) ? theme->ink : theme->ink3, .align = Align::center});
+    if (ui.hovered(mark)) ui.tooltip(whole ? "back to the workspace" : "this picture alone");
+    ui.unclip();
+    ui.pop_scope();
+}
+
+// The words of a strip's tabs; where they are too wide together, the widest get shorter.
+std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) {
+    std::vector<std::string> titles;
+    for (const std::string& names : strip.titles) {
+        std::string title = strip.plain ? names : std::string();
+        for (size_t at = strip.plain ? names.size() : 0; at < names.size();) {
+            const size_t end = std::min(names.find('+', at), names.size());
+            const Shown* view = shown(std::string_view(names).substr(at, end - at));
+            if (view != nullptr) title += (title.empty() ? "" : ", ") + std::string(view->row->title);
+            at = end + 1;
+        }
+        titles.push_back(std::move(title));
+    }
+    for (;;) {
+        float all = 0;
+        for (const std::string& title : titles) all += ui.chip_width(title) + 4;
+        const auto widest = std::max_element(titles.begin(), titles.end(), [&](const std::string& a, const std::string& b) {
+            return ui.chip_width(a) < ui.chip_width(b);
+        });
+        if (all <= strip.area.w + 4 || widest->size() < 8) return titles;
+        if (const size_t comma = widest->rfind(','); comma != std::string::npos) {
+            widest->resize(comma);
+        } else {
+            if (widest->ends_with("…")) widest->resize(widest->size() - 3);
+            widest->pop_back();
+            while (widest->ends_with(' ')) widest->pop_back();
+            *widest += "…";
+        }
+    }
+}
+
+void Shell::body(Ui& ui, const Rect& whole) {
+    Rect area = whole;
+    if (session.workspace != workspace_ && !workspace_.empty() && shown(maximised_) != nullptr &&
+        shown(maximised_)->row->workspace != session.workspace)
+        maximised_.clear();  // a view opened another workspace
+    workspace_ = session.workspace;
+    if (session.workspace == "training" && !session.lesson.lesson && whole.h > 120 &&
+        maximised_ != "setup") {  // the run's own strip stays in sight
+        panel(ui, "setup", {whole.x, whole.y, whole.w, 40});
+        area = {whole.x, whole.y + 48, whole.w, whole.h - 48};
+        if (session.setting_menu.kind != Session::SettingMenu::Kind::none && menu_ == Menu::none && !setting_open_)
+            menu_ = Menu::setting, setting_open_ = true;
+    }
+    if (menu_ == Menu::none) setting_open_ = false, session.setting_menu.kind = Session::SettingMenu::Kind::none;
+    if (!maximised_.empty()) {
+        state.active_view = maximised_;
+        return panel(ui, maximised_, area);
+    }
+    const std::string page = page_view_of(session, session.workspace);  // the panels point to its letters
+    const auto chosen = [&](const std::string& id) {
+        const auto tab = tabs_.find(id);
+        return tab == tabs_.end() ? -1 : tab->second;
+    };
+    // A step of a lesson opens on the picture that it is about.
+    const std::string front = session.workspace == "learn" ? front_view_of(session) : std::string();
+    const Arrangement plan = arrange(layout_of(session.workspace, page), area, chosen, front);
+    for (const TabStrip& strip : plan.tabs) {
+        const float above = strip.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
+        ui.rect({strip.area.x, strip.area.y - above, strip.area.w + desk_margin, strip.area.h + above + 4},
+                theme->background);
+        ui.push_scope(strip.id);
+        std::vector<std::string> titles = tab_titles(ui, strip);
+        float x = strip.area.x;
+        for (size_t i = 0; i < titles.size(); ++i)
+            if (ui.chip(x, strip.area.y, titles[i], static_cast<int>(i) == strip.selected))
+                tabs_[strip.id] = static_cast<int>(i);
+        ui.pop_scope();
+    }
+    give_keys(ui, plan.panels);
+    for (const Placed& placed : plan.panels) panel(ui, placed.view, placed.area);
+}
+
+}  // namespace lockstep::gui

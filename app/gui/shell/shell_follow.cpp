@@ -1,0 +1,459 @@
+// What the shell does when the snapshot changes: where a new kernel is looked at, what a prediction hides, and playing.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "app/gui/shell/shell.h"
+#include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/timeline/timeline_data.h"
+#include "lessons/player/predict.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr int64_t first_stretch = 108;  // cycles of the first look: 8 wide each in the timeline at 1600
+
+// Number of the warp's first instruction that belongs to the source line; -1: it never gets there.
+int64_t issue_of_line(const Snapshot& snapshot, int line) {
+    const auto& steps = snapshot.history->steps;
+    const auto& program = snapshot.kernel->program->instructions;
+    for (size_t i = 0; i < steps.size(); ++i)
+        if (steps[i].pc < program.size() && program[steps[i].pc].line == line) return static_cast<int64_t>(i);
+    return -1;
+}
+
+// The same, but for what takes no cycle of its own: the clock cannot stand on that.
+int64_t place_of_line(const Snapshot& snapshot, int32_t focused, int line) {
+    const int64_t first = issue_of_line(snapshot, line);
+    const KernelTrace& trace = snapshot.kernel->result.trace;
+    if (first < 0 || focused < 0 || focused >= static_cast<int32_t>(trace.warps.size())) return first;
+    const WarpTrack& warp = trace.warps[static_cast<size_t>(focused)];
+    const auto& steps = snapshot.history->steps;
+    const auto& program = snapshot.kernel->program->instructions;
+    const auto before = static_cast<int64_t>(warp.issued_before);
+    for (int64_t at = first; at < static_cast<int64_t>(steps.size()); ++at) {
+        const uint32_t pc = steps[static_cast<size_t>(at)].pc;
+        if (pc >= program.size() || program[pc].line != line) break;
+        const int64_t kept = at - before;
+        if (kept < 0 || kept >= static_cast<int64_t>(warp.issues.size())) break;
+        if (!trace.issues[warp.issues[static_cast<size_t>(kept)]].folded) return at;
+    }
+    return first;
+}
+
+// The line of the scene's kernel that a question is about; 0: none.
+int line_asked(const lessons::Predict& predict) {
+    const size_t at = predict.of.find("@line:");
+    return at == std::string::npos ? 0 : std::atoi(predict.of.c_str() + at + 6);
+}
+
+// Number of the first instruction that other lanes execute than those that began.
+int64_t change_of_lanes(const simt::WarpHistory& history) {
+    size_t i = 0;
+    while (i < history.steps.size() && history.steps[i].active == history.steps.front().active) ++i;
+    return static_cast<int64_t>(i);
+}
+
+// Index of the track of the grid's warp number `number` (block after block); -1: not on the traced SM.
+int32_t track_of(const model::KernelRun& kernel, int32_t number) {
+    const simt::Dim3& block = kernel.config.block;
+    const uint64_t threads = uint64_t{block.x} * block.y * block.z, per_block = std::max<uint64_t>(1, (threads + 31) / 32);
+    const auto& warps = kernel.result.trace.warps;
+    for (size_t i = 0; i < warps.size() && number >= 0; ++i)
+        if (warps[i].block * per_block + warps[i].warp_in_block == static_cast<uint64_t>(number))
+            return static_cast<int32_t>(i);
+    return -1;
+}
+
+// The warp of one trace in another trace of the same launch; else the first that lives at `time`; -1: none does.
+int32_t same_warp(const KernelTrace& from, int32_t warp, const KernelTrace& to, int64_t time) {
+    int32_t living = -1;
+    const bool known = warp >= 0 && warp < static_cast<int32_t>(from.warps.size());
+    for (size_t i = 0; i < to.warps.size(); ++i) {
+        const WarpTrack& w = to.warps[i];
+        if (known && w.block == from.warps[static_cast<size_t>(warp)].block &&
+            w.warp_in_block == from.warps[static_cast<size_t>(warp)].warp_in_block)
+            return static_cast<int32_t>(i);
+        if (living < 0 && w.begin <= time && time < w.end) living = static_cast<int32_t>(i);
+    }
+    return living < 0 && !to.warps.empty() ? 0 : living;
+}
+
+// The cycle of a warp's first instruction, as far as the trace has it: before it a launch only takes its time.
+int64_t first_issue(const KernelTrace& trace, int32_t warp) {
+    if (warp < 0 || warp >= static_cast<int32_t>(trace.warps.size())) return 0;
+    const WarpTrack& track = trace.warps[static_cast<size_t>(warp)];
+    if (track.issued_before > 0 || track.issues.empty()) return 0;
+    return trace.issues[track.issues.front()].cycle;
+}
+
+bool shows(const Snapshot& snapshot, int32_t track) {
+    const auto& warps = snapshot.kernel->result.trace.warps;
+    if (!snapshot.history || track < 0 || track >= static_cast<int32_t>(warps.size())) return false;
+    const WarpTrack& warp = warps[static_cast<size_t>(track)];
+    return snapshot.history->block == warp.block && snapshot.history->warp_in_block == warp.warp_in_block;
+}
+
+}  // namespace
+
+void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
+    session.adopt_results(focus);
+    adopt_cluster(session, *snapshot);
+    const auto step = static_cast<size_t>(std::max(0, session.lesson.step));
+    const bool guess = session.lesson.lesson && scene_view_of(session) == "roofline" &&  // where nothing else is asked
+                       step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
+    session.issues.adopt(snapshot->kernel);
+    if (session.workspace != "kernel") session.desk.typing = false;
+    // What runs while a field of the launch is being typed in is not what was meant.
+    const bool half_typed = session.desk.typing && snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
+    if (!half_typed) session.roof.adopt(snapshot->kernel, snapshot->kernel_label, session.roof.guess_first || guess);
+    if (!snapshot->kernel && kernel_) {  // a scene without one: the next is looked at anew
+        kernel_.reset();
+        asked_ = {};
+        session.cycles_begin = session.cycles_end = 0;
+    }
+    if (snapshot->kernel && snapshot->kernel != kernel_) {
+        if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel->before) return adopt_trace(snapshot);
+        const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
+        // The same launch under other conditions (resident warps, GPU): the picture stays where it is.
+        const bool same_launch = same_program && kernel_->config.grid == snapshot->kernel->config.grid &&
+                                 kernel_->config.block == snapshot->kernel->config.block &&
+                                 session.cycles_end > session.cycles_begin;
+        if (same_program && focus.warp >= 0 && focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
+            const WarpTrack& was = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)];
+            const auto& now = snapshot->kernel->result.trace.warps;
+            const auto same = std::find_if(now.begin(), now.end(), [&](const WarpTrack& w) {
+                return w.block == was.block && w.warp_in_block == was.warp_in_block;
+            });
+            focus.warp = now.empty() ? -1 : same == now.end() ? 0 : static_cast<int32_t>(same - now.begin());
+        }
+        const bool own = snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
+        int64_t was_block = -1, was_warp = -1;
+        if (own && own_ && kernel_ && focus.warp >= 0 &&
+            focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
+            was_block = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)].block;
+            was_warp = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)].warp_in_block;
+        }
+        own_ = own;
+        kernel_ = snapshot->kernel;
+        const KernelTrace& trace = kernel_->result.trace;
+        focus.sm = static_cast<int32_t>(trace.sm);
+        asked_time_ = asked_cycle_ = -1;
+        session.wanted = {};
+        if (!same_launch) session.cycles_begin = session.cycles_end = 0;
+        if (!same_program || focus.warp >= static_cast<int32_t>(trace.warps.size())) {
+            focus.warp = trace.warps.empty() ? -1 : 0;
+            session.history_step = 0;
+            focus.pc = focus.line = -1;
+            const int64_t begin = busiest(trace);
+            if (begin >= 0 && !session.lesson.lesson)
+                session.cycles_begin = begin, session.cycles_end = begin + first_stretch;
+            if (const int32_t wished = track_of(*kernel_, snapshot->look_at.warp); wished >= 0) {
+                focus.warp = wished;
+                focus.time = trace.warps[static_cast<size_t>(wished)].begin;
+            }
+            line_wish_ = focus.line = snapshot->look_at.line;
+            begin_wish_ = session.lesson.lesson != nullptr;
+            if (own) {  // one's own kernel opens at its beginning, and stays where it was while it is edited
+                if (focus.warp > 0) focus.warp = 0;
+                if (was_block >= 0) line_wish_ = own_line_;
+                for (size_t i = 0; was_block >= 0 && i < trace.warps.size(); ++i)
+                    if (trace.warps[i].block == was_block && trace.warps[i].warp_in_block == was_warp)
+                        focus.warp = static_cast<int32_t>(i);
+                focus.time = first_issue(trace, focus.warp);
+                const int64_t stretch = std::min<int64_t>(trace.cycles, first_stretch);
+                session.cycles_begin = session.cycles_end = 0;
+                if (stretch > 0 && stretch < trace.cycles) {
+                    session.cycles_begin = std::clamp<int64_t>(focus.time - stretch / 8, 0, trace.cycles - stretch);
+                    session.cycles_end = session.cycles_begin + stretch;
+                }
+            }
+        }
+        focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
+        asked_ = {};
+        if (session.grain == Grain::instruction) move(session, focus, *snapshot, Grain::instruction, 0);
+    }
+    if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
+        grain_lesson_ = session.lesson.lesson;
+        grain_step_ = session.lesson.step;
+        grains_.erase("learn");
+        if (!snapshot->step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
+        const std::string view = scene_view_of(session);
+        session.grain =
+            shows_cluster(session)                                                             ? Grain::action
+            : view == "graph" || view == "tape"                                                ? Grain::node
+            : view == "training" || view == "descent" || view == "curves" || view == "exhibit" ? Grain::kernel
+            : view == "divergence" || view == "threads" || view == "coalesce" || view == "banks" || view == "fragments"
+                ? Grain::instruction
+                : Grain::cycle;
+    }
+    reveal(*snapshot);
+    follow_jump(*snapshot);
+    if (line_wish_ > 0 && snapshot->kernel && shows(*snapshot, focus.warp)) {  // the scene opens on a line
+        const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot->history;  // by `until`
+        const int64_t at = placed ? -1 : place_of_line(*snapshot, focus.warp, line_wish_);
+        if (at >= 0 && (session.reveal_steps < 0 || at < session.reveal_steps)) {
+            session.history_step = at;
+            move(session, focus, *snapshot, Grain::instruction, 0);
+            ++session.placed;
+        }
+        if (at < 0 || session.reveal_steps < 0 || at < session.reveal_steps) line_wish_ = -1;  // else once it is revealed
+    }
+    // A scene that opens nowhere in particular: where its warp begins to work.
+    if (begin_wish_ && snapshot->kernel && line_wish_ <= 0 && session.reveal_steps < 0 && shows(*snapshot, focus.warp)) {
+        begin_wish_ = false;
+        const int64_t first = first_issue(snapshot->kernel->result.trace, focus.warp);
+        if (focus.time < first && session.history_step == 0) {
+            focus.time = first;
+            session.cycles_begin = session.cycles_end = 0;
+        }
+    }
+    if (own_ && focus.line > 0) own_line_ = focus.line;
+    if (snapshot->step) {
+        focus.step = static_cast<int32_t>(snapshot->step->step);
+        const auto launches = static_cast<int32_t>(snapshot->step->launches.size());
+        if (focus.launch >= launches) focus.launch = launches - 1;
+    }
+    if (snapshot->kernel && focus.warp >= 0 && (focus.warp != asked_.warp || !(asked_.sm == 1))) {
+        asked_.warp = focus.warp;
+        asked_.sm = 1;  // asked for this kernel
+        asked_step_ = -1;
+        session.post({Request::Kind::focus_warp, focus.warp, {}});
+    }
+    follow_time(*snapshot);
+}
+
+// Another stretch, or another SM, of the launch that is on show already: the clock stays, and the warp where it is there.
+void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
+    const KernelTrace &was = kernel_->result.trace, &trace = snapshot->kernel->result.trace;
+    const int32_t warp = focus.warp;
+    focus.warp = same_warp(was, warp, trace, focus.time);
+    const bool same =
+        warp >= 0 && focus.warp >= 0 && warp < static_cast<int32_t>(was.warps.size()) &&
+        was.warps[static_cast<size_t>(warp)].block == trace.warps[static_cast<size_t>(focus.warp)].block &&
+        was.warps[static_cast<size_t>(warp)].warp_in_block == trace.warps[static_cast<size_t>(focus.warp)].warp_in_block;
+    focus.sm = static_cast<int32_t>(trace.sm);
+    kernel_ = snapshot->kernel;
+    own_ = snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
+    asked_ = {};
+    asked_time_ = asked_cycle_ = -1;
+    if (shows(*snapshot, focus.warp)) asked_.warp = focus.warp, asked_.sm = 1;  // its history is here
+    if (!same) {
+        session.wanted = {};
+        set_clock(session, focus, trace, focus.time);
+    }
+    if (const int64_t length = session.cycles_end - session.cycles_begin;
+        length > 0 && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
+        session.cycles_begin = std::clamp<int64_t>(focus.time - length / 2, 0, std::max<int64_t>(0, trace.cycles - length));
+        session.cycles_end = session.cycles_begin + length;
+    }
+    if (session.wanted.step >= 0 && session.grain == Grain::instruction) {
+        session.history_step = session.wanted.step;
+        move(session, focus, *snapshot, Grain::instruction, 0);
+    }
+}
+
+// The clock has left the stretch that the trace keeps, or another SM was chosen: the worker fetches it. Registers and memory
+// follow the clock: they are those that the focused warp's next instruction finds.
+void Shell::follow_time(const Snapshot& snapshot) {
+    if (!snapshot.kernel || snapshot.kernel != kernel_) return;
+    const bool stepping = session.workspace != "training";
+    if (session.grain != Grain::instruction) session.wanted = {};
+    const KernelTrace& trace = snapshot.kernel->result.trace;
+    if (stepping && snapshot.kernel->before && focus.sm >= 0 && focus.sm != static_cast<int32_t>(trace.sm) &&
+        focus.sm != asked_sm_ && focus.sm < static_cast<int32_t>(snapshot.kernel->gpu.sms)) {
+        asked_sm_ = focus.sm;
+        session.post({.kind = Request::Kind::trace_sm, .index = focus.sm, .text = {}, .cycle = focus.time});
+    }
+    if (focus.sm == static_cast<int32_t>(trace.sm)) asked_sm_ = -1;
+    if (stepping && snapshot.kernel->before && trace.truncated && trace.kept_until > trace.kept_from && focus.time >= 0 &&
+        (focus.time < trace.kept_from || focus.time >= trace.kept_until) && focus.time != asked_time_) {
+        asked_time_ = focus.time;
+        session.post({.kind = Request::Kind::fetch_stretch, .index = focus.time, .text = {}});
+    }
+    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
+    // A picture that set the clock or the warp alone leads as much as one that set the step.
+    const bool led = stood_.run == kernel_ && session.history_step == stood_.step && session.wanted.step < 0 &&
+                     (focus.time != stood_.time || focus.warp != stood_.warp);
+    if ((session.grain != Grain::instruction || session.by_time || led) && focus.time >= 0 && stepping)
+        set_clock(session, focus, trace, focus.time);
+    stood_ = {kernel_, focus.time, session.history_step, focus.warp};
+    if (!snapshot.history) return;
+    const bool within = session.history_step < static_cast<int64_t>(snapshot.history->steps.size()) ||
+                        (snapshot.history->truncated && session.wanted.step < 0);
+    const int64_t cycle = session.wanted.step < 0 ? focus.time : -1;
+    if (within && (session.history_step != asked_step_ || (own_ && cycle != asked_cycle_))) {
+        asked_step_ = session.history_step;
+        asked_cycle_ = cycle;
+        session.post({.kind = Request::Kind::lanes_at, .index = session.history_step, .text = {}, .cycle = cycle});
+    }
+}
+
+// The first look at a kernel: the stretch of 108 cycles in which most happens, and there a warp whose long wait began in
+// view.
+int64_t Shell::busiest(const KernelTrace& trace) {
+    constexpr int64_t half = first_stretch / 2;
+    focus.time = 0;
+    if (trace.warps.empty() || trace.cycles <= first_stretch) return -1;
+    // Warp-cycles by reason in every half stretch; the most varied pair of neighbours wins.
+    constexpr auto reasons = static_cast<size_t>(StallReason::count);
+    std::vector<std::array<float, reasons>> counts(static_cast<size_t>(trace.cycles / half) + 2);
+    for (const IssueRecord& issue : trace.issues)
+        if (issue.cycle >= 0 && issue.cycle <= trace.cycles) counts[static_cast<size_t>(issue.cycle / half)][0] += 1;
+    for (const WarpTrack& warp : trace.warps)
+        for (const StallRun& run : warp.runs)
+            for (int64_t at = std::max<int64_t>(0, run.begin); at < std::min(run.end, trace.cycles);
+                 at = (at / half + 1) * half)
+                counts[static_cast<size_t>(at / half)][static_cast<size_t>(run.reason)] +=
+                    static_cast<float>(std::min(run.end, (at / half + 1) * half) - at);
+    size_t best = 0;
+    float most = -1;
+    for (size_t i = 0; i + 1 < counts.size(); ++i) {
+        float total = 0, variety = 0;
+        for (size_t r = 0; r < reasons; ++r) total += counts[i][r] + counts[i + 1][r];
+        for (size_t r = 0; r < reasons && total > 0; ++r) {
+            const float share = (counts[i][r] + counts[i + 1][r]) / total;
+            if (share > 0) variety -= share * std::log(share);
+        }
+        variety *= std::sqrt(total);  // many warps at work
+        if (variety > most) most = variety, best = i;
+    }
+    const int64_t begin = static_cast<int64_t>(best) * half;
+    focus.time = std::min(begin + half, std::max<int64_t>(0, trace.cycles - 1));
+    int64_t best_wait = 0;
+    for (size_t w = 0; w < trace.warps.size(); ++w)
+        for (const StallRun& run : trace.warps[w].runs) {
+            if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time || run.reason == StallReason::drain)
+                continue;
+            // A wait for memory first, best with its load in view; a fixed latency where there is nothing else.
+            const int64_t cause = trace.issues[static_cast<size_t>(run.cause)].cycle;
+            if (cause > run.begin) continue;
+            const bool far = run.reason == StallReason::long_scoreboard, near = run.reason == StallReason::short_scoreboard;
+            const int64_t worth = (far ? 1000 : near ? 100 : 1) * (cause >= begin ? 10'000 : far || near ? 100 : 0);
+            const int64_t wait = std::min<int64_t>(run.end - run.begin, 1000) * worth;
+            if (wait > best_wait) best_wait = wait, focus.warp = static_cast<int32_t>(w);
+        }
+    return begin;
+}
+
+// While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
+void Shell::reveal(const Snapshot& snapshot) {
+    session.reveal_steps = -1;
+    if (snapshot.own_run && snapshot.kernel == snapshot.own_run->run) return;  // the learner's own hides nothing
+    if (session.workspace == "kernel" && session.desk.document().is_tape()) return;
+    const LessonState& lesson = session.lesson;
+    const auto at = static_cast<size_t>(std::max(0, lesson.step));
+    if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
+    const lessons::Step& step = lesson.lesson->steps[at];
+    std::vector<std::string> on_show;
+    if (snapshot.kernel) on_show.emplace_back(snapshot.kernel->gpu.name);
+    if (const lessons::Scene* scene = lessons::scene_at(*lesson.lesson, at); scene != nullptr)
+        on_show.insert(on_show.end(), scene->gpus.begin(), scene->gpus.end());
+    bool open = false;
+    for (size_t i = 0; at < lesson.predictions.size() && i < lesson.predictions[at].size(); ++i)
+        open = open || (!lesson.predictions[at][i].locked &&
+                        !(i < step.predicts.size() && lessons::asks_of_other_gpus(step.predicts[i], on_show)));
+    int64_t until = -1;
+    for (const std::string& wish : step.until) {
+        const size_t line_at = wish.find("line:");
+        const int line = line_at == std::string::npos ? 0 : std::atoi(wish.c_str() + line_at + 5);
+        if (line <= 0 || !snapshot.history || !snapshot.kernel) continue;
+        if (const int64_t at_line = issue_of_line(snapshot, line); at_line >= 0 && until < 0) until = at_line + 1;
+    }
+    // Without `until`, what comes before the line that is asked about may be seen.
+    if (until < 0 && open && snapshot.history && snapshot.kernel)
+        for (const lessons::Predict& predict : step.predicts) {
+            const int line = line_asked(predict);
+            if (line > 0) until = std::max<int64_t>(1, issue_of_line(snapshot, line));
+            // Code of other lines may stand behind the branch: lanes that are asked about stay hidden from there on.
+            if (line > 0 && predict.of.find("lanes") != std::string::npos)
+                until = std::min(until, std::max<int64_t>(1, change_of_lanes(*snapshot.history)));
+        }
+    if (open) session.reveal_steps = std::max<int64_t>(until, 0);
+    // Answered just now: the picture, held back so far, goes to the line that was asked about, else to the scene's own.
+    if (open && step.until.empty()) {
+        open_step_ = lesson.step;
+        asked_line_ = snapshot.look_at.line;
+        for (const lessons::Predict& predict : step.predicts)
+            if (const int line = line_asked(predict); line > 0 && snapshot.history && snapshot.kernel)
+                if (issue_of_line(snapshot, line) >= 0) {
+                    asked_line_ = line;
+                    break;
+                }
+    } else if (open_step_ >= 0) {
+        if (open_step_ == lesson.step && !open) line_wish_ = asked_line_, reveal_step_ = -1;
+        open_step_ = -1;
+    }
+    // A step begins where its `until` says, once the warp's history is there.
+    if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.history)) {
+        reveal_step_ = lesson.step;
+        reveal_history_ = snapshot.history;
+        session.history_step = until - 1;
+        move(session, focus, snapshot, Grain::instruction, 0);
+        ++session.placed;
+    }
+    if (session.reveal_steps >= 0)
+        session.history_step = std::min(session.history_step, std::max<int64_t>(0, session.reveal_steps - 1));
+    if (session.reveal_steps >= 0) focus.time = std::min(focus.time, cycles_shown(session, focus, snapshot) - 1);
+}
+
+void Shell::follow_jump(const Snapshot& snapshot) {
+    std::optional<ReportPlace>& jump = session.desk.jump;
+    if (!jump || !snapshot.kernel || !snapshot.own_run || snapshot.kernel != snapshot.own_run->run) return;
+    const auto& warps = snapshot.kernel->result.trace.warps;
+    const auto found = std::find_if(warps.begin(), warps.end(), [&](const WarpTrack& w) {
+        return w.block == jump->block && w.warp_in_block == jump->warp;
+    });
+    if (found == warps.end()) return session.desk.trace_block(session, jump->block);
+    focus.warp = static_cast<int32_t>(found - warps.begin());
+    focus.block = static_cast<int32_t>(jump->block);
+    focus.lane = jump->lane;
+    if (!shows(snapshot, focus.warp)) return;  // its history is on its way
+    const auto& steps = snapshot.history->steps;
+    int64_t at = -1;
+    for (size_t i = 0; i < steps.size() && (at < 0 || jump->last); ++i)
+        if (steps[i].pc == jump->pc) at = static_cast<int64_t>(i);
+    if (at < 0 && !steps.empty() && jump->last) at = static_cast<int64_t>(steps.size()) - 1;
+    session.playing = false;
+    session.grain = Grain::instruction;
+    if (at >= 0) session.history_step = at;
+    move(session, focus, snapshot, Grain::instruction, 0);
+    focus.lane = jump->lane;
+    if (jump->line > 0) focus.line = jump->line;
+    jump.reset();
+}
+
+void Shell::play(double now) {
+    if (!session.playing) return;
+    if (shows_cluster(session)) {  // its clock runs smoothly
+        if (last_play_ == 0 && position_of(session, focus, *snapshot_).last)
+            move(session, focus, *snapshot_, session.grain, -1, true);
+        const double passed = last_play_ == 0 ? 0 : now - last_play_;
+        last_play_ = now;
+        session.playing = play_cluster(session, focus, *snapshot_, std::min(passed, 0.25));
+        return;
+    }
+    const double rate = session.grain == Grain::cycle         ? 30
+                        : session.grain == Grain::instruction ? 4
+                                                              : 1.5;  // moves a second
+    if (session.grain == Grain::training_step) {
+        if (last_play_ == 0) session.post({Request::Kind::train, -1, {}});
+        last_play_ = now;
+        return;
+    }
+    if (last_play_ == 0) {
+        last_play_ = now;
+        if (position_of(session, focus, *snapshot_).last) move(session, focus, *snapshot_, session.grain, -1, true);
+    }
+    const auto moves = static_cast<int>((now - last_play_) * rate);
+    if (moves <= 0) return;
+    last_play_ += moves / rate;
+    const Focus before = focus;
+    const int64_t step = session.history_step;
+    move(session, focus, *snapshot_, session.grain, std::min(moves, 8));
+    if (before == focus && step == session.history_step) session.playing = false;  // the end
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,176 @@
+// Keys: what the shell answers itself, and what it hands to the view that has the pointer or was used last.
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/shell/shell.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr struct {
+    KeyCode code;
+    Key key;
+} for_views[] = {{KeyCode::up, Key::up},
+                 {KeyCode::down, Key::down},
+                 {KeyCode::page_up, Key::page_up},
+                 {KeyCode::page_down, Key::page_down},
+                 {KeyCode::w, Key::w},
+                 {KeyCode::a, Key::a},
+                 {KeyCode::s, Key::s},
+                 {KeyCode::d, Key::d},
+                 {static_cast<KeyCode>('C'), Key::c},
+                 {static_cast<KeyCode>('V'), Key::v},
+                 {KeyCode::plus, Key::plus},
+                 {KeyCode::minus, Key::minus}};
+
+bool is(const KeyPress& key, char sign) {
+    return key.code == static_cast<KeyCode>(sign);
+}
+
+}  // namespace
+
+void Shell::keys(const Input& input) {
+    for (const KeyPress& key : input.keys) {
+        if (menu_ == Menu::none && goes_to_text(key))
+            state.typed_keys.push_back(key);
+        else if (key.character != 0)
+            continue;
+        else if (menu_ == Menu::none && presenter.on && presenter_key(key))
+            continue;
+        else if (menu_ == Menu::none && kernel_key(key))
+            continue;
+        else if (key.control)
+            control_key(key);
+        else if (menu_ != Menu::none)
+            menu_key(key);
+        else
+            plain_key(key);
+    }
+    if (menu_ != Menu::none) std::fill(std::begin(state.keys), std::end(state.keys), false);
+}
+
+// While a text has the keyboard, all but F-keys, the text size and what leads out of a one-line field are its own.
+bool Shell::goes_to_text(const KeyPress& key) const {
+    if (!state.text_was_focused) return false;
+    if (key.code == KeyCode::f1 || key.code == KeyCode::f11 || key.code == KeyCode::f5 || key.code == KeyCode::f8)
+        return false;
+    if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
+    if (!key.control) return true;
+    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O')) return false;
+    return !is(key, '+') && !is(key, '=') && !is(key, '-') && !is(key, '0');
+}
+
+// The Kernel workspace's own commands.
+bool Shell::kernel_key(const KeyPress& key) {
+    if (session.workspace != "kernel") return false;
+    if (key.code == KeyCode::f5 || (key.control && key.code == KeyCode::enter)) {
+        if (key.shift)
+            session.desk.cancel(session);
+        else
+            session.desk.run(session);
+        return true;
+    }
+    if (key.code == KeyCode::f8)
+        return session.desk.wish = key.shift ? DeskWish::previous_report : DeskWish::next_report, true;
+    if (key.control && is(key, 'S')) return session.desk.wish = key.shift ? DeskWish::save_as : DeskWish::save, true;
+    if (key.control && is(key, 'O')) return session.desk.wish = DeskWish::open, true;
+    if (key.control && is(key, 'F') && !state.text_was_focused) return session.desk.wish = DeskWish::find, true;
+    return false;
+}
+
+// Text size in steps of ten.
+void Shell::control_key(const KeyPress& key) {
+    if (is(key, '+') || is(key, '=')) set_text_scale(std::floor(text_scale * 10 + 1.01f) / 10);
+    if (is(key, '-')) set_text_scale(std::ceil(text_scale * 10 - 1.01f) / 10);
+    if (is(key, '0')) set_text_scale(1);
+}
+
+void Shell::menu_key(const KeyPress& key) {
+    keyboard_ = true;
+    if (key.code == KeyCode::escape || key.code == KeyCode::f1) menu_ = Menu::none;
+    if (key.code == KeyCode::tab) state.move_focus(key.shift ? -1 : 1);
+    const int way = key.code == KeyCode::down || key.code == KeyCode::page_down ? 1
+                    : key.code == KeyCode::up || key.code == KeyCode::page_up   ? -1
+                                                                                : 0;
+    if (way != 0 && menu_ == Menu::help)
+        menu_scroll_ += way * (key.code == KeyCode::down || key.code == KeyCode::up ? 1 : 8);
+    if (way != 0 && menu_ != Menu::help) state.move_focus(way);
+    if (key.code == KeyCode::enter || key.code == KeyCode::space) {
+        if (menu_ == Menu::help) menu_ = Menu::none;
+        state.activate = menu_ != Menu::none;
+    }
+    if (key.code == KeyCode::f11) toggles_fullscreen = true;
+}
+
+void Shell::plain_key(const KeyPress& key) {
+    const auto give = [&](Key which) { state.keys[static_cast<size_t>(which)] = true; };
+    switch (key.code) {
+        case KeyCode::escape:
+            if (state.focused != 0)
+                state.focused = 0;
+            else if (!maximised_.empty())
+                maximised_.clear();
+            else if (snapshot_->problem)
+                session.post({Request::Kind::dismiss, 0, {}});
+            return;
+        case KeyCode::f1:
+            menu_ = Menu::help;
+            return;
+        case KeyCode::f11:
+            presenter.on = true;
+            toggles_fullscreen = true;
+            return;
+        case KeyCode::tab:
+            keyboard_ = true;
+            state.move_focus(key.shift ? -1 : 1);
+            return;
+        case KeyCode::enter:
+            if (state.focused != 0)
+                state.activate = true;
+            else
+                give(Key::enter);
+            return;
+        case KeyCode::space:
+            if (keyboard_ && state.focused != 0)
+                state.activate = true;
+            else
+                session.playing = !session.playing, last_play_ = 0;
+            return;
+        case KeyCode::left:
+        case KeyCode::right: {
+            const int way = key.code == KeyCode::left ? -1 : 1;
+            if (state.slider_was_focused) {
+                state.large_steps = key.shift;
+                return give(way < 0 ? Key::left : Key::right);
+            }
+            const std::vector<Grain> grains = grains_of(session, *snapshot_);
+            auto at = std::find(grains.begin(), grains.end(), session.grain);
+            if (key.shift && at != grains.end() && at + 1 != grains.end()) ++at;
+            session.playing = false;
+            return move(session, focus, *snapshot_, at == grains.end() ? session.grain : *at, way);
+        }
+        case KeyCode::home:
+            give(Key::home);
+            if (state.slider_was_focused) return;
+            session.cycles_begin = session.cycles_end = 0;
+            return move(session, focus, *snapshot_, session.grain, -1, true);
+        case KeyCode::end:
+            give(Key::end);
+            if (state.slider_was_focused) return;
+            return move(session, focus, *snapshot_, session.grain, 1, true);
+        default:
+            break;
+    }
+    for (const auto& one : for_views)
+        if (one.code == key.code) return give(one.key);
+    for (size_t i = 0; i < std::size(workspaces); ++i)
+        if (is(key, static_cast<char>('1' + i))) choose_workspace(workspaces[i].name);
+    if ((is(key, '[') || is(key, ']')) && snapshot_->kernel && session.workspace != "training") {
+        const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel->gpu.sms));
+        focus.sm = std::clamp(focus.sm + (is(key, '[') ? -1 : 1), 0, sms - 1);  // its trace follows
+    }
+    if (is(key, 'T')) theme = &next_theme(*theme);
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,228 @@
+// The bar on top (44 high): logo, workspaces, lesson, GPU, text size, theme, help, as much of it in words as fits; below it
+// the strip of a problem.
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/shell/shell.h"
+#include "app/gui/views/cluster/cluster_data.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+// How the bar is laid out where it gets narrow: first what explains goes, then words become signs, then menus.
+struct BarPlan {
+    bool name = true;        // "Lockstep" beside its mark
+    float tab_padding = 32;  // of a workspace's name, both sides
+    bool words = true;       // "GPU  V100", not "V100"
+    bool chips = true;       // one chip a setting; else one menu for all
+    bool tabs = true;        // all workspaces side by side; else a menu
+    float lesson = 130;      // the least that the lesson's title gets; 0: it is in the menu
+};
+constexpr BarPlan plans[] = {{},
+                             {.name = false},
+                             {.name = false, .tab_padding = 16},
+                             {.name = false, .tab_padding = 16, .words = false, .lesson = 100},
+                             {.name = false, .tab_padding = 16, .chips = false, .lesson = 90},
+                             {.name = false, .tab_padding = 12, .chips = false, .lesson = 0},
+                             {.name = false, .chips = false, .tabs = false, .lesson = 90},
+                             {.name = false, .chips = false, .tabs = false, .lesson = 0}};
+
+float width_of_tabs(const Ui& ui, const BarPlan& plan, std::string_view current) {
+    float width = 0;
+    for (const WorkspaceRow& space : workspaces) {
+        const float one = ui.text_width(space.title, {.size = 14, .weight = 600});
+        if (plan.tabs)
+            width += one + plan.tab_padding + 6;
+        else if (space.name == current)
+            width = one + 46;
+    }
+    return width;
+}
+
+bool steps_kernels(std::string_view workspace) {
+    return workspace == "learn" || workspace == "sm" || workspace == "memory";
+}
+
+// The learner's own run, which the desk's settings are of.
+bool shows_own(const Session& session, const Snapshot& snapshot) {
+    return steps_kernels(session.workspace) && (snapshot.kernel_label.ends_with("(your kernel)") ||
+                                                (snapshot.host && session.desk.document().is_host() && snapshot.own_result));
+}
+
+// As gpu_named() takes it.
+std::string name_of(const model::GpuSpec& gpu) {
+    const auto row = model::gpu_named(gpu.name);
+    const bool sized = row.ok() && row.value().sms.value != gpu.sms.value;
+    return std::string(gpu.name) + (sized ? ":" + std::to_string(gpu.sms.value) : "");
+}
+
+}  // namespace
+
+std::string Shell::gpu_on_show(const Snapshot& snapshot) const {
+    if (session.workspace == "kernel") return session.desk.document().launch.gpu;
+    if (!steps_kernels(session.workspace)) return session.gpu;
+    return snapshot.kernel ? name_of(snapshot.kernel->gpu) : snapshot.host ? name_of(snapshot.host->gpu) : session.gpu;
+}
+
+void Shell::choose_gpu(const std::string& name) {
+    const bool own = shows_own(session, *snapshot_);
+    if (session.workspace != "kernel" && !own) {
+        session.gpu = name;
+        return session.post({Request::Kind::set_gpu, 0, name});
+    }
+    session.desk.document().launch.gpu = name;
+    session.desk.touch();
+    if (own) run_own();
+}
+
+void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
+    const Theme& t = *theme;
+    ui.push_scope("top");
+    ui.rect({0, 43, width_, 1}, t.line);
+    const float strengths[] = {1, 0.65f, 0.65f, 0.3f};
+    for (int i = 0; i < 4; ++i)
+        ui.rect({14 + 10 * static_cast<float>(i % 2), 12 + 10 * static_cast<float>(i / 2), 8, 8},
+                faded(t.accent, strengths[i]));
+
+    std::string gpu = gpu_on_show(snapshot);
+    for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
+    const auto labels_of = [&](const BarPlan& plan) {  // from the right
+        using Label = std::pair<std::string, Menu>;
+        if (!plan.chips) return std::vector<Label>{{"Menu", Menu::all}};
+        return std::vector<Label>{{plan.words ? "?  F1" : "?", Menu::help},
+                                  {plan.words ? "Theme" : "T", Menu::none},
+                                  {plan.words ? "Aa " + percent : percent, Menu::size},
+                                  {plan.words ? "GPU  " + gpu : gpu, Menu::gpu}};
+    };
+    const auto begin_of = [](const BarPlan& plan) { return plan.name ? 150.0f : 42.0f; };
+    const BarPlan* plan = std::end(plans) - 1;
+    for (const BarPlan& one : plans) {
+        float need = begin_of(one) + width_of_tabs(ui, one, session.workspace) + one.lesson + 14;
+        for (const auto& label : labels_of(one)) need += ui.chip_width(label.first) + 8;
+        if (need > width_) continue;
+        plan = &one;
+        break;
+    }
+
+    if (plan->name) ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
+    float x = begin_of(*plan);
+    for (const WorkspaceRow& space : workspaces) {
+        const bool on = session.workspace == space.name;
+        if (!plan->tabs && !on) continue;
+        const float padding = plan->tabs ? plan->tab_padding : 40,
+                    w = ui.text_width(space.title, {.size = 14, .weight = 600}) + padding;
+        const Rect box{x, 0, w, 43};
+        if (ui.area(space.title, box)) {
+            if (plan->tabs)
+                choose_workspace(space.name);
+            else
+                menu_ = Menu::workspace, menu_x_ = x;
+        }
+        if (on) ui.rect({x, 41, w, 3}, t.accent);
+        ui.text(
+            x + w / 2 - (plan->tabs ? 0.0f : 8.0f), 28, space.title,
+            {.size = 14, .color = on || ui.hovered(box) ? t.ink : t.ink2, .align = Align::center, .weight = on ? 600 : 400});
+        if (!plan->tabs) ui.icon(x + w - 16, 28, Icon::caret_down, {.size = 13, .color = t.ink2, .align = Align::center});
+        if (ui.hovered(box) && plan->tabs)
+            ui.tooltip(std::string(space.title) + "  (key " + std::to_string(&space - workspaces + 1) + ")");
+        x += w + 6;
+    }
+
+    float right = width_ - 14;
+    for (const auto& [label, menu] : labels_of(*plan)) {
+        float at = right - ui.chip_width(label);
+        const float left = at;
+        const bool pressed = ui.chip(at, 9, label, menu != Menu::none && menu_ == menu);
+        if (!plan->words && ui.hovered({left, 9, right - left, 26}))
+            ui.tooltip(menu == Menu::help   ? "keyboard (F1)"
+                       : menu == Menu::none ? "theme (T)"
+                       : menu == Menu::size ? "text size (Ctrl + and -)"
+                                            : "GPU");
+        right = left - 8;
+        if (pressed && menu == Menu::none) theme = &next_theme(*theme);
+        if (pressed && menu != Menu::none) menu_ = menu_ == menu ? Menu::none : menu, menu_x_ = left;
+    }
+
+    const float room = right - x - 24;
+    if (plan->lesson > 0 && room > 60) {
+        const std::string title = shown_title(snapshot);
+        const TextStyle style{.size = 14, .color = t.ink2, .align = Align::center, .width = room - 34};
+        const float width = std::min(ui.text_width(title, style), style.width);
+        const float middle =
+            std::clamp(width_ / 2 + 60, x + 24 + width / 2, std::max(x + 24 + width / 2, right - 24 - width / 2));
+        const Rect box{middle - width / 2 - 10, 9, width + 38, 26};
+        if (ui.area("lesson", box)) menu_ = Menu::lesson, menu_x_ = box.x;
+        if (ui.hovered(box)) ui.rect(box, t.panel2, 4);
+        ui.text(middle, 27, title, style);
+        ui.icon(middle + width / 2 + 8, 27, Icon::caret_down, {.size = 13, .color = t.ink3});
+    }
+    ui.pop_scope();
+}
+
+// The lesson, or what runs.
+std::string Shell::shown_title(const Snapshot& snapshot) const {
+    if (session.workspace == "kernel")
+        return (session.desk.document().is_tape() ? "Your program: " : "Your kernel: ") +
+               session.desk.document().shown_name();
+    if (session.workspace == "cluster" && !session.lesson.lesson) return cluster_title(session, snapshot);
+    if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
+    if (!snapshot.step) return "Lessons";
+    return (snapshot.tape ? "A tensor program: " : "A training step: ") + snapshot.step->model + " on " +
+           snapshot.step->device;
+}
+
+float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
+    if (!snapshot.problem) return 0;
+    const Theme& t = *theme;
+    const Diagnostic& problem = *snapshot.problem;
+    std::string place = problem.where.file;
+    if (problem.where.line > 0) place += ":" + std::to_string(problem.where.line);
+    if (problem.where.column > 0) place += ":" + std::to_string(problem.where.column);
+    std::string sentence = (place.empty() ? "" : place + "  ") + problem.message;
+    if (sentence.size() > 600) sentence = sentence.substr(0, 600) + " ...";
+    const bool caret = !problem.source_line.empty() && height_ > 300;
+    const Rect probe{44, 0, width_ - 120, 200};
+    const float words = ui.paragraph(probe, sentence, {.size = 14}, 22, false);
+    const Rect box{8, top, width_ - 16, words + 16 + (caret ? 40.0f : 0.0f)};
+    ui.rect({0, top, width_, box.h + 8}, t.background);
+    ui.rect(box, t.panel2, 5);
+    ui.frame(box, t.wrong, 1, 5);
+    ui.rect({box.x, box.y, 4, box.h}, t.wrong);
+    ui.icon(24, box.y + 24, Icon::warning, {.size = 13, .color = t.wrong});
+    ui.paragraph({44, box.y + 8, width_ - 120, 200}, sentence, {.size = 14}, 22);
+    if (caret) {
+        std::string line = problem.source_line;
+        std::replace(line.begin(), line.end(), '\t', ' ');
+        ui.text(44, box.y + words + 26, line, {.size = 13, .color = t.ink2, .mono = true, .width = width_ - 100});
+        if (problem.where.column > 0)
+            ui.text(44 + ui.text_width(std::string(static_cast<size_t>(problem.where.column - 1), ' '),
+                                       {.size = 13, .mono = true}),
+                    box.y + words + 42, "^", {.size = 13, .color = t.wrong, .weight = 700, .mono = true});
+    }
+    const Rect cross{box.right() - 34, box.y + 6, 26, 26};
+    ui.push_scope("problem");
+    if (ui.area("dismiss", cross)) session.post({Request::Kind::dismiss, 0, {}});
+    if (ui.hovered(cross)) ui.tooltip("dismiss (Escape)");
+    ui.icon(cross.x + 13, box.y + 24, Icon::close,
+            {.size = 13, .color = ui.hovered(cross) ? t.ink : t.ink2, .align = Align::center});
+    ui.pop_scope();
+    return box.h + 8;
+}
+
+float Shell::stale_strip(Ui& ui, const Snapshot& snapshot, float top) {
+    if (session.workspace != "sm" && session.workspace != "memory") return 0;  // the Kernel workspace says it in its reports
+    const std::string sentence = session.desk.stale_run(snapshot);
+    if (sentence.empty()) return 0;
+    const float words = ui.paragraph({44, 0, width_ - 80, 200}, sentence, {.size = 13}, 20, false);
+    const Rect box{8, top, width_ - 16, words + 12};
+    ui.rect({0, top, width_, box.h + 8}, theme->background);
+    ui.rect(box, theme->panel2, 5);
+    ui.frame(box, theme->wrong, 1, 5);
+    ui.icon(24, box.y + 20, Icon::warning, {.size = 13, .color = theme->wrong});
+    ui.paragraph({44, box.y + 6, width_ - 80, 200}, sentence, {.size = 13}, 20);
+    return box.h + 8;
+}
+
+}  // namespace lockstep::gui

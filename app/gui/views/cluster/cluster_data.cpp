@@ -1,0 +1,336 @@
+// The Cluster workspace's setup, picks and clock.
+#include "app/gui/views/cluster/cluster_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/cluster/collective_data.h"
+#include "lessons/player/cluster_training.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr double cluster_seconds = 14;  // that a whole schedule plays
+
+// All times at which a rank begins to work, of both schedules, sorted, and the end.
+std::vector<double> beginnings(const lessons::ClusterScene& scene) {
+    std::vector<double> times = {0};
+    for (const lessons::ScheduleShown& one : scene.schedules)
+        for (const auto& rank : one.run.actions)
+            for (const parallel::ActionRun& run : rank)
+                if (parallel::computes(run.action.kind)) times.push_back(run.begin);
+    times.push_back(schedule_end(scene));
+    if (trained(scene))
+        for (const lessons::RunCollective& one : scene.training->collectives)
+            times.insert(times.end(), one.begin_us.begin(), one.begin_us.end());
+    std::sort(times.begin(), times.end());
+    const auto same = [](double a, double b) { return std::abs(a - b) < 1e-9; };
+    times.erase(std::unique(times.begin(), times.end(), same), times.end());
+    return times;
+}
+
+// Where batches end, for schedules that hold several.
+std::vector<double> step_ends(const lessons::ClusterScene& scene) {
+    std::vector<double> times = {0, schedule_end(scene)};
+    for (const lessons::ScheduleShown& one : scene.schedules) {
+        if (one.run.schedule.batches < 2) continue;
+        for (const auto& rank : one.run.actions)
+            for (const parallel::ActionRun& run : rank)
+                if (run.action.kind == parallel::ActionKind::update) times.push_back(run.end);
+    }
+    std::sort(times.begin(), times.end());
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+    return times;
+}
+
+double next_of(const std::vector<double>& times, double now, int way) {
+    if (way > 0) {
+        for (const double time : times)
+            if (time > now + 1e-9) return time;
+        return times.back();
+    }
+    for (auto time = times.rbegin(); time != times.rend(); ++time)
+        if (*time < now - 1e-9) return *time;
+    return times.front();
+}
+
+const lessons::ClusterScene* scene_of(const Snapshot& snapshot) {
+    return snapshot.cluster.get();
+}
+
+}  // namespace
+
+bool shows_cluster(const Session& session) {
+    if (session.workspace != "learn") return session.workspace == "cluster";
+    const std::string view = scene_view_of(session);
+    return view == "cluster" || view == "pipeline" || view == "collective" || view == "rank_memory" || view == "mesh" ||
+           view == "network";
+}
+
+lessons::ClusterSetup cluster_setup(const Session& session) {
+    if (session.cluster_asked) return *session.cluster_asked;
+    const auto snapshot = session.snapshot();
+    return snapshot->cluster ? snapshot->cluster->setup : lessons::ClusterSetup();
+}
+
+void ask_cluster(Session& session, const lessons::ClusterSetup& setup) {
+    session.cluster_asked = std::make_shared<const lessons::ClusterSetup>(lessons::within_limits(setup));
+    session.post({.kind = Request::Kind::cluster, .index = 0, .text = {}, .cluster = session.cluster_asked});
+}
+
+void adopt_cluster(Session& session, const Snapshot& snapshot) {
+    if (!snapshot.cluster || !session.cluster_asked) return;
+    if (snapshot.cluster->setup == *session.cluster_asked || !snapshot.cluster->source.empty())
+        session.cluster_asked.reset();
+}
+
+std::string cluster_title(const Session& session, const Snapshot& snapshot) {
+    if (snapshot.cluster && snapshot.cluster->training) return snapshot.cluster->training->title;
+    const lessons::PipelineSetup setup = cluster_setup(session).pipeline;
+    return fmt::format("{} pipeline ranks × {} micro-batches", setup.ranks, setup.microbatches);
+}
+
+bool trained(const lessons::ClusterScene& scene) {
+    return scene.training && scene.training->refusal.empty() && !scene.training->loss.empty();
+}
+
+int picked_rank(const Focus& focus, int ranks) {
+    return focus.rank >= 0 && focus.rank < ranks ? focus.rank : std::min(2, ranks - 1);
+}
+
+int picked_rank(const Focus& focus, const lessons::ClusterScene& scene, int rows) {
+    if (trained(scene)) {
+        const parallel::Mesh& mesh = scene.training->mesh;
+        return focus.rank >= 0 && focus.rank < mesh.ranks() ? mesh.coordinate(focus.rank, "pp") : 0;
+    }
+    return picked_rank(focus, rows);
+}
+
+int rank_of_row(const lessons::ClusterScene& scene, int row) {
+    if (!trained(scene)) return row;
+    const std::vector<int> column = scene.training->mesh.group(0, "pp");
+    return row >= 0 && row < static_cast<int>(column.size()) ? column[static_cast<size_t>(row)] : 0;
+}
+
+int activation_limit(const lessons::ClusterScene& scene) {
+    if (!scene.training) return scene.setup.pipeline.activation_limit();
+    const parallel::ParallelPlan& plan = scene.setup.training.plan;
+    const parallel::ScheduleRow& row = parallel::schedule_named(plan.schedule);
+    const parallel::PipelineShape shape = {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks};
+    int stages = 1;
+    for (int rank = 0; rank < plan.pp; ++rank) stages = std::max(stages, row.activations(shape, rank));
+    const double share = scene.schedules.empty() ? 1 : scene.schedules.front().run.schedule.share();
+    return static_cast<int>(std::ceil(stages * share - 1e-9));
+}
+
+std::string training_words(const lessons::TrainingShown& shown) {
+    if (shown.loss.empty()) return {};
+    const double off = std::abs(shown.difference());
+    return fmt::format("step {}: loss {:.5f}, {}", shown.loss.size(), shown.loss.back(),
+                       off == 0 ? std::string("the serial run's to the last bit")
+                                : fmt::format("{:.1e} from the serial run's {:.5f}", off, shown.alone.back()));
+}
+
+std::string sent_words(const lessons::TrainingShown& shown) {
+    std::string words;
+    for (const parallel::Traffic& row : shown.sent)
+        if (row.bytes >= 1000)
+            words += fmt::format("{}{} {} {}", words.empty() ? "" : ", ", row.axis, row.purpose,
+                                 row.bytes >= 1'000'000 ? fmt::format("{:.3g} MB", static_cast<double>(row.bytes) / 1e6)
+                                                        : fmt::format("{:.3g} kB", static_cast<double>(row.bytes) / 1e3));
+    return words.empty() ? "less than 1 kB" : words;
+}
+
+int picked_microbatch(const Session& session, const lessons::ClusterScene& scene) {
+    int microbatches = scene.training ? 1 : scene.setup.pipeline.microbatches;
+    const int middle = scene.training ? scene.setup.training.plan.microbatches / 2 : microbatches / 2;
+    for (const lessons::ScheduleShown& one : scene.schedules)
+        microbatches = std::max(microbatches, one.run.schedule.microbatches);
+    const int picked = session.cluster.microbatch;
+    return picked >= 0 && picked < microbatches ? picked : std::min(middle, microbatches - 1);
+}
+
+double schedule_end(const lessons::ClusterScene& scene) {
+    double end = 0;
+    for (const lessons::ScheduleShown& one : scene.schedules) end = std::max(end, one.run.total);
+    return trained(scene) ? std::max(end, scene.training->end_us) : end;
+}
+
+double schedule_time(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
+    const double end = schedule_end(scene);
+    if (session.cluster.time >= 0) return std::min(session.cluster.time, end);
+    if (trained(scene) && !scene.training->flushes) return scene.training->end_us;  // where the step's update is made
+    if (scene.schedules.empty() || scene.schedules.front().run.actions.empty()) return trained(scene) ? end / 2 : 0;
+    const parallel::ScheduleRun& run = scene.schedules.front().run;
+    const int rank = trained(scene) ? 0 : picked_rank(focus, scene, static_cast<int>(run.actions.size()));
+    const int microbatch = picked_microbatch(session, scene);
+    for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)])
+        if (one.action.kind == parallel::ActionKind::forward && one.action.microbatch == microbatch) return one.begin;
+    return end / 2;
+}
+
+std::string amount(double value) {
+    if (std::abs(value - std::round(value)) < 5e-4 && std::abs(value) < 1e9)
+        return with_commas(static_cast<int64_t>(std::llround(value)));
+    std::string text = std::abs(value) < 10 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+// The transport moves the collective: it was touched last, or it alone is on show.
+bool moves_collective(const Session& session, const lessons::ClusterScene& scene) {
+    if (!scene.collective.of_run.empty()) return false;  // it lies on the step's clock
+    if (session.workspace == "learn") return scene_view_of(session) == "collective" && !scene.collective.messages.empty();
+    return session.cluster.collective && !scene.collective.messages.empty();
+}
+
+namespace {
+
+std::vector<double> message_times(const lessons::CollectiveShown& shown) {
+    std::vector<double> times = {0, shown.run.total_us};
+    for (const comm::Transfer& one : shown.messages) times.push_back(one.begin_us);
+    std::sort(times.begin(), times.end());
+    const auto same = [](double a, double b) { return std::abs(a - b) < 1e-6; };
+    times.erase(std::unique(times.begin(), times.end(), same), times.end());
+    return times;
+}
+
+}  // namespace
+
+void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
+    const lessons::ClusterScene* scene = scene_of(snapshot);
+    if (scene == nullptr || session.reveal_steps >= 0) return;
+    if (moves_collective(session, *scene)) {
+        const std::vector<double> times = grain == Grain::training_step
+                                              ? std::vector<double>{0, scene->collective.run.total_us}
+                                              : message_times(scene->collective);
+        double& at = session.cluster.collective_time;
+        at = collective_time(session, *scene);
+        if (far || way != 0) at = far ? (way < 0 ? times.front() : times.back()) : next_of(times, at, way);
+        return;
+    }
+    if (grain == Grain::training_step && scene->training) {  // trains one step more, or shows one before
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        if (far && way > 0) return;
+        wanted.training.steps = far ? 1 : wanted.training.steps + way;
+        if (way != 0) ask_cluster(session, wanted);
+        if (way != 0 && !scene->training->flushes) session.cluster.time = -1;  // to the update that is shown
+        return;
+    }
+    const std::vector<double> times = grain == Grain::training_step ? step_ends(*scene) : beginnings(*scene);
+    const double now = schedule_time(session, focus, *scene);
+    session.cluster.time = far ? (way < 0 ? times.front() : times.back()) : way == 0 ? now : next_of(times, now, way);
+}
+
+Position position_in_cluster(const Session& session, const Focus& focus, const Snapshot& snapshot) {
+    Position at;
+    const lessons::ClusterScene* scene = scene_of(snapshot);
+    if (scene == nullptr) {
+        at.title = "nothing has run yet";
+        at.text = snapshot.busy;
+        return at;
+    }
+    if (session.reveal_steps >= 0) {
+        at.title = "hidden";
+        at.text = "until you lock an answer";
+        return at;
+    }
+    if (moves_collective(session, *scene)) {
+        const lessons::CollectiveShown& shown = scene->collective;
+        const double now = collective_time(session, *scene);
+        at.share = shown.run.total_us > 0 ? now / shown.run.total_us : 0;
+        at.last = now >= shown.run.total_us - 1e-9;
+        int round = 0;
+        for (const comm::Transfer& one : shown.messages)
+            if (one.begin_us <= now + 1e-9) round = std::max(round, one.round + 1);
+        at.title = at.last ? collective_title(shown) + " is done"
+                           : fmt::format("{}: step {} of {}", collective_title(shown), round, shown.rounds());
+        at.text = fmt::format("time {} of {}", time_si(now), time_si(shown.run.total_us));
+        return at;
+    }
+    if (session.grain == Grain::training_step && scene->training) {
+        const lessons::TrainingShown& shown = *scene->training;
+        at.title = shown.loss.empty() ? "no step has been trained"
+                                      : fmt::format("{} {}", shown.flushes ? "training step" : "update", shown.loss.size());
+        at.text = shown.loss.empty() ? snapshot.busy : fmt::format("loss {:.4f}", shown.loss.back());
+        at.share =
+            static_cast<double>(shown.loss.size()) / static_cast<double>(std::max<int64_t>(20, scene->setup.training.steps));
+        return at;
+    }
+    const double end = schedule_end(*scene), now = schedule_time(session, focus, *scene);
+    at.share = end > 0 ? now / end : 0;
+    at.last = now >= end - 1e-9;
+    std::string unit = trained(*scene) ? "µs" : "units";
+    for (const lessons::ScheduleShown& one : scene->schedules)
+        if (!one.run.unit.empty()) unit = one.run.unit;
+    at.text = fmt::format("time {} of {} {}", amount(now), amount(end), unit);
+    // What begins now: on the picked rank rather than elsewhere, in the first schedule rather than in the second.
+    int best = -1, others = 0;
+    for (const lessons::ScheduleShown& one : scene->schedules)
+        for (size_t rank = 0; rank < one.run.actions.size(); ++rank)
+            for (const parallel::ActionRun& run : one.run.actions[rank]) {
+                if (!parallel::computes(run.action.kind) || std::abs(run.begin - now) > 1e-9) continue;
+                const bool mine =
+                    static_cast<int>(rank) == picked_rank(focus, *scene, static_cast<int>(one.run.actions.size()));
+                const int worth = mine ? 1 : 0;
+                ++others;
+                if (worth <= best) continue;
+                best = worth;
+                at.title = fmt::format("{} starts on {} {}", parallel::text_of(run.action),
+                                       one.run.schedule.chunks > 1 ? "rank" : "stage", rank);
+            }
+    if (best < 0 && trained(*scene))
+        for (const lessons::RunCollective& one : scene->training->collectives)
+            for (size_t member = 0; member < one.ranks.size(); ++member) {
+                if (std::abs(one.begin_us[member] - now) > 1e-9 || best >= 0) continue;
+                std::string operation = one.operation;
+                std::replace(operation.begin(), operation.end(), '_', '-');
+                at.title = fmt::format("{} of {} begins on rank {}", operation, one.purpose, one.ranks[member]);
+                best = 0, others = 1;
+            }
+    if (at.last)
+        at.title = "the end of the step";
+    else if (best < 0)
+        at.title = "between two actions";
+    else if (others > 1)
+        at.title += fmt::format(", {} more", others - 1);
+    return at;
+}
+
+void scrub_cluster(Session& session, const Snapshot& snapshot, double share) {
+    if (snapshot.cluster == nullptr || session.reveal_steps >= 0) return;
+    if (moves_collective(session, *snapshot.cluster)) {
+        session.cluster.collective_time = snapshot.cluster->collective.run.total_us * std::clamp(share, 0.0, 1.0);
+        return;
+    }
+    if (session.grain == Grain::training_step && snapshot.cluster->training) return;
+    session.cluster.time = schedule_end(*snapshot.cluster) * std::clamp(share, 0.0, 1.0);
+}
+
+bool play_cluster(Session& session, const Focus& focus, const Snapshot& snapshot, double seconds) {
+    if (snapshot.cluster == nullptr || session.reveal_steps >= 0) return false;
+    if (moves_collective(session, *snapshot.cluster)) {
+        const double end = snapshot.cluster->collective.run.total_us;
+        const double at = collective_time(session, *snapshot.cluster) + seconds * end / cluster_seconds;
+        session.cluster.collective_time = std::min(at, end);
+        return at < end;
+    }
+    if (session.grain == Grain::training_step && snapshot.cluster->training) {  // one step after the other
+        if (session.cluster_asked) return true;
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        if (++wanted.training.steps > lessons::most_cluster_steps || !trained(*snapshot.cluster)) return false;
+        ask_cluster(session, wanted);
+        return true;
+    }
+    const double end = schedule_end(*snapshot.cluster);
+    const double speed = session.grain == Grain::training_step ? 3 : 1;
+    const double now = schedule_time(session, focus, *snapshot.cluster) + speed * seconds * end / cluster_seconds;
+    session.cluster.time = std::min(now, end);
+    return now < end;
+}
+
+}  // namespace lockstep::gui

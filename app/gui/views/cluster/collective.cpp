@@ -1,0 +1,578 @@
+// D10, a collective chunk by chunk: whose contributions have arrived in every rank's chunks, the ranks with the messages
+// under way, and the links by time with their waits. Chips choose the algorithm, numbers the ranks, the size, the link, and
+// who is late by how much; the wheel, or dragging sideways, on a cable or on a link's name how fast its sender's port is.
+// Dragging on the links or on their axis moves the clock; a click on a rank picks it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "app/gui/views/cluster/cluster_controls.h"
+#include "app/gui/views/cluster/cluster_views.h"
+#include "app/gui/views/cluster/collective_data.h"
+#include "core/comm/collectives/collectives.h"
+#include "core/comm/network/network.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr std::string_view collective_hidden = "The exchange stays hidden until you lock an answer.";
+constexpr int digits_up_to = 8;  // ranks whose contributions are told one by one
+
+class CollectiveView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const auto& scene = snapshot->cluster;
+        if (!scene || scene->collective.algorithm.empty()) {
+            const Rect body = ui.panel(area, {.title = "Collective"});
+            if (scene && !scene->collective.nothing.empty())
+                return static_cast<void>(ui.paragraph({body.x, body.y + 8, body.w, 90}, scene->collective.nothing,
+                                                      {.size = 14, .color = ui.theme->ink2}, 22));
+            return ui.say_nothing_yet(body, "No collective has run yet.", snapshot->busy);
+        }
+        adopt(scene);
+        const lessons::CollectiveShown& shown = scene->collective;
+        const bool hidden = session.reveal_steps >= 0;
+        const std::string title = collective_title(shown),
+                          caption = hidden ? std::string(collective_hidden) : collective_caption(*scene),
+                          right = shown.of_run.empty()
+                                      ? fmt::format("one {} buffer a rank, {}",
+                                                    bytes_si(static_cast<double>(shown.run.bytes())), shown.link)
+                                      : fmt::format("{} of the training step: {}, {}", shown.of_run,
+                                                    bytes_si(static_cast<double>(shown.run.bytes())), shown.link);
+        const Rect body = ui.panel(area, {.title = title, .right = right, .caption = caption});
+        ui.push_scope("collective");
+        controls(ui, session, focus, shown, body, false);
+        const float used = controls(ui, session, focus, shown, body, true);
+        Rect rest{body.x, body.y + used, body.w, body.h - used};
+        if (hidden) {
+            draw_hidden_place(ui, rest);
+            return ui.pop_scope();
+        }
+        if (!shown.refusal.empty()) {
+            ui.paragraph(rest, shown.refusal, {.size = 14, .color = ui.theme->wrong}, 22);
+            return ui.pop_scope();
+        }
+        facts(ui, shown, rest);
+        rest = {rest.x, rest.y + 26, rest.w, rest.h - 26};
+        const double now = collective_time(session, *scene);
+        const std::vector<ChunkState> state = board_.at(now);
+        const bool wide = rest.w > 760;
+        const float matrix = wide ? std::floor(rest.w * 0.37f) : std::floor(rest.w * 0.5f);
+        const float circle = wide ? std::floor(rest.w * 0.26f) : 0;
+        const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 3.0f, 58.0f);
+        draw_matrix(ui, session, focus, shown, state, {rest.x, rest.y, matrix - 12, rest.h}, pitch);
+        if (circle > 0) draw_ranks(ui, session, *scene, focus, now, {rest.x + matrix + 4, rest.y, circle - 20, rest.h});
+        draw_links(ui, session, *scene, now, {rest.x + matrix + circle, rest.y, rest.w - matrix - circle, rest.h});
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        if (snapshot->cluster && !snapshot->cluster->collective.nothing.empty())
+            return "Collective: " + snapshot->cluster->collective.nothing + "\n";
+        if (!snapshot->cluster || snapshot->cluster->collective.algorithm.empty())
+            return "Collective: nothing has run yet.\n";
+        const lessons::ClusterScene& scene = *snapshot->cluster;
+        const lessons::CollectiveShown& shown = scene.collective;
+        std::string text = fmt::format("{} ({}): {} ranks, {} in {} chunks, {}\n", collective_title(shown),
+                                       shown.of_run.empty() ? "simulated" : "executed, times derived", shown.ranks(),
+                                       bytes_si(static_cast<double>(shown.run.bytes())), shown.chunks(), shown.link);
+        if (!shown.of_run.empty())
+            text += fmt::format("  collective {} of {} of the training step: {}, from {} on\n", shown.at + 1, shown.of,
+                                shown.of_run, time_si(shown.since_us));
+        if (session.reveal_steps >= 0) return text + "  " + std::string(collective_hidden) + "\n";
+        if (!shown.refusal.empty()) return text + "  " + shown.refusal + "\n";
+        const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
+        text += fmt::format("  {} steps; the rank that sends most sends {} bytes, {:.4g} of the buffer; all together {}\n",
+                            shown.rounds(), with_commas(shown.most_sent), static_cast<double>(shown.most_sent) / size,
+                            with_commas(shown.all_sent));
+        text += fmt::format("  {} in all, {} {}", time_si(shown.run.total_us), time_si(shown.on_time_us),
+                            shown.of_run.empty() ? without_words(shown).substr(1)
+                                                 : std::string_view("with all ranks on time and the links to itself"));
+        if (const double closed = shown.run.formula_us; closed > 0)
+            text += fmt::format("; the closed formula says {}", time_si(closed));
+        text += "\n";
+        for (size_t rank = 0; rank < shown.speeds.size(); ++rank)
+            if (shown.speeds[rank] != 1)
+                text += fmt::format("  the port of rank {} runs at {} of the link's speed\n", rank,
+                                    speed_text(shown.speeds[rank]));
+        CollectiveBoard board;
+        board.adopt(shown);
+        const double now = collective_time(session, scene);
+        const std::vector<ChunkState> state = board.at(now);
+        text += fmt::format("  at {}, step {} of {}:\n", time_si(now), board.round_at(now), shown.rounds());
+        for (int rank = 0; rank < shown.ranks() && rank < 16; ++rank) {
+            text += fmt::format("    rank {}{}:", shown.rank_of(rank), shown.rank_of(rank) == focus.rank ? " (picked)" : "");
+            for (int chunk = 0; chunk < shown.chunks() && chunk < 16; ++chunk) {
+                const ChunkState& one = state[static_cast<size_t>(rank * shown.chunks() + chunk)];
+                text += fmt::format(" {} {}/{}", chunk_name(chunk, shown.chunks()), std::popcount(one.here), shown.ranks());
+                if ((one.coming & ~one.here) != 0) text += fmt::format(" (+{})", std::popcount(one.coming & ~one.here));
+                if (board.complete() != 0 && one.here == board.complete()) text += " complete";
+                text += chunk + 1 < shown.chunks() ? "," : "";
+            }
+            text += "\n";
+        }
+        return text + "  " + collective_caption(scene) + "\n";
+    }
+
+  private:
+    std::shared_ptr<const lessons::ClusterScene> seen_;
+    CollectiveBoard board_;
+
+    void adopt(const std::shared_ptr<const lessons::ClusterScene>& scene) {
+        if (scene == seen_) return;
+        seen_ = scene;
+        board_.adopt(scene->collective);
+    }
+
+    float controls(Ui& ui, Session& session, const Focus& focus, const lessons::CollectiveShown& shown, const Rect& body,
+                   bool draw) {
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        lessons::CollectiveSetup& setup = wanted.collective;
+        const lessons::CollectiveSetup before = setup;
+        ControlRow row(ui, body, draw);
+        if (!shown.of_run.empty()) {
+            const int by = row.number("collective", fmt::format("{} of {}", shown.at + 1, shown.of),
+                                      "of the training step: its network is chosen in Network");
+            row.words(shown.of_run, true);
+            if (draw && by != 0) {
+                setup.of_run = std::clamp(shown.at + by, 0, shown.of - 1);
+                session.cluster.time = -1;
+                ask_cluster(session, wanted);
+            }
+            return row.height();
+        }
+        for (const comm::CollectiveRow& one : comm::collectives()) {
+            if (one.operation != setup.operation) continue;
+            std::string label(one.algorithm);
+            std::replace(label.begin(), label.end(), '_', ' ');
+            if (row.chip(label, one.algorithm == setup.algorithm)) setup.algorithm = one.algorithm;
+        }
+        row.gap(6);
+        setup.ranks += row.number("ranks", std::to_string(setup.ranks), "1 to 64");
+        const int doublings = row.number("size", bytes_si(setup.bytes), "of the buffer, by doubling");
+        setup.bytes *= std::pow(2.0, doublings);
+        const std::span<const comm::LinkRow> table = comm::links();
+        int at = 0;
+        for (size_t i = 0; i < table.size(); ++i)
+            if (table[i].name == setup.link) at = static_cast<int>(i);
+        const int count = static_cast<int>(table.size());
+        at = std::clamp(at + row.number("link", setup.link, "between any two ranks"), 0, count - 1);
+        setup.link = table[static_cast<size_t>(at)].name;
+        if (setup.algorithm.find("server") != std::string::npos)
+            setup.servers += row.number("servers", std::to_string(setup.servers), "ranks that add and send back");
+        setup.late_rank +=
+            row.number("late", setup.late_rank < 0 ? "none" : std::to_string(setup.late_rank), "begins after the others");
+        if (setup.late_rank >= 0)
+            setup.late_us = std::max(0.0, setup.late_us + 100 * row.number("by", time_si(setup.late_us), "100 us a step"));
+        const int port = std::clamp(focus.rank, 0, std::max(0, setup.ranks - 1));
+        turn_port(setup, port,
+                  row.number(fmt::format("port of rank {}", port), speed_text(speed_of(setup.speeds, port)),
+                             "the cables that leave the picked rank, as a share of the link's speed"));
+        if (!setup.speeds.empty() && row.chip("even cables", false)) setup.speeds.clear();
+        if (draw && !(setup == before)) {
+            session.cluster.collective = true;
+            ask_cluster(session, wanted);
+        }
+        return row.height();
+    }
+
+    static double speed_of(const std::vector<double>& speeds, int rank) {
+        return rank >= 0 && static_cast<size_t>(rank) < speeds.size() ? speeds[static_cast<size_t>(rank)] : 1;
+    }
+    static std::string speed_text(double speed) {
+        return speed >= 1 ? fmt::format("x{:g}", speed) : fmt::format("1/{:g}", 1 / speed);
+    }
+    // Twice as fast a step, or half.
+    static void turn_port(lessons::CollectiveSetup& setup, int rank, int by) {
+        if (by == 0) return;
+        setup.speeds.resize(static_cast<size_t>(std::max(1, setup.ranks)), 1);
+        double& speed = setup.speeds[static_cast<size_t>(rank)];
+        speed = std::clamp(speed * std::pow(2.0, by), 1.0 / 64, 4.0);
+    }
+    // A cable under the pointer: the wheel, or dragging sideways, sets how fast its sender's port is.
+    static void handle_cable(Ui& ui, Session& session, const lessons::CollectiveShown& shown, std::string_view id, int from,
+                             int to, const Rect& place) {
+        if (!shown.of_run.empty()) return;
+        const Drag drag = ui.drag(id, place);
+        const float turned = ui.wheel(place);
+        int by = turned > 0 ? 1 : turned < 0 ? -1 : 0;
+        constexpr float units_a_step = 18;
+        if (drag.active) {
+            const auto steps = [&](float at) { return static_cast<int>((at - drag.from.x) / units_a_step); };
+            by += steps(drag.at.x) - steps(drag.at.x - drag.delta.x);
+        }
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        if (drag.active || ui.hovered(place))
+            ui.tooltip(
+                fmt::format("cable from rank {} to {}: the port runs at {} of {}\nwheel, or drag sideways: faster or "
+                            "slower",
+                            from, to, speed_text(speed_of(wanted.collective.speeds, from)), shown.link));
+        if (by == 0) return;
+        turn_port(wanted.collective, from, by);
+        session.cluster.collective = true;
+        ask_cluster(session, wanted);
+    }
+    static bool uneven(const lessons::CollectiveShown& shown) {
+        return std::any_of(shown.speeds.begin(), shown.speeds.end(), [](double speed) { return speed != 1; });
+    }
+
+    static void facts(Ui& ui, const lessons::CollectiveShown& shown, const Rect& area) {
+        const Theme& theme = *ui.theme;
+        const float y = area.y + 14;
+        const Provenance provenance = shown.of_run.empty() ? Provenance::simulated : Provenance::executed;
+        const float badge = ui.text_width(name_of(provenance), {.size = 12}) + 16;
+        ui.badge(area.right() - badge, y, provenance);
+        float x = area.x;
+        const float right = area.right() - badge - 10;
+        const auto fact = [&](const std::string& strong, const std::string& quiet) {
+            const TextStyle big{.size = 16, .weight = 700}, small{.size = 13, .color = theme.ink2};
+            const float width = ui.text_width(strong, big);
+            if (x + width > right) return;
+            x = ui.text(x, y, strong, big) + 8;
+            if (!quiet.empty() && x + ui.text_width(quiet, small) <= right) x = ui.text(x, y, quiet, small);
+            x += 26;
+        };
+        const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
+        const std::string formula = collective_formula(shown);
+        fact(fmt::format("{} step{}", shown.rounds(), shown.rounds() == 1 ? "" : "s"), formula.empty() ? "" : "2(N-1)");
+        fact(
+            fmt::format("{:.3g} S per rank", static_cast<double>(shown.most_sent) / size),
+            (formula.empty() ? std::string("at most, ") : formula + " = ") + bytes_si(static_cast<double>(shown.most_sent)));
+        const bool late = std::abs(shown.run.total_us - shown.on_time_us) > 1e-6;
+        fact(time_si(shown.run.total_us), !late ? ""
+                                          : shown.of_run.empty()
+                                              ? time_si(shown.on_time_us) + std::string(without_words(shown))
+                                              : time_si(shown.on_time_us) + " with all on time");
+    }
+
+    static std::string_view without_words(const lessons::CollectiveShown& shown) {
+        if (!uneven(shown)) return " without the late rank";
+        return shown.late_rank >= 0 ? " with even cables and nobody late" : " with even cables";
+    }
+
+    void draw_matrix(Ui& ui, Session& session, Focus& focus, const lessons::CollectiveShown& shown,
+                     const std::vector<ChunkState>& state, const Rect& area, float pitch) {
+        const Theme& theme = *ui.theme;
+        const float left = 50, top = area.y + 18, column = (area.w - left) / static_cast<float>(std::max(1, shown.chunks())),
+                    width = column > 12 ? std::min(column - 6, 96.0f) : column,
+                    height = std::max(2.0f, pitch - (pitch > 12 ? 5.0f : 1.0f));
+        const int every_column = std::max(1, static_cast<int>(std::ceil(22 / column)));
+        for (int chunk = 0; chunk < shown.chunks(); chunk += every_column) {
+            const std::string name = chunk_name(chunk, shown.chunks());
+            const std::string longer = "chunk " + name;
+            const float x = area.x + left + column * static_cast<float>(chunk) + width / 2;
+            ui.text(x, area.y + 12, column > ui.text_width(longer, {.size = 12}) + 6 ? longer : name,
+                    {.size = 12, .color = theme.ink2, .align = Align::center});
+        }
+        const int every = std::max(1, static_cast<int>(std::ceil(14 / pitch)));
+        const int ranks = shown.ranks();
+        const float segment = (width - 4) / static_cast<float>(std::max(1, ranks));
+        for (int rank = 0; rank < ranks; ++rank) {
+            const float y = top + pitch * static_cast<float>(rank);
+            const bool on = shown.rank_of(rank) == focus.rank;
+            if (rank % every == 0)
+                ui.text(area.x, y + height / 2 + 5,
+                        every > 1 ? std::to_string(shown.rank_of(rank)) : fmt::format("rank {}", shown.rank_of(rank)),
+                        {.size = pitch >= 15 ? 13.0f : 12.0f,
+                         .color = on ? theme.ink : theme.ink2,
+                         .weight = on ? 600 : 400,
+                         .width = left - 4});
+            for (int chunk = 0; chunk < shown.chunks(); ++chunk) {
+                const ChunkState& one = state[static_cast<size_t>(rank * shown.chunks() + chunk)];
+                const Rect box{area.x + left + column * static_cast<float>(chunk), y, width, height};
+                const bool full = board_.complete() != 0 && one.here == board_.complete();
+                const uint64_t coming = one.coming & ~one.here;
+                if (ranks <= digits_up_to && segment >= 3 && height >= 8) {
+                    ui.rect(box, theme.panel2);
+                    for (int source = 0; source < ranks; ++source) {
+                        const Rect seg{box.x + 2 + segment * static_cast<float>(source), y + 3, segment - 1.5f, height - 6};
+                        const bool here = (one.here >> source & 1) != 0, arrives = (coming >> source & 1) != 0;
+                        if (here)
+                            ui.rect(seg, data::green);
+                        else if (arrives)
+                            ui.hatch(seg, data::green, Hatch::diagonal);
+                        if (segment >= 11 && height >= 18)
+                            ui.text(seg.x + seg.w / 2, y + height / 2 + 4.5f, std::to_string(shown.rank_of(source)),
+                                    {.size = 12,
+                                     .color = here      ? text_on(data::green)
+                                              : arrives ? theme.ink
+                                                        : theme.quiet,
+                                     .align = Align::center,
+                                     .weight = here || arrives ? 600 : 400});
+                    }
+                    ui.frame(box, full ? theme.ink : theme.line, full ? 2.5f : 1.0f);
+                } else {  // how many, as a bar
+                    const float unit = width / static_cast<float>(std::max(1, ranks));
+                    const float here = unit * static_cast<float>(std::popcount(one.here)),
+                                arrives = unit * static_cast<float>(std::popcount(coming));
+                    ui.rect({box.x, y, here, height}, full ? data::blue : data::green);
+                    if (arrives > 0) ui.hatch({box.x + here, y, arrives, height}, data::green, Hatch::diagonal);
+                    if (column > 8 && height > 6) ui.frame(box, full ? theme.ink : theme.line, 1);
+                }
+                if (ui.hovered(box))
+                    ui.tooltip(fmt::format("rank {}, chunk {}: {} of {} contributions{}{}", shown.rank_of(rank),
+                                           chunk_name(chunk, shown.chunks()), std::popcount(one.here), ranks,
+                                           coming != 0 ? fmt::format(", {} arriving", std::popcount(coming)) : std::string(),
+                                           full ? ", complete" : ""));
+            }
+            const Rect line{area.x, y, area.w, pitch};
+            if (ui.clicked(line)) focus.rank = shown.rank_of(rank), session.cluster.collective = true;
+        }
+    }
+
+    // The ranks round an ellipse; a message under way is a chunk that slides along its arrow. A ring's links are arcs.
+    void draw_ranks(Ui& ui, Session& session, const lessons::ClusterScene& scene, Focus& focus, double now,
+                    const Rect& area) const {
+        const Theme& theme = *ui.theme;
+        const lessons::CollectiveShown& shown = scene.collective;
+        const int n = shown.ranks();
+        if (n < 2 || area.w < 90 || area.h < 80) return;
+        const bool words = n <= 8 && area.h >= 140 && area.w >= 200;
+        const float half_w = words ? 28 : n <= 16 ? 12.0f : 4.0f, half_h = words ? 13 : n <= 16 ? 10.0f : 4.0f;
+        const Point centre{area.x + area.w / 2, area.y + area.h / 2 - 4};
+        const float rx = std::max(20.0f, std::min(area.w / 2 - half_w - 4, 130.0f)),
+                    ry = std::max(16.0f, std::min(area.h / 2 - half_h - 8, 96.0f));
+        constexpr float pi = 3.14159265f;
+        const auto angle = [&](int rank) { return -pi / 2 + 2 * pi * static_cast<float>(rank) / static_cast<float>(n); };
+        const auto on = [&](float a) { return Point{centre.x + rx * std::cos(a), centre.y + ry * std::sin(a)}; };
+        const auto neighbours = [&](int from, int to) { return (from + 1) % n == to; };
+        const bool ring = std::all_of(board_.links().begin(), board_.links().end(),
+                                      [&](const auto& link) { return neighbours(link.first, link.second); });
+        // A point on the way, 0 at the sender's edge and 1 at the receiver's.
+        const auto way = [&](int from, int to, float share) {
+            const Point a = on(angle(from)), b = on(angle(to));
+            Point p;
+            const float length = std::max(1.0f, std::hypot(b.x - a.x, b.y - a.y));
+            const float edge = std::min(
+                0.42f, (half_w * std::abs(b.x - a.x) + half_h * std::abs(b.y - a.y)) / (length * length) + 4 / length);
+            const float t = edge + (1 - 2 * edge) * share;
+            if (ring) {
+                p = on(angle(from) + 2 * pi / static_cast<float>(n) * t);
+            } else {  // beside the straight line, so that the two ways of a pair differ
+                const float dx = (b.x - a.x) / length, dy = (b.y - a.y) / length;
+                p = {a.x + (b.x - a.x) * t - dy * 4, a.y + (b.y - a.y) * t + dx * 4};
+            }
+            return p;
+        };
+        struct Moving {
+            const comm::Transfer* message;
+            float share;
+        };
+        std::vector<Moving> moving;
+        for (const comm::Transfer& one : shown.messages)
+            if (one.begin_us <= now + 1e-9 && one.arrival_us > now + 1e-9 && moving.size() < 64)
+                moving.push_back(
+                    {&one, static_cast<float>((now - one.begin_us) / std::max(1e-9, one.arrival_us - one.begin_us))});
+        const bool many = board_.links().size() > 160;
+        for (const auto& [from, to] : board_.links()) {
+            const bool active = std::any_of(moving.begin(), moving.end(), [from = from, to = to](const Moving& m) {
+                return m.message->from == from && m.message->to == to;
+            });
+            if (!active && many) continue;
+            const double speed = speed_of(shown.speeds, from);
+            const Color color = active ? data::green : speed < 1 ? data::vermillion : theme.ink3;
+            std::vector<Point> path;
+            const int parts = ring ? 6 : 1;
+            for (int i = 0; i <= parts; ++i)
+                path.push_back(way(from, to, static_cast<float>(i) / static_cast<float>(parts)));
+            ui.polyline(path, faded(color, active || speed < 1 ? 1.0f : 0.7f),
+                        (active ? 2.0f : 1.0f) * static_cast<float>(std::clamp(speed, 0.5, 2.0)));
+            if (n > 16) continue;
+            const Point middle = way(from, to, 0.5f);
+            handle_cable(ui, session, shown, fmt::format("cable {} {}", from, to), from, to,
+                         {middle.x - 9, middle.y - 9, 18, 18});
+            const Point tip = path.back(), before = way(from, to, 0.9f);
+            const float length = std::max(0.5f, std::hypot(tip.x - before.x, tip.y - before.y)),
+                        dx = (tip.x - before.x) / length, dy = (tip.y - before.y) / length, s = active ? 5.0f : 3.5f;
+            ui.polygon({{tip.x + dx * s, tip.y + dy * s},
+                        {tip.x - dx * s - dy * s, tip.y - dy * s + dx * s},
+                        {tip.x - dx * s + dy * s, tip.y - dy * s - dx * s}},
+                       color);
+        }
+        const int late = shown.late_rank;
+        for (int rank = 0; rank < n; ++rank) {
+            const Point p = on(angle(rank));
+            const int number = shown.rank_of(rank);
+            const bool is_late = rank == late, picked = number == focus.rank;
+            const std::string name = words ? fmt::format("rank {}", number) : std::to_string(number);
+            const Rect box{p.x - half_w, p.y - half_h, 2 * half_w, 2 * half_h};
+            ui.rect(box, theme.panel2, words ? 4.0f : 0.0f);
+            ui.frame(box,
+                     is_late  ? data::vermillion
+                     : picked ? theme.ink
+                              : theme.line,
+                     is_late || picked ? 2.0f : 1.0f, words ? 4.0f : 0.0f);
+            if (n <= 16)
+                ui.text(p.x, p.y + 4.5f, name,
+                        {.size = words ? 13.0f : 12.0f, .align = Align::center, .weight = is_late || picked ? 600 : 400});
+            if (ui.hovered(box)) ui.tooltip(fmt::format("rank {}{}", number, is_late ? ", late" : ""));
+            if (ui.clicked(box)) focus.rank = number;
+        }
+        for (const Moving& one : moving) {
+            if (n > 32) break;
+            const Point p = way(one.message->from, one.message->to,
+                                words ? std::clamp(one.share, 0.06f, 0.94f) : std::clamp(one.share, 0.25f, 0.75f));
+            const std::string name = chunk_name(one.message->chunk, shown.chunks());
+            const float half = n <= 8 ? 9.0f : 7.0f;
+            ui.rect({p.x - half, p.y - half, 2 * half, 2 * half}, one.message->reduce ? data::green : data::blue);
+            ui.frame({p.x - half, p.y - half, 2 * half, 2 * half}, theme.panel, 1.5f);
+            if (n <= 16 && name.size() < 3)
+                ui.text(p.x, p.y + 4.5f, name,
+                        {.size = 12,
+                         .color = text_on(one.message->reduce ? data::green : data::blue),
+                         .align = Align::center,
+                         .weight = 600});
+        }
+        if (rx > 60 && ry > 40 && (ring || n <= 2)) {
+            ui.text(centre.x, centre.y, fmt::format("step {}", board_.round_at(now)),
+                    {.size = 14, .align = Align::center, .weight = 600});
+            ui.text(centre.x, centre.y + 17, fmt::format("of {}", shown.rounds()),
+                    {.size = 12, .color = theme.ink2, .align = Align::center});
+        } else {
+            ui.text(area.x, area.y + 12, fmt::format("step {} of {}", board_.round_at(now), shown.rounds()),
+                    {.size = 13, .weight = 600, .width = area.w});
+        }
+    }
+
+    void draw_links(Ui& ui, Session& session, const lessons::ClusterScene& scene, double now, const Rect& area) const {
+        const Theme& theme = *ui.theme;
+        const lessons::CollectiveShown& shown = scene.collective;
+        const auto& links = board_.links();
+        if (links.empty() || shown.run.total_us <= 0 || area.w < 120) return;
+        const float labels = uneven(shown) ? 84 : 54;  // where speeds differ, each link's is told
+        const Rect plot{area.x + labels, area.y + 18, area.w - labels - 8, area.h - 18 - 24};
+        const auto x_of = [&](double time) { return plot.x + plot.w * static_cast<float>(time / shown.run.total_us); };
+        ui.text(area.x, area.y + 12, "link", {.size = 12, .color = theme.ink2});
+        float x = plot.x;
+        const bool reduces =
+            std::any_of(shown.messages.begin(), shown.messages.end(), [](const auto& m) { return m.reduce; });
+        const auto legend = [&](Color color, Hatch twin, std::string_view words) {
+            if (x + 18 + ui.text_width(words, {.size = 12}) > area.right()) return;
+            ui.rect({x, area.y + 1, 12, 12}, color);
+            if (twin != Hatch::solid) ui.hatch({x, area.y + 1, 12, 12}, faded(text_on(color), 0.6f), twin);
+            x = ui.text(x + 18, area.y + 12, words, {.size = 12, .color = theme.ink2}) + 14;
+        };
+        if (reduces) legend(data::green, Hatch::solid, "added on arrival");
+        legend(data::blue, Hatch::horizontal, "kept as it is");
+        if (x + 18 + ui.text_width("waits", {.size = 12}) <= area.right()) {
+            ui.hatch({x, area.y + 1, 12, 12}, theme.ink3, Hatch::dots);
+            ui.text(x + 18, area.y + 12, "waits", {.size = 12, .color = theme.ink2});
+        }
+        const float pitch = std::clamp(plot.h / static_cast<float>(links.size()), 1.5f, 58.0f),
+                    bar = std::max(1.0f, pitch - (pitch > 12  ? 6.0f
+                                                  : pitch > 4 ? 1.0f
+                                                              : 0.0f));
+        const int every = std::max(1, static_cast<int>(std::ceil(14 / pitch)));
+        // Messages by link.
+        std::vector<std::vector<const comm::Transfer*>> by_link(links.size());
+        for (const comm::Transfer& one : shown.messages) {
+            const auto at = std::lower_bound(links.begin(), links.end(), std::pair{one.from, one.to});
+            by_link[static_cast<size_t>(at - links.begin())].push_back(&one);
+        }
+        const int late = shown.late_rank;
+        for (size_t i = 0; i < links.size(); ++i) {
+            const float y = plot.y + pitch * static_cast<float>(i);
+            const double speed = speed_of(shown.speeds, links[i].first);
+            if (i % static_cast<size_t>(every) == 0)
+                ui.text(area.x, y + bar / 2 + 4.5f,
+                        fmt::format("{} → {}{}", shown.rank_of(links[i].first), shown.rank_of(links[i].second),
+                                    speed != 1 ? "  " + speed_text(speed) : std::string()),
+                        {.size = pitch >= 15 ? 13.0f : 12.0f,
+                         .color = speed != 1 ? theme.ink : theme.ink2,
+                         .weight = speed != 1 ? 600 : 400,
+                         .width = labels - 2});
+            if (pitch >= 10)
+                handle_cable(ui, session, shown, fmt::format("link {}", i), links[i].first, links[i].second,
+                             {area.x, y, labels - 6, bar});
+            double before = 0;
+            float filled = -1;  // what has been drawn up to: boxes under a pixel merge
+            for (const comm::Transfer* one : by_link[i]) {
+                const float x0 = x_of(one->begin_us), x1 = x_of(one->arrival_us);
+                if (one->begin_us - before > shown.run.total_us * 0.004 && bar >= 6) {
+                    const Rect gap{x_of(before) + 1, y, x0 - x_of(before) - 2, bar};
+                    ui.hatch(gap, theme.ink3, Hatch::dots);
+                    const bool is_late = links[i].first == late && before == 0;
+                    const std::string_view why = is_late ? "late" : before > 0 ? "waits" : "";
+                    if (!why.empty() && is_late) ui.frame(gap, data::vermillion, 2);
+                    const float width = ui.text_width(why, {.size = 12});
+                    if (!why.empty() && gap.w > width + 8 && bar >= 15) {
+                        ui.rect({gap.x + gap.w / 2 - width / 2 - 3, y + bar / 2 - 8, width + 6, 16}, theme.panel);
+                        ui.text(gap.x + gap.w / 2, y + bar / 2 + 4.5f, why, {.size = 12, .align = Align::center});
+                    }
+                }
+                before = std::max(before, one->arrival_us);
+                if (x1 <= filled + 0.5f) continue;
+                const Color color = one->reduce ? data::green : data::blue;
+                const Rect box{std::max(x0, filled) + (x1 - x0 > 4 ? 1.0f : 0.0f), y,
+                               std::max(1.0f, x1 - std::max(x0, filled) - (x1 - x0 > 4 ? 2.0f : 0.0f)), bar};
+                ui.rect(box, color);
+                filled = x1;
+                const std::string name = chunk_name(one->chunk, shown.chunks());
+                if (bar >= 14 && ui.text_width(name, {.size = 13, .weight = 700}) + 6 <= box.w)
+                    ui.text(box.x + box.w / 2, y + bar / 2 + 4.5f, name,
+                            {.size = 13, .color = text_on(color), .align = Align::center, .weight = 700});
+                else if (!one->reduce && bar >= 6 && box.w > 3)
+                    ui.hatch(box, faded(text_on(color), 0.4f), Hatch::horizontal);
+            }
+        }
+        // The axis and the clock.
+        const float bottom = std::min(plot.bottom(), plot.y + pitch * static_cast<float>(links.size())) + 3;
+        ui.rect({plot.x, bottom, plot.w, 1}, theme.line);
+        const bool milli = shown.run.total_us >= 1000;
+        const double unit = milli ? 1000 : 1;
+        ui.text(area.x, bottom + 16, milli ? "ms" : "µs", {.size = 12, .color = theme.quiet});
+        const std::string flag = fmt::format("{:.3g}", now / unit);
+        const float flag_width = ui.text_width(flag, {.size = 12, .weight = 600}) + 12, cursor = x_of(now);
+        const float flag_at = std::clamp(cursor, plot.x + flag_width / 2, plot.right() - flag_width / 2);
+        double step = std::pow(10, std::floor(std::log10(shown.run.total_us / unit / 3)));
+        for (const double factor : {1.0, 2.0, 5.0, 10.0})
+            if (shown.run.total_us / unit / (step * factor) <= 6) {
+                step *= factor;
+                break;
+            }
+        for (double time = 0; time <= shown.run.total_us / unit; time += step) {
+            const float at = x_of(time * unit);
+            ui.rect({at, bottom, 1, 4}, theme.line);
+            if (std::abs(at - flag_at) > flag_width / 2 + 14)
+                ui.text(at, bottom + 16, fmt::format("{:.3g}", time),
+                        {.size = 12, .color = theme.quiet, .align = Align::center});
+        }
+        ui.cursor_line(cursor, plot.y - 4, bottom + 4);
+        ui.rect({flag_at - flag_width / 2, bottom + 3, flag_width, 18}, theme.ink, 3);
+        ui.text(flag_at, bottom + 16, flag, {.size = 12, .color = theme.panel, .align = Align::center, .weight = 600});
+        const Rect time_area{plot.x - 4, plot.y, plot.w + 8, bottom + 20 - plot.y};
+        const Drag drag = ui.drag("clock", time_area);
+        if (drag.active) {
+            const double at_time =
+                shown.run.total_us * std::clamp(static_cast<double>((drag.at.x - plot.x) / plot.w), 0.0, 1.0);
+            if (shown.of_run.empty()) {
+                session.cluster.collective = true;
+                session.cluster.collective_time = at_time;
+            } else {
+                session.cluster.time = shown.since_us + at_time;
+            }
+        } else if (ui.hovered(time_area)) {
+            const auto row = static_cast<size_t>(std::max(0.0f, (ui.mouse.y - plot.y) / pitch));
+            const double time = static_cast<double>((ui.mouse.x - plot.x) / plot.w) * shown.run.total_us;
+            if (row < links.size())
+                for (const comm::Transfer* one : by_link[row])
+                    if (one->begin_us <= time && one->arrival_us > time)
+                        ui.tooltip(fmt::format("step {}: chunk {} from rank {} to {}, {}\n{} to {}", one->round + 1,
+                                               chunk_name(one->chunk, shown.chunks()), shown.rank_of(one->from),
+                                               shown.rank_of(one->to), bytes_si(static_cast<double>(one->bytes)),
+                                               time_si(one->begin_us), time_si(one->arrival_us)));
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_collective_view() {
+    return std::make_unique<CollectiveView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,162 @@
+// Contributions chunk by chunk, and D10's facts in words.
+#include "app/gui/views/cluster/collective_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::gui {
+
+void CollectiveBoard::adopt(const lessons::CollectiveShown& shown) {
+    shown_ = &shown;
+    const auto ranks = static_cast<size_t>(std::max(0, shown.ranks())),
+               chunks = static_cast<size_t>(std::max(0, shown.chunks()));
+    const auto bit = [](size_t rank) { return uint64_t{1} << (rank & 63); };
+    start_.assign(ranks * chunks, 0);
+    const bool gathers =
+        shown.operation == "all_gather" || shown.operation == "broadcast" || shown.operation == "all_to_all";
+    complete_ = gathers ? 0 : ranks >= 64 ? ~uint64_t{0} : bit(ranks) - 1;
+    for (size_t rank = 0; rank < ranks; ++rank)
+        for (size_t chunk = 0; chunk < chunks; ++chunk) {
+            const bool own = shown.operation == "all_gather"   ? chunk == rank
+                             : shown.operation == "broadcast"  ? rank == 0
+                             : shown.operation == "all_to_all" ? chunk / ranks == rank
+                                                               : true;
+            if (own) start_[rank * chunks + chunk] = bit(rank);
+        }
+    links_.clear();
+    carried_.clear();
+    carried_at_.assign(shown.messages.size(), 0);
+    // Everything in order of time, arrivals before sends.
+    struct Event {
+        double time;
+        bool sends;
+        size_t message;
+    };
+    std::vector<Event> events;
+    events.reserve(2 * shown.messages.size());
+    size_t total = 0;
+    for (size_t i = 0; i < shown.messages.size(); ++i) {
+        const comm::Transfer& one = shown.messages[i];
+        events.push_back({one.begin_us, true, i});
+        events.push_back({one.arrival_us, false, i});
+        carried_at_[i] = total;
+        total += static_cast<size_t>(std::max(1, one.run));
+        links_.emplace_back(one.from, one.to);
+    }
+    std::sort(links_.begin(), links_.end());
+    links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
+    carried_.assign(total, 0);
+    std::stable_sort(events.begin(), events.end(), [&](const Event& a, const Event& b) {
+        if (std::abs(a.time - b.time) > 1e-9) return a.time < b.time;
+        if (a.sends != b.sends) return !a.sends;
+        return shown.messages[a.message].round < shown.messages[b.message].round;
+    });
+    std::vector<uint64_t> state = start_;
+    for (const Event& event : events) {
+        const comm::Transfer& one = shown.messages[event.message];
+        for (int k = 0; k < one.run; ++k) {
+            const auto chunk = static_cast<size_t>(one.chunk + k);
+            if (chunk >= chunks) break;
+            uint64_t& carried = carried_[carried_at_[event.message] + static_cast<size_t>(k)];
+            if (event.sends) {
+                carried = state[static_cast<size_t>(one.from) * chunks + chunk];
+            } else {
+                uint64_t& there = state[static_cast<size_t>(one.to) * chunks + chunk];
+                there = one.reduce ? there | carried : carried;
+            }
+        }
+    }
+}
+
+std::vector<ChunkState> CollectiveBoard::at(double time) const {
+    std::vector<ChunkState> state(start_.size());
+    if (shown_ == nullptr) return state;
+    for (size_t i = 0; i < start_.size(); ++i) state[i].here = start_[i];
+    const auto chunks = static_cast<size_t>(shown_->chunks());
+    std::vector<size_t> order;  // of arrival
+    for (size_t i = 0; i < shown_->messages.size() && shown_->messages[i].begin_us <= time + 1e-9; ++i) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return shown_->messages[a].arrival_us < shown_->messages[b].arrival_us; });
+    for (const size_t i : order) {
+        const comm::Transfer& one = shown_->messages[i];
+        const bool arrived = one.arrival_us <= time + 1e-9;
+        for (int k = 0; k < one.run; ++k) {
+            const auto chunk = static_cast<size_t>(one.chunk + k);
+            if (chunk >= chunks) break;
+            ChunkState& there = state[static_cast<size_t>(one.to) * chunks + chunk];
+            const uint64_t carried = carried_[carried_at_[i] + static_cast<size_t>(k)];
+            if (arrived)
+                there.here = one.reduce ? there.here | carried : carried;
+            else
+                there.coming |= carried;
+        }
+    }
+    return state;
+}
+
+int CollectiveBoard::round_at(double time) const {
+    int round = 0;
+    if (shown_ == nullptr) return round;
+    for (const comm::Transfer& one : shown_->messages)
+        if (one.begin_us <= time + 1e-9) round = std::max(round, one.round + 1);
+    return round;
+}
+
+double collective_time(const Session& session, const lessons::ClusterScene& scene) {
+    const double end = scene.collective.run.total_us;
+    if (!scene.collective.of_run.empty())
+        return std::clamp(schedule_time(session, Focus(), scene) - scene.collective.since_us, 0.0, end);
+    return session.cluster.collective_time >= 0 ? std::min(session.cluster.collective_time, end) : 0.515 * end;
+}
+
+std::string chunk_name(int chunk, int chunks) {
+    return chunks <= 26 ? std::string(1, static_cast<char>('a' + chunk)) : std::to_string(chunk);
+}
+
+std::string bytes_si(double bytes) {
+    static constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 999.5 && unit < 4) bytes /= 1000, ++unit;
+    return fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+std::string time_si(double us) {
+    if (us >= 1e6) return fmt::format("{:.3g} s", us / 1e6);
+    if (us >= 1000) return fmt::format("{:.3g} ms", us / 1000);
+    return fmt::format("{:.3g} µs", us);
+}
+
+std::string collective_title(const lessons::CollectiveShown& shown) {
+    if (shown.algorithm.empty()) return "Collective";
+    std::string text = shown.algorithm + " " + shown.operation;
+    if (const size_t at = text.find("all_"); at != std::string::npos) text[at + 3] = '-';
+    std::replace(text.begin(), text.end(), '_', ' ');
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text;
+}
+
+std::string collective_formula(const lessons::CollectiveShown& shown) {
+    return shown.algorithm == "ring" && shown.operation == "all_reduce" ? "2(N-1)/N · S" : std::string();
+}
+
+std::string collective_caption(const lessons::ClusterScene& scene) {
+    const lessons::CollectiveShown& shown = scene.collective;
+    if (!shown.refusal.empty()) return "This collective cannot run on these numbers.";
+    std::string text = "Lit: that rank's part is in; hatched: arriving; framed: complete.";
+    const double late = shown.run.total_us - shown.on_time_us;
+    if (shown.late_rank >= 0)
+        text += fmt::format(" Rank {} is {} late; the last rank ends {} later.", shown.rank_of(shown.late_rank),
+                            time_si(shown.late_us), late < 0.005 ? std::string("no") : time_si(late));
+    const auto slowest = std::min_element(shown.speeds.begin(), shown.speeds.end());
+    if (slowest != shown.speeds.end() && *slowest < 1)
+        text += fmt::format(" The port of rank {} runs at 1/{:g} of the speed, and all wait for it.",
+                            slowest - shown.speeds.begin(), 1 / *slowest);
+    else if (shown.late_rank < 0 && shown.run.bytes() > 0)
+        text += fmt::format(" The rank that sends most sends {:.3g} times the buffer.",
+                            static_cast<double>(shown.most_sent) / static_cast<double>(shown.run.bytes()));
+    return text;
+}
+
+}  // namespace lockstep::gui

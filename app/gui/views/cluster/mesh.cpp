@@ -1,0 +1,491 @@
+// D14, devices and layouts: the ranks on their mesh of named axes, what each of them does in a plan with those axes, and a
+// matrix cut over them before and after a redistribution, whose collectives and bytes are named. Chips change an axis' size
+// and its placement before and after; a click or Up and Down pick a rank; "move" plays the redistribution.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/cluster/cluster_controls.h"
+#include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/cluster/cluster_views.h"
+#include "app/gui/views/cluster/collective_data.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr std::string_view mesh_title = "Devices and layout";
+constexpr std::string_view mesh_hidden = "The layout stays hidden until you lock an answer.";
+constexpr double mesh_move_seconds = 0.8;
+constexpr Color shard_fills[] = {data::sky,    data::orange, data::green,      data::purple,
+                                 data::yellow, data::blue,   data::vermillion, data::grey};
+constexpr Hatch shard_twins[] = {Hatch::solid,    Hatch::diagonal, Hatch::horizontal,
+                                 Hatch::vertical, Hatch::dots,     Hatch::cross};
+
+std::string mesh_text(const parallel::Mesh& mesh) {
+    std::string text;
+    for (const parallel::MeshAxis& axis : mesh.axes)
+        text += fmt::format("{}{}:{}", text.empty() ? "" : "  ", axis.name, axis.size);
+    return text;
+}
+
+bool has_axis(const parallel::Mesh& mesh, std::string_view name) {
+    return std::any_of(mesh.axes.begin(), mesh.axes.end(),
+                       [&](const auto& axis) { return axis.name == name && axis.size > 1; });
+}
+
+// What a rank does in a plan with these axes.
+std::string role_of(const lessons::ClusterScene& scene, int rank) {
+    const parallel::Mesh& mesh = scene.mesh.mesh;
+    std::string text;
+    const auto add = [&](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };
+    if (has_axis(mesh, "pp")) {
+        const int stages = mesh.size("pp"), stage = mesh.coordinate(rank, "pp"), layers = scene.setup.mesh.layers;
+        const auto column = mesh.group(rank, "pp");
+        std::string words = scene.mesh.parameter.empty() ? fmt::format("layers {}-{} of {}", layers * stage / stages + 1,
+                                                                       layers * (stage + 1) / stages, layers)
+                                                         : fmt::format("stage {} of {}", stage, stages);
+        const parallel::Schedule* ran = nullptr;  // whose ranks hold several stages
+        if (!scene.mesh.parameter.empty() && !scene.schedules.empty() && scene.schedules[0].run.schedule.chunks > 1)
+            ran = &scene.schedules[0].run.schedule;
+        if (ran != nullptr && stage < static_cast<int>(ran->stages_of.size())) {
+            words = fmt::format("stages {} of {}", fmt::join(ran->stages_of[static_cast<size_t>(stage)], " and "),
+                                ran->stages());
+        } else {
+            if (stage > 0) words += fmt::format(", activations from rank {}", column[static_cast<size_t>(stage - 1)]);
+            if (stage + 1 < stages) words += fmt::format(", to rank {}", column[static_cast<size_t>(stage + 1)]);
+        }
+        add(words);
+    }
+    const auto others = [&](std::string_view axis) {
+        std::string names;
+        int listed = 0;
+        for (const int other : mesh.group(rank, axis))
+            if (other != rank && ++listed <= 3) names += fmt::format("{}{}", names.empty() ? "" : ", ", other);
+        return listed > 3 ? names + ", ..." : names;
+    };
+    if (has_axis(mesh, "tp")) add(fmt::format("shares every product with rank {}", others("tp")));
+    if (has_axis(mesh, "cp")) add(fmt::format("shares the sequence with rank {}", others("cp")));
+    if (has_axis(mesh, "dp")) add(fmt::format("averages gradients with rank {}", others("dp")));
+    return text.empty() ? "all of the work" : text;
+}
+
+// Equal pieces have one number, in the order of the first rank that holds them.
+std::vector<int> piece_numbers(const std::vector<lessons::ShardShown>& shards) {
+    std::vector<int> numbers;
+    int next = 0;
+    for (size_t rank = 0; rank < shards.size(); ++rank) {
+        const auto same = std::find(shards.begin(), shards.begin() + static_cast<std::ptrdiff_t>(rank), shards[rank]);
+        const auto at = static_cast<size_t>(same - shards.begin());
+        numbers.push_back(at < rank ? numbers[at] : next++);
+    }
+    return numbers;
+}
+
+// Of which rectangles a shard is: one; of a run of elements, row by row, up to three.
+std::vector<lessons::ShardShown> rectangles_of(const lessons::ShardShown& shard) {
+    if (shard.rows.count == 0 || shard.columns.count == 0 || shard.flat.count == 0) return {};
+    if (shard.flat.count < 0) return {shard};
+    const int64_t width = shard.columns.count;
+    std::vector<lessons::ShardShown> all;
+    const auto add = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
+        if (rows > 0 && columns > 0)
+            all.push_back({{shard.rows.begin + row, rows}, {shard.columns.begin + column, columns}, shard.partial});
+    };
+    int64_t begin = shard.flat.begin;
+    const int64_t end = begin + shard.flat.count;
+    if (begin % width != 0) {
+        const int64_t most = std::min(width - begin % width, end - begin);
+        add(begin / width, 1, begin % width, most);
+        begin += most;
+    }
+    add(begin / width, (end - begin) / width, 0, width);
+    begin += (end - begin) / width * width;
+    add(begin / width, 1, 0, end - begin);
+    return all;
+}
+
+std::string holds(const lessons::ShardShown& shard) {
+    if (shard.rows.count == 0 || shard.columns.count == 0 || shard.flat.count == 0) return "nothing of it";
+    if (shard.flat.count > 0)
+        return fmt::format("{} of {} elements, from number {}", with_commas(shard.flat.count),
+                           with_commas(shard.rows.count * shard.columns.count), with_commas(shard.flat.begin));
+    return fmt::format("rows {}-{}, columns {}-{}{}", shard.rows.begin, shard.rows.begin + shard.rows.count - 1,
+                       shard.columns.begin, shard.columns.begin + shard.columns.count - 1,
+                       shard.partial ? ", a summand" : "");
+}
+
+int picked_on_mesh(const Focus& focus, const lessons::ClusterScene& scene) {  // of a training run the first, as elsewhere
+    const auto ranks = static_cast<int>(scene.mesh.before.size());
+    return !scene.mesh.parameter.empty() && (focus.rank < 0 || focus.rank >= ranks) ? 0 : picked_rank(focus, ranks);
+}
+
+class MeshView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const auto& scene = snapshot->cluster;
+        if (!scene || scene->mesh.before.empty()) {
+            const Rect body = ui.panel(area, {.title = mesh_title});
+            return ui.say_nothing_yet(body, "No mesh has been laid out yet.", snapshot->busy);
+        }
+        const bool hidden = session.reveal_steps >= 0;
+        const bool ran = !scene->mesh.parameter.empty();
+        const std::string right = "mesh  " + mesh_text(scene->mesh.mesh),
+                          caption = hidden ? std::string(mesh_hidden) : caption_of(*scene);
+        const Rect body = ui.panel(area, {.title = mesh_title,
+                                          .right = right,
+                                          .badge = ran ? Provenance::executed : Provenance::derived,
+                                          .caption = caption});
+        ui.push_scope("mesh");
+        controls(ui, session, *scene, body, false);
+        const float used = controls(ui, session, *scene, body, true);
+        const Rect rest{body.x, body.y + used, body.w, body.h - used};
+        if (hidden) {
+            draw_hidden_place(ui, rest);
+            return ui.pop_scope();
+        }
+        if (scene != seen_) {
+            if (seen_ && !ran && !(seen_->setup.mesh == scene->setup.mesh)) since_ = ui.now;
+            seen_ = scene;
+            numbers(*scene);
+        }
+        const int ranks = static_cast<int>(scene->mesh.before.size());
+        if (const int by = (ui.pressed(Key::down, area) ? 1 : 0) - (ui.pressed(Key::up, area) ? 1 : 0); by != 0)
+            focus.rank = std::clamp(picked_on_mesh(focus, *scene) + by, 0, ranks - 1);
+        const int picked = picked_on_mesh(focus, *scene);
+        const bool text = rest.h > 120;
+        const float grid = std::floor(rest.w * 0.52f), height = rest.h - (text ? 26.0f : 0.0f);
+        draw_devices(ui, focus, *scene, picked, {rest.x, rest.y, grid - 12, height});
+        draw_sheets(ui, *scene, picked, {rest.x + grid, rest.y, rest.w - grid, height});
+        if (text) {
+            const float y = rest.bottom() - 6;
+            const float x = ui.text(rest.x, y, fmt::format("rank {}", picked), {.size = 14, .weight = 700});
+            ui.text(x + 12, y, role_of(*scene, picked),
+                    {.size = 13, .color = ui.theme->ink2, .width = rest.right() - x - 12});
+        }
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        if (!snapshot->cluster || snapshot->cluster->mesh.before.empty())
+            return std::string(mesh_title) + ": nothing has been laid out yet.\n";
+        const lessons::ClusterScene& scene = *snapshot->cluster;
+        const lessons::MeshSetup& setup = scene.setup.mesh;
+        const auto ranks = static_cast<int>(scene.mesh.before.size());
+        if (!scene.mesh.parameter.empty()) return describe_run(session, focus, scene);
+        std::string text = fmt::format("{} (derived): {}, {} ranks; a matrix of {} x {}, {} bytes an element\n", mesh_title,
+                                       mesh_text(scene.mesh.mesh), ranks, setup.rows, setup.columns, size_of(setup.type));
+        if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
+        for (size_t axis = 0; axis < setup.axes.size(); ++axis)
+            text += fmt::format("  along {}: {} before, {} after\n", setup.axes[axis].name,
+                                lessons::name_of(setup.before[axis]), lessons::name_of(setup.after[axis]));
+        for (int rank = 0; rank < ranks && rank < 64; ++rank)
+            text += fmt::format("  rank {}{}: {}; before {}; after {}\n", rank,
+                                rank == picked_on_mesh(focus, scene) ? " (picked)" : "", role_of(scene, rank),
+                                holds(scene.mesh.before[static_cast<size_t>(rank)]),
+                                holds(scene.mesh.after[static_cast<size_t>(rank)]));
+        for (const parallel::RedistributionStep& step : scene.mesh.plan.steps)
+            text += fmt::format("  along {}: {}, {} bytes sent a rank\n", axis_name(scene, step), step.collective,
+                                with_commas(step.bytes));
+        return text + "  " + caption_of(scene) + "\n";
+    }
+
+  private:
+    std::shared_ptr<const lessons::ClusterScene> seen_;
+    std::vector<int> before_, after_;  // by rank: which piece it holds
+    double since_ = -1;
+
+    void numbers(const lessons::ClusterScene& scene) {
+        before_ = piece_numbers(scene.mesh.before);
+        after_ = piece_numbers(scene.mesh.after);
+    }
+
+    // A training run's parameter: who keeps its weights, and who its gradients or Adam's moments.
+    static std::string describe_run(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
+        const lessons::MeshShown& mesh = scene.mesh;
+        const auto ranks = static_cast<int>(mesh.before.size());
+        std::string text =
+            fmt::format("{} (executed): {}, {} ranks; parameter {} of {}, {}: {} x {}\n", mesh_title, mesh_text(mesh.mesh),
+                        ranks, mesh.at + 1, mesh.of, mesh.parameter, mesh.rows, mesh.columns);
+        if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
+        for (int rank = 0; rank < ranks && rank < 64; ++rank)
+            text += fmt::format("  rank {}{}: keeps of its weights {}; of {} {}\n", rank,
+                                rank == picked_on_mesh(focus, scene) ? " (picked)" : "",
+                                holds(mesh.before[static_cast<size_t>(rank)]), mesh.beside,
+                                holds(mesh.after[static_cast<size_t>(rank)]));
+        for (const std::string& words : mesh.moved) text += "  " + words + "\n";
+        return text + "  " + caption_of(scene) + "\n";
+    }
+
+    static const std::string& axis_name(const lessons::ClusterScene& scene, const parallel::RedistributionStep& step) {
+        return scene.mesh.mesh.axes[static_cast<size_t>(step.axis)].name;
+    }
+
+    static std::string caption_of(const lessons::ClusterScene& scene) {
+        if (!scene.mesh.refusal.empty()) return scene.mesh.refusal;
+        if (!scene.mesh.parameter.empty()) {
+            const auto copies = [](const std::vector<lessons::ShardShown>& shards) {
+                double sum = 0;
+                for (const lessons::ShardShown& one : shards)
+                    sum += static_cast<double>(one.flat.count < 0 ? one.rows.count * one.columns.count : one.flat.count);
+                return sum;
+            };
+            const double whole = std::max(1.0, static_cast<double>(scene.mesh.rows * scene.mesh.columns));
+            return fmt::format(
+                "All ranks together keep {} {} of its weights and {} of {}.", amount(copies(scene.mesh.before) / whole),
+                copies(scene.mesh.before) == whole ? "copy" : "copies", amount(copies(scene.mesh.after) / whole),
+                scene.mesh.beside == "Adam" ? "Adam's moments" : scene.mesh.beside);
+        }
+        if (scene.mesh.plan.steps.empty()) return "Before and after are the same layout: nothing moves.";
+        std::string names;
+        for (const parallel::RedistributionStep& step : scene.mesh.plan.steps)
+            names += fmt::format("{}{} along {}", names.empty() ? "" : ", then ",
+                                 step.collective == "local" ? "no exchange" : step.collective, axis_name(scene, step));
+        const int64_t bytes = scene.mesh.bytes();
+        return fmt::format("From before to after: {}; {}.", names,
+                           bytes > 0 ? "a rank sends " + bytes_si(static_cast<double>(bytes)) : "nothing is sent");
+    }
+
+    float controls(Ui& ui, Session& session, const lessons::ClusterScene& scene, const Rect& body, bool draw) {
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        lessons::MeshSetup& setup = wanted.mesh;
+        const lessons::MeshSetup before = setup;
+        ControlRow row(ui, body, draw);
+        if (!scene.mesh.parameter.empty()) {
+            const int by = row.number("parameter", fmt::format("{} of {}", scene.mesh.at + 1, scene.mesh.of),
+                                      "of the model that is trained");
+            row.words(scene.mesh.parameter, true);
+            if (row.chip("gradients", setup.gradients)) setup.gradients = true;
+            if (row.chip("Adam", !setup.gradients)) setup.gradients = false;
+            if (by != 0) setup.parameter = std::clamp(scene.mesh.at + by, 0, scene.mesh.of - 1);
+            if (draw && !(setup == before)) ask_cluster(session, wanted);
+            return row.height() + 2;
+        }
+        static constexpr std::string_view signs[] = {"whole", "rows", "columns", "sum"};
+        for (size_t axis = 0; axis < setup.axes.size(); ++axis) {
+            const int by = row.number(setup.axes[axis].name, std::to_string(setup.axes[axis].size), "ranks along this axis");
+            setup.axes[axis].size = std::clamp(setup.axes[axis].size + by, 1, 64);
+            if (draw) ui.push_scope(setup.axes[axis].name);
+            static const parallel::Placement placements[] = {parallel::replicate(), parallel::shard(0), parallel::shard(1),
+                                                             parallel::partial()};
+            const auto place = [](const parallel::Placement& placement) {
+                return static_cast<size_t>(std::find(std::begin(placements), std::end(placements), placement) - placements) %
+                       4;
+            };
+            const auto next = [&](parallel::Placement& placement) { placement = placements[(place(placement) + 1) % 4]; };
+            if (row.chip(signs[place(setup.before[axis])], false)) next(setup.before[axis]);
+            if (draw) ui.push_scope("after");
+            row.words("→");
+            if (row.chip(signs[place(setup.after[axis])], false)) next(setup.after[axis]);
+            if (draw) ui.pop_scope(), ui.pop_scope();
+            row.gap(8);
+        }
+        if (row.chip("move", false, !scene.mesh.plan.steps.empty())) since_ = ui.now;
+        if (draw && !(setup == before)) ask_cluster(session, wanted);
+        return row.height() + 2;
+    }
+
+    void draw_devices(Ui& ui, Focus& focus, const lessons::ClusterScene& scene, int picked, const Rect& area) const {
+        const Theme& theme = *ui.theme;
+        const parallel::Mesh& mesh = scene.mesh.mesh;
+        const size_t dims = mesh.axes.size();
+        const int columns = mesh.axes.back().size, rows = dims > 1 ? mesh.axes[dims - 2].size : 1,
+                  planes = std::max(1, mesh.ranks() / std::max(1, columns * rows));
+        // Planes stand side by side while they are narrow, else under each other.
+        const int across = columns * planes <= 8 ? planes : std::max(1, 8 / columns);
+        const int down = (planes + across - 1) / across;
+        const float head = 18, gap = 14;
+        const float w = (area.w - gap * static_cast<float>(across - 1)) / static_cast<float>(across),
+                    h = (area.h - gap * static_cast<float>(down - 1)) / static_cast<float>(down);
+        const float cell_w = w / static_cast<float>(columns),
+                    cell_h = std::min(76.0f, (h - head) / static_cast<float>(rows));
+        if (cell_w < 3 || cell_h < 3) return;
+        for (int plane = 0; plane < planes; ++plane) {
+            const float x = area.x + (w + gap) * static_cast<float>(plane % across),
+                        y = area.y + (h + gap) * static_cast<float>(plane / across);
+            std::string name;
+            int rest = plane;
+            for (size_t axis = dims > 2 ? dims - 2 : 0; axis-- > 0;) {
+                name = fmt::format("{} = {}{}", mesh.axes[axis].name, rest % mesh.axes[axis].size,
+                                   name.empty() ? "" : ", " + name);
+                rest /= mesh.axes[axis].size;
+            }
+            const std::string axes = dims > 1 ? fmt::format("{} → {} ↓", mesh.axes.back().name, mesh.axes[dims - 2].name)
+                                              : mesh.axes.back().name + " →";
+            float left = x;
+            if (!name.empty()) left = ui.text(x, y + 12, name, {.size = 13, .weight = 600, .width = w}) + 8;
+            if (x + w - left > ui.text_width(axes, {.size = 12}) + 2)
+                ui.text(x + w, y + 12, axes, {.size = 12, .color = theme.quiet, .align = Align::right});
+            for (int r = 0; r < rows; ++r)
+                for (int c = 0; c < columns; ++c) {
+                    const int rank = (plane * rows + r) * columns + c;
+                    const Rect box{x + cell_w * static_cast<float>(c) + 2, y + head + cell_h * static_cast<float>(r) + 2,
+                                   cell_w - 5, cell_h - 5};
+                    const auto at = static_cast<size_t>(rank);
+                    const bool related = shares_axis(mesh, rank, picked);
+                    ui.rect(box, related ? theme.selected : theme.panel2);
+                    ui.frame(box, related ? theme.accent : theme.line, 1);
+                    // The piece that it holds, as the sheet before colours it.
+                    const Rect chip{box.x + 3, box.y + 3, std::min(10.0f, box.w - 6), std::max(2.0f, box.h - 6)};
+                    if (rectangles_of(scene.mesh.before[at]).empty())
+                        ui.dashed(chip, theme.ink3);
+                    else
+                        piece(ui, chip, before_[at], scene.mesh.before[at].partial);
+                    const std::string label = box.w > 64 ? fmt::format("rank {}", rank) : std::to_string(rank);
+                    if (box.h >= 14 && box.w > ui.text_width(label, {.size = 13, .weight = 600}) + 20)
+                        ui.text(box.x + 18,
+                                box.y + std::min(box.h / 2, box.h >= 34 ? 15.0f : box.h / 2) + (box.h >= 34 ? 1 : 5), label,
+                                {.size = 13, .weight = 600, .width = box.w - 20});
+                    if (box.h >= 34 && box.w > 50) {
+                        std::string where;
+                        for (const parallel::MeshAxis& axis : mesh.axes)
+                            if (axis.name == "pp" && axis.size > 1)
+                                where = fmt::format("stage {}", mesh.coordinate(rank, "pp"));
+                        if (where.empty() && scene.mesh.parameter.empty()) where = fmt::format("piece {}", before_[at]);
+                        if (where.empty()) where = coordinates_text(mesh, rank);
+                        if (ui.text_width(where, {.size = 12}) + 22 <= box.w)
+                            ui.text(box.x + 18, box.y + 32, where, {.size = 12, .color = theme.ink2});
+                    }
+                    if (rank == picked) ui.outline(box, 1);
+                    if (ui.hovered(box))
+                        ui.tooltip(fmt::format(
+                            "rank {}: {}\n{}: {}\n{}: {}", rank, role_of(scene, rank),
+                            scene.mesh.parameter.empty() ? "before" : "weights", holds(scene.mesh.before[at]),
+                            scene.mesh.parameter.empty() ? "after" : scene.mesh.beside, holds(scene.mesh.after[at])));
+                    if (ui.clicked(box)) focus.rank = rank;
+                }
+        }
+    }
+
+    static std::string coordinates_text(const parallel::Mesh& mesh, int rank) {  // "dp 0, tp 1"
+        std::string text;
+        for (const parallel::MeshAxis& axis : mesh.axes)
+            if (axis.size > 1)
+                text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, mesh.coordinate(rank, axis.name));
+        return text;
+    }
+
+    static bool shares_axis(const parallel::Mesh& mesh, int a, int b) {  // they differ along one axis at most
+        const auto at = mesh.coordinates(a), other = mesh.coordinates(b);
+        int differ = 0;
+        for (size_t i = 0; i < at.size(); ++i) differ += at[i] != other[i];
+        return differ <= 1;
+    }
+
+    static void piece(Ui& ui, const Rect& box, int number, bool partial) {
+        const Color fill = shard_fills[static_cast<size_t>(number) % std::size(shard_fills)];
+        ui.rect(box, fill);
+        const Hatch twin = shard_twins[static_cast<size_t>(number / static_cast<int>(std::size(shard_fills)) +
+                                                           number % static_cast<int>(std::size(shard_fills))) %
+                                       std::size(shard_twins)];
+        if (twin != Hatch::solid) ui.hatch(box, faded(text_on(fill), 0.35f), twin);
+        if (partial) ui.hatch(box, faded(text_on(fill), 0.6f), Hatch::cross);
+    }
+
+    // The sheet before, after, and between them while it moves.
+    void draw_sheets(Ui& ui, const lessons::ClusterScene& scene, int picked, const Rect& area) {
+        const Theme& theme = *ui.theme;
+        const float head = 18, gap = 30;
+        const float most_w = (area.w - gap) / 2,
+                    aspect = std::clamp(
+                        static_cast<float>(scene.mesh.columns) / static_cast<float>(std::max<int64_t>(1, scene.mesh.rows)),
+                        0.4f, 2.5f);
+        const float lines = area.h < 150 ? 0.0f : 17.0f * static_cast<float>(scene.mesh.moved.size());
+        const float foot = scene.mesh.parameter.empty() ? 22.0f : 8.0f + lines;
+        const float w = std::min(most_w, (area.h - head - foot) * aspect), h = w / aspect;
+        if (w < 30 || h < 20) return;
+        double t = since_ < 0 ? 1 : std::clamp((ui.now - since_) / mesh_move_seconds, 0.0, 1.0);
+        if (t >= 1) since_ = -1;
+        if (since_ >= 0) ui.animate();
+        t = t * t * (3 - 2 * t);
+        const Rect first{area.x, area.y + head, w, h}, second{area.x + most_w + gap, area.y + head, w, h};
+        const bool ran = !scene.mesh.parameter.empty();
+        ui.text(first.x, area.y + 12, ran ? "weights" : "before", {.size = 13, .weight = 600, .width = most_w});
+        ui.text(second.x, area.y + 12, ran ? scene.mesh.beside : "after", {.size = 13, .weight = 600, .width = most_w});
+        const auto place = [&](const lessons::ShardShown& shard, const Rect& sheet) {
+            const float rows = static_cast<float>(scene.mesh.rows), columns = static_cast<float>(scene.mesh.columns);
+            return Rect{sheet.x + sheet.w * static_cast<float>(shard.columns.begin) / columns,
+                        sheet.y + sheet.h * static_cast<float>(shard.rows.begin) / rows,
+                        sheet.w * static_cast<float>(shard.columns.count) / columns,
+                        sheet.h * static_cast<float>(shard.rows.count) / rows};
+        };
+        const auto sheet = [&](const std::vector<lessons::ShardShown>& shards, const std::vector<int>& pieces,
+                               const Rect& at) {
+            int most = -1;
+            for (size_t rank = 0; rank < shards.size(); ++rank) {
+                if (pieces[rank] <= most) continue;  // drawn already
+                most = pieces[rank];
+                const std::vector<lessons::ShardShown> parts = rectangles_of(shards[rank]);
+                if (parts.empty()) continue;
+                Rect box = place(parts.front(), at);
+                for (const lessons::ShardShown& part : parts) {
+                    const Rect one = place(part, at);
+                    piece(ui, {one.x + 0.5f, one.y + 0.5f, one.w - 1, one.h - 1}, pieces[rank], part.partial);
+                    if (one.w * one.h > box.w * box.h) box = one;
+                }
+                std::string owners;
+                int count = 0;
+                for (size_t other = 0; other < shards.size(); ++other)
+                    if (pieces[other] == pieces[rank] && ++count <= 8)
+                        owners += fmt::format("{}{}", owners.empty() ? "" : " ", other);
+                if (count > 8) owners = fmt::format("{} ranks", count);
+                const Color fill = shard_fills[static_cast<size_t>(pieces[rank]) % std::size(shard_fills)];
+                const TextStyle style{.size = 12, .color = text_on(fill), .align = Align::center, .weight = 600};
+                const float width = ui.text_width(owners, style);
+                if (width + 8 <= box.w && box.h >= 16) {
+                    ui.rect({box.x + box.w / 2 - width / 2 - 3, box.y + box.h / 2 - 8, width + 6, 16}, fill);
+                    ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f, owners, style);
+                }
+                if (ui.hovered(box)) ui.tooltip("ranks " + owners + "\n" + holds(shards[rank]));
+            }
+            ui.frame(at, theme.line, 1);
+            for (const lessons::ShardShown& part : rectangles_of(shards[static_cast<size_t>(picked)])) {
+                const Rect one = place(part, at);
+                if (one.w > 6 && one.h > 6) ui.outline(one, 2);
+            }
+        };
+        sheet(scene.mesh.before, before_, first);
+        sheet(scene.mesh.after, after_, second);
+        const float middle = first.right() + (second.x - first.right()) / 2;
+        if (ran) {
+            float y = first.bottom() + 17;
+            for (const std::string& words : scene.mesh.moved) {
+                if (lines <= 0 || y > area.bottom()) break;
+                ui.text(area.x, y, words, {.size = 12, .color = theme.ink2, .width = area.w});
+                y += 17;
+            }
+            return;
+        }
+        ui.rect({middle - 8, first.y + h / 2 - 0.75f, 14, 1.5f}, theme.ink2);
+        ui.arrow_head({middle + 10, first.y + h / 2}, Way::right, theme.ink2, 5);
+        if (t < 1)  // the picked rank's piece and its group's on their way
+            for (size_t rank = 0; rank < scene.mesh.before.size() && rank < 64; ++rank) {
+                if (!shares_axis(scene.mesh.mesh, static_cast<int>(rank), picked)) continue;
+                const Rect a = place(scene.mesh.before[rank], first), b = place(scene.mesh.after[rank], second);
+                const auto between = [&](float p, float q) { return p + (q - p) * static_cast<float>(t); };
+                const Rect box{between(a.x, b.x), between(a.y, b.y), between(a.w, b.w), between(a.h, b.h)};
+                ui.rect(box, faded(shard_fills[static_cast<size_t>(before_[rank]) % std::size(shard_fills)], 0.35f));
+                ui.frame(box, theme.ink, 1);
+            }
+        const float y = first.bottom() + 17;
+        float x = area.x;
+        for (const parallel::RedistributionStep& step : scene.mesh.plan.steps) {
+            const std::string words = fmt::format("{}: {}{}", axis_name(scene, step), step.collective,
+                                                  step.bytes > 0 ? ", " + bytes_si(static_cast<double>(step.bytes)) : "");
+            if (x > area.x && x + ui.text_width(words, {.size = 13, .weight = 600}) > area.right()) break;
+            x = ui.text(x, y, words, {.size = 13, .weight = 600, .width = area.right() - x}) + 16;
+        }
+        if (scene.mesh.plan.steps.empty())
+            ui.text(area.x, y, "nothing moves", {.size = 13, .color = theme.ink2, .width = area.w});
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_mesh_view() {
+    return std::make_unique<MeshView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,292 @@
+// The learner's kernel as text. Typing goes to the desk; what the worker makes of it comes back as marks in the margin and
+// one sentence below. Opening and saving take the place of the text for as long as they last.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/gui/shell/shell.h"
+#include "app/gui/views/kernel/file_panel.h"
+#include "app/gui/views/kernel/kernel_views.h"
+#include "app/gui/views/training/tape_data.h"
+#include "app/gui/widgets/text_editor.h"
+#include "app/gui/widgets/ui_state.h"
+#include "lessons/player/tape_program.h"
+
+namespace lockstep::gui {
+namespace {
+
+std::string seconds_text(double seconds) {
+    return seconds < 0.01     ? fmt::format("{:.2g} ms", seconds * 1000)
+           : seconds < 0.9995 ? fmt::format("{:.0f} ms", seconds * 1000)
+                              : fmt::format("{:.2f} s", seconds);
+}
+
+bool own_shown(const Snapshot& snapshot) {
+    return snapshot.own_run && snapshot.own_run->run && snapshot.kernel == snapshot.own_run->run;
+}
+
+std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
+    const bool tape = desk.document().is_tape();
+    if (!snapshot.compiled) return tape ? "It runs when you pause." : "The text is compiled when you pause.";
+    const CompiledKernel& compiled = *snapshot.compiled;
+    if (desk.compiling(snapshot))
+        return tape ? "Changed; it runs when you pause." : "Changed; it is compiled when you pause.";
+    if (!compiled.ok && tape) {
+        const int line = compiled.messages.empty() ? 0 : compiled.messages.front().where.line;
+        return (line > 0 ? fmt::format("Line {} is wrong", line) : std::string("It cannot run")) +
+               (snapshot.tape ? "; the last program that ran stays on show." : "; the reports say why.");
+    }
+    if (tape && snapshot.own_result && snapshot.own_result->version == desk.version() && snapshot.tape) {
+        if (snapshot.own_result->refused) return "It was stopped; the reports say why.";
+        return fmt::format(
+            "Ran on {} in {}{}.", snapshot.tape->step->device == "host" ? "the host" : "the modelled GPU",
+            seconds_text(snapshot.own_result->seconds),
+            desk.edit_to_result >= 0 ? fmt::format("; edit to result {}", seconds_text(desk.edit_to_result)) : "");
+    }
+    if (!compiled.ok) {
+        const auto error = std::find_if(compiled.messages.begin(), compiled.messages.end(),
+                                        [](const Diagnostic& d) { return d.severity == Severity::error; });
+        std::string what = "It does not compile";
+        if (error != compiled.messages.end() && error->where.line > 0)
+            what = fmt::format("Line {} does not compile", error->where.line);
+        return what + (snapshot.runnable ? "; the last text that did can still be run." : ".");
+    }
+    const bool host = desk.document().is_host();
+    std::string text = compiled.compiler.empty()
+                           ? fmt::format("{} read in {}",
+                                         tape   ? "Tensor program"
+                                         : host ? "Host program"
+                                                : "PTX",
+                                         seconds_text(compiled.seconds))
+                           : fmt::format("Compiled by {} in {}", compiled.compiler, seconds_text(compiled.seconds));
+    if (snapshot.own_result && snapshot.own_result->version == desk.version() &&
+        (snapshot.own_result->run || (host && !snapshot.own_result->refused))) {
+        text += fmt::format(", run in {}", seconds_text(snapshot.own_result->seconds));
+        if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", seconds_text(desk.edit_to_result));
+    }
+    return text + ".";
+}
+
+std::string upper_case(std::string text) {
+    for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    return text;
+}
+
+std::string_view title_of(const KernelDocument& document) {
+    return document.is_tape() ? "Tensor program" : document.is_host() ? "Host program" : "Kernel";
+}
+
+class EditorView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        KernelDesk& desk = session.desk;
+        if (opened_ != desk.opened()) {
+            opened_ = desk.opened();
+            first_version_ = desk.version();
+            editor_.open(desk.document().text);
+        }
+        take_wish(session);
+        const KernelDocument& document = desk.document();
+        const bool low = area.h < 230;  // the text needs the room more than the sentence
+        const bool broken = snapshot->compiled && !snapshot->compiled->ok && !desk.compiling(*snapshot);
+        const std::string right = document.path.empty() ? "not in a file yet" : document.saved() ? "saved" : "not saved";
+        const std::string sentence = caption_of(desk, *snapshot);
+        const Rect body = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
+                                          .right = right,
+                                          .badge = broken || !snapshot->compiled ? Provenance::none
+                                                   : document.is_tape()          ? Provenance::executed
+                                                                                 : Provenance::measured,
+                                          .caption = low ? std::string_view() : sentence});
+        if (!low && (broken || !snapshot->compiled))
+            ui.line({area.x + 1, body.bottom() + 8}, {area.right() - 1, body.bottom() + 8}, ui.theme->grid);
+        ui.push_scope("editor");
+        if (panel_.open()) {
+            if (const auto chosen = panel_.draw(ui, session, body)) finish(session, *chosen);
+            ui.pop_scope();
+            return;
+        }
+        float x = body.x;
+        const float y = body.y - 4;
+        const bool running = snapshot->busy.starts_with("running ");
+        if (ui.chip(x, y, running ? "Cancel" : "Run", running)) running ? desk.cancel(session) : desk.run(session);
+        if (ui.chip(x, y, "Open")) panel_.show(FilePanel::Mode::open, document.path);
+        if (ui.chip(x, y, "Save", false, !document.saved())) desk.wish = DeskWish::save;
+        if (ui.chip(x, y, "Find")) editor_.open_find();
+        if (document.is_tape()) {
+            bool& timed = desk.document().launch.timed;
+            if (ui.chip(x, y, timed ? "on " + upper_case(document.launch.gpu) : "on the host")) timed = !timed, desk.touch();
+        }
+        const bool busy = !snapshot->busy.empty() && desk.compiling(*snapshot);
+        const std::string state = busy  ? snapshot->busy
+                                  : low ? sentence
+                                        : fmt::format("line {}, column {}", editor_.buffer.caret().line + 1,
+                                                      editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
+        ui.text(body.right(), y + 18, state,
+                {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
+        follow(session, focus, *snapshot);
+        paint(ui, session, focus, *snapshot, {body.x, body.y + 28, body.w, body.h - 28});
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        const KernelDocument& document = session.desk.document();
+        std::string text = fmt::format("{} {}, {}\n", title_of(document), document.shown_name(),
+                                       document.path.empty() ? "not in a file yet"
+                                       : document.saved()    ? "saved in " + document.path
+                                                             : "not saved, file " + document.path);
+        TextBuffer lines;
+        lines.set_text(document.text);
+        const auto marks = marks_of(session, *snapshot);
+        for (size_t i = 0; i < lines.lines().size() && i < 400; ++i) {
+            const auto number = static_cast<int32_t>(i) + 1;
+            const bool here = document.is_tape() ? number == tape_line(session, *snapshot, focus)
+                                                 : number == focus.line && own_shown(*snapshot) &&
+                                                       has_lines_of(*snapshot->kernel, document.shown_name());
+            text += fmt::format("  {}{:3}  {}\n", here ? '>' : ' ', number, lines.lines()[i]);
+            for (const LineMark& mark : marks) {
+                if (mark.line != number) continue;
+                if (mark.column > 1) text += std::string(static_cast<size_t>(mark.column) + 7, ' ') + "^\n";
+                text += fmt::format("       {}: {}\n", mark.severity == Severity::error ? "error" : "warning", mark.message);
+            }
+        }
+        return text + "  " + caption_of(session.desk, *snapshot) + "\n";
+    }
+
+  private:
+    TextEditor editor_;
+    FilePanel panel_;
+    uint64_t opened_ = 0, first_version_ = 0;
+    int64_t seen_step_ = -1;
+    std::shared_ptr<const simt::WarpHistory> seen_history_;
+    int32_t seen_line_ = -1;
+
+    void take_wish(Session& session) {
+        KernelDesk& desk = session.desk;
+        const DeskWish wish = desk.wish;
+        if (desk.go_to_line > 0) {
+            panel_.close();
+            editor_.go_to(desk.go_to_line, desk.go_to_column);
+            desk.go_to_line = desk.go_to_column = 0;
+        }
+        if (wish == DeskWish::none || wish == DeskWish::next_report || wish == DeskWish::previous_report) return;
+        desk.wish = DeskWish::none;
+        if (wish == DeskWish::find) editor_.open_find();
+        if (wish == DeskWish::open) panel_.show(FilePanel::Mode::open, desk.document().path);
+        if (wish == DeskWish::save && !desk.document().path.empty()) {
+            if (const auto problem = desk.save(desk.document().path)) session.post({Request::Kind::tell, 0, *problem});
+        } else if (wish == DeskWish::save || wish == DeskWish::save_as) {
+            panel_.show(FilePanel::Mode::save,
+                        desk.document().path.empty() ? desk.document().shown_name() : desk.document().path);
+        }
+    }
+
+    void finish(Session& session, const FileChoice& chosen) {
+        KernelDesk& desk = session.desk;
+        std::optional<std::string> problem;
+        switch (chosen.kind) {
+            case FileChoice::Kind::open:
+                problem = desk.open(chosen.path);
+                break;
+            case FileChoice::Kind::save:
+                problem = desk.save(chosen.path);
+                break;
+            case FileChoice::Kind::document:
+                desk.show(chosen.index);
+                break;
+            case FileChoice::Kind::made:
+                desk.open_template(kernel_templates()[chosen.index]);
+                break;
+            case FileChoice::Kind::none:
+                break;
+        }
+        if (problem) return panel_.say(*problem);
+        panel_.close();
+        editor_.take_keyboard();
+    }
+
+    std::vector<LineMark> marks_of(const Session& session, const Snapshot& snapshot) const {
+        std::vector<LineMark> marks;
+        if (snapshot.compiled && (opened_ == 0 || snapshot.compiled->version >= first_version_))
+            for (const Diagnostic& message : snapshot.compiled->messages)
+                if (message.where.line > 0)
+                    marks.push_back({message.where.line, message.severity, message.message, message.where.column});
+        if (snapshot.own_result && snapshot.own_result->version == session.desk.version() && snapshot.own_result->run &&
+            has_lines_of(*snapshot.own_result->run, session.desk.document().shown_name()))
+            for (const simt::Fault& fault : snapshot.own_result->reports())
+                if (const int32_t line = session.desk.document().is_ptx() ? fault.ptx_line : fault.line; line > 0)
+                    marks.push_back({line, Severity::error, fault.kind + ": " + fault.message});
+        return marks;
+    }
+
+    // A new instruction moves the focused line.
+    void follow(const Session& session, Focus& focus, const Snapshot& snapshot) {
+        if (!own_shown(snapshot) || !snapshot.history ||
+            (session.history_step == seen_step_ && seen_history_ == snapshot.history))
+            return;
+        if (session.history_step < 0 || session.history_step >= static_cast<int64_t>(snapshot.history->steps.size())) return;
+        seen_step_ = session.history_step;
+        seen_history_ = snapshot.history;
+        const uint32_t pc = snapshot.history->steps[static_cast<size_t>(seen_step_)].pc;
+        const auto& instructions = snapshot.kernel->program->instructions;
+        if (pc >= instructions.size()) return;
+        focus.pc = static_cast<int32_t>(pc);
+        if (instructions[pc].line > 0) focus.line = instructions[pc].line;
+    }
+
+    void paint(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r) {
+        KernelDesk& desk = session.desk;
+        const bool host = desk.document().is_host(), tape = desk.document().is_tape();
+        const bool ptx = desk.document().is_ptx(), own = own_shown(snapshot) && !host && !tape;
+        const auto line_of_pc = [&](size_t pc) {
+            const auto& i = snapshot.kernel->program->instructions[pc];
+            return ptx ? i.ptx_line : i.line;
+        };
+        const std::vector<LineMark> marks = marks_of(session, snapshot);
+        EditorLook look{.ptx = ptx,
+                        .program = host || tape,
+                        .marks = marks,
+                        .hint = tape ? std::string_view("Write param x = 2, z = x^2, backward z; or open a file (Ctrl O).")
+                                     : "Write a __global__ function, open a file (Ctrl O), or drop one here."};
+        if (own) {
+            look.line = ptx && focus.pc >= 0 && static_cast<size_t>(focus.pc) < snapshot.kernel->program->instructions.size()
+                            ? line_of_pc(static_cast<size_t>(focus.pc))
+                        : has_lines_of(*snapshot.kernel, desk.document().shown_name()) ? focus.line
+                                                                                       : 0;
+            look.stale = snapshot.own_run->version != desk.version();
+        }
+        if (host) look.line = session.host_line;
+        if (tape) {
+            look.line = tape_line(session, snapshot, focus);
+            look.stale = snapshot.tape && snapshot.tape->text.text != desk.document().text;
+        }
+        if (look.line != seen_line_ && !editor_.has_keyboard()) editor_.reveal(look.line);
+        seen_line_ = look.line;
+        if (editor_.draw(ui, r, look)) desk.set_text(editor_.buffer.text());
+        if (host && editor_.clicked_line > 0) session.host_line = editor_.clicked_line;
+        if (tape && editor_.clicked_line > 0) go_to_tape_line(session, snapshot, focus, editor_.clicked_line);
+        if (editor_.clicked_line > 0 && own && snapshot.history) {  // to the first time that the warp runs that line
+            const auto& steps = snapshot.history->steps;
+            for (size_t i = 0; i < steps.size(); ++i) {
+                if (steps[i].pc >= snapshot.kernel->program->instructions.size() ||
+                    line_of_pc(steps[i].pc) != editor_.clicked_line)
+                    continue;
+                session.playing = false;
+                session.grain = Grain::instruction;
+                session.history_step = static_cast<int64_t>(i);
+                move(session, focus, snapshot, Grain::instruction, 0);
+                ui.animate();
+                break;
+            }
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_editor_view() {
+    return std::make_unique<EditorView>();
+}
+
+}  // namespace lockstep::gui

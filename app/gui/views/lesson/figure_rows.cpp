@@ -1,0 +1,322 @@
+// The rows of a lesson's scene as a table: schedules, collectives, plans, runs on many ranks, cheaper forms. A bar a figure,
+// as long as its share of the column's largest. One row is the base: the others say how many times its figure theirs is.
+// Where there is room, the rows' memory and time as stacked bars below.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/cluster/cluster_views.h"
+#include "app/gui/views/lesson/figure_stacks.h"
+#include "lessons/player/cluster.h"
+#include "lessons/player/figure_table.h"
+
+namespace lockstep::gui {
+namespace {
+
+using lessons::FigureRow;
+using lessons::FigureTable;
+
+std::string times_of(double value, double base) {
+    if (!(std::fabs(base) > 0) || std::isnan(value)) return {};
+    return fmt::format("x {:.3g}", value / base);
+}
+
+// "own: time 14 units, bubble 14.3 % of total."
+std::string one_row(const FigureTable& table) {
+    std::string text = table.rows.front().name + ":";
+    for (size_t c = 0; c < std::min<size_t>(2, table.columns.size()); ++c)
+        text +=
+            fmt::format("{} {} {}{}", c > 0 ? "," : "", table.columns[c].title,
+                        lessons::figure_text(table.rows.front().values[c], table.columns[c].unit),
+                        table.columns[c].unit.empty() || table.columns[c].unit == "B" ? "" : " " + table.columns[c].unit);
+    return text + ".";
+}
+
+std::string figures_caption(const FigureTable& table, size_t base) {
+    if (!table.note.empty()) return table.note;
+    if (table.rows.size() == 1 && table.over(0) > 0)
+        return fmt::format("{} {}.", table.rows.front().name, over_text(table, 0));
+    if (table.rows.size() < 2 || table.columns.empty()) return table.rows.empty() ? "Nothing ran." : one_row(table);
+    for (size_t row = 0; row < table.rows.size(); ++row) {  // what fits and what does not is told first
+        if (!(table.over(row) > 0)) continue;
+        for (size_t other = 0; other < table.rows.size(); ++other)
+            if (!(table.over(other) > 0))
+                return fmt::format("{} {}; {} fits.", table.rows[row].name, over_text(table, row), table.rows[other].name);
+    }
+    // The largest change of any figure against the base row.
+    double most = 0;
+    std::string text;
+    for (const FigureRow& row : table.rows)
+        for (size_t c = 0; c < table.columns.size(); ++c) {
+            const double from = table.rows[base].values[c], to = row.values[c];
+            if (!(from > 0) || !(to > 0)) continue;
+            const double change = std::fabs(std::log(to / from));
+            if (change <= most) continue;
+            most = change;
+            text = fmt::format(
+                "{} has {:.3g} times the {} of {}.", row.name, to / from,
+                table.columns[c].title.starts_with("a ")        ? table.columns[c].unit + " " + table.columns[c].title
+                : table.columns[c].title == "stored"            ? std::string("bytes stored")
+                : table.columns[c].title.starts_with("moved, ") ? "bytes " + table.columns[c].title + ","
+                : table.columns[c].unit.starts_with("%")        ? table.columns[c].title + " (" + table.columns[c].unit + ")"
+                                                                : table.columns[c].title,
+                table.rows[base].name);
+        }
+    return text.empty() ? "All rows have the same figures." : text;
+}
+
+const FigureTable* table_shown(const Snapshot& snapshot) {
+    return snapshot.cluster && snapshot.cluster->table && !snapshot.cluster->table->rows.empty()
+               ? snapshot.cluster->table.get()
+               : nullptr;
+}
+
+Provenance provenance_of(const FigureTable& table) {
+    return table.provenance == "executed"    ? Provenance::executed
+           : table.provenance == "simulated" ? Provenance::simulated
+                                             : Provenance::derived;
+}
+
+class FigureRowsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const bool hidden = session.reveal_steps >= 0;
+        const FigureTable* found = table_shown(*snapshot);
+        if (!found) {
+            const Rect body =
+                ui.panel(area, {.title = "Figures", .badge = Provenance::derived, .caption = "No rows have run yet."});
+            ui.text(body.x, body.y + 24, "A scene with several rows shows its figures here.",
+                    {.size = 13, .color = ui.theme->ink2});
+            return;
+        }
+        const FigureTable& table = *found;
+        const size_t base = std::min(base_, table.rows.size() - 1);
+        const std::string sentence =
+            hidden ? "The figures stay hidden until you lock an answer." : figures_caption(table, base);
+        const Rect body = ui.panel(
+            area, {.title = table.title,
+                   .right = table.rows.size() > 1 ? "bars: share of the column's largest; x: times the base row" : "",
+                   .badge = provenance_of(table),
+                   .caption = sentence});
+        ui.push_scope("figure rows");
+        if (table.rows.size() == 1)
+            draw_row(ui, table, body, hidden);
+        else
+            draw_table(ui, table, base, body, hidden);
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const FigureTable* found = table_shown(*snapshot);
+        if (!found) return "Figures: no rows have run yet.\n";
+        const FigureTable& table = *found;
+        const bool hidden = session.reveal_steps >= 0;
+        std::string text = fmt::format("{} ({})\n", table.title, table.provenance);
+        for (const FigureRow& row : table.rows) {
+            text += fmt::format("  {}:", row.name);
+            for (size_t c = 0; c < table.columns.size(); ++c)
+                text += fmt::format(
+                    " {}{} {};", table.columns[c].title,
+                    table.columns[c].unit.empty() || table.columns[c].unit == "B" ? "" : " (" + table.columns[c].unit + ")",
+                    hidden ? "hidden" : lessons::figure_text(row.values[c], table.columns[c].unit));
+            if (const std::string over = over_text(table, static_cast<size_t>(&row - table.rows.data()));
+                !hidden && !over.empty())
+                text += " " + over;
+            text += "\n";
+        }
+        for (const lessons::FigureStack& stack : table.stacks)
+            text += hidden ? fmt::format("  {}: hidden\n", stack.title) : describe_figure_stack(table, stack);
+        return text + "  " +
+               (hidden ? std::string("The figures stay hidden until you lock an answer.")
+                       : figures_caption(table, std::min(base_, table.rows.size() - 1))) +
+               "\n";
+    }
+
+  private:
+    size_t base_ = 0;  // row
+
+    // A table whose columns need more than its width is cut into bands, one below the other; what is then too high scrolls.
+    void draw_table(Ui& ui, const FigureTable& table, size_t base, const Rect& body, bool hidden) {
+        const float head = 40;
+        // As wide as the longest name, up to a share of the whole that leaves its columns room.
+        float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f);
+        for (const FigureRow& row : table.rows)
+            name = std::max(name, std::min(ui.text_width(row.name, {.size = 13, .weight = 700}) + 12, body.w * 0.36f));
+        const size_t columns = std::max<size_t>(1, table.columns.size());
+        float needed = 56;
+        for (size_t c = 0; c < table.columns.size(); ++c)
+            for (const FigureRow& row : table.rows)
+                needed =
+                    std::max(needed, ui.text_width(hidden ? "?" : lessons::figure_text(row.values[c], table.columns[c].unit),
+                                                   {.size = 13, .mono = true}) +
+                                         16);
+        const auto most = static_cast<size_t>(std::max(1.0f, (body.w - name) / needed));
+        const size_t bands = (columns + most - 1) / most, each = (columns + bands - 1) / bands;
+        const float count = static_cast<float>(table.rows.size()), all = static_cast<float>(bands);
+        float height = std::clamp((body.h / all - head) / count, 22.0f, 58.0f);
+        const size_t stacks = bands > 1 ? 0 : stacks_that_fit(table, body.h - head, height);
+        const float content = all * (head + height * count);
+        const bool scrolls = content > body.h + 1;
+        const float offset = scrolls ? ui.scroll("rows", body, content) : 0;
+        const Rect inside{body.x, body.y - offset, body.w - (scrolls ? 10.0f : 0.0f), content};
+        if (scrolls) ui.clip({body.x - 12, body.y, body.w + 24, body.h});
+        float y = inside.y;
+        for (size_t band = 0; band < bands; ++band)
+            y = draw_band(ui, table, base, band * each, std::min(columns, (band + 1) * each), each,
+                          {inside.x, y, inside.w, 0}, name, height, hidden, body);
+        if (scrolls) ui.unclip();
+        if (stacks > 0) draw_stacks(ui, table, stacks, {body.x, y + 14, body.w, body.bottom() - y - 14}, name, hidden);
+    }
+
+    // Some columns with their heads, of all rows; returns where it ends.
+    float draw_band(Ui& ui, const FigureTable& table, size_t base, size_t first, size_t last, size_t each, const Rect& area,
+                    float name, float height, bool hidden, const Rect& seen) {
+        const Theme& theme = *ui.theme;
+        const float pitch = (area.w - name) / static_cast<float>(each);
+        for (size_t c = first; c < std::min(last, table.columns.size()); ++c) {
+            const float right = area.x + name + pitch * static_cast<float>(c - first + 1) - 10;
+            ui.text(right, area.y + 14, table.columns[c].title,
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .width = pitch - 6});
+            ui.text(right, area.y + 30, table.columns[c].unit == "B" ? "bytes" : table.columns[c].unit,
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 6});
+        }
+        float y = area.y + 40;
+        for (size_t r = 0; r < table.rows.size(); ++r, y += height) {
+            if (y > seen.bottom()) continue;
+            const FigureRow& row = table.rows[r];
+            const Rect line{area.x, y, area.w, height};
+            if (r == base && table.rows.size() > 1) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
+            ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
+            ui.text(line.x, line.y + 16, !hidden && height < 38 && table.over(r) > 0 ? "over: " + row.name : row.name,
+                    {.size = 13, .weight = r == base ? 700 : 600, .width = name - 6});
+            const bool over = !hidden && table.over(r) > 0;
+            if (over) {  // hatched at its edge, and in words
+                ui.rect({line.x - 10, line.y, 6, line.h - 2}, data::black);
+                ui.hatch({line.x - 10, line.y, 6, line.h - 2}, data::vermillion, Hatch::diagonal);
+                if (height >= 38)
+                    ui.text(line.x, line.y + 32, over_text(table, r),
+                            {.size = 12, .color = theme.wrong, .weight = 600, .width = name - 6});
+            }
+            if (r == base && table.rows.size() > 1 && height >= (over ? 54.0f : 38.0f))
+                ui.text(line.x, line.y + (over ? 48 : 32), "base", {.size = 12, .color = theme.quiet, .width = name - 6});
+            for (size_t c = first; c < std::min(last, table.columns.size()); ++c) {
+                const float right = area.x + name + pitch * static_cast<float>(c - first + 1) - 10, width = pitch - 20;
+                ui.text(right, line.y + 16, hidden ? "?" : lessons::figure_text(row.values[c], table.columns[c].unit),
+                        {.size = 13, .align = Align::right, .mono = true, .width = pitch - 6});
+                if (hidden) continue;
+                double most = 0;
+                for (const FigureRow& other : table.rows)
+                    if (std::fabs(other.values[c]) > most) most = std::fabs(other.values[c]);
+                if (height >= 34 && most > 0 && !std::isnan(row.values[c])) {
+                    const Rect track{right - width, line.y + 22, width, 6};
+                    ui.rect(track, theme.grid);
+                    ui.rect({track.x, track.y, std::max(1.0f, track.w * static_cast<float>(std::fabs(row.values[c]) / most)),
+                             track.h},
+                            sequential(0.6f, theme));
+                }
+                if (height >= 50 && r != base)
+                    ui.text(right, line.y + 44, times_of(row.values[c], table.rows[base].values[c]),
+                            {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true, .width = pitch - 6});
+            }
+            if (table.rows.size() > 1) {
+                if (ui.hovered(line))
+                    ui.tooltip(r == base ? "the base: the others are told in its figures" : "click: compare with this row");
+                if (ui.area(fmt::format("row {} from {}", r, first), line)) base_ = r;
+            }
+        }
+        return y;
+    }
+
+    // One row alone: its figures as cards, large, and what its memory and time are made of below.
+    static void draw_row(Ui& ui, const FigureTable& table, const Rect& body, bool hidden) {
+        float below = 0;
+        size_t stacks = table.stacks.size();
+        for (; stacks > 0; --stacks) {
+            below = 0;
+            for (size_t i = 0; i < stacks; ++i) below += 14 + figure_stack_least(table.stacks[i]);
+            if (body.h - below >= 120) break;
+        }
+        if (stacks == 0) return static_cast<void>(draw_cards(ui, table, body, hidden));
+        const float used = draw_cards(ui, table, {body.x, body.y, body.w, body.h - below}, hidden);
+        draw_stacks(ui, table, stacks, {body.x, body.y + used + 18, body.w, body.h - used - 18},
+                    std::clamp(body.w * 0.16f, 90.0f, 190.0f), hidden);
+    }
+
+    static float draw_cards(Ui& ui, const FigureTable& table, const Rect& body, bool hidden) {
+        const Theme& theme = *ui.theme;
+        const FigureRow& row = table.rows.front();
+        const size_t count = std::max<size_t>(1, table.columns.size());
+        const float after = ui.text(body.x, body.y + 16, row.name, {.size = 15, .weight = 700, .width = body.w}) + 14;
+        if (const std::string over = over_text(table, 0); !hidden && !over.empty() && after + 40 < body.right())
+            ui.text(after, body.y + 16, over,
+                    {.size = 14, .color = theme.wrong, .weight = 600, .width = body.right() - after});
+        const float top = body.y + 28, room = std::max(30.0f, body.bottom() - top), gap = 10;
+        // As few lines as leave a card 128 wide, and as many as cards stay under 96 high.
+        auto each = static_cast<size_t>(std::clamp((body.w + gap) / (128 + gap), 1.0f, static_cast<float>(count)));
+        const size_t lines = (count + each - 1) / each;
+        each = (count + lines - 1) / lines;
+        const float width = (body.w + gap) / static_cast<float>(each) - gap;
+        const float height = std::clamp((room + gap) / static_cast<float>(lines) - gap, 50.0f, 92.0f);
+        const float content = static_cast<float>(lines) * (height + gap) - gap;
+        const Rect seen{body.x, top, body.w, room};
+        const bool scrolls = content > room + 1;
+        const float offset = scrolls ? ui.scroll("cards", seen, content) : 0;
+        ui.clip({body.x - 12, top, body.w + 24, room});
+        for (size_t c = 0; c < table.columns.size(); ++c) {
+            const Rect card{body.x + (width + gap) * static_cast<float>(c % each),
+                            top + (height + gap) * static_cast<float>(c / each) - offset, width - (scrolls ? 6.0f : 0.0f),
+                            height};
+            if (card.y > body.bottom()) break;
+            ui.rect(card, theme.panel2, 4);
+            const std::string figure = hidden ? "?" : lessons::figure_text(row.values[c], table.columns[c].unit);
+            float size = 20;
+            for (const float smaller : {18.0f, 16.0f, 14.0f})
+                if (ui.text_width(figure, {.size = size, .weight = 700}) > card.w - 20) size = smaller;
+            const float middle = card.y + card.h / 2;
+            ui.text(card.x + 10, middle - 8, table.columns[c].title,
+                    {.size = 12, .color = theme.ink2, .width = card.w - 20});
+            const float x =
+                ui.text(card.x + 10, middle + 15, figure, {.size = size, .weight = 700, .width = card.w - 20}) + 6;
+            const std::string& unit = table.columns[c].unit;
+            if (unit != "B" && x + 20 < card.right() - 8)
+                ui.text(x, middle + 15, unit, {.size = 12, .color = theme.quiet, .width = card.right() - 8 - x});
+        }
+        ui.unclip();
+        return 28 + std::min(content, room);
+    }
+
+    // How many of the stacks there is room for below the table; its rows move closer where that makes room.
+    static size_t stacks_that_fit(const FigureTable& table, float room, float& height) {
+        const float rows = static_cast<float>(table.rows.size());
+        for (size_t stacks = table.stacks.size(); stacks > 0; --stacks) {
+            float least = 14.0f * static_cast<float>(stacks);
+            for (size_t i = 0; i < stacks; ++i) least += figure_stack_least(table.stacks[i]);
+            for (const float pitch : {height, 38.0f}) {
+                if (pitch > height || pitch * rows + least > room) continue;
+                height = pitch;
+                return stacks;
+            }
+        }
+        return 0;
+    }
+
+    static void draw_stacks(Ui& ui, const FigureTable& table, size_t stacks, Rect area, float name, bool hidden) {
+        for (size_t i = 0; i < stacks; ++i) {
+            const float share = area.h / static_cast<float>(stacks - i) - (i + 1 < stacks ? 14.0f : 0.0f);
+            const float height = std::min(share, figure_stack_most(table.stacks[i]));
+            draw_figure_stack(ui, table, table.stacks[i], {area.x, area.y, area.w, height}, name, hidden);
+            area = {area.x, area.y + height + 14, area.w, area.h - height - 14};
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_figure_rows_view() {
+    return std::make_unique<FigureRowsView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,135 @@
+// D9's chips and numbers: of bare schedules (ranks, micro-batches, times), or of a training run (model, schedule, plan).
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "app/gui/views/cluster/cluster_controls.h"
+#include "app/gui/views/pipeline/pipeline_picture.h"
+#include "lessons/player/cluster_training.h"
+
+namespace lockstep::gui {
+
+std::string move_stages(lessons::ClusterSetup& wanted, const StageMove& move) {
+    std::string refused;
+    for (int i = 0; i < std::abs(move.by) && refused.empty(); ++i)
+        refused = lessons::move_boundary(wanted, move.row, move.by > 0);
+    return refused;
+}
+
+namespace {
+
+// Of a training run: its model, its schedule and its plan.
+float training_controls(Session& session, lessons::ClusterSetup wanted, ControlRow& row, int picked, std::string& refused) {
+    lessons::ClusterTraining& setup = wanted.training;
+    const lessons::ClusterTraining before = setup;
+    for (const lessons::ClusterModel& model : lessons::cluster_models())
+        if (row.chip(model.name, setup.model == model.name) && setup.model != model.name) {
+            setup.model = model.name;
+            setup.batch = model.batch;
+        }
+    row.gap(8);
+    bool chunks = false;
+    for (const parallel::ScheduleRow& one : parallel::schedules()) {
+        const bool on = setup.plan.schedule == one.name;
+        chunks = chunks || (on && one.chunks == 0);
+        if (row.chip(one.title, on) && !on) {
+            setup.plan.schedule = one.name;
+            if (one.versions != nullptr) setup.plan.zero = 0;  // versions of whole weights are kept
+        }
+    }
+    row.gap(6);
+    const auto doubled = [&](std::string_view name, int& value, std::string_view tip) {
+        const int by = row.number(name, std::to_string(value), tip);
+        value = by > 0 ? value * 2 : by < 0 ? std::max(1, value / 2) : value;
+    };
+    doubled("dp", setup.plan.dp, "ranks that each take a part of the batch");
+    doubled("pp", setup.plan.pp, "ranks that each hold some of the layers");
+    doubled("tp", setup.plan.tp, "ranks that each hold a part of every layer");
+    doubled("cp", setup.plan.cp, "ranks that each hold a part of every sequence");
+    setup.plan.zero +=
+        row.number("ZeRO", std::to_string(setup.plan.zero), "what dp ranks share: 1 Adam, 2 gradients, 3 weights");
+    doubled("micro-batches", setup.plan.microbatches, "that a dp rank's part of the batch goes through in");
+    if (chunks)
+        setup.plan.chunks += row.number("chunks", std::to_string(setup.plan.chunks), "of the model that a rank holds");
+    const int batch = row.number("batch", std::to_string(setup.batch), "examples of a step, of all ranks together");
+    setup.batch = batch > 0 ? setup.batch * 2 : batch < 0 ? std::max<int64_t>(1, setup.batch / 2) : setup.batch;
+    const int seed = row.number("seed", std::to_string(setup.seed), "of the first weights and of the data");
+    if (seed > 0 || setup.seed > 0) setup.seed += static_cast<uint64_t>(static_cast<int64_t>(seed));
+    if (setup.model != before.model) setup.plan.cut.clear();
+    if (const StageMove move = turned_boundary(row, lessons::parts_of(wanted), setup.plan.pp, picked, "block"); move.by != 0)
+        refused = move_stages(wanted, move);
+    if (!setup.plan.cut.empty() && row.chip("even stages", false)) setup.plan.cut.clear();
+    const bool other = !(setup == before);
+    const bool flushes = setup.plan.pp == 1 || parallel::schedule_named(setup.plan.schedule).versions == nullptr;
+    setup.steps += row.number(
+        flushes ? "step" : "update", std::to_string(setup.steps),
+        flushes ? "the one that is shown: + trains one more" : "the one that is shown, of all that ran in one go");
+    if (session.cluster_asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
+        session.post({Request::Kind::cancel_own, 0, {}});
+    if (row.drawing() && other) setup.steps = 1;
+    if (row.drawing() && !(lessons::within_limits(setup) == before)) {
+        if (!flushes) session.cluster.time = -1;  // the clock goes to the update
+        ask_cluster(session, wanted);
+    }
+    return row.height() + 2;
+}
+
+}  // namespace
+
+float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, std::string& refused, bool draw) {
+    lessons::ClusterSetup wanted = cluster_setup(session);
+    lessons::PipelineSetup& setup = wanted.pipeline;
+    const lessons::PipelineSetup before = setup;
+    ControlRow row(ui, body, draw);
+    if (session.workspace == "cluster") {
+        if (row.chip("schedules", !wanted.training.on) && wanted.training.on) {
+            wanted.training.on = false;
+            ask_cluster(session, wanted);
+        }
+        if (row.chip("training run", wanted.training.on) && !wanted.training.on) {
+            wanted.training.on = true;
+            ask_cluster(session, wanted);
+        }
+        row.gap(8);
+    }
+    if (wanted.training.on) return training_controls(session, wanted, row, picked, refused);
+    bool chunks = false;
+    for (const parallel::ScheduleRow& one : parallel::schedules()) {
+        const auto at = std::find(setup.kinds.begin(), setup.kinds.end(), one.name);
+        if (at != setup.kinds.end()) chunks = chunks || one.chunks == 0;
+        if (!row.chip(one.title, at != setup.kinds.end())) continue;
+        if (at == setup.kinds.end()) {  // the older of the two gives way
+            if (setup.kinds.size() > 1) setup.kinds.erase(setup.kinds.begin());
+            setup.kinds.emplace_back(one.name);
+        } else if (setup.kinds.size() > 1) {
+            setup.kinds.erase(at);
+        }
+    }
+    row.gap(6);
+    setup.ranks += row.number("ranks", std::to_string(setup.ranks), "pipeline ranks: 1 to 64");
+    setup.microbatches += row.number("micro-batches", std::to_string(setup.microbatches), "of one step: 1 to 128");
+    if (chunks) setup.chunks += row.number("chunks", std::to_string(setup.chunks), "of the model that a rank holds");
+    const auto time = [&](std::string_view name, double value, double least, std::string_view tip) {
+        return std::max(least, value + 0.25 * row.number(name, amount(value), tip));
+    };
+    setup.forward = time("F", setup.forward, 0.25, "units a forward takes");
+    setup.input = time("I", setup.input, 0.25, "units the gradient of the input takes");
+    setup.weight = time("W", setup.weight, 0.25, "units the gradient of the weights takes");
+    setup.hop = time("hop", setup.hop, 0, "units from one rank to the next");
+    setup.slow_rank +=
+        row.number("slow rank", setup.slow_rank < 0 ? "none" : std::to_string(setup.slow_rank), "a straggler");
+    if (setup.slow_rank >= 0) setup.slow_factor = time("by", setup.slow_factor, 1, "how many times slower it is");
+    setup.limit = std::max(1, setup.activation_limit() + row.number("limit", std::to_string(setup.activation_limit()),
+                                                                    "micro-batches whose activations fit"));
+    if (setup.limit == setup.ranks) setup.limit = 0;
+    if (setup.ranks != before.ranks || setup.microbatches != before.microbatches || setup.chunks != before.chunks)
+        setup.moves.clear();
+    if (const StageMove move = turned_boundary(row, lessons::parts_of(wanted), setup.ranks, picked, "layer"); move.by != 0)
+        refused = move_stages(wanted, move);
+    if (!setup.layers.empty() && row.chip("even stages", false)) setup.layers.clear();
+    if (!setup.moves.empty() && row.chip("undo move", false)) setup.moves.pop_back();
+    if (draw && !(setup == before)) ask_cluster(session, wanted);
+    return row.height() + 2;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,511 @@
+// D9's picture.
+#include "app/gui/views/pipeline/pipeline_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace lockstep::gui {
+
+namespace {
+
+using parallel::ActionKind;
+
+constexpr float letter_size = 12;
+constexpr Color dark_forward = rgb(0x005A8C), dark_input = rgb(0x00573F), dark_weight = rgb(0x8A3F6C);
+
+TextStyle letter_style(Color fill) {
+    return {.size = letter_size, .color = text_on(fill), .align = Align::center, .weight = 600};
+}
+
+// What twin code tells a fill where no letter fits.
+Hatch hatch_of(ActionKind kind) {
+    switch (kind) {
+        case ActionKind::backward_input:
+            return Hatch::horizontal;
+        case ActionKind::backward_weight:
+            return Hatch::diagonal;
+        case ActionKind::recompute:
+            return Hatch::dots;
+        case ActionKind::update:
+            return Hatch::cross;
+        default:
+            return Hatch::solid;
+    }
+}
+
+void box(Ui& ui, const Rect& r, ActionKind kind, Color fill, bool lettered) {
+    ui.rect(r, fill);
+    if (!lettered && hatch_of(kind) != Hatch::solid) ui.hatch(r, faded(text_on(fill), 0.55f), hatch_of(kind));
+}
+
+void draw_action(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, const parallel::ActionRun& run, float y) {
+    const parallel::Schedule& schedule = block.shown->run.schedule;
+    const float x0 = p.x(run.begin), x1 = p.x(run.end), width = x1 - x0;
+    if (!parallel::computes(run.action.kind)) {  // a message under way: thin
+        if (width > 1) ui.rect({x0, y + block.bar - 3, width, 3}, ui.theme->ink3);
+        return;
+    }
+    const float gap = width >= 6 ? 1.0f : 0.0f;
+    const int chunk = schedule.chunks > 1 ? schedule.chunk_of(run.action.stage, run.action.microbatch) : 0;
+    const Rect whole{x0 + gap, y, std::max(1.0f, width - 2 * gap), block.bar};
+    std::string label = parallel::text_of(run.action);
+    const auto room = [&](std::string_view text) { return ui.text_width(text, {.size = letter_size, .weight = 600}) + 5; };
+    if (room(label) > width && !label.empty()) label.resize(1);  // the letter alone
+    const bool fits = block.bar >= 13 && room(label) <= width;
+    if (run.action.kind == ActionKind::backward) {  // in one piece: two fills, no gap
+        const Color input = fill_of(ActionKind::backward_input, chunk, schedule.chunks),
+                    weight = fill_of(ActionKind::backward_weight, chunk, schedule.chunks);
+        const float cut = whole.w * static_cast<float>(p.split);
+        const float rest = whole.w - cut;
+        box(ui, {whole.x, y, cut, block.bar}, ActionKind::backward_input, input, fits && room(label) <= cut + 2);
+        box(ui, {whole.x + cut, y, rest, block.bar}, ActionKind::backward_weight, weight, fits && room("+W") <= rest + 2);
+        if (fits && room(label) <= cut + 2) {
+            ui.text(whole.x + cut / 2, y + block.bar / 2 + 4.5f, label, letter_style(input));
+            if (room("+W") <= rest + 2)
+                ui.text(whole.x + cut + (whole.w - cut) / 2, y + block.bar / 2 + 4.5f, "+W", letter_style(weight));
+        } else if (fits) {
+            ui.text(whole.x + whole.w / 2, y + block.bar / 2 + 4.5f, label, letter_style(input));
+        }
+        return;
+    }
+    const Color fill = fill_of(run.action.kind, chunk, schedule.chunks);
+    box(ui, whole, run.action.kind, fill, fits);
+    if (run.action.kind == ActionKind::recompute && whole.w >= 24)
+        ui.hatch(whole, faded(text_on(fill), 0.4f), Hatch::diagonal);
+    if (fits) ui.text(whole.x + whole.w / 2, y + block.bar / 2 + 4.5f, label, letter_style(fill));
+}
+
+void draw_idle(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, const parallel::IdleRun& idle, float y) {
+    const float x0 = p.x(idle.begin), x1 = p.x(idle.end);
+    if (x1 - x0 < 1.5f) return;
+    ui.hatch({x0 + 1, y, x1 - x0 - 2, block.bar}, ui.theme->ink3, Hatch::dots);
+    if (block.bar < 14) return;
+    const float words = ui.text_width(idle.reason, {.size = 12});
+    const float left = std::max(x0, p.plot.x), right = std::min(x1, p.plot.right());
+    if (words + 16 > right - left) return;
+    const float middle = (left + right) / 2, h = std::min(16.0f, block.bar - 2);
+    ui.rect({middle - words / 2 - 5, y + (block.bar - h) / 2, words + 10, h}, ui.theme->panel, 3);
+    ui.text(middle, y + block.bar / 2 + 4.5f, idle.reason, {.size = 12, .color = ui.theme->ink2, .align = Align::center});
+}
+
+// Alive activations as a step curve over its fill, the limit dashed.
+void draw_curve(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, int rank, float unit) {
+    const parallel::ScheduleRun& run = block.shown->run;
+    const auto& steps = run.activations[static_cast<size_t>(rank)];
+    const float base = block.row_y(rank) + block.bar + 2 + block.curve;
+    const auto share = static_cast<float>(run.schedule.share());
+    std::vector<Point> line;
+    line.reserve(2 * steps.size() + 4);
+    const float from = p.x(std::max(p.begin, 0.0)), until = p.x(std::min(p.end, run.total));
+    float before = 0;
+    line.push_back({from, base});
+    for (size_t i = 0; i < steps.size(); ++i) {
+        const double end = i + 1 < steps.size() ? steps[i + 1].time : run.total;
+        const float height = static_cast<float>(steps[i].alive) * share * unit;
+        const float x0 = std::clamp(p.x(steps[i].time), from, until), x1 = std::clamp(p.x(end), from, until);
+        if (height != before) line.push_back({x0, base - before}), line.push_back({x0, base - height});
+        if (height > 0 && x1 > x0) ui.rect({x0, base - height, x1 - x0, height}, faded(data::orange, 0.22f));
+        before = height;
+    }
+    line.push_back({until, base - before});
+    if (before > 0) line.push_back({until, base});
+    ui.polyline(line, ui.theme->dark ? data::orange : rgb(0xB36B00), 1.5f);
+    const float limit = base - static_cast<float>(p.limit) * unit;
+    if (limit >= base - block.curve - 1) ui.hatch({from, limit, until - from, 1.5f}, data::vermillion, Hatch::vertical);
+}
+
+// What most of each pixel's time went to, by rows of ranks: made once for a run and a window.
+void draw_coarse(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, uint64_t version) {
+    const parallel::ScheduleRun& run = block.shown->run;
+    const int w = std::max(1, static_cast<int>(p.plot.w * ui.scale)),
+              row = std::max(1, static_cast<int>(block.pitch * ui.scale));
+    const int h = row * block.ranks;
+    const Theme& theme = *ui.theme;
+    const auto mark = [](uint64_t hash, double value) {
+        return (hash ^ static_cast<uint64_t>(std::llround(value * 4096))) * 1099511628211ull;
+    };
+    version = mark(mark(mark(mark(version, p.begin), p.end), row), static_cast<double>(theme.panel));
+    const Rect to{p.plot.x, block.rows.y - block.scrolled, p.plot.w, static_cast<float>(h) / ui.scale};
+    ui.picture("coarse " + block.shown->kind, version, w, h, to, [&](std::span<Color> pixels) {
+        std::fill(pixels.begin(), pixels.end(), theme.panel);
+        constexpr size_t kinds = 4;  // forward, input, weight, other
+        std::vector<std::array<float, kinds>> share(static_cast<size_t>(w));
+        const double scale = w / (p.end - p.begin);
+        for (int rank = 0; rank < block.ranks; ++rank) {
+            for (auto& one : share) one = {};
+            const auto add = [&](double begin, double end, size_t kind) {
+                const double x0 = std::max(0.0, (begin - p.begin) * scale),
+                             x1 = std::min<double>(w, (end - p.begin) * scale);
+                for (auto x = static_cast<int>(x0); x < w && x < x1; ++x)
+                    share[static_cast<size_t>(x)][kind] +=
+                        static_cast<float>(std::min<double>(x + 1, x1) - std::max<double>(x, x0));
+            };
+            for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)]) {
+                const double cut = one.begin + (one.end - one.begin) * p.split;
+                switch (one.action.kind) {
+                    case ActionKind::forward:
+                        add(one.begin, one.end, 0);
+                        break;
+                    case ActionKind::backward:
+                        add(one.begin, cut, 1);
+                        add(cut, one.end, 2);
+                        break;
+                    case ActionKind::backward_input:
+                        add(one.begin, one.end, 1);
+                        break;
+                    case ActionKind::backward_weight:
+                        add(one.begin, one.end, 2);
+                        break;
+                    case ActionKind::update:
+                    case ActionKind::recompute:
+                        add(one.begin, one.end, 3);
+                        break;
+                    default:
+                        break;
+                }
+            }
+            static constexpr ActionKind of[] = {ActionKind::forward, ActionKind::backward_input, ActionKind::backward_weight,
+                                                ActionKind::update};
+            const int gap = row >= 4 ? 1 : 0;
+            for (int x = 0; x < w; ++x) {
+                const auto& one = share[static_cast<size_t>(x)];
+                const auto most = static_cast<size_t>(std::max_element(one.begin(), one.end()) - one.begin());
+                const float busy = one[0] + one[1] + one[2] + one[3];
+                if (busy < 0.5f) continue;
+                const Color fill = fill_of(of[most], 0, 1), ink = mix(fill, data::black, 0.45f);
+                for (int y = 0; y < row - gap; ++y) {
+                    const bool stroke = (most == 1 && y % 4 == 1) || (most == 2 && (x + y) % 6 == 0);
+                    pixels[static_cast<size_t>(rank * row + y) * static_cast<size_t>(w) + static_cast<size_t>(x)] =
+                        stroke ? ink : fill;
+                }
+            }
+        }
+    });
+}
+
+// The way of the picked micro-batch from rank to rank, and its actions outlined.
+void draw_picked(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block) {
+    const parallel::ScheduleRun& run = block.shown->run;
+    struct Stop {
+        double begin = 0, end = 0;
+        int rank = 0, order = 0;
+    };
+    std::vector<Stop> stops;  // forward by stage, then backward by stage from the last
+    const int stages = run.schedule.stages();
+    for (int rank = 0; rank < block.ranks; ++rank)
+        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)]) {
+            if (one.action.microbatch != p.microbatch || !parallel::computes(one.action.kind)) continue;
+            if (one.action.kind == ActionKind::update || one.action.kind == ActionKind::recompute) continue;
+            if (one.action.kind == ActionKind::forward)
+                stops.push_back({one.begin, one.end, rank, one.action.stage});
+            else if (one.action.kind != ActionKind::backward_weight) {
+                const double end = one.action.kind == ActionKind::backward ? one.begin + (one.end - one.begin) : one.end;
+                stops.push_back({one.begin, end, rank, 2 * stages - 1 - one.action.stage});
+            }
+        }
+    std::stable_sort(stops.begin(), stops.end(), [](const Stop& a, const Stop& b) { return a.order < b.order; });
+    const float top = block.rows.y, bottom = block.rows.bottom();
+    const auto seen = [&](int rank) { return block.row_y(rank) >= top - 1 && block.row_y(rank) + block.bar <= bottom + 1; };
+    for (size_t i = 1; i < stops.size(); ++i) {
+        const Stop &a = stops[i - 1], &b = stops[i];
+        if (a.rank == b.rank || b.begin < a.end - 1e-9 || std::abs(a.order - b.order) != 1) continue;
+        if (!seen(a.rank) || !seen(b.rank)) continue;
+        const bool down = b.rank > a.rank;
+        ui.line({p.x(a.end), block.row_y(a.rank) + (down ? block.bar : 0)},
+                {p.x(b.begin), block.row_y(b.rank) + (down ? 0 : block.bar)}, ui.theme->ink, 1);
+    }
+    for (int rank = 0; rank < block.ranks; ++rank) {
+        if (!seen(rank) || (p.coarse && rank != p.rank)) continue;
+        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)]) {
+            if (one.action.microbatch != p.microbatch || !parallel::computes(one.action.kind)) continue;
+            if (one.action.kind == ActionKind::update) continue;
+            const float x0 = p.x(one.begin), x1 = p.x(one.end);
+            if (x1 < p.plot.x || x0 > p.plot.right()) continue;
+            ui.outline({x0, block.row_y(rank), std::max(2.0f, x1 - x0), block.bar}, block.bar >= 19 ? 2.0f : 0.8f);
+        }
+    }
+}
+
+}  // namespace
+
+Color fill_of(ActionKind kind, int chunk, int chunks) {
+    const float share = chunks > 1 ? static_cast<float>(chunk) / static_cast<float>(chunks - 1) : 0;
+    switch (kind) {
+        case ActionKind::forward:
+        case ActionKind::recompute:
+            return mix(data::sky, dark_forward, share);
+        case ActionKind::backward_input:
+        case ActionKind::backward:
+            return mix(data::green, dark_input, share);
+        case ActionKind::backward_weight:
+            return mix(data::purple, dark_weight, share);
+        case ActionKind::update:
+            return data::yellow;
+        default:
+            return data::grey;
+    }
+}
+
+namespace {
+
+struct LegendRow {
+    ActionKind kind;
+    std::string_view letter, words;
+};
+constexpr LegendRow legend_rows[] = {{ActionKind::forward, "F", "forward"},
+                                     {ActionKind::backward_input, "I", "input gradient"},
+                                     {ActionKind::backward_weight, "W", "weight gradient"},
+                                     {ActionKind::backward, "B", "both in one"}};
+constexpr std::string_view legend_plain[] = {"idle", "activations alive", "limit"};
+
+}  // namespace
+
+std::string_view darker_words(const lessons::ClusterScene& scene) {
+    bool chunks = false, copies = false;
+    for (const lessons::ScheduleShown& one : scene.schedules) {
+        copies = copies || one.run.schedule.copies > 1;
+        chunks = chunks || (one.run.schedule.copies == 1 && one.run.schedule.chunks > 1);
+    }
+    if (copies) return chunks ? "darker: later chunk, or entered at the last rank" : "darker: entered at the last rank";
+    return chunks ? "darker: later chunk" : "";
+}
+
+float legend_width(const Ui& ui, std::string_view darker) {
+    float width = 0;
+    for (const LegendRow& row : legend_rows) width += 26 + ui.text_width(row.words, {.size = 13}) + 12;
+    for (const std::string_view words : legend_plain) width += 26 + ui.text_width(words, {.size = 13}) + 12;
+    return width + (darker.empty() ? 0 : ui.text_width(darker, {.size = 13}) + 12);
+}
+
+void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const PipelinePlaces& places,
+                          std::string_view darker) {
+    const Theme& theme = *ui.theme;
+    const auto words = [&](std::string_view text) {
+        x = ui.text(x, baseline, text, {.size = 13, .color = theme.ink2}) + 12;
+    };
+    const auto fits = [&](std::string_view text) { return x + 26 + ui.text_width(text, {.size = 13}) <= right; };
+    for (const LegendRow& row : legend_rows) {
+        if (!fits(row.words)) return;
+        const Color fill = fill_of(row.kind, 0, 1);
+        const Rect swatch{x, baseline - 12, 20, 15};
+        if (row.kind == ActionKind::backward) {
+            ui.rect({swatch.x, swatch.y, 10, 15}, fill);
+            ui.rect({swatch.x + 10, swatch.y, 10, 15}, fill_of(ActionKind::backward_weight, 0, 1));
+        } else {
+            ui.rect(swatch, fill);
+        }
+        if (places.coarse && hatch_of(row.kind) != Hatch::solid)
+            ui.hatch(swatch, faded(text_on(fill), 0.55f), hatch_of(row.kind));
+        else
+            ui.text(x + 10, baseline, row.letter, letter_style(fill));
+        x += 26;
+        words(row.words);
+    }
+    if (!darker.empty() && x + ui.text_width(darker, {.size = 13}) <= right) words(darker);
+    if (!fits(legend_plain[0])) return;
+    ui.hatch({x, baseline - 12, 20, 15}, theme.ink3, Hatch::dots);
+    x += 26;
+    words(legend_plain[0]);
+    if (!fits(legend_plain[1])) return;
+    ui.rect({x, baseline - 6, 20, 8}, faded(data::orange, 0.25f));
+    ui.rect({x, baseline - 7, 20, 1.5f}, theme.dark ? data::orange : rgb(0xB36B00));
+    x += 26;
+    words(legend_plain[1]);
+    if (!fits(legend_plain[2])) return;
+    ui.hatch({x, baseline - 6, 20, 1.5f}, data::vermillion, Hatch::vertical);
+    x += 26;
+    words(legend_plain[2]);
+}
+
+void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, uint64_t version) {
+    const Theme& theme = *ui.theme;
+    const lessons::ScheduleShown& shown = *block.shown;
+    const float base = block.head.y + 16;
+    float x = ui.text(block.head.x, base, shown.title, {.size = 16, .weight = 700});
+    if (!shown.refusal.empty()) {
+        ui.paragraph({p.plot.x, block.head.y + 24, p.plot.w, 60}, shown.refusal,
+                     {.size = 14, .color = shown.executed ? theme.ink2 : theme.wrong}, 22);
+        return;
+    }
+    const parallel::ScheduleRun& run = shown.run;
+    const Provenance provenance = shown.executed ? Provenance::executed : Provenance::simulated;
+    const float badge = ui.text_width(name_of(provenance), {.size = 12}) + 16;
+    ui.badge(block.head.right() - badge, base, provenance);
+    const float right = block.head.right() - badge - 10;
+    x = std::max(x + 14, p.plot.x);
+    const auto fact = [&](const std::string& words, const TextStyle& style) {
+        if (x + ui.text_width(words, style) <= right) x = ui.text(x, base, words, style) + 20;
+    };
+    fact(fmt::format("{} {}", amount(run.total), run.unit), {.size = 16, .weight = 700});
+    if (std::abs(run.cost - run.total) > 1e-6 * run.total)
+        fact(fmt::format("{} where more follow", amount(run.cost)), {.size = 14, .color = theme.ink2});
+    const std::string bubble = fmt::format("bubble {:.1f} % of total, {:.1f} % over ideal", 100 * run.bubble_of_total(),
+                                           100 * run.bubble_over_ideal());
+    const std::string ideal = fmt::format("ideal {}", amount(run.ideal)),
+                      mean = fmt::format("idle {} a rank", amount(run.idle_a_rank()));
+    const float before = ui.text_width(ideal, {.size = 14}) + ui.text_width(mean, {.size = 14}) + 40;
+    if (x + before + ui.text_width(bubble, {.size = 14, .weight = 600}) <= right) {
+        fact(ideal, {.size = 14, .color = theme.ink2});
+        fact(mean, {.size = 14, .color = theme.ink2});
+    }
+    fact(bubble, {.size = 14, .weight = 600});
+    if (right - x > 120 && ui.text_width(shown.summary, {.size = 13}) <= right - x)
+        ui.text(x, base, shown.summary, {.size = 13, .color = theme.ink2});
+
+    ui.clip({block.head.x - 6, block.rows.y - 1, block.head.w + 12, block.rows.h + 2});
+    double most = p.limit;
+    for (int rank = 0; rank < block.ranks; ++rank) most = std::max(most, peak_of(run, rank));
+    const float unit = block.curve / static_cast<float>(most);
+    if (const float y = block.row_y(p.rank); p.rank < block.ranks)
+        ui.rect({block.head.x - 6, y - 2, p.x(std::min(run.total, p.end)) - block.head.x + 10, block.pitch},
+                faded(theme.selected, 0.55f));
+    const int every = std::max(1, static_cast<int>(std::ceil(15 / block.pitch)));
+    for (int rank = 0; rank < block.ranks; ++rank) {
+        const float y = block.row_y(rank);
+        if (y + block.pitch < block.rows.y || y > block.rows.bottom()) continue;
+        const bool on = rank == p.rank;
+        std::string name = fmt::format("{} {}", run.schedule.chunks > 1 ? "rank" : "stage", rank);
+        if (shown.parts.size() > static_cast<size_t>(rank))
+            name += fmt::format(" · {}", shown.parts[static_cast<size_t>(rank)]);
+        if (block.pitch >= 15 || (on ? true : rank % every == 0 && std::abs(rank - p.rank) >= every))
+            ui.text(block.head.x, y + std::min(block.bar, 20.0f) / 2 + 5, name,
+                    {.size = block.pitch >= 15 ? 13.0f : 12.0f,
+                     .color = on ? theme.ink : theme.ink2,
+                     .weight = on ? 600 : 400,
+                     .width = p.plot.x - block.head.x - 4});
+        if (block.curve >= 13)
+            ui.text(block.head.x, y + block.bar + 2 + block.curve - 3,
+                    fmt::format("peak {} of {}", amount(peak_of(run, rank)), p.limit),
+                    {.size = 12,
+                     .color = peak_of(run, rank) > p.limit + 1e-9 ? theme.wrong
+                              : on                                ? theme.ink2
+                                                                  : theme.quiet,
+                     .width = p.plot.x - block.head.x - 4});
+    }
+    ui.unclip();
+    ui.clip({p.plot.x, block.rows.y - 4, p.plot.w + 4, block.rows.h + 6});
+    if (p.coarse) {
+        draw_coarse(ui, p, block, version);
+    } else {
+        for (int rank = 0; rank < block.ranks; ++rank) {
+            const float y = block.row_y(rank);
+            if (y + block.pitch < block.rows.y || y > block.rows.bottom()) continue;
+            for (const parallel::IdleRun& idle : run.idle[static_cast<size_t>(rank)])
+                if (idle.end > p.begin && idle.begin < p.end) draw_idle(ui, p, block, idle, y);
+            if (block.curve >= 6) draw_curve(ui, p, block, rank, unit);
+            const auto& actions = run.actions[static_cast<size_t>(rank)];
+            for (const parallel::ActionRun& one : actions)
+                if (one.end > p.begin && one.begin < p.end) draw_action(ui, p, block, one, y);
+        }
+    }
+    draw_picked(ui, p, block);
+    ui.unclip();
+}
+
+void draw_pipeline_axis(Ui& ui, const PipelinePlaces& p, const lessons::ClusterScene& scene, double now) {
+    const Theme& theme = *ui.theme;
+    const float y = p.axis_y;
+    std::string unit = "units";
+    std::vector<double> ends;
+    for (const PipelineBlock& block : p.blocks)
+        if (block.shown->refusal.empty()) {
+            unit = block.shown->run.unit;
+            ends.push_back(block.shown->run.total);
+        }
+    if (ends.empty() || schedule_end(scene) <= 0) return;
+    ui.rect({p.plot.x, y, p.plot.w, 1}, theme.line);
+    ui.text(p.label_x, y + 17, unit, {.size = 12, .color = theme.quiet});
+    const float cursor = p.x(now);
+    const bool in_view = now >= p.begin && now <= p.end;
+    const std::string flag = amount(now);
+    const float flag_width = ui.text_width(flag, {.size = 12, .weight = 600}) + 12;
+    std::vector<std::pair<float, float>> taken;
+    if (in_view) taken.emplace_back(cursor - flag_width / 2 - 4, cursor + flag_width / 2 + 4);
+    const auto tick = [&](double time, bool strong) {
+        const float x = p.x(time);
+        if (x < p.plot.x - 1 || x > p.plot.right() + 1) return;
+        ui.rect({x, y, 1, 4}, strong ? theme.ink2 : theme.line);
+        const std::string text = amount(time);
+        const TextStyle style{
+            .size = 12, .color = strong ? theme.ink : theme.quiet, .align = Align::center, .weight = strong ? 600 : 400};
+        const float half = ui.text_width(text, style) / 2 + 3;
+        for (const auto& [left, right] : taken)
+            if (x + half > left && x - half < right) return;
+        taken.emplace_back(x - half, x + half);
+        ui.text(x, y + 17, text, style);
+    };
+    for (const double end : ends) tick(end, true);
+    const double wanted = (p.end - p.begin) * 46 / static_cast<double>(std::max(1.0f, p.plot.w));
+    double step = std::pow(10, std::floor(std::log10(std::max(wanted, 1e-9))));
+    for (const double factor : {1.0, 2.0, 3.0, 5.0, 10.0})
+        if (step * factor >= wanted) {
+            step *= factor;
+            break;
+        }
+    for (double time = std::ceil(p.begin / step) * step; time <= p.end + step * 1e-6; time += step) tick(time, false);
+    // The shorter schedule's end, down to the axis.
+    if (ends.size() == 2 && std::abs(ends[0] - ends[1]) > 1e-9) {
+        const float x = p.x(std::min(ends[0], ends[1]));
+        for (size_t i = 0; i < p.blocks.size() && x > p.plot.x && x < p.plot.right(); ++i) {  // not through words of a head
+            const float from = p.blocks[i].rows.y, to = i + 1 < p.blocks.size() ? p.blocks[i].rows.bottom() : y;
+            ui.hatch({x - 0.5f, from, 1, to - from}, theme.ink2, Hatch::horizontal);
+        }
+    }
+    if (!in_view) return;
+    for (const PipelineBlock& block : p.blocks)
+        if (block.shown->refusal.empty()) ui.cursor_line(cursor, block.rows.y - 4, block.rows.bottom() + 2);
+    ui.cursor_line(cursor, y - 4, y + 4);
+    const float at = std::clamp(cursor, p.plot.x + flag_width / 2, p.plot.right() - flag_width / 2);
+    ui.rect({at - flag_width / 2, y + 3, flag_width, 18}, theme.ink, 3);
+    ui.text(at, y + 16, flag, {.size = 12, .color = theme.panel, .align = Align::center, .weight = 600});
+}
+
+void draw_saving(Ui& ui, const PipelinePlaces& p) {
+    if (p.blocks.size() != 2 || !p.blocks[0].shown->refusal.empty() || !p.blocks[1].shown->refusal.empty()) return;
+    for (const PipelineBlock& block : p.blocks)  // what staggers or never flushes costs less than it takes alone
+        if (const parallel::ScheduleRun& run = block.shown->run; std::abs(run.cost - run.total) > 1e-6 * run.total) return;
+    const double a = p.blocks[0].shown->run.total, b = p.blocks[1].shown->run.total;
+    const double shorter = std::min(a, b), longer = std::max(a, b);
+    if (longer - shorter < longer * 1e-6) return;
+    const PipelineBlock& block = p.blocks[a < b ? 0 : 1];
+    const float from = p.x(shorter) + 10, to = std::min(p.x(longer), p.plot.right());
+    const std::string words = fmt::format("{} {} sooner", amount(longer - shorter), block.shown->run.unit);
+    const float width = ui.text_width(words, {.size = 16, .weight = 700});
+    if (to - from < width + 8 || block.rows.h < 60 || p.x(shorter) < p.plot.x) return;
+    const float y = block.rows.y + block.rows.h / 2, middle = (from + to) / 2;
+    const Color ink = ui.theme->ink;
+    ui.rect({from, y - 0.75f, to - from, 1.5f}, ink);
+    ui.arrow_head({from - 6, y}, Way::left, ink, 5);
+    ui.rect({to - 1.5f, y - 6, 1.5f, 12}, ink);
+    ui.text(middle, y - 12, words, {.size = 16, .align = Align::center, .weight = 700});
+    ui.text(middle, y + 22, fmt::format("{:.0f} % off the step", 100 * (longer - shorter) / longer),
+            {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+}
+
+void draw_why(Ui& ui, const PipelinePlaces& p, const Why& why) {
+    if (why.block < 0 || why.block >= static_cast<int>(p.blocks.size())) return;
+    const PipelineBlock& block = p.blocks[static_cast<size_t>(why.block)];
+    std::vector<Point> path;
+    for (const auto& [time, rank] : why.path) path.push_back({p.x(time), block.row_y(rank) + block.bar / 2});
+    ui.clip({p.plot.x, block.rows.y - 4, p.plot.w + 4, block.rows.h + 6});
+    if (path.size() > 1) ui.halo_line(path);
+    for (const Point& point : path) ui.circle(point, 4, data::white), ui.ring(point, 4, data::black, 1.5f);
+    ui.unclip();
+    // The sentence stands over or under the row.
+    const TextStyle style{.size = 13};
+    const float most = std::min(p.plot.w - 8, 620.0f);
+    const float high = ui.paragraph({0, 0, most - 20, 200}, why.text, style, 18, false);
+    const float width = high <= 19 ? std::min(most, ui.text_width(why.text, style) + 20) : most;
+    float x = path.empty() ? p.plot.x : std::clamp(path.front().x - width / 2, p.plot.x, p.plot.right() - width);
+    const float row = block.row_y(why.rank);
+    float y = row + block.bar + 4;
+    if (y + high + 12 > p.axis_y) y = row - high - 16;
+    ui.rect({x, y, width, high + 12}, ui.theme->panel2, 4);
+    ui.frame({x, y, width, high + 12}, ui.theme->ink3, 1, 4);
+    ui.paragraph({x + 10, y + 5, width - 20, high + 4}, why.text, style, 18);
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,276 @@
+// Generations of GPUs as a table: what each row of core/model/gpus/gpus.cpp promises (derived), and how long the scene's
+// kernel takes there (simulated), with a bar a figure, as long as its share of the column's largest. A bar of time is a bar
+// of speed, so that longer is better in every column. Without a scene that names GPUs it shows five of them, without runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/gui/views/roofline/measured_data.h"
+#include "app/gui/views/sm/sm_views.h"
+#include "core/model/metrics/roofline.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr std::array<std::string_view, 5> usual = {"jetson-nano", "p100", "v100", "a100", "h100"};
+
+struct Column {
+    std::string_view title, unit;
+    double (*value)(const model::GpuSpec&);
+    int digits = 0;
+    int goes = 0;                   // in a narrow panel the columns with the lowest number go first; 0: stays
+    std::string_view answers = {};  // a question about this figure, while it is open
+};
+constexpr Column all_columns[] = {
+    {"SMs", "", [](const model::GpuSpec& g) { return double(g.sms.value); }, 0, 2},
+    {"FP32", "lanes", [](const model::GpuSpec& g) { return g.sms.value * g.sub_cores.value * g.fp32_lanes.value; }, 0, 4},
+    {"clock", "MHz", [](const model::GpuSpec& g) { return g.boost_mhz.value; }, 0, 3},
+    {"DRAM", "GB/s", [](const model::GpuSpec& g) { return g.dram_gb_per_second.value; }},
+    {"FP64", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }, 1, 0, "gpu.fp64_lanes"},
+    {"FP32", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp32_tflops.value; }, 1},
+    {"TF32 tensor", "TFLOP/s", [](const model::GpuSpec& g) { return g.tf32_tensor_tflops.value; }, 0, 1},
+    {"FP16", "TFLOP/s", [](const model::GpuSpec& g) { return std::max(g.fp16_tflops.value, g.fp16_tensor_tflops.value); },
+     1},
+};
+
+struct Row {
+    model::GpuSpec gpu;
+    double time_us = 0;                                   // of the kernel; 0: it did not run there
+    double dram_share = 0;                                // percent of the DRAM's peak
+    double slots = 0;                                     // percent of the issue slots
+    std::optional<device::MeasuredKernel> measured = {};  // the same launch on the real GPU
+};
+
+double metric(const lessons::GpuRun& run, std::string_view name) {
+    for (const model::Metric& m : run.metrics)
+        if (m.name == name) return m.value;
+    return 0;
+}
+
+std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
+    std::vector<Row> rows;
+    if (snapshot.generations)
+        for (const lessons::GpuRun& run : *snapshot.generations)
+            rows.push_back({run.gpu, run.time_us, metric(run, "dram_utilization"), metric(run, "issue_slot_utilization")});
+    if (snapshot.kernel && !session.measured->gpus.empty())
+        for (Row& row : rows)
+            row.measured = session.measured->find(*snapshot.kernel->program, snapshot.kernel->config, row.gpu.name);
+    if (rows.empty())
+        for (const std::string_view name : usual)
+            if (const auto gpu = model::gpu_named(name); gpu) rows.push_back({gpu.value()});
+    return rows;
+}
+
+std::string number(double value, int digits) {
+    if (value == 0) return "-";
+    if (value < 1 && digits > 0) return fmt::format("{:.2g}", value);
+    if (value >= 100) digits = 0;
+    return value >= 1000 ? with_commas(static_cast<int64_t>(std::llround(value))) : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string time_text(double us) {
+    return us >= 1000  ? fmt::format("{:.2f} ms", us / 1000)
+           : us >= 100 ? fmt::format("{:.0f} µs", us)
+                       : fmt::format("{:.2f} µs", us);
+}
+
+// What held the kernel back, as far as two shares can tell.
+std::string bound(const Row& row) {
+    return row.dram_share >= row.slots ? fmt::format("{:.0f} % of DRAM", row.dram_share)
+                                       : fmt::format("{:.0f} % of issue slots", row.slots);
+}
+
+// The peak that the kernel's arithmetic has on a GPU.
+struct OwnPeak {
+    std::string_view name = "FP32";
+    double (*value)(const model::GpuSpec&) = [](const model::GpuSpec& g) { return g.fp32_tflops.value; };
+};
+OwnPeak own_peak(const Snapshot& snapshot, const std::vector<Row>& rows) {
+    if (!snapshot.kernel || !snapshot.kernel->program) return {};
+    const std::string_view units = model::point_of(*snapshot.kernel).peak;
+    OwnPeak peak;
+    if (units == "fp64") peak = {"FP64", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }};
+    if (units == "tensor fp16") peak = {"FP16 tensor", [](const model::GpuSpec& g) { return g.fp16_tensor_tflops.value; }};
+    return peak.value(rows.front().gpu) > 0 && peak.value(rows.back().gpu) > 0 ? peak : OwnPeak();
+}
+
+std::string times_as(double factor) {
+    return factor >= 999.5 ? with_commas(std::llround(factor)) : fmt::format("{:.3g}", factor);
+}
+
+std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, bool hidden, const OwnPeak& peak) {
+    const Row& first = rows.front();
+    const Row& last = rows.back();
+    if (first.time_us <= 0 || last.time_us <= 0)
+        return fmt::format("From {} to {} the FP32 peak grew {:.0f} times, the memory bandwidth {:.0f} times.",
+                           first.gpu.title, last.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
+                           last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
+    if (hidden) return "The times of the kernel stay hidden until a question about them is answered.";
+    std::string text = fmt::format("{} runs {} times as fast on {} as on {}; the {} peak grew {} times, the bandwidth {}.",
+                                   kernel, times_as(first.time_us / last.time_us), last.gpu.title, first.gpu.title,
+                                   peak.name, times_as(peak.value(last.gpu) / peak.value(first.gpu)),
+                                   times_as(last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second));
+    for (const Row& row : rows)
+        if (row.measured) text += fmt::format(" {}: {}.", row.gpu.title, measured_sentence(*row.measured, row.time_us));
+    return text;
+}
+
+std::string kernel_name(const Snapshot& snapshot) {
+    return snapshot.kernel ? snapshot.kernel->program->shown_name() : std::string("The kernel");
+}
+
+bool column_hidden(const Session& session, const Column& column) {
+    return !column.answers.empty() && session.reveal_steps >= 0 && asks_for(session, column.answers);
+}
+
+// Before a question about this scene's times is answered, and while any is open in this step.
+bool times_hidden(const Session& session) {
+    return session.reveal_steps >= 0 || asks_for(session, "time_us") || asks_for(session, "cycles");
+}
+
+class GenerationsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const std::vector<Row> rows = rows_of(session, *snapshot);
+        const bool ran = rows.front().time_us > 0, hidden = times_hidden(session);
+        const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden, own_peak(*snapshot, rows));
+        const Rect body =
+            ui.panel(area, {.title = "Generations of GPUs",
+                            .right = ran && !hidden ? "bars: share of the column's largest; time: longer is faster"
+                                                    : "bars: share of the column's largest",
+                            .badge = ran ? Provenance::simulated : Provenance::derived,
+                            .caption = sentence});
+        ui.push_scope("generations");
+        const Theme& theme = *ui.theme;
+        float widest = 124;
+        for (const Row& row : rows) widest = std::max(widest, ui.text_width(row.gpu.title, {.size = 13, .weight = 700}));
+        const float name = std::min(widest + 8, std::max(128.0f, body.w * 0.18f)), head = body.h < 240 ? 37 : 40,
+                    time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
+        std::vector<Column> columns(std::begin(all_columns), std::end(all_columns));
+        for (int go = 1; go <= 4 && (body.w - name - time) / static_cast<float>(columns.size()) < 66; ++go)
+            std::erase_if(columns, [go](const Column& one) { return one.goes == go; });
+        const float pitch = (body.w - name - time) / static_cast<float>(columns.size());
+        const float height = std::min(64.0f, (body.h - head) / static_cast<float>(rows.size()));
+        const bool bars = height >= 29;
+        const auto column_x = [&](size_t c) { return body.x + name + pitch * static_cast<float>(c); };
+        const float time_x = body.right() - time;
+        for (size_t c = 0; c < columns.size(); ++c) {
+            const float right = column_x(c) + pitch - 10;
+            std::string_view title = columns[c].title;  // one that leaves no gap gives up its last word
+            if (ui.text_width(title, {.size = 12}) > pitch - 12) title = title.substr(0, title.rfind(' '));
+            ui.text(right, body.y + 14, title, {.size = 12, .color = theme.ink2, .align = Align::right, .width = pitch - 4});
+            ui.text(right, body.y + 30, columns[c].unit,
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 4});
+        }
+        if (ran) {
+            ui.text(body.right(), body.y + 14, "this kernel", {.size = 12, .align = Align::right, .weight = 600});
+            ui.text(body.right(), body.y + 30, height >= 52 ? "time, and what it reached" : "time",
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 6});
+        }
+        double most_speed = 0;
+        for (const Row& row : rows)
+            if (row.time_us > 0) most_speed = std::max(most_speed, 1 / row.time_us);
+        float y = body.y + head;
+        for (const Row& row : rows) {
+            const Rect line{body.x, y, body.w, height};
+            const bool shown = snapshot->kernel && snapshot->kernel->gpu.name == row.gpu.name;
+            if (shown) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
+            ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
+            const bool close = height < 38, closer = height < 33;  // the bars move up
+            const float bar_y = line.y + (closer  ? 20.0f
+                                          : close ? 23.0f
+                                                  : 28.0f),
+                        bar_h = close ? 5.0f : 7.0f,
+                        text_y = line.y + (closer  ? 15
+                                           : close ? 17
+                                                   : 20);
+            ui.text(line.x, line.y + (closer ? 17 : 18), row.gpu.title,
+                    {.size = 13, .weight = shown ? 700 : 600, .width = name - 4});
+            if (height >= 42)
+                ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute.text()),
+                        {.size = 12, .color = theme.quiet, .width = name - 4});
+            for (size_t c = 0; c < columns.size(); ++c) {
+                double most = 0;
+                for (const Row& each : rows) most = std::max(most, columns[c].value(each.gpu));
+                const double value = columns[c].value(row.gpu);
+                const float right = column_x(c) + pitch - 10, width = pitch - 20;
+                if (column_hidden(session, columns[c])) {
+                    ui.text(right, text_y, "?", {.size = 13, .align = Align::right, .weight = 700, .mono = true});
+                    continue;
+                }
+                ui.text(right, text_y, number(value, columns[c].digits), {.size = 13, .align = Align::right, .mono = true});
+                if (bars)
+                    bar(ui, {right - width, bar_y, width, bar_h}, most > 0 ? value / most : 0, sequential(0.6f, theme));
+            }
+            if (ran) {
+                ui.text(body.right(), text_y, hidden ? "?" : time_text(row.time_us),
+                        {.size = 13, .align = Align::right, .weight = 700, .mono = true});
+                if (!hidden) {
+                    if (bars) bar(ui, {time_x + 8, bar_y, time - 8, bar_h}, 1 / row.time_us / most_speed, data::green);
+                    if (row.measured && bars) {  // where its bar would end
+                        const float reach = (time - 8) * static_cast<float>(1 / row.measured->time_us / most_speed);
+                        const float mark = time_x + 8 + std::min(reach, time - 8);
+                        ui.rect({mark - 1.5f, bar_y - 4, 3, bar_h + 8}, theme.ink);
+                    }
+                    if (row.measured && time >= 170)
+                        ui.text(time_x + 8, text_y,
+                                fmt::format("{} {}", row.measured->gpu->real() ? "measured" : "made up",
+                                            time_text(row.measured->time_us)),
+                                {.size = 12,
+                                 .color = row.measured->gpu->real() ? color_of(Provenance::measured, theme) : theme.ink2,
+                                 .weight = 600,
+                                 .width = time - 76});
+                    if (height >= 52)
+                        ui.text(body.right(), line.y + 49, bound(row),
+                                {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 4});
+                }
+            }
+            if (ui.hovered(line))
+                ui.tooltip(
+                    (row.measured && !hidden ? measured_sentence(*row.measured, row.time_us) + "\n" : std::string()) +
+                    (shown ? "the pictures show the run on this GPU" : "click: run the scene on this GPU in all pictures"));
+            if (ui.area(row.gpu.name, line) && !shown)
+                session.post({.kind = Request::Kind::set_gpu, .text = std::string(row.gpu.name)});
+            y += height;
+        }
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const std::vector<Row> rows = rows_of(session, *snapshot);
+        const bool hidden = times_hidden(session);
+        std::string text = "Generations of GPUs (derived from the GPU table";
+        text += rows.front().time_us > 0 ? "; times simulated)\n" : ")\n";
+        for (const Row& row : rows) {
+            text += fmt::format("  {} ({}):", row.gpu.title, row.gpu.year.value);
+            for (const Column& column : all_columns)
+                text += column_hidden(session, column)
+                            ? fmt::format(" {} hidden;", column.title)
+                            : fmt::format(" {} {}{}{};", column.title, number(column.value(row.gpu), column.digits),
+                                          column.unit.empty() ? "" : " ", column.unit);
+            if (row.time_us > 0)
+                text += hidden ? " time hidden" : fmt::format(" {}, {}", time_text(row.time_us), bound(row));
+            if (row.measured && !hidden) text += "; " + measured_sentence(*row.measured, row.time_us);
+            text += "\n";
+        }
+        return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden, own_peak(*snapshot, rows)) + "\n";
+    }
+
+  private:
+    static void bar(Ui& ui, const Rect& r, double share, Color color) {
+        ui.rect(r, ui.theme->grid);
+        if (share > 0) ui.rect({r.x, r.y, std::max(1.0f, r.w * static_cast<float>(share)), r.h}, color);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_generations_view() {
+    return std::make_unique<GenerationsView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,56 @@
+#include "app/gui/views/roofline/measured_data.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace lockstep::gui {
+
+std::optional<device::MeasuredKernel> measured_of(const Session& session, const model::KernelRun& run) {
+    if (session.measured->gpus.empty() || run.result.fault || run.result.stopped) return std::nullopt;
+    return session.measured->find(run);
+}
+
+std::string short_time(double us) {
+    return us >= 1000 ? fmt::format("{:.3g} ms", us / 1000) : fmt::format("{:.3g} µs", us);
+}
+
+std::string beside(double simulated_us, double measured_us) {
+    if (!(simulated_us > 0) || !(measured_us > 0)) return {};
+    const double ratio = simulated_us / measured_us;
+    if (std::abs(ratio - 1) < 0.005) return "the model agrees";
+    if (ratio > 2 || ratio < 0.5)
+        return fmt::format("the model is x{:.2g} as {}", ratio > 1 ? ratio : 1 / ratio, ratio > 1 ? "slow" : "fast");
+    // In percent of the measured time.
+    return fmt::format("the model is {:.0f} % {}", 100 * std::abs(ratio - 1), ratio > 1 ? "slower" : "faster");
+}
+
+std::string measured_sentence(const device::MeasuredKernel& measured, double simulated_us) {
+    const std::string words = beside(simulated_us, measured.time_us);
+    return fmt::format("{} {}{}{}", short_time(measured.time_us), measured.gpu->badge(), words.empty() ? "" : "; ", words);
+}
+
+void draw_measured(Ui& ui, float x, float baseline, float right, const device::MeasuredKernel& measured,
+                   double simulated_us) {
+    const bool real = measured.gpu->real();
+    if (real) x += ui.badge(x, baseline, Provenance::measured) + 8;
+    std::string sentence = measured_sentence(measured, simulated_us);
+    constexpr std::string_view said = " measured on ";  // by the badge
+    if (const size_t at = sentence.find(said); real && at != std::string::npos) sentence.replace(at, said.size(), " on ");
+    ui.text(x, baseline, sentence, {.size = 13, .color = ui.theme->ink2, .width = right - x});
+    if (ui.hovered({x, baseline - 14, right - x, 20})) ui.tooltip(sentence);
+}
+
+std::string measured_step_sentence(const Session& session, const nn::StepRecord& step) {
+    if (session.measured->gpus.empty() || !step.device.starts_with("sim:")) return {};
+    const std::string gpu = step.device.substr(4);
+    const auto found = session.measured->trainings(step.model, step.batch, gpu);
+    if (found.empty()) return {};
+    std::string text;
+    for (const device::SiliconTraining* it : found)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", it->name.substr(step.model.size() + 1),
+                            short_time(it->time_us));
+    return fmt::format("The whole step {}: {}.", session.measured->of_model(gpu)->badge(), text);
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,80 @@
+// Blocks of 8 rows of 4 words: lane 4 r + c holds word c of row r. A: register = row block + row blocks * k block; B, by
+// columns: k block + k blocks * column block; D: blocks of 8 x 8, two neighbours a lane.
+#include "app/gui/views/sm/fragments_data.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::gui {
+namespace {
+
+int fragment_bits(ptx::Type type) {
+    switch (type) {
+        case ptx::Type::b1:
+            return 1;
+        case ptx::Type::s4:
+        case ptx::Type::u4:
+            return 4;
+        default:
+            return static_cast<int>(8 * ptx::size_of(type));
+    }
+}
+
+template <class Owner>
+FragmentMatrix fragment_matrix(std::string name, std::string type, int rows, int columns, Owner owner) {
+    FragmentMatrix matrix{std::move(name), std::move(type), rows, columns, {}};
+    for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; ++column) matrix.owners.push_back(owner(row, column));
+    return matrix;
+}
+
+}  // namespace
+
+std::optional<FragmentMap> fragments_of(const ptx::Program& program, int32_t line) {
+    const ptx::DecodedInstruction* found = nullptr;
+    for (const ptx::DecodedInstruction& it : program.instructions) {
+        if (it.kind != ptx::Kind::matrix || it.mode == 1 || it.shape[0] % 8 || it.shape[1] % 8 || it.shape[2] < 8 ||
+            it.type == ptx::Type::f64)
+            continue;
+        if (!found) found = &it;
+        if (it.line == line) {
+            found = &it;
+            break;
+        }
+    }
+    if (!found) return std::nullopt;
+    const int m = found->shape[0], n = found->shape[1], k = found->shape[2], bits = fragment_bits(found->type);
+    const int in_word = 32 / bits, row_blocks = m / 8, k_blocks = k / in_word / 4;
+    if (k_blocks < 1 || m > 32 || n > 32 || k > 64) return std::nullopt;
+    const bool halves = found->list_destinations * 2 == m * n / 32;  // D in f16: both neighbours in one register
+    const std::string type(ptx::name_of(found->type));
+    FragmentMap map;
+    map.instruction = fmt::format("{} m{}n{}k{}", found->opcode ? found->opcode->name : "mma", m, n, k);
+    map.line = found->line;
+    map.a = fragment_matrix("A", type, m, k, [&](int row, int column) {
+        const int word = column / in_word;
+        return FragmentOwner{4 * (row % 8) + word % 4, row / 8 + row_blocks * (word / 4), column % in_word};
+    });
+    map.b = fragment_matrix("B", type, k, n, [&](int row, int column) {
+        const int word = row / in_word;
+        return FragmentOwner{4 * (column % 8) + word % 4, word / 4 + k_blocks * (column / 8), row % in_word};
+    });
+    map.d = fragment_matrix("D", halves ? "f16" : "", m, n, [&](int row, int column) {
+        const int block = row / 8 + row_blocks * (column / 8);
+        return FragmentOwner{4 * (row % 8) + column % 8 / 2, halves ? block : 2 * block + column % 2,
+                             halves ? column % 2 : 0};
+    });
+    return map;
+}
+
+std::string FragmentMap::held_by(const FragmentMatrix& matrix, int lane) const {
+    std::string text;
+    for (int row = 0; row < matrix.rows; ++row) {
+        std::string columns;
+        for (int column = 0; column < matrix.columns; ++column)
+            if (matrix.at(row, column).lane == lane) columns += fmt::format("{}{}", columns.empty() ? "" : ", ", column);
+        if (!columns.empty()) text += fmt::format("{}row {}: columns {}", text.empty() ? "" : "; ", row, columns);
+    }
+    return text;
+}
+
+}  // namespace lockstep::gui

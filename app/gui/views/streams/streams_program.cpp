@@ -1,0 +1,253 @@
+// The text of a lesson's host program or tensor program, a line a row. Marked is the line of the operation that is chosen in
+// the timeline, or of the node whose kernel is in focus; a click on a line goes there. Lines of a host program between which
+// nothing keeps order, and what gradcheck found, are named below.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "app/gui/views/streams/streams_views.h"
+#include "lessons/player/host_program.h"
+#include "lessons/player/tape_program.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr float pitch = 19;
+
+class HostProgramView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const Program program = program_of(*snapshot);
+        if (!program.text) {
+            const Rect body = ui.panel(area, {.title = "Program"});
+            return ui.say_nothing_yet(body, "No program has run yet.", snapshot->busy);
+        }
+        if (shown_ != program.owner) {
+            shown_ = program.owner;
+            session.host_line = -1;
+            in_view_ = -2;
+            scrolled_ = 0;
+            lines_ = lines_of(*program.text);
+        }
+        const int32_t marked = snapshot->host ? session.host_line : line_of_focus(*snapshot, focus);
+        const Rect body = ui.panel(area, {.title = program.title,
+                                          .right = program.name,
+                                          .badge = Provenance::executed,
+                                          .caption = session.reveal_steps >= 0 ? program.hidden : program.caption});
+        ui.push_scope("program");
+        // Lines that are too long go on in the next row.
+        const float letter = ui.text_width("0", {.size = 13, .mono = true});
+        const auto columns = static_cast<size_t>(std::max(12.f, (body.w - 46) / std::max(1.f, letter)));
+        std::vector<std::vector<std::string>> rows;
+        size_t count = 0;
+        for (const std::string& line : lines_) count += rows.emplace_back(wrapped(line, columns)).size();
+        // What is looked at comes into view: the line that runs, else that of the first value that is no finite number.
+        const bool anomaly = snapshot->tape && !snapshot->host && session.reveal_steps < 0 && snapshot->tape->anomaly;
+        const int32_t wanted = anomaly ? snapshot->tape->anomaly_line : marked;
+        if (in_view_ == -2) {  // where the work begins; text that fits is not moved
+            size_t above = 0;
+            const auto begin = static_cast<size_t>(std::max(0, first_work(*snapshot) - 1));
+            for (size_t i = 0; i < std::min(begin, rows.size()); ++i) above += rows[i].size();
+            ui.scroll_to("lines", pitch * static_cast<float>(above));
+        }
+        if (wanted != in_view_ && wanted > 0 && static_cast<size_t>(wanted) <= rows.size()) {
+            size_t above = 0;
+            for (size_t i = 0; i + 1 < static_cast<size_t>(wanted); ++i) above += rows[i].size();
+            const float at = pitch * static_cast<float>(above);
+            if (at < scrolled_ || at + 2 * pitch > scrolled_ + body.h) ui.scroll_to("lines", std::max(0.f, at - body.h / 2));
+        }
+        in_view_ = wanted;
+        const Rect whole{body.x, body.y, body.w, std::max(1.f, std::floor(body.h / pitch)) * pitch};  // rows
+        const float offset = scrolled_ =
+            std::floor(ui.scroll("lines", whole, pitch * static_cast<float>(count)) / pitch) * pitch;
+        ui.clip(whole);
+        float y = body.y - offset;
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const auto number = static_cast<int32_t>(i) + 1;
+            const Rect row{body.x, y, body.w - 8, pitch * static_cast<float>(rows[i].size())};
+            y = row.bottom();
+            if (row.bottom() <= whole.y || row.y >= whole.bottom()) continue;
+            if (number == marked) ui.rect(row, ui.theme->selected, 3);
+            if (snapshot->tape && !snapshot->host && session.reveal_steps < 0 && snapshot->tape->anomaly &&
+                number == snapshot->tape->anomaly_line) {
+                ui.frame(row, ui.theme->wrong, 1.5f, 3);
+                ui.icon(row.right() - 14, row.y + 14, Icon::warning,
+                        {.size = 13, .color = ui.theme->wrong, .align = Align::center});
+            }
+            ui.text(body.x + 22, row.y + 14, std::to_string(number),
+                    {.size = 12, .color = ui.theme->quiet, .align = Align::right, .mono = true});
+            const bool comment = lines_[i].find_first_not_of(" \t") == lines_[i].find('#');
+            for (size_t part = 0; part < rows[i].size(); ++part)
+                ui.text(body.x + 34, row.y + 14 + pitch * static_cast<float>(part), rows[i][part],
+                        {.size = 13, .color = comment ? ui.theme->quiet : ui.theme->ink, .mono = true});
+            if (!ui.clicked(row)) continue;
+            if (snapshot->host)
+                session.host_line = number;
+            else
+                go_to_line(session, *snapshot, focus, number);
+        }
+        ui.unclip();
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        const Program program = program_of(*snapshot);
+        if (!program.text) return "Program: none has run yet.\n";
+        const int32_t marked = snapshot->host ? session.host_line : line_of_focus(*snapshot, focus);
+        std::string text = fmt::format("{} (executed), {}\n", program.title, program.name);
+        int32_t number = 0;
+        for (const std::string& line : lines_of(*program.text))
+            text += fmt::format("  {}{:>3} {}\n", ++number == marked ? ">" : " ", number, line);
+        if (snapshot->host)
+            for (const std::string& hazard : snapshot->host->hazards) text += "  " + hazard + "\n";
+        return text + "  " + (session.reveal_steps >= 0 ? program.hidden : program.caption) + "\n";
+    }
+
+  private:
+    const void* shown_ = nullptr;
+    std::vector<std::string> lines_;
+    int32_t in_view_ = -2;  // the line that was wanted; -2: another text
+    float scrolled_ = 0;
+
+    struct Program {  // what is shown
+        const std::string* text = nullptr;
+        const void* owner = nullptr;
+        std::string title, name, caption, hidden;
+    };
+    static Program program_of(const Snapshot& snapshot) {
+        Program program;
+        const auto base = [](const std::string& file) { return file.substr(file.find_last_of('/') + 1); };
+        if (snapshot.host) {
+            const lessons::HostRun& run = *snapshot.host;
+            program = {&run.text.text, &run, "Host program", base(run.text.file), caption(run), caption(run)};
+        } else if (snapshot.tape) {
+            const lessons::TapeRun& run = *snapshot.tape;
+            program = {&run.text.text,      &run,         "Tensor program",
+                       base(run.text.file), caption(run), "The program ran; its numbers wait for your answer."};
+        }
+        return program;
+    }
+
+    // The line of the node that the focused launch, or the picked node, belongs to.
+    static int32_t line_of_focus(const Snapshot& snapshot, const Focus& focus) {
+        if (!snapshot.tape || !snapshot.step) return -1;
+        const auto& nodes = snapshot.step->nodes;
+        const auto& lines = snapshot.tape->line_of_node;
+        for (size_t i = 0; i < nodes.size() && i < lines.size(); ++i)
+            for (const auto* launches : {&nodes[i].forward_launches, &nodes[i].backward_launches, &nodes[i].update_launches})
+                if (std::find(launches->begin(), launches->end(), focus.launch) != launches->end()) return lines[i];
+        return -1;
+    }
+    static void go_to_line(Session& session, const Snapshot& snapshot, Focus& focus, int32_t line) {
+        if (session.reveal_steps >= 0 || !snapshot.step) return;
+        const auto& nodes = snapshot.step->nodes;
+        const auto& lines = snapshot.tape->line_of_node;
+        for (size_t i = std::min(nodes.size(), lines.size()); i-- > 0;)
+            if (lines[i] == line && !nodes[i].forward_launches.empty()) {
+                focus.launch = nodes[i].forward_launches.back();
+                session.post({Request::Kind::open_kernel, focus.launch, {}});
+                return;
+            }
+    }
+
+    // The first line of a host program that copies or launches, with the loop around it; 0: of other programs.
+    int32_t first_work(const Snapshot& snapshot) const {
+        if (!snapshot.host) return 0;
+        int32_t first = 0;
+        for (const model::HostOperation& one : snapshot.host->program.operations)
+            if (one.verb != model::HostVerb::allocate && one.verb != model::HostVerb::release && one.line > 0 &&
+                (first == 0 || one.line < first))
+                first = one.line;
+        while (first > 1 && static_cast<size_t>(first) <= lines_.size() &&
+               lines_[static_cast<size_t>(first) - 2].find("for ") ==
+                   lines_[static_cast<size_t>(first) - 2].find_first_not_of(' '))
+            --first;
+        return first;
+    }
+
+    static std::vector<std::string> lines_of(const std::string& text) {
+        std::vector<std::string> lines;
+        for (size_t begin = 0; begin < text.size();) {
+            const size_t end = std::min(text.find('\n', begin), text.size());
+            lines.push_back(text.substr(begin, end - begin));
+            begin = end + 1;
+        }
+        return lines;
+    }
+
+    // Pieces of at most `columns` letters, broken at a space where there is one; what follows is set in.
+    static std::vector<std::string> wrapped(const std::string& line, size_t columns) {
+        std::vector<std::string> pieces;
+        std::string rest = line;
+        while (rest.size() > columns) {
+            const size_t space = rest.rfind(' ', columns);
+            const size_t cut = space == std::string::npos || space < columns / 2 ? columns : space;
+            pieces.push_back(rest.substr(0, cut));
+            rest = "    " + rest.substr(cut + (rest[cut] == ' ' ? 1 : 0));
+        }
+        pieces.push_back(rest);
+        return pieces;
+    }
+
+    static std::string caption(const lessons::TapeRun& run) {
+        if (!run.hessians.empty()) {
+            const lessons::TapeHessian& hessian = run.hessians.front();
+            std::string text = fmt::format("Second derivatives of {}:", hessian.of);
+            for (size_t row = 0; row < std::min<size_t>(hessian.in.size(), 2); ++row)
+                for (size_t column = row; column < std::min<size_t>(hessian.in.size(), 2); ++column)
+                    text += fmt::format("{} {} {} {:.4g}", row + column == 0 ? "" : ",", hessian.in[row], hessian.in[column],
+                                        hessian.at(row, column));
+            return text + ".";
+        }
+        if (!run.checks.empty()) {
+            const std::string text = run.checks.front().text();
+            return "gradcheck: " + text + ".";
+        }
+        if (run.anomaly) {
+            std::string text = lessons::anomaly_text(run) + fmt::format(", line {}.", run.anomaly_line);
+            text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+            return text;
+        }
+        if (!run.hooks.empty())
+            return fmt::format("Hook: the gradient of {} came as {:.5g} and went on as {:.5g}.", run.hooks.front().of,
+                               run.hooks.front().came, run.hooks.front().went);
+        const double loss = run.loss.empty() ? NAN : run.loss.back();
+        std::string text = fmt::format("{} op{}, {} launch{}", run.step->nodes.size() - run.text.leaves.size(),
+                                       run.step->nodes.size() - run.text.leaves.size() == 1 ? "" : "s",
+                                       run.step->launches.size(), run.step->launches.size() == 1 ? "" : "es");
+        if (run.text.steps > 1) text += fmt::format(" a step, {} steps", run.text.steps);
+        if (std::isfinite(loss)) text += fmt::format("; backward started from {:.5g}", loss);
+        return text + ".";
+    }
+
+    static std::string caption(const lessons::HostRun& run) {
+        if (run.fault) return "A kernel was stopped: " + run.fault->message + ".";
+        if (!run.hazards.empty()) {
+            std::string text = run.hazards.front();
+            if (!text.empty() && text.front() == 'l') text.front() = 'L';
+            return text + ".";
+        }
+        size_t launches = 0, copies = 0;
+        for (const model::OperationTime& one : run.schedule.operations) {
+            launches += one.engine == model::Engine::compute;
+            copies += one.engine != model::Engine::compute && one.engine != model::Engine::none;
+        }
+        std::string text = fmt::format("{} operations: {} {}, {} kernel{}.", run.program.operations.size(), copies,
+                                       copies == 1 ? "copy" : "copies", launches, launches == 1 ? "" : "s");
+        if (!run.outputs.empty() && run.outputs[0].dtype == DType::f32 && run.outputs[0].count() > 0)
+            text += fmt::format(" {}[0] = {:g}.", run.output_names[0], static_cast<double>(run.outputs[0].as<float>()[0]));
+        return text;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_host_program_view() {
+    return std::make_unique<HostProgramView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,412 @@
+// D13, learning curves: training loss by step (log or linear) over test accuracy, several runs overlaid. The picture is
+// two plots of the same width; a click or drag in either moves the focus to that step.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/gui/views/training/training_data.h"
+#include "app/gui/views/training/training_views.h"
+
+namespace lockstep::gui {
+namespace {
+
+// The next of 20, 50, 100, 200, 500, ... so that the axis stands still while a run grows.
+int64_t rounded_up(int64_t steps) {
+    for (int64_t decade = 10;; decade *= 10)
+        for (int64_t factor : {2, 5, 10})
+            if (factor * decade >= steps) return factor * decade;
+}
+
+struct CurveAxis {
+    float from = 0, length = 1;  // layout units; `from` is the low end
+    double low = 0, high = 1;
+    bool log = false;
+    float at(double value) const {
+        const double t = log ? (std::log10(std::max(value, low)) - std::log10(low)) / (std::log10(high) - std::log10(low))
+                             : (value - low) / (high - low);
+        return from + length * static_cast<float>(std::clamp(t, 0.0, 1.0));
+    }
+};
+
+class CurvesView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const auto& curves = snapshot->curves;
+        // A lesson that asks how runs end does not show it first; one step's loss gives nothing away.
+        const bool hidden = session.reveal_steps >= 0 && !curves.empty() && curves.front().loss.size() > 1;
+        const std::string sentence = hidden ? std::string(hidden_curves) : caption(*snapshot, focus);
+        const Rect body = ui.panel(area, {.title = "Learning curves",
+                                          .right = fmt::format("{} run{}", curves.size(), curves.size() == 1 ? "" : "s"),
+                                          .badge = Provenance::executed,
+                                          .caption = sentence});
+        if (curves.empty() || curves.front().loss.empty())
+            return ui.say_nothing_yet(body, "No training step has finished yet.",
+                                      "The first point appears when the first step has run.");
+        if (hidden) {
+            const Rect place{body.x, body.y + 4, body.w, 42};
+            ui.dashed(place, ui.theme->ink3, 3, 3);
+            ui.text(place.x + place.w / 2, place.y + 26, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            return;
+        }
+        if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
+        ui.push_scope("curves");
+        float x = body.x;
+        const bool room = body.h > 170;
+        if (room) {
+            log_ = ui.segmented(x, body.y, {"log", "linear"}, log_ ? 0 : 1) == 0;
+            float legend_x = body.right();
+            for (size_t i = curves.size(); i-- > 0;) {
+                const float width = ui.text_width(curves[i].name, {.size = 13}) + 48;
+                if (legend_x - width < x + 8) break;
+                legend_x -= width;
+                ui.legend_line(legend_x, body.y + 18, color(i, *ui.theme), i > 0, curves[i].name);
+            }
+        }
+        const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20;
+        const bool low = body.h < 230;  // the plots need the room more than their titles
+        title_ = low ? 9.f : 14.f;
+        const float head = low ? 19.f : 24.f, between = low ? 32.f : 38.f;
+        // Tensor programs and many of a lesson's runs measure nothing but their losses.
+        alone_ = (!snapshot->step || snapshot->tape || session.lesson.lesson) &&
+                 std::all_of(curves.begin(), curves.end(),
+                             [](const Curve& curve) { return curve.accuracy.empty() && !curve.running; });
+        if (alone_) {
+            plot(ui, session, focus, *snapshot, {body.x, top + head, body.w, bottom - top - head}, true);
+            ui.pop_scope();
+            return;
+        }
+        const float heights = bottom - top - between - head;
+        const float loss_height = heights * 0.56f;
+        plot(ui, session, focus, *snapshot, {body.x, top + head, body.w, loss_height}, true);
+        plot(ui, session, focus, *snapshot, {body.x, top + head + loss_height + between, body.w, heights - loss_height},
+             false);
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        std::string text = "Learning curves (executed)\n";
+        if (session.reveal_steps >= 0 && !snapshot->curves.empty() && snapshot->curves.front().loss.size() > 1)
+            return text + "  " + std::string(hidden_curves) + "\n";
+        for (const Curve& curve : snapshot->curves) {
+            if (curve.loss.empty()) continue;
+            text += fmt::format("  {}: {} step{}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
+                                curve.loss.size(), curve.loss.size() == 1 ? "" : "s", curve.loss.front(), curve.loss.back(),
+                                curve.loss.size() - 1);
+            if (!curve.accuracy.empty() && !curve.measure.empty())
+                text += fmt::format(", {} {:.4g} at step {}", curve.measure, shown_value(curve, curve.accuracy.back()),
+                                    curve.accuracy.back().step);
+            else if (!curve.accuracy.empty())
+                text += fmt::format(", test accuracy {:.1f} % at step {}", 100 * curve.accuracy.back().accuracy,
+                                    curve.accuracy.back().step);
+            text += "\n";
+        }
+        if (snapshot->curves.size() > 1 && !snapshot->curves.front().loss.empty()) {
+            const int64_t step = step_shown(snapshot->curves.front(), focus);
+            text += fmt::format("  at step {}:", step);
+            for (const Curve& curve : snapshot->curves)
+                if (const double loss = value_at(curve, step, true); std::isfinite(loss))
+                    text += fmt::format(" {} {}", curve.name, loss_text(loss));
+            text += "\n";
+        }
+        return text + "  " + caption(*snapshot, focus) + "\n";
+    }
+
+  private:
+    static constexpr std::string_view hidden_curves = "The runs have ended; their curves wait for your answer.";
+    float title_ = 14;                 // of a plot: its baseline above it
+    bool log_ = true, alone_ = false;  // alone_: losses, without a second plot
+
+    // A run of one step is no curve: its loss beside that of guessing evenly among the classes.
+    struct Single {
+        double loss = 0, guess = 0;  // guess 0: the number of classes is not known
+        int64_t classes = 0, right = -1, images = 0;
+        bool program = false;  // a tensor program's: it has no batch
+    };
+    static std::optional<Single> single_step(const Snapshot& snapshot) {
+        if (snapshot.curves.size() != 1 || snapshot.curves[0].loss.size() != 1 || snapshot.curves[0].total_steps > 1)
+            return std::nullopt;
+        Single one{snapshot.curves[0].loss[0]};
+        one.program = snapshot.tape != nullptr;
+        if (!snapshot.step) return one;
+        const nn::StepRecord& step = *snapshot.step;
+        for (const nn::GraphNode& node : step.nodes)
+            for (const int input : node.inputs)
+                if (node.op == "softmax_cross_entropy" && step.nodes[static_cast<size_t>(input)].shape.size() == 2)
+                    one.classes = step.nodes[static_cast<size_t>(input)].shape[1];
+        if (one.classes > 1) one.guess = std::log(static_cast<double>(one.classes));
+        if (!step.labels.empty() && step.labels.size() == step.predictions.size()) {
+            one.images = static_cast<int64_t>(step.labels.size());
+            one.right = 0;
+            for (size_t i = 0; i < step.labels.size(); ++i) one.right += step.labels[i] == step.predictions[i];
+        }
+        return one;
+    }
+    static std::string single_sentence(const Single& one) {
+        std::string text =
+            fmt::format("The {} loss in this one step is {:.3f}", one.program ? "program's" : "batch's", one.loss);
+        if (one.guess > 0)
+            text += fmt::format("; guessing evenly among {} classes would cost ln {} = {:.3f}", one.classes, one.classes,
+                                one.guess);
+        return text + ".";
+    }
+    static void draw_single(Ui& ui, const Single& one, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const double most = std::max({one.loss, one.guess, 1e-9}) * 1.08;
+        const float name = std::min(150.f, r.w * 0.36f), bar = r.w - name - 70;
+        float y = r.y + 14;
+        ui.text(r.x, y, "training loss", {.size = 12, .color = theme.ink2});
+        const auto row = [&](const std::string& label, double value, Color color, Hatch hatch) {
+            const float length = bar * static_cast<float>(value / most);
+            ui.text(r.x, y + 27, label, {.size = 13, .width = name - 8});
+            ui.rect({r.x + name, y + 12, bar, 22}, theme.grid);
+            ui.hatch({r.x + name, y + 12, length, 22}, color, hatch);
+            ui.text(r.right(), y + 28, fmt::format("{:.3f}", value),
+                    {.size = 15, .align = Align::right, .weight = 700, .mono = true});
+            y += 36;
+        };
+        if (std::isfinite(one.loss)) row(one.program ? "this program" : "this batch", one.loss, theme.ink2, Hatch::solid);
+        if (one.guess > 0) row("an even guess", one.guess, theme.ink3, Hatch::diagonal);
+        if (one.right < 0 || r.bottom() - y < 60) return;
+        y += 24;
+        ui.text(r.x, y, "images read right", {.size = 12, .color = theme.ink2});
+        const auto share = static_cast<double>(one.right) / static_cast<double>(std::max<int64_t>(1, one.images));
+        ui.text(r.x, y + 27, fmt::format("{} of {}", one.right, one.images), {.size = 13, .width = name - 8});
+        ui.rect({r.x + name, y + 12, bar, 22}, theme.grid);
+        ui.rect({r.x + name, y + 12, bar * static_cast<float>(share), 22}, data::green);
+        ui.text(r.right(), y + 28, fmt::format("{:.0f} %", 100 * share),
+                {.size = 15, .align = Align::right, .weight = 700, .mono = true});
+    }
+
+    static std::string tick_text(double value) {  // fits beside the axis
+        const double size = std::abs(value);
+        if (size >= 1e6) return fmt::format("{:.0e}", value);
+        if (size >= 1e4) return fmt::format("{:.0f} k", value / 1000);
+        return size >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+    }
+    static bool measured(const Snapshot& snapshot) { return !snapshot.curves.front().measure.empty(); }
+    static double shown_value(const Curve& curve, const nn::Evaluation& e) {
+        return curve.measure.empty() ? e.accuracy : e.measures.empty() ? NAN : e.measures.front().value;
+    }
+    // 1, 2 or 5 times a power of ten, not below.
+    static double rounded_top(double value) {
+        if (!(value > 0)) return 1;
+        const double decade = std::pow(10.0, std::floor(std::log10(value)));
+        for (const double factor : {1.0, 2.0, 5.0})
+            if (factor * decade >= value) return factor * decade;
+        return 10 * decade;
+    }
+    // The nearest number of the kind 3 x 10^k, with one of the factors, that is not above `value`; with `up`: not below.
+    static double log_end(double value, std::initializer_list<double> factors, bool up) {
+        const double decade = std::pow(10.0, std::floor(std::log10(value)));
+        double best = up ? 10 * decade : decade;
+        for (const double factor : factors) {
+            if (up && factor * decade >= value * 0.999) return factor * decade;
+            if (!up && factor * decade <= value * 1.001) best = factor * decade;
+        }
+        return best;
+    }
+    static Color color(size_t run, const Theme& theme) {
+        constexpr Color others[] = {data::orange, data::purple, data::green};
+        return run == 0 ? theme.ink : others[(run - 1) % 3];
+    }
+    static int64_t step_shown(const Curve& curve, const Focus& focus) {
+        const auto last = static_cast<int64_t>(curve.loss.size()) - 1;
+        return focus.step >= 0 ? std::min<int64_t>(focus.step, last) : last;
+    }
+    static const nn::Evaluation* accuracy_at(const Curve& curve, int64_t step) {
+        const nn::Evaluation* found = nullptr;
+        for (const nn::Evaluation& e : curve.accuracy)
+            if (e.step <= step) found = &e;
+        return found;
+    }
+
+    // Of any run at a step that it has got to; NaN elsewhere.
+    static double value_at(const Curve& curve, int64_t step, bool loss) {
+        if (step < 0 || step >= static_cast<int64_t>(curve.loss.size())) return NAN;
+        if (loss) return curve.loss[static_cast<size_t>(step)];
+        const nn::Evaluation* e = accuracy_at(curve, step);
+        return e ? shown_value(curve, *e) : NAN;
+    }
+    static std::string loss_text(double v) {
+        if (!std::isfinite(v)) return std::isnan(v) ? "NaN" : "infinite";
+        return v != 0 && std::abs(v) < 0.01 ? fmt::format("{:.2g}", v) : fmt::format("{:.3f}", v);
+    }
+    static std::string number_text(const Curve& first, double value, bool loss) {
+        return loss                    ? loss_text(value)
+               : first.measure.empty() ? fmt::format("{:.1f} %", 100 * value)
+                                       : fmt::format("{:.4g}", value);
+    }
+
+    static std::string caption(const Snapshot& snapshot, const Focus& focus) {
+        if (snapshot.curves.empty() || snapshot.curves.front().loss.empty())
+            return "Loss and accuracy appear as the steps run.";
+        if (const auto one = single_step(snapshot)) return single_sentence(*one);
+        const Curve& curve = snapshot.curves.front();
+        const int64_t step = step_shown(curve, focus);
+        std::string text =
+            fmt::format("At step {} the {} loss is {}, it began at {}", step, snapshot.tape ? "program's" : "batch's",
+                        loss_text(curve.loss[static_cast<size_t>(step)]), loss_text(curve.loss.front()));
+        const size_t runs = snapshot.curves.size();
+        if (runs > 1 && runs < 5 && curve.total_steps == static_cast<int64_t>(curve.loss.size()) && !curve.running) {
+            text = fmt::format("At step {} the loss", step);
+            for (size_t i = 0; i < runs; ++i) {
+                const Curve& one = snapshot.curves[i];
+                const int64_t last = std::min<int64_t>(step, static_cast<int64_t>(one.loss.size()) - 1);
+                text += fmt::format("{} {} is {}{}", i == 0 ? " of" : ", of", one.name,
+                                    last < 0 ? "not known" : loss_text(one.loss[static_cast<size_t>(last)]),
+                                    last < step ? fmt::format(" (step {}, its last)", last) : "");
+            }
+        }
+        if (const nn::Evaluation* e = accuracy_at(curve, step))
+            text += curve.measure.empty() ? fmt::format("; {:.1f} % of the test set is read right", 100 * e->accuracy)
+                                          : fmt::format("; {} {:.4g}", curve.measure, shown_value(curve, *e));
+        return text + ".";
+    }
+
+    void plot(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r, bool loss) {
+        const Theme& theme = *ui.theme;
+        int64_t steps = 1;
+        double low = INFINITY, high = -INFINITY;
+        for (const Curve& curve : snapshot.curves) {
+            steps = std::max<int64_t>(steps, static_cast<int64_t>(curve.loss.size()));
+            for (double v : curve.loss)
+                if (std::isfinite(v)) {
+                    low = std::min(low, v);
+                    high = std::max(high, v);
+                }
+        }
+        const bool log = loss && log_ && low > 0;
+        const bool few = steps <= 10;  // each has its number
+        CurveAxis x{r.x + 44, r.w - 52, 0, static_cast<double>(few ? std::max<int64_t>(1, steps - 1) : rounded_up(steps)),
+                    false};
+        CurveAxis y{r.bottom(), -r.h, 0, 1, log};
+        std::vector<std::pair<double, std::string>> ticks;
+        if (!loss && measured(snapshot)) {
+            double most = 0, least = INFINITY;
+            for (const Curve& curve : snapshot.curves)
+                for (const nn::Evaluation& e : curve.accuracy)
+                    if (const double v = shown_value(curve, e); std::isfinite(v))
+                        most = std::max(most, v), least = std::min(least, v);
+            const double top = rounded_top(most);
+            y.high = top;
+            if (least < 0) y.low = -rounded_top(-least);
+            if (least > 0.5 * most && least < most) y.low = std::floor(least / top * 5) / 5 * top;
+            for (int i = 0; i <= 2; ++i) {
+                const double at = y.low + (y.high - y.low) * i / 2;
+                ticks.emplace_back(at, tick_text(at));
+            }
+        } else if (!loss) {
+            ticks = {{0, "0 %"}, {0.5, "50 %"}, {1, "100 %"}};
+        } else if (log) {
+            y.low = log_end(low, {1, 2, 3, 5}, false);
+            y.high = std::max(log_end(high, {1, 2, 3, 5}, true), y.low * 2);
+            for (double decade = 1e-8; decade < 1e6; decade *= 10)
+                for (double f : {1.0, 3.0})
+                    if (f * decade >= y.low * 0.999 && f * decade <= y.high)
+                        ticks.emplace_back(f * decade, tick_text(f * decade));
+            for (const double end : {y.low, y.high})
+                if (ticks.size() < 2 && (ticks.empty() || std::abs(y.at(end) - y.at(ticks[0].first)) > 14) &&
+                    (ticks.empty() || tick_text(end) != ticks[0].second))
+                    ticks.emplace_back(end, tick_text(end));
+            if (ticks.size() > 5)
+                std::erase_if(ticks, [](const auto& t) { return t.second.find('3') != std::string::npos; });
+        } else {
+            double unit = std::pow(10.0, std::floor(std::log10(std::max({high, -low, 1e-9}))));
+            if (std::max(high, -low) / unit < 2) unit /= 2;
+            const double from = low < 0 ? std::floor(low / unit) : 0;  // a loss may lie below zero
+            y.low = from * unit;
+            y.high = std::max(std::ceil(high / unit), from + 1) * unit;
+            const int every = (y.high - y.low) / unit > 6 ? 2 : 1;
+            for (double i = from; i * unit <= y.high + 1e-3 * unit; i += every)
+                ticks.emplace_back(i * unit, tick_text(i * unit));
+        }
+        const std::string measure = loss ? "" : snapshot.curves.front().measure;
+        ui.text(r.x, r.y - title_,
+                loss              ? "training loss"
+                : measure.empty() ? "test accuracy"
+                                  : measure,
+                {.size = 12, .color = theme.ink2, .width = r.w * 0.55f});
+        float before = INFINITY;
+        for (const auto& [value, label] : ticks) {
+            const float at = y.at(value);
+            if (std::abs(at - before) < 13) continue;  // its number would lie on the last one
+            before = at;
+            ui.line({x.from, at}, {x.from + x.length, at}, theme.grid);
+            ui.text(x.from - 8, at + 4, label, {.size = 12, .color = theme.ink2, .align = Align::right});
+        }
+        const Curve& first = snapshot.curves.front();
+        const int64_t shown = step_shown(first, focus);
+        const float cursor = x.at(static_cast<double>(shown));
+        if (!loss || alone_)
+            for (int i = 0, ticks_x = few ? static_cast<int>(x.high) : 5; i <= ticks_x; ++i) {
+                const double step = x.high * i / ticks_x;
+                if (std::abs(x.at(step) - cursor) > 46)
+                    ui.text(x.at(step), r.bottom() + 17, with_commas(static_cast<int64_t>(step)),
+                            {.size = 12, .color = theme.ink2, .align = Align::center});
+            }
+        for (size_t i = snapshot.curves.size(); i-- > 0;) {
+            const Curve& curve = snapshot.curves[i];
+            std::vector<Point> points;
+            if (loss) {
+                const size_t stride = std::max<size_t>(1, curve.loss.size() / 300);  // a point a pixel at most
+                for (size_t s = 0; s < curve.loss.size(); s += stride)
+                    if (std::isfinite(curve.loss[s])) points.push_back({x.at(static_cast<double>(s)), y.at(curve.loss[s])});
+            } else {
+                for (const nn::Evaluation& e : curve.accuracy)
+                    points.push_back({x.at(static_cast<double>(e.step)), y.at(shown_value(curve, e))});
+            }
+            if (points.size() > 1)
+                ui.polyline(points, color(i, theme), i == 0 ? 2.5f : 1.6f, i == 0 ? 0.f : 6.f, i == 0 ? 0.f : 3.f);
+            if (points.size() == 1) ui.circle(points[0], 4, color(i, theme));
+        }
+        if (loss && alone_)
+            ui.text(std::min(cursor, r.right() - 24), r.bottom() + 17, "step " + with_commas(shown),
+                    {.size = 12, .align = Align::center, .weight = 600});
+        ui.cursor_line(cursor, r.y - 4, r.bottom());
+        const nn::Evaluation* e = accuracy_at(first, shown);
+        const double value = loss ? first.loss[static_cast<size_t>(shown)] : e ? shown_value(first, *e) : NAN;
+        if (std::isfinite(value)) {
+            ui.circle({cursor, y.at(value)}, 6, theme.panel);
+            ui.circle({cursor, y.at(value)}, 4.5f, theme.ink);
+            float left = ui.text(r.right(), r.y - title_, number_text(first, value, loss),
+                                 {.size = 12, .align = Align::right, .weight = 600});
+            // The other runs at the same step, in their colours, as far as there is room.
+            for (size_t i = 1; i < snapshot.curves.size(); ++i) {
+                const double other = value_at(snapshot.curves[i], shown, loss);
+                if (!std::isfinite(other)) continue;
+                ui.circle({cursor, y.at(other)}, 3.5f, color(i, theme));
+                const std::string text = number_text(first, other, loss);
+                if (left - 10 - ui.text_width(text, {.size = 12}) - 90 < r.x + r.w * 0.4f) continue;
+                left = ui.text(left - 10, r.y - title_, text, {.size = 12, .color = color(i, theme), .align = Align::right});
+            }
+            ui.text(left - 10, r.y - title_, fmt::format("at step {}", loss ? shown : e->step),
+                    {.size = 12, .color = theme.ink2, .align = Align::right});
+        }
+        if (!loss)
+            ui.text(std::min(cursor, r.right() - 24), r.bottom() + 17, "step " + with_commas(shown),
+                    {.size = 12, .align = Align::center, .weight = 600});
+
+        const Rect hit{x.from, r.y, x.length, r.h};
+        if (const Drag drag = ui.drag(loss ? "loss" : "accuracy", hit); drag.active || drag.started) {
+            const auto step = static_cast<int32_t>(std::lround((drag.at.x - x.from) / x.length * x.high));
+            const int32_t target = std::clamp<int32_t>(step, 0, static_cast<int32_t>(first.loss.size()) - 1);
+            if (target != focus.step) {
+                focus.step = target;
+                session.post({Request::Kind::show_step, target, {}});
+            }
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_curves_view() {
+    return std::make_unique<CurvesView>();
+}
+
+}  // namespace lockstep::gui

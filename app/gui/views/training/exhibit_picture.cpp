@@ -1,0 +1,293 @@
+#include "app/gui/views/training/exhibit_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::gui {
+namespace {
+
+Color cloud_color(int index, const Theme& theme) {
+    const Color colors[] = {data::orange, data::sky,        data::green,  data::yellow,
+                            data::blue,   data::vermillion, data::purple, data::grey};
+    return index >= 8 ? theme.ink : colors[index % 8];
+}
+
+void draw_scatter(Ui& ui, const Exhibit& it, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    // A legend line, then the field; numbers at its corners say the axes' ranges.
+    float x = r.x;
+    for (const Exhibit::Cloud& cloud : it.clouds) {
+        if (cloud.name.empty()) continue;
+        const float width = ui.text_width(cloud.name, {.size = 13}) + 44;
+        if (x + width > r.right()) break;
+        const Color color = cloud_color(cloud.color, theme);
+        if (cloud.line)
+            ui.rect({x, r.y + 8, 14, 3}, color);
+        else if (cloud.ring)
+            ui.ring({x + 7, r.y + 9}, 5, color, 1.5f);
+        else
+            ui.circle({x + 7, r.y + 9}, 4, color);
+        ui.text(x + 20, r.y + 14, cloud.name, {.size = 13, .color = theme.ink2});
+        x += width;
+    }
+    Rect field{r.x + 40, r.y + 24, r.w - 48, r.h - 24 - 20};
+    if (field.w < 60 || field.h < 40) return;
+    if (it.square) {
+        const float unit = std::min(field.w / (it.high_x - it.low_x), field.h / (it.high_y - it.low_y));
+        const float w = unit * (it.high_x - it.low_x), h = unit * (it.high_y - it.low_y);
+        field = {field.x + (field.w - w) / 2, field.y + (field.h - h) / 2, w, h};
+    }
+    ui.frame(field, theme.line, 1);
+    const auto at = [&](const std::pair<float, float>& dot) {
+        return Point{field.x + (dot.first - it.low_x) / (it.high_x - it.low_x) * field.w,
+                     field.bottom() - (dot.second - it.low_y) / (it.high_y - it.low_y) * field.h};
+    };
+    size_t dots = 0;
+    for (const Exhibit::Cloud& cloud : it.clouds) dots += cloud.ring || cloud.line ? 0 : cloud.dots.size();
+    const size_t every = std::max<size_t>(1, (dots + 1199) / 1200);
+    ui.clip(field);
+    for (size_t c = 0; c < it.clouds.size(); ++c) {
+        const Exhibit::Cloud& cloud = it.clouds[c];
+        const Color color = cloud_color(cloud.color, theme);
+        if (cloud.line) {
+            std::vector<Point> line;
+            for (const auto& dot : cloud.dots) line.push_back(at(dot));
+            ui.polyline(line, color, 2.5f);
+            continue;
+        }
+        for (size_t i = 0; i < cloud.dots.size(); i += cloud.ring ? 1 : every) {
+            const auto& dot = cloud.dots[i];
+            if (!std::isfinite(dot.first) || !std::isfinite(dot.second)) continue;
+            const Point p = at(dot);
+            if (!field.contains(p)) continue;
+            if (cloud.ring)
+                ui.ring(p, cloud.radius, color, 1.5f);
+            else
+                ui.rect({p.x - cloud.radius, p.y - cloud.radius, 2 * cloud.radius, 2 * cloud.radius}, color);
+        }
+    }
+    ui.unclip();
+    const TextStyle small{.size = 12, .color = theme.ink2};
+    TextStyle right = small;
+    right.align = Align::right;
+    ui.text(field.x - 6, field.y + 10, fmt::format("{:.1f}", it.high_y), right);
+    ui.text(field.x - 6, field.bottom(), fmt::format("{:.1f}", it.low_y), right);
+    ui.text(field.x, field.bottom() + 16, fmt::format("{:.1f}", it.low_x), small);
+    ui.text(field.right(), field.bottom() + 16, fmt::format("{:.1f}", it.high_x), right);
+    if (every > 1 && field.w > 220)
+        ui.text(field.x + field.w / 2, field.bottom() + 16, fmt::format("one dot in {} is drawn", every),
+                {.size = 12, .color = theme.quiet, .align = Align::center});
+}
+
+// What a row gives a column, from the background's 0 to a whole row's 100 %, as the maps colour it: by its root, so that the
+// small shares of a long row can be told apart.
+constexpr int attention_steps = 30;
+Color attention_color(float share, const Theme& theme) {
+    return share > 0 ? sequential(std::sqrt(share), theme) : theme.panel2;
+}
+void attention_legend(Ui& ui, float left, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    const TextStyle words{.size = 12, .color = theme.ink2};
+    const float bar = 90, room = r.right() - left, ends = ui.text_width("0", words) + ui.text_width("100 %", words) + 12;
+    if (room < bar + ends) return;
+    const std::string_view texts[] = {"row looks at column, share of its attention", "share of a row's attention",
+                                      "share of a row"};
+    float x = r.right() - bar - ends;
+    for (const std::string_view text : texts) {
+        const float width = ui.text_width(text, words) + 12;
+        if (width > x - left) continue;
+        ui.text(x - width, r.y + 18, text, words);
+        break;
+    }
+    x = ui.text(x, r.y + 18, "0", words) + 6;
+    for (int i = 0; i < attention_steps; ++i)
+        ui.rect({x + bar * static_cast<float>(i) / attention_steps, r.y + 8, bar / attention_steps, 10},
+                attention_color(static_cast<float>(i) / (attention_steps - 1), theme));
+    ui.text(x + bar + 6, r.y + 18, "100 %", words);
+}
+
+void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& layer, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    ui.push_scope("attention");
+    float x = r.x;
+    if (it.layers > 1) {
+        x = ui.text(x, r.y + 18, "layer", {.size = 13, .color = theme.ink2}) + 8;
+        for (int i = 0; i < it.layers && x + 40 < r.right(); ++i)
+            if (ui.chip(x, r.y, std::to_string(i), i == layer)) layer = i;
+    }
+    ui.pop_scope();
+    attention_legend(ui, x + 8, r);
+    const float top = r.y + 34;
+    const float text_room = snapshot.written.empty() ? 0 : std::clamp((r.bottom() - top) * 0.42f, 58.f, 200.f);
+    const float tile = std::min((r.w + 8) / static_cast<float>(it.heads) - 8, r.bottom() - top - text_room - 18);
+    if (tile < 24) return;
+    const auto symbol = [&](int place) {
+        const auto token = static_cast<size_t>(it.tokens[static_cast<size_t>(place)]);
+        if (!snapshot.symbols || token >= snapshot.symbols->size()) return std::to_string(token);
+        const std::string& text = (*snapshot.symbols)[token];
+        return text == "\n" ? std::string("line end") : text == " " ? std::string("blank") : text;
+    };
+    const uint64_t version = snapshot.step ? static_cast<uint64_t>(snapshot.step->step) + 1 : 0;
+    for (int h = 0; h < it.heads; ++h) {
+        const Rect at{r.x + (tile + 8) * static_cast<float>(h), top, tile, tile};
+        const auto& map = it.maps[static_cast<size_t>(h)];
+        ui.picture(fmt::format("attention{}", h), version * 128 + static_cast<uint64_t>(layer) * 2 + (theme.dark ? 1u : 0u),
+                   it.places, it.places, at, [&](std::span<Color> pixels) {
+                       for (size_t i = 0; i < pixels.size() && i < map.size(); ++i)
+                           pixels[i] = attention_color(map[i], theme);
+                   });
+        ui.frame(at, theme.line, 1);
+        ui.text(at.x, at.bottom() + 14, fmt::format("head {}", h), {.size = 12, .color = theme.ink2, .width = tile});
+        if (!ui.hovered(at)) continue;
+        const int row = std::clamp(static_cast<int>((ui.mouse.y - at.y) / tile * static_cast<float>(it.places)), 0,
+                                   it.places - 1),
+                  column = std::clamp(static_cast<int>((ui.mouse.x - at.x) / tile * static_cast<float>(it.places)), 0,
+                                      it.places - 1);
+        if (static_cast<size_t>(std::max(row, column)) < it.tokens.size())
+            ui.tooltip(fmt::format("head {}: place {} ({}) looks at place {} ({}): {:.1f} %", h, row, symbol(row), column,
+                                   symbol(column), 100 * map[static_cast<size_t>(row * it.places + column)]));
+    }
+    if (snapshot.written.empty()) return;
+    const float y = top + tile + 38;
+    const Written& newest = snapshot.written.back();
+    ui.text(r.x, y, fmt::format("written after step {}", newest.step), {.size = 12, .color = theme.ink2});
+    std::string flat;
+    for (const char c : newest.text) flat += c == '\n' ? ' ' : c;
+    const float room = r.bottom() - y - 8;
+    if (room < 20) return;
+    while (flat.size() > 20 && ui.paragraph({r.x, y + 8, r.w, room}, flat, {.size = 13}, 19, false) > room)
+        flat.resize(flat.size() * 9 / 10);
+    ui.paragraph({r.x, y + 8, r.w, room}, flat, {.size = 13}, 19);
+}
+
+void draw_sequences(Ui& ui, const Exhibit& it, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    const float cell = 17;
+    const auto width = [&](const std::vector<int>& values) { return cell * static_cast<float>(values.size()); };
+    if (it.sequences.empty()) return;
+    const Exhibit::Sequence& first = it.sequences.front();
+    const float gap = 20, read = r.x, wanted = read + width(first.read) + gap, said = wanted + width(first.wanted) + gap;
+    const TextStyle head{.size = 12, .color = theme.ink2};
+    const bool fits = said + width(first.said) < r.right();
+    ui.text(read, r.y + 12, "read, one a step", head);
+    ui.text(fits ? wanted : r.right() - width(first.said) - width(first.wanted) - gap, r.y + 12, "wanted", head);
+    ui.text(fits ? said : r.right() - width(first.said), r.y + 12, "said", head);
+    float y = r.y + 22;
+    for (const Exhibit::Sequence& one : it.sequences) {
+        if (y + 22 > r.bottom()) break;
+        const auto row = [&](float x, const std::vector<int>& values, const std::vector<int>* right) {
+            for (size_t i = 0; i < values.size(); ++i) {
+                const float at = x + cell * static_cast<float>(i);
+                if (at + cell > r.right() + 1) break;
+                const bool wrong = right != nullptr && (*right)[i] != values[i];
+                ui.rect({at, y, cell - 2, 19}, wrong ? mix(theme.panel, data::vermillion, 0.3f) : theme.panel2);
+                if (wrong) ui.frame({at, y, cell - 2, 19}, data::vermillion, 1.5f);
+                ui.text(
+                    at + (cell - 2) / 2, y + 14, std::to_string(values[i]),
+                    {.size = 12, .color = values[i] == 0 ? theme.quiet : theme.ink, .align = Align::center, .mono = true});
+            }
+        };
+        if (fits) row(read, one.read, nullptr);
+        row(fits ? wanted : r.right() - width(one.said) - width(one.wanted) - gap, one.wanted, nullptr);
+        row(fits ? said : r.right() - width(one.said), one.said, &one.wanted);
+        y += 24;
+    }
+}
+
+void draw_maze(Ui& ui, const Exhibit& it, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    const float cell = std::min(r.w / static_cast<float>(it.columns), r.h / static_cast<float>(it.rows));
+    const float left = r.x, top = r.y;
+    float busiest = 1e-9f;
+    for (const float share : it.visits) busiest = std::max(busiest, share);
+    const auto middle = [&](int state) {
+        return Point{left + cell * (static_cast<float>(state % it.columns) + 0.5f),
+                     top + cell * (static_cast<float>(state / it.columns) + 0.5f)};
+    };
+    for (int s = 0; s < it.rows * it.columns; ++s) {
+        const Point m = middle(s);
+        const Rect box{m.x - cell / 2 + 1, m.y - cell / 2 + 1, cell - 2, cell - 2};
+        const char kind = it.cells[static_cast<size_t>(s)];
+        if (kind == '#') {
+            ui.hatch(box, theme.ink3, Hatch::diagonal);
+            continue;
+        }
+        ui.rect(box, mix(theme.panel2, data::sky, 0.6f * std::sqrt(it.visits[static_cast<size_t>(s)] / busiest)));
+        if (kind == 'G' || kind == 'X') ui.frame(box, kind == 'G' ? data::green : data::vermillion, 2.5f);
+        if (kind != '.' && cell > 26)
+            ui.text(box.x + 4, box.y + 14,
+                    kind == 'S'   ? "start"
+                    : kind == 'G' ? "goal"
+                                  : "pit",
+                    {.size = 12, .weight = 600, .width = box.w - 5});
+        if (kind == 'G' || kind == 'X') continue;
+        for (int a = 0; a < 4; ++a) {  // up, right, down, left
+            const float p = it.policy[static_cast<size_t>(s * 4 + a)], length = cell * 0.4f * p;
+            const float dx = a == 1 ? 1.f : a == 3 ? -1.f : 0.f, dy = a == 2 ? 1.f : a == 0 ? -1.f : 0.f;
+            if (p > 0.04f) ui.line(m, {m.x + dx * length, m.y + dy * length}, theme.ink, 2);
+        }
+    }
+    std::vector<Point> path;
+    for (const int state : it.path) path.push_back(middle(state));
+    if (path.size() > 1) ui.polyline(path, data::orange, 3);
+    if (!path.empty()) ui.circle(path.back(), 5, data::orange);
+    const float x = left + cell * static_cast<float>(it.columns) + 18, room = r.right() - x;
+    if (room < 120) return;
+    ui.legend_line(x, top + 16, data::orange, false, "likeliest path");
+    ui.legend(x, top + 40, mix(theme.panel2, data::sky, 0.6f), Hatch::solid, "often visited");
+    ui.legend(x, top + 64, theme.ink3, Hatch::diagonal, "wall");
+}
+
+void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    const char* names[] = {"noisy", "repaired", "clean"};
+    const float label = 64, row = std::min(r.h / 3, 92.f), size = row - 6;
+    const int count = std::max(1, static_cast<int>((r.w - label) / (size + 6)));
+    const int w = it.columns, h = it.rows;
+    const auto batch = static_cast<int>(it.pictures[0]->shape.front());
+    const uint64_t version = snapshot.step ? static_cast<uint64_t>(snapshot.step->step) + 1 : 0;
+    for (int kind = 0; kind < 3; ++kind) {
+        const float y = r.y + row * static_cast<float>(kind);
+        ui.text(r.x, y + size / 2 + 4, names[kind], {.size = 12, .color = theme.ink2, .width = label - 6});
+        for (int i = 0; i < std::min(count, batch); ++i) {
+            const nn::Values& values = it.pictures[static_cast<size_t>(kind)]->value;
+            ui.picture(fmt::format("repaired{}.{}", kind, i), version, w, h,
+                       {r.x + label + (size + 6) * static_cast<float>(i), y, size, size}, [&](std::span<Color> pixels) {
+                           const size_t base = static_cast<size_t>(i) * static_cast<size_t>(w * h);
+                           for (size_t p = 0; p < pixels.size() && base + p < values->size(); ++p)
+                               pixels[p] = grey_image((*values)[base + p]);
+                       });
+        }
+    }
+}
+
+}  // namespace
+
+std::string written_text(const Snapshot& snapshot) {
+    if (snapshot.written.empty()) return "";
+    std::string text;
+    for (const char c : snapshot.written.back().text) text += c == '\n' ? ' ' : c;
+    return fmt::format("written after step {}: {}", snapshot.written.back().step, text);
+}
+
+void draw_exhibit(Ui& ui, const Snapshot& snapshot, const Exhibit& exhibit, int& layer, const Rect& area) {
+    switch (exhibit.kind) {
+        case Exhibit::Kind::scatter:
+            return draw_scatter(ui, exhibit, area);
+        case Exhibit::Kind::attention:
+            return draw_attention(ui, snapshot, exhibit, layer, area);
+        case Exhibit::Kind::sequences:
+            return draw_sequences(ui, exhibit, area);
+        case Exhibit::Kind::maze:
+            return draw_maze(ui, exhibit, area);
+        case Exhibit::Kind::repaired:
+            return draw_repaired(ui, snapshot, exhibit, area);
+        case Exhibit::Kind::pictures:
+        case Exhibit::Kind::none:
+            return;
+    }
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,362 @@
+#include "app/gui/views/training/graph_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/training/training_data.h"
+
+namespace lockstep::gui {
+
+using nn::GraphNode;
+using nn::Passing;
+
+namespace {
+
+// The lines under a box's title, from its top; gradient 0: there is no room for it.
+struct BoxLines {
+    float value = 22, gradient = 43, high = 20;
+};
+BoxLines lines_of(float box_height) {
+    if (box_height >= 64) return {};
+    return box_height >= 48 ? BoxLines{17, 32, 15} : BoxLines{22, 0, 20};
+}
+
+float followed_value(const GraphScene& scene, const nn::Values& values, int node) {
+    const int64_t at = scene.followed && static_cast<size_t>(node) < scene.followed->element.size()
+                           ? scene.followed->element[static_cast<size_t>(node)]
+                           : -1;
+    return values && at >= 0 && at < static_cast<int64_t>(values->size()) ? (*values)[static_cast<size_t>(at)] : NAN;
+}
+
+float wire_thickness(int64_t bytes) {
+    return 1 + std::max(0.f, std::log2(static_cast<float>(std::max<int64_t>(bytes, 1)) / 1024.f)) * 0.55f;
+}
+
+bool holds_integers(const GraphNode& node) {
+    return node.dtype == DType::i32 || node.dtype == DType::i64 || node.dtype == DType::u8;
+}
+
+}  // namespace
+
+std::string value_text(const GraphScene& scene, const GraphNode& node) {
+    if (!scene.value_known(node)) return scene.hidden ? "hidden" : "not yet";
+    if (!node.value) return "not kept";
+    if (!scene.followed && node.value->size() > 1)
+        return holds_integers(node) ? "whole numbers" : fmt::format("rms {:.4g}", root_mean_square(*node.value));
+    const float v = scene.followed ? followed_value(scene, node.value, node.id) : node.value->at(0);
+    if (std::isnan(v) && scene.followed && scene.followed->element[static_cast<size_t>(node.id)] < 0) return "not followed";
+    return holds_integers(node) ? fmt::format("{:.0f}", v) : signed_text(v);
+}
+
+std::string gradient_text(const GraphScene& scene, const GraphNode& node) {
+    if (scene.hidden) return "hidden";
+    if (!node.requires_grad || scene.tape.complete_at[static_cast<size_t>(node.id)] < 0) return "none";
+    if (scene.gradient_known(node)) {
+        if (!node.gradient) return "not kept";
+        if (!scene.followed && node.gradient->size() > 1) return fmt::format("rms {:.3g}", root_mean_square(*node.gradient));
+        const float g = scene.followed ? followed_value(scene, node.gradient, node.id) : node.gradient->at(0);
+        return std::isnan(g) && !scene.followed ? "NaN" : signed_text(g);
+    }
+    int arrived = 0;
+    double sum = 0;
+    if (scene.followed)
+        for (const Passing& edge : scene.followed->edges)
+            if (edge.from == node.id && scene.tape.freed(edge.node, scene.moment)) ++arrived, sum += edge.total;
+    return arrived == 0
+               ? "not yet"
+               : fmt::format("{} of {}: {}", arrived, scene.tape.parts[static_cast<size_t>(node.id)], signed_text(sum, 3));
+}
+
+std::string element_name(const GraphScene& scene, int node) {
+    const GraphNode& of = scene.node(node);
+    const std::string at =
+        scene.followed ? element_text(of.shape, scene.followed->element[static_cast<size_t>(node)]) : std::string();
+    return of.name.find(' ') == std::string::npos || at.empty() ? of.name + at : "(" + of.name + ")" + at;
+}
+
+std::vector<const Passing*> edges_now(const GraphScene& scene) {
+    std::vector<const Passing*> edges;
+    if (!scene.followed || !scene.goes_back()) return edges;
+    for (const Passing& edge : scene.followed->edges)
+        if (edge.node == scene.current()) edges.push_back(&edge);
+    return edges;
+}
+
+void draw_box(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& at, bool words) {
+    const Theme& theme = *ui.theme;
+    const GraphNode& node = scene.shown(box);
+    const Color forward = mix(theme.panel2, data::green, theme.dark ? 0.38f : 0.28f),
+                backward = mix(theme.panel2, data::sky, theme.dark ? 0.42f : 0.36f);
+    size_t ran = 0, back = 0, goes_back = 0;
+    bool here = false;
+    for (const int id : box.nodes) {
+        ran += scene.value_known(scene.node(id));
+        goes_back += scene.tape.back_at[static_cast<size_t>(id)] >= 0;
+        back += !scene.hidden && scene.tape.freed(id, scene.moment);
+        here = here || id == scene.current();
+    }
+    const BoxLines lines = lines_of(at.h);
+    ui.rect(at, theme.panel2, 3);
+    const bool known = scene.value_known(node), arrived = scene.gradient_known(node);
+    const float ahead = static_cast<float>(ran) / static_cast<float>(box.nodes.size());
+    const float returned = box.folded() ? (goes_back > 0 ? static_cast<float>(back) / static_cast<float>(goes_back) : 0)
+                           : arrived    ? 1.f
+                                        : 0.f;
+    if (ahead > 0)
+        ui.rect({at.x + 1, at.y + lines.value, (at.w - 2) * ahead, lines.high},
+                node.kind == GraphNode::Kind::label ? mix(theme.panel2, theme.ink2, 0.18f) : forward);
+    if (returned > 0 && lines.gradient > 0)
+        ui.rect({at.right() - 1 - (at.w - 2) * returned, at.y + lines.gradient, (at.w - 2) * returned, lines.high},
+                backward);
+    ui.frame(at, here ? theme.accent : theme.line, here ? 2.f : 1.f, 3);
+    if (box.folded()) {  // a second edge: there is more inside
+        ui.rect({at.x + 4, at.bottom() + 1, at.w - 8, 1}, theme.ink3);
+        ui.rect({at.x + 8, at.bottom() + 3, at.w - 16, 1}, theme.ink3);
+    }
+    if (!words) return;
+    std::string detail = box.folded() ? fmt::format("{} ops", box.nodes.size()) : shape_text(node.shape);
+    if (!box.folded() && box.title == node.name && !node.op.empty())  // a program's own name, then what it does
+        detail = graph_op_title(node) + (node.shape.empty() ? "" : " " + shape_text(node.shape));
+    const TextStyle heading{.size = 13, .weight = 600};
+    float detail_width = ui.text_width(detail, {.size = 12});
+    if (ui.text_width(box.title, heading) + detail_width + 20 > at.w && box.title == node.name && !node.op.empty())
+        detail = graph_op_title(node), detail_width = ui.text_width(detail, {.size = 12});
+    if (ui.text_width(box.title, heading) + detail_width + 20 > at.w) detail_width = 0;
+    TextStyle style = heading;
+    style.width = at.w - (detail_width > 0 ? detail_width + 20 : 14);
+    const float title = at.y + lines.value - (lines.high < 20 ? 4.f : 6.f), down = lines.high < 20 ? 11.f : 14.f;
+    ui.text(at.x + 8, title, box.title, style);
+    if (detail_width > 0) ui.text(at.right() - 8, title, detail, {.size = 12, .color = theme.ink2, .align = Align::right});
+    const auto line = [&](float baseline, const char* what, const std::string& number, bool on) {
+        const bool named = ui.text_width(number, {.size = 12, .mono = on}) + ui.text_width(what, {.size = 12}) + 24 <= at.w;
+        if (named) ui.text(at.x + 8, baseline, what, {.size = 12, .color = on ? theme.ink : theme.ink2});
+        ui.text(at.right() - 8, baseline, number,
+                {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = on, .width = at.w - 14});
+    };
+    line(at.y + lines.value + down, "value", value_text(scene, node), known);
+    if (lines.gradient > 0) line(at.y + lines.gradient + down, "grad", gradient_text(scene, node), arrived);
+}
+
+void draw_pin(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& at, float room) {
+    if (scene.hidden) return;
+    const Theme& theme = *ui.theme;
+    int saved = 0, held = 0;
+    int64_t bytes = 0, held_bytes = 0;
+    for (const int id : box.nodes) {
+        const GraphNode& node = scene.node(id);
+        if (node.saved.empty() || !scene.value_known(node)) continue;
+        ++saved;
+        bytes += node.saved_bytes;
+        if (scene.pinned(node)) ++held, held_bytes += node.saved_bytes;
+    }
+    if (saved == 0) return;
+    const float x = at.x + 12;
+    ui.line({x, at.y}, {x, at.y - 8}, held > 0 ? data::yellow : theme.ink3, 2);
+    held > 0 ? ui.circle({x, at.y - 11}, 4.5f, data::yellow) : ui.ring({x, at.y - 11}, 4.5f, theme.ink3, 1.5f);
+    const std::string state = held > 0 ? " saved" : " freed";
+    const int64_t pinned = held > 0 ? held_bytes : bytes;  // none of parameters, which live anyway
+    const std::string size = pinned > 0 ? ", " + bytes_text(static_cast<double>(pinned)) : "";
+    const std::string& names = scene.shown(box).saved;
+    std::string few = names.substr(0, names.find(','));
+    if (const auto more = std::count(names.begin(), names.end(), ','); more > 0) few += fmt::format(" +{}", more);
+    if (box.folded()) few = held > 0 ? fmt::format("{} of {}", held, saved) : std::to_string(saved);
+    const TextStyle style{.size = 12, .color = held > 0 ? theme.ink : theme.quiet, .width = room};
+    const std::string all = box.folded() || names.empty() ? few : names;
+    for (const std::string& text : {all + state + size, few + state + size, few + state, state.substr(1)}) {
+        if (ui.text_width(text, {.size = 12}) > room) continue;
+        ui.text(x + 10, at.y - 7, text, style);
+        return;
+    }
+}
+
+void draw_wire(Ui& ui, const GraphScene& scene, const GraphWire& wire, const Rect& from, const Rect& to, float lane,
+               std::vector<Rect>* taken) {
+    const Theme& theme = *ui.theme;
+    const GraphNode& node = scene.node(wire.node);
+    const GraphNode& source = scene.node(node.inputs[static_cast<size_t>(wire.input)]);
+    const bool back = !scene.hidden && source.requires_grad && scene.tape.freed(wire.node, scene.moment);
+    const bool ahead = scene.value_known(node);
+    const Color color = back ? data::sky : ahead ? data::green : theme.ink3;
+    const float t = std::min(wire_thickness(wire.bytes), 9.f), head = std::max(5.f, t / 2 + 3);
+    if (lane == 0 && std::abs(from.x - to.x) < 1) {  // a leaf under its reader
+        const float x = to.x + to.w / 2;
+        ui.rect({x - t / 2, to.bottom(), t, from.y - to.bottom()}, color);
+        back ? ui.arrow_head({x, from.y}, Way::down, color, head) : ui.arrow_head({x, to.bottom()}, Way::up, color, head);
+        return;
+    }
+    const BoxLines lines = lines_of(from.h);
+    const float row = (back && lines.gradient > 0 ? lines.gradient : lines.value) + lines.high / 2;
+    const Point begin{from.right(), from.y + row}, end{to.x, to.y + row};
+    if (lane == 0 && std::abs(begin.y - end.y) < 1) {
+        ui.rect({begin.x, begin.y - t / 2, end.x - begin.x, t}, color);
+    } else if (lane == 0) {
+        const float middle = std::max(begin.x + 6, (begin.x + end.x) / 2);
+        const Point path[] = {begin, {middle, begin.y}, {middle, end.y}, end};
+        ui.polyline(path, color, t);
+    } else {
+        const Point path[] = {begin, {begin.x + 8, begin.y}, {begin.x + 8, lane}, {end.x - 9, lane}, {end.x - 9, end.y},
+                              end};
+        ui.polyline(path, color, t);
+    }
+    back ? ui.arrow_head(begin, Way::left, color, head) : ui.arrow_head(end, Way::right, color, head);
+    // Gradients that meet in one cell are added.
+    if (back && scene.tape.parts[static_cast<size_t>(source.id)] > 1) ui.circle({begin.x + 7, begin.y}, 3.5f, theme.ink);
+    if (!taken || !back || wire.many || !scene.followed || lane != 0) return;
+    const Passing* edge = scene.followed->edge(wire.node, wire.input);
+    const float room = end.x - begin.x - 20;
+    if (edge == nullptr || room < 58) return;
+    const std::string local = "×" + signed_text(edge->local).substr(edge->local > 0 ? 1 : 0),
+                      sum = "=" + signed_text(edge->terms > 1 ? edge->total : edge->product);
+    const TextStyle style{.size = 12, .mono = true};
+    const float width = std::max(ui.text_width(local, style), ui.text_width(sum, style));
+    if (width > room) return;
+    // Beside the gradient that they add to, else beside the op that they come from.
+    for (const Point at : {Point{begin.x + 14, begin.y}, Point{end.x - 4 - width, end.y}}) {
+        const Rect place{at.x, at.y - 34, width, 32};
+        const bool clash = std::any_of(taken->begin(), taken->end(), [&](const Rect& other) {
+            return place.x < other.right() && other.x < place.right() && place.y < other.bottom() &&
+                   other.y < place.bottom();
+        });
+        if (clash) continue;
+        taken->push_back(place);
+        ui.text(at.x, at.y - 20, local, {.size = 12, .color = theme.ink2, .mono = true});
+        ui.text(at.x, at.y - 6, sum, style);
+        return;
+    }
+}
+
+float draw_product(Ui& ui, const GraphScene& scene, const Passing& edge, float x, float y, float right, const Rect* target) {
+    const Theme& theme = *ui.theme;
+    const std::string local = fmt::format("{:+.5g}", edge.local);
+    std::string up = fmt::format("d{} = {:+.5g}", element_name(scene, edge.node), edge.upstream);
+    const std::string product = fmt::format("{:+.5g}", edge.product);
+    const TextStyle mono{.size = 13, .align = Align::center, .mono = true},
+        small{.size = 12, .color = theme.ink2, .align = Align::center};
+    const auto fixed = std::max(ui.text_width(local, mono), 92.f) + std::max(ui.text_width(product, mono), 50.f) + 104;
+    if (fixed + ui.text_width(up, mono) > right - x) up = fmt::format("{:+.5g}", edge.upstream);  // without its name
+    const float widths[] = {std::max(ui.text_width(local, mono), 92.f) + 20, 22,
+                            std::max(ui.text_width(up, mono), 60.f) + 20, 22,
+                            std::max(ui.text_width(product, mono), 50.f) + 20};
+    float total = 0;
+    for (const float w : widths) total += w;
+    if (total > right - x) return x;
+    // A hook made another gradient of what all edges bring.
+    double brought = 0;
+    for (const Passing& one : scene.followed->edges)
+        if (one.from == edge.from) brought += one.total;
+    const double kept = scene.gradient_known(scene.node(edge.from)) && scene.node(edge.from).gradient
+                            ? static_cast<double>(followed_value(scene, scene.node(edge.from).gradient, edge.from))
+                            : brought;
+    const bool hooked = std::isfinite(kept) && std::abs(kept - brought) > 1e-3 * std::max(std::abs(kept), std::abs(brought));
+    const std::string sum_head = hooked           ? fmt::format("{:+.5g} came; a hook made", brought)
+                                 : edge.terms > 1 ? fmt::format("term {} of {}; their sum is", edge.term + 1, edge.terms)
+                                                  : std::string("arrives as"),
+                      sum = fmt::format("d{} = {:+.5g}", element_name(scene, edge.from), hooked ? kept : edge.total);
+    const float after = 14 + std::max(ui.text_width(sum_head, {.size = 12}), ui.text_width(sum, {.size = 13, .mono = true}));
+    const bool all = total + after <= right - x;
+    const float tip_wish = target ? target->x - 12 : x;
+    const float left = std::clamp(tip_wish - total / 2, x, std::max(x, right - total - (all ? after : 0)));
+    const Rect box{left, y, total, 44};
+    ui.rect(box, theme.code, 4);
+    ui.frame(box, theme.accent, 1.5f, 4);
+    if (target && target->y > y + 40) {
+        const float tip = std::clamp(tip_wish, left + 8, left + total - 8);
+        const BoxLines lines = lines_of(target->h);
+        const float middle = (lines.gradient > 0 ? lines.gradient : lines.value) + lines.high / 2;
+        ui.line({tip, box.bottom()}, {tip, target->y + middle - 6}, theme.accent, 1.5f);
+        ui.arrow_head({tip, target->y + middle - 2}, Way::down, theme.accent, 5);
+    }
+    float at = left;
+    const std::string_view heads[] = {"local derivative", "", "upstream", "", "product"};
+    const std::string bodies[] = {local, "×", up, "=", product};
+    for (int i = 0; i < 5; ++i) {
+        if (i % 2 == 0) ui.text(at + widths[i] / 2, y + 17, heads[i], small);
+        TextStyle style = mono;
+        if (i % 2 != 0) style.mono = false, style.weight = 700, style.color = theme.accent;
+        ui.text(at + widths[i] / 2, y + 35, bodies[i], style);
+        at += widths[i];
+    }
+    if (!all) return at;
+    ui.text(at + 14, y + 17, sum_head, {.size = 12, .color = theme.ink2});
+    ui.text(at + 14, y + 35, sum, {.size = 13, .mono = true});
+    return at + after;
+}
+
+int draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    const std::vector<int64_t>& live = scene.step.live_bytes;
+    ui.text(r.x, r.y + 12, "live on the device: saved tensors, gradients", {.size = 12, .color = theme.ink2, .width = r.w});
+    if (live.empty()) return -1;
+    const auto top = static_cast<double>(*std::max_element(live.begin(), live.end()));
+    const double base = top >= 1 << 20 ? 1 << 20 : top >= 4096 ? 1024 : 1;
+    const char* name = base > 1024 ? "MiB" : base > 1 ? "KiB" : "bytes";
+    ui.text(r.x, r.y + 30, name, {.size = 12, .color = theme.ink2});
+    const double most = top / base;
+    double unit = std::pow(10.0, std::floor(std::log10(std::max(most, 1.0))));
+    if (most / unit < 2) unit /= 2;
+    const double high = std::ceil(most / unit) * unit * 1.12;
+    const Rect plot{r.x + 44, r.y + 36, r.w - 44, r.h - 36 - 38};
+    const auto y_of = [&](double v) { return plot.bottom() - plot.h * static_cast<float>(v / high); };
+    for (int i = 0; i * unit < high; ++i) {
+        if (high / unit > 5 && i % 2) continue;
+        ui.line({plot.x, y_of(i * unit)}, {plot.right(), y_of(i * unit)}, theme.grid);
+        ui.text(plot.x - 8, y_of(i * unit) + 4, fmt::format("{:g}", i * unit),
+                {.size = 12, .color = theme.ink2, .align = Align::right});
+    }
+    const size_t count = live.size();
+    const float bar = plot.w / static_cast<float>(count);
+    const int launch = scene.moment >= scene.tape.last() ? static_cast<int>(count) - 1 : scene.launch();
+    const bool bars = bar >= 4;
+    std::vector<Point> ahead;
+    int clicked = -1;
+    const size_t every = count > 14 ? (count + 4) / 5 : bar < 20 ? 2 : 1;
+    const auto middle_of = [&](size_t i) {  // of a launch's number; the last one ends with its bar
+        return bar * static_cast<float>(i) + (i + 1 == count ? bar - 7 : bar / 2);
+    };
+    for (size_t i = 0; i < count; ++i) {
+        const double v = static_cast<double>(live[i]) / base;
+        const float x = plot.x + bar * static_cast<float>(i), y = y_of(v);
+        const bool forward = i < scene.step.launches.size() ? scene.step.launches[i].phase == "forward" : true;
+        const bool here = static_cast<int>(i) == launch;
+        if (static_cast<int>(i) <= launch)
+            ui.rect({x + (bars ? 0.5f : 0), y, bar - (bars ? 1 : 0), plot.bottom() - y},
+                    mix(theme.panel, forward ? data::green : data::sky, 0.55f));
+        else if (bars && count <= 40)
+            ui.dashed({x + 1.5f, y, bar - 3, plot.bottom() - y}, theme.ink3, 3, 3);
+        else
+            ahead.push_back({x, y}), ahead.push_back({x + bar, y});
+        const Rect column{x, plot.y, bar, plot.h};
+        if (bars && i < scene.step.launches.size()) {
+            if (ui.hovered(column))
+                ui.tooltip(
+                    fmt::format("{} {}: {:.{}f} {} live", i + 1, scene.step.launches[i].label, v, v < 10 ? 2 : 0, name));
+            if (ui.area("live" + std::to_string(i + 1), column)) clicked = static_cast<int>(i);
+        }
+        // The launch on show keeps its number; its neighbours leave theirs where they would lie on it.
+        const float apart = std::abs(middle_of(i) - middle_of(static_cast<size_t>(std::max(launch, 0))));
+        if (here || (i % every == 0 && (launch < 0 || apart >= 17)))
+            ui.text(i + 1 == count ? x + bar : x + bar / 2, plot.bottom() + 15, std::to_string(i + 1),
+                    {.size = 12,
+                     .color = here ? theme.ink : theme.ink2,
+                     .align = i + 1 == count ? Align::right : Align::center,
+                     .weight = here ? 600 : 400});
+        if (here) {
+            const bool left = i > count / 2;
+            const auto reach =
+                static_cast<size_t>(64 / std::max(bar, 1.f)) + 1;  // above the bars that the words would lie on
+            float top_of = y;
+            for (size_t j = left ? i - std::min(i, reach) : i; j < std::min(count, left ? i + 1 : i + reach); ++j)
+                top_of = std::min(top_of, y_of(static_cast<double>(live[j]) / base));
+            ui.text(left ? x + bar : x, top_of - 6, fmt::format("{:.{}f} now", v, v < 10 ? 2 : 0),
+                    {.size = 12, .align = left ? Align::right : Align::left, .weight = 600});
+        }
+    }
+    if (ahead.size() > 1) ui.polyline(ahead, theme.ink3, 1);
+    ui.text(plot.x + plot.w / 2, r.bottom() - 4, "launch of the step",
+            {.size = 12, .color = theme.ink2, .align = Align::center});
+    return clicked;
+}
+
+}  // namespace lockstep::gui

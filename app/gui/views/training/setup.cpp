@@ -1,0 +1,111 @@
+// The strip over the Training workspace: what is trained (model, device, optimizer, learning rate, batch), each a menu, and
+// the run itself: run or pause, one step, back to the first step, cancel. The bar along its bottom is the work under way.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/gui/views/training/training_views.h"
+#include "core/nn/models/models.h"
+
+namespace lockstep::gui {
+namespace {
+
+using MenuKind = Session::SettingMenu::Kind;
+
+std::string setup_device(const Session& session, const TrainingSetup& setup) {
+    return setup.on_gpu ? "sim:" + session.gpu : "host";
+}
+std::string setup_optimizer(const TrainingSetup& setup) {
+    return setup.optimizer.empty() ? std::string(nn::model_named(setup.model).optimizer) : setup.optimizer;
+}
+
+class SetupView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const Theme& theme = *ui.theme;
+        const auto snapshot = session.snapshot();
+        const TrainingSetup& setup = snapshot->setup;
+        const Rect strip{area.x, area.y, area.w, std::min(area.h, 40.f)};
+        ui.rect(strip, theme.panel2, 4);
+        ui.frame(strip, theme.line, 1, 5);
+        const float y = area.y + 7, right = area.right() - 12;
+        const bool running = session.playing && session.grain == Grain::training_step;
+        const bool busy = !snapshot->busy.empty();
+        float x = area.x + 12;
+        if (area.w > 1000)
+            x = ui.text(x, y + 18, snapshot->tape ? "Next run" : "Training run", {.size = 14, .weight = 600}) + 14;
+        const auto button = [&](const char* label, bool primary, bool able) {
+            const float width = ui.chip_width(label) + 8;
+            if (x + width > right) return false;
+            const bool pressed = ui.button({x, y, width, 26}, label, primary, able);
+            x += width + 8;
+            return pressed;
+        };
+        if (button(running ? "Pause" : "Run", true, true)) {
+            session.grain = Grain::training_step;
+            session.playing = !running;
+            if (session.playing) session.post({Request::Kind::train, -1, {}});
+        }
+        if (button("Step", false, !running)) session.post({Request::Kind::train, 1, {}});
+        if (button("Rewind", false, snapshot->step && !snapshot->tape && snapshot->step->step > 0)) {
+            session.playing = false;
+            session.post({Request::Kind::show_step, 0, {}});
+        }
+        if (button("Cancel", false, busy)) {
+            session.playing = false;
+            session.post({Request::Kind::cancel_own, 0, {}});
+        }
+        x += 10;
+        const bool words = area.w > 1100;
+        const auto menu = [&](MenuKind kind, const std::string& name, const std::string& value) {
+            const std::string label = (words ? name + "  " : std::string()) + value;
+            const float left = x;
+            if (x + ui.chip_width(label) > right) return;
+            if (ui.chip(x, y, label)) session.setting_menu = {kind, left, area.y + 38};
+        };
+        menu(MenuKind::model, "model", setup.model);
+        menu(MenuKind::device, "on", setup_device(session, setup));
+        menu(MenuKind::rate, "rate", fmt::format("{:g}", setup.learning_rate));
+        menu(MenuKind::optimizer, "by", setup_optimizer(setup));
+        menu(MenuKind::batch, "batch", std::to_string(setup.batch));
+        if (snapshot->training && trains_on_ranks(setup.model)) menu(MenuKind::ranks, "ranks", std::to_string(setup.ranks));
+        if (right - x > 90) {
+            const std::string state = busy ? snapshot->busy : beside_program(*snapshot).value_or(aim(setup));
+            ui.text(right, y + 18, state, {.size = 13, .color = theme.ink2, .align = Align::right, .width = right - x - 8});
+        }
+        if (busy && snapshot->progress >= 0)
+            ui.rect({strip.x + 2, strip.bottom() - 3,
+                     (strip.w - 4) * static_cast<float>(std::clamp(snapshot->progress, 0.0, 1.0)), 2},
+                    theme.accent);
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const TrainingSetup& setup = snapshot->setup;
+        return fmt::format("{}: {} on {}, {}, learning rate {:g}, batch {}{}; {}\n",
+                           snapshot->tape ? "Next run" : "Training run", setup.model, setup_device(session, setup),
+                           setup_optimizer(setup), setup.learning_rate, setup.batch,
+                           setup.ranks > 1 ? fmt::format(", the step on show on {} ranks too", setup.ranks) : "",
+                           snapshot->busy.empty() ? beside_program(*snapshot).value_or(aim(setup)) : snapshot->busy);
+    }
+
+  private:
+    // Of a tensor program on show the figures below are not this run's.
+    static std::optional<std::string> beside_program(const Snapshot& snapshot) {
+        if (!snapshot.tape || !snapshot.step) return std::nullopt;
+        return fmt::format("below: {}, until a run begins", snapshot.step->model);
+    }
+    static std::string aim(const TrainingSetup& setup) {
+        const nn::ModelRow& row = nn::model_named(setup.model);
+        return fmt::format("{}; aims at {}", row.summary, row.aim);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_setup_view() {
+    return std::make_unique<SetupView>();
+}
+
+}  // namespace lockstep::gui

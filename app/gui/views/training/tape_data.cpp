@@ -1,0 +1,349 @@
+#include "app/gui/views/training/tape_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "lessons/player/tape_program.h"
+
+namespace lockstep::gui {
+
+using nn::GraphNode;
+using nn::StepRecord;
+
+namespace {
+
+bool is_tape_op(const GraphNode& node) {
+    return node.kind == GraphNode::Kind::op || node.kind == GraphNode::Kind::loss;
+}
+int last_launch_of(const std::vector<int>& launches, int before) {
+    int last = before;
+    for (const int launch : launches) last = std::max(last, launch);
+    return last;
+}
+
+}  // namespace
+
+int TapePlan::of_launch(int launch) const {
+    if (launch < 0) return last();
+    for (size_t i = 0; i < moments.size(); ++i)
+        if (moments[i].launch >= launch) return static_cast<int>(i);
+    return last();
+}
+
+int TapePlan::last_forward() const {
+    int at = -1;
+    while (at < last() && moments[static_cast<size_t>(at + 1)].kind == Moment::Kind::forward) ++at;
+    return at;
+}
+
+int tape_position(const Session& session, const Focus& focus, const TapePlan& tape) {
+    const int at = session.tape_at;
+    if (at >= 0 && at <= tape.last() && tape.moments[static_cast<size_t>(at)].launch == focus.launch) return at;
+    return tape.of_launch(focus.launch);
+}
+
+int32_t tape_line(const Session& session, const Snapshot& snapshot, const Focus& focus) {
+    if (!snapshot.tape || !snapshot.step || snapshot.step->nodes.empty()) return -1;
+    const TapePlan tape = plan_tape(*snapshot.step);
+    const int at = tape_position(session, focus, tape);
+    if (at < 0) return -1;
+    const auto node = static_cast<size_t>(tape.moments[static_cast<size_t>(at)].node);
+    const auto& lines = snapshot.tape->line_of_node;
+    return node < lines.size() ? lines[node] : -1;
+}
+
+void go_to_tape_line(Session& session, const Snapshot& snapshot, Focus& focus, int32_t line) {
+    if (!snapshot.tape || !snapshot.step || snapshot.step->nodes.empty() || session.reveal_steps >= 0) return;
+    const TapePlan tape = plan_tape(*snapshot.step);
+    const auto& lines = snapshot.tape->line_of_node;
+    const int now = tape_position(session, focus, tape);
+    for (size_t i = std::min(lines.size(), snapshot.step->nodes.size()); i-- > 0;) {
+        if (lines[i] != line) continue;
+        const int forward = tape.forward_at[i], back = tape.back_at[i];
+        int to = forward >= 0 ? forward : tape.complete_at[i];
+        if (forward >= 0 && now == forward && back >= 0) to = back;
+        if (to < 0) continue;
+        session.playing = false;
+        session.grain = Grain::node;
+        session.tape_at = to;
+        focus.op = static_cast<int32_t>(i);
+        const int launch = tape.moments[static_cast<size_t>(to)].launch;
+        if (launch == focus.launch) return;
+        focus.launch = launch;
+        if (launch >= 0 && snapshot.step->launches[static_cast<size_t>(launch)].run)
+            session.post({Request::Kind::open_kernel, launch, {}});
+        return;
+    }
+}
+
+TapePlan plan_tape(const StepRecord& step) {
+    TapePlan plan;
+    const size_t count = step.nodes.size();
+    plan.forward_at.assign(count, -1);
+    plan.back_at = plan.complete_at = plan.update_at = plan.forward_at;
+    plan.parts.assign(count, 0);
+    int turns = 1, launch = -1;
+    for (const GraphNode& node : step.nodes) turns = std::max(turns, node.turn + 1);
+    const auto add = [&](Moment::Kind kind, int node, const std::vector<int>& launches) {
+        launch = last_launch_of(launches, launch);
+        plan.moments.push_back({kind, node, launch});
+        return plan.last();
+    };
+    for (int turn = 0; turn < turns; ++turn) {
+        for (const GraphNode& node : step.nodes)
+            if (node.turn == turn && is_tape_op(node))
+                plan.forward_at[static_cast<size_t>(node.id)] = add(Moment::Kind::forward, node.id, node.forward_launches);
+        for (size_t id = count; id-- > 0;)
+            if (const GraphNode& node = step.nodes[id]; node.turn == turn && is_tape_op(node) && node.went_back)
+                plan.back_at[id] = add(Moment::Kind::backward, node.id, node.backward_launches);
+        std::vector<const GraphNode*> updated;
+        for (const GraphNode& node : step.nodes)
+            if (node.turn == turn && !node.update_launches.empty()) updated.push_back(&node);
+        std::stable_sort(updated.begin(), updated.end(), [](const GraphNode* a, const GraphNode* b) {
+            return a->update_launches.back() < b->update_launches.back();
+        });
+        for (const GraphNode* node : updated)
+            plan.update_at[static_cast<size_t>(node->id)] = add(Moment::Kind::update, node->id, node->update_launches);
+    }
+    for (const GraphNode& node : step.nodes) {
+        if (!node.went_back) continue;
+        for (const int input : node.inputs) {
+            const auto from = static_cast<size_t>(input);
+            if (!step.nodes[from].requires_grad) continue;
+            ++plan.parts[from];
+            plan.complete_at[from] = std::max(plan.complete_at[from], plan.back_at[static_cast<size_t>(node.id)]);
+        }
+    }
+    // Where backward begins, the gradient is 1.
+    for (const GraphNode& node : step.nodes)
+        if (node.went_back && plan.parts[static_cast<size_t>(node.id)] == 0)
+            plan.complete_at[static_cast<size_t>(node.id)] = plan.back_at[static_cast<size_t>(node.id)];
+    return plan;
+}
+
+std::string layer_of(const std::string& name) {
+    if (const size_t open = name.find('['); open != std::string::npos) {
+        const size_t close = name.find(']', open);
+        if (close != std::string::npos) return "place " + name.substr(open + 1, close - open - 1);
+    }
+    const size_t end = name.find_first_of(". ");
+    if (end == std::string::npos) return name;
+    const std::string first = name.substr(0, end);
+    if (name[end] == '.' && first == "layers") return name.substr(0, name.find_first_of(". ", end + 1));
+    return first;
+}
+
+namespace {
+
+struct OpRun {
+    std::string key;
+    std::vector<int> nodes;
+};
+
+bool reads_parameter(const StepRecord& step, const GraphNode& node) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](int input) { return step.nodes[static_cast<size_t>(input)].kind == GraphNode::Kind::parameter; });
+}
+
+// Neighbours on the tape that belong together. Runs of neighbours cannot close a circle.
+std::vector<OpRun> runs_of(const StepRecord& step, int level, const std::set<std::string>& open) {
+    std::vector<OpRun> all;
+    std::string before;
+    int turn = 0, counted = 0;
+    for (const GraphNode& node : step.nodes) {
+        if (!is_tape_op(node)) continue;
+        std::string key = layer_of(node.name);
+        const bool single = level == 0 || node.kind == GraphNode::Kind::loss || node.op == "softmax_cross_entropy";
+        const bool joins = !single && !all.empty() && node.turn == turn && !before.empty() &&
+                           (key == before || (level == 2 && all.back().nodes.size() < 4 && !reads_parameter(step, node) &&
+                                              key.rfind("layers.", 0) != 0 && key.rfind("place ", 0) != 0 &&
+                                              before.rfind("place ", 0) != 0 && before.rfind("layers.", 0) != 0));
+        if (joins) {
+            all.back().nodes.push_back(node.id);
+            continue;
+        }
+        before = single ? std::string() : key;
+        turn = node.turn;
+        all.push_back({key + "#" + std::to_string(counted++), {node.id}});
+    }
+    std::vector<OpRun> shown;
+    for (OpRun& run : all) {
+        if (run.nodes.size() == 1 || !open.contains(run.key)) {
+            shown.push_back(std::move(run));
+            continue;
+        }
+        for (const int node : run.nodes) shown.push_back({run.key, {node}});
+    }
+    return shown;
+}
+
+std::string run_title(const StepRecord& step, const OpRun& run) {
+    const std::string layer = run.key.substr(0, run.key.rfind('#'));
+    if (layer.rfind("layers.", 0) == 0) return "layer " + layer.substr(7);
+    const std::string last = layer_of(step.nodes[static_cast<size_t>(run.nodes.back())].name);
+    return last == layer ? layer : layer + " .. " + last;
+}
+
+struct GraphCells {  // which cells are taken
+    std::map<std::pair<int, int>, bool> taken;
+    bool free(int column, int row, int high) const {
+        for (int i = 0; i < high; ++i)
+            if (taken.contains({column, row + i})) return false;
+        return true;
+    }
+    int take(int column, int wish, int high) {
+        int row = wish;
+        while (!free(column, row, high)) ++row;
+        for (int i = 0; i < high; ++i) taken[{column, row + i}] = true;
+        return row;
+    }
+};
+
+}  // namespace
+
+std::string graph_op_title(const GraphNode& node) {
+    return node.op == "softmax_cross_entropy" ? "softmax CE" : node.op == "add_bias" ? "add bias" : node.op;
+}
+
+GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::string>& open) {
+    GraphPlan plan;
+    plan.box_of.assign(step.nodes.size(), -1);
+    for (const OpRun& run : runs_of(step, level, open)) {
+        GraphBox box;
+        box.nodes = run.nodes;
+        box.key = run.nodes.size() > 1 || open.contains(run.key) ? run.key : "";
+        box.shown = run.nodes.back();
+        const GraphNode& shown = step.nodes[static_cast<size_t>(box.shown)];
+        box.title = box.folded()                    ? run_title(step, run)
+                    : step.model.ends_with(".tape") ? shown.name  // as its line calls it
+                                                    : graph_op_title(shown);
+        for (const int node : run.nodes) plan.box_of[static_cast<size_t>(node)] = static_cast<int>(plan.boxes.size());
+        plan.boxes.push_back(std::move(box));
+    }
+    const size_t ops = plan.boxes.size();
+    // Leaves: parameters of a folded layer are inside it; the others are boxes of their own.
+    std::vector<std::vector<int>> readers(step.nodes.size());
+    for (const GraphNode& node : step.nodes)
+        for (const int input : node.inputs) {
+            auto& list = readers[static_cast<size_t>(input)];
+            const int box = plan.box_of[static_cast<size_t>(node.id)];
+            if (box >= 0 && !is_tape_op(step.nodes[static_cast<size_t>(input)]) &&
+                std::find(list.begin(), list.end(), box) == list.end())
+                list.push_back(box);
+        }
+    for (const GraphNode& node : step.nodes) {
+        const auto& list = readers[static_cast<size_t>(node.id)];
+        if (is_tape_op(node) || list.empty()) continue;
+        const bool data =
+            node.kind == GraphNode::Kind::input && node.name.find('.') == std::string::npos;  // no frozen weight
+        const bool inside =
+            !data && std::all_of(list.begin(), list.end(), [&](int b) { return plan.boxes[size_t(b)].folded(); });
+        if (inside) continue;
+        GraphBox box;
+        box.nodes = {node.id};
+        box.shown = node.id;
+        box.title = node.name;
+        box.leaf = !data && list.size() == 1;
+        plan.box_of[static_cast<size_t>(node.id)] = static_cast<int>(plan.boxes.size());
+        plan.boxes.push_back(std::move(box));
+    }
+    // Wires: one between two boxes, of all the tape's edges between them.
+    std::map<std::pair<int, int>, size_t> known;
+    for (const GraphNode& node : step.nodes)
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+            const int to = plan.box_of[static_cast<size_t>(node.id)],
+                      from = plan.box_of[static_cast<size_t>(node.inputs[i])];
+            if (to < 0 || from < 0 || to == from) continue;
+            const int64_t bytes = step.nodes[static_cast<size_t>(node.inputs[i])].bytes;
+            const auto [place, fresh] = known.try_emplace({from, to}, plan.wires.size());
+            if (fresh) {
+                plan.wires.push_back({from, to, bytes, node.id, static_cast<int>(i), false});
+                continue;
+            }
+            GraphWire& wire = plan.wires[place->second];
+            if (bytes > step.nodes[static_cast<size_t>(
+                                       step.nodes[static_cast<size_t>(wire.node)].inputs[static_cast<size_t>(wire.input)])]
+                            .bytes)
+                wire.node = node.id, wire.input = static_cast<int>(i);
+            wire.bytes += bytes;
+            wire.many = true;
+        }
+    // Columns: as far from the beginning as the longest way there.
+    int turn = 0, turn_begins = 0, widest = 0;  // the next player's turn stands right of the one before
+    for (size_t b = 0; b < ops; ++b) {
+        if (const int own = step.nodes[static_cast<size_t>(plan.boxes[b].shown)].turn; own != turn)
+            turn = own, turn_begins = widest + 2;
+        plan.boxes[b].column = turn_begins;
+        for (const GraphWire& wire : plan.wires)
+            if (wire.to == static_cast<int>(b) && wire.from < static_cast<int>(ops))
+                plan.boxes[b].column = std::max(plan.boxes[b].column, plan.boxes[static_cast<size_t>(wire.from)].column + 1);
+        widest = std::max(widest, plan.boxes[b].column);
+    }
+    bool shift = false;  // what is read first stands left of its reader
+    for (size_t b = ops; b < plan.boxes.size(); ++b)
+        for (const GraphWire& wire : plan.wires)
+            if (wire.from == static_cast<int>(b) && !plan.boxes[b].leaf)
+                shift = shift || plan.boxes[static_cast<size_t>(wire.to)].column == 0;
+    for (size_t b = 0; b < ops && shift; ++b) ++plan.boxes[b].column;
+    for (size_t b = ops; b < plan.boxes.size(); ++b) {
+        int first = -1;
+        for (const GraphWire& wire : plan.wires)
+            if (wire.from == static_cast<int>(b) && (first < 0 || plan.boxes[static_cast<size_t>(wire.to)].column < first))
+                first = plan.boxes[static_cast<size_t>(wire.to)].column;
+        plan.boxes[b].column = plan.boxes[b].leaf ? first : std::max(0, first - 1);
+    }
+    // Rows: an op beside what it reads, its leaves under it.
+    GraphCells grid;
+    std::vector<std::vector<int>> leaves(ops);
+    for (const GraphWire& wire : plan.wires)
+        if (plan.boxes[static_cast<size_t>(wire.from)].leaf) leaves[static_cast<size_t>(wire.to)].push_back(wire.from);
+    for (size_t b = ops; b < plan.boxes.size(); ++b)
+        if (!plan.boxes[b].leaf) plan.boxes[b].row = grid.take(plan.boxes[b].column, 0, 1);
+    for (size_t b = 0; b < ops; ++b) {
+        GraphBox& box = plan.boxes[b];
+        int wish = -1;
+        for (const GraphWire& wire : plan.wires)
+            if (wire.to == static_cast<int>(b) && !plan.boxes[static_cast<size_t>(wire.from)].leaf)
+                wish = wish < 0 ? plan.boxes[static_cast<size_t>(wire.from)].row
+                                : std::min(wish, plan.boxes[static_cast<size_t>(wire.from)].row);
+        box.row = grid.take(box.column, std::max(0, wish), 1 + static_cast<int>(leaves[b].size()));
+        for (size_t i = 0; i < leaves[b].size(); ++i)
+            plan.boxes[static_cast<size_t>(leaves[b][i])].row = box.row + 1 + static_cast<int>(i);
+    }
+    for (const GraphBox& box : plan.boxes) {
+        plan.columns = std::max(plan.columns, box.column + 1);
+        plan.rows = std::max(plan.rows, box.row + 1);
+    }
+    return plan;
+}
+
+int level_that_fits(const StepRecord& step, int columns) {
+    for (int level = 0; level < 2; ++level)
+        if (arrange_graph(step, level, {}).columns <= columns) return level;
+    return 2;
+}
+
+std::string element_text(const std::vector<int64_t>& shape, int64_t element) {
+    if (element < 0 || shape.empty()) return "";
+    std::string text;
+    int64_t count = 1;
+    for (const int64_t extent : shape) count *= extent;
+    if (count <= 1) return "";
+    for (const int64_t extent : shape) {
+        count /= std::max<int64_t>(1, extent);
+        text += (text.empty() ? "[" : ",") + std::to_string(element / count);
+        element %= count;
+    }
+    return text + "]";
+}
+
+double root_mean_square(const std::vector<float>& values) {
+    double sum = 0;
+    for (const float v : values) sum += static_cast<double>(v) * static_cast<double>(v);
+    return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+}  // namespace lockstep::gui

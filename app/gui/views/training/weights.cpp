@@ -1,0 +1,314 @@
+// D13, one tensor as pictures: a square for each unit of a layer that looks at the image, a feature map for each channel of
+// the followed example, a filter each, or the matrix itself; or as a histogram. Its values, their change since step 0, or
+// its gradient. Which tensor: the node that was clicked in the graph, else the first that says most.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/sm/histogram.h"
+#include "app/gui/views/training/tape_data.h"
+#include "app/gui/views/training/training_data.h"
+#include "app/gui/views/training/training_views.h"
+#include "core/nn/train/follow.h"
+
+namespace lockstep::gui {
+namespace {
+
+using nn::GraphNode;
+using nn::StepRecord;
+
+constexpr int64_t widest_picture = 192;
+
+int64_t image_pixels(const StepRecord& step) {
+    return static_cast<int64_t>(step.image_rows) * step.image_columns;
+}
+bool tensor_is_op(const GraphNode& node) {
+    return node.kind == GraphNode::Kind::op || node.kind == GraphNode::Kind::loss;
+}
+bool tensor_has_picture(const GraphNode& node) {
+    return node.value && node.value->size() > 1 && node.dtype != DType::i32 && node.dtype != DType::i64;
+}
+
+const GraphNode* tensor_shown(const StepRecord& step, const Focus& focus) {
+    if (focus.op >= 0 && static_cast<size_t>(focus.op) < step.nodes.size() &&
+        tensor_has_picture(step.nodes[static_cast<size_t>(focus.op)]) &&
+        step.nodes[static_cast<size_t>(focus.op)].shape.size() > 1)
+        return &step.nodes[static_cast<size_t>(focus.op)];
+    for (const GraphNode& node : step.nodes)  // weights that look at the image
+        if (node.kind == GraphNode::Kind::parameter && node.value && node.shape.size() == 2 && image_pixels(step) > 0 &&
+            (node.shape[0] == image_pixels(step) || node.shape[1] == image_pixels(step)))
+            return &node;
+    const GraphNode* found = nullptr;
+    for (const GraphNode& node : step.nodes)  // what a convolution makes, after its activation
+        if (tensor_is_op(node) && tensor_has_picture(node) && node.shape.size() == 4 && image_pixels(step) > 0) {
+            if (!found || (found->op != "relu" && node.op == "relu")) found = &node;
+        }
+    if (found) return found;
+    for (const GraphNode& node : step.nodes)
+        if (node.kind == GraphNode::Kind::parameter && tensor_has_picture(node) && node.shape.size() >= 2) return &node;
+    for (const GraphNode& node : step.nodes)
+        if (tensor_has_picture(node) && node.shape.size() >= 2) return &node;
+    return nullptr;
+}
+
+struct TensorTiles {  // how a tensor is laid out as pictures
+    int count = 1, w = 1, h = 1;
+    int64_t base = 0, tile = 0, row = 0, column = 1;  // strides of the flat values
+    int64_t every_row = 1, every_column = 1;          // a large matrix is sampled
+    std::string unit = "tile";
+    size_t at(int t, int x, int y) const {
+        return static_cast<size_t>(base + tile * t + row * (every_row * y) + column * (every_column * x));
+    }
+};
+
+TensorTiles tiles_of(const StepRecord& step, const GraphNode& node) {
+    const auto& s = node.shape;
+    TensorTiles tiles;
+    const int64_t example = step.followed && !s.empty() ? std::min<int64_t>(step.followed->example, s[0] - 1) : 0;
+    const auto matrix = [&](int64_t rows, int64_t columns) {
+        tiles.every_row = (rows + widest_picture - 1) / widest_picture;
+        tiles.every_column = (columns + widest_picture - 1) / widest_picture;
+        tiles.h = static_cast<int>((rows + tiles.every_row - 1) / tiles.every_row);
+        tiles.w = static_cast<int>((columns + tiles.every_column - 1) / tiles.every_column);
+        tiles.row = columns;
+    };
+    if (s.size() == 2 && node.kind == GraphNode::Kind::parameter && image_pixels(step) > 0 &&
+        (s[1] == image_pixels(step) || s[0] == image_pixels(step))) {
+        const bool by_row = s[1] == image_pixels(step);
+        tiles.count = static_cast<int>(by_row ? s[0] : s[1]);
+        tiles.w = step.image_columns;
+        tiles.h = step.image_rows;
+        tiles.tile = by_row ? s[1] : 1;
+        tiles.column = by_row ? 1 : s[1];
+        tiles.row = tiles.column * tiles.w;
+        tiles.unit = "unit";
+    } else if (s.size() == 4 && node.kind == GraphNode::Kind::parameter) {
+        matrix(s[2], s[3]);
+        tiles.count = static_cast<int>(s[0] * s[1]);
+        tiles.tile = s[2] * s[3];
+        tiles.unit = "filter";
+    } else if (s.size() == 4) {
+        matrix(s[2], s[3]);
+        tiles.count = static_cast<int>(s[1]);
+        tiles.base = example * s[1] * s[2] * s[3];
+        tiles.tile = s[2] * s[3];
+        tiles.unit = image_pixels(step) > 0 ? "channel" : "place";
+    } else if (s.size() == 3) {
+        matrix(s[1], s[2]);
+        tiles.base = example * s[1] * s[2];
+    } else if (s.size() == 2) {
+        matrix(s[0], s[1]);
+    } else {
+        matrix(1, node.value ? static_cast<int64_t>(node.value->size()) : 1);
+    }
+    return tiles;
+}
+
+class WeightsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const GraphNode* node = snapshot->step ? tensor_shown(*snapshot->step, focus) : nullptr;
+        if (!node) {
+            const bool program = snapshot->tape && snapshot->step;
+            const std::string caption =
+                program ? snapshot->step->model + " has no layer of weights." : std::string("No weights to show yet.");
+            const Rect body =
+                ui.panel(area, {.title = "Weights, layer 1", .badge = Provenance::executed, .caption = caption});
+            return ui.say_nothing_yet(body, caption, "They appear with the first step of a training run.");
+        }
+        const StepRecord& step = *snapshot->step;
+        refresh(*snapshot, *node);
+        const Rect body = ui.panel(
+            area,
+            {.title = title(step, *node), .right = right(step, *node), .badge = Provenance::executed, .caption = caption_});
+        ui.push_scope("weights");
+        float x = body.x;
+        const int before = mode_;
+        const bool parameter = node->kind == GraphNode::Kind::parameter && compares_;
+        if (parameter) {
+            const std::string_view labels[] = {"weights", body.w > 420 ? "change since step 0" : "change", "gradient"};
+            mode_ = ui.segmented(x, body.y, labels, mode_);
+        } else {
+            mode_ = ui.segmented(x, body.y, {"values", "gradient"}, mode_ == 2 ? 1 : 0) == 1 ? 2 : mode_ == 2 ? 0 : mode_;
+        }
+        if (x + 8 + ui.chip_width("histogram") <= body.right()) {
+            x += 8;
+            if (ui.chip(x, body.y, "histogram", histogram_on_)) histogram_on_ = !histogram_on_;
+        }
+        ui.pop_scope();
+        if (mode_ != before) refresh(*snapshot, *node);
+        const Rect room{body.x, body.y + 36, body.w, body.bottom() - body.y - 36};
+        if (histogram_on_ && !values_.empty())
+            return draw_histogram(ui, histogram_, name_of_mode(*node), session.reveal_steps >= 0, room);
+        pictures(ui, step, *node, room);
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        const GraphNode* node = snapshot->step ? tensor_shown(*snapshot->step, focus) : nullptr;
+        if (!node) return "Weights, layer 1: nothing to show yet.\n";
+        WeightsView fresh;
+        fresh.mode_ = mode_;
+        fresh.refresh(*snapshot, *node);
+        return fmt::format("{} (executed): {} {}\n  {}\n", title(*snapshot->step, *node), node->name,
+                           shape_text(node->shape), fresh.caption_);
+    }
+
+  private:
+    int mode_ = 1;
+    bool histogram_on_ = false;
+    bool compares_ = true;  // step 0 was kept: not of a tensor program, which keeps its last step
+    int seen_mode_ = -1, seen_node_ = -1;
+    std::shared_ptr<const StepRecord> seen_;  // kept: no other one gets its address
+    uint64_t version_ = 0;
+    std::vector<float> values_;  // empty: nothing to compare with
+    float clip_ = 1;
+    int64_t followed_ = -1;
+    Histogram histogram_;
+    std::string caption_;
+
+    static std::string title(const StepRecord& step, const GraphNode& node) {
+        const TensorTiles tiles = tiles_of(step, node);
+        if (tiles.unit == "unit") return "Weights, layer 1";
+        if (tiles.unit == "channel") return "Feature maps, " + node.name;
+        if (tiles.unit == "filter") return "Filters, " + node.name;
+        return node.kind == GraphNode::Kind::parameter ? "Weights, " + node.name : "Activations, " + node.name;
+    }
+    static std::string right(const StepRecord& step, const GraphNode& node) {
+        const TensorTiles tiles = tiles_of(step, node);
+        if (tiles.count == 1) return shape_text(node.shape);
+        return fmt::format("{} {}s × {} × {}", tiles.count, tiles.unit, tiles.h, tiles.w);
+    }
+    // Activations of two steps are of two batches: their change says nothing.
+    int mode_for(const GraphNode& node) const {
+        return (node.kind == GraphNode::Kind::parameter && compares_) || mode_ != 1 ? mode_ : 0;
+    }
+    std::string name_of_mode(const GraphNode& node) const {
+        const int mode = mode_for(node);
+        return (mode == 0 ? "" : mode == 1 ? "change of " : "gradient of ") + node.name;
+    }
+
+    void pictures(Ui& ui, const StepRecord& step, const GraphNode& node, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const TensorTiles tiles = tiles_of(step, node);
+        const float scale_height = 24, high = r.h - scale_height;
+        // The largest tile with which all fit, within reason.
+        const float shape = static_cast<float>(tiles.w) / static_cast<float>(tiles.h);
+        float cell = std::min(high, 120.f);
+        if (tiles.count == 1) cell = std::min(high, r.w / shape);
+        const auto columns_at = [&](float size) { return std::max(1, static_cast<int>(r.w / (size * shape))); };
+        const auto rows_at = [&](float size) { return std::max(1, static_cast<int>(high / size)); };
+        while (tiles.count > 1 && cell > 30 && columns_at(cell) * rows_at(cell) < tiles.count) cell -= 2;
+        const int columns = std::min(tiles.count, columns_at(cell)),
+                  rows = std::min(rows_at(cell), (tiles.count + columns - 1) / columns);
+        const int gap = tiles.count > 1 ? std::max(1, tiles.w / 14) : 0, tw = tiles.w + gap, th = tiles.h + gap;
+        const float wide = tiles.count > 1 ? cell * shape : std::min(r.w, std::max(cell * shape, 220.f));
+        const Color ground = theme.dark ? rgb(0x101216) : rgb(0xDDE1E7);
+        const Rect to{r.x, r.y, wide * static_cast<float>(columns), cell * static_cast<float>(rows)};
+        ui.picture("weights",
+                   ((version_ * 2 + (theme.dark ? 1u : 0u)) * 512 + static_cast<uint64_t>(columns)) * 512 +
+                       static_cast<uint64_t>(rows),
+                   columns * tw, rows * th, to, [&](std::span<Color> pixels) {
+                       std::fill(pixels.begin(), pixels.end(), theme.panel);
+                       for (int t = 0; t < std::min(tiles.count, rows * columns); ++t)
+                           for (int y = 0; y < tiles.h; ++y)
+                               for (int x = 0; x < tiles.w; ++x) {
+                                   const size_t from = tiles.at(t, x, y);
+                                   const size_t into =
+                                       static_cast<size_t>(((t / columns) * th + y) * columns * tw + (t % columns) * tw + x);
+                                   if (into < pixels.size())
+                                       pixels[into] = from < values_.size()
+                                                          ? diverging(values_[from] / clip_ / 2 + 0.5f, theme)
+                                                          : ground;
+                               }
+                   });
+        if (tiles.count > 1 && cell >= 24)  // zeros have the panel's colour: where a tile ends must be seen all the same
+            for (int t = 0; t < std::min(tiles.count, rows * columns); ++t)
+                ui.frame({to.x + wide * static_cast<float>(t % columns), to.y + cell * static_cast<float>(t / columns),
+                          wide * static_cast<float>(tiles.w) / static_cast<float>(tw),
+                          cell * static_cast<float>(tiles.h) / static_cast<float>(th)},
+                         theme.grid);
+        int picked = -1;
+        if (followed_ >= 0 && tiles.count > 1)
+            for (int t = 0; t < std::min(tiles.count, rows * columns) && picked < 0; ++t) {
+                const int64_t within = followed_ - tiles.base - tiles.tile * t;
+                const bool here =
+                    tiles.tile == 1 ? within % tiles.column == 0 && within >= 0 : within >= 0 && within < tiles.tile;
+                if (here) picked = t;
+            }
+        if (picked >= 0)
+            ui.outline({to.x + wide * static_cast<float>(picked % columns),
+                        to.y + cell * static_cast<float>(picked / columns),
+                        wide * static_cast<float>(tiles.w) / static_cast<float>(tw),
+                        cell * static_cast<float>(tiles.h) / static_cast<float>(th)});
+        const float y = to.bottom() + 6;
+        float at = ui.text(r.x, y + 10, fmt::format("-{:.3g}", clip_), {.size = 12, .color = theme.ink2}) + 8;
+        for (int i = 0; i < 42; ++i)
+            ui.rect({at + 4.f * static_cast<float>(i), y, 4, 12}, diverging(static_cast<float>(i) / 41.f, theme));
+        ui.text(at + 176, y + 10, fmt::format("+{:.3g}", clip_), {.size = 12, .color = theme.ink2});
+        const int shown = std::min(tiles.count, rows * columns);
+        std::string note = shown < tiles.count ? fmt::format("{} of {} drawn", shown, tiles.count) : "";
+        if (picked >= 0)
+            note += fmt::format("{}{} {} followed", note.empty() ? "" : ", ", tiles.unit, picked);
+        else if (note.empty() && tiles.every_row * tiles.every_column > 1)
+            note = fmt::format("one value in {} drawn", tiles.every_row * tiles.every_column);
+        if (!note.empty() && r.right() - at > 330)
+            ui.text(r.right(), y + 10, note, {.size = 12, .align = Align::right, .width = r.right() - at - 240});
+    }
+
+    void refresh(const Snapshot& snapshot, const GraphNode& node) {
+        const StepRecord& step = *snapshot.step;
+        if (snapshot.step == seen_ && mode_ == seen_mode_ && node.id == seen_node_) return;
+        seen_ = snapshot.step;
+        seen_mode_ = mode_;
+        seen_node_ = node.id;
+        ++version_;
+        compares_ = !step.model.ends_with(".tape");
+        const int mode = mode_for(node);
+        followed_ = step.followed && static_cast<size_t>(node.id) < step.followed->element.size()
+                        ? step.followed->element[static_cast<size_t>(node.id)]
+                        : -1;
+        values_.clear();
+        if (mode == 0) values_ = *node.value;
+        if (mode == 2 && node.gradient) values_ = *node.gradient;
+        if (mode == 1 && snapshot.first_step && snapshot.first_step->nodes.size() == step.nodes.size()) {
+            const GraphNode& first = snapshot.first_step->nodes[static_cast<size_t>(node.id)];
+            if (first.value && first.value->size() == node.value->size()) {
+                values_ = *node.value;
+                for (size_t i = 0; i < values_.size(); ++i) values_[i] -= (*first.value)[i];
+            }
+        }
+        clip_ = clip_of(values_);
+        histogram_ = histogram_of(values_, 60);
+        const TensorTiles tiles = tiles_of(step, node);
+        const bool parameter = node.kind == GraphNode::Kind::parameter;
+        if (values_.empty())
+            caption_ = mode == 1 ? "The values of step 0 are not kept, so there is no change to show."
+                                 : fmt::format("No gradient of {} is kept.", node.name);
+        else if (mode == 1 && step.step == 0)
+            caption_ = "Step 0 is where the run began: nothing has changed yet.";
+        else if (mode == 1 && tiles.unit == "unit")
+            caption_ = fmt::format(
+                "After {} steps: sky pixels count against the unit, orange ones for it. Colour clips at ±{:.3g}.", step.step,
+                clip_);
+        else if (mode == 1)
+            caption_ = fmt::format("{} at step {} less {} at step 0. Colour clips at ±{:.3g}.", node.name, step.step,
+                                   node.name, clip_);
+        else
+            caption_ = fmt::format("{} of {} at step {}, rms {:.3g}. Colour clips at ±{:.3g}.",
+                                   mode == 2   ? "Gradient"
+                                   : parameter ? "Weights"
+                                               : "Values",
+                                   node.name, step.step, root_mean_square(values_), clip_);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_weights_view() {
+    return std::make_unique<WeightsView>();
+}
+
+}  // namespace lockstep::gui

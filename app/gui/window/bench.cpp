@@ -1,0 +1,198 @@
+// How long until the first picture, and frames a second of every workspace, drawn off screen at 1600 x 1000.
+#include "app/gui/window/bench.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+
+#include "app/gui/window/renderer.h"
+#include "core/base/files.h"
+#include "core/ptx/ptx.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+bool starts(std::string_view row, std::string_view wanted) {
+    return row.substr(0, wanted.size()) == wanted || wanted.substr(0, row.size()) == row;
+}
+
+// A tiled matrix product on a V100 with one SM, all of it traced: over a million issues and waits.
+std::shared_ptr<const model::KernelRun> million_spans() {
+    const auto path = resource_root() / "kernels" / "ptx" / "matmul.ptx";
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = model::gpu_named("v100").value();
+    run->gpu.sms.value = 1;
+    run->program = ptx::decode(ptx::parse(read_file(path).value(), path.string()).value(), "matmul_nn_f32").value();
+    constexpr uint32_t n = 128;
+    run->config.grid = {n / 16, n / 16, 1};
+    run->config.block = {16, 16, 1};
+    run->config.parameters.resize(run->program->parameter_bytes);
+    simt::Memory memory;
+    for (size_t i = 0; i < run->program->parameters.size(); ++i) {
+        const ptx::Parameter& parameter = run->program->parameters[i];
+        uint64_t value = n;
+        if (parameter.bytes == 8) {
+            value = memory.allocate(size_t{n} * n * 4, "matrix");
+            std::memset(memory.write(value, size_t{n} * n * 4), 0, size_t{n} * n * 4);
+        }
+        std::memcpy(run->config.parameters.data() + parameter.offset, &value, parameter.bytes);
+    }
+    run->result = model::launch(run->gpu, *run->program, run->config, memory, {});
+    return run;
+}
+
+// The first frame of the SM workspace after a run of that size came, and our own work in a frame of its warp timeline while
+// it is dragged: no cell stays where it was.
+std::vector<AppRate> warps_million() {
+    Session session({.start = false});
+    Shell shell(session, theme_named("dark"), 1);
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel = million_spans();
+    const KernelTrace& trace = snapshot->kernel->result.trace;
+    size_t spans = trace.issues.size();
+    for (const WarpTrack& warp : trace.warps) spans += warp.runs.size();
+    session.workspace = "sm";
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {1600, 1000};
+    io.DeltaTime = 0.02f;
+    shell.state.upload = [](TextureId old, int, int, const Color*) { return old != 0 ? old : TextureId{1}; };
+    const auto frame = [&](double now) {
+        shell.prepare(1);
+        ImGui::NewFrame();
+        shell.frame({}, 1600, 1000, now);
+        ImGui::Render();
+    };
+    for (int i = 0; i < 4; ++i) frame(1 + i);
+    session.publish_for_test(snapshot);
+    const auto came = Clock::now();
+    frame(6);
+    const double first = seconds_since(came);
+    shell.show_alone("warps");
+    for (int i = 0; i < 4; ++i) frame(7 + i);
+    int frames = 0, quads = 0;
+    const int64_t length = trace.cycles * 9 / 10;
+    double spent = 0;
+    while (frames < 40) {
+        session.cycles_begin = frames * (trace.cycles - length) / 40;
+        session.cycles_end = session.cycles_begin + length;
+        shell.focus.time = session.cycles_begin + length / 2;
+        const auto begin = Clock::now();
+        frame(12 + 0.02 * frames++);
+        spent += seconds_since(begin);
+        quads = std::max(quads, ImGui::GetDrawData()->TotalVtxCount / 4);
+    }
+    shell.state.upload = {};
+    return {{"app/frames/warps_million", 1e3 * spent / frames, "ms",
+             std::to_string(spans) + " issues and waits, our own work a frame while dragging, " + std::to_string(quads) +
+                 " quads"},
+            {"app/frames/first_look", 1e3 * first, "ms", "the first frame of SM after such a run came, our own work"}};
+}
+
+// From the last key of an edit to the result in the picture, the pause before the text is compiled included.
+std::optional<AppRate> edit_run() {
+    Session session({.own_kernel = true});
+    Shell shell(session, theme_named("dark"), 1);
+    session.workspace = "kernel";
+    Offscreen screen(1600, 1000);
+    Renderer renderer(shell);
+    const auto begin = Clock::now();
+    const auto draw = [&] {
+        renderer.frame({}, 1600, 1000, 1, 1 + seconds_since(begin));
+        screen.finish();
+    };
+    const auto settled = [&] {
+        const auto snapshot = session.snapshot();
+        return snapshot->own_result && snapshot->own_result->run &&
+               snapshot->own_result->version == session.desk.version() && snapshot->kernel == snapshot->own_result->run;
+    };
+    std::vector<double> took;
+    for (int edit = 0; edit < 6; ++edit) {
+        std::string text = session.desk.document().text;
+        session.desk.set_text(text + "// edit " + std::to_string(edit) + "\n");
+        const auto from = Clock::now();
+        while (!settled() && seconds_since(from) < 20) draw();
+        if (!settled()) return std::nullopt;  // no compiler here
+        draw();
+        if (edit > 0) took.push_back(seconds_since(from));  // the first one loads the compiler
+    }
+    std::sort(took.begin(), took.end());
+    return AppRate{"app/edit_run", 1e3 * took[took.size() / 2], "ms",
+                   "last key to the result drawn, vector_add; 150 ms of it are the pause before it compiles; at most " +
+                       std::to_string(static_cast<int>(1e3 * took.back()))};
+}
+
+}  // namespace
+
+std::vector<AppRate> bench_app(std::string_view name) {
+    std::vector<AppRate> rates;
+    if (!starts("app/", name)) return rates;
+    constexpr int width = 1600, height = 1000;
+    if (starts("app/frames/warps_million", name) || starts("app/frames/first_look", name)) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        rates = warps_million();
+        ImGui::DestroyContext();
+    }
+    if (name == "app/frames/warps_million" || name == "app/frames/first_look") return rates;
+    if (starts("app/edit_run", name)) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        if (const auto rate = edit_run()) rates.push_back(*rate);
+        ImGui::DestroyContext();
+    }
+    if (name == "app/edit_run") return rates;
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;
+    {
+        const auto begin = Clock::now();
+        Session session({.training_steps = 12});
+        Shell shell(session, theme_named("dark"), 1);
+        session.workspace = "training";
+        Offscreen screen(width, height);
+        Renderer renderer(shell);
+        renderer.frame({}, width, height, 1, 0.1);
+        screen.finish();
+        const double frame = seconds_since(begin);
+        while (!session.snapshot()->step && !session.snapshot()->problem && seconds_since(begin) < 30)
+            renderer.frame({}, width, height, 1, 0.2), screen.finish();
+        if (starts("app/first_frame", name))
+            rates.push_back({"app/first_frame", 1e3 * frame, "ms", "1600x1000, start to the drawn interface"});
+        if (starts("app/first_picture", name))
+            rates.push_back({"app/first_picture", 1e3 * seconds_since(begin), "ms",
+                             "1600x1000, start to the first training step drawn"});
+        session.wait_until_idle(120);
+        for (const char* workspace : {"training", "sm", "warps"}) {
+            const std::string row = "app/frames/" + std::string(workspace);
+            if (!starts(row, name)) continue;
+            if (std::string_view(workspace) == "warps")
+                shell.show_alone("warps");
+            else
+                session.workspace = workspace;
+            for (int i = 0; i < 4; ++i) renderer.frame({}, width, height, 1, 1 + i), session.wait_until_idle(20);
+            screen.finish();
+            int frames = 0;
+            const auto from = Clock::now();
+            while (frames < 10 || seconds_since(from) < 1) {
+                shell.focus.time += 1;  // the cursor moves, as while playing
+                renderer.frame({}, width, height, 1, 10 + 0.02 * frames++);
+                screen.finish();
+            }
+            const int quads = ImGui::GetDrawData() != nullptr ? ImGui::GetDrawData()->TotalVtxCount / 4 : 0;
+            rates.push_back(
+                {row, frames / seconds_since(from), "frames/s", "1600x1000, " + std::to_string(quads) + " quads"});
+        }
+    }
+    ImGui::DestroyContext();
+    return rates;
+}
+
+}  // namespace lockstep::gui

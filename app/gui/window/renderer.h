@@ -1,0 +1,43 @@
+// What both backends share: ImGui's OpenGL3 renderer, picture textures, the atlas upload. Needs a current GL context.
+#pragma once
+#include "app/gui/shell/shell.h"
+
+namespace lockstep::gui {
+
+class Renderer {
+  public:
+    explicit Renderer(Shell& shell);  // creates the ImGui context's renderer and gives the shell its texture functions
+    ~Renderer();
+    Renderer(const Renderer&) = delete;
+    Renderer& operator=(const Renderer&) = delete;
+    // One whole frame into the bound framebuffer of `width` x `height` pixels.
+    void frame(const Input& input, int width, int height, float screen_scale, double now);
+
+  private:
+    Shell& shell_;
+    double last_ = 0;
+};
+
+// A picture without a window: EGL surfaceless and a framebuffer object. Throws Failure(missing) without EGL.
+class Offscreen {
+  public:
+    Offscreen(int width, int height);
+    ~Offscreen();
+    Offscreen(const Offscreen&) = delete;
+    Offscreen& operator=(const Offscreen&) = delete;
+    void finish();  // waits until everything is drawn
+    void write_png(const std::string& file);
+
+  private:
+    struct State;
+    int width_, height_;
+    std::unique_ptr<State> state_;
+};
+
+// Draws a few frames, so that what follows a first look (focus, registers) is there, and writes the PNG.
+void render_to_png(Shell& shell, int width, int height, const std::string& file);
+bool has_display();
+// Opens the window and runs until it is closed. False: there is no display.
+bool run_window(Shell& shell, int width, int height);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,233 @@
+// The desktop window: GLFW events become Input; a frame is drawn when something happened or moves, else it sleeps.
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+#include "app/gui/window/renderer.h"
+#include "core/base/diagnostic.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+struct Events {
+    Input input;
+    int wake = 3;  // frames still wanted
+    double last_click = -1;
+    float click_x = 0, click_y = 0;
+};
+
+Events& events_of(GLFWwindow* window) {
+    return *static_cast<Events*>(glfwGetWindowUserPointer(window));
+}
+
+KeyCode key_of(int key) {
+    if (key >= 32 && key < 127) return static_cast<KeyCode>(key);
+    switch (key) {
+        case GLFW_KEY_LEFT:
+            return KeyCode::left;
+        case GLFW_KEY_RIGHT:
+            return KeyCode::right;
+        case GLFW_KEY_UP:
+            return KeyCode::up;
+        case GLFW_KEY_DOWN:
+            return KeyCode::down;
+        case GLFW_KEY_HOME:
+            return KeyCode::home;
+        case GLFW_KEY_END:
+            return KeyCode::end;
+        case GLFW_KEY_PAGE_UP:
+            return KeyCode::page_up;
+        case GLFW_KEY_PAGE_DOWN:
+            return KeyCode::page_down;
+        case GLFW_KEY_ENTER:
+        case GLFW_KEY_KP_ENTER:
+            return KeyCode::enter;
+        case GLFW_KEY_ESCAPE:
+            return KeyCode::escape;
+        case GLFW_KEY_TAB:
+            return KeyCode::tab;
+        case GLFW_KEY_F1:
+            return KeyCode::f1;
+        case GLFW_KEY_F11:
+            return KeyCode::f11;
+        case GLFW_KEY_BACKSPACE:
+            return KeyCode::backspace;
+        case GLFW_KEY_DELETE:
+            return KeyCode::delete_;
+        case GLFW_KEY_F5:
+            return KeyCode::f5;
+        case GLFW_KEY_F8:
+            return KeyCode::f8;
+        case GLFW_KEY_KP_ADD:
+            return KeyCode::plus;
+        case GLFW_KEY_KP_SUBTRACT:
+            return KeyCode::minus;
+        default:
+            return KeyCode::none;
+    }
+}
+
+// Letters and signs as the keyboard's own layout has them, not as an American one would.
+KeyCode layout_code(int key, int scancode) {
+    const char* name = key >= 32 && key < 127 && key != GLFW_KEY_SPACE ? glfwGetKeyName(key, scancode) : nullptr;
+    if (name == nullptr || name[0] <= 32 || name[0] >= 127 || name[1] != 0) return key_of(key);
+    const char c = name[0];
+    return static_cast<KeyCode>(c >= 'a' && c <= 'z' ? c - 32 : c);
+}
+
+void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
+    Events& events = events_of(window);
+    events.wake = 3;
+    if (action == GLFW_RELEASE) return;
+    events.input.keys.push_back(
+        {layout_code(key, scancode), (mods & GLFW_MOD_SHIFT) != 0, (mods & (GLFW_MOD_CONTROL | GLFW_MOD_SUPER)) != 0});
+}
+
+void on_character(GLFWwindow* window, unsigned code) {
+    Events& events = events_of(window);
+    events.wake = 3;
+    events.input.keys.push_back({KeyCode::none, false, false, static_cast<char32_t>(code)});
+}
+
+void on_drop(GLFWwindow* window, int count, const char** paths) {
+    Events& events = events_of(window);
+    events.wake = 3;
+    for (int i = 0; i < count; ++i) events.input.dropped.emplace_back(paths[i]);
+}
+
+void on_button(GLFWwindow* window, int button, int action, int mods) {
+    Events& events = events_of(window);
+    events.wake = 3;
+    if (button != GLFW_MOUSE_BUTTON_LEFT) return;
+    events.input.down = action == GLFW_PRESS;
+    if (action != GLFW_PRESS) {
+        events.input.released = true;
+        return;
+    }
+    events.input.clicked = true;
+    events.input.shift = (mods & GLFW_MOD_SHIFT) != 0;
+    const double now = glfwGetTime();
+    if (now - events.last_click < 0.35 &&
+        std::abs(events.input.mouse_x - events.click_x) + std::abs(events.input.mouse_y - events.click_y) < 8)
+        events.input.double_clicked = true;
+    events.last_click = now;
+    events.click_x = events.input.mouse_x;
+    events.click_y = events.input.mouse_y;
+}
+
+void on_move(GLFWwindow* window, double x, double y) {
+    Events& events = events_of(window);
+    events.wake = std::max(events.wake, 2);
+    // The pointer comes in screen coordinates, the frame is drawn in pixels.
+    int w = 0, h = 0, pw = 0, ph = 0;
+    glfwGetWindowSize(window, &w, &h);
+    glfwGetFramebufferSize(window, &pw, &ph);
+    events.input.mouse_x = static_cast<float>(x) * (w > 0 ? static_cast<float>(pw) / static_cast<float>(w) : 1);
+    events.input.mouse_y = static_cast<float>(y) * (h > 0 ? static_cast<float>(ph) / static_cast<float>(h) : 1);
+}
+
+}  // namespace
+
+bool has_display() {
+    glfwSetErrorCallback([](int, const char*) {});
+    return glfwInit() == GLFW_TRUE;
+}
+
+bool run_window(Shell& shell, int width, int height) {
+    if (!has_display()) return false;
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    GLFWwindow* window = glfwCreateWindow(width, height, "Lockstep", nullptr, nullptr);
+    if (window == nullptr) {
+        glfwTerminate();
+        return false;
+    }
+    Events events;
+    glfwSetWindowUserPointer(window, &events);
+    glfwMakeContextCurrent(window);
+    glfwSwapInterval(1);
+    glfwSetWindowSizeLimits(window, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwSetKeyCallback(window, on_key);
+    glfwSetCharCallback(window, on_character);
+    glfwSetDropCallback(window, on_drop);
+    shell.state.clipboard = [window] {
+        const char* text = glfwGetClipboardString(window);
+        return std::string(text != nullptr ? text : "");
+    };
+    shell.state.set_clipboard = [window](const std::string& text) { glfwSetClipboardString(window, text.c_str()); };
+    glfwSetMouseButtonCallback(window, on_button);
+    glfwSetCursorPosCallback(window, on_move);
+    glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int inside) {
+        if (inside == GLFW_FALSE) events_of(w).input.mouse_x = events_of(w).input.mouse_y = -1;
+        events_of(w).wake = 2;
+    });
+    glfwSetScrollCallback(window, [](GLFWwindow* w, double, double y) {
+        events_of(w).input.wheel += static_cast<float>(y);
+        events_of(w).wake = 3;
+    });
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { events_of(w).wake = 3; });
+    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { events_of(w).wake = 2; });
+    shell.session.on_publish([] { glfwPostEmptyEvent(); });
+    {
+        Renderer renderer(shell);
+        uint64_t version = 0;
+        double frame_took = 0.01;
+        int x = 0, y = 0, w = width, h = height;  // to come back from the whole screen
+        while (glfwWindowShouldClose(window) == GLFW_FALSE) {
+            // What moves by itself takes half a core at most: with software GL the rest is the engine's.
+            if (events.wake > 0)
+                glfwPollEvents();
+            else
+                glfwWaitEventsTimeout(shell.wants_frame() ? std::clamp(frame_took, 0.001, 0.1) : 1.0);
+            const uint64_t newest = shell.session.snapshot()->version;
+            if (newest != version) events.wake = std::max(events.wake, 2);
+            version = newest;
+            if (events.wake <= 0 && !shell.wants_frame()) continue;
+            events.wake = std::max(0, events.wake - 1);
+            int pixel_w = 0, pixel_h = 0;
+            glfwGetFramebufferSize(window, &pixel_w, &pixel_h);
+            if (pixel_w == 0 || pixel_h == 0) {  // iconified
+                glfwWaitEventsTimeout(0.2);
+                continue;
+            }
+            float screen_scale = 1;
+            glfwGetWindowContentScale(window, &screen_scale, nullptr);
+            const Input input = events.input;
+            events.input.clicked = events.input.double_clicked = events.input.released = false;
+            events.input.wheel = 0;
+            events.input.keys.clear();
+            events.input.dropped.clear();
+            const double began = glfwGetTime();
+            renderer.frame(input, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime());
+            glfwSwapBuffers(window);
+            frame_took = glfwGetTime() - began;
+            if (shell.toggles_fullscreen) {
+                shell.toggles_fullscreen = false;
+                events.wake = 3;
+                if (glfwGetWindowMonitor(window) == nullptr) {
+                    glfwGetWindowPos(window, &x, &y);
+                    glfwGetWindowSize(window, &w, &h);
+                    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+                    const GLFWvidmode* mode = monitor != nullptr ? glfwGetVideoMode(monitor) : nullptr;
+                    if (mode != nullptr)
+                        glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+                } else {
+                    glfwSetWindowMonitor(window, nullptr, x, y, w, h, GLFW_DONT_CARE);
+                }
+            }
+        }
+    }
+    shell.session.on_publish({});
+    shell.state.clipboard = {};
+    shell.state.set_clipboard = {};
+    glfwDestroyWindow(window);
+    glfwTerminate();
+    return true;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,165 @@
+// The session's worker thread, its requests and what it keeps. It takes requests in order, runs the engine, and publishes
+// snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
+// kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
+// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp,
+// worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp: what it does.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <thread>
+
+#include "app/gui/session.h"
+#include "app/gui/work/training_run.h"
+#include "core/model/launch/replay.h"
+#include "lessons/player/cluster_training.h"
+#include "lessons/player/run.h"
+
+namespace lockstep::gui {
+
+struct Session::Worker {
+    explicit Worker(SessionOptions chosen);
+    ~Worker();
+
+    const SessionOptions options;
+
+    // Shared with the frame's thread, under `mutex`.
+    mutable std::mutex mutex;
+    std::condition_variable_any wake;
+    std::condition_variable settled;
+    std::deque<Request> queue;
+    std::shared_ptr<const Snapshot> newest;
+    bool closing = false;
+    bool working = true;        // false: nothing queued, nothing under way
+    std::stop_source job;       // of the work that a request may interrupt
+    std::stop_source stepping;  // of a training step under way
+    std::stop_source looking;   // of a replay: any other wish but for values ends it
+    struct Results {            // what belongs to the interface
+        std::optional<LessonState> lesson;
+        bool lesson_closed = false;
+        struct Truth {
+            int step = 0;
+            size_t predict = 0;
+            std::optional<double> value;  // none: it could not be worked out, and the learner may lock again
+            int right = -1;               // index of the answer
+        };
+        struct Report {
+            int step = 0;
+            std::vector<std::string> lines;
+            bool passed = false;
+        };
+        std::vector<Truth> truths;
+        std::optional<Report> report;
+        std::optional<int32_t> launch;  // kernel of the training step to look at
+        std::optional<std::string> gpu;
+    } results;
+
+    // Under `notifying`, which is held during the call: who unsets it knows that no call is under way.
+    std::mutex notifying;
+    std::function<void()> on_publish;
+
+    // The worker's own.
+    Snapshot draft;
+    std::string gpu;
+    std::unique_ptr<TrainingRun> training;
+    TrainingSetup setup;
+    std::vector<Curve> compared;  // runs that have ended, beside the live one
+    int64_t steps_to_run = 0;     // -1: until paused
+    bool wants_timing = false;
+    std::chrono::steady_clock::time_point last_step;
+    int64_t shown_kernel = -1;  // that somebody picked
+    // Time travel in the launch on show, made when first needed: the launch as it ran, the same without its trace (to give
+    // it another), and the replay, which holds at most Replay::default_bytes of checkpoints.
+    std::shared_ptr<const model::KernelRun> launched, traceless;
+    std::unique_ptr<model::Replay> replay;
+    std::shared_ptr<const lessons::Lesson> lesson;
+    std::map<const lessons::Scene*, std::shared_ptr<const lessons::SceneResult>> scene_results;  // of the open lesson
+    int lesson_step = 0;
+    std::string lesson_gpu;                            // chosen by hand; empty: the lesson's own
+    lessons::ClusterTrainer ranks;                     // the Cluster workspace's training run
+    std::shared_ptr<const lessons::TapeRun> tape_run;  // the learner's own, while that is what was run last
+    std::string shown_document;                        // its path and name: the learner's own that was asked for last
+    bool own = false;     // the learner's kernel is on show: a training step that is timed late does not push it away
+    std::jthread thread;  // last: it uses all of the above
+
+    // worker.cpp
+    void run(const std::stop_token& stop);
+    void serve(const Request& request);
+    void serve_light();  // what may be looked at while a long run is under way
+    void publish();
+    void busy(std::string text, double progress = -1);
+    void guarded(const std::function<void()>& work);
+    std::stop_token job_token();
+    bool superseded() const;  // a request that interrupts is waiting, or the end; under `mutex`
+
+    // worker_training.cpp
+    void open_training();
+    void train(int64_t steps);
+    void change_setup(const TrainingSetup& wanted);  // another run; the one before stays as a curve
+    std::string run_name(bool running) const;
+    void write_text();
+    std::stop_token step_token();
+    void renew_stopped();  // a run whose step was cancelled goes on from there
+    void pause();
+    void show_step(int64_t step);
+    void train_one();
+    void time_shown();
+    void show_curves();
+    void set_gpu(const std::string& name);
+    void reload();
+
+    // worker_kernel.cpp
+    void open_kernel(int64_t index, bool wish = false);
+    void show_kernel(std::shared_ptr<const model::KernelRun> kernel, std::string label, const Focus& look_at = {});
+    void run_resident(int64_t most_blocks);  // the kernel on show again
+    void run_carved(int64_t bytes);          // the same
+    void run_again(const model::GpuSpec& on, uint32_t most_blocks, const std::string& what);
+    void forget_warp();
+    void forget_fault();  // of another kernel; what was said about a file stays until it is dismissed
+    void focus_warp(int64_t index);
+    void lanes_at(int64_t step, int64_t cycle);
+    bool travels();  // whether the launch on show can be replayed; makes the replay ready
+    bool values_at(int64_t step, int64_t cycle);
+    void fetch_stretch(int64_t cycle);
+    void trace_sm(int64_t sm, int64_t cycle);
+    void show_trace(std::shared_ptr<const model::KernelRun> run);  // of the launch on show
+    model::ReplayWatch watch(const std::string& what);
+
+    // worker_own.cpp
+    void own_kernel(const KernelJob& job);
+    void compile_own(const KernelJob& job);
+    void run_own(const KernelJob& job);
+    void show_own();
+
+    // worker_cluster.cpp
+    void show_cluster(const std::shared_ptr<const lessons::ClusterSetup>& wanted);  // null: its own scene
+
+    // worker_measured.cpp
+    // What is known of all; `run`: what is not known of those whose names begin so (the request's text) is run first.
+    void run_measured(bool run, const std::string& beginning);
+
+    // worker_host.cpp
+    void own_host(const KernelJob& job);
+
+    // worker_tape.cpp
+    void own_tape(const KernelJob& job);
+    void show_tape(bool other);  // the learner's last run; other: of another file than the one on show before
+
+    // worker_lesson.cpp
+    lessons::RunOptions run_options();
+    void open_lesson(const std::string& id, int step);  // step -1: where it was left
+    void close_lesson();
+    void show_lesson_step(int step);
+    void show_host(const lessons::HostRun& host, const Focus& look_at);
+    void show_training(const lessons::SceneResult& shown, int32_t launch);
+    void lock_prediction(int64_t index);
+    void check_exercise();
+};
+
+// A request of this kind makes the work under way pointless and stops it.
+bool interrupts(Request::Kind kind);
+// "A100" for "a100".
+std::string upper(std::string text);
+
+}  // namespace lockstep::gui

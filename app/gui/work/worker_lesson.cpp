@@ -1,0 +1,304 @@
+// Lessons: opening one, running a step's scene once, working out predictions, checking exercises.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/desk/progress.h"
+#include "app/gui/desk/work_file.h"
+#include "app/gui/work/worker.h"
+#include "core/base/diagnostic.h"
+#include "core/base/files.h"
+#include "core/nn/data/text.h"
+#include "core/nn/models/models.h"
+#include "core/nn/train/follow.h"
+#include "lessons/player/exercise.h"
+#include "lessons/player/parallel_picture.h"
+#include "lessons/player/parallel_scene.h"
+#include "lessons/player/predict.h"
+#include "lessons/player/tape_program.h"
+#include "lessons/player/training_runs.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+// "warp:0@line:7" -> the number after "warp:"; -1 when there is none.
+int32_t number_after(const std::string& text, const std::string& key) {
+    const size_t at = text.find(key);
+    if (at == std::string::npos) return -1;
+    int32_t value = 0;
+    size_t i = at + key.size();
+    if (i >= text.size() || text[i] < '0' || text[i] > '9') return -1;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9' && value < 100'000'000; ++i)
+        value = value * 10 + (text[i] - '0');
+    return value;
+}
+
+// The step's own scene, else the nearest before it, else the lesson's first.
+const lessons::Scene* scene_shown(const lessons::Lesson& lesson, int step) {
+    if (const lessons::Scene* scene = lessons::scene_at(lesson, static_cast<size_t>(step))) return scene;
+    for (const lessons::Step& any : lesson.steps)
+        if (!any.scenes.empty()) return &any.scenes.front();
+    return nullptr;
+}
+
+// One element is followed through the graph, where the run did not do that itself.
+std::shared_ptr<const nn::StepRecord> with_followed(const std::shared_ptr<const nn::StepRecord>& step) {
+    if (step->followed || step->nodes.empty()) return step;
+    auto followed = std::make_shared<nn::StepRecord>(*step);
+    followed->followed = std::make_shared<const nn::Followed>(nn::follow(*step));
+    return followed;
+}
+
+// The losses of a training scene's runs, or of a tensor program's steps.
+std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
+    std::vector<Curve> curves;
+    if (shown.training)
+        for (const lessons::TrainedRun& run : shown.training->runs) {
+            Curve& curve = curves.emplace_back();
+            curve.name = run.loss.size() == 1 ? "one step" : run.spec.name;
+            std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
+            curve.loss = run.loss;
+            curve.total_steps = static_cast<int64_t>(run.loss.size());
+            if (!run.test) continue;
+            curve.accuracy = {*run.test};
+            if (!run.test->measures.empty()) {  // what its model is judged by
+                const nn::Measure& measure = run.test->measures.front();
+                curve.measure = measure.unit.empty() ? measure.name : measure.name + ", " + measure.unit;
+            }
+        }
+    if (shown.parallel)
+        for (const lessons::ParallelRow& row : shown.parallel->rows) {
+            if (row.losses.empty()) continue;
+            Curve& curve = curves.emplace_back();
+            curve.name = row.name;
+            std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
+            curve.loss = row.losses;
+            curve.total_steps = static_cast<int64_t>(row.losses.size());
+        }
+    if (shown.tape &&
+        std::any_of(shown.tape->loss.begin(), shown.tape->loss.end(), [](double v) { return std::isfinite(v); })) {
+        Curve& curve = curves.emplace_back();
+        curve.name = shown.tape->loss.size() == 1 ? "one step" : "loss";
+        curve.loss = shown.tape->loss;
+        curve.total_steps = static_cast<int64_t>(curve.loss.size());
+    }
+    return curves;
+}
+
+}  // namespace
+
+lessons::RunOptions Session::Worker::run_options() {
+    lessons::RunOptions wanted;
+    wanted.gpu = lesson_gpu;
+    wanted.keep_runs = wanted.keep_values = true;
+    wanted.stop = job_token();
+    wanted.progress = [this](double progress) {
+        serve_light();
+        if (progress >= 0)
+            busy(draft.busy, progress);
+        else
+            busy("timing kernel " + std::to_string(static_cast<int>(-progress) + 1) + " of the step");
+    };
+    return wanted;
+}
+
+void Session::Worker::close_lesson() {
+    lesson.reset();
+    scene_results.clear();
+    draft.kernel.reset();
+    draft.other.reset();
+    draft.generations.reset();
+    draft.step.reset();
+    draft.host.reset();
+    draft.tape.reset();
+    draft.first_step.reset();
+    draft.curves.clear();
+    draft.problem.reset();
+    forget_warp();
+    shown_kernel = -1;
+    const std::lock_guard lock(mutex);
+    results.lesson.reset();
+    results.lesson_closed = true;
+    results.gpu = gpu;
+}
+
+void Session::Worker::open_lesson(const std::string& id, int step) {
+    busy("opening lesson " + id);
+    auto loaded = lessons::lesson_named(id);
+    if (!loaded.ok()) throw Failure(loaded.error());
+    close_lesson();
+    training.reset();
+    draft.training = false;
+    steps_to_run = 0;
+    wants_timing = false;
+    lesson = std::make_shared<const lessons::Lesson>(std::move(loaded.value()));
+    lesson_gpu.clear();
+    LessonState state;
+    state.lesson = lesson;
+    for (const lessons::Step& one : lesson->steps) state.predictions.emplace_back(one.predicts.size());
+    state.done.assign(lesson->steps.size(), false);
+    if (!options.progress_file.empty()) restore_progress(options.progress_file, state);
+    if (step < 0) {
+        const auto open = std::find(state.done.begin(), state.done.end(), false);
+        step = open == state.done.end() ? 0 : static_cast<int>(open - state.done.begin());
+    }
+    state.step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
+    step = state.step;
+    {
+        const std::lock_guard lock(mutex);
+        results.lesson_closed = false;
+        results.lesson = std::move(state);
+    }
+    show_lesson_step(step);
+}
+
+void Session::Worker::show_lesson_step(int step) {
+    own = false;
+    lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
+    const lessons::Scene* scene = scene_shown(*lesson, lesson_step);
+    if (scene == nullptr) return;
+    draft.problem.reset();  // it was another step's
+    const std::string ran_on = lessons::gpu_of(*lesson, *scene, run_options());
+    busy(!scene->parallel.empty() ? "running the scene's ranks"
+         : !scene->host.empty()   ? "running " + scene->host + " on the modelled " + upper(ran_on)
+         : !scene->tape.empty()   ? "running " + scene->tape + " on the modelled " + upper(ran_on)
+         : scene->train.empty()   ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
+                                  : "training");
+    auto& known = scene_results[scene];
+    if (!known) {
+        auto result = lessons::run_scene(*lesson, *scene, run_options());
+        if (!result.ok()) throw Failure(result.error());
+        known = std::move(result.value());
+    }
+    const lessons::SceneResult& shown = *known;
+    Focus look_at;
+    look_at.warp = number_after(scene->focus, "warp:");
+    look_at.line = number_after(scene->focus, "line:");
+    look_at.launch = number_after(scene->focus, "launch:");
+    if (auto picture = lessons::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1)))
+        draft.cluster = std::move(picture);
+    draft.generations.reset();
+    if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
+    draft.step.reset();
+    draft.host = shown.host;
+    draft.tape = shown.tape;
+    draft.first_step.reset();
+    draft.curves.clear();
+    if (shown.parallel || shown.step) draft.curves = curves_of(shown);
+    // Beside rows of figures no graph stands: the curves are of whole runs.
+    if (shown.step && !(shown.training && shown.training->comparison)) show_training(shown, look_at.launch);
+    if (shown.host) show_host(*shown.host, look_at);
+    draft.other.reset();
+    if (const lessons::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
+        busy("running " + other->kernel + ", to compare with");
+        auto& kept = scene_results[other];
+        if (!kept) {
+            auto result = lessons::run_scene(*lesson, *other, run_options());
+            if (!result.ok()) throw Failure(result.error());
+            kept = std::move(result.value());
+        }
+        draft.other = kept->kernel;
+    }
+    if (shown.kernel) show_kernel(shown.kernel, scene->kernel + "  (kernel 1 of 1)", look_at);
+    // A race is told in every step that shows it, but not where it is asked about.
+    if (shown.kernel && !shown.kernel->result.fault && !shown.kernel->result.reports.empty()) {
+        draft.problem.reset();
+        if (lesson->steps[static_cast<size_t>(lesson_step)].predicts.empty())
+            draft.problem = Diagnostic{simt::render(shown.kernel->result.reports.front())};
+    }
+    const std::lock_guard lock(mutex);
+    results.gpu = ran_on;
+}
+
+// A training step or a tensor program's: its curves, and one of its kernels, the longest where none is asked for.
+void Session::Worker::show_training(const lessons::SceneResult& shown, int32_t launch) {
+    draft.tape = shown.tape;
+    draft.step = with_followed(shown.step);
+    draft.first_step = draft.step;
+    draft.curves = curves_of(shown);
+    draft.written.clear();
+    draft.symbols.reset();
+    if (shown.training && !shown.training->runs.empty())
+        if (const lessons::TrainedRun& run = shown.training->runs.front(); !run.text.empty()) {
+            draft.written = {{static_cast<int64_t>(run.loss.size()) - 1, run.text}};
+            if (const std::string data(nn::model_named(run.spec.options.model).data); !data.empty())
+                draft.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
+        }
+    const auto& launches = shown.step->launches;
+    const auto longest =
+        std::max_element(launches.begin(), launches.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
+    if (launch < 0 || launch >= static_cast<int32_t>(launches.size()))
+        launch = static_cast<int32_t>(longest - launches.begin());
+    open_kernel(launch, true);
+    if (std::none_of(launches.begin(), launches.end(), [](const device::LaunchEvent& one) { return one.run != nullptr; })) {
+        draft.kernel.reset();  // it was another scene's
+        draft.kernel_label.clear();
+        forget_warp();
+    }
+}
+
+// Of a host program's kernels the longest that was kept can be looked into.
+void Session::Worker::show_host(const lessons::HostRun& host, const Focus& look_at) {
+    size_t longest = host.runs.size();
+    for (size_t i = 0; i < host.runs.size(); ++i)
+        if (host.runs[i] && host.runs[i]->before &&
+            (longest == host.runs.size() || host.runs[i]->result.cycles > host.runs[longest]->result.cycles))
+            longest = i;
+    if (longest < host.runs.size()) show_kernel(host.runs[longest], host.text.statements[longest].text, look_at);
+    if (host.fault) draft.problem = Diagnostic{simt::render(*host.fault)};
+}
+
+void Session::Worker::lock_prediction(int64_t index) {
+    if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
+    const auto& predicts = lesson->steps[static_cast<size_t>(lesson_step)].predicts;
+    if (index < 0 || index >= static_cast<int64_t>(predicts.size())) return;
+    const lessons::Predict& predict = predicts[static_cast<size_t>(index)];
+    Results::Truth told{lesson_step, static_cast<size_t>(index), {}, -1};
+    const auto tell = [&] {
+        const std::lock_guard lock(mutex);
+        results.truths.push_back(told);
+    };
+    try {
+        busy("working out the answer");
+        lessons::SceneRuns runs(*lesson, run_options());
+        for (const auto& [scene, result] : scene_results)
+            if (result) runs.remember(*scene, result);
+        const auto truth = lessons::truth_of(runs, static_cast<size_t>(lesson_step), predict);
+        if (!truth.ok()) throw Failure(truth.error());
+        told.value = truth.value();
+        told.right = lessons::right_answer(predict, truth.value());
+    } catch (...) {
+        tell();
+        throw;
+    }
+    tell();
+}
+
+void Session::Worker::check_exercise() {
+    if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
+    const auto& exercises = lesson->steps[static_cast<size_t>(lesson_step)].exercises;
+    if (exercises.empty()) return;
+    const std::filesystem::path file = work_file(*lesson, exercises.front());
+    busy("checking " + file.filename().string());
+    const auto text = read_text(file, size_t{1} << 20);
+    if (!text.ok()) throw Failure(text.error());
+    auto report =
+        lessons::check_submission(*lesson, exercises.front(), text.value(), file.filename().string(), run_options());
+    if (!report.ok()) throw Failure(report.error());
+    // One sentence a line: the source and its caret are in the learner's editor, at the line that the sentence names.
+    std::vector<std::string> lines = report.value().lines;
+    for (std::string& line : lines) line = line.substr(0, line.find('\n'));
+    if (report.value().timed && report.value().timed->host) {
+        draft.host = report.value().timed->host;
+        show_host(*draft.host, draft.look_at);
+    }
+    if (report.value().timed && report.value().timed->step) show_training(*report.value().timed, -1);
+    if (report.value().timed && report.value().timed->kernel)
+        show_kernel(report.value().timed->kernel, exercises.front().kernel + "  (your kernel)", draft.look_at);
+    const std::lock_guard lock(mutex);
+    results.report = Results::Report{lesson_step, std::move(lines), report.value().passed};
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,322 @@
+// The learner's own kernel: its text is compiled, its launch is bound, it runs, and what came out is published. A text that
+// does not compile leaves the last good one as it is; a run that nobody asked for by hand is given up when it takes long.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "app/gui/work/own_job.h"
+#include "app/gui/work/worker.h"
+#include "core/base/diagnostic.h"
+#include "core/base/files.h"
+#include "core/device/kernels/kernel_library.h"
+#include "core/model/gpus/refusals.h"
+#include "core/ptx/ptx.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double most_compile_seconds = 15;
+constexpr size_t most_entries = 32, most_printed = size_t{64} << 10;
+constexpr uint64_t timed_budget = 50'000'000, functional_budget = 1'000'000'000;  // warp instructions
+constexpr uint64_t most_checkpoint_bytes = uint64_t{128} << 20;
+constexpr size_t most_header = size_t{1} << 20;
+constexpr size_t most_tracks = 4096;  // warps that can be looked into after a functional run
+
+// A functional run has no cycles: its warps, so that they can be chosen and stepped through.
+KernelTrace tracks_of(const simt::LaunchConfig& config) {
+    KernelTrace trace;
+    const uint64_t warps = (config.block.count() + 31) / 32;
+    for (uint64_t block = 0; block < config.grid.count() && trace.warps.size() + warps <= most_tracks; ++block)
+        for (uint64_t w = 0; w < warps; ++w) {
+            WarpTrack track;
+            track.block = static_cast<uint32_t>(block);
+            track.warp_in_block = static_cast<uint32_t>(w);
+            track.slot = static_cast<uint16_t>(w);
+            track.scheduler = static_cast<uint16_t>(w % 4);
+            trace.warps.push_back(track);
+        }
+    return trace;
+}
+
+// The text with those headers that lie beside its file in front: their macros, or the kernel itself, name the parameters.
+std::string with_headers(const std::string& text, const std::string& path) {
+    if (path.empty()) return text;
+    std::string all;
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    for (size_t at = 0, end; at < text.size(); at = end + 1) {
+        end = std::min(text.find('\n', at), text.size());
+        const std::string line = text.substr(at, end - at);
+        const size_t hash = line.find_first_not_of(" \t"), open = line.find('"'), close = line.rfind('"');
+        if (hash == std::string::npos || line[hash] != '#' || line.find("include") == std::string::npos) continue;
+        if (open == std::string::npos || close == open) continue;
+        if (const auto header = read_file(folder / line.substr(open + 1, close - open - 1), most_header); header.ok())
+            all += header.value() + "\n";
+    }
+    return all + text;
+}
+
+}  // namespace
+
+void Session::Worker::own_kernel(const KernelJob& wanted) {
+    own = true;
+    steps_to_run = 0;
+    if (training) training->curve().running = false;
+    const std::string document = wanted.path + '\n' + wanted.name;
+    const bool another = std::exchange(shown_document, document) != document;
+    if (lessons::is_tensor_program(wanted.name)) return own_tape(wanted);
+    tape_run.reset();
+    if (lessons::is_host_program(wanted.name)) return own_host(wanted);
+    if (wanted.compile) compile_own(wanted);
+    if (another && draft.compiled && !draft.compiled->ok)  // what the last file's text left is none of this one's
+        draft.runnable.reset(), draft.own_result.reset();
+    const bool compiled = draft.runnable && draft.runnable->version == wanted.version;
+    if (!wanted.run || !draft.runnable || (wanted.on_change && !compiled)) return;
+    if (wanted.on_change) {  // newer text is waiting already
+        const std::lock_guard lock(mutex);
+        if (std::any_of(queue.begin(), queue.end(), [](const Request& r) { return r.kind == Request::Kind::own_kernel; }))
+            return;
+    }
+    run_own(wanted);
+}
+
+void Session::Worker::compile_own(const KernelJob& wanted) {
+    const Clock::time_point begin = Clock::now();
+    busy("compiling " + wanted.name);
+    const auto made = begun(wanted);
+    const bool is_ptx = wanted.name.size() > 4 && wanted.name.ends_with(".ptx");
+    try {
+        std::string ptx = wanted.text, ptx_name = wanted.name;
+        bool good = true;
+        if (!is_ptx) {
+            device::CompileOptions how;
+            how.seconds = most_compile_seconds;
+            if (!wanted.path.empty())  // headers beside the file
+                how.include.push_back(std::filesystem::absolute(wanted.path).parent_path().string());
+            how.messages = &made->messages;
+            auto compiled = device::compile(wanted.text, wanted.name, how);
+            good = compiled.ok();
+            if (good) {
+                made->compiler = compiled.value().compiler;
+                ptx = std::move(compiled.value().ptx);
+                ptx_name += ".ptx";
+            } else if (made->messages.empty()) {
+                made->messages.push_back(compiled.error());
+            }
+        }
+        if (good) {
+            const auto module = ptx::parse(ptx, ptx_name);
+            if (!module.ok()) {
+                made->messages.push_back(module.error());
+            } else {
+                std::vector<std::string> entries = ptx::entries(module.value());
+                if (entries.empty())
+                    made->messages.push_back({"there is no kernel here: a kernel is a __global__ function"});
+                if (entries.size() > most_entries) entries.resize(most_entries);
+                for (const std::string& name : entries) {
+                    KernelEntry entry;
+                    entry.name = ptx::readable_name(name);
+                    auto program = ptx::decode(module.value(), name);
+                    if (program.ok()) {
+                        entry.program = std::move(program.value());
+                        entry.parameters =
+                            lessons::parameter_names(is_ptx ? wanted.text : with_headers(wanted.text, wanted.path), name);
+                        if (entry.parameters.size() != entry.program->parameters.size()) {
+                            entry.parameters.clear();
+                            for (size_t i = 0; i < entry.program->parameters.size(); ++i)
+                                entry.parameters.push_back(fmt::format("argument {}", i + 1));
+                        }
+                        made->ok = true;
+                    } else {
+                        entry.refused = program.error();
+                        made->messages.push_back(program.error());
+                    }
+                    made->entries.push_back(std::move(entry));
+                }
+            }
+        }
+    } catch (const Failure& failure) {
+        made->messages.push_back(failure.diagnostic);
+    }
+    // A place in the PTX is no place in the learner's text.
+    if (!is_ptx)
+        for (Diagnostic& message : made->messages)
+            if (message.where.file != wanted.name && message.where.line > 0) {
+                message.message += fmt::format(" ({} line {})", message.where.file, message.where.line);
+                message.where.line = message.where.column = 0;
+            }
+    std::stable_sort(made->messages.begin(), made->messages.end(),
+                     [](const Diagnostic& a, const Diagnostic& b) { return a.severity < b.severity; });
+    // Two entries of one C++ name (templates, overloads) go by the names that PTX has.
+    for (size_t i = 0; i < made->entries.size(); ++i)
+        for (size_t k = i + 1; k < made->entries.size(); ++k)
+            if (made->entries[i].name == made->entries[k].name && made->entries[i].program && made->entries[k].program) {
+                made->entries[i].name = made->entries[i].program->kernel;
+                made->entries[k].name = made->entries[k].program->kernel;
+            }
+    made->seconds = since(begin);
+    draft.compiled = made;
+    if (made->ok) draft.runnable = made;
+    busy("");
+}
+
+void Session::Worker::run_own(const KernelJob& wanted) {
+    const CompiledKernel& compiled = *draft.runnable;
+    auto result = std::make_shared<KernelResult>();
+    result->version = compiled.version;
+    result->edited_at = wanted.edited_at;
+    result->gpu = wanted.launch.gpu;
+    const KernelEntry* entry = nullptr;
+    for (const KernelEntry& one : compiled.entries)
+        if (one.program && (entry == nullptr || one.name == wanted.launch.kernel)) entry = &one;
+    const auto refuse = [&](std::string field, Diagnostic why) {
+        result->field = std::move(field);
+        result->refused = std::move(why);
+        draft.own_result = result;
+        busy("");
+    };
+    result->settings = wanted.launch;
+    if (entry == nullptr) return refuse("", {"none of the file's kernels can run here"});
+    if (wanted.compile) result->settings.kernel = entry->name, fit_launch(result->settings, *entry, compiled.source);
+    const LaunchSettings& settings = result->settings;
+    result->kernel = entry->name;
+    result->timed = settings.timed;
+
+    // What was typed.
+    auto run = std::make_shared<model::KernelRun>();
+    const auto spec = model::gpu_named(result->gpu);
+    if (!spec.ok()) return refuse("", spec.error());
+    run->gpu = spec.value();
+    run->program = entry->program;
+    if (!wanted.name.ends_with(".ptx")) run->source = compiled.source;
+    if (!has_lines_of(*run, wanted.name))
+        if (auto header = read_file(run->program->source_file, 1 << 20); header.ok())
+            run->source = std::move(header.value());
+    const auto grid = lessons::parse_dim3(settings.grid, "the grid");
+    if (!grid.ok()) return refuse("grid", grid.error());
+    const auto block = lessons::parse_dim3(settings.block, "the block");
+    if (!block.ok()) return refuse("block", block.error());
+    run->config.grid = grid.value();
+    run->config.block = block.value();
+    const auto number = [](const std::string& text, uint64_t most) -> std::optional<uint64_t> {
+        uint64_t value = 0;
+        const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        return error == std::errc{} && rest == text.data() + text.size() && value <= most ? std::optional(value)
+                                                                                          : std::nullopt;
+    };
+    const auto shared = number(settings.shared.empty() ? "0" : settings.shared, 1 << 24);
+    if (!shared) return refuse("shared", {"bytes of shared memory are a whole number from 0, such as 4096"});
+    run->config.dynamic_shared = static_cast<uint32_t>(*shared);
+    const auto seed = number(settings.seed.empty() ? "1" : settings.seed, UINT64_MAX);
+    if (!seed) return refuse("seed", {"the seed is a whole number from 0"});
+    std::vector<lessons::KernelArgument> arguments;
+    for (size_t i = 0; i < settings.arguments.size(); ++i) {
+        auto argument = lessons::parse_argument(settings.arguments[i].text);
+        if (!argument.ok()) return refuse(fmt::format("argument {}", i), argument.error());
+        arguments.push_back(std::move(argument.value()));
+    }
+    simt::Memory memory;
+    const std::filesystem::path folder = std::filesystem::path(wanted.path).parent_path();
+    try {
+        auto bound = lessons::bind_arguments(*run->program, arguments, memory, run->config, *seed, folder, compiled.source);
+        if (!bound.ok()) {
+            std::string field;
+            for (size_t i = 0; i < arguments.size(); ++i)
+                if (bound.error().message.starts_with(fmt::format("argument {} ", i + 1)))
+                    field = fmt::format("argument {}", i);
+            return refuse(field, bound.error());
+        }
+        result->bound = std::move(bound.value());
+    } catch (const Failure& failure) {
+        return refuse("", failure.diagnostic);
+    }
+    if (const auto problem = simt::check_launch(*run->program, run->config, model::limits_of(run->gpu))) {
+        const std::string& why = problem->message;
+        return refuse(why.find("shared memory") != std::string::npos ? "shared"
+                      : why.starts_with("a grid")                    ? "grid"
+                                                                     : "block",
+                      *problem);
+    }
+    run->before = std::make_shared<simt::Memory>(memory);
+
+    busy("running " + entry->name + " on the modelled " + upper(result->gpu), 0);
+    const std::stop_source source = [&] {
+        const std::lock_guard lock(mutex);
+        return job;
+    }();
+    const Watchdog watchdog(wanted.on_change && options.paced ? most_unasked_seconds : 0, source);
+    simt::LaunchOptions common;
+    common.max_instructions = settings.timed ? timed_budget : functional_budget;
+    common.synccheck = settings.synccheck;
+    common.racecheck = settings.racecheck;
+    common.initcheck = settings.initcheck;
+    common.independent = run->config.independent = model::schedules_threads(run->gpu);
+    common.order = settings.order;
+    common.seed = *seed;
+    common.stop = source.get_token();
+    common.print = [&](std::string_view text) {
+        const size_t room = most_printed - std::min(most_printed, result->printed.size());
+        result->printed += text.substr(0, room);
+        result->printed_more |= text.size() > room;
+    };
+    Clock::time_point told = Clock::now();
+    common.progress = [&](double share) {
+        serve_light();
+        if (since(told) < 0.1) return;
+        told = Clock::now();
+        busy(draft.busy, share);
+    };
+    const Clock::time_point begin = Clock::now();
+    uint32_t traced = 0;
+    if (wanted.traced_block >= 0 && draft.own_run)
+        for (const BlockRun& one : draft.own_run->run->result.trace.blocks)
+            if (one.block == wanted.traced_block) traced = one.sm;
+    if (settings.timed) {
+        model::TimedOptions timed;
+        static_cast<simt::LaunchOptions&>(timed) = common;
+        timed.traced_sm = traced;
+        timed.trace_limit = options.trace_limit;
+        timed.checkpoint_bytes = most_checkpoint_bytes;
+        run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
+    } else {
+        static_cast<simt::LaunchResult&>(run->result) = simt::launch(*run->program, run->config, memory, common);
+        run->result.trace = tracks_of(run->config);
+    }
+    result->seconds = since(begin);
+    if (run->result.stopped) {
+        const bool newer = !watchdog.barked();
+        result->cancelled = newer;
+        return refuse(
+            "", {newer ? fmt::format("cancelled after {:.1f} s", result->seconds)
+                       : fmt::format("given up after {:.1f} s: Run waits for it as long as it takes", result->seconds)});
+    }
+    std::vector<std::string> refusals = model::refusals(run->gpu, *run->program, run->config);
+    run->result.notes.insert(run->result.notes.begin(), refusals.begin(), refusals.end());
+    result->after = std::make_shared<simt::Memory>(std::move(memory));
+    result->run = std::move(run);
+    draft.own_result = draft.own_run = result;
+    draft.progress = -1;
+    draft.busy.clear();
+    show_own();
+}
+
+void Session::Worker::show_own() {
+    if (tape_run) return show_tape(false);
+    if (!draft.own_run || !draft.own_run->run) return;
+    own = true;
+    // The fault is a row of the report list; the strip on top is for what has no other place.
+    draft.kernel = draft.kernel == draft.own_run->run ? draft.kernel : nullptr;
+    if (draft.kernel) return;
+    draft.kernel = draft.own_run->run;
+    draft.kernel_label = draft.own_run->kernel + "  (your kernel)";
+    draft.look_at = {};
+    forget_fault();
+    forget_warp();
+    publish();
+}
+
+}  // namespace lockstep::gui

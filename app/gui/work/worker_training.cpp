@@ -1,0 +1,223 @@
+// Training: steps run untimed; the step on show runs again on the timed model once nothing else is to do.
+#include <algorithm>
+
+#include "app/gui/work/worker.h"
+#include "core/base/diagnostic.h"
+#include "core/model/gpus/gpu_spec.h"
+#include "core/nn/data/text.h"
+#include "core/nn/models/models.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+// The longest kernel of the backward pass is the one to look into, until somebody picks another.
+size_t most_telling(const std::vector<device::LaunchEvent>& launches) {
+    size_t best = 0;
+    for (size_t i = 1; i < launches.size(); ++i) {
+        const bool backward = launches[i].phase == "backward", was = launches[best].phase == "backward";
+        if (backward != was ? backward : launches[i].cycles > launches[best].cycles) best = i;
+    }
+    return best;
+}
+
+}  // namespace
+
+// Stops with the worker, and when a step is cancelled; made anew after that.
+std::stop_token Session::Worker::step_token() {
+    const std::lock_guard lock(mutex);
+    if (stepping.stop_requested()) stepping = std::stop_source();
+    return stepping.get_token();
+}
+
+void Session::Worker::renew_stopped() {
+    bool stopped = false;
+    {
+        const std::lock_guard lock(mutex);
+        stopped = stepping.stop_requested();
+    }
+    if (stopped && training) training->reopen(step_token());
+}
+
+void Session::Worker::open_training() {
+    draft.tape.reset();
+    busy(setup.model == "mlp" ? std::string("drawing digits") : "building " + setup.model);
+    training = std::make_unique<TrainingRun>(setup, gpu, step_token());
+    training->curve().total_steps = std::max<int64_t>(options.training_steps, 100);
+    draft.kernel.reset();
+    draft.setup = setup;
+    draft.training = true;
+    draft.written.clear();
+    draft.symbols.reset();
+    if (const std::string data(nn::model_named(setup.model).data); data == "stories")
+        draft.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
+    forget_warp();
+    wants_timing = true;
+}
+
+void Session::Worker::change_setup(const TrainingSetup& wanted) {
+    nn::model_named(wanted.model);
+    own = false;
+    if (lesson) close_lesson();
+    // The run before stays as a curve where it can be compared: up to three of the same model.
+    if (wanted.model != setup.model) compared.clear();
+    if (training && wanted.model == setup.model && training->curve().loss.size() > 1) {
+        Curve before = training->curve();
+        before.name = run_name(false);
+        before.running = false;
+        std::erase_if(compared, [&](const Curve& curve) { return curve.name == before.name; });
+        compared.insert(compared.begin(), std::move(before));
+        if (compared.size() > 3) compared.pop_back();
+    }
+    setup = wanted;
+    draft.step.reset();
+    draft.first_step.reset();
+    draft.on_ranks.reset();
+    training.reset();
+    draft.training = false;
+    steps_to_run = 0;
+    open_training();
+    show_curves();
+    steps_to_run = 1;
+}
+
+void Session::Worker::train(int64_t steps) {
+    own = false;
+    if (!training && !lesson && steps != 0) open_training();
+    steps_to_run = training ? steps : 0;
+    wants_timing = training != nullptr;
+    if (training) training->curve().running = true;
+}
+
+std::string Session::Worker::run_name(bool running) const {
+    return text_of(training->setup()) + (running ? ", running" : "");
+}
+
+void Session::Worker::pause() {
+    const bool ran = steps_to_run != 0;
+    steps_to_run = 0;
+    if (!training) return;
+    training->curve().running = false;
+    training->curve().name = run_name(false);
+    if (ran) write_text();
+    show_curves();
+}
+
+void Session::Worker::show_step(int64_t step) {
+    if (!training) return;
+    own = false;
+    steps_to_run = 0;
+    renew_stopped();
+    draft.step = training->at(std::min(step, std::max<int64_t>(0, training->next_step() - 1)));
+    if (draft.tape) {  // the learner's program was on show
+        draft.tape.reset();
+        draft.first_step = training->first();
+        show_curves();
+    }
+    wants_timing = true;
+}
+
+void Session::Worker::show_curves() {
+    draft.curves = {training->curve()};
+    draft.curves.insert(draft.curves.end(), compared.begin(), compared.end());
+}
+
+// What a language model writes now; the first text and the newest seven are kept.
+void Session::Worker::write_text() {
+    const int64_t step = training->next_step() - 1;
+    if (step < 0 || (!draft.written.empty() && draft.written.back().step == step)) return;
+    const std::string text = training->write(160);
+    if (text.empty()) return;
+    draft.written.push_back({step, text});
+    if (draft.written.size() > 8) draft.written.erase(draft.written.begin() + 1);
+}
+
+void Session::Worker::train_one() {
+    if (!training) {
+        steps_to_run = 0;
+        return;
+    }
+    const bool running = steps_to_run != 1;
+    last_step = std::chrono::steady_clock::now();
+    renew_stopped();
+    try {
+        draft.step = training->advance();
+        draft.tape.reset();
+    } catch (const Failure&) {
+        steps_to_run = 0;
+        wants_timing = false;
+        renew_stopped();
+        throw;
+    }
+    if (steps_to_run > 0) --steps_to_run;
+    const int64_t step = training->next_step() - 1;
+    if (training->evaluates(step) || steps_to_run == 0) {
+        training->evaluate();
+        write_text();
+    }
+    training->curve().name = run_name(running);
+    training->curve().running = running;
+    draft.first_step = training->first();
+    if (training->next_step() == 3 && setup == TrainingSetup{} && compared.empty())
+        compared.push_back(training->comparison());
+    show_curves();
+    wants_timing = true;
+    busy("step " + std::to_string(draft.step->step) + (setup.on_gpu ? " on the modelled " + upper(gpu) : " on the host"),
+         options.training_steps > 0 && steps_to_run > 0
+             ? 1 - static_cast<double>(steps_to_run) / static_cast<double>(options.training_steps)
+             : -1);
+}
+
+void Session::Worker::time_shown() {
+    wants_timing = false;
+    if (!training || !draft.step || draft.tape) return;
+    renew_stopped();
+    const size_t all = draft.step->launches.size();
+    const std::string count = " of " + std::to_string(all);
+    busy(setup.on_gpu ? "timing kernel 1" + count : "following the graph", setup.on_gpu ? 0 : -1);
+    draft.step = training->looked_at(draft.step->step, job_token(), [&](size_t launches) {
+        serve_light();
+        if (launches < all)
+            busy("timing kernel " + std::to_string(launches + 1) + count,
+                 static_cast<double>(launches) / static_cast<double>(all));
+    });
+    if (setup.ranks > 1) {
+        busy("the same step on " + std::to_string(setup.ranks) + " ranks");
+        draft.on_ranks = training->on_ranks(draft.step->step, job_token());
+    }
+    if (!lesson && !own && setup.on_gpu) {
+        if (shown_kernel >= 0 && shown_kernel < static_cast<int64_t>(all))
+            open_kernel(shown_kernel);
+        else if (all > 0)
+            open_kernel(static_cast<int64_t>(most_telling(draft.step->launches)), true);
+    }
+    busy("");
+}
+
+void Session::Worker::set_gpu(const std::string& name) {
+    const auto found = model::gpu_named(name);
+    if (!found.ok()) throw Failure(found.error());
+    if (lesson) {
+        lesson_gpu = name;
+        scene_results.clear();
+        return show_lesson_step(lesson_step);
+    }
+    gpu = name;
+    if (!training) return;
+    busy("building a " + upper(name));
+    training->set_gpu(name);
+    if (draft.step && !draft.tape) draft.step = training->at(draft.step->step);
+    wants_timing = true;
+}
+
+void Session::Worker::reload() {
+    if (lesson) {
+        scene_results.clear();
+        return show_lesson_step(lesson_step);
+    }
+    open_training();
+    draft.curves.clear();
+    steps_to_run = setup == TrainingSetup{} ? 41 : 1;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,395 @@
+// Child processes by fork and exec: parent and child share one pipe; the child leads a process group, so that ending it ends
+// what it started. Between fork and exec the child calls async-signal-safe functions only: another thread may have held any
+// lock.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "core/base/diagnostic.h"
+#include "core/device/compile/child_process.h"
+
+namespace lockstep::device {
+
+namespace {
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+void limit(int resource, uint64_t value) {
+    rlimit now{};
+    if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return;
+    const rlim_t wanted = std::min<rlim_t>(value, now.rlim_max);
+    const rlimit bounded{wanted, wanted};
+    setrlimit(static_cast<__rlimit_resource>(resource), &bounded);
+}
+
+void bound_this_process(const ChildLimits& limits, uint64_t address_space) {
+    limit(RLIMIT_AS, address_space + limits.memory_bytes);
+    limit(RLIMIT_CPU, static_cast<uint64_t>(limits.seconds) + 1);
+    limit(RLIMIT_FSIZE, limits.file_bytes);
+    limit(RLIMIT_CORE, 0);
+}
+
+// In a child: it ends with the process that waits for it, also where that one is killed and can end nobody itself.
+void end_with(pid_t parent) {
+#if defined(__linux__)
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent) _exit(126);  // it has ended already
+}
+
+uint64_t own_address_space() {  // bytes; 0 where /proc is missing
+    std::ifstream statm("/proc/self/statm");
+    uint64_t pages = 0;
+    statm >> pages;
+    return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Reads what the child prints until it ends or breaks a limit.
+ChildOutcome watch(pid_t child, int pipe, const ChildLimits& limits) {
+    ChildOutcome outcome;
+    const auto deadline =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds));
+    const auto left_ms = [&] {
+        return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count());
+    };
+    bool broken = false;
+    const auto end_with = [&](ChildOutcome::End end) {
+        outcome.end = end;
+        broken = true;
+    };
+    char buffer[65536];
+    while (!broken) {
+        pollfd waiting{pipe, POLLIN, 0};
+        const int ready = poll(&waiting, 1, std::max(left_ms(), 0));
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) {
+            end_with(ChildOutcome::End::timed_out);
+            break;
+        }
+        const ssize_t count = read(pipe, buffer, sizeof buffer);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        outcome.output.append(buffer, static_cast<size_t>(count));
+        if (outcome.output.size() > limits.output_bytes) end_with(ChildOutcome::End::too_much_output);
+    }
+    int status = 0;
+    while (!broken && waitpid(child, &status, WNOHANG) == 0) {  // it closed the pipe: nearly always ended too
+        if (left_ms() <= 0) end_with(ChildOutcome::End::timed_out);
+        usleep(500);
+    }
+    kill(-child, SIGKILL);
+    if (broken)
+        waitpid(child, &status, 0);
+    else if (WIFEXITED(status)) {
+        outcome.end = ChildOutcome::End::exited;
+        outcome.status = WEXITSTATUS(status);
+    } else {
+        outcome.end = ChildOutcome::End::killed;
+        outcome.status = WTERMSIG(status);
+    }
+    close(pipe);
+    return outcome;
+}
+
+// Forks; `body` runs in the child with the pipe's writing end and never returns.
+template <class Body>
+ChildOutcome fork_and_watch(const ChildLimits& limits, const Body& body) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return {};
+    const pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        end_with(parent);
+        setpgid(0, 0);
+        for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
+        close(ends[0]);
+        body(ends[1]);
+        _exit(127);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return {};
+    }
+    setpgid(child, child);  // in both: whichever comes first
+    return watch(child, ends[0], limits);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {  // as exec takes them
+    std::vector<char*> result;
+    for (std::string& text : strings) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+// Starts `program`, which prints into the pipe; `last` runs in the child right before exec: async-signal-safe calls only.
+template <class Last>
+ChildOutcome start(const std::string& program, std::vector<std::string> words, std::vector<std::string> settings,
+                   const fs::path& folder, const ChildLimits& limits, const Last& last) {
+    const std::vector<char*> argv = pointers(words), environment = pointers(settings);
+    const std::string where = folder.string();
+    return fork_and_watch(limits, [&](int pipe) {
+        const int nothing = open("/dev/null", O_RDONLY);
+        dup2(nothing, 0);
+        dup2(pipe, 1);
+        dup2(pipe, 2);
+        for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
+        if (chdir(where.c_str()) != 0) _exit(127);
+        last();
+        execve(program.c_str(), argv.data(), environment.data());
+    });
+}
+
+std::vector<std::string> bare_environment(const fs::path& folder) {
+    const char* path = std::getenv("PATH");
+    return {fmt::format("PATH={}", path ? path : "/usr/local/bin:/usr/bin:/bin"), "TMPDIR=" + folder.string(),
+            "HOME=" + folder.string(), "LC_ALL=C"};
+}
+
+bool write_all(int descriptor, std::string_view text) {
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t count = write(descriptor, text.data() + done, text.size() - done);
+        if (count <= 0) return false;
+        done += static_cast<size_t>(count);
+    }
+    return true;
+}
+
+// A child that runs a task: this program, called so, then the task's name, its conditions and its words. Conditions: of one
+// that returns its output the bounds, "seconds memory file"; of one that says lines the descriptor that it says them into.
+constexpr std::string_view task_program = "lockstep-task";
+constexpr double most_starting_seconds = 10;  // of a program on a busy machine, before its task begins
+
+struct Task {
+    std::string name;
+    ChildTask::Function function = nullptr;
+    ChildTask::Speaker speaker = nullptr;
+};
+std::vector<Task>& tasks() {
+    static std::vector<Task> all;
+    return all;
+}
+bool& serves_tasks() {
+    static bool serves = false;
+    return serves;
+}
+
+// In the child, once the task is known. Bounds are set here: a sanitizer's start would break them.
+[[noreturn]] void speak(const Task& task, const char* condition, const std::vector<std::string>& words) {
+    const int said = std::atoi(condition);
+    if (fcntl(said, F_SETFD, FD_CLOEXEC) != 0) _exit(126);  // what the task starts does not keep it open
+    const SayLine say = [said](std::string_view line) {
+        if (!write_all(said, std::string(line) + "\n")) _exit(126);
+    };
+    say("");  // it begins
+    task.speaker(words, say);
+    _exit(0);
+}
+[[noreturn]] void answer(const Task& task, const char* condition, const std::vector<std::string>& words) {
+    ChildLimits limits;
+    if (std::sscanf(condition, "%lf %" SCNu64 " %" SCNu64, &limits.seconds, &limits.memory_bytes, &limits.file_bytes) != 3)
+        _exit(126);
+    bound_this_process(limits, own_address_space());
+    _exit(write_all(STDOUT_FILENO, task.function(words)) ? 0 : 126);
+}
+}  // namespace
+
+ChildOutcome run_program(const fs::path& program, const std::vector<std::string>& arguments, const fs::path& folder,
+                         const ChildLimits& limits) {
+    std::vector<std::string> words = {program.string()};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return start(program.string(), words, bare_environment(folder), folder, limits, [&] { bound_this_process(limits, 0); });
+}
+
+ChildTask::ChildTask(std::string_view name, Function function) {
+    tasks().push_back({.name = std::string(name), .function = function});
+}
+ChildTask::ChildTask(std::string_view name, Speaker speaker) {
+    tasks().push_back({.name = std::string(name), .speaker = speaker});
+}
+
+void serve_task(int argc, char** argv) {
+    serves_tasks() = true;
+    if (argc < 3 || std::string_view(argv[0]) != task_program) return;
+    const std::vector<std::string> words(argv + 3, argv + argc);
+    for (const Task& task : tasks()) {
+        if (task.name != argv[1]) continue;
+        try {
+            if (task.speaker) speak(task, argv[2], words);
+            answer(task, argv[2], words);
+        } catch (...) {
+            _exit(126);
+        }
+    }
+    _exit(127);
+}
+
+ChildOutcome run_task(std::string_view name, const std::vector<std::string>& words, const fs::path& folder,
+                      const ChildLimits& limits) {
+    if (!serves_tasks()) return {};
+    std::vector<std::string> all = {std::string(task_program), std::string(name),
+                                    fmt::format("{} {} {}", limits.seconds, limits.memory_bytes, limits.file_bytes)};
+    all.insert(all.end(), words.begin(), words.end());
+    std::vector<std::string> environment = bare_environment(folder);
+    for (const char* const kept : {"LD_LIBRARY_PATH", "LOCKSTEP_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"})
+        if (const char* const value = std::getenv(kept)) environment.push_back(fmt::format("{}={}", kept, value));
+    return start("/proc/self/exe", all, environment, folder, limits, [] {
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, 2);  // the output is the task's answer alone
+        close(nowhere);
+    });
+}
+
+ChildOutcome hear_task(std::string_view name, const std::vector<std::string>& words,
+                       const std::function<double(std::string_view line)>& heard, double seconds) {
+    int ends[2];
+    if (!serves_tasks() || pipe2(ends, O_CLOEXEC) != 0) return {};
+    std::vector<std::string> all = {std::string(task_program), std::string(name), std::to_string(ends[1])};
+    all.insert(all.end(), words.begin(), words.end());
+    const std::vector<char*> argv = pointers(all);
+    const pid_t parent = getpid(), child = fork();
+    if (child == 0) {  // of the same process group: the terminal's Ctrl-C reaches it
+        end_with(parent);
+        signal(SIGPIPE, SIG_DFL);  // nobody listens any more
+        fcntl(ends[1], F_SETFD, 0);
+        execv("/proc/self/exe", argv.data());
+        _exit(127);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return {};
+    }
+    ChildOutcome outcome;
+    const auto after = [](double wait) {
+        return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(wait));
+    };
+    auto deadline = after(seconds + most_starting_seconds);
+    const auto left_ms = [&] {
+        return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count());
+    };
+    bool silent = false;
+    std::string rest;
+    char buffer[4096];
+    while (!silent) {
+        pollfd waiting{ends[0], POLLIN, 0};
+        const int ready = poll(&waiting, 1, std::max(left_ms(), 0));
+        if (ready < 0 && errno == EINTR) continue;
+        silent = ready <= 0;
+        if (silent) break;
+        const ssize_t count = read(ends[0], buffer, sizeof buffer);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        rest.append(buffer, static_cast<size_t>(count));
+        for (size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1))
+            deadline = after(end == 0 ? seconds : heard(std::string_view(rest).substr(0, end)));
+    }
+    close(ends[0]);
+    int status = 0;
+    while (!silent && waitpid(child, &status, WNOHANG) == 0) {  // it closed the pipe: nearly always ended too
+        silent = left_ms() <= 0;
+        usleep(500);
+    }
+    if (silent) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        outcome.end = ChildOutcome::End::timed_out;
+    } else if (WIFEXITED(status)) {
+        outcome.end = ChildOutcome::End::exited;
+        outcome.status = WEXITSTATUS(status);
+    } else {
+        outcome.end = ChildOutcome::End::killed;
+        outcome.status = WTERMSIG(status);
+    }
+    return outcome;
+}
+
+fs::path find_program(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
+    std::vector<fs::path> places;
+    if (const char* path = std::getenv("PATH")) {
+        std::istringstream entries(path);
+        for (std::string entry; std::getline(entries, entry, ':');)
+            if (!entry.empty()) places.emplace_back(entry);
+    }
+    places.insert(places.end(), folders.begin(), folders.end());
+    for (const std::string& name : names)
+        for (const fs::path& place : places) {
+            std::error_code error;
+            const fs::path candidate = place / name;
+            if (fs::is_regular_file(candidate, error) && access(candidate.c_str(), X_OK) == 0) return candidate;
+        }
+    return {};
+}
+
+Library load_library(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
+    for (const std::string& name : names) {
+        if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return {handle, name};
+        for (const fs::path& folder : folders)
+            if (void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL))
+                return {handle, (folder / name).string()};
+    }
+    return {};
+}
+
+std::vector<fs::path> nvidia_library_folders() {
+    std::vector<fs::path> folders = {"/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib",
+                                     "/usr/local/cuda/targets/sbsa-linux/lib", "/opt/cuda/lib64"};
+    std::vector<fs::path> roots, packages;  // of Pythons: lib/python3*/{site,dist}-packages
+    std::error_code error;
+    for (const char* const name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+        if (const char* const root = std::getenv(name); root && *root) roots.emplace_back(root);
+    for (const fs::path& python : {find_program({"python3"}), find_program({"python"})}) {
+        if (python.empty()) continue;
+        roots.push_back(python.parent_path().parent_path());
+        if (const fs::path real = fs::canonical(python, error); !error) roots.push_back(real.parent_path().parent_path());
+    }
+    if (const char* const home = std::getenv("HOME"); home && *home) roots.push_back(fs::path(home) / ".local");
+    for (const char* const root : {"/usr/local", "/usr", "/opt/conda", "/opt/venv"}) roots.emplace_back(root);
+    for (const fs::path& root : roots)
+        for (const char* const lib : {"lib", "lib64"})
+            for (const auto& entry : fs::directory_iterator(root / lib, error))
+                if (entry.path().filename().string().starts_with("python3"))
+                    for (const char* const kind : {"site-packages", "dist-packages"})
+                        packages.push_back(entry.path() / kind);
+    packages.emplace_back("/usr/lib/python3/dist-packages");
+    for (const fs::path& package : packages)
+        for (const auto& entry : fs::directory_iterator(package / "nvidia", error))
+            if (const fs::path folder = entry.path() / "lib";
+                fs::is_directory(folder, error) && std::find(folders.begin(), folders.end(), folder) == folders.end())
+                folders.push_back(folder);
+    return folders;
+}
+
+void* symbol_of(const Library& library, const char* name) {
+    return library.handle ? dlsym(library.handle, name) : nullptr;
+}
+
+TemporaryFolder::TemporaryFolder() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "lockstep-XXXXXX").string();
+    if (error || !mkdtemp(pattern.data()))
+        throw Failure(fmt::format("no folder for temporary files can be made as '{}'", pattern), ExitStatus::missing);
+    path_ = pattern;
+}
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+}
+
+}  // namespace lockstep::device

@@ -1,0 +1,119 @@
+// clang without any CUDA toolkit: kernels/include/lockstep_cuda.h stands in for NVIDIA's headers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+
+#include "core/base/files.h"
+#include "core/device/compile/compilers.h"
+
+namespace lockstep::device {
+
+namespace {
+std::filesystem::path program() {
+    return find_program({"clang++", "clang++-19", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14"}, {});
+}
+
+std::optional<std::string> version() {
+    static const std::optional<std::string> found = []() -> std::optional<std::string> {
+        if (program().empty()) return std::nullopt;
+        const TemporaryFolder folder;
+        const std::string text =
+            run_program(program(), {"--version"}, folder.path()).output;  // "Debian clang version 14.0.6\n..."
+        const size_t at = text.find("version ");
+        if (at == std::string::npos) return std::nullopt;
+        return "clang " + text.substr(at + 8, text.find_first_of(" \n-", at + 8) - at - 8);
+    }();
+    return found;
+}
+
+// clang 14 knows targets up to sm_86.
+std::string default_arch(int least) {
+    return least >= 80 ? "sm_80" : "sm_70";
+}
+
+// LLVM's OpenCL C library as bitcode for NVIDIA GPUs: its mathematical functions are linked in and inlined. Empty: not here,
+// and lockstep_math.h has fewer functions, less exact.
+const std::filesystem::path& libclc() {
+    static const std::filesystem::path found = []() -> std::filesystem::path {
+        const std::filesystem::path name = "nvptx64--nvidiacl.bc";
+        std::error_code error;
+        for (const char* folder : {"/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc", "/usr/lib64/clc"})
+            if (std::filesystem::exists(folder / name, error)) return folder / name;
+        return {};
+    }();
+    return found;
+}
+
+// "use of undeclared identifier 'pow'; did you mean 'powf'?", said of a function that CUDA has and libclc would bring, tells
+// a student nothing: clang's messages with what is missing instead.
+std::string with_missing_functions(const std::string& messages) {
+    constexpr std::array functions = std::to_array<std::string_view>(
+        {"acos",  "acosh", "asin", "asinh", "atan", "atan2",     "atanh",  "cbrt",  "cosh",  "cospi",  "erf",   "erfc",
+         "exp",   "exp10", "exp2", "expm1", "fmod", "frexp",     "hypot",  "ilogb", "ldexp", "lgamma", "log",   "log10",
+         "log1p", "log2",  "logb", "modf",  "pow",  "remainder", "scalbn", "sinh",  "sinpi", "tanh",   "tgamma"});
+    constexpr std::string_view marker = "use of undeclared identifier '";
+    std::string result;
+    std::istringstream text(messages);
+    for (std::string line; std::getline(text, line); result += line + "\n") {
+        const size_t at = line.find(marker), begin = at + marker.size();
+        if (at == std::string::npos) continue;
+        const std::string name = line.substr(begin, line.find('\'', begin) - begin);
+        const auto is = [&](std::string_view function) { return name == function || name == std::string(function) + "f"; };
+        if (std::any_of(functions.begin(), functions.end(), is))
+            line = line.substr(0, at) + "clang has '" + name + "' with the Debian package libclc-14, which is not installed";
+    }
+    return result;
+}
+
+CompilerRun run(const CompileRequest& request) {
+    const std::filesystem::path& folder = request.folder;
+    const auto header = standard_headers().parent_path() / "lockstep_cuda.h";
+    // A CUDA path that is not there: the result is the same whether or not a toolkit is installed.
+    std::vector<std::string> arguments = {
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        "--cuda-gpu-arch=" + (request.arch.empty() ? default_arch(request.least_arch) : request.arch),
+        "--cuda-path=" + (folder / "no-toolkit").string(),
+        "-Xclang",
+        "-target-feature",
+        "-Xclang",
+        "+ptx64",
+        "-nocudainc",
+        "-nostdlibinc",  // the host's headers make no sense here
+        "-nocudalib",
+        "-std=c++17",
+        "-O2",
+        "-gline-tables-only",
+        "-S",
+        "-fno-color-diagnostics",
+        "-isystem",
+        standard_headers().string(),
+        "-isystem",
+        (standard_headers().parent_path() / "clang").string(),
+        "-include",
+        header.string()};
+    if (!libclc().empty()) {
+        const std::vector<std::string> more = {
+            "-DLOCKSTEP_LIBCLC", "-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc().string()};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+    }
+    for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
+    arguments.insert(arguments.end(), {"-o", "out.ptx", std::string(source_name)});
+    CompilerRun result{run_program(program(), arguments, folder, request.limits), {}};
+    if (!result.outcome.succeeded()) {
+        if (libclc().empty()) result.outcome.output = with_missing_functions(result.outcome.output);
+        return result;
+    }
+    const auto ptx = read_file(folder / "out.ptx", size_t{64} << 20);
+    if (ptx) result.ptx = ptx.value();
+    return result;
+}
+}  // namespace
+
+const Compiler clang = {"clang", "the Debian packages clang-14 and libclc-14 (or later ones)", version, run};
+
+}  // namespace lockstep::device

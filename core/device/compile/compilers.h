@@ -1,0 +1,71 @@
+// What the three compilers have in common; one file a compiler (nvrtc.cpp, nvcc.cpp, clang.cpp), compile.cpp lists them.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/device/compile/child_process.h"
+
+namespace lockstep::device {
+
+inline constexpr std::string_view source_name = "source.cu";  // what the student's file is called while it is compiled
+
+struct CompilerRun {
+    ChildOutcome outcome;  // output: the compiler's messages
+    std::string ptx;
+    bool templates = false;  // run_kernels_only: there are templates of kernels
+};
+
+struct CompileRequest {
+    const std::string& source;
+    std::string arch;  // "sm_75", or empty for the compiler's lowest, but at least `least_arch` (75; 0 any)
+    int least_arch = 0;
+    std::vector<std::string> include;  // absolute folders
+    std::vector<std::string> define;   // "N=16"
+    std::filesystem::path folder;      // holds source.cu
+    ChildLimits limits;
+    bool kernels_only = false;       // source.cu is without the host's part: what is unmarked is the device's
+    std::vector<std::string> first;  // headers to include before the source
+};
+
+struct Compiler {
+    std::string_view name;                    // "nvcc"
+    std::string_view needs;                   // what to install when it is missing
+    std::optional<std::string> (*version)();  // "nvcc 13.0"; nothing when it is not there
+    CompilerRun (*run)(const CompileRequest& request);
+};
+
+// "-Ifolder" and "-Dmacro" of a request.
+std::vector<std::string> preprocessor_options(const CompileRequest& request);
+// "90a" for 90: from Hopper on a GPU's own instructions (wgmma) need the architecture's own target.
+std::string own_target(int arch);
+
+extern const Compiler nvrtc, nvcc, clang;
+
+inline constexpr size_t largest_source = size_t{4} << 20;  // bytes
+
+// Compiles the request again without its host's part (kernels_only.h), of which source.cu and the headers beside it are rid.
+CompilerRun run_kernels_only(const Compiler& compiler, const CompileRequest& request);
+
+// Headers that students include out of habit and that the compilers have built in: kernels/include/standard.
+std::filesystem::path standard_headers();
+
+// The first error in a compiler's messages as a Diagnostic on the student's own text, or on a header of hers, which is named
+// as `file` is: relative to the same folder; and the messages with the student's file name in place of source_name.
+std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file,
+                                      const std::vector<std::string>& include = {});
+// All errors and warnings likewise, at most some hundreds.
+std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file,
+                                     const std::vector<std::string>& include = {});
+std::string with_file_name(std::string messages, const std::string& file);
+// "identifier "square" is undefined", said of a function of the source that lacks __device__: that it does, at its own
+// place.
+Diagnostic with_host_function(Diagnostic error, const std::string& source, const std::string& file);
+
+// PTX whose .file lines say `file` where they said source_name in some folder.
+std::string with_source_file(const std::string& ptx, const std::string& file);
+
+}  // namespace lockstep::device

@@ -1,0 +1,148 @@
+#include "core/device/compile/source_tokens.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace lockstep::device {
+namespace {
+
+bool is_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+
+// Behind the closing quote, or the end of the line where there is none.
+size_t end_of_quoted(std::string_view source, size_t at) {
+    const char quote = source[at];
+    for (++at; at < source.size() && source[at] != '\n'; ++at) {
+        if (source[at] == '\\' && at + 1 < source.size())
+            ++at;
+        else if (source[at] == quote)
+            return at + 1;
+    }
+    return at;
+}
+
+size_t end_of_raw_string(std::string_view source, size_t quote) {  // R"x( ... )x"
+    const size_t open = source.find('(', quote);
+    if (open == std::string_view::npos) return source.size();
+    const std::string close = ")" + std::string(source.substr(quote + 1, open - quote - 1)) + "\"";
+    const size_t end = source.find(close, open);
+    return end == std::string_view::npos ? source.size() : end + close.size();
+}
+
+// Behind the comment that begins here; `at` itself where none does.
+size_t end_of_comment(std::string_view source, size_t at) {
+    const std::string_view two = source.substr(at, 2);
+    if (two == "//") return std::min(source.find('\n', at), source.size());
+    if (two != "/*") return at;
+    const size_t end = source.find("*/", at + 2);
+    return end == std::string_view::npos ? source.size() : end + 2;
+}
+
+size_t end_of_directive(std::string_view source, size_t at) {
+    while (at < source.size() && source[at] != '\n') {
+        if (source.substr(at, 2) == "//") return at;
+        if (source.substr(at, 2) == "/*")
+            at = end_of_comment(source, at);
+        else if (source[at] == '\\' && at + 1 < source.size())
+            at += source.substr(at + 1, 2) == "\r\n" ? 3 : 2;
+        else
+            ++at;
+    }
+    return std::min(at, source.size());
+}
+
+}  // namespace
+
+std::vector<SourceToken> tokens_of(std::string_view source) {
+    std::vector<SourceToken> tokens;
+    bool line_begins = true;
+    for (size_t at = 0; at < source.size();) {
+        const char c = source[at];
+        if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == '\\') {
+            line_begins |= c == '\n';
+            ++at;
+            continue;
+        }
+        if (const size_t end = end_of_comment(source, at); end != at) {
+            at = end;
+            continue;
+        }
+        SourceToken token;
+        token.begin = at;
+        if ((c == '#' || source.substr(at, 2) == "%:") && line_begins) {
+            token.kind = SourceToken::Kind::directive;
+            at = end_of_directive(source, at);
+        } else if (is_name(c)) {
+            const bool number = std::isdigit(static_cast<unsigned char>(c)) != 0;
+            token.kind = number ? SourceToken::Kind::number : SourceToken::Kind::name;
+            while (at < source.size() && (is_name(source[at]) || (number && (source[at] == '.' || source[at] == '\''))))
+                ++at;
+            const std::string_view name = source.substr(token.begin, at - token.begin);
+            if (!number && at < source.size() && source[at] == '"' &&
+                (name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R")) {
+                token.kind = SourceToken::Kind::literal;
+                at = end_of_raw_string(source, at);
+            }
+        } else if (c == '"' || c == '\'') {
+            token.kind = SourceToken::Kind::literal;
+            at = end_of_quoted(source, at);
+        } else {
+            token.kind = SourceToken::Kind::punctuation;
+            ++at;
+        }
+        line_begins = false;
+        token.end = at;
+        token.text = source.substr(token.begin, token.end - token.begin);
+        tokens.push_back(token);
+    }
+    return tokens;
+}
+
+std::string_view directive_name(std::string_view directive) {
+    size_t at = directive.starts_with("%:") ? 2 : 1;
+    while (at < directive.size() && directive[at] != '\n' && std::isspace(static_cast<unsigned char>(directive[at]))) ++at;
+    size_t end = at;
+    while (end < directive.size() && is_name(directive[end])) ++end;
+    return directive.substr(at, end - at);
+}
+
+std::vector<SourceToken> one_branch_of(const std::vector<SourceToken>& tokens) {
+    struct Open {
+        bool first = true, uneven = false, never = false;
+        int depth = 0;  // of braces, where the branch began
+    };
+    std::vector<SourceToken> kept;
+    std::vector<Open> open;
+    int depth = 0;
+    const auto left_out = [&] {
+        return std::any_of(open.begin(), open.end(), [](const Open& o) { return o.never || (!o.first && o.uneven); });
+    };
+    for (const SourceToken& token : tokens) {
+        if (token.kind == SourceToken::Kind::directive) {
+            const std::string_view name = directive_name(token.text);
+            if (name == "if" || name == "ifdef" || name == "ifndef") {
+                std::string_view condition = token.text.substr(token.text.find(name) + name.size());
+                while (!condition.empty() && condition.front() == ' ') condition.remove_prefix(1);
+                open.push_back({.never = name == "if" && condition.starts_with('0'), .depth = depth});
+            } else if ((name == "else" || name == "elif") && !open.empty()) {
+                Open& last = open.back();
+                if (last.first) last.uneven = !last.never && depth != last.depth;
+                last.first = last.first && last.never;  // behind #if 0 the #else is the first
+                last.never = false;
+            } else if (name == "endif" && !open.empty()) {
+                open.pop_back();
+            }
+            kept.push_back(token);
+            continue;
+        }
+        if (left_out()) continue;
+        if (token.is("{")) ++depth;
+        if (token.is("}")) --depth;
+        kept.push_back(token);
+    }
+    return kept;
+}
+
+}  // namespace lockstep::device

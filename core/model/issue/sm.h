@@ -1,0 +1,333 @@
+// One streaming multiprocessor, cycle by cycle: block slots, sub-cores with their warp schedulers and pipes, and the
+// memory side. A warp's state is kept as a run (since when, why, because of which instruction) and changes on events only;
+// cycle(now) touches what can change at `now` and says when something can change next.
+//
+//   machine.cpp -> Sm::cycle -> dispatch_blocks, then of each sub-core: wake -> pick -> issue -> simt::step -> cost -> next
+//   wait
+#pragma once
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/model/issue/instruction_cache.h"
+#include "core/model/issue/scoreboard.h"
+#include "core/model/issue/sleepers.h"
+#include "core/model/launch/launch.h"
+#include "core/model/launch/recorder.h"
+#include "core/model/memory/load_store.h"
+#include "core/model/metrics/window_recorder.h"
+#include "core/simt/execute/ahead.h"
+#include "core/simt/history/checkpoint.h"
+#include "core/simt/warp.h"
+
+namespace lockstep::model {
+
+struct SharedState {  // of one launch, used by all SMs
+    const GpuSpec* gpu = nullptr;
+    const std::vector<Timing>* timing = nullptr;
+    simt::Grid* grid = nullptr;
+    MemorySystem* memory = nullptr;
+    Recorder* recorder = nullptr;
+    WindowRecorder* windows = nullptr;
+    uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
+    uint64_t max_instructions = 0;
+    bool run_ahead = true;
+    uint32_t code_shift = 3;   // instructions of a line of 128 bytes, as a power of two
+    double launcher_free = 0;  // when the block scheduler can start the next block
+    SchedulerPolicy scheduler = SchedulerPolicy::greedy_then_oldest;
+    uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
+    // Clusters start when there is room for all their blocks and keep their places until all have ended.
+    struct Place {
+        uint32_t sm = 0, slot = 0;
+    };
+    struct Cluster {
+        uint32_t running = 0;
+        std::vector<Place> places;
+    };
+    uint32_t cluster_blocks = 1;
+    std::map<uint32_t, Cluster> clusters;  // that run
+    std::vector<Place> free_places;        // of launches with clusters
+    uint64_t issues = 0, thread_instructions = 0;
+    uint64_t last_moved = 0;  // value of `issues` when a warp last did more than spin round and round
+    int64_t last_cycle = 0;   // end of the block that ended last
+    std::optional<simt::Fault> fault;
+};
+
+// What changes while an SM runs, but for the blocks: plain values, so a copy of it is a checkpoint. Issues of an SM are
+// numbered from 0 on, and a cause (why a warp waits) is the number of one, traced or not; -1: none.
+struct SmState {
+    static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
+
+    // A block's warps run their next instructions in one go, while their registers are in the host's cache, and issue them
+    // afterwards from `ahead_`, each in its cycle (simt::run_ahead). So a warp itself may be ahead of the cycle.
+    struct alignas(64) WarpSlot {
+        simt::Warp* warp = nullptr;
+        int64_t run_begin = 0;  // the current run: since when, why, because of what
+        int64_t run_cause = -1;
+        uint32_t pc = 0;            // of the next instruction
+        uint32_t end_pc = 0;        // Warp::pc(), behind what has run
+        uint32_t ahead_active = 0;  // lanes of the path that ran ahead
+        simt::AheadEnds ahead;
+        StallReason run_reason = StallReason::selected;  // selected: not known yet
+        bool at_barrier = false;
+        bool moved = false;  // Warp::watch.moved when they ran
+        // The first ones in the ring, each in its place modulo their number, and of the very first what is left of it: most
+        // issues do without the ring.
+        std::array<simt::AheadRun, 4> coming;
+        uint16_t number = 0;  // of this slot on the SM
+        uint16_t block_slot = 0;
+        Scoreboard scoreboard;
+        int64_t store_done = 0;  // when its last store or atomic is home, and the issue of that one
+        int64_t store_cause = -1;
+        int32_t track = -1;
+        std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
+        uint8_t round = 0;                         // of an unrolled loop, since its mark was set
+        uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
+        int64_t begin = 0;
+        int64_t ended = 0;  // of the last warp here
+    };
+    struct Pipe {            // of a sub-core, the queue of its memory instructions too
+        int64_t free = 0;    // the first cycle in which it takes another instruction
+        int64_t from = 0;    // taken in the cycles [from, free), of which none lies before the latest issue
+        int64_t taken = 0;   // and before that for so many cycles
+        int64_t idle = 0;    // of which this is the end of the last
+        int64_t cause = -1;  // the issue that took it
+
+        void take(int64_t now, int64_t until) {  // by an issue at `now`
+            if (until == free) return;
+            if (const int64_t end = std::min(free, now + 1); end > from) {
+                taken += end - from;
+                idle = end;
+            }
+            from = now + 1;
+            free = until;
+        }
+        // For how many of the cycles before `cycle`, which is at or behind the latest issue or `idle`.
+        int64_t taken_before(int64_t cycle) const { return taken + std::max<int64_t>(0, std::min(cycle, free) - from); }
+    };
+    struct alignas(64) SubCore {
+        // Bits of slots. Every resident warp but those that have ended is asleep (until its `wake`) or eligible.
+        uint32_t eligible = 0;
+        uint32_t recheck = 0;                     // asleep: its registers have not been looked at yet
+        uint32_t passed_over = 0, throttled = 0;  // eligible, and its run says so already, with the right cause
+        uint32_t shares = 0;                      // its next instruction goes to something that the SMs share
+        uint32_t busy_pipes = 0;                  // bits of those that may not be free yet
+        uint32_t last = 0;                        // slot that issued last
+        int64_t next_wake = never;                // the earliest of the sleeping warps
+        uint32_t live = 0;
+        std::array<uint32_t, pipes> of_pipe{};  // its next instruction needs that pipe
+        std::array<Pipe, pipes> pipe{};
+        // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
+        std::array<uint8_t, slots_a_sub_core> pipe_of{};
+        std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
+        std::array<uint32_t, slots_a_sub_core> age{};
+        std::array<int64_t, slots_a_sub_core> fetched{};   // when its next instruction is in the sub-core
+        std::array<int64_t, slots_a_sub_core> taken_at{};  // Pipe::taken_before(wake) of the pipe that it needs
+        Sleepers sleepers;
+        InstructionCache code;
+        int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0, issued = 0;
+        std::vector<WarpSlot> slot;  // as many as the launch can fill
+
+        void sleep(uint32_t i, int64_t now, int64_t until) {
+            wake[i] = until;
+            next_wake = std::min(next_wake, until);
+            sleepers.add(i, now, until);
+        }
+        void take(uint32_t number, int64_t now, int64_t until) {
+            pipe[number].take(now, until);
+            if (until > now + 1) busy_pipes |= 1u << number;
+        }
+    };
+    struct BlockPlace {
+        uint32_t warps_left = 0;
+        int64_t end = never;  // when it gives its place back, once all warps are done
+        int64_t ended = 0;    // latest end of a warp
+        int64_t record = -1;
+        uint32_t cluster = 0;
+        bool used = false;
+    };
+
+    // Whether the runs of eligible warps are kept one by one: not selected, throttled, not selected ... A trace and windows
+    // need that. Else only their sums are known, from the pipes' accounts, when the warp issues: see Sm::settle.
+    bool each_run_ = false;
+    int64_t next_ = never, next_free_ = never;
+    uint32_t resident_blocks_ = 0;
+    uint32_t age_ = 0;
+    int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
+    int64_t issued_ = 0;
+    std::array<int64_t, most_sub_cores> core_next_{never, never, never, never};  // when something can happen in each
+    LoadStore memory_side_;
+    InstructionCache code_;
+    std::vector<SubCore> cores_;
+    simt::AheadRings ahead_;  // by WarpSlot::number; none where nothing runs ahead
+};
+
+struct SmCheckpoint;
+
+// When a block that is given to an SM at `now` begins: the block scheduler starts one after the other.
+int64_t start_of_block(SharedState& state, int64_t now);
+
+class Sm : private SmState {
+  public:
+    Sm(SharedState& state, uint32_t index);
+
+    void start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t cluster = 0);
+    simt::Block& block_at(uint32_t slot) { return blocks_[slot].block; }
+    const simt::Block* find_block(uint32_t linear) const {  // null: it is not here
+        for (const BlockSlot& place : blocks_)
+            if (place.used && place.block.linear == linear) return &place.block;
+        return nullptr;
+    }
+    // Everything that happens in cycle next(). Where it comes to something that the SMs share (global memory, the block
+    // scheduler) and `may_share` is false, it stops before that and returns false: call it again when the others are there.
+    bool cycle(bool may_share);
+    // For a caller that visits every cycle.
+    void visit_next_cycle(int64_t now) { next_ = next_ == never ? never : now + 1; }
+    int64_t next() const { return next_; }
+    void prefetch() const;  // into the host's cache what cycle() will look at
+    // For a launch that ends early: closes what is open, as of `now`.
+    void stop(int64_t now);
+    const simt::Block* stuck_block() const;  // one that cannot go on, when next() is never
+    bool all_spin() const;                   // or wait at barriers: each has come round twice since anything moved
+
+    struct Totals {
+        int64_t active_cycles = 0;     // with a resident block
+        int64_t scheduler_cycles = 0;  // of sub-cores with a resident warp, summed
+        int64_t issue_cycles = 0;      // of those in which they issued
+        int64_t issued = 0;            // warp instructions that took an issue slot
+        int64_t warp_cycles = 0;       // resident warps, summed over cycles
+    };
+    Totals totals() const;
+    uint32_t l1_bytes() const { return memory_side_.l1_bytes(); }
+
+    // See checkpoint.h. `now`: what lies before it has happened; restore() into an SM of the same launch, which traces
+    // nothing until begin_trace().
+    SmCheckpoint save(const SmCheckpoint* earlier, const simt::PageCount& count, int64_t now) const;
+    void restore(const SmCheckpoint& from);
+    uint64_t state_bytes() const;
+    void begin_trace(int64_t now);                       // for the recorder of the shared state, from here on
+    void show_trace(Recorder& copy, int64_t end) const;  // closes what is open in a copy of the recorder, as of `end`
+
+  private:
+    struct BlockSlot : BlockPlace {
+        simt::Block block;
+    };
+
+    int64_t oldest_cause(int64_t now) const;
+    void dispatch_blocks(int64_t now);
+    bool cycle_of(uint32_t s, int64_t now);
+    void wake_up(SubCore& core, int64_t now);
+    void stop_at(const WarpSlot& w);
+    void set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known);
+    int64_t fetch(SubCore& core, uint32_t pc, int64_t now);
+    int64_t line_from_l1(uint32_t line, int64_t now);
+    uint32_t pick(const SubCore& core, uint32_t open) const;
+    bool issue(uint32_t s, uint32_t i, int64_t now, bool first);
+    bool can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now);
+    struct Issued {
+        int64_t now = 0, ready = 0;  // ready: first cycle in which an instruction that depends on it may issue
+        uint32_t pc = 0, active = 0, executed = 0;
+        uint32_t sectors = 0, passes = 0;
+        MemoryLevel level = MemoryLevel::none;
+        StallReason wait = StallReason::wait;
+        bool first = true;  // of its scheduler in this cycle
+        bool branch = false, diverged = false;
+        bool folded = false;
+        uint32_t early = 0;  // cycles, see IssueRecord
+    };
+    static simt::AheadRun& coming(WarpSlot& w) { return w.coming[w.ahead.at % w.coming.size()]; }
+    static const simt::AheadRun& coming(const WarpSlot& w) { return w.coming[w.ahead.at % w.coming.size()]; }
+    void copy_coming(WarpSlot& w) const {
+        constexpr uint32_t group = std::tuple_size_v<decltype(w.coming)>;
+        const simt::AheadRun* const runs = ahead_[w.number].run.data() + w.ahead.at / group * group % simt::AheadSteps::most;
+        std::memcpy(w.coming.data(), runs, sizeof w.coming);
+    }
+    // The lanes that took part in the next instruction that has run ahead, and its passes over the banks.
+    std::pair<uint32_t, uint32_t> how_ran(const WarpSlot& w) const {
+        const simt::AheadRun& run = coming(w);
+        if (run.alone != 0) return {run.more, run.passes};
+        const uint8_t usual = state_.grid->usual[run.pc];
+        return {usual == simt::ran_with_none ? 0 : w.ahead_active, usual};
+    }
+    void take_step(WarpSlot& w) const {
+        simt::AheadRun& run = coming(w);
+        ++run.pc;
+        if (run.alone == 0 && --run.more != 0) return;
+        if (++w.ahead.at % w.coming.size() == 0) copy_coming(w);
+    }
+    bool run_more(WarpSlot& w);
+    bool run_warp(WarpSlot& w);
+    void run_block(uint32_t block_slot);
+    WarpSlot& warp_of(uint32_t block_slot, uint32_t k) {  // warp k of the block there
+        const uint32_t number = block_slot * state_.warps_per_block + k;
+        return cores_[number % sub_cores_].slot[number / sub_cores_];
+    }
+    void note_round(WarpSlot& w, const simt::WarpEvent& event);
+    uint32_t next_pc_of(const WarpSlot& w) const {
+        return w.ahead.empty() ? std::min(w.end_pc, last_pc_) : uint32_t{coming(w).pc};
+    }
+    bool fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next);
+    static uint32_t moved_up(const WarpSlot& w, const Timing& t, int64_t now);
+    bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
+    void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
+    void arrive_ahead(uint32_t s, uint32_t i, int64_t now, int64_t record);
+    int64_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
+    void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64_t number);
+    void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int64_t record);
+    bool shares(uint32_t pc) const { return timing_[pc].shared_by_sms; }
+    MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, uint32_t early);
+    void account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost& cost, bool stores, Issued& issued);
+    void release_barrier(uint32_t block_slot, int64_t now, int64_t cause);
+    void retire(SubCore& core, uint32_t i, int64_t now, int64_t cause);
+    void close_run(WarpSlot& w, int64_t now) {
+        if (now <= w.run_begin) return;
+        state_.windows->add_wait(w.run_begin, now, w.pc, w.run_reason);
+        if (traced_) record_run(w, now);
+        w.run_begin = now;
+    }
+    void record_run(const WarpSlot& w, int64_t end);
+    void settle(SubCore& core, uint32_t i, int64_t end);
+    void keep_each_run();
+    void end_active(int64_t end);
+    void end_active(SubCore& core);
+    void enter(WarpSlot& w, int64_t now, StallReason reason, int64_t cause) {
+        if (w.run_reason == reason && w.run_cause == cause) return;
+        close_run(w, now);
+        w.run_reason = reason;
+        w.run_cause = cause;
+    }
+
+    SharedState& state_;
+    const GpuSpec& gpu_;
+    const Timing* timing_;
+    uint32_t index_, sub_cores_;
+    uint32_t last_pc_;
+    bool traced_ = false, may_share_ = true;
+    // Where cycle() stopped: the host's memory that going on will want first.
+    const simt::Warp* next_warp_ = nullptr;
+    std::array<const std::byte*, 2> next_registers_{};
+    std::array<uint64_t, 16> next_lines_{};  // of global memory
+    uint32_t next_line_count_ = 0;
+    std::vector<BlockSlot> blocks_;
+};
+
+// `known`: the cycle from which it is known that the warp goes there.
+[[gnu::always_inline]] inline void Sm::set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known) {
+    WarpSlot& w = core.slot[i];
+    const uint32_t bit = 1u << i;
+    const Timing& t = timing_[pc];
+    core.of_pipe[core.pipe_of[i]] &= ~bit;
+    core.of_pipe[t.pipe] |= bit;
+    core.pipe_of[i] = t.pipe;
+    core.shares = t.shared_by_sms ? core.shares | bit : core.shares & ~bit;
+    if (pc >> state_.code_shift != w.pc >> state_.code_shift) core.fetched[i] = fetch(core, pc, known);
+    w.pc = pc;
+}
+
+}  // namespace lockstep::model

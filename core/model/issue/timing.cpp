@@ -1,0 +1,349 @@
+// Units and latencies of single machine instructions come from the GPU's row. PTX instructions that stand for a whole
+// sequence on silicon have a row in `sequences`: their cost there, measured or modelled on V100, scales with FP32 latency.
+#include "core/model/issue/timing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+
+#include "core/base/diagnostic.h"
+#include "core/model/issue/operand_reads.h"
+#include "core/model/lowering/lowering.h"
+#include "core/model/metrics/operations.h"
+
+namespace lockstep::model {
+namespace {
+
+using ptx::Kind;
+using ptx::Space;
+using ptx::Type;
+using ptx::Unit;
+
+enum class Class : uint8_t { int32, int64, f32, f64 };
+struct Sequence {
+    std::string_view name;
+    Class type;
+    bool approx;        // the .approx spelling
+    uint32_t latency;   // cycles on V100
+    uint32_t interval;  // cycles for which the pipe is taken
+    std::string_view source;
+};
+constexpr Sequence sequences[] = {
+    {"div", Class::int32, false, 145, 32, "Accel-Sim, SM7_QV100: latency of integer division; interval: estimate"},
+    {"rem", Class::int32, false, 145, 32, "as div"},
+    {"div", Class::int64, false, 290, 64, "estimate: twice the 32-bit one"},
+    {"rem", Class::int64, false, 290, 64, "as div"},
+    {"div", Class::f32, false, 39, 16, "Accel-Sim, SM7_QV100: latency of FP32 division; interval: 8 FP32 instructions"},
+    {"div", Class::f32, true, 22, 8, "a reciprocal on the XU and a multiplication"},
+    {"sqrt", Class::f32, false, 39, 16, "estimate: as division"},
+    {"rcp", Class::f32, false, 39, 16, "estimate: as division"},
+    {"div", Class::f64, false, 112, 32, "published micro-benchmark: DDIV on V100"},
+    {"rcp", Class::f64, false, 112, 32, "as DDIV"},
+    {"sqrt", Class::f64, false, 101, 32, "published micro-benchmark: DSQRT on V100"},
+};
+
+Class class_of(Type type) {
+    switch (type) {
+        case Type::f64:
+            return Class::f64;
+        case Type::f32:
+        case Type::f16:
+        case Type::f16x2:
+        case Type::bf16:
+            return Class::f32;
+        case Type::b64:
+        case Type::u64:
+        case Type::s64:
+            return Class::int64;
+        default:
+            return Class::int32;
+    }
+}
+
+uint32_t interval_of(double lanes) {
+    return static_cast<uint32_t>(std::max(1.0, std::ceil(32.0 / lanes)));
+}
+
+// A product takes the tensor core for as long as its multiply-adds need at the vendor's peak for f16 (A100: m16n8k16 8
+// cycles, H100: a warp's part of wgmma m64n256k16 128), and its result comes `behind` cycles later (A100: about 25 cycles in
+// all for m16n8k16, published micro-benchmarks). A GPU without tensor cores would do it on its FP32 lanes: an estimate.
+void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& t) {
+    constexpr uint32_t behind = 17;
+    const bool group = in.kind == Kind::matrix_group;  // each of its 4 warps does a quarter
+    const auto products = static_cast<double>(multiply_adds(in));
+    const double a_cycle = gpu.fp16_tensor_tflops > 0
+                               ? gpu.fp16_tensor_tflops * 1e6 / (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
+                               : double(gpu.fp32_lanes);
+    double speed = gpu.fp16_tensor_tflops > 0 ? tensor_speed(gpu, in.type) : 1;
+    if (!group && in.type != Type::f64) speed *= gpu.mma_sync_share;
+    t.interval = static_cast<uint32_t>(std::max(1.0, std::round(products / (a_cycle * speed))));
+    // Products of a warpgroup that follow one another add to the same registers without a wait.
+    t.latency = t.interval + (group ? 0 : behind);
+}
+
+// An instruction as the PTX has it: "@%p1 ld.global.cg.f32 %f1, [%rd1]"; empty where there is no text.
+std::string_view text_at(const ptx::Program& program, uint32_t pc) {
+    if (pc >= program.texts.size()) return {};
+    return std::string_view(program.ptx).substr(program.texts[pc].begin, program.texts[pc].length);
+}
+
+void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    const std::string_view name = in.opcode == nullptr ? "" : in.opcode->name;
+    const Class type = class_of(in.type);
+    const Unit unit = static_cast<Unit>(t.pipe);
+    const bool integer = type == Class::int32 || type == Class::int64;
+    switch (unit) {
+        case Unit::tensor:
+            time_matrix(gpu, in, t);
+            break;
+        case Unit::fma:
+            t.interval = interval_of(gpu.fp32_lanes);
+            t.latency = integer ? gpu.imad_latency : gpu.fp32_latency;
+            break;
+        case Unit::fp64:
+            t.interval = interval_of(gpu.fp64_lanes);
+            t.latency = gpu.fp64_latency;
+            break;
+        case Unit::xu:
+            t.interval = interval_of(gpu.sfu_lanes);
+            t.latency = gpu.sfu_latency;
+            t.result_wait = StallReason::short_scoreboard;
+            break;
+        default:
+            t.interval = interval_of(gpu.int_lanes);
+            t.latency = gpu.int_latency;
+            break;
+    }
+    if (integer && (name == "mul" || name == "mad" || lowered.wide_add)) {
+        t.latency = gpu.imad_latency;
+        t.interval = interval_of(gpu.int_lanes);
+        // Where FP32 has twice the lanes, integers multiply on half of them: modelled on the integer lanes.
+        t.pipe = static_cast<uint8_t>(gpu.fp32_lanes > gpu.int_lanes.value ? Unit::alu : Unit::fma);
+    }
+    if (in.type == Type::f16x2 || in.type == Type::bf16x2) {
+        t.interval = interval_of(gpu.fp16x2_lanes);
+        t.latency = gpu.fp16_latency;
+    }
+    if (lowered.instructions > 1) {  // one behind the other, with a carry between them
+        t.latency += (lowered.instructions - 1) * gpu.int_latency;
+        t.interval *= lowered.instructions;
+    }
+    for (const Sequence& row : sequences) {
+        if (row.name != name || row.type != type) continue;
+        if (row.approx != in.approximate) continue;
+        t.latency = row.latency * gpu.fp32_latency / 4;
+        t.interval = type == Class::f64 ? row.interval * interval_of(gpu.fp64_lanes) / 4
+                                        : row.interval * interval_of(gpu.fp32_lanes) / 2;
+        t.latency = std::max(t.latency, t.interval);
+    }
+    const bool doubles = type == Class::f64 || in.destination_type == Type::f64;
+    if (doubles && unit == Unit::alu && (name == "setp" || name == "set" || name == "min" || name == "max")) {
+        t.pipe = static_cast<uint8_t>(Unit::fp64);
+        t.interval = interval_of(gpu.fp64_lanes);
+        t.latency = gpu.fp64_latency;
+    }
+    // Conversions to and from 64 bits, and sums over a warp: CUDA C++ Programming Guide, arithmetic throughput (recalled).
+    if (doubles && name == "cvt") t.interval = std::max(t.interval, interval_of(gpu.fp64_lanes));
+    if (name == "redux") t.interval = interval_of(16.0 / gpu.sub_cores);
+    if (gpu.int_shares_fp32 == 1 && (unit == Unit::alu || unit == Unit::uniform)) t.pipe = static_cast<uint8_t>(Unit::fma);
+    t.interval = std::max(1u, t.interval);
+    t.latency = std::max(1u, t.latency);
+}
+
+}  // namespace
+
+double tensor_speed(const GpuSpec& gpu, Type type) {
+    switch (type) {
+        case Type::f64:  // A100: 19.5 of 312 TFLOP/s; boards for graphics multiply on their few FP64 lanes
+            return gpu.compute.number == 80 || gpu.compute.number == 90 || gpu.fp16_tensor_tflops <= 0
+                       ? 1.0 / 16
+                       : gpu.fp64_tflops / gpu.fp16_tensor_tflops;
+        case Type::tf32:
+            return 1.0 / 2;
+        case Type::e4m3:
+        case Type::e5m2:
+        case Type::s8:
+        case Type::u8:
+            return 2;
+        case Type::s4:
+        case Type::u4:
+            return 4;
+        case Type::b1:
+            return 16;
+        default:
+            return 1;
+    }
+}
+
+namespace {
+// As the machine code of nvcc 13 shows: counters and flags that all threads share are updated once a warp.
+AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lowered& lowered) {
+    using ptx::AtomicOperation;
+    const auto operation = static_cast<AtomicOperation>(in.mode);
+    const bool floating = in.type == Type::f32 || in.type == Type::f64;
+    if (floating && in.space == Space::shared && operation == AtomicOperation::add) return AtomicWay::by_loop;
+    const bool sums = operation == AtomicOperation::add || operation == AtomicOperation::min ||
+                      operation == AtomicOperation::max || operation == AtomicOperation::and_ ||
+                      operation == AtomicOperation::or_ || operation == AtomicOperation::xor_;
+    const bool words = in.type == Type::u32 || in.type == Type::s32 || in.type == Type::b32;
+    if (gpu.folds_ptx == 0 || !lowered.one_address || !sums || !words || in.vector != 1) return AtomicWay::lane_by_lane;
+    const bool counted = lowered.one_operand && operation == AtomicOperation::add;
+    return counted || gpu.compute.number >= 80 ? AtomicWay::of_the_warp : AtomicWay::lane_by_lane;
+}
+
+// Where it goes: the pipe or queue that it takes and for how long, and the names of the waits for room and for its result.
+void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    const auto queue = [&](StallReason throttle, StallReason wait) {
+        t.pipe = static_cast<uint8_t>(throttle == StallReason::lg_throttle ? lg_queue : mio_queue);
+        t.throttle = throttle;
+        t.result_wait = wait;
+    };
+    const auto memory = [&] {
+        t.route = Route::memory;
+        t.shared_by_sms = in.space != Space::shared;
+        if (in.space == Space::shared)
+            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+        else
+            queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+    };
+    const auto control = [&](Route route) {
+        t.route = route;
+        t.pipe = static_cast<uint8_t>(Unit::cbu);
+    };
+    if (in.opcode != nullptr && (in.kind == Kind::load || in.kind == Kind::store || in.kind == Kind::async_copy))
+        t.cache = cache_use_of(spelling_in(text_at(program, pc), in.opcode->name));
+    switch (in.kind) {
+        case Kind::load:
+        case Kind::store:
+        case Kind::atomic:
+        case Kind::texture:
+        case Kind::surface:
+            if (in.space == Space::param || in.space == Space::constant) {
+                t.route = Route::constant;
+                t.pipe = static_cast<uint8_t>(Unit::uniform);
+                t.latency = gpu.constant_latency;
+                if (in.address != ptx::no_operand && gpu.constant_load_latency > gpu.constant_latency) {
+                    t.latency = gpu.constant_load_latency;
+                    t.result_wait = StallReason::short_scoreboard;
+                }
+                t.shared_by_sms = in.space == Space::constant;  // a miss of the constant caches goes to L2
+            } else {
+                memory();
+            }
+            break;
+        case Kind::matrix_load:
+        case Kind::matrix_store:
+            memory();
+            break;
+        case Kind::async_copy:
+        case Kind::bulk_copy:
+        case Kind::tensor_map:
+        case Kind::multimem:
+            t.route = Route::memory;
+            t.shared_by_sms = true;
+            queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+            break;
+        case Kind::mbarrier:
+            t.route = Route::memory;
+            t.shared_by_sms = true;  // other blocks of the cluster arrive at it
+            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+            break;
+        case Kind::cluster:
+            t.shared_by_sms = true;
+            if (in.opcode != nullptr && in.opcode->name == "barrier")
+                control(Route::barrier);
+            else
+                time_math(gpu, program, pc, lowered, t);
+            break;
+        case Kind::shuffle:
+            t.route = Route::shuffle;
+            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+            break;
+        case Kind::branch:
+        case Kind::branch_table:
+        case Kind::call:
+        case Kind::return_:
+            control(Route::branch);
+            break;
+        case Kind::exit:
+        case Kind::trap:
+            control(Route::exit);
+            break;
+        case Kind::barrier:
+            control(Route::barrier);
+            break;
+        case Kind::fence:
+            control(Route::fence);
+            break;
+        case Kind::nop:
+            if (in.opcode != nullptr && in.opcode->name == "nanosleep") {
+                control(Route::sleep);
+                break;
+            }
+            [[fallthrough]];
+        default:
+            if (t.pipe == mio_queue || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
+            time_math(gpu, program, pc, lowered, t);
+            break;
+    }
+}
+
+using Numbers = std::unordered_map<int32_t, uint32_t>;  // of registers, dense, by their place in the register file
+
+// Which registers it waits for and writes; a load that another brings along waits for that one's result.
+void find_registers(const ptx::Program& program, uint32_t pc, const Lowered& lowered, Numbers& numbers, Timing& t) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    const auto number_of = [&](int32_t offset) {
+        const uint32_t number = numbers.try_emplace(offset, static_cast<uint32_t>(numbers.size())).first->second;
+        t.filter |= uint64_t{1} << number % 64;
+        return number;
+    };
+    if (lowered.merged_with != UINT32_MAX)
+        t.reads[t.registers_read++] = number_of(program.instructions[lowered.merged_with].writes[0]);
+    else
+        for (uint32_t i = 0; i < std::min<uint32_t>(8, in.registers_read); ++i)
+            t.reads[t.registers_read++] = number_of(in.reads[i]);
+    for (uint32_t i = 0; i < std::min<uint32_t>(4, in.registers_written); ++i)
+        t.writes[t.registers_written++] = number_of(in.writes[i]);
+    t.list_written = in.list_destinations;
+    for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)
+        if (const int32_t operand = program.lists[in.list + i]; operand >= 0) t.list.push_back(number_of(operand));
+}
+
+}  // namespace
+
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering) {
+    const std::vector<Lowered> lowered = lower(program, lowering);
+    std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
+    table[0].route = Route::exit;
+    Numbers numbers;
+    const std::vector<uint8_t> reads = operand_cycles(gpu, program, lowered);
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& in = program.instructions[pc];
+        const Lowered& made = lowered[pc];
+        Timing& t = table[pc];
+        t = Timing{};
+        t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
+        t.lane_bytes = made.wide_bytes != 0 ? made.wide_bytes : static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
+        t.stores = in.kind == Kind::store;
+        find_route(gpu, program, pc, made, t);
+        find_registers(program, pc, made, numbers, t);
+        t.folded = made.instructions == 0;
+        if (!t.folded && t.route == Route::math && reads[pc] > t.interval) {  // the register file binds, not the lanes
+            t.interval = reads[pc];
+            t.throttle = StallReason::dispatch_stall;
+        }
+        t.wide_bytes = made.wide_bytes;
+        t.sets_mark = made.sets_mark;
+        t.from_mark = made.from_mark;
+        t.rounds = made.rounds;
+        t.loop = made.loop;
+        if (in.kind == Kind::atomic) t.atomic = way_of(gpu, in, made);
+    }
+    return table;
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,72 @@
+// What the timing needs of each instruction, worked out once a launch from the decoded program and the GPU's row: the
+// pipe it takes and for how long, the fixed latency of its result, the registers it waits for, and the names of its waits.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/model/gpus/gpu_spec.h"
+#include "core/model/metrics/cache_use.h"
+#include "core/ptx/decode/program.h"
+#include "core/trace/stall_reason.h"
+
+namespace lockstep::model {
+
+enum class Route : uint8_t { math, memory, constant, shuffle, branch, barrier, exit, fence, sleep };
+
+// One a ptx::Unit, of which Unit::lsu is a sub-core's queue of memory instructions, and the room for those of local and
+// global memory.
+constexpr uint32_t pipes = 9, mio_queue = static_cast<uint32_t>(ptx::Unit::lsu), lg_queue = 8;
+constexpr uint32_t unit_of(uint32_t pipe) {
+    return pipe == lg_queue ? mio_queue : pipe;
+}
+
+// What ptxas makes of an atomic whose 32 lanes may meet at one word.
+enum class AtomicWay : uint8_t {
+    lane_by_lane,
+    of_the_warp,  // the lanes' operands are added up first (VOTE and POPC, or REDUX): one operation a warp
+    by_loop,      // read, add, compare and swap, and again for those that lost: floating point in shared memory
+};
+
+struct alignas(64) Timing {  // what every issue looks at comes first, in one line of the host's cache
+    Route route = Route::math;
+    uint8_t pipe = 0;
+    CacheUse cache = CacheUse::normal;  // of loads and stores
+    bool shared_by_sms = false;         // goes to memory that all SMs see: its order among them matters
+    bool stores = false;                // a plain store
+    AtomicWay atomic = AtomicWay::lane_by_lane;
+    StallReason result_wait = StallReason::wait;             // while a reader waits for the result
+    StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
+    // What ptxas makes of it (lowering.h). Folded: it takes no issue slot behind another instruction of its warp; its result
+    // is there when what it reads is (of a load that another brings along: when that one's result is).
+    bool folded = false;
+    uint8_t wide_bytes = 0;                 // of a load that brings others along; else 0
+    int8_t sets_mark = -1, from_mark = -1;  // of a load: counts as issued when the mark was
+    uint8_t rounds = 1;                     // of a loop, in which only the first one sets the mark (lowering.h)
+    uint32_t loop = UINT32_MAX;             // of that loop's branch: its first instruction
+    uint8_t registers_read = 0, registers_written = 0;
+    uint32_t interval = 1;    // cycles for which the pipe is taken
+    uint32_t latency = 1;     // issue to dependent issue, where it is fixed
+    uint32_t lane_bytes = 0;  // loads and stores: of one lane, vector included
+    uint64_t filter = 0;      // bit (register % 64) of all of them
+    uint32_t writes[4] = {}, list_written = 0;
+    uint32_t reads[8] = {};      // dense register numbers
+    std::vector<uint32_t> list;  // more of them: of an operand list, first those written; empty for most
+
+    bool names(uint32_t reg) const {  // reads or writes it
+        for (uint32_t k = 0; k < registers_read; ++k)
+            if (reads[k] == reg) return true;
+        for (uint32_t k = 0; k < registers_written; ++k)
+            if (writes[k] == reg) return true;
+        return !list.empty() && std::find(list.begin(), list.end(), reg) != list.end();
+    }
+};
+
+// One entry an instruction; at least one. Without `lowering` every PTX instruction is one machine instruction, or a
+// sequence.
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering = true);
+
+// Multiply-adds of a product of matrices by the type of A: how many of them fit in the time of one of f16.
+double tensor_speed(const GpuSpec& gpu, ptx::Type type);
+
+}  // namespace lockstep::model

@@ -1,0 +1,303 @@
+// Fills the SMs with blocks, then lets them run in the order of their next events, ties by SM number. SMs meet only at
+// global memory and at the block scheduler. An SM may run ahead of the others between two such meetings (its state stays in
+// the host's cache) but waits for them before each, so the result is that of strict order.
+#include "core/model/launch/machine.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/model/launch/checkpoint.h"
+#include "core/model/metrics/metrics.h"
+#include "core/simt/check/checker.h"
+#include "core/simt/execute/ahead.h"
+
+namespace lockstep::model {
+namespace {
+
+constexpr uint32_t visits_between_looks = 1 << 14;                               // at the stop token
+constexpr uint64_t checkpoint_issues = 1 << 16, checkpoint_bytes_an_issue = 32;  // between checkpoints of a launch
+constexpr int64_t most_ahead = 1 << 12;                                          // cycles
+
+SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
+                       const Occupancy& occupancy) {
+    SharedState state;
+    state.gpu = &gpu;
+    state.warps_per_block = occupancy.warps_per_block;
+    // check_launch knows no allocation granules: a block that just misses fitting runs alone on its SM.
+    state.blocks_per_sm = std::max(1u, occupancy.blocks);
+    state.shared_per_block = static_cast<uint32_t>(ptx::shared_bytes(program, config.dynamic_shared));
+    state.blocks = config.grid.count();
+    return state;
+}
+
+// Host memory that the resident blocks take: their virtual registers, local and shared memory.
+constexpr uint64_t resident_limit = uint64_t{2} << 30;
+
+// Keeps within the limit by holding fewer blocks an SM. A launch whose SMs cannot hold one block each is refused.
+std::optional<simt::Fault> fit_host_memory(SharedState& state, const ptx::Program& program) {
+    const uint64_t block = uint64_t{program.register_bytes} * state.warps_per_block +
+                           uint64_t{program.local_bytes} * state.warps_per_block * 32 + state.shared_per_block;
+    const uint64_t sms = std::min<uint64_t>(state.gpu->sms, state.blocks);
+    const uint64_t most = resident_limit / std::max<uint64_t>(1, block * sms);
+    if (most >= 1) {
+        state.blocks_per_sm = static_cast<uint32_t>(std::min<uint64_t>(state.blocks_per_sm, most));
+        return std::nullopt;
+    }
+    simt::Fault fault;
+    fault.kind = "memory";
+    fault.kernel = program.shown_name();
+    fault.file = program.source_file;
+    fault.message = "one block on each of " + std::to_string(sms) + " SMs needs " + std::to_string(block * sms >> 20) +
+                    " MiB of registers, local and shared memory: at most " + std::to_string(resident_limit >> 20) + " MiB";
+    return fault;
+}
+
+bool room_for_a_cluster(const SharedState& state) {
+    return state.cluster_blocks > 1 && state.next_block < state.blocks && state.free_places.size() >= state.cluster_blocks;
+}
+
+// What blocks of a cluster exchange has to happen in the order of cycles, as global memory has to.
+void share_between_sms(std::vector<Timing>& timing, const ptx::Program& program) {
+    using ptx::Kind;
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const Kind kind = program.instructions[pc].kind;
+        if (kind == Kind::load || kind == Kind::store || kind == Kind::atomic || kind == Kind::cluster ||
+            kind == Kind::mbarrier || kind == Kind::bulk_copy || kind == Kind::async_copy || kind == Kind::async_wait ||
+            kind == Kind::bulk_wait || kind == Kind::tensor_map || kind == Kind::multimem)
+            timing[pc].shared_by_sms = true;
+    }
+}
+
+// Starts clusters as long as there is room for all blocks of the next one, over as many SMs as possible.
+bool start_clusters(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms, int64_t now) {
+    bool any = false;
+    for (; room_for_a_cluster(state); any = true) {
+        const auto number = static_cast<uint32_t>(state.next_block / state.cluster_blocks);
+        SharedState::Cluster& cluster = state.clusters[number];
+        cluster.running = state.cluster_blocks;
+        cluster.places.assign(state.free_places.begin(), state.free_places.begin() + state.cluster_blocks);
+        state.free_places.erase(state.free_places.begin(), state.free_places.begin() + state.cluster_blocks);
+        std::vector<simt::Block*> by_rank;
+        int64_t start = now;  // of all its blocks, when the last one is ready
+        for (uint32_t rank = 0; rank < state.cluster_blocks; ++rank) start = start_of_block(state, now);
+        for (uint32_t rank = 0; rank < state.cluster_blocks; ++rank) {
+            const SharedState::Place place = cluster.places[rank];
+            sms[place.sm]->start_block(place.slot, simt::linear_in_cluster(*state.grid, number, rank), start, number);
+            by_rank.push_back(&sms[place.sm]->block_at(place.slot));
+        }
+        simt::join_cluster(by_rank);
+        state.next_block += state.cluster_blocks;
+    }
+    return any;
+}
+
+// Block i goes to SM i % SMs as long as there are free slots.
+void fill(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms) {
+    if (state.cluster_blocks > 1) {
+        for (uint32_t slot = 0; slot < state.blocks_per_sm; ++slot)
+            for (uint32_t sm = 0; sm < sms.size(); ++sm) state.free_places.push_back({sm, slot});
+        start_clusters(state, sms, 0);
+        return;
+    }
+    for (uint32_t slot = 0; slot < state.blocks_per_sm; ++slot)
+        for (auto& sm : sms)
+            if (state.next_block < state.blocks)
+                sm->start_block(slot, static_cast<uint32_t>(state.next_block++), start_of_block(state, 0));
+}
+
+}  // namespace
+
+void SmQueue::rebuild(const std::vector<std::unique_ptr<Sm>>& sms) {
+    heap_.clear();
+    for (uint32_t i = 0; i < sms.size(); ++i) heap_.push_back(key(sms[i]->next(), i));
+    std::sort(heap_.begin(), heap_.end());
+}
+
+Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
+                 simt::Memory& device_memory, const TimedOptions& options)
+    : gpu_(gpu),
+      program_(program),
+      options_(options),
+      memory_(gpu),
+      recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit, gpu.warps_per_sm,
+                gpu.sub_cores),
+      windows_(program.instructions.size(), options.trace) {
+    result_.occupancy = occupancy(gpu, static_cast<uint32_t>(config.block.count()), program.registers_per_thread,
+                                  ptx::shared_bytes(program, config.dynamic_shared), options.most_blocks_per_sm);
+    state_ = make_state(gpu, program, config, result_.occupancy);
+    result_.totals.blocks = state_.blocks;
+    result_.totals.threads_per_block = static_cast<uint32_t>(config.block.count());
+    result_.totals.dynamic_shared = config.dynamic_shared;
+    result_.fault = fit_host_memory(state_, program);
+    refused_ = result_.fault.has_value();
+    if (refused_) return;
+    grid_ = simt::make_grid(program, config, device_memory);
+    grid_.sm_count = gpu.sms;
+    simt::set_blocks_at_once(grid_, uint64_t{gpu.sms} * state_.blocks_per_sm);
+    grid_.synccheck = options.synccheck;
+    grid_.independent = options.independent && schedules_threads(gpu);
+    grid_.print = options.print;
+    simt::begin_checks(grid_, options);
+    timing_ = make_timing(gpu, program, options.lowering && gpu.folds_ptx != 0);
+    for (const Timing& t : timing_) wide_loads_.push_back(t.wide_bytes);
+    grid_.wide_loads = wide_loads_.data();
+    state_.cluster_blocks = simt::cluster_size(grid_);
+    if (state_.cluster_blocks > 1) share_between_sms(timing_, program);
+    state_.timing = &timing_;
+    state_.grid = &grid_;
+    state_.memory = &memory_;
+    state_.recorder = &recorder_;
+    state_.windows = &windows_;
+    state_.max_instructions = options.max_instructions;
+    const uint32_t line = 128 / std::clamp<uint32_t>(gpu.instruction_bytes, 1, 128);
+    state_.code_shift = static_cast<uint32_t>(std::bit_width(line)) - 1;
+    state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
+    state_.run_ahead = options.run_ahead && options.checkpoint_bytes == 0 && state_.cluster_blocks == 1;
+    if (state_.run_ahead) simt::find_written(grid_);
+    start();
+}
+
+void Machine::start() {
+    const uint64_t needed = std::min<uint64_t>(gpu_.sms, state_.blocks);  // an SM without a block does nothing
+    for (uint32_t i = 0; i < needed; ++i) sms_.push_back(std::make_unique<Sm>(state_, i));
+    fill(state_, sms_);
+    if (state_.next_block == 0) {
+        simt::Fault fault;
+        fault.kind = "launch";
+        fault.kernel = program_.shown_name();
+        fault.file = program_.source_file;
+        fault.message = "a cluster of " + std::to_string(state_.cluster_blocks) + " blocks does not fit on " +
+                        std::to_string(sms_.size()) + " SMs with room for " + std::to_string(state_.blocks_per_sm) +
+                        (state_.blocks_per_sm == 1 ? " block each" : " blocks each");
+        state_.fault = std::move(fault);
+    }
+    queue_.rebuild(sms_);
+    result_.independent = options_.independent;
+    result_.synccheck = options_.synccheck;
+    result_.scheduler = options_.scheduler;
+    result_.max_instructions = options_.max_instructions;
+    if (options_.checkpoint_bytes == 0) return;
+    checkpoints_ = std::make_shared<Checkpoints>(options_.checkpoint_bytes);
+    next_checkpoint_ = checkpoint_issues;
+}
+
+// Between two visits every SM is at the end of something: such a state can be gone on from, though some SMs may be ahead.
+void Machine::put_by() {
+    const uint64_t before = checkpoints_->bytes();
+    last_checkpoint_ = save(last_checkpoint_.get(), checkpoints_->pages());
+    const uint64_t size =
+        std::max(last_checkpoint_->bytes, *checkpoints_->pages() - std::min<uint64_t>(before, *checkpoints_->pages()));
+    checkpoints_->add(last_checkpoint_, true);
+    if (checkpoints_->before(last_checkpoint_->latest) != last_checkpoint_) last_checkpoint_ = nullptr;
+    // As many issues as make up for the work; once the room is full, as many as lie between those that are kept.
+    uint64_t gap = std::max(checkpoint_issues, size / checkpoint_bytes_an_issue);
+    if (checkpoints_->thinned()) gap = std::max(gap, state_.issues / std::max<size_t>(1, checkpoints_->size()));
+    next_checkpoint_ = state_.issues + gap;
+}
+
+void Machine::look_up() {
+    visits_ = 0;
+    const auto spins = [](const auto& each) { return each->all_spin(); };
+    if (!state_.fault && state_.issues - state_.last_moved > visits_between_looks / 2 &&
+        std::all_of(sms_.begin(), sms_.end(), spins)) {
+        for (const auto& each : sms_)
+            if (const simt::Block* stuck = each->stuck_block(); stuck != nullptr && !state_.fault)
+                state_.fault = simt::deadlock_fault(*stuck);
+    }
+    result_.stopped = options_.stop.stop_requested();
+    if (options_.progress) options_.progress(static_cast<double>(state_.blocks_done) / static_cast<double>(state_.blocks));
+}
+
+bool Machine::run_until(int64_t until) {
+    result_.stopped = false;
+    const uint64_t end = until == never ? SmQueue::idle : SmQueue::key(std::max<int64_t>(0, until), 0);
+    while (!state_.fault && !result_.stopped && queue_.first() < end) {
+        const uint32_t i = SmQueue::sm_of(queue_.first());
+        Sm& sm = *sms_[i];
+        const uint64_t others = queue_.second();
+        if (others != SmQueue::idle) sms_[SmQueue::sm_of(others)]->prefetch();
+        // A cluster starts in the cycle in which its last place gets free, on SMs that must not be past it.
+        const bool in_step = !options_.skip_idle || (state_.cluster_blocks > 1 && state_.next_block < state_.blocks);
+        const int64_t far_enough = std::min(until, sm.next() + (in_step ? 1 : most_ahead));
+        while (sm.next() < far_enough) {
+            now_ = std::max(now_, sm.next());
+            const int64_t visited = sm.next();
+            const bool goes_on = sm.cycle(SmQueue::key(visited, i) < others);
+            if (state_.fault && faulted_at_ < 0) faulted_at_ = visited;
+            if (!goes_on) break;
+            if (!options_.skip_idle) sm.visit_next_cycle(visited);
+            ++visits_;
+            if (state_.fault || room_for_a_cluster(state_)) break;
+        }
+        if (room_for_a_cluster(state_) && start_clusters(state_, sms_, now_))
+            queue_.rebuild(sms_);
+        else
+            queue_.move_first(SmQueue::key(sm.next(), i));
+        if (visits_ >= visits_between_looks) look_up();
+        if (state_.issues >= next_checkpoint_ && !state_.fault) put_by();
+    }
+    return !state_.fault && !result_.stopped && queue_.first() != SmQueue::idle;
+}
+
+void Machine::describe(KernelTrace& trace) const {
+    trace.schedulers = gpu_.sub_cores;
+    trace.issue_width = gpu_.issue_width;
+    trace.warp_slots = gpu_.warps_per_sm;
+    trace.block_slots = state_.blocks_per_sm;
+}
+
+const simt::Block* Machine::find_block(uint32_t linear) const {
+    for (const auto& sm : sms_)
+        if (const simt::Block* const block = sm->find_block(linear)) return block;
+    return nullptr;
+}
+
+TimedResult Machine::finish() {
+    if (refused_) {
+        result_.instructions.resize(std::max<size_t>(1, program_.instructions.size()));
+        result_.metrics = compute_metrics(gpu_, program_, result_, result_.instructions, result_.totals);
+        return std::move(result_);
+    }
+    for (const auto& sm : sms_) {
+        const simt::Block* const stuck = state_.fault || result_.stopped ? nullptr : sm->stuck_block();
+        if (stuck != nullptr) state_.fault = simt::deadlock_fault(*stuck);
+    }
+    for (const auto& sm : sms_) sm->stop(now_ + 1);
+    if (options_.progress && !result_.stopped) options_.progress(1.0);
+
+    result_.fault = std::move(state_.fault);
+    result_.notes = simt::notes_of(grid_);
+    result_.reports = simt::take_reports(grid_);
+    result_.warp_instructions = state_.issues;
+    result_.thread_instructions = state_.thread_instructions;
+    // A fault ends the launch in its cycle, however far other SMs ran ahead of it.
+    result_.cycles = faulted_at_ >= 0 ? std::min(state_.last_cycle, faulted_at_ + 1) : state_.last_cycle;
+    result_.launch_us = gpu_.launch_latency_us;
+    result_.time_us = static_cast<double>(result_.cycles) / gpu_.boost_mhz;
+    describe(recorder_.trace);
+    result_.checkpoints = std::move(checkpoints_);
+    result_.trace = recorder_.finish(result_.cycles, faulted_at_ >= 0);
+    result_.instructions = windows_.finish(state_.last_cycle, memory_.dram().windows, result_.windows);
+
+    LaunchTotals& totals = result_.totals;
+    totals.cycles = state_.last_cycle;
+    totals.blocks_per_sm = state_.blocks_per_sm;
+    totals.dram_read = memory_.dram().bytes_read;
+    totals.dram_written = memory_.dram().bytes_written;
+    totals.dram_bytes_per_cycle = memory_.dram().bytes_per_cycle();
+    for (const auto& sm : sms_) {
+        const Sm::Totals t = sm->totals();
+        totals.active_cycles += t.active_cycles;
+        totals.scheduler_cycles += t.scheduler_cycles;
+        totals.issue_cycles += t.issue_cycles;
+        totals.issued += t.issued;
+        totals.warp_cycles += t.warp_cycles;
+        totals.l1_bytes = sm->l1_bytes();
+    }
+    result_.timing = std::make_shared<const std::vector<Timing>>(std::move(timing_));
+    result_.metrics = compute_metrics(gpu_, program_, result_, result_.instructions, totals);
+    return std::move(result_);
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,98 @@
+// The modelled GPU in the middle of one launch: grid, SMs, memory system, block scheduler, and the queue that visits the SMs
+// in the order of their next events. launch() runs one from the first cycle to the last; who wants to look in between runs
+// it piece by piece.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/model/issue/sm.h"
+
+namespace lockstep::model {
+
+// The SMs by (next cycle, number), a binary heap of numbers that sort that way.
+class SmQueue {
+  public:
+    static constexpr uint64_t idle = ~uint64_t{0};
+    static uint64_t key(int64_t cycle, uint32_t sm) {
+        return cycle == never ? idle : static_cast<uint64_t>(cycle) << 16 | sm;
+    }
+    static uint32_t sm_of(uint64_t key) { return static_cast<uint32_t>(key & 0xffff); }
+
+    void rebuild(const std::vector<std::unique_ptr<Sm>>& sms);
+    uint64_t first() const { return heap_.empty() ? idle : heap_[0]; }
+    uint64_t second() const { return heap_.size() < 2 ? idle : heap_.size() < 3 ? heap_[1] : std::min(heap_[1], heap_[2]); }
+    void move_first(uint64_t to) {
+        size_t at = 0;
+        for (size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
+            if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
+            if (heap_[child] >= to) break;
+            heap_[at] = heap_[child];
+            at = child;
+        }
+        heap_[at] = to;
+    }
+
+  private:
+    std::vector<uint64_t> heap_;
+};
+
+struct Checkpoint;
+
+class Checkpoints;
+
+class Machine {
+  public:
+    // The launch, before its first cycle. All arguments must stay; requires check_launch to have passed.
+    Machine(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions&);
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+
+    // Runs all that happens before cycle `until` (never: all there is). False when nothing is left to run: the kernel has
+    // ended, faulted or been stopped.
+    bool run_until(int64_t until);
+    // Everything before this cycle has happened, and nothing from it on, when run_until(cycle()) has returned.
+    int64_t cycle() const { return now_ + 1; }
+
+    // See checkpoint.h. `earlier`: the checkpoint before, of this launch, or null. restore() stops a trace.
+    std::shared_ptr<const Checkpoint> save(const Checkpoint* earlier, const simt::PageCount& count) const;
+    void restore(const Checkpoint& from);
+    // Traces an SM from here on, at most `limit` issues; and what that gave, everything before cycle `end` having been run.
+    void trace(uint32_t sm, uint64_t limit);
+    KernelTrace trace_so_far(int64_t end) const;
+
+    const simt::Memory& device_memory() const { return *grid_.memory; }
+    const simt::Block* find_block(uint32_t linear) const;  // null: it is not running
+
+    // Closes the books. Nothing may be run afterwards.
+    TimedResult finish();
+
+  private:
+    static constexpr uint64_t never_due = ~uint64_t{0};
+    void start();
+    void put_by();
+    void describe(KernelTrace& trace) const;  // what of the GPU and the launch belongs to a trace
+    void look_up();                           // now and then: at the stop token, and whether all warps spin
+
+    const GpuSpec& gpu_;
+    const ptx::Program& program_;
+    const TimedOptions& options_;
+    TimedResult result_;
+    SharedState state_;
+    std::vector<Timing> timing_;
+    std::vector<uint8_t> wide_loads_;  // Grid::wide_loads
+    simt::Grid grid_;
+    MemorySystem memory_;
+    Recorder recorder_;
+    WindowRecorder windows_;
+    std::vector<std::unique_ptr<Sm>> sms_;
+    SmQueue queue_;
+    int64_t faulted_at_ = -1;  // cycle in which a fault stopped the launch; -1: none did
+    int64_t now_ = 0;          // of the latest visit
+    uint32_t visits_ = 0;
+    std::shared_ptr<Checkpoints> checkpoints_;  // null: none are wanted
+    std::shared_ptr<const Checkpoint> last_checkpoint_;
+    uint64_t next_checkpoint_ = never_due;  // in issues
+    bool refused_ = false;                  // this computer has not the memory for it
+};
+
+}  // namespace lockstep::model

@@ -1,0 +1,94 @@
+// One pass over a program, inside of lowering.cpp: what the rules share. A rule looks at one instruction or one basic block
+// and writes down in `out` what it found.
+//
+//   lowering_fold.cpp      moves, addresses, pairs, predicates; 64-bit integers
+//   lowering_loads.cpp     neighbouring loads of shared memory become one
+//   lowering_early.cpp     loads move up, short loops are unrolled
+//   lowering_uniform.cpp   atomics whose lanes all have one address or one operand
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/model/lowering/lowering.h"
+#include "core/ptx/decode/decode.h"
+
+namespace lockstep::model::lowering {
+
+using ptx::DecodedInstruction;
+using ptx::Kind;
+using ptx::no_operand;
+using ptx::Space;
+using ptx::Type;
+
+constexpr uint32_t none = UINT32_MAX;
+// Over instructions: an untrusted program may order them badly. What is not known by then is not used.
+constexpr uint32_t most_passes = 32;
+constexpr uint32_t unknown_bits = 32;  // trailing zeros of a register that nobody has written yet
+
+bool is_integer(Type type, size_t bytes);
+
+struct Pass {
+    Pass(const ptx::Program& program, std::vector<Lowered>& out);
+
+    const ptx::Program& program;
+    const std::vector<DecodedInstruction>& code;
+    std::vector<Lowered>& out;
+    std::vector<ptx::BasicBlock> blocks;
+    std::vector<uint32_t> block_end;                  // of each instruction's basic block
+    std::unordered_map<int32_t, uint32_t> uses;       // of a register: reads in the program
+    std::unordered_map<int32_t, uint32_t> writes;     // and writes
+    std::unordered_map<int32_t, uint32_t> zero_bits;  // trailing zeros of each value it ever has
+    std::vector<bool> took;                           // has taken another instruction in already
+
+    std::string_view name(uint32_t pc) const { return code[pc].opcode == nullptr ? "" : code[pc].opcode->name; }
+    bool plain(uint32_t pc) const { return code[pc].kind == Kind::lane_wise && code[pc].guard == no_operand; }
+    void fold(uint32_t pc) { out[pc].instructions = 0; }
+
+    template <class F>
+    void each_read(const DecodedInstruction& in, F&& see) const {
+        for (uint32_t k = 0; k < std::min<uint32_t>(8, in.registers_read); ++k) see(in.reads[k]);
+        for (uint32_t k = 0; k < in.list_sources; ++k)
+            if (const int32_t operand = program.lists[in.list + in.list_destinations + k]; operand >= 0) see(operand);
+    }
+    template <class F>
+    void each_write(const DecodedInstruction& in, F&& see) const {
+        for (uint32_t k = 0; k < std::min<uint32_t>(4, in.registers_written); ++k) see(in.writes[k]);
+        for (uint32_t k = 0; k < in.list_destinations; ++k)
+            if (const int32_t operand = program.lists[in.list + k]; operand >= 0) see(operand);
+    }
+    bool reads(uint32_t pc, int32_t reg) const {
+        bool found = false;
+        each_read(code[pc], [&](int32_t r) { found |= r == reg; });
+        return found;
+    }
+    bool writes_to(uint32_t pc, int32_t reg) const {
+        bool found = false;
+        each_write(code[pc], [&](int32_t r) { found |= r == reg; });
+        return found;
+    }
+
+    // The only user of the result of `pc`, behind it in the same basic block, with the sources of `pc` still as they were.
+    uint32_t only_user(uint32_t pc) const;
+
+    void find_zero_bits();
+    uint32_t zeros_of(const DecodedInstruction& in) const;
+    uint32_t zeros(int32_t operand) const;
+
+    void moves(uint32_t pc);
+    void addresses(uint32_t pc);
+    void pairs(uint32_t pc);
+    void predicates(uint32_t pc);
+    void wide(uint32_t pc);
+    void merge_loads(uint32_t begin, uint32_t end);
+    void hoist_loads(uint32_t begin, uint32_t end);
+    uint32_t last_shared_load(uint32_t begin, uint32_t end) const;
+    void unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words);
+    bool depends_on_loads(uint32_t begin, uint32_t end) const;
+    void find_uniform();
+    uint32_t words_at_once() const;
+};
+
+}  // namespace lockstep::model::lowering

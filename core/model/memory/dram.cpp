@@ -1,0 +1,73 @@
+// A channel is chosen by 256 bytes, so that whole lines stay together; a row holds chunks that follow one another within
+// their channel. The bus is never held up by a closed row: others use it meanwhile, as controllers reorder requests.
+#include "core/model/memory/dram.h"
+
+#include <algorithm>
+
+namespace lockstep::model {
+namespace {
+constexpr uint32_t lines_a_chunk = 2, chunk_bytes = 256;
+constexpr uint32_t write_batch = 64 * 32;            // bytes of writes that a channel gathers before the bus turns round
+constexpr Ticks gathering = ticks_of(int64_t{256});  // how long a row that is used stays open for the next request
+}  // namespace
+
+Dram::Dram(const GpuSpec& gpu)
+    : rate_(gpu.dram_gb_per_second * 1000.0 / gpu.boost_mhz / gpu.dram_channels),
+      channels_(gpu.dram_channels),
+      sector_ticks_(ticks_of(32 / (rate_ * gpu.dram_efficiency))),
+      row_cycle_(ticks_of(gpu.dram_row_cycle_ns * gpu.boost_mhz / 1000)),
+      activate_(ticks_of(gpu.dram_activate_ns * gpu.boost_mhz / 1000)),
+      turnaround_(ticks_of(gpu.dram_turnaround_ns * gpu.boost_mhz / 1000)),
+      write_queue_(sector_ticks_ * (write_batch / 32)),
+      banks_(std::max<uint32_t>(1, gpu.dram_banks)),
+      chunks_a_row_(std::max<uint32_t>(1, gpu.dram_row_bytes / chunk_bytes)),
+      spread_(gpu.dram_channels),
+      channel_(gpu.dram_channels),
+      bank_(size_t{gpu.dram_channels} * banks_) {}
+
+Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now, Ticks early) {
+    const uint64_t number = spread_.group(line / lines_a_chunk) / chunks_a_row_;
+    const uint64_t mixed = number ^ number >> 4 ^ number >> 9 ^ number >> 15;
+    Bank& bank = bank_[size_t{channel} * banks_ + mixed % banks_];
+    ++requests;
+    Row* oldest = bank.row.data();
+    for (Row& row : bank.row) {
+        // Not one that a request from far behind opens much later: who is here now opens it for itself.
+        if (row.number == number && row.used + gathering >= now && row.open <= now + gathering) {
+            ++row_hits;
+            row.used = std::max(row.used, now);
+            return std::max(now, row.open);
+        }
+        if (row.used < oldest->used) oldest = &row;
+    }
+    const Ticks activated = channel_[channel].activate.take(since, activate_, early);
+    const Ticks open = std::max({now, activated, bank.turn.take(since, row_cycle_, early)});
+    *oldest = {number, open, open};
+    return open;
+}
+
+Ticks Dram::access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks early) {
+    const uint32_t channel = spread_(line / lines_a_chunk);
+    const Ticks open = open_row(line, channel, since, now, early);
+    const Ticks begin = std::max(now, channel_[channel].bus.take(since, bytes / 32 * sector_ticks_, early));
+    bytes_read += bytes;
+    windows.at(begin >> tick_bits)->dram_read += bytes;
+    return std::max(begin, open);
+}
+
+Ticks Dram::write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes) {
+    const uint32_t channel = spread_(line / lines_a_chunk);
+    open_row(line, channel, since, now, 0);
+    Channel& c = channel_[channel];
+    const Ticks begin = std::max(now, c.bus.take(since, bytes / 32 * sector_ticks_));
+    c.written += bytes;
+    if (c.written >= write_batch) {
+        c.written -= write_batch;
+        c.bus.hold(turnaround_);
+    }
+    bytes_written += bytes;
+    windows.at(begin >> tick_bits)->dram_written += bytes;
+    return std::max(now, c.bus.free() - write_queue_);
+}
+
+}  // namespace lockstep::model

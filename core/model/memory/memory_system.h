@@ -1,0 +1,68 @@
+// What all SMs share behind their L1: the L2 slices and the DRAM channels. A request reserves its whole way when it is
+// made: each queue says when it is served, and the answer is the time at which the data is back at the SM. Without other
+// traffic that is exactly `sent` + the spec's latency, counted from the issue of the instruction. Copyable.
+//
+// Where L2 has two halves (A100, H100), a line lives in one of them; the other half keeps a copy for its own SMs as long as
+// half the cache has room for it, and has to ask across the chip otherwise.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/model/gpus/gpu_spec.h"
+#include "core/model/issue/ticks.h"
+#include "core/model/memory/cache.h"
+#include "core/model/memory/dram.h"
+#include "core/model/memory/turn.h"
+#include "core/trace/kernel_trace.h"
+
+namespace lockstep::model {
+
+struct Served {
+    Ticks ready = 0;     // the data is back at the SM
+    Ticks accepted = 0;  // the request has left the SM: later ones may follow
+    MemoryLevel level = MemoryLevel::l2;
+    uint32_t hits = 0;                         // sectors that L2 had
+    uint32_t dram_read = 0, dram_written = 0;  // bytes
+};
+
+class MemorySystem {
+  public:
+    explicit MemorySystem(const GpuSpec& gpu);
+
+    // `since`: when the instruction issued; `sent`, not before that: when the request leaves the SM. Requests come here in
+    // the order of their issue. `half`: of the chip, in which the asking SM is (half_of_sm). `early`: the read counts as
+    // issued so long before `since`, and may have been sent before it.
+    Served read(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0, Ticks early = 0);
+    Served write(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0);
+    // `operations`: how many cycles the slice's atomic unit needs for them, one after the other.
+    Served atomic(uint64_t line, uint32_t sectors, uint32_t operations, Ticks since, Ticks sent, uint32_t half = 0);
+
+    void prefetch(uint64_t line) const { l2_.prefetch(line); }
+    uint32_t half_of_line(uint64_t line) const { return far_ == 0 ? 0 : slice_of_(line) * 2 / slices_; }
+    uint64_t sectors = 0, hits = 0;  // of L2, all kinds of request
+    uint64_t bytes() const { return l2_.bytes() + dram_.bytes() + slice_.size() * sizeof slice_[0]; }  // beside itself
+    const Dram& dram() const { return dram_; }
+
+  private:
+    // The time at which the line's slice takes the request.
+    Ticks enter(uint64_t line, Ticks since, Ticks sent, Ticks takes, Ticks early = 0);
+    Served fetch(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy,
+                 Ticks early = 0);
+    Cache::Line& line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since);
+    // How much longer than the near half's latency the line takes to the SMs of `half`.
+    Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy);
+
+    Ticks l2_latency_, dram_latency_, far_, sector_ticks_;
+    uint32_t slices_;
+    Spread slice_of_;
+    std::vector<Turn> slice_;
+    Cache l2_;
+    Dram dram_;
+};
+
+// Which half of the chip an SM is in.
+constexpr uint32_t half_of_sm(uint32_t sm, uint32_t sms) {
+    return sms == 0 ? 0 : sm * 2 / sms;
+}
+
+}  // namespace lockstep::model

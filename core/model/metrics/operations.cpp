@@ -1,0 +1,89 @@
+#include "core/model/metrics/operations.h"
+
+#include <algorithm>
+
+namespace lockstep::model {
+namespace {
+using ptx::Kind;
+using ptx::Type;
+
+void add_matrix(Operations& sum, const ptx::DecodedInstruction& in, uint64_t issues) {
+    const uint64_t done = issues * 2 * multiply_adds(in);
+    switch (in.type) {
+        case Type::f16:
+        case Type::f16x2:
+            (in.destination_type == Type::f32 ? sum.tensor_f16_f32 : sum.tensor_f16_f16) += done;
+            break;
+        case Type::bf16:
+        case Type::bf16x2:
+            sum.tensor_bf16 += done;
+            break;
+        case Type::tf32:
+        case Type::f32:
+            sum.tensor_tf32 += done;
+            break;
+        case Type::f64:
+            sum.tensor_f64 += done;
+            break;
+        case Type::e4m3:
+        case Type::e5m2:
+            sum.tensor_f8 += done;
+            break;
+        case Type::u4:
+        case Type::s4:
+            sum.tensor_i4 += done;
+            break;
+        case Type::b1:
+            sum.tensor_i1 += done;
+            break;
+        default:
+            sum.tensor_i8 += done;
+            break;
+    }
+}
+}  // namespace
+
+uint64_t multiply_adds(const ptx::DecodedInstruction& in) {
+    const bool group = in.kind == Kind::matrix_group, sparse = group ? (in.mode & 64) != 0 : in.mode == 1;
+    const bool quads = in.shape[0] == 8 && in.shape[2] == 4 && in.type == Type::f16;
+    const uint64_t all = uint64_t{in.shape[0]} * in.shape[1] * in.shape[2] * (quads ? 4 : 1);
+    return all / (group ? 4 : 1) / (sparse ? 2 : 1);
+}
+
+void add_to(Operations& sum, const ptx::DecodedInstruction& in, const InstructionCounters& counters) {
+    if (in.kind == Kind::matrix || in.kind == Kind::matrix_group) return add_matrix(sum, in, counters.issues);
+    if ((in.kind != Kind::lane_wise && in.kind != Kind::lane_wise_many) || in.opcode == nullptr) return;
+    Operations::Scalar* scalar = nullptr;
+    uint64_t elements = 1;
+    switch (in.type) {
+        case Type::f16x2:
+        case Type::bf16x2:
+            elements = 2;
+            [[fallthrough]];
+        case Type::f16:
+        case Type::bf16:
+            scalar = &sum.f16;
+            break;
+        case Type::f32:
+            scalar = &sum.f32;
+            break;
+        case Type::f64:
+            scalar = &sum.f64;
+            break;
+        default:
+            return;
+    }
+    constexpr std::string_view special[] = {"div", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"};
+    const std::string_view name = in.opcode->name;
+    const uint64_t lanes = counters.executed;
+    if (name == "add" || name == "sub")
+        scalar->add += lanes, scalar->flop += elements * lanes;
+    else if (name == "mul")
+        scalar->mul += lanes, scalar->flop += elements * lanes;
+    else if (name == "fma" || name == "mad")
+        scalar->fma += lanes, scalar->flop += 2 * elements * lanes;
+    else if (std::find(std::begin(special), std::end(special), name) != std::end(special))
+        scalar->special += lanes, scalar->flop += elements * lanes;
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,251 @@
+// One rank's pieces of whole arrays, for checkpoints: out of flat buckets and off again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/diagnostic.h"
+#include "core/nn/data/files/parameter_arrays.h"
+#include "core/parallel/train/rank_learning.h"
+
+namespace lockstep::parallel {
+
+using tensor::Tensor;
+
+namespace {
+Array array_of_bytes(DType type, const tensor::Shape& shape, const std::byte* from) {
+    Array array{type, shape, {}};
+    array.bytes.assign(from, from + static_cast<size_t>(tensor::count_of(shape)) * size_of(type));
+    return array;
+}
+
+// Part `part` of `parts` of an array along an axis, onto or out of the whole.
+template <class Each>
+void each_run(const std::vector<int64_t>& full, int axis, int64_t parts, int64_t part, size_t element, Each each) {
+    int64_t outer = 1, inner = 1;
+    for (size_t i = 0; i < full.size(); ++i) (static_cast<int>(i) < axis ? outer : inner) *= full[i];
+    const auto whole_run = static_cast<size_t>(inner) * element, run = whole_run / static_cast<size_t>(parts);
+    for (size_t o = 0; o < static_cast<size_t>(outer); ++o)
+        each(o * whole_run + static_cast<size_t>(part) * run, o * run, run);
+}
+}  // namespace
+
+Array cut_from(const Array& whole, int axis, int64_t parts, int64_t part) {
+    if (axis < 0 || parts == 1) return whole;
+    Array cut{whole.dtype, whole.shape, std::vector<std::byte>(whole.bytes.size() / static_cast<size_t>(parts))};
+    cut.shape[static_cast<size_t>(axis)] /= parts;
+    each_run(whole.shape, axis, parts, part, size_of(whole.dtype), [&](size_t in_whole, size_t in_part, size_t n) {
+        std::memcpy(&cut.bytes[in_part], &whole.bytes[in_whole], n);
+    });
+    return cut;
+}
+
+void paste_into(Array& whole, const RankPiece& piece) {
+    if (piece.axis < 0 || piece.parts == 1) {
+        whole = piece.array;
+        whole.shape = piece.full;
+        return;
+    }
+    if (whole.bytes.empty()) {
+        whole = {piece.array.dtype, piece.full, {}};
+        whole.bytes.resize(piece.array.bytes.size() * static_cast<size_t>(piece.parts));
+    }
+    each_run(piece.full, piece.axis, piece.parts, piece.part, size_of(whole.dtype),
+             [&](size_t in_whole, size_t in_part, size_t n) {
+                 std::memcpy(&whole.bytes[in_whole], &piece.array.bytes[in_part], n);
+             });
+}
+
+std::vector<ParameterHolding> RankTrainer::holdings() const {
+    std::vector<ParameterHolding> all(model_->shards.size());
+    for (const Bucket& bucket : buckets_->all()) {
+        const comm::Piece own = options_.plan.zero > 0 && replicas_ ? bucket.piece : comm::Piece{0, bucket.count};
+        for (const BucketSlot& slot : bucket.slots) {
+            const ShardedParameter& shard = model_->shards[slot.parameter];
+            const int64_t begin = std::clamp<int64_t>(own.begin - slot.offset, 0, slot.count),
+                          end = std::clamp<int64_t>(own.begin + own.count - slot.offset, 0, slot.count);
+            const comm::Piece whole{0, slot.count}, piece{begin, end - begin};
+            all[slot.parameter] = {.name = shard.parameter->name,
+                                   .full = shard.full,
+                                   .axis = shard.axis,
+                                   .parts = shard.axis < 0 ? 1 : shard.parts,
+                                   .part = shard.axis < 0 ? 0 : shard.part,
+                                   .count = slot.count,
+                                   .weights = options_.plan.zero == 3 ? piece : whole,
+                                   .gradients = options_.plan.zero >= 2 ? piece : whole,
+                                   .optimizer = piece};
+        }
+    }
+    return all;
+}
+
+// Flat values of every bucket under the name that a checkpoint gives them behind the parameter's: "" the weights themselves,
+// "exp_avg", ... With zero 0 a parameter's tensor is as it is.
+std::vector<RankPiece> RankTrainer::pieces() {
+    std::vector<RankPiece> all;
+    Learning& l = *learning_;
+    const bool first = !replicas_ || replicas_->rank() == 0;
+    device::Device& of_optimizer = host_ ? *host_ : *device_;
+    const bool own_copies = l.half_weights || host_heap_.has_value();
+    const Purposeful purpose(log_, "checkpoint");
+    const auto add = [&](const Bucket& bucket, const BucketSlot& slot, const std::string& name, Array array) {
+        const ShardedParameter& shard = model_->shards[slot.parameter];
+        if (!first || !bucket.counts) return;
+        all.push_back({name, shard.full, shard.axis, shard.axis < 0 ? 1 : shard.parts, shard.part, std::move(array)});
+    };
+    const std::vector<nn::NamedTensor> state = l.optimizer->state();
+    const auto state_of = [&](const std::string& parameter, std::string_view what) -> Tensor {
+        const std::string name = fmt::format("optimizer.{}.{}", parameter, what);
+        for (const nn::NamedTensor& row : state)
+            if (row.name == name) return row.tensor;
+        return {};
+    };
+    std::vector<std::string> kinds = {""};
+    for (const char* what : {"exp_avg", "exp_avg_sq", "momentum_buffer"})
+        if (kind_is_kept(what)) kinds.emplace_back(what);
+    for (const Bucket& bucket : buckets_->all())
+        for (const std::string& kind : kinds) {
+            if (options_.plan.zero == 0) {
+                for (const BucketSlot& slot : bucket.slots) {
+                    const nn::Parameter& parameter = *model_->shards[slot.parameter].parameter;
+                    Tensor value = kind.empty() ? parameter.value : state_of(parameter.name, kind);
+                    if (kind.empty() && own_copies)
+                        for (const nn::Parameter& own : l.own)
+                            if (own.name == parameter.name) value = own.value;
+                    if (!value) continue;
+                    const bool weights = kind.empty() && !own_copies;
+                    Array array{value.dtype, value.shape, std::vector<std::byte>(static_cast<size_t>(value.bytes()))};
+                    (weights ? *device_ : of_optimizer).copy_out(array.bytes.data(), value.pointer(), array.bytes.size());
+                    const std::string name =
+                        kind.empty() ? parameter.name : fmt::format("optimizer.{}.{}", parameter.name, kind);
+                    if (value.count() == slot.count)
+                        add(bucket, slot, name, std::move(array));
+                    else if (first && bucket.counts)  // a layer's one number
+                        all.push_back({name, value.shape, -1, 1, 0, std::move(array)});
+                }
+                continue;
+            }
+            Tensor own;
+            if (bucket.piece.count > 0)
+                own = !kind.empty() ? state_of(bucket.name, kind)
+                      : own_copies  ? l.own[l.at(buckets_->all(), bucket)].value
+                                    : bucket.own_weights();
+            const bool weights = kind.empty() && !own_copies;
+            const DType type = weights ? bucket.dtype : l.type;
+            const std::vector<std::byte> flat = buckets_->whole_of(bucket, own, type, weights ? *device_ : of_optimizer);
+            for (const BucketSlot& slot : bucket.slots) {
+                const nn::Parameter& parameter = *model_->shards[slot.parameter].parameter;
+                add(bucket, slot, kind.empty() ? parameter.name : fmt::format("optimizer.{}.{}", parameter.name, kind),
+                    array_of_bytes(type, parameter.value.shape,
+                                   flat.data() + static_cast<size_t>(slot.offset) * size_of(type)));
+            }
+        }
+    if (rank_.world.rank() == 0 && !state.empty() && state.front().name == "optimizer.settings") {
+        const Tensor& settings = state.front().tensor;
+        Array array{settings.dtype, settings.shape, std::vector<std::byte>(static_cast<size_t>(settings.bytes()))};
+        of_optimizer.copy_out(array.bytes.data(), settings.pointer(), array.bytes.size());
+        all.push_back({"optimizer.settings", array.shape, -1, 1, 0, array});
+    }
+    const auto of_second_copy = [&](const std::string& name) {
+        for (size_t run = 0; run < held_stages_.size(); ++run)
+            for (int block = held_[run].first; block < held_[run].last; ++block)
+                for (const std::string& prefix : model_->blocks[static_cast<size_t>(block)].prefixes)
+                    if (name.starts_with(prefix)) return !first_copy(held_stages_[run]);
+        return false;
+    };
+    if (first && rank_.along("tp") == 0)
+        for (const nn::Buffer& buffer : model_->list.buffers())
+            if (!of_second_copy(buffer.name))
+                all.push_back({buffer.name, buffer.value.shape, -1, 1, 0, nn::array_of(heap_, buffer.value)});
+    return all;
+}
+
+bool RankTrainer::kind_is_kept(std::string_view what) const {
+    const nn::Rule& rule = learning_->optimizer->rule();
+    const bool adam = std::holds_alternative<nn::Adam>(rule) || std::holds_alternative<nn::AdamW>(rule);
+    const bool novograd = std::holds_alternative<nn::NovoGrad>(rule);
+    if (what == "exp_avg" || what == "exp_avg_sq") return adam || novograd;
+    const nn::SGD* sgd = std::get_if<nn::SGD>(&rule);
+    return !adam && !novograd && (!sgd || sgd->momentum != 0);
+}
+
+void RankTrainer::restore(const nn::NamedArrays& whole, int64_t next_step) {
+    Learning& l = *learning_;
+    const bool own_copies = l.half_weights || host_heap_.has_value();
+    tensor::Heap& of_optimizer = host_heap_ ? *host_heap_ : heap_;
+    std::vector<std::string> kinds = {""};
+    for (const char* what : {"exp_avg", "exp_avg_sq", "momentum_buffer"})
+        if (kind_is_kept(what)) kinds.emplace_back(what);
+    const auto name_of_kind = [](const nn::Parameter& parameter, const std::string& kind) {
+        return kind.empty() ? parameter.name : fmt::format("optimizer.{}.{}", parameter.name, kind);
+    };
+    const bool layers = std::holds_alternative<nn::NovoGrad>(l.optimizer->rule());
+    for (const ShardedParameter& shard : model_->shards)
+        for (const std::string& kind : kinds) {
+            const std::string name = name_of_kind(*shard.parameter, kind);
+            const Array* array = nn::find(whole, name);
+            if (!array) throw Failure(fmt::format("the checkpoint has no {}", name));
+            if (array->dtype != l.type && !(layers && kind == "exp_avg_sq"))
+                throw Failure(
+                    fmt::format("{} is {} in the checkpoint, not {}", name, name_of(array->dtype), name_of(l.type)));
+            if (array->shape != std::vector<int64_t>(shard.full) && !(layers && kind == "exp_avg_sq"))
+                throw Failure(fmt::format("{} is {} in the checkpoint, not {}", name, tensor::text_of(array->shape),
+                                          tensor::text_of(shard.full)));
+        }
+    const std::vector<nn::NamedTensor> state = l.optimizer->state();
+    const auto tensor_named = [&](const std::string& name) -> Tensor {
+        for (const nn::NamedTensor& row : state)
+            if (row.name == name) return row.tensor;
+        return {};
+    };
+    const auto put = [](tensor::Heap& heap, const Tensor& to, const std::byte* from) {
+        if (to) heap.device().copy_in(to.pointer(), from, static_cast<size_t>(to.bytes()));
+    };
+    for (Bucket& bucket : buckets_->all())
+        for (const std::string& kind : kinds) {
+            std::vector<std::byte> flat(static_cast<size_t>(bucket.count) * size_of(l.type));
+            for (const BucketSlot& slot : bucket.slots) {
+                const ShardedParameter& shard = model_->shards[slot.parameter];
+                const Array cut =
+                    cut_from(*nn::find(whole, name_of_kind(*shard.parameter, kind)), shard.axis, shard.parts, shard.part);
+                if (options_.plan.zero == 0 && !kind.empty()) {
+                    put(of_optimizer, tensor_named(name_of_kind(*shard.parameter, kind)), cut.bytes.data());
+                    continue;
+                }
+                std::memcpy(&flat[static_cast<size_t>(slot.offset) * size_of(l.type)], cut.bytes.data(), cut.bytes.size());
+            }
+            const std::byte* piece = flat.data() + static_cast<size_t>(bucket.piece.begin) * size_of(l.type);
+            if (!kind.empty()) {
+                if (options_.plan.zero > 0 && bucket.piece.count > 0)
+                    put(of_optimizer, tensor_named(fmt::format("optimizer.{}.{}", bucket.name, kind)), piece);
+                continue;
+            }
+            if (own_copies)
+                for (size_t i = 0; i < l.own.size(); ++i) {
+                    if (&buckets_->all()[l.rows[i].bucket] != &bucket) continue;
+                    const int64_t offset =
+                        l.rows[i].slot < 0 ? bucket.piece.begin : bucket.slots[size_t(l.rows[i].slot)].offset;
+                    put(of_optimizer, l.own[i].value, flat.data() + static_cast<size_t>(offset) * size_of(l.type));
+                }
+            std::vector<std::byte> as_seen(static_cast<size_t>(bucket.count) * size_of(bucket.dtype));
+            if (bucket.dtype == l.type)
+                as_seen = flat;
+            else
+                tensor::convert_values(flat.data(), l.type, as_seen.data(), bucket.dtype, static_cast<size_t>(bucket.count),
+                                       bucket.name);
+            if (bucket.weights) put(heap_, bucket.weights, as_seen.data());
+            if (bucket.weight_piece)
+                put(heap_, bucket.weight_piece,
+                    as_seen.data() + static_cast<size_t>(bucket.piece.begin) * size_of(bucket.dtype));
+        }
+    if (const Array* settings = nn::find(whole, "optimizer.settings"))
+        if (const Tensor here = tensor_named("optimizer.settings");
+            here && static_cast<size_t>(here.bytes()) == settings->bytes.size())
+            put(of_optimizer, here, settings->bytes.data());
+    for (nn::Buffer& buffer : model_->list.buffers())
+        if (const Array* array = nn::find(whole, buffer.name)) nn::write_array(heap_, buffer.value, *array, buffer.name);
+    l.optimizer->restored();
+    next_ = next_step;
+}
+
+}  // namespace lockstep::parallel

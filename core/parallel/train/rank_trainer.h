@@ -1,0 +1,96 @@
+// One rank's part of training: its blocks, buckets, optimiser and clock, and one step after the other. trainer.h has the run
+// of all ranks; on MPI each process holds one of these.
+#pragma once
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/nn/layers/optim.h"
+#include "core/parallel/pipeline/pipeline.h"
+#include "core/parallel/train/data_parallel.h"
+#include "core/parallel/train/zero.h"
+
+namespace lockstep::parallel {
+
+struct RankPiece {     // of a whole array: what one rank holds of it over tp and pp
+    std::string name;  // "layers.0.attention.q.weight", "optimizer.fc1.weight.exp_avg", "optimizer.settings"
+    std::vector<int64_t> full;
+    int axis = -1;
+    int64_t parts = 1, part = 0;
+    Array array;
+};
+
+bool never_flushes(const ParallelPlan& plan);
+void check_parallel_options(const ParallelOptions& options, const ModelShape& shape);  // throws Failure
+Schedule schedule_of(const ParallelOptions& options);                                  // for pp > 1
+
+Array cut_from(const Array& whole, int axis, int64_t parts, int64_t part);
+void paste_into(Array& whole, const RankPiece& piece);
+
+class RankTrainer {
+  public:
+    RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times, const Examples& examples);
+    ~RankTrainer();
+
+    struct Stepped {
+        RankStep rank;
+        double loss = 0;  // of the whole batch
+        std::optional<PipelineRow> row;
+    };
+    Stepped step();
+    // Of a schedule that never flushes: all of options.steps, one after another without a moment between them.
+    std::vector<Stepped> steps_without_flush();
+    bool has_batch() const;  // of the next step
+    int64_t next_step() const { return next_; }
+
+    std::vector<ParameterHolding> holdings() const;
+    // What this rank contributes to a whole checkpoint; nothing where another one holds the same. All ranks call it.
+    std::vector<RankPiece> pieces();
+    // Takes its part of whole arrays; throws Failure before anything changes where one is missing or has another shape.
+    void restore(const nn::NamedArrays& whole, int64_t next_step);
+
+  private:
+    struct Learning;  // the optimiser's parameters
+    void build();
+    void add_over_copies();
+    void make_learning();
+    void wrap_blocks();
+    void train_alone(Stepped& stepped);
+    void train_pipeline(Stepped& stepped);
+    void update();
+    double sum_squares(std::span<const double> squares);
+    MemoryBytes memory_now() const;
+    void note_memory();
+    double loss_over_all(double own);
+    // Of two ranks with the same stage the first one's counts; of one alone always.
+    bool first_copy(int stage) const { return schedule_.rank_of(stage, 0) == rank_.along("pp"); }
+    bool kind_is_kept(std::string_view what) const;  // of moments: "exp_avg"
+
+    ParallelOptions options_;
+    const Examples& examples_;
+    RankLog log_;
+    std::unique_ptr<comm::Communicator> world_;
+    std::unique_ptr<device::Device> device_, host_;  // host_: with offload, where the optimiser lives
+    tensor::HeapListener listener_;
+    tensor::Heap heap_;
+    std::optional<tensor::Heap> host_heap_;
+    tensor::Tape tape_, launches_;
+    std::optional<tensor::Tape> update_;  // where the optimiser lives
+    Rank rank_;
+    Schedule schedule_;
+    std::vector<BlockRange> stages_, held_;
+    std::vector<int> held_stages_;  // of a pipeline: those of held_
+    std::unique_ptr<ParallelModel> model_;
+    std::unique_ptr<comm::Communicator> replicas_;
+    std::unique_ptr<Buckets> buckets_;
+    std::unique_ptr<GatheredBlocks> gathered_;
+    std::unique_ptr<Compressor> compressor_;
+    std::unique_ptr<Learning> learning_;
+    std::vector<uint64_t> hooked_;  // by parameter: the pass whose leaf tells of its gradient
+    int64_t next_ = 0;
+    RankStep* noting_ = nullptr;  // whose memory is being watched
+    int64_t peak_ = 0;
+};
+
+}  // namespace lockstep::parallel

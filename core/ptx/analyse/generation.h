@@ -1,0 +1,16 @@
+// Which generation of GPUs a program needs: the modelled GPU runs every instruction that it has on every row, a real one
+// refuses what came after it.
+#pragma once
+#include <cstdint>
+
+#include "core/ptx/decode/program.h"
+
+namespace lockstep::ptx {
+
+struct Needed {
+    uint32_t compute = 0;  // 80: compute capability 8.0; 0: every GPU has all of it
+    uint32_t pc = 0;       // the first instruction that needs it
+};
+Needed needed_generation(const Program& program);
+
+}  // namespace lockstep::ptx

@@ -1,0 +1,193 @@
+// Plain reads of a word that an atomic of another thread changes, with nothing that orders the two. Most are races: a
+// counter that is read where the barrier behind the counting is missing. Two habits are none:
+//
+//   old = *word; do ... while (compare-and-swap(word, old, ...) fails)   the swap finds out whether the value was old
+//   if (x < *word) atomicMin(word, x)                                    an old value costs an atomic, the atomic decides
+//
+// The first is told from the program: the load's value reaches what a compare-and-swap compares with. Nothing is said of it.
+// Of the second the program tells that the read leads to the very atomic that it may race with, without a barrier between:
+// a hint. (Reads of 2, 4 and 8 bytes come in one piece; of others, and of vectors, that cannot be said.)
+//
+// And for initcheck: reads of local memory whose value goes nowhere but to local memory again. Copying an object of which
+// some member was never set is legal C++, and so is setting one of its bit fields; code without optimisation does both all
+// the time.
+#include <algorithm>
+#include <span>
+
+#include "core/simt/check/checker_state.h"
+
+namespace lockstep::simt {
+
+namespace {
+
+using ptx::Kind;
+
+using FunctionCode = std::span<const ptx::DecodedInstruction>;  // of one function: its registers are its own
+
+std::vector<FunctionCode> functions_of(const ptx::Program& program) {
+    const FunctionCode all(program.instructions);
+    if (program.functions.empty()) return {all};
+    std::vector<FunctionCode> parts;
+    for (const ptx::Function& f : program.functions)
+        if (f.begin <= f.end && f.end <= all.size()) parts.push_back(all.subspan(f.begin, f.end - f.begin));
+    return parts;
+}
+
+bool is_copy(const ptx::DecodedInstruction& i) {
+    return i.opcode && i.opcode->name == "mov" && (i.kind == Kind::lane_wise || i.kind == Kind::lane_wise_many);
+}
+
+bool is_whole_read(const ptx::DecodedInstruction& i) {
+    const size_t bytes = ptx::size_of(i.type);
+    return i.kind == Kind::load && i.mode == 0 && i.vector == 1 && (bytes == 2 || bytes == 4 || bytes == 8);
+}
+
+// Where a thread may go from `pc` without coming to a barrier of the block or of the warp.
+void add_next(const ptx::Program& program, uint32_t pc, std::vector<uint32_t>& next) {
+    const auto& i = program.instructions[pc];
+    const bool guarded = i.guard != ptx::no_operand;
+    bool on = true;
+    switch (i.kind) {
+        case Kind::barrier:
+        case Kind::warp_barrier:
+            return;
+        case Kind::exit:
+        case Kind::return_:
+        case Kind::trap:
+            on = guarded;
+            break;
+        case Kind::branch:
+            next.push_back(i.target);
+            on = guarded;
+            break;
+        case Kind::branch_table:
+            for (int32_t k = 1; k <= program.lists[i.list]; ++k)
+                next.push_back(static_cast<uint32_t>(program.lists[i.list + static_cast<uint32_t>(k)]));
+            break;
+        case Kind::call:
+            if (i.target != ptx::no_pc) next.push_back(i.target);
+            break;
+        default:
+            break;
+    }
+    if (on) next.push_back(pc + 1);
+}
+
+bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
+    std::vector<bool> seen(program.instructions.size(), false);
+    std::vector<uint32_t> next;
+    add_next(program, from, next);
+    while (!next.empty()) {
+        const uint32_t pc = next.back();
+        next.pop_back();
+        if (pc == to) return true;
+        if (pc >= seen.size() || seen[pc]) continue;
+        seen[pc] = true;
+        add_next(program, pc, next);
+    }
+    return false;
+}
+
+// Setting a bit field: of the old word `and` takes away the field's bits, `or` adds the new ones. (An `or` alone is a use.)
+struct BitFields {
+    std::set<int32_t> masked;  // words without their field
+    explicit BitFields(FunctionCode code) {
+        for (const auto& i : code)
+            if (is_and(i)) masked.insert(i.destination[0]);
+    }
+    static bool is_and(const ptx::DecodedInstruction& i) {
+        return i.opcode && i.opcode->name == "and" && i.kind == Kind::lane_wise && i.source[1] < 0;
+    }
+    bool holds(const ptx::DecodedInstruction& i) const {
+        if (!i.opcode || i.kind != Kind::lane_wise) return false;
+        const bool adds = i.opcode->name == "or" && (masked.contains(i.source[0]) || masked.contains(i.source[1]));
+        return adds || is_and(i) || i.opcode->name == "bfi";
+    }
+};
+
+// Adds the registers that moves bring to those in `registers`, by way of others too.
+void add_copied(FunctionCode code, std::set<int32_t>& registers, const BitFields* fields = nullptr) {
+    std::unordered_multimap<int32_t, int32_t> from;  // by destination
+    for (const auto& i : code) {
+        if (!is_copy(i) && !(fields && fields->holds(i))) continue;
+        for (const int32_t d : i.destination)
+            for (const int32_t s : i.source)
+                if (d != ptx::no_operand && s != ptx::no_operand && s >= 0) from.emplace(d, s);
+    }
+    std::vector<int32_t> fresh(registers.begin(), registers.end());
+    while (!fresh.empty()) {
+        const auto [begin, end] = from.equal_range(fresh.back());
+        fresh.pop_back();
+        for (auto at = begin; at != end; ++at)
+            if (registers.insert(at->second).second) fresh.push_back(at->second);
+    }
+}
+
+}  // namespace
+
+std::vector<bool> find_expected(const ptx::Program& program) {
+    std::vector<bool> expected(program.instructions.size() + 1, false);
+    for (const FunctionCode code : functions_of(program)) {
+        std::set<int32_t> compared;  // registers that hold what a compare-and-swap compares with, or are copied there
+        for (const auto& i : code)
+            if (i.kind == Kind::atomic && static_cast<ptx::AtomicOperation>(i.mode) == ptx::AtomicOperation::cas &&
+                !i.list_sources && i.source[0] >= 0 && i.source[0] != ptx::no_operand)
+                compared.insert(i.source[0]);
+        if (compared.empty()) continue;
+        add_copied(code, compared);
+        for (const auto& i : code)
+            expected[static_cast<size_t>(&i - program.instructions.data())] =
+                is_whole_read(i) && compared.contains(i.destination[0]);
+    }
+    return expected;
+}
+
+std::vector<bool> find_copied(const ptx::Program& program) {
+    // Where a thread's own objects lie: objects passed to functions too, and, without optimisation, generic addresses.
+    const auto keeps = [](const ptx::DecodedInstruction& i) {
+        return i.kind == Kind::store &&
+               (i.space == ptx::Space::local || i.space == ptx::Space::param || i.space == ptx::Space::generic);
+    };
+    std::vector<bool> copied(program.instructions.size() + 1, false);
+    if (!program.local_bytes) return copied;
+    for (const FunctionCode code : functions_of(program)) {
+        const BitFields fields(code);
+        std::set<int32_t> used, kept;  // registers that something reads; that are stored there
+        for (const auto& i : code) {
+            used.insert({i.guard, i.address});
+            if (keeps(i)) kept.insert(std::begin(i.source), std::end(i.source));
+            if (keeps(i) || is_copy(i) || fields.holds(i)) continue;
+            used.insert(i.reads, i.reads + std::min<size_t>(i.registers_read, std::size(i.reads)));
+            used.insert(std::begin(i.source), std::end(i.source));
+            for (size_t k = i.list_destinations; k < size_t{i.list_destinations} + i.list_sources; ++k)
+                used.insert(program.lists[i.list + k]);
+        }
+        for (std::set<int32_t>* const registers : {&used, &kept}) {
+            registers->erase(ptx::no_operand);
+            add_copied(code, *registers, &fields);
+        }
+        for (const auto& i : code) {
+            const auto among = [&](const std::set<int32_t>& registers) {
+                return std::any_of(std::begin(i.destination), std::end(i.destination),
+                                   [&](int32_t d) { return registers.contains(d); });
+            };
+            copied[static_cast<size_t>(&i - program.instructions.data())] =
+                i.kind == Kind::load && !i.list_destinations && among(kept) && !among(used);
+        }
+    }
+    return copied;
+}
+
+Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind other, uint32_t other_pc) {
+    if (kind == AccessKind::atomic && other == AccessKind::read) std::swap(pc, other_pc), std::swap(kind, other);
+    const auto& instructions = state.grid->program->instructions;
+    if (kind != AccessKind::read || other != AccessKind::atomic || pc >= instructions.size() ||
+        other_pc >= instructions.size() || !is_whole_read(instructions[pc]) || instructions[other_pc].kind != Kind::atomic)
+        return Doubt::race;
+    if (state.expected[pc]) return Doubt::settled;
+    const auto [known, fresh] = state.leads.try_emplace(uint64_t{pc} << 32 | other_pc, false);
+    if (fresh) known->second = leads_to(*state.grid->program, pc, other_pc);
+    return known->second ? Doubt::hint : Doubt::race;
+}
+
+}  // namespace lockstep::simt

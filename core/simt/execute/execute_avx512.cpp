@@ -1,0 +1,51 @@
+// The executor for x86 with AVX-512.
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <cstring>
+#include <optional>
+
+#include "core/simt/check/checker_state.h"
+#include "core/simt/check/faults.h"
+#include "core/simt/execute/call.h"
+#include "core/simt/execute/execute.h"
+#include "core/simt/execute/special.h"
+#include "core/simt/execute/warp_wide.h"
+#include "core/simt/paths/barrier.h"
+#include "core/simt/paths/paths.h"
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")
+#endif
+
+namespace lockstep::simt::avx512 {
+namespace {
+using Vector512 [[gnu::vector_size(64), gnu::may_alias]] = uint64_t;
+inline bool all_zero(const Vector512& v) {
+    const auto& whole = reinterpret_cast<const __m512i&>(v);
+    return _mm512_test_epi64_mask(whole, whole) == 0;
+}
+// The 32-bit words of `s` into the lanes of `mask`; false: not by this instruction set.
+inline bool blend_words(std::byte* d, const std::byte* s, uint32_t mask) {
+    for (uint32_t h = 0; h < 2; ++h) {
+        const __m512i from = _mm512_loadu_si512(s + h * 64), to = _mm512_loadu_si512(d + h * 64);
+        _mm512_storeu_si512(d + h * 64, _mm512_mask_blend_epi32(static_cast<__mmask16>(mask >> h * 16), to, from));
+    }
+    return true;
+}
+}  // namespace
+}  // namespace lockstep::simt::avx512
+
+#define LOCKSTEP_SIMD_NAME avx512
+#include "core/simt/execute/execute_body.h"
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif

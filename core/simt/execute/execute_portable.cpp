@@ -1,0 +1,27 @@
+// The executor for any machine.
+#include <cstring>
+#include <optional>
+
+#include "core/simt/check/checker_state.h"
+#include "core/simt/check/faults.h"
+#include "core/simt/execute/call.h"
+#include "core/simt/execute/execute.h"
+#include "core/simt/execute/special.h"
+#include "core/simt/execute/warp_wide.h"
+#include "core/simt/paths/barrier.h"
+#include "core/simt/paths/paths.h"
+
+namespace lockstep::simt::portable {
+namespace {
+using Vector512 [[gnu::vector_size(64), gnu::may_alias]] = uint64_t;
+inline bool all_zero(const Vector512& v) {
+    return (v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7]) == 0;
+}
+inline bool blend_words(std::byte*, const std::byte*, uint32_t) {
+    return false;
+}
+}  // namespace
+}  // namespace lockstep::simt::portable
+
+#define LOCKSTEP_SIMD_NAME portable
+#include "core/simt/execute/execute_body.h"

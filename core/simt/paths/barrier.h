@@ -1,0 +1,22 @@
+// The block's 16 barriers: bar.sync, bar.arrive, bar.red and their `barrier` twins. Internal to core/simt.
+//
+// On a warp with a stack a barrier counts warps, 32 threads each. With independent threads it counts threads: the paths of a
+// warp come one after the other, and each waits. A warp all of whose live threads have come counts 32.
+#pragma once
+#include "core/simt/memory/access.h"
+
+namespace lockstep::simt {
+
+enum class BarrierMode : uint8_t { sync, red_popc, red_and, red_or, arrive };  // DecodedInstruction::mode
+
+// The warp's lanes in `mask`, of its running path `active`, reach a barrier. Sets `released` when somebody may go on now.
+// must_wait (paths.h): the path has to wait while others of the warp run; Warp::waits.back() says for what.
+Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& released);
+
+// Opens barrier `number` when all that it waits for have come. `running`: the warp that runs just now, or null.
+bool release_if_full(Block& block, uint32_t number, Warp* running, uint32_t threads = 0);
+
+// The same for all barriers, after threads have left.
+bool release_all_full(Block& block, Warp* running);
+
+}  // namespace lockstep::simt

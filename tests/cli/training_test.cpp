@@ -1,0 +1,204 @@
+// The command line's training: train, experiment, checkpoints and what they hold.
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/base/files.h"
+#include "tests/cli/support.h"
+
+namespace cli_training_test {
+
+using namespace lockstep;
+namespace fs = std::filesystem;
+
+TEST_CASE("train prints one JSON object a step on stdout and nothing else") {
+    const Outcome outcome = lockstep_command("train --model mlp --data digits --device host --steps 3 --batch 8 --json -");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    std::istringstream lines(outcome.out);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+        const auto json = nlohmann::json::parse(line);
+        CHECK(json["step"] == count);
+        CHECK(json["loss"].get<double>() > 0);
+        CHECK(json.contains("test_accuracy") == (count == 2));
+    }
+    CHECK(count == 3);
+}
+
+TEST_CASE("train shows the cheaper forms of a model beside f32, as a table and as JSON", "[long]") {
+    const Outcome table =
+        lockstep_command("train --model mlp --steps 40 --batch 16 --quantize int8 --prune magnitude:0.5+2:4");
+    INFO(table.out << table.err);
+    CHECK(table.status == 0);
+    for (const char* part : {"int8 of mlp on digits", "int8 weights, per channel", "int8, per channel, 99.9 %",
+                             "pruning of mlp", "magnitude 50 %, tuned", "2:4, tuned", "accuracy", "operations"})
+        CHECK(table.out.find(part) != std::string::npos);
+    const Outcome json = lockstep_command("train --model mlp --steps 20 --batch 16 --dtype bf16 --compare --json -");
+    CHECK(json.status == 0);
+    const auto parsed = nlohmann::json::parse(json.out);
+    REQUIRE(parsed["rows"].size() == 2);
+    CHECK(parsed["rows"][1]["method"] == "bf16");
+    CHECK(parsed["rows"][1]["stored_ratio"] == 0.5);
+    const Outcome modes = lockstep_command("train --model mlp --mode each --steps 10 --batch 8 --json -");
+    REQUIRE(modes.status == 0);
+    const auto each = nlohmann::json::parse(modes.out);
+    CHECK(each["same_bits"] == true);
+    REQUIRE(each["modes"].size() == 3);
+    for (size_t i = 1; i < 3; ++i) CHECK(each["modes"][i]["launches"] < each["modes"][i - 1]["launches"]);
+    refuses("train --model mlp --mode each --steps 1", "no step of mode graph was replayed in 1 steps: --steps 6 or more");
+    refuses("train --model mlp --device meta --steps 1", "device meta counts and computes nothing");
+    refuses("train --model mlp --dropout 0.1 --steps 1", "model mlp drops no values while it learns: gcn, gpt, llama do");
+    refuses("train --model gpt --dropout 2 --steps 1", "--dropout");
+    refuses("train --model llama --dp 2 --dropout 0.1 --steps 1", "--dropout works on one rank");
+    refuses("train --model mlp --quantize int4", "--quantize int4: it is int8");
+    refuses("train --model mlp --prune magnitude:1.5", "a share from 0 to below 1 is needed, not '1.5'");
+    refuses("train --model mlp --prune random", "magnitude:SHARES, layer:SHARES or 2:4");
+    refuses("train --model mlp --distill nobody", "unknown model 'nobody'");
+    refuses("train --model kmeans --steps 1 --lora 8", "model kmeans has no batches of examples");
+}
+
+TEST_CASE("a pruned run and one with adapters begin with a checkpoint's weights, and resume to the same bits") {
+    const auto folder = [](const char* name) { return (scratch() / name).string(); };
+    const auto trained = [](const std::string& arguments) {
+        const Outcome outcome = lockstep_command("train " + arguments);
+        INFO("train " << arguments << "\n" << outcome.err);
+        REQUIRE(outcome.status == 0);
+        return outcome.out;
+    };
+    const auto hash = [](const std::string& kept) {
+        const auto head = nlohmann::json::parse(lockstep::read_file(kept + "/checkpoint.json").value());
+        return head["tensors"]["fnv1a64"].get<std::string>() + head["step"].dump();
+    };
+    const std::string base = folder("form_base"), whole = folder("form_whole"), parts = folder("form_parts");
+    trained("--model mlp --batch 8 --steps 3 --save " + base);
+    for (const char* form : {"--prune 2:4", "--prune layer:0.75", "--lora 4 --lora-alpha 8 --optimizer adamw --lr 0.001"}) {
+        const std::string begin = "--resume " + base + " " + form + " --planned-steps 5 ";
+        const std::string said = trained(begin + "--steps 5 --save " + whole);
+        INFO(form << "\n" << said);
+        CHECK(said.find(form[2] == 'l'   ? "adapters of rank 4, which alone learn"
+                        : form[8] == '2' ? "pruned by 2:4: 50816 of 101632 weights stay"
+                                         : "pruned by layer:0.75: 25408 of 101632 weights stay") != std::string::npos);
+        trained(begin + "--steps 2 --save " + parts);
+        trained("--resume " + parts + " --steps 3 --save " + parts + " --mode fused");
+        CHECK(hash(parts) == hash(whole));
+        CHECK(hash(whole) != hash(base));
+        refuses("train --resume " + whole + " --dp 2 --steps 1", "its weights are pruned or have adapters");
+    }
+    refuses("train --resume " + whole + " --lora 4 --steps 1", "the checkpoint has adapters already");
+    refuses("train --model lenet5 --resume " + base + " --prune 2:4 --steps 1", "the checkpoint is of 'mlp', not of lenet5");
+    refuses("train --resume " + base + " --prune 2:4+layer:0.5", "a run of its own is pruned in one way");
+    refuses("train --resume " + base + " --prune magnitude", "a run of its own is pruned in one way");
+    refuses("train --resume " + base + " --quantize int8", "comparisons of cheaper forms are neither saved nor resumed");
+    refuses("train --model mlp --prune 2:4 --save " + base, "--prune and --lora are saved with --resume alone");
+    refuses("train --resume " + base + " --lora 5000", "a rank of 5000");
+}
+
+TEST_CASE("where a checkpoint has no room the command says so, and the one before goes on to be resumed") {
+    const std::string folder = (scratch() / "no_room").string();
+    REQUIRE(lockstep_command("train --model mlp --batch 8 --steps 2 --save " + folder).status == 0);
+    struct rlimit before {};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    struct rlimit small = before;
+    small.rlim_cur = 100'000;
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const Outcome full = lockstep_command("train --resume " + folder + " --steps 1 --save " + folder);
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    INFO(full.err);
+    CHECK(full.status > 0);
+    CHECK(full.status < 100);
+    CHECK(full.err.find("File too large") != std::string::npos);
+    CHECK(lockstep_command("train --resume " + folder + " --steps 1").out.find("goes on after step 2") != std::string::npos);
+}
+
+TEST_CASE("training saved and resumed by command gives the losses of training that was not stopped") {
+    const auto losses = [](const std::string& arguments) {
+        const Outcome outcome = lockstep_command("train " + arguments + " --json -");
+        INFO("train " << arguments << "\n" << outcome.err);
+        REQUIRE(outcome.status == 0);
+        std::istringstream lines(outcome.out);
+        std::string all;
+        for (std::string line; std::getline(lines, line);) {
+            const auto json = nlohmann::json::parse(line);
+            all += json["step"].dump() + " " + json["loss"].dump() + " " + json["learning_rate"].dump() + "\n";
+        }
+        return all;
+    };
+    const std::string folder = (scratch() / "kept").string(), options = "--model lstm --batch 4 --schedule cosine";
+    const std::string whole = losses(options + " --steps 6"),
+                      first = losses(options + " --steps 3 --planned-steps 6 --save " + folder + " --save-every 2");
+    CHECK(first + losses("--resume " + folder) == whole);
+    CHECK(first + losses("--resume " + folder + "/checkpoint.json --steps 3 --save " + folder) == whole);
+    refuses("train --resume " + folder, "the checkpoint is after step 6, the end of its plan: --steps N trains N more");
+    refuses("train --model mlp --resume " + folder, "kept: error: the checkpoint is of a run with model 'lstm', not 'mlp'");
+    refuses("train --batch 8 --steps 1 --resume " + folder, "a run with batch '4', not '8'");
+    refuses("train --steps 1", "--model is needed, or --resume");
+    refuses("train --model mlp --steps 1 --resume " + folder + "/none", "no such file");
+    refuses("train --model mlp --steps 1 --save-every 1", "--save-every needs --save");
+    refuses("train --model mlp --steps 1 --save /dev/null/x", "/dev/null/x: error: no checkpoint can be saved there");
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".safetensors") fs::resize_file(entry.path(), 100);
+    refuses("train --steps 1 --resume " + folder, "at byte 100: it has 100 bytes, but checkpoint.json says");
+}
+
+TEST_CASE("an experiment says of every run where it came to, and which one diverged") {
+    const auto json = nlohmann::json::parse(lockstep_command("experiment learning_rates --json -").out);
+    CHECK(json["experiment"] == "learning_rates");
+    REQUIRE(json["trials"].size() == 3);
+    CHECK(json["trials"][1]["accuracy"].get<double>() > 0.95);
+    CHECK(json["trials"][0]["diverged"] == false);
+    CHECK(json["trials"][2]["diverged"] == true);
+    CHECK(json["trials"][2]["peak_loss"].get<double>() > 10);
+    refuses("experiment batch_size", "unknown experiment 'batch_size', did you mean 'batch_sizes'?");
+}
+
+TEST_CASE("tensors lists a checkpoint's, and refuses a file that lies with the offset and the reason") {
+    const std::string folder = (scratch() / "listed").string();
+    REQUIRE(lockstep_command("train --model mlp --steps 2 --save " + folder).status == 0);
+    const Outcome listed = lockstep_command("tensors " + folder);
+    CHECK(listed.status == 0);
+    CHECK(listed.out.find("fc1.weight") != std::string::npos);
+    CHECK(listed.out.find("[128, 784]") != std::string::npos);
+    CHECK(listed.out.find("4 tensors, 407080 bytes") != std::string::npos);
+
+    const auto file = [](const std::string& header, const std::string& data) {
+        std::string bytes(8, '\0');
+        for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>((header.size() >> (8 * i)) & 255);
+        return bytes + header + data;
+    };
+    const std::string whole =
+        write("w.safetensors", file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", std::string(8, '\0')));
+    CHECK(lockstep_command("tensors " + whole).status == 0);
+    const std::string hole =
+        write("h.safetensors", file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", std::string(12, '\0')));
+    const std::string long_header = write("l.safetensors", std::string(8, '\x7f') + "{}");
+    for (const std::string& bad : {hole, long_header}) {
+        const Outcome refused = lockstep_command("tensors " + bad);
+        CHECK(refused.status == 2);
+        CHECK(refused.err.find("at byte ") != std::string::npos);
+    }
+    CHECK(lockstep_command("tensors " + write("x.bin", "x")).status == 2);
+}
+
+TEST_CASE("training says how far ahead its batches are made, and how long it waited for them") {
+    const Outcome run = lockstep_command("train --model mlp --steps 6 --json -");
+    REQUIRE(run.status == 0);
+    std::istringstream lines(run.out);
+    int steps = 0;
+    double waited = 0;
+    for (std::string line; std::getline(lines, line); ++steps) {
+        const auto loader = nlohmann::json::parse(line).at("loader");
+        CHECK(loader.at("ahead").get<int>() <= 3);  // as many as are kept: what was taken is not among them
+        CHECK(loader.at("waited_seconds").get<double>() >= waited);
+        waited = loader.at("waited_seconds").get<double>();
+    }
+    CHECK(steps == 6);
+    const Outcome text = lockstep_command("train --model mlp --steps 6");
+    CHECK(text.out.find("ms waited for batches in all (measured)") != std::string::npos);
+}
+
+}  // namespace cli_training_test

@@ -1,6 +1,0 @@
-// The lessons on many GPUs, each by its own proof.
-#include "tests/lesson_proof.h"
-
-TEST_CASE("every lesson on many GPUs passes its check") {
-    prove_lessons('C', 12);
-}

@@ -1,0 +1,130 @@
+// Presenter mode: large enough for the last row, keys of its own, hands that are counted and not kept.
+#include <algorithm>
+
+#include "tests/gui/desk.h"
+
+namespace gui_presenter_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+
+namespace {
+
+struct Desk : test::Desk {
+    explicit Desk(const std::string& lesson, int step, const char* theme = "light")
+        : test::Desk({.lesson = lesson, .lesson_step = step}, theme) {
+        session.workspace = "learn";
+        pace = 0.2;
+        settle();
+        key(KeyCode::f11);
+        REQUIRE(shell.presenter.on);
+        settle();
+    }
+    const LessonState::Prediction& given() {
+        return session.lesson.predictions[static_cast<size_t>(session.lesson.step)][0];
+    }
+};
+
+}  // namespace
+
+TEST_CASE("in presenter mode no text is smaller than 20 pixels, and none clashes") {
+    for (const char* lesson : {"A02", "A06", "A08", "A10"}) {
+        Desk desk(lesson, 2, "high-contrast");
+        for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1920.0f, 1080.0f}, {1280.0f, 720.0f}})
+            for (int step = 0; step < 5; ++step) {
+                desk.width = w, desk.height = h;
+                desk.session.lesson.step = step;
+                desk.session.post({Request::Kind::lesson_step, step, {}});
+                desk.settle();
+                INFO(lesson << " step " << step + 1 << ", " << w << "x" << h);
+                REQUIRE(desk.written.size() > 12);
+                for (const auto& text : desk.written) {
+                    INFO(text.text);
+                    CHECK(text.size >= 20);
+                }
+                CHECK(desk.clashes() == std::vector<std::string>{});
+                CHECK(desk.quads < 8000);
+                CHECK(desk.shows(std::to_string(step + 1) + " of "));
+                const auto& predicts = desk.session.lesson.lesson->steps[static_cast<size_t>(step)].predicts;
+                if (predicts.empty()) continue;
+                for (size_t a = 0; a < predicts.front().answers.size(); ++a) {  // each with its key
+                    INFO(predicts.front().answers[a].text);
+                    CHECK(desk.shows(readable_number(predicts.front().answers[a].text).substr(0, 6)));
+                    CHECK(std::any_of(desk.written.begin(), desk.written.end(),
+                                      [&](const auto& text) { return text.text == std::to_string(a + 1); }));
+                }
+            }
+    }
+}
+
+TEST_CASE("a class votes by hands, Space lets the run answer, and the next Space turns the page") {
+    Desk desk("A06", 2);
+    REQUIRE(desk.session.lesson.step == 2);
+    CHECK(desk.shows("0 hands"));
+    for (int i = 0; i < 3; ++i) desk.key(static_cast<KeyCode>('1'));
+    for (int i = 0; i < 5; ++i) desk.key(static_cast<KeyCode>('2'));
+    desk.key(static_cast<KeyCode>('2'), true);  // one too many
+    desk.key(static_cast<KeyCode>('9'));        // no such answer
+    CHECK(desk.shows("7 hands"));
+    CHECK(desk.session.workspace == "learn");  // digits are hands here
+    CHECK_FALSE(desk.given().locked);
+    desk.key(KeyCode::space);
+    desk.settle();
+    REQUIRE(desk.given().locked);
+    CHECK(desk.given().by_class);
+    REQUIRE(desk.given().truth);
+    CHECK(*desk.given().truth == Approx(32));  // all lanes store together: the first answer
+    CHECK(desk.given().chosen == 1);           // what most hands said
+    CHECK_FALSE(desk.given().right);
+    CHECK(desk.shows("7 hands, 3 right"));
+    desk.key(static_cast<KeyCode>('1'));  // it is answered
+    CHECK(desk.shows("7 hands, 3 right"));
+    desk.key(KeyCode::space);
+    desk.settle();
+    CHECK(desk.session.lesson.step == 3);
+    desk.key(KeyCode::backspace);
+    desk.settle();
+    CHECK(desk.session.lesson.step == 2);
+    CHECK(desk.shows("7 hands, 3 right"));
+}
+
+TEST_CASE("B blanks the screen, N shows the speaker's notes, arrows step the run, and F11 leaves") {
+    Desk desk("A06", 0);
+    CHECK(desk.shows("leave"));
+    desk.key(static_cast<KeyCode>('B'));
+    CHECK(desk.written.empty());
+    desk.key(static_cast<KeyCode>('X'));  // any key
+    CHECK(desk.shows("leave"));
+    CHECK_FALSE(desk.shows("For the speaker"));
+    desk.key(static_cast<KeyCode>('N'));
+    CHECK(desk.shows("For the speaker"));
+    desk.key(KeyCode::escape);
+    CHECK_FALSE(desk.shows("For the speaker"));
+    desk.session.grain = Grain::instruction;
+    const int64_t before = desk.session.history_step;
+    desk.key(KeyCode::right);
+    CHECK(desk.session.history_step == before + 1);
+    desk.shell.toggles_fullscreen = false;
+    desk.key(KeyCode::f11);
+    CHECK_FALSE(desk.shell.presenter.on);
+    CHECK(desk.shell.toggles_fullscreen);
+    CHECK(desk.shell.fonts.scale == Approx(1));
+}
+
+TEST_CASE("without a lesson the workspace's picture is presented alone") {
+    test::Desk desk({.training_steps = 1});
+    REQUIRE(desk.session.wait_until_idle(60));
+    desk.session.workspace = "sm";
+    desk.frames(3);
+    desk.key(KeyCode::f11);
+    desk.settle();
+    CHECK(desk.shows("Warps by cycle"));
+    CHECK(desk.shows("play"));
+    for (const auto& text : desk.written) CHECK(text.size >= 20);
+    desk.key(KeyCode::space);
+    CHECK(desk.session.playing);
+    desk.key(KeyCode::escape);
+    CHECK_FALSE(desk.shell.presenter.on);
+}
+
+}  // namespace gui_presenter_test

@@ -1,0 +1,207 @@
+// Counters by window of time: nothing is lost at the borders, memory stays bounded, and what crosses a link is what the
+// kernel's addresses say.
+#include "core/model/metrics/windows.h"
+
+#include <cmath>
+#include <set>
+
+#include "core/model/memory/coalescer.h"
+#include "core/model/metrics/doubling_windows.h"
+#include "tests/catch.h"
+#include "tests/model/cases.h"
+
+namespace model_windows_test {
+
+using namespace lockstep;
+using namespace lockstep::model;
+using namespace lockstep::model::test;
+using simt::test::config_of;
+
+namespace {
+
+std::vector<uint64_t> flat(const InstructionCounters& c) {
+    std::vector<uint64_t> all = {c.issues,        c.lanes,        c.executed,   c.requests,
+                                 c.sectors,       c.bytes,        c.used_bytes, c.l1_sectors,
+                                 c.l1_hits,       c.l2_sectors,   c.l2_hits,    c.shared_requests,
+                                 c.shared_passes, c.shared_bytes, c.branches,   c.divergent_branches};
+    all.insert(all.end(), std::begin(c.stalls), std::end(c.stalls));
+    return all;
+}
+
+KernelRun run_of(const Case& c, const GpuSpec& on, const TimedOptions& options = {}) {
+    simt::Memory memory = c.memory;
+    KernelRun run;
+    run.gpu = on;
+    run.program = std::make_shared<const Program>(c.program);
+    run.config = c.config;
+    run.result = launch(on, c.program, c.config, memory, options);
+    return run;
+}
+
+const Link& link_of(const MemoryTraffic& traffic, std::string_view name) {
+    const Link* const link = traffic.link(name);
+    REQUIRE(link != nullptr);
+    return *link;
+}
+
+}  // namespace
+
+TEST_CASE("windows of a doubling series hold the sum of all that was ever counted, each at its place") {
+    Rng rng(3);
+    for (const uint32_t most : {1u, 2u, 7u, 256u}) {
+        DoublingWindows<uint64_t> windows(2, most, 3);
+        std::vector<std::pair<int64_t, uint64_t>> counted;
+        for (int i = 0; i < 500; ++i) {
+            const auto cycle = static_cast<int64_t>(rng.below(uint64_t{1} << (1 + i / 20)));
+            const uint64_t value = rng.below(100);
+            windows.at(cycle)[1] += value;
+            counted.push_back({cycle, value});
+            REQUIRE(windows.count() <= most);
+            REQUIRE(windows.border(cycle) > cycle);
+        }
+        const uint32_t shift = windows.shift();
+        const uint64_t count = windows.count();
+        const std::vector<uint64_t> cells = windows.take();
+        for (uint64_t w = 0; w < count; ++w) {
+            uint64_t expected = 0;
+            for (const auto& [cycle, value] : counted)
+                if (static_cast<uint64_t>(cycle) >> shift == w) expected += value;
+            CHECK(cells[2 * w + 1] == expected);
+            CHECK(cells[2 * w] == 0);
+        }
+    }
+}
+
+TEST_CASE("the windows of a launch sum exactly to its counters, whatever the program and the GPU") {
+    for (uint64_t seed = 0; seed < 30; ++seed) {
+        INFO("seed " << seed);
+        const Case c = make_case(seed);
+        const KernelRun run = run_of(c, some_gpu(seed));
+        TimedOptions plain;
+        plain.trace = false;
+        const KernelRun alone = run_of(c, some_gpu(seed), plain);  // counts without windows
+        const TimedResult& result = run.result;
+        const Windows& windows = result.windows;
+        CHECK(alone.result.windows.totals.empty());
+        CHECK(alone.result.cycles == result.cycles);
+        const auto count = static_cast<int64_t>(windows.totals.size());
+        REQUIRE(count >= 1);
+        CHECK(count <= 256);
+        CHECK(count * windows.length >= result.cycles);
+        CHECK((count - 1) * windows.length < result.cycles);
+        CHECK((windows.length & (windows.length - 1)) == 0);
+        REQUIRE(windows.instructions == result.instructions.size());
+        for (uint32_t pc = 0; pc < windows.instructions; ++pc) {
+            InstructionCounters sum;
+            for (int64_t w = 0; w < count; ++w) sum += windows.counters[static_cast<size_t>(w) * windows.instructions + pc];
+            CHECK(flat(sum) == flat(alone.result.instructions[pc]));
+            CHECK(flat(sum) == flat(result.instructions[pc]));
+        }
+        CycleTotals sum;
+        for (const CycleTotals& each : windows.totals) sum += each;
+        CHECK(sum.active_cycles == result.totals.active_cycles);
+        CHECK(sum.scheduler_cycles == result.totals.scheduler_cycles);
+        CHECK(sum.issue_cycles == result.totals.issue_cycles);
+        CHECK(sum.issued == result.totals.issued);
+        CHECK(sum.dram_read == result.totals.dram_read);
+        CHECK(sum.dram_written == result.totals.dram_written);
+        const WindowMetrics whole = metrics_between(run, 0, result.cycles);
+        REQUIRE(whole.metrics.size() == result.metrics.size());
+        for (size_t i = 0; i < whole.metrics.size(); ++i) {
+            INFO(whole.metrics[i].name);
+            CHECK(whole.metrics[i].name == result.metrics[i].name);
+            CHECK(whole.metrics[i].value == result.metrics[i].value);
+        }
+    }
+}
+
+TEST_CASE("a stretch of time is snapped outwards to windows, and its parts add up to the whole traffic") {
+    const Case c = make_case(6);
+    const KernelRun run = run_of(c, gpu("teaching:2"));
+    const int64_t length = run.result.windows.length, cycles = run.result.cycles;
+    REQUIRE(cycles > 3 * length);
+    const MemoryTraffic one = traffic_between(run, length + 1, 2 * length);
+    CHECK(one.begin == length);
+    CHECK(one.end == 2 * length);
+    const MemoryTraffic two = traffic_between(run, length - 1, length + 1);
+    CHECK(two.begin == 0);
+    CHECK(two.end == 2 * length);
+    CHECK(traffic_between(run, -5, 1).begin == 0);
+    CHECK(traffic_between(run, cycles + 10 * length, cycles + 11 * length).end == cycles);
+    const MemoryTraffic first = traffic_between(run, 0, 2 * length), rest = traffic_between(run, 2 * length, cycles);
+    const MemoryTraffic whole = traffic_of(run);
+    CHECK(rest.end == cycles);
+    for (const Link& link : whole.links) {
+        INFO(link.name);
+        CHECK(link_of(first, link.name).bytes + link_of(rest, link.name).bytes == link.bytes);
+        CHECK(link_of(first, link.name).requests + link_of(rest, link.name).requests == link.requests);
+    }
+    CHECK(first.l1_hits + rest.l1_hits == whole.l1_hits);
+    CHECK(whole.l1_bytes == uint32_t{run.gpu.l1_bytes});  // this GPU's shared memory is apart
+    CHECK(whole.shared_bytes == uint32_t{run.gpu.shared_per_sm});
+}
+
+TEST_CASE("a launch without windows answers for the whole of it") {
+    const Case c = make_case(4);
+    TimedOptions plain;
+    plain.trace = false;
+    const KernelRun run = run_of(c, gpu("v100"), plain);
+    CHECK(traffic_between(run, 5, 6).end == run.result.cycles);
+    CHECK(metrics_between(run, 5, 6).metrics.size() == run.result.metrics.size());
+}
+
+TEST_CASE("reads of every second word ask for half of the bytes that move") {
+    Builder b;
+    const int32_t tid = b.r32(), value = b.r32();
+    b.program.registers_per_thread = 32;
+    b.special(SpecialRegister::tid_x, tid);
+    b.lanes(simt::test::mul32, Type::u32, value, tid, b.word(2));
+    const int32_t address = b.element_address(value);
+    b.load(Space::global, Type::u32, value, address);
+    b.store(Space::global, Type::u32, address, value);
+    b.exit();
+    Case c;
+    c.program = finished(b.program);
+    c.address = simt::test::put(c.memory, std::vector<uint32_t>(512), "data");
+    c.config = config_of({1}, {256}, {c.address});
+    const KernelRun run = run_of(c, gpu("v100"));
+    REQUIRE_FALSE(run.result.fault);
+    const MemoryTraffic traffic = traffic_of(run);
+    CHECK(link_of(traffic, "global_load").requests == 8);
+    CHECK(link_of(traffic, "global_load").bytes == 256 * 4);
+    CHECK(link_of(traffic, "l1_global_load").bytes == 256 * 8);
+    CHECK(link_of(traffic, "l1_from_l2").bytes == 256 * 8);
+    CHECK(link_of(traffic, "dram_read").bytes == 256 * 8);
+    CHECK(link_of(traffic, "global_store").bytes == 256 * 4);
+    CHECK(link_of(traffic, "l1_global_store").bytes == 256 * 8);
+    CHECK(link_of(traffic, "l1_to_l2").bytes == 256 * 8);
+    CHECK(link_of(traffic, "shared_load").bytes == 0);
+    CHECK(traffic.l1_bytes + traffic.shared_bytes == uint32_t{run.gpu.l1_bytes});
+    const double seconds = static_cast<double>(run.result.cycles) / (1530 * 1e6);
+    CHECK(std::abs(link_of(traffic, "dram_read").percent_of_peak - 100 * 256 * 8 / seconds / 900e9) < 1e-6);
+    std::set<std::string_view> names;
+    for (const Link& link : traffic.links) CHECK(names.insert(link.name).second);
+    CHECK(traffic.link("no_such_link") == nullptr);
+}
+
+TEST_CASE("bytes asked for by several lanes count once as used, and as often as asked as wanted") {
+    uint64_t addresses[32];
+    for (uint64_t i = 0; i < 32; ++i) addresses[i] = 4096 + 4 * (i / 2);
+    CHECK(used_bytes(addresses, 0xffffffffu, 4) == 64);
+    for (uint64_t i = 0; i < 32; ++i) addresses[i] = 4096;
+    CHECK(used_bytes(addresses, 0xffffffffu, 8) == 8);
+    CHECK(used_bytes(addresses, 0, 8) == 0);
+    Rng rng(9);
+    for (int round = 0; round < 200; ++round) {
+        const uint32_t bytes = 1u << rng.below(5), mask = static_cast<uint32_t>(rng.next());
+        std::set<uint64_t> touched;
+        for (uint32_t i = 0; i < 32; ++i) {
+            addresses[i] = 1000 + rng.below(300);
+            if ((mask >> i & 1) == 0) continue;
+            for (uint32_t k = 0; k < bytes; ++k) touched.insert(addresses[i] + k);
+        }
+        CHECK(used_bytes(addresses, mask, bytes) == touched.size());
+    }
+}
+
+}  // namespace model_windows_test
