@@ -71,14 +71,14 @@ void fill_extremes(Array& array, uint64_t below, uint64_t seed) {
     }
 }
 
-struct Shape {
+struct LaunchShape {
     std::string text;  // "n=25 block=12"
     simt::Dim3 grid, block;
     std::vector<KernelArgument> arguments;
 };
 
-Result<Shape> make_shape(const Exercise& exercise, const std::string& text) {
-    Shape shape;
+Result<LaunchShape> make_shape(const Exercise& exercise, const std::string& text) {
+    LaunchShape shape;
     shape.text = text;
     std::map<std::string, double> variables;
     std::istringstream in(text);
@@ -112,7 +112,7 @@ Result<Shape> make_shape(const Exercise& exercise, const std::string& text) {
 }
 
 // The shape's arguments with generated buffers replaced by this filling's values.
-Result<std::vector<KernelArgument>> filled_arguments(const Shape& shape, const Filling& filling,
+Result<std::vector<KernelArgument>> filled_arguments(const LaunchShape& shape, const Filling& filling,
                                                      const std::filesystem::path& folder) {
     std::vector<KernelArgument> arguments = shape.arguments;
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -144,7 +144,7 @@ std::vector<simt::Fault> races_of(const simt::LaunchResult& result) {
     return races;
 }
 
-Result<Outcome> run_once(const Program& program, const Exercise& exercise, const Shape& shape,
+Result<Outcome> run_once(const Program& program, const Exercise& exercise, const LaunchShape& shape,
                          const std::vector<KernelArgument>& arguments, const RunOptions& options,
                          const std::string& source = {}, bool racecheck = false) {
     simt::Memory memory(uint64_t{1} << 30);
@@ -234,14 +234,14 @@ std::string value_text(const Array& array, size_t i) {
     return "?";
 }
 
-std::string describe_case(const Shape& shape, const Filling& filling) {
+std::string describe_case(const LaunchShape& shape, const Filling& filling) {
     return fmt::format("{}{}grid {},{},{}, block {},{},{}, inputs {}", shape.text, shape.text.empty() ? "" : ", ",
                        shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, filling.name);
 }
 
 // One timed launch on the first shape, as a scene's result, so that figure_of reads it.
 Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const Exercise& exercise, const Program& program,
-                                                     const Shape& shape, const Filling& filling, const RunOptions& options,
+                                                     const LaunchShape& shape, const Filling& filling, const RunOptions& options,
                                                      const std::string& source, bool racecheck) {
     Scene where;
     where.gpu = exercise.gpu;
@@ -351,13 +351,13 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
     const std::vector<std::string> asked = check.value().names();
     const bool racecheck = std::find(asked.begin(), asked.end(), "races") != asked.end();
     std::optional<std::vector<simt::Fault>> races;  // of that launch
-    std::vector<Shape> shapes;
+    std::vector<LaunchShape> shapes;
     for (const std::string& text : exercise.shapes) {
-        Result<Shape> shape = make_shape(exercise, text);
+        Result<LaunchShape> shape = make_shape(exercise, text);
         if (!shape) return shape.error();
         shapes.push_back(std::move(shape).value());
     }
-    for (const Shape& shape : shapes)
+    for (const LaunchShape& shape : shapes)
         for (const Filling& filling : fillings) {
             if (!wrong.empty() || report.fault) continue;
             Result<std::vector<KernelArgument>> arguments = filled_arguments(shape, filling, lesson.folder);
