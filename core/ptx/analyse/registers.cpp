@@ -9,7 +9,7 @@ namespace lockstep::ptx {
 namespace {
 
 constexpr size_t most_words = size_t{8} << 20;  // of all live sets together: 64 MiB
-constexpr size_t most_steps = 200'000'000;
+constexpr size_t most_work = 200'000'000;
 constexpr uint32_t reserved = 2;
 
 struct LiveSet {
@@ -116,7 +116,7 @@ uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, co
         }
     };
     const size_t round_cost = words * blocks.size() + (end - begin) + 1;
-    const size_t most_rounds = std::max<size_t>(8, most_steps / round_cost);
+    const size_t most_rounds = std::max<size_t>(8, most_work / round_cost);
     size_t rounds = 0;
     for (bool changed = true; changed && rounds < most_rounds; ++rounds) {
         changed = false;

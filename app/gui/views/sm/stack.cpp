@@ -35,7 +35,7 @@ struct Card {
 };
 
 // What is on show: the stack at a step of the warp, from its history or from the replay.
-struct Shown {
+struct StackShown {
     int64_t step = 0;
     const std::vector<simt::StackEntry>* stack = nullptr;  // null: not known (yet)
     const simt::WarpHistory* history = nullptr;            // where it has the step
@@ -45,8 +45,8 @@ struct Shown {
     const simt::WarpStep* now() const { return history ? &history->steps[static_cast<size_t>(step)] : nullptr; }
 };
 
-Shown shown_of(const Session& session, const Snapshot& snapshot) {
-    Shown shown;
+StackShown shown_of(const Session& session, const Snapshot& snapshot) {
+    StackShown shown;
     shown.step = std::max<int64_t>(0, session.history_step);
     if (snapshot.kernel) shown.program = snapshot.kernel->program.get();
     const auto& history = snapshot.history;
@@ -97,7 +97,7 @@ bool is_caller(const std::vector<simt::StackEntry>& stack, size_t place) {
 }
 
 // Those of an entry's own lanes for which nothing but `ret` is left.
-uint32_t returned_at(const Shown& shown, size_t place) {
+uint32_t returned_at(const StackShown& shown, size_t place) {
     const auto& stack = *shown.stack;
     if (shown.program == nullptr || place + 1 == stack.size()) return 0;
     return returned_lanes(*shown.program, stack) & stack[place].mask & ~lanes_above(stack, place);
@@ -123,7 +123,7 @@ std::string name_of_path(const simt::StackEntry& entry, size_t place, bool runni
     return running ? "all together" : "where all meet";
 }
 
-std::vector<Card> cards_of(const Shown& shown, bool independent) {
+std::vector<Card> cards_of(const StackShown& shown, bool independent) {
     std::vector<Card> cards;
     const auto& stack = *shown.stack;
     for (size_t i = stack.size(); independent && i-- > 0;) {
@@ -183,7 +183,7 @@ size_t calls_of(const std::vector<simt::StackEntry>& stack) {
     return calls;
 }
 
-std::string caption_of(const Session& session, const Shown& shown, bool independent) {
+std::string caption_of(const Session& session, const StackShown& shown, bool independent) {
     if (session.reveal_steps == 0) return "The paths of this warp stay hidden until you lock an answer.";
     const auto& stack = *shown.stack;
     std::string text;
@@ -207,7 +207,7 @@ class StackView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const Shown shown = shown_of(session, *snapshot);
+        const StackShown shown = shown_of(session, *snapshot);
         const bool independent = is_independent(*snapshot);
         if (shown.stack == nullptr) {
             const Rect body = ui.panel(area, {.title = title_of(independent)});
@@ -270,7 +270,7 @@ class StackView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        const Shown shown = shown_of(session, *snapshot);
+        const StackShown shown = shown_of(session, *snapshot);
         const bool independent = is_independent(*snapshot);
         if (shown.stack == nullptr)
             return std::string(title_of(independent)) + ": no warp has run yet, or its stack is being replayed.";

@@ -15,7 +15,7 @@ namespace lockstep::gui {
 namespace {
 
 constexpr float pad = 6, title_height = 24, block_gap = 8;
-constexpr uint64_t most_cells = 1100, most_labels = 420;  // quads: a cell is one, a digit another
+constexpr uint64_t most_thread_cells = 1100, most_labels = 420;  // quads: a cell is one, a digit another
 
 struct Seen {  // what may be seen of the recorded warp: nothing while a prediction is open
     const simt::WarpHistory* history = nullptr;
@@ -236,14 +236,14 @@ class ThreadsView final : public View {
                 const auto fit = [&](float height) {
                     const auto down =
                         static_cast<uint64_t>(std::max(0.0f, (height + block_gap) / (plan.block_h + block_gap)));
-                    return std::min({all, plan.per_row * down, std::max<uint64_t>(1, most_cells / threads)});
+                    return std::min({all, plan.per_row * down, std::max<uint64_t>(1, most_thread_cells / threads)});
                 };
                 const bool rest = fit(r.h) < all;  // a line says how many more
                 const uint64_t shown = across == 0 ? 0 : fit(r.h - (rest ? 20.0f : 0.0f));
                 plan.shown = std::max<uint64_t>(1, shown);
                 best = plan;
                 if (whole ? shown == all
-                          : shown >= std::min<uint64_t>({all, 4, std::max<uint64_t>(1, most_cells / threads)}))
+                          : shown >= std::min<uint64_t>({all, 4, std::max<uint64_t>(1, most_thread_cells / threads)}))
                     return plan;
             }
         return best;
