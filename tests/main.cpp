@@ -6,11 +6,15 @@
 #include <catch2/catch.hpp>
 #endif
 
+#include "tests/tasks.h"
+
 namespace lockstep::device {
-[[gnu::weak]] void serve_task(int argc, char** argv);  // there in tests that link what starts compilers
+[[gnu::weak]] extern const system::ChildTask nvrtc_task;  // there in tests that link what starts compilers
 }
 
 int main(int argc, char** argv) {
-    if (lockstep::device::serve_task != nullptr) lockstep::device::serve_task(argc, argv);
+    using namespace lockstep;
+    if (&device::nvrtc_task != nullptr) test_tasks().push_back(device::nvrtc_task);
+    system::serve_task(argc, argv, test_tasks());
     return Catch::Session().run(argc, argv);
 }

@@ -14,7 +14,7 @@
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
-#include "core/base/user_folders.h"
+#include "core/system/system.h"
 #include "lessons/player/cluster_training.h"
 
 namespace lockstep::gui {
@@ -168,8 +168,8 @@ int run_app(const AppOptions& options) {
     if (!options.model.empty() && options.step == 0) scene.training_steps = 10;
     scene.paced = !still && has_display();
     if (scene.paced) {
-        scene.progress_file = state_folder() / "progress.jsonl";
-        scene.kernel_file = state_folder() / "kernels.json";
+        scene.progress_file = system::state_folder() / "progress.jsonl";
+        scene.kernel_file = system::state_folder() / "kernels.json";
     }
     bool own = !options.open.empty() || page_of(options.view).first == "kernel";
     for (const ViewRow& row : views()) own = own || (row.name == options.view && row.workspace == "kernel");

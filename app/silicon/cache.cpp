@@ -6,8 +6,8 @@
 #include "app/silicon/compare.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/user_folders.h"
 #include "core/device/kernels/kernel_library.h"
+#include "core/system/system.h"
 
 namespace lockstep::device {
 namespace {
@@ -16,9 +16,7 @@ constexpr size_t largest_cache = size_t{4} << 20, most_kept = 20'000;
 
 const std::string& running_program() {
     static const std::string hash = [] {
-        std::error_code error;
-        const auto binary = std::filesystem::read_symlink("/proc/self/exe", error);
-        const auto bytes = error ? Result<std::string>(Diagnostic{error.message()}) : read_file(binary);
+        const auto bytes = read_file(system::own_executable());
         return bytes ? fmt::format("{:016x}", fnv1a64(bytes.value())) : std::string();
     }();
     return hash;
@@ -27,7 +25,7 @@ const std::string& running_program() {
 }  // namespace
 
 std::filesystem::path silicon_cache_file() {
-    return cache_folder() / "silicon.json";
+    return system::cache_folder() / "silicon.json";
 }
 
 std::string silicon_key(const model::GpuSpec& gpu, const PackRow& row) {

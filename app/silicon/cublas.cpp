@@ -6,7 +6,8 @@
 
 #include <cstdlib>
 
-#include "core/device/compile/child_process.h"
+#include "core/device/cuda/nvidia_libraries.h"
+#include "core/system/system.h"
 
 namespace lockstep::device {
 
@@ -29,19 +30,19 @@ Cublas::~Cublas() {
 
 std::unique_ptr<Cublas> Cublas::open() {
     const char* const chosen = std::getenv("LOCKSTEP_LIBCUBLAS");
-    Library library;
+    system::Library library;
     if (chosen && *chosen) {
-        library = load_library({chosen}, {});
+        library = system::load_library({chosen}, {});
     } else {
         const std::vector<std::filesystem::path> folders = nvidia_library_folders();
         for (const char* const version : {".13", ".12", ".11", ""})  // pip's finds its other half only where that is loaded
-            if (!library.handle && load_library({fmt::format("libcublasLt.so{}", version)}, folders).handle)
-                library = load_library({fmt::format("libcublas.so{}", version)}, folders);
+            if (!library.handle && system::load_library({fmt::format("libcublasLt.so{}", version)}, folders).handle)
+                library = system::load_library({fmt::format("libcublas.so{}", version)}, folders);
     }
     if (!library.handle) return nullptr;
     auto f = std::make_unique<Functions>();
     const auto find = [&](const char* name, auto& function) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol_of(library, name));
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(system::symbol_of(library, name));
         return function != nullptr;
     };
     void* handle = nullptr;

@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <sstream>
 
+#include "app/silicon/nccl.h"
 #include "app/silicon/silicon.h"
+#include "app/silicon/training.h"
 #include "core/base/files.h"
-#include "core/device/compile/child_process.h"
+#include "core/system/system.h"
 
 namespace lockstep::device {
 namespace {
@@ -80,21 +82,18 @@ SiliconOptions options_of(const std::vector<std::string>& words) {
     return options;
 }
 
-std::string guard_words(const ChildOutcome& outcome, double patience) {
-    if (outcome.end == ChildOutcome::End::timed_out)
+std::string guard_words(const system::ChildOutcome& outcome, double patience) {
+    if (outcome.end == system::ChildOutcome::End::timed_out)
         return fmt::format("it gave no answer for {:.0f} s and was ended", patience);
-    if (outcome.end == ChildOutcome::End::killed)
-        return fmt::format("the process that measured it was ended by signal {} ({})", outcome.status,
-                           strsignal(outcome.status));
+    if (outcome.end == system::ChildOutcome::End::killed)
+        return "the process that measured it was ended by " + system::signal_text(outcome.status);
     return fmt::format("the process that measured it ended with status {}", outcome.status);
 }
 
-}  // namespace
-
-void measure_as_child(const std::vector<std::string>& words, SiliconParts more, const SayLine& say) {
+void measure_as_child(const std::vector<std::string>& words, const system::SayLine& say) {
     const std::string &path = words.at(0), &device = words.at(1);
     SiliconOptions options = options_of(words);
-    options.more = std::move(more);
+    options.more = further_parts();
     const auto sayer = [&say](std::string word) {
         return [&say, word = std::move(word)](std::string_view what) { say(word + "\t" + guarded_line(std::string(what))); };
     };
@@ -120,6 +119,14 @@ void measure_as_child(const std::vector<std::string>& words, SiliconParts more, 
     }
 }
 
+}  // namespace
+
+SiliconParts further_parts() {
+    return {{"training", nn::measure_training}, {"nccl", comm::measure_nccl}};
+}
+
+const system::ChildTask measuring_task = {.name = "silicon", .speak = measure_as_child};
+
 void measure_silicon_guarded(SiliconFile& file, const std::string& path, const std::string& device,
                              const SiliconOptions& options, double patience) {
     const auto begin = GuardClock::now();
@@ -130,8 +137,8 @@ void measure_silicon_guarded(SiliconFile& file, const std::string& path, const s
             if (own.budget <= 0) return;
         }
         GuardHeard heard;
-        const ChildOutcome outcome = hear_task(
-            silicon_task, words_of(path, device, own),
+        const system::ChildOutcome outcome = system::hear_task(
+            measuring_task.name, words_of(path, device, own),
             [&](std::string_view line) {
                 hear_line(heard, options, line);
                 return patience;

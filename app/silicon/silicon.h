@@ -16,6 +16,7 @@
 #include "core/base/dtype.h"
 #include "core/base/result.h"
 #include "core/device/device.h"
+#include "core/system/system.h"
 
 namespace lockstep::device {
 
@@ -140,7 +141,7 @@ class PackLaunch {
 
 // ---- Measuring.
 class SiliconRun;
-// Parts that modules above this one measure: "training" (core/nn), "nccl" (core/comm). Without one the part is left out.
+// Parts beside those that need a device alone: "training", "nccl". Without one the part is left out.
 using SiliconParts = std::map<std::string, std::function<void(SiliconRun&)>, std::less<>>;
 struct SiliconOptions {
     std::vector<std::string> parts;                  // empty: all
@@ -196,13 +197,12 @@ void measure_silicon(SiliconFile& file, const std::string& device, const Silicon
 // The same in a child process that keeps what there is in the file `path`: a row whose kernel breaks the GPU's context, or
 // in which the driver crashes or says nothing for `patience` seconds, is noted as failed, and another child goes on behind
 // it. `file`, which is what `path` holds, is as it is on the disk afterwards. Throws Failure as above, and where a GPU does
-// not come back. The child is this program again, with a pack of its own: somewhere in it there is a ChildTask
-// (child_process.h) called silicon_task that calls measure_as_child().
-inline constexpr std::string_view silicon_task = "silicon";
-void measure_as_child(const std::vector<std::string>& words, SiliconParts more,
-                      const std::function<void(std::string_view line)>& say);
+// not come back. The child is this program again: its main() serves measuring_task.
+extern const system::ChildTask measuring_task;
 void measure_silicon_guarded(SiliconFile& file, const std::string& path, const std::string& device,
                              const SiliconOptions& options, double patience = 120);
+
+SiliconParts further_parts();  // what `lockstep silicon` measures beside: SiliconOptions::more
 
 // Figures of many repeats. `values` is not empty.
 double median_of(std::vector<double> values);

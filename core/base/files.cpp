@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/base/sizes.h"
+#include "core/system/system.h"
 
 namespace lockstep {
 
@@ -92,6 +93,20 @@ void write_file(const std::filesystem::path& path, const std::function<void(std:
     }
 }
 
+void write_durably(const std::filesystem::path& path, std::string_view contents) {
+    if (const std::string problem = system::write_durably(path, contents); !problem.empty())
+        throw Failure(Diagnostic{problem, {path.string()}});
+}
+
+TemporaryFolder::TemporaryFolder() : path_(system::make_temporary_folder()) {
+    if (path_.empty()) throw Failure("no folder for temporary files can be made", ExitStatus::missing);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+}
+
 const std::filesystem::path& resource_root() {
     namespace fs = std::filesystem;
     static const fs::path root = [] {
@@ -104,9 +119,7 @@ const std::filesystem::path& resource_root() {
             throw Failure(fmt::format("LOCKSTEP_HOME is '{}', which holds no kernels/ptx and lessons folders", home),
                           ExitStatus::missing);
         }
-        std::error_code error;
-        const fs::path binary = fs::read_symlink("/proc/self/exe", error);
-        if (!error)
+        if (const fs::path binary = system::own_executable(); !binary.empty())
             for (fs::path p = binary.parent_path();; p = p.parent_path()) {
                 if (is_root(p)) return p;
                 if (is_root(p / "share" / "lockstep")) return p / "share" / "lockstep";

@@ -22,6 +22,23 @@ void write_file(const std::filesystem::path& path, std::string_view contents);
 // The same of what is too large to be held: `write` puts it out piece by piece.
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
+// The same for what must survive: flushed to the disk before it replaces what stood at `path`. On any failure (a full disk,
+// a limit, no permission) an earlier file is as it was, and Failure says which step failed and why. Folders are made.
+void write_durably(const std::filesystem::path& path, std::string_view contents);
+
+// An empty folder, gone with the object. Throws Failure(missing).
+class TemporaryFolder {
+  public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
 // The folder that holds kernels/, lessons/ and assets/: $LOCKSTEP_HOME, a folder above the running binary,
 // <prefix>/share/lockstep, or the source tree that the binary was built from. Throws Failure(missing).
 const std::filesystem::path& resource_root();

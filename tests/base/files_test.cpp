@@ -10,7 +10,7 @@
 
 #include "core/base/rng.h"
 #include "core/base/sizes.h"
-#include "core/base/user_folders.h"
+#include "core/system/system.h"
 #include "tests/catch.h"
 
 namespace base_files_test {
@@ -153,14 +153,14 @@ TEST_CASE("what a user keeps lies where XDG says, below the home folder without 
     setenv("HOME", "/home/ada", 1);
     setenv("XDG_STATE_HOME", "/data/state", 1);
     setenv("XDG_CACHE_HOME", "/data/cache", 1);
-    CHECK(state_folder() == "/data/state/lockstep");
-    CHECK(cache_folder() == "/data/cache/lockstep");
+    CHECK(system::state_folder() == "/data/state/lockstep");
+    CHECK(system::cache_folder() == "/data/cache/lockstep");
     setenv("XDG_STATE_HOME", "state", 1);
     unsetenv("XDG_CACHE_HOME");
-    CHECK(state_folder() == "/home/ada/.local/state/lockstep");
-    CHECK(cache_folder() == "/home/ada/.cache/lockstep");
+    CHECK(system::state_folder() == "/home/ada/.local/state/lockstep");
+    CHECK(system::cache_folder() == "/home/ada/.cache/lockstep");
     unsetenv("HOME");
-    CHECK(cache_folder() == std::filesystem::temp_directory_path() / "lockstep");
+    CHECK(system::cache_folder() == std::filesystem::temp_directory_path() / "lockstep");
 }
 
 TEST_CASE("a text is read without its byte-order mark, and UTF-16 is refused by name") {

@@ -10,6 +10,7 @@
 #include "core/device/compile/compilers.h"
 #include "core/device/kernels/kernel_library.h"
 #include "tests/catch.h"
+#include "tests/tasks.h"
 
 namespace device_compile_test {
 
@@ -32,30 +33,30 @@ std::vector<std::string> compilers_here() {
 }
 
 std::mutex held_by_a_thread;
-const ChildTask tasks[] = {
-    {"test abort", [](const std::vector<std::string>&) -> std::string { std::abort(); }},
+const TestTasks tasks = {
+    {"test abort", +[](const std::vector<std::string>&) -> std::string { std::abort(); }},
     {"test print",
-     [](const std::vector<std::string>& words) {
+     +[](const std::vector<std::string>& words) {
          std::string text = std::filesystem::current_path().string();
          for (const std::string& word : words) text += "|" + word;
          return text + "|";
      }},
     {"test wait",
-     [](const std::vector<std::string>&) -> std::string {
+     +[](const std::vector<std::string>&) -> std::string {
          for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
      }},
     {"test lock",
-     [](const std::vector<std::string>&) -> std::string {
+     +[](const std::vector<std::string>&) -> std::string {
          const std::lock_guard lock(held_by_a_thread);
          return "locked";
      }},
-    {"test say lock",
-     [](const std::vector<std::string>&, const SayLine& say) {
+    {"test say lock", nullptr,
+     +[](const std::vector<std::string>&, const system::SayLine& say) {
          const std::lock_guard lock(held_by_a_thread);
          say("locked");
      }},
-    {"test say",
-     [](const std::vector<std::string>& words, const SayLine& say) {
+    {"test say", nullptr,
+     +[](const std::vector<std::string>& words, const system::SayLine& say) {
          for (const std::string& word : words) say(word);
          if (words.back() == "crash") std::abort();
          if (words.back() == "throw") throw std::runtime_error("told to");
@@ -250,22 +251,23 @@ TEST_CASE("a source that would compile for ever or fill the memory ends in a sen
 
 TEST_CASE("a child process is bounded in time and output, and a crash in it stays there") {
     const TemporaryFolder folder;
-    using End = ChildOutcome::End;
-    CHECK(run_program("/bin/sh", {"-c", "sleep 60"}, folder.path(), {.seconds = 0.2}).end == End::timed_out);
-    CHECK(run_program("/bin/sh", {"-c", "sleep 60 & exit 0"}, folder.path(), {.seconds = 0.2}).end == End::timed_out);
-    CHECK(run_program("/bin/sh", {"-c", "yes"}, folder.path(), {.output_bytes = 10000}).end == End::too_much_output);
-    CHECK(run_program("/bin/sh", {"-c", "kill -SEGV $$"}, folder.path()).end == End::killed);
-    CHECK(run_program("/no/such/program", {}, folder.path()).succeeded() == false);
-    const ChildOutcome said =
-        run_program("/bin/sh", {"-c", "pwd; echo \"$0\"; exit 3", "$(touch x); `touch y`"}, folder.path());
+    using End = system::ChildOutcome::End;
+    CHECK(system::run_program("/bin/sh", {"-c", "sleep 60"}, folder.path(), {.seconds = 0.2}).end == End::timed_out);
+    CHECK(system::run_program("/bin/sh", {"-c", "sleep 60 & exit 0"}, folder.path(), {.seconds = 0.2}).end ==
+          End::timed_out);
+    CHECK(system::run_program("/bin/sh", {"-c", "yes"}, folder.path(), {.output_bytes = 10000}).end == End::too_much_output);
+    CHECK(system::run_program("/bin/sh", {"-c", "kill -SEGV $$"}, folder.path()).end == End::killed);
+    CHECK(system::run_program("/no/such/program", {}, folder.path()).succeeded() == false);
+    const system::ChildOutcome said =
+        system::run_program("/bin/sh", {"-c", "pwd; echo \"$0\"; exit 3", "$(touch x); `touch y`"}, folder.path());
     CHECK(said.status == 3);
     CHECK(said.output == folder.path().string() + "\n$(touch x); `touch y`\n");
     CHECK(std::filesystem::is_empty(folder.path()));
-    CHECK(run_task("test abort", {}, folder.path()).end == End::killed);
-    CHECK(run_task("test print", {"a", "b c", ""}, folder.path()).output == folder.path().string() + "|a|b c||");
-    CHECK(run_task("test print", {std::string(100000, 'x')}, folder.path()).output.size() > 100000);
-    CHECK(run_task("test wait", {}, folder.path(), {.seconds = 0.2}).end == End::timed_out);
-    CHECK(run_task("no such task", {}, folder.path()).succeeded() == false);
+    CHECK(system::run_task("test abort", {}, folder.path()).end == End::killed);
+    CHECK(system::run_task("test print", {"a", "b c", ""}, folder.path()).output == folder.path().string() + "|a|b c||");
+    CHECK(system::run_task("test print", {std::string(100000, 'x')}, folder.path()).output.size() > 100000);
+    CHECK(system::run_task("test wait", {}, folder.path(), {.seconds = 0.2}).end == End::timed_out);
+    CHECK(system::run_task("no such task", {}, folder.path()).succeeded() == false);
 }
 
 // A child that was only forked would inherit the lock that another thread holds, and wait for ever.
@@ -278,9 +280,9 @@ TEST_CASE("a task runs while another thread of the parent holds every lock") {
         done.get_future().wait();
     });
     held.get_future().wait();
-    const ChildOutcome outcome = run_task("test lock", {}, folder.path(), {.seconds = 10});
+    const system::ChildOutcome outcome = system::run_task("test lock", {}, folder.path(), {.seconds = 10});
     std::string heard;
-    const ChildOutcome said = hear_task(
+    const system::ChildOutcome said = system::hear_task(
         "test say lock", {},
         [&](std::string_view line) {
             heard += line;
@@ -295,9 +297,9 @@ TEST_CASE("a task runs while another thread of the parent holds every lock") {
 }
 
 TEST_CASE("a task that says lines is heard as it goes, and ended when it is silent for too long") {
-    using End = ChildOutcome::End;
+    using End = system::ChildOutcome::End;
     const auto hear = [](const std::vector<std::string>& words, std::string& heard) {
-        return hear_task(
+        return system::hear_task(
             "test say", words,
             [&](std::string_view line) {
                 heard += "|" + std::string(line);
@@ -314,7 +316,7 @@ TEST_CASE("a task that says lines is heard as it goes, and ended when it is sile
     CHECK(hear({"hang"}, hang).end == End::timed_out);
     CHECK(hang == "|hang");
     std::string none;
-    CHECK_FALSE(hear_task(
+    CHECK_FALSE(system::hear_task(
                     "no such task", {}, [](std::string_view) { return 10; }, 10)
                     .succeeded());
 }

@@ -5,11 +5,11 @@
 #include <sstream>
 
 #include "core/base/files.h"
-#include "core/device/compile/child_process.h"
 #include "core/device/compile/kernels_only.h"
 #include "core/device/compile/source_tokens.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/ptx/ptx.h"
+#include "core/system/system.h"
 #include "tests/catch.h"
 #include "tests/compilers_here.h"
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/files.h"
 #include "core/nn/data/files/checkpoint.h"
-#include "core/nn/data/files/durable_file.h"
 #include "core/nn/data/files/parameter_arrays.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/kept_options.h"

@@ -25,10 +25,11 @@
 #include "core/base/files.h"
 #include "core/base/rng.h"
 #include "core/device/arguments.h"
-#include "core/device/compile/child_process.h"
 #include "core/device/devices.h"
 #include "core/device/kernels/kernel_library.h"
+#include "core/system/system.h"
 #include "tests/catch.h"
+#include "tests/tasks.h"
 
 namespace silicon_silicon_test {
 
@@ -108,17 +109,18 @@ std::vector<float> whole_floats(size_t count) {  // sums of them are exact
 }  // namespace
 
 #if defined(__linux__)
-static const ChildTask hangs("test driver that hangs", [](const std::vector<std::string>&, const SayLine& say) {
-    say(std::to_string(getpid()));
-    for (;;) pause();
-});
+static const TestTasks hangs = {
+    {"test driver that hangs", nullptr, [](const std::vector<std::string>&, const system::SayLine& say) {
+         say(std::to_string(getpid()));
+         for (;;) pause();
+     }}};
 
 TEST_CASE("the process that measures is gone when the one that waits for it is killed") {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     const pid_t waits = fork();
     if (waits == 0) {
-        hear_task(
+        system::hear_task(
             "test driver that hangs", {},
             [&](std::string_view line) {
                 const pid_t measures = std::atoi(std::string(line).c_str());

@@ -1,7 +1,6 @@
 // `lockstep plan`: a training step on a machine of any size, derived; and with --search the best ways to split it. See
 // core/parallel/plan/planner.h.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "core/base/nearest.h"
 #include "core/base/tell.h"
 #include "core/parallel/plan/search.h"
+#include "core/system/system.h"
 
 namespace lockstep::cli {
 namespace {
@@ -241,7 +241,7 @@ void search_and_print(const PlanOptions& o, bool quiet, nlohmann::ordered_json& 
     if (request.gpus > 1 << 20) throw Failure("a plan is for at most 1,048,576 GPUs");
     request.memory_limit_gb = o.memory_limit;
     request.most = o.most;
-    if (::isatty(STDERR_FILENO))
+    if (system::errors_go_to_a_terminal())
         request.progress = [](size_t tried, size_t of) {
             if (tried % 50 == 0 || tried == of) tell("\r{} of {} plans", tried, of);
             if (tried == of) tell("\n");

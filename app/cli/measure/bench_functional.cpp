@@ -9,6 +9,7 @@
 #include <map>
 
 #include "app/cli/measure/bench_kernels.h"
+#include "core/system/system.h"
 
 namespace lockstep::cli {
 namespace {
@@ -70,12 +71,6 @@ const FunctionalRow functional_rows[] = {
     {"functional/divergent", "trip count differs by lane, 1 core", divergent_slice},
 };
 
-double thread_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
 struct Slice {
     double instructions = 0, seconds = 0, wall = 0;
     double cost() const { return seconds / instructions; }
@@ -92,10 +87,10 @@ Slice run_slice(BenchKernel& k, bool checked) {
     simt::LaunchOptions options;
     options.racecheck = options.initcheck = checked;
     const auto wall = std::chrono::steady_clock::now();
-    const double begin = thread_seconds();
+    const double begin = system::thread_seconds();
     const simt::LaunchResult result = simt::launch(*k.program, k.config, k.memory, options);
     Slice slice;
-    slice.seconds = thread_seconds() - begin;
+    slice.seconds = system::thread_seconds() - begin;
     slice.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     slice.instructions = static_cast<double>(result.warp_instructions);
     check_bench(result);

@@ -14,24 +14,13 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/measure/silicon.h"
-#include "app/silicon/nccl.h"
-#include "app/silicon/training.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
-#include "core/device/compile/child_process.h"
 
 namespace lockstep::cli {
 namespace {
 
 constexpr size_t largest_silicon_file = size_t{16} << 20;
-
-device::SiliconParts parts_above() {
-    return {{"training", nn::measure_training}, {"nccl", comm::measure_nccl}};
-}
-const device::ChildTask measuring(device::silicon_task,
-                                  [](const std::vector<std::string>& words, const device::SayLine& say) {
-                                      device::measure_as_child(words, parts_above(), say);
-                                  });
 
 device::SiliconFile read_silicon(const std::string& path) {
     return device::parse_silicon(read_file(path, largest_silicon_file).value(), path).value();
@@ -106,7 +95,7 @@ void add_silicon(CLI::App& app, int&) {
                  options.budget / 60);
         };
         options.failed = [](const device::SiliconFailure& row) { tell("not measured: {}: {}\n", row.name, row.why); };
-        options.more = parts_above();
+        options.more = device::further_parts();
         if (chosen->device.starts_with("cuda:")) {
             device::measure_silicon_guarded(file, chosen->out, chosen->device, options, chosen->patience);
         } else {

@@ -10,7 +10,7 @@
 
 #include "core/base/files.h"
 #include "core/base/tell.h"
-#include "core/device/compile/child_process.h"
+#include "core/system/system.h"
 
 namespace lockstep::cli {
 
@@ -41,14 +41,14 @@ std::vector<BenchRow> torch_bench(std::string_view wanted) {
     const auto script = resource_root() / "tests/reference/torch_bench.py";
     const std::vector<std::string> arguments = {script.string(), "--models", joined(chosen), "--threads", joined(threads),
                                                 "--seconds",     "1"};
-    device::ChildLimits limits;
+    system::ChildLimits limits;
     limits.seconds = 240;
     limits.memory_bytes = uint64_t{64} << 30;  // address space: PyTorch maps far more than it uses
-    const device::TemporaryFolder folder;
-    std::set<std::filesystem::path> pythons = {device::find_program({"python3"}), "/usr/bin/python3"};
+    const TemporaryFolder folder;
+    std::set<std::filesystem::path> pythons = {system::find_program({"python3"}), "/usr/bin/python3"};
     for (const auto& python : pythons) {
         if (python.empty() || !std::filesystem::exists(python) || !std::filesystem::exists(script)) continue;
-        const device::ChildOutcome outcome = device::run_program(python, arguments, folder.path(), limits);
+        const system::ChildOutcome outcome = system::run_program(python, arguments, folder.path(), limits);
         if (!outcome.succeeded()) continue;  // 3: no PyTorch here
         const auto json = nlohmann::json::parse(outcome.output, nullptr, false);
         if (json.is_discarded() || !json.contains("rows")) continue;

@@ -1,6 +1,5 @@
 // `lockstep train`: a training run, one line a step; with `--json -` one JSON object a line on stdout and nothing else.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>

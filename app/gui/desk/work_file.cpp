@@ -6,14 +6,14 @@
 #include <sstream>
 
 #include "core/base/diagnostic.h"
-#include "core/base/user_folders.h"
+#include "core/system/system.h"
 #include "lessons/player/expression.h"
 
 namespace lockstep::gui {
 
 std::filesystem::path work_file(const lessons::Lesson& lesson, const lessons::Exercise& exercise) {
     namespace fs = std::filesystem;
-    const fs::path file = state_folder() / "exercises" / lesson.id / fs::path(exercise.file).filename();
+    const fs::path file = system::state_folder() / "exercises" / lesson.id / fs::path(exercise.file).filename();
     std::error_code error;
     if (fs::exists(file, error)) return file;
     fs::create_directories(file.parent_path(), error);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -324,7 +323,7 @@ RankResult run_mpi(const MpiOptions& options, const std::function<void(Communica
         const auto* failure = dynamic_cast<const Failure*>(&thrown);
         const int status = failure ? static_cast<int>(failure->status) : 1;
         MPI_Abort(MPI_COMM_WORLD, status);
-        _exit(status);
+        system::exit_now(status);
     }
     process.result.time_us = *std::max_element(process.clock.begin(), process.clock.end());
     return process.result;

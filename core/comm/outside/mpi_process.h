@@ -4,7 +4,6 @@
 #pragma once
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -22,6 +21,7 @@
 #include "core/comm/collectives/checks.h"
 #include "core/comm/network/traffic.h"
 #include "core/comm/outside/mpi.h"
+#include "core/system/system.h"
 
 namespace lockstep::comm {
 
@@ -182,7 +182,7 @@ struct MpiProcess {
         tell("error: deadlock after {:g} s: {}\n", options.timeout_s, deadlock.text());
         std::fflush(stderr);
         MPI_Abort(MPI_COMM_WORLD, 1);
-        _exit(1);
+        system::exit_now(1);
     }
 };
 

@@ -14,8 +14,9 @@
 
 #include "core/base/diagnostic.h"
 #include "core/comm/collectives/collectives.h"
-#include "core/device/compile/child_process.h"
 #include "core/device/cuda/cuda_driver.h"
+#include "core/device/cuda/nvidia_libraries.h"
+#include "core/system/system.h"
 
 namespace lockstep::comm {
 namespace {
@@ -45,12 +46,12 @@ struct NcclLibrary {
 std::variant<NcclLibrary, std::string> open_nccl() {
     const char* const chosen = std::getenv("LOCKSTEP_LIBNCCL");
     const std::string name = chosen && *chosen ? chosen : "libnccl.so.2";
-    const device::Library library = device::load_library(
+    const system::Library library = system::load_library(
         {name}, chosen && *chosen ? std::vector<std::filesystem::path>{} : device::nvidia_library_folders());
     if (!library.handle) return fmt::format("there is no NCCL here ({} was not found): install libnccl2", name);
     NcclLibrary n;
     const auto find = [&](const char* symbol, auto& function) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(device::symbol_of(library, symbol));
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(system::symbol_of(library, symbol));
         return function != nullptr;
     };
     const bool complete = find("ncclGetUniqueId", n.unique_id) && find("ncclCommInitRank", n.init) &&

@@ -13,7 +13,8 @@ namespace lockstep::device {
 
 namespace {
 std::filesystem::path program() {
-    return find_program({"clang++", "clang++-19", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14"}, {});
+    return system::find_program(
+        {"clang++", "clang++-19", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14"}, {});
 }
 
 std::optional<std::string> version() {
@@ -21,7 +22,7 @@ std::optional<std::string> version() {
         if (program().empty()) return std::nullopt;
         const TemporaryFolder folder;
         const std::string text =
-            run_program(program(), {"--version"}, folder.path()).output;  // "Debian clang version 14.0.6\n..."
+            system::run_program(program(), {"--version"}, folder.path()).output;  // "Debian clang version 14.0.6\n..."
         const size_t at = text.find("version ");
         if (at == std::string::npos) return std::nullopt;
         return "clang " + text.substr(at + 8, text.find_first_of(" \n-", at + 8) - at - 8);
@@ -103,7 +104,7 @@ CompilerRun run(const CompileRequest& request) {
     }
     for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-o", "out.ptx", std::string(source_name)});
-    CompilerRun result{run_program(program(), arguments, folder, request.limits), {}};
+    CompilerRun result{system::run_program(program(), arguments, folder, request.limits), {}};
     if (!result.outcome.succeeded()) {
         if (libclc().empty()) result.outcome.output = with_missing_functions(result.outcome.output);
         return result;

@@ -61,17 +61,17 @@ bool has_host_code(const std::string& source, const std::string& messages) {
 }
 
 Diagnostic why(const CompilerRun& run, const std::string& version, const CompileRequest& request, const std::string& file) {
-    const ChildLimits& limits = request.limits;
+    const system::ChildLimits& limits = request.limits;
     switch (run.outcome.end) {
-        case ChildOutcome::End::timed_out:
+        case system::ChildOutcome::End::timed_out:
             return {fmt::format("{} took longer than {:g} s and was ended", version, limits.seconds), {file}};
-        case ChildOutcome::End::too_much_output:
+        case system::ChildOutcome::End::too_much_output:
             return {fmt::format("{} printed too much and was ended", version), {file}};
-        case ChildOutcome::End::killed:
+        case system::ChildOutcome::End::killed:
             return {fmt::format("{} crashed or ran out of memory on this source", version), {file}};
-        case ChildOutcome::End::not_started:
+        case system::ChildOutcome::End::not_started:
             return {fmt::format("{} could not be started", version), {file}};
-        case ChildOutcome::End::exited:
+        case system::ChildOutcome::End::exited:
             break;
     }
     if (auto error = first_error(run.outcome.output, request.source, file, request.include))
@@ -109,7 +109,7 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     if (!options.arch.empty() && !is_arch(options.arch))
         return Diagnostic{fmt::format("'{}' is no architecture: they are written like sm_75", options.arch)};
 
-    ChildLimits limits;
+    system::ChildLimits limits;
     limits.seconds = options.seconds;
     const TemporaryFolder folder;
     write_file(folder.path() / source_name, cuda_source);
@@ -125,7 +125,8 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     };
     keep_messages(run);
     const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };
-    if (run.outcome.end == ChildOutcome::End::timed_out) return why(run, version, request, file);  // no second one as long
+    if (run.outcome.end == system::ChildOutcome::End::timed_out)
+        return why(run, version, request, file);  // no second one as long
     // NVRTC knows no host code and no host headers: a whole program needs nvcc, and its errors are the true ones.
     if (failed(run) && options.compiler.empty() && &compiler == &nvrtc && nvcc.version() &&
         has_host_code(cuda_source, run.outcome.output)) {

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/device/compile/child_process.h"
+#include "core/system/system.h"
 
 namespace lockstep::device {
 
 inline constexpr std::string_view source_name = "source.cu";  // what the student's file is called while it is compiled
 
 struct CompilerRun {
-    ChildOutcome outcome;  // output: the compiler's messages
+    system::ChildOutcome outcome;  // output: the compiler's messages
     std::string ptx;
     bool templates = false;  // run_kernels_only: there are templates of kernels
 };
@@ -26,7 +26,7 @@ struct CompileRequest {
     std::vector<std::string> include;  // absolute folders
     std::vector<std::string> define;   // "N=16"
     std::filesystem::path folder;      // holds source.cu
-    ChildLimits limits;
+    system::ChildLimits limits;
     bool kernels_only = false;       // source.cu is without the host's part: what is unmarked is the device's
     std::vector<std::string> first;  // headers to include before the source
 };
@@ -44,6 +44,7 @@ std::vector<std::string> preprocessor_options(const CompileRequest& request);
 std::string own_target(int arch);
 
 extern const Compiler nvrtc, nvcc, clang;
+extern const system::ChildTask nvrtc_task;  // main() serves it: NVRTC runs in a child process
 
 inline constexpr size_t largest_source = size_t{4} << 20;  // bytes
 

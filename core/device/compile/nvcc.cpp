@@ -10,14 +10,14 @@ namespace lockstep::device {
 
 namespace {
 std::filesystem::path program() {
-    return find_program({"nvcc"}, {"/usr/local/cuda/bin"});
+    return system::find_program({"nvcc"}, {"/usr/local/cuda/bin"});
 }
 
 std::optional<std::string> version() {
     static const std::optional<std::string> found = []() -> std::optional<std::string> {
         if (program().empty()) return std::nullopt;
         const TemporaryFolder folder;
-        const std::string text = run_program(program(), {"--version"}, folder.path()).output;
+        const std::string text = system::run_program(program(), {"--version"}, folder.path()).output;
         const size_t at = text.find("release ");
         if (at == std::string::npos) return std::nullopt;
         return "nvcc " + text.substr(at + 8, text.find(',', at) - at - 8);
@@ -27,7 +27,8 @@ std::optional<std::string> version() {
 
 std::string lowest_arch(const std::filesystem::path& folder) {
     static const std::string lowest = [&]() -> std::string {
-        const ChildOutcome listed = run_program(program(), {"--list-gpu-arch"}, folder);  // "compute_75\n...", ascending
+        const system::ChildOutcome listed =
+            system::run_program(program(), {"--list-gpu-arch"}, folder);  // "compute_75\n...", ascending
         if (!listed.succeeded() || !listed.output.starts_with("compute_")) return "sm_75";
         return "sm_" + listed.output.substr(8, listed.output.find('\n') - 8);
     }();
@@ -43,7 +44,7 @@ CompilerRun run(const CompileRequest& request) {
     std::vector<std::string> arguments = {"-ptx", "-lineinfo", "-std=c++17", "-arch=" + target, "-o", "out.ptx"};
     for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
     arguments.emplace_back(source_name);
-    CompilerRun result{run_program(program(), arguments, request.folder, request.limits), {}};
+    CompilerRun result{system::run_program(program(), arguments, request.folder, request.limits), {}};
     if (!result.outcome.succeeded()) return result;
     const auto ptx = read_file(request.folder / "out.ptx", size_t{64} << 20);
     if (ptx) result.ptx = ptx.value();

@@ -1,12 +1,13 @@
 // NVRTC, NVIDIA's compiler as a library, found at run time: https://docs.nvidia.com/cuda/nvrtc. Needs no header of NVIDIA's:
-// the few functions used are declared here. It compiles in a child process (a ChildTask), so that no source can take the
-// program along.
+// the few functions used are declared here. It compiles in a child process (a system::ChildTask), so that no source can take
+// the program along.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/base/files.h"
 #include "core/device/compile/compilers.h"
+#include "core/device/cuda/nvidia_libraries.h"
 
 namespace lockstep::device {
 
@@ -14,7 +15,7 @@ namespace {
 struct Nvrtc {
     using Program = void*;
     using Status = int;  // 0 is success
-    Library library;
+    system::Library library;
     Status (*version)(int* major, int* minor) = nullptr;
     Status (*create)(Program*, const char* source, const char* name, int headers, const char* const* texts,
                      const char* const* names) = nullptr;
@@ -31,10 +32,10 @@ struct Nvrtc {
 const Nvrtc& loaded() {
     static const Nvrtc instance = [] {
         Nvrtc n;
-        n.library = load_library({"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"},
-                                 {"/usr/local/cuda/lib64", "/usr/local/cuda/lib"});
+        n.library = system::load_library({"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"},
+                                         {"/usr/local/cuda/lib64", "/usr/local/cuda/lib"});
         const auto take = [&](auto& function, const char* name) {
-            function = reinterpret_cast<std::decay_t<decltype(function)>>(symbol_of(n.library, name));
+            function = reinterpret_cast<std::decay_t<decltype(function)>>(system::symbol_of(n.library, name));
             return function != nullptr;
         };
         n.complete = take(n.version, "nvrtcVersion") && take(n.create, "nvrtcCreateProgram") &&
@@ -105,7 +106,7 @@ std::string compile_here(const std::vector<std::string>& words) {
 }
 
 CompilerRun run(const CompileRequest& request) {
-    ChildLimits limits = request.limits;
+    system::ChildLimits limits = request.limits;
     limits.output_bytes = size_t{64} << 20;  // the PTX comes this way too
     const std::string& arch = request.arch;
     std::vector<std::string> options = {"-arch=" + (arch.empty()              ? lowest_arch(request.least_arch)
@@ -119,7 +120,7 @@ CompilerRun run(const CompileRequest& request) {
     }
     if (request.kernels_only) options.push_back("-default-device");
     for (std::string& option : preprocessor_options(request)) options.push_back(std::move(option));
-    CompilerRun result{run_task("nvrtc", options, request.folder, limits), {}};
+    CompilerRun result{system::run_task(nvrtc_task.name, options, request.folder, limits), {}};
     std::string& output = result.outcome.output;
     if (!result.outcome.succeeded()) return result;
     const size_t zero = std::min(output.find('\0'), output.size());
@@ -129,8 +130,9 @@ CompilerRun run(const CompileRequest& request) {
     return result;
 }
 
-const ChildTask task("nvrtc", compile_here);
 }  // namespace
+
+const system::ChildTask nvrtc_task = {.name = "nvrtc", .answer = compile_here};
 
 const Compiler nvrtc = {"nvrtc", "NVRTC of the CUDA toolkit (Debian package nvidia-cuda-toolkit)", version, run};
 

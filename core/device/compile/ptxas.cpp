@@ -41,7 +41,7 @@ std::string first_line_of(const std::string& text) {
 }  // namespace
 
 PtxasRegisters ptxas_registers(const ptx::Program& program, const std::string& compute) {
-    const std::filesystem::path ptxas = find_program({"ptxas"}, {"/usr/local/cuda/bin"});
+    const std::filesystem::path ptxas = system::find_program({"ptxas"}, {"/usr/local/cuda/bin"});
     if (ptxas.empty())
         throw Failure(
             "there is no ptxas on this machine: it comes with the CUDA toolkit (Debian package nvidia-cuda-toolkit)",
@@ -52,11 +52,11 @@ PtxasRegisters ptxas_registers(const ptx::Program& program, const std::string& c
     std::erase(gpu, '.');
     std::string refused;
     for (const std::string& target : {gpu, program.target, std::string("sm_75"), std::string("sm_90")}) {
-        const ChildOutcome outcome =
-            run_program(ptxas, {"-v", "-arch=" + target, "-o", "kernel.cubin", "kernel.ptx"}, folder.path());
+        const system::ChildOutcome outcome =
+            system::run_program(ptxas, {"-v", "-arch=" + target, "-o", "kernel.cubin", "kernel.ptx"}, folder.path());
         if (outcome.succeeded())
             if (const auto count = registers_in(outcome.output, program.kernel)) return {*count, target};
-        refused = outcome.end == ChildOutcome::End::timed_out ? "it took too long" : first_line_of(outcome.output);
+        refused = outcome.end == system::ChildOutcome::End::timed_out ? "it took too long" : first_line_of(outcome.output);
     }
     throw Failure(fmt::format("ptxas tells no registers of {}: {}", program.shown_name(),
                               refused.empty() ? std::string("it says nothing") : refused));

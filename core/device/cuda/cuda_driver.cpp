@@ -1,25 +1,26 @@
-// dlopen, one row a function. Windows would look for nvcuda.dll in a twin of this file.
+// The driver as a library that is loaded at run time, one row a function.
 #include "core/device/cuda/cuda_driver.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+
+#include "core/system/system.h"
 
 namespace lockstep::device {
 namespace {
 
 template <class Function>
-bool find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
+bool find(const system::Library& library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(system::symbol_of(library, name));
     return function != nullptr;
 }
 
 std::variant<CudaDriver, std::string> open_driver() {
     const char* const chosen = std::getenv("LOCKSTEP_LIBCUDA");
-    const std::string name = chosen && *chosen ? chosen : "libcuda.so.1";
-    void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) return fmt::format("no NVIDIA driver here ({} was not found): install the GPU's driver", name);
+    const std::string name = chosen && *chosen ? chosen : system::library_name("libcuda.so.1", "nvcuda.dll");
+    const system::Library library = system::load_library({name});
+    if (!library.handle) return fmt::format("no NVIDIA driver here ({} was not found): install the GPU's driver", name);
     CudaDriver d;
     const bool complete =
         find(library, "cuInit", d.init) && find(library, "cuDriverGetVersion", d.driver_version) &&
@@ -44,7 +45,7 @@ std::variant<CudaDriver, std::string> open_driver() {
         find(library, "cuArrayDestroy", d.destroy_array) && find(library, "cuMemcpy3D_v2", d.copy_array) &&
         find(library, "cuTexObjectCreate", d.create_texture) && find(library, "cuTexObjectDestroy", d.destroy_texture) &&
         find(library, "cuSurfObjectCreate", d.create_surface) && find(library, "cuSurfObjectDestroy", d.destroy_surface);
-    if (!complete) return fmt::format("{} is not a CUDA driver that can be used here: {}", name, dlerror());
+    if (!complete) return fmt::format("{} is not a CUDA driver that can be used here: it lacks functions of CUDA 11", name);
     find(library, "cuTensorMapEncodeTiled", d.encode_tiled);
     // What an older driver may lack; of a name with versions the first, whose structs stay as they were.
     if (!(find(library, "cuGraphCreate", d.create_graph) && find(library, "cuGraphDestroy", d.destroy_graph) &&

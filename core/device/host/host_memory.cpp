@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <iterator>
 #include <new>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+
+#include "core/system/system.h"
 
 namespace lockstep::device {
 
@@ -41,9 +40,7 @@ std::byte* HostMemory::allocate(size_t bytes) {
         const size_t whole = round_up(std::max(size, least_piece), piece_unit);
         auto* memory = static_cast<std::byte*>(::operator new[](whole, std::align_val_t{piece_unit}, std::nothrow));
         if (!memory) return nullptr;
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-        madvise(memory, whole, MADV_HUGEPAGE);  // refused where the system has no large pages: then with small ones
-#endif
+        if (piece_unit == large_page) system::advise_large_pages(memory, whole);
         Piece& piece = pieces_[memory];
         piece.memory.reset(memory);
         piece.bytes = whole;

@@ -1,6 +1,5 @@
 // Matrix products by oneDNN's row-major sgemm, one thread a call: OpenMP's threads spin where they wait, which on a busy
 // machine takes milliseconds a product. C is cut into bands instead, for our own threads.
-#include <dlfcn.h>
 #include <dnnl.h>
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/device/kernels/matmul.h"
+#include "core/system/system.h"
 
 namespace lockstep::device {
 
@@ -26,7 +26,7 @@ constexpr int64_t products_of_part = 3 << 19;
 void keep_to_one_thread() {
     thread_local const bool done = [] {
         using Set = void (*)(int);
-        if (const auto set = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
+        if (const auto set = reinterpret_cast<Set>(system::symbol_of_program("omp_set_num_threads"))) set(1);
         return true;
     }();
     static_cast<void>(done);

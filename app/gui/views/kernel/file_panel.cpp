@@ -7,6 +7,7 @@
 
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
+#include "core/system/system.h"
 
 namespace lockstep::gui {
 namespace {
@@ -19,8 +20,8 @@ std::string folder_part(const std::string& path) {
 }
 
 std::string with_home(const std::string& path) {
-    const char* home = std::getenv("HOME");
-    return path.starts_with("~/") && home != nullptr ? std::string(home) + path.substr(1) : path;
+    const std::string home = system::home_folder().string();
+    return path.starts_with("~/") && !home.empty() ? home + path.substr(1) : path;
 }
 
 }  // namespace

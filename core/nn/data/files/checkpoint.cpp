@@ -8,7 +8,6 @@
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/base/nearest.h"
-#include "core/nn/data/files/durable_file.h"
 #include "core/nn/data/files/safetensors.h"
 #include "core/nn/data/refusal.h"
 

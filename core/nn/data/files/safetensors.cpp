@@ -8,7 +8,6 @@
 #include <set>
 
 #include "core/base/files.h"
-#include "core/nn/data/files/durable_file.h"
 #include "core/nn/data/refusal.h"
 
 namespace lockstep::nn {

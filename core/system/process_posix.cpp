@@ -1,7 +1,6 @@
 // Child processes by fork and exec: parent and child share one pipe; the child leads a process group, so that ending it ends
 // what it started. Between fork and exec the child calls async-signal-safe functions only: another thread may have held any
 // lock.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -18,14 +17,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
-#include "core/base/diagnostic.h"
-#include "core/device/compile/child_process.h"
+#include "core/system/system.h"
 
-namespace lockstep::device {
+namespace lockstep::system {
 
 namespace {
 namespace fs = std::filesystem;
@@ -176,37 +175,28 @@ bool write_all(int descriptor, std::string_view text) {
 constexpr std::string_view task_program = "lockstep-task";
 constexpr double most_starting_seconds = 10;  // of a program on a busy machine, before its task begins
 
-struct Task {
-    std::string name;
-    ChildTask::Function function = nullptr;
-    ChildTask::Speaker speaker = nullptr;
-};
-std::vector<Task>& tasks() {
-    static std::vector<Task> all;
-    return all;
-}
 bool& serves_tasks() {
     static bool serves = false;
     return serves;
 }
 
 // In the child, once the task is known. Bounds are set here: a sanitizer's start would break them.
-[[noreturn]] void speak(const Task& task, const char* condition, const std::vector<std::string>& words) {
+[[noreturn]] void speak(const ChildTask& task, const char* condition, const std::vector<std::string>& words) {
     const int said = std::atoi(condition);
     if (fcntl(said, F_SETFD, FD_CLOEXEC) != 0) _exit(126);  // what the task starts does not keep it open
     const SayLine say = [said](std::string_view line) {
         if (!write_all(said, std::string(line) + "\n")) _exit(126);
     };
     say("");  // it begins
-    task.speaker(words, say);
+    task.speak(words, say);
     _exit(0);
 }
-[[noreturn]] void answer(const Task& task, const char* condition, const std::vector<std::string>& words) {
+[[noreturn]] void answer(const ChildTask& task, const char* condition, const std::vector<std::string>& words) {
     ChildLimits limits;
     if (std::sscanf(condition, "%lf %" SCNu64 " %" SCNu64, &limits.seconds, &limits.memory_bytes, &limits.file_bytes) != 3)
         _exit(126);
     bound_this_process(limits, own_address_space());
-    _exit(write_all(STDOUT_FILENO, task.function(words)) ? 0 : 126);
+    _exit(write_all(STDOUT_FILENO, task.answer(words)) ? 0 : 126);
 }
 }  // namespace
 
@@ -217,27 +207,28 @@ ChildOutcome run_program(const fs::path& program, const std::vector<std::string>
     return start(program.string(), words, bare_environment(folder), folder, limits, [&] { bound_this_process(limits, 0); });
 }
 
-ChildTask::ChildTask(std::string_view name, Function function) {
-    tasks().push_back({.name = std::string(name), .function = function});
-}
-ChildTask::ChildTask(std::string_view name, Speaker speaker) {
-    tasks().push_back({.name = std::string(name), .speaker = speaker});
-}
-
-void serve_task(int argc, char** argv) {
+void serve_task(int argc, char** argv, std::span<const ChildTask> tasks) {
     serves_tasks() = true;
     if (argc < 3 || std::string_view(argv[0]) != task_program) return;
     const std::vector<std::string> words(argv + 3, argv + argc);
-    for (const Task& task : tasks()) {
+    for (const ChildTask& task : tasks) {
         if (task.name != argv[1]) continue;
         try {
-            if (task.speaker) speak(task, argv[2], words);
+            if (task.speak) speak(task, argv[2], words);
             answer(task, argv[2], words);
         } catch (...) {
             _exit(126);
         }
     }
     _exit(127);
+}
+
+std::string signal_text(int status) {
+    return fmt::format("signal {} ({})", status, strsignal(status));
+}
+
+void exit_now(int status) {
+    _exit(status);
 }
 
 ChildOutcome run_task(std::string_view name, const std::vector<std::string>& words, const fs::path& folder,
@@ -337,59 +328,4 @@ fs::path find_program(const std::vector<std::string>& names, const std::vector<f
     return {};
 }
 
-Library load_library(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
-    for (const std::string& name : names) {
-        if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return {handle, name};
-        for (const fs::path& folder : folders)
-            if (void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL))
-                return {handle, (folder / name).string()};
-    }
-    return {};
-}
-
-std::vector<fs::path> nvidia_library_folders() {
-    std::vector<fs::path> folders = {"/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib",
-                                     "/usr/local/cuda/targets/sbsa-linux/lib", "/opt/cuda/lib64"};
-    std::vector<fs::path> roots, packages;  // of Pythons: lib/python3*/{site,dist}-packages
-    std::error_code error;
-    for (const char* const name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-        if (const char* const root = std::getenv(name); root && *root) roots.emplace_back(root);
-    for (const fs::path& python : {find_program({"python3"}), find_program({"python"})}) {
-        if (python.empty()) continue;
-        roots.push_back(python.parent_path().parent_path());
-        if (const fs::path real = fs::canonical(python, error); !error) roots.push_back(real.parent_path().parent_path());
-    }
-    if (const char* const home = std::getenv("HOME"); home && *home) roots.push_back(fs::path(home) / ".local");
-    for (const char* const root : {"/usr/local", "/usr", "/opt/conda", "/opt/venv"}) roots.emplace_back(root);
-    for (const fs::path& root : roots)
-        for (const char* const lib : {"lib", "lib64"})
-            for (const auto& entry : fs::directory_iterator(root / lib, error))
-                if (entry.path().filename().string().starts_with("python3"))
-                    for (const char* const kind : {"site-packages", "dist-packages"})
-                        packages.push_back(entry.path() / kind);
-    packages.emplace_back("/usr/lib/python3/dist-packages");
-    for (const fs::path& package : packages)
-        for (const auto& entry : fs::directory_iterator(package / "nvidia", error))
-            if (const fs::path folder = entry.path() / "lib";
-                fs::is_directory(folder, error) && std::find(folders.begin(), folders.end(), folder) == folders.end())
-                folders.push_back(folder);
-    return folders;
-}
-
-void* symbol_of(const Library& library, const char* name) {
-    return library.handle ? dlsym(library.handle, name) : nullptr;
-}
-
-TemporaryFolder::TemporaryFolder() {
-    std::error_code error;
-    std::string pattern = (fs::temp_directory_path(error) / "lockstep-XXXXXX").string();
-    if (error || !mkdtemp(pattern.data()))
-        throw Failure(fmt::format("no folder for temporary files can be made as '{}'", pattern), ExitStatus::missing);
-    path_ = pattern;
-}
-TemporaryFolder::~TemporaryFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-}
-
-}  // namespace lockstep::device
+}  // namespace lockstep::system

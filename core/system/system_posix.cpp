@@ -1,0 +1,153 @@
+// Libraries by dlopen, files by descriptors, folders as the XDG base directory specification names them.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "core/system/system.h"
+
+namespace lockstep::system {
+namespace fs = std::filesystem;
+
+Library load_library(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
+    for (const std::string& name : names) {
+        if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return {handle, name};
+        for (const fs::path& folder : folders)
+            if (void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL))
+                return {handle, (folder / name).string()};
+    }
+    return {};
+}
+
+void* symbol_of(const Library& library, const char* name) {
+    return library.handle ? dlsym(library.handle, name) : nullptr;
+}
+
+void* symbol_of_program(const char* name) {
+    return dlsym(RTLD_DEFAULT, name);
+}
+
+std::string library_name(std::string_view posix, std::string_view) {
+    return std::string(posix);
+}
+
+fs::path own_executable() {
+    std::error_code error;
+    const fs::path path = fs::read_symlink("/proc/self/exe", error);
+    return error ? fs::path() : path;
+}
+
+fs::path home_folder() {
+    const char* const home = std::getenv("HOME");
+    return home != nullptr && *home != 0 ? fs::path(home) : fs::path();
+}
+
+namespace {
+
+// Below the variable's folder when it is an absolute path (a relative one is to be ignored), else below the home folder,
+// else among the temporary files.
+fs::path user_folder(const char* variable, const char* below_home) {
+    const char* const set = std::getenv(variable);
+    const fs::path home = home_folder();
+    const fs::path base = set != nullptr && *set == '/' ? fs::path(set)
+                          : !home.empty()               ? home / below_home
+                                                        : fs::temp_directory_path();
+    return base / "lockstep";
+}
+
+struct Descriptor {
+    int number;
+    ~Descriptor() {
+        if (number >= 0) ::close(number);
+    }
+    int close() { return ::close(std::exchange(number, -1)); }
+};
+
+struct TemporaryFile {  // removed unless it was renamed
+    std::string path;
+    ~TemporaryFile() {
+        if (!path.empty()) ::unlink(path.c_str());
+    }
+};
+
+}  // namespace
+
+fs::path state_folder() {
+    return user_folder("XDG_STATE_HOME", ".local/state");
+}
+
+fs::path cache_folder() {
+    return user_folder("XDG_CACHE_HOME", ".cache");
+}
+
+fs::path make_temporary_folder() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "lockstep-XXXXXX").string();
+    return !error && mkdtemp(pattern.data()) ? fs::path(pattern) : fs::path();
+}
+
+std::string write_durably(const fs::path& path, std::string_view contents) {
+    const auto failed = [](const char* step, int error) {
+        return fmt::format("the file cannot be {}: {}", step, std::strerror(error));
+    };
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    std::error_code ignored;
+    fs::create_directories(folder, ignored);
+
+    TemporaryFile temporary{path.string() + ".XXXXXX"};
+    Descriptor file{::mkostemp(temporary.path.data(), O_CLOEXEC)};
+    if (file.number < 0) {
+        const int error = errno;
+        temporary.path.clear();
+        return failed("made", error);
+    }
+    ::fchmod(file.number, 0644);
+    for (size_t done = 0; done < contents.size();) {
+        const ssize_t wrote = ::write(file.number, contents.data() + done, contents.size() - done);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) return failed("written", wrote < 0 ? errno : ENOSPC);
+        done += static_cast<size_t>(wrote);
+    }
+    if (::fsync(file.number) != 0) return failed("flushed to the disk", errno);
+    if (file.close() != 0) return failed("closed", errno);
+    if (::rename(temporary.path.c_str(), path.c_str()) != 0) return failed("put in its place", errno);
+    temporary.path.clear();
+    // The rename itself reaches the disk with the folder; where folders cannot be flushed it is none the worse.
+    const Descriptor place{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (place.number >= 0) ::fsync(place.number);
+    return "";
+}
+
+void prepare_process() {
+    // Stdout can be read only: what is written there fails as before, and says so.
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file)
+        if (fcntl(file, F_GETFD) < 0 && open("/dev/null", file == STDERR_FILENO ? O_WRONLY : O_RDONLY) != file) break;
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+bool errors_go_to_a_terminal() {
+    return isatty(STDERR_FILENO) != 0;
+}
+
+double thread_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+void advise_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+    madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace lockstep::system

@@ -1,0 +1,126 @@
+// Libraries by LoadLibrary, files by handles, folders below %LOCALAPPDATA%.
+#define NOMINMAX
+#define WIN32_LEAN_AND_MEAN
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <io.h>
+#include <windows.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+#include "core/system/system.h"
+
+namespace lockstep::system {
+namespace fs = std::filesystem;
+
+Library load_library(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
+    for (const std::string& name : names) {
+        if (HMODULE handle = LoadLibraryW(fs::path(name).c_str())) return {handle, name};
+        for (const fs::path& folder : folders)
+            if (HMODULE handle = LoadLibraryW((folder / name).c_str())) return {handle, (folder / name).string()};
+    }
+    return {};
+}
+
+void* symbol_of(const Library& library, const char* name) {
+    return library.handle ? reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library.handle), name)) : nullptr;
+}
+
+void* symbol_of_program(const char* name) {
+    return reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(nullptr), name));
+}
+
+std::string library_name(std::string_view, std::string_view windows) {
+    return std::string(windows);
+}
+
+fs::path own_executable() {
+    std::wstring path(32768, L'\0');
+    path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
+    return path;
+}
+
+fs::path home_folder() {
+    const wchar_t* const home = _wgetenv(L"USERPROFILE");
+    return home ? fs::path(home) : fs::path();
+}
+
+namespace {
+
+fs::path local_folder() {
+    const wchar_t* const local = _wgetenv(L"LOCALAPPDATA");
+    return (local ? fs::path(local) : fs::temp_directory_path()) / "lockstep";
+}
+
+std::string failed(const char* step) {
+    return fmt::format("the file cannot be {}: {}", step, std::system_category().message(static_cast<int>(GetLastError())));
+}
+
+// A name beside or below `folder` that nobody has yet.
+fs::path fresh_name(const fs::path& folder, const std::wstring& begin) {
+    static unsigned count = 0;
+    return folder / (begin + std::to_wstring(GetCurrentProcessId()) + L"-" + std::to_wstring(GetTickCount64()) + L"-" +
+                     std::to_wstring(++count));
+}
+
+}  // namespace
+
+fs::path state_folder() {
+    return local_folder() / "state";
+}
+
+fs::path cache_folder() {
+    return local_folder() / "cache";
+}
+
+fs::path make_temporary_folder() {
+    std::error_code error;
+    const fs::path folder = fresh_name(fs::temp_directory_path(error), L"lockstep-");
+    return !error && fs::create_directory(folder, error) ? folder : fs::path();
+}
+
+std::string write_durably(const fs::path& path, std::string_view contents) {
+    std::error_code ignored;
+    if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
+    const fs::path temporary = fresh_name(path.parent_path(), path.filename().wstring() + L".");
+    HANDLE file = CreateFileW(temporary.c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
+    if (file == INVALID_HANDLE_VALUE) return failed("made");
+    std::string problem;
+    for (size_t done = 0; done < contents.size() && problem.empty();) {
+        DWORD count = 0;
+        const auto most = static_cast<DWORD>(std::min<size_t>(contents.size() - done, size_t{1} << 30));
+        if (!WriteFile(file, contents.data() + done, most, &count, nullptr)) problem = failed("written");
+        done += count;
+    }
+    if (problem.empty() && !FlushFileBuffers(file)) problem = failed("flushed to the disk");
+    CloseHandle(file);
+    if (problem.empty() && !MoveFileExW(temporary.c_str(), path.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
+        problem = failed("put in its place");
+    if (!problem.empty()) DeleteFileW(temporary.c_str());
+    return problem;
+}
+
+void prepare_process() {
+    SetConsoleOutputCP(CP_UTF8);
+    for (FILE* const stream : {stdin, stdout, stderr})  // numbers and bytes are the same everywhere
+        if (_fileno(stream) >= 0) _setmode(_fileno(stream), _O_BINARY);
+}
+
+bool errors_go_to_a_terminal() {
+    return _isatty(_fileno(stderr)) != 0;
+}
+
+double thread_seconds() {
+    FILETIME created{}, ended{}, kernel{}, user{};
+    GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user);
+    const auto ticks = [](const FILETIME& time) {
+        return static_cast<double>((uint64_t{time.dwHighDateTime} << 32) | time.dwLowDateTime);
+    };
+    return (ticks(kernel) + ticks(user)) * 1e-7;  // of 100 ns
+}
+
+void advise_large_pages(void*, size_t) {}  // they need a right that few people have
+
+}  // namespace lockstep::system
