@@ -91,7 +91,7 @@ bool Shell::prepare(float screen_scale) {
     if (!fonts.missing.empty() && !told_fonts_) {
         told_fonts_ = true;
         session.post({Request::Kind::tell, 0,
-                      "the text is drawn with a stand-in, install these packages for the intended fonts: " + fonts.missing});
+                      "the text is drawn with a stand-in: this file of the program is missing: " + fonts.missing});
     }
     return true;
 }

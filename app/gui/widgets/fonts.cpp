@@ -1,4 +1,4 @@
-// Loads the fonts where Debian and Ubuntu put them (packages fonts-inter, fonts-jetbrains-mono, fonts-font-awesome).
+// Loads the fonts of assets/fonts, which come with the program.
 // ImGui sizes a font by ascender minus descender and rounds advances up; here sizes are em sizes and advances exact.
 #include "app/gui/widgets/fonts.h"
 
@@ -12,6 +12,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/base/files.h"
+
 namespace lockstep::gui {
 
 namespace {
@@ -19,53 +21,16 @@ namespace {
 struct File {
     int weight;
     bool mono, icons;
-    const char* names[3];
-    const char* package;
+    const char* name;            // in assets/fonts
     std::array<float, 8> sizes;  // 0 ends
 };
 const File files[] = {
-    {400,
-     false,
-     false,
-     {"/usr/share/fonts/opentype/inter/Inter-Regular.otf", "/usr/share/fonts/truetype/inter/Inter-Regular.ttf",
-      "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"},
-     "fonts-inter",
-     {12, 13, 14, 15, 16, 18}},
-    {600,
-     false,
-     false,
-     {"/usr/share/fonts/opentype/inter/Inter-SemiBold.otf", "/usr/share/fonts/truetype/inter/Inter-SemiBold.ttf",
-      "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"},
-     "fonts-inter",
-     {12, 13, 14, 15, 16, 18, 24}},
-    {700,
-     false,
-     false,
-     {"/usr/share/fonts/opentype/inter/Inter-Bold.otf", "/usr/share/fonts/truetype/inter/Inter-Bold.ttf",
-      "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"},
-     "fonts-inter",
-     {12, 15, 16, 18, 20, 24, 32}},
-    {400,
-     true,
-     false,
-     {"/usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Regular.ttf",
-      "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", nullptr},
-     "fonts-jetbrains-mono",
-     {12, 13, 14, 15}},
-    {700,
-     true,
-     false,
-     {"/usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Bold.ttf",
-      "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf", nullptr},
-     "fonts-jetbrains-mono",
-     {12, 13, 14, 15}},
-    {400,
-     false,
-     true,
-     {"/usr/share/fonts/opentype/font-awesome/FontAwesome.otf",
-      "/usr/share/fonts/truetype/font-awesome/fontawesome-webfont.ttf", nullptr},
-     "fonts-font-awesome",
-     {11, 13, 16}},
+    {400, false, false, "Inter-Regular.otf", {12, 13, 14, 15, 16, 18}},
+    {600, false, false, "Inter-SemiBold.otf", {12, 13, 14, 15, 16, 18, 24}},
+    {700, false, false, "Inter-Bold.otf", {12, 15, 16, 18, 20, 24, 32}},
+    {400, true, false, "JetBrainsMono-Regular.ttf", {12, 13, 14, 15}},
+    {700, true, false, "JetBrainsMono-Bold.ttf", {12, 13, 14, 15}},
+    {400, false, true, "FontAwesome.otf", {11, 13, 16}},
 };
 
 // Latin, the Greek and the signs that formulas and captions use.
@@ -102,10 +67,8 @@ Metrics metrics_of(FT_Library library, const char* file, const ImWchar* ranges) 
     return metrics;
 }
 
-const char* first_there(const File& file) {
-    for (const char* name : file.names)
-        if (name != nullptr && std::filesystem::exists(name)) return name;
-    return nullptr;
+std::string path_of(const File& file) {
+    return (resource_root() / "assets" / "fonts" / file.name).string();
 }
 
 // Coverage of the hatch's strokes at a point, in units of the 8 x 8 pattern; `pixel` is one texel in those units.
@@ -155,13 +118,11 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
     FT_Init_FreeType(&library);
     std::vector<Metrics> metrics;
     for (const File& file : files) {
-        const char* name = first_there(file);
-        if (name == nullptr || (name != file.names[0] && std::string_view(name).find("dejavu") != std::string_view::npos)) {
-            if (fonts.missing.find(file.package) == std::string::npos)
-                fonts.missing += (fonts.missing.empty() ? "" : ", ") + std::string(file.package);
-        }
-        if (name == nullptr && file.icons) continue;
-        const Metrics all = name != nullptr ? metrics_of(library, name, file.icons ? icon_ranges : text_ranges) : Metrics{};
+        const std::string path = path_of(file);
+        const bool there = std::filesystem::exists(path);
+        if (!there && fonts.missing.empty()) fonts.missing = path;
+        if (!there && file.icons) continue;
+        const Metrics all = there ? metrics_of(library, path.c_str(), file.icons ? icon_ranges : text_ranges) : Metrics{};
         for (const float size : file.sizes) {
             if (size == 0) break;
             const ImWchar* ranges = file.icons ? icon_ranges : size >= 16 ? headline_ranges : text_ranges;
@@ -175,13 +136,13 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
             Face face{.weight = file.weight, .mono = file.mono, .icons = file.icons, .size = size};
             face.pixels = size * scale * all.height;
             face.font =
-                name != nullptr ? atlas.AddFontFromFileTTF(name, face.pixels, &config, ranges) : atlas.AddFontDefault();
+                there ? atlas.AddFontFromFileTTF(path.c_str(), face.pixels, &config, ranges) : atlas.AddFontDefault();
             if (face.font == nullptr) continue;
             if (!file.icons && size < 16) {  // signs that one of the two lacks
                 static const ImWchar of_mono[] = {0x2299, 0x2299, 0}, of_prose[] = {0x207A, 0x207B, 0};
-                if (const char* other = first_there(files[file.mono ? 0 : 3]); name != nullptr && other != nullptr) {
+                if (const std::string other = path_of(files[file.mono ? 0 : 3]); there && std::filesystem::exists(other)) {
                     config.MergeMode = true;
-                    atlas.AddFontFromFileTTF(other, face.pixels, &config, file.mono ? of_prose : of_mono);
+                    atlas.AddFontFromFileTTF(other.c_str(), face.pixels, &config, file.mono ? of_prose : of_mono);
                 }
             }
             fonts.faces.push_back(face);
