@@ -74,10 +74,10 @@ PackArgument map(PackArgument of, std::vector<uint64_t> dims, std::vector<uint32
     of.box = std::move(box);
     return of;
 }
-PackArgument text_of_number(int64_t value) {
+PackArgument scalar(int64_t value) {
     return {whole, DType::i32, value};
 }
-PackArgument text_of_number(double value) {
+PackArgument scalar(double value) {
     return {real, DType::f32, 0, 0, value};
 }
 uint32_t small(int64_t value) {
@@ -97,20 +97,20 @@ PackRow product_row(std::string_view file, std::string_view kernel, DType type, 
     if (file == sgemm_file) {
         row.grid = {small(n / 256), small(n / 128)};
         row.block = {256};
-        row.arguments = {text_of_number(n), text_of_number(n), text_of_number(n),   text_of_number(1.0), a,        text_of_number(n),
-                         b,         text_of_number(n), text_of_number(0.0), c,           text_of_number(n)};
+        row.arguments = {scalar(n), scalar(n), scalar(n),   scalar(1.0), a,        scalar(n),
+                         b,         scalar(n), scalar(0.0), c,           scalar(n)};
     } else if (file == mma_file) {
         row.grid = {small(n / 256), small(n / 128)};
         row.block = {256};
         row.dynamic_shared = 147456;
-        row.arguments = {a, b, c, text_of_number(n), text_of_number(n), text_of_number(n)};
+        row.arguments = {a, b, c, scalar(n), scalar(n), scalar(n)};
     } else {
         const std::vector<uint64_t> dims = {size(n), size(n)};
         row.grid = {small(sms / 2 * 2)};
         row.block = {384};
         row.dynamic_shared = 229440;
         row.arguments = {
-            map(a, dims, {64, 128}), map(b, dims, {64, 64}), map(c, dims, {64, 64}), text_of_number(n), text_of_number(n), text_of_number(n)};
+            map(a, dims, {64, 128}), map(b, dims, {64, 64}), map(c, dims, {64, 64}), scalar(n), scalar(n), scalar(n)};
     }
     return row;
 }
@@ -131,8 +131,8 @@ PackRow attention_row(bool by_wgmma, int64_t heads, int64_t t, int64_t d, bool c
                          map(out, dims, {64, 64, 1})};
     else
         row.arguments = {in, in, in, out};
-    for (const PackArgument& it : {buffer(DType::f32, heads * t, zeros), text_of_number(t), text_of_number(t), text_of_number(int64_t{causal}),
-                                   text_of_number(1 / std::sqrt(static_cast<double>(d)))})
+    for (const PackArgument& it : {buffer(DType::f32, heads * t, zeros), scalar(t), scalar(t), scalar(int64_t{causal}),
+                                   scalar(1 / std::sqrt(static_cast<double>(d)))})
         row.arguments.push_back(it);
     return row;
 }
@@ -210,13 +210,13 @@ void measure_rows(const Bench& bench) {
                 const PackArgument x = buffer(type, count), y = buffer(type, count, zeros), weight = buffer(type, columns);
                 PackRow row{.name = kernel, .file = rows_file, .kernel = kernel, .grid = {small(rows)}, .block = {256}};
                 if (kind == "layer_norm_block")
-                    row.arguments = {x, weight, weight, y, text_of_number(rows), text_of_number(columns), text_of_number(1e-5)};
+                    row.arguments = {x, weight, weight, y, scalar(rows), scalar(columns), scalar(1e-5)};
                 else if (kind == "rms_norm_block")
-                    row.arguments = {x, weight, y, text_of_number(rows), text_of_number(columns), text_of_number(1e-5)};
+                    row.arguments = {x, weight, y, scalar(rows), scalar(columns), scalar(1e-5)};
                 else if (kind == "softmax_block")
-                    row.arguments = {x, y, text_of_number(rows), text_of_number(columns)};
+                    row.arguments = {x, y, scalar(rows), scalar(columns)};
                 else
-                    row.arguments = {x, weight, x, y, text_of_number(rows), text_of_number(columns)};
+                    row.arguments = {x, weight, x, y, scalar(rows), scalar(columns)};
                 const auto vectors = count * static_cast<int64_t>(size_of(type)) / 16;
                 const PackRow copy{
                     .name = "copy_vectors",
@@ -224,7 +224,7 @@ void measure_rows(const Bench& bench) {
                     .kernel = "copy_vectors",
                     .grid = {small(bench.cuda.attribute(16) * 8)},
                     .block = {256},
-                    .arguments = {buffer(DType::f32, 4 * vectors), buffer(DType::f32, 4 * vectors, zeros), text_of_number(vectors)}};
+                    .arguments = {buffer(DType::f32, 4 * vectors), buffer(DType::f32, 4 * vectors, zeros), scalar(vectors)}};
                 const PackLaunch launch(bench.cuda, row), other(bench.cuda, copy);
                 const CudaLaunch copying = bench.cuda.prepare(other.request());
                 const Pair times = bench.time(launch.request(), [&](void* s) { bench.cuda.enqueue(copying, s); });

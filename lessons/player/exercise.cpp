@@ -241,8 +241,8 @@ std::string describe_case(const LaunchShape& shape, const Filling& filling) {
 
 // One timed launch on the first shape, as a scene's result, so that figure_of reads it.
 Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const Exercise& exercise, const Program& program,
-                                                     const LaunchShape& shape, const Filling& filling, const RunOptions& options,
-                                                     const std::string& source, bool racecheck) {
+                                                     const LaunchShape& shape, const Filling& filling,
+                                                     const RunOptions& options, const std::string& source, bool racecheck) {
     Scene where;
     where.gpu = exercise.gpu;
     Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(lesson, where, options));
