@@ -41,7 +41,7 @@ double modelled_cycles(const model::GpuSpec& gpu, const PackRow& row, const Comp
     const std::string key = options.cache ? silicon_key(gpu, row) : std::string();
     if (options.cache)
         if (const auto known = options.cache->find(key)) return static_cast<double>(*known);
-    if (options.stop.stop_requested()) throw Failure("cancelled");
+    throw_if_stopped(options.stop);
     if (options.kept_only) return std::numeric_limits<double>::quiet_NaN();
     const std::unique_ptr<Device> device = make_sim(gpu, fmt::format("sim:{}", gpu.name), {.stop = options.stop});
     const PackLaunch launch(*device, row);

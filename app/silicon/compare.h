@@ -61,7 +61,7 @@ struct CompareOptions {
     int threads = 1;                // kernels that run side by side: changes no figure
     SiliconCache* cache = nullptr;  // none: everything runs
     bool kept_only = false;         // what the cache lacks does not run: its cycles are not a number
-    std::stop_token stop;           // ends with a Failure that says "cancelled"
+    std::stop_token stop;           // ends with a Cancelled
     // Progress, one call at a time: `done` of `of` kernels are ready, `name` is the one that got ready.
     std::function<void(std::string_view name, size_t done, size_t of)> finished;
 };

@@ -2,6 +2,7 @@
 // A stage that reads input returns Result<T>; deep engine code throws Failure, which carries the same Diagnostic.
 #pragma once
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 #include "core/base/source_location.h"
@@ -35,5 +36,13 @@ struct Failure : std::runtime_error {
     explicit Failure(std::string message, ExitStatus s = ExitStatus::bad_input)
         : Failure(Diagnostic{std::move(message)}, s) {}
 };
+
+// Thrown where work ends early because it was asked to: what waits for it lets it pass, and nobody is told of a failure.
+struct Cancelled : Failure {
+    Cancelled() : Failure("cancelled") {}
+};
+inline void throw_if_stopped(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw Cancelled();
+}
 
 }  // namespace lockstep

@@ -121,7 +121,7 @@ struct DeviceOptions {
     bool functional = false;  // sim: no timing, much faster
     bool keep_runs = false;   // sim: LaunchEvent::run with trace and memory before each launch
     int threads = 1;          // host
-    std::stop_token stop;     // a launch in flight ends early with a Failure that says "cancelled"
+    std::stop_token stop;     // a launch in flight ends early with a Cancelled
 };
 
 // "host", "sim:v100", "sim:teaching:4". An unknown name's Diagnostic lists the known ones.

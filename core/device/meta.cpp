@@ -50,7 +50,7 @@ void Meta::copy_out(void*, Pointer from, size_t bytes, Stream) {
 }
 
 void Meta::launch(const LaunchRequest& request) {
-    if (options_.stop.stop_requested()) throw Failure("cancelled");
+    throw_if_stopped(options_.stop);
     const std::string_view kernel = request.generated ? request.kernel : kernel_named(request.kernel).name;
     for (const Argument& argument : request.arguments)
         if (const auto* pointer = std::get_if<Pointer>(&argument)) inside(*pointer, 1);

@@ -54,7 +54,7 @@ class Sim final : public Device {
     }
 
     void launch(const LaunchRequest& request) override {
-        if (options_.stop.stop_requested()) throw Failure("cancelled");
+        throw_if_stopped(options_.stop);
         const auto program = request.generated ? request.generated->program : program_of(request.kernel);
         if (!program) throw Failure(fmt::format("{} has no PTX, which {} runs", request.kernel, name_));
         const simt::LaunchConfig config{request.grid, request.block, request.dynamic_shared,
@@ -130,7 +130,7 @@ class Sim final : public Device {
     }
 
     void finish(const simt::LaunchResult& result, LaunchEvent& event, model::KernelTime time) {
-        if (result.stopped) throw Failure("cancelled");
+        if (result.stopped) throw Cancelled();
         if (result.fault) throw Failure(simt::render(*result.fault), ExitStatus::faulted);
         event.warp_instructions = result.warp_instructions;
         timeline_.launch(event, std::move(time));

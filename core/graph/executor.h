@@ -22,7 +22,7 @@ class Executor {
     // eagerly, and then checked() says that its checks have passed.
     bool in_range(const StepInputs& inputs) const;
     void checked(const StepInputs& inputs);
-    void replay(const StepInputs& inputs);  // throws Failure: kernel fault, "cancelled"
+    void replay(const StepInputs& inputs);  // throws Failure: kernel fault; Cancelled
 
     // After a replay, in logical order.
     std::vector<double> values(size_t output) const;

@@ -103,9 +103,11 @@ struct Queue::State {
     void fail(const Slot& slot) {
         try {
             throw;
+        } catch (const Cancelled&) {
+            failure = std::current_exception();
         } catch (const Failure& problem) {
             const device::LaunchRequest& r = slot.request;
-            if (problem.diagnostic.message == "cancelled" || slot.copies) {
+            if (slot.copies) {
                 failure = std::current_exception();
             } else {
                 Failure told = problem;

@@ -165,7 +165,7 @@ Result<TrainingRuns> run_cheaper(const std::string& train, const SourceLocation&
     bool keeps = false;
     spec.run.stop = options.stop;
     spec.run.on_step = [&](const std::string& phase, const nn::StepRecord& record) {
-        if (options.stop.stop_requested()) throw Failure("cancelled");
+        throw_if_stopped(options.stop);
         if (record.step == 0 || seen.empty()) {
             keeps = std::find(seen.begin(), seen.end(), phase) == seen.end();
             if (keeps) {

@@ -16,7 +16,7 @@
 namespace lockstep::lessons {
 
 bool is_cheaper(const std::string& train);  // whether a train= begins with "cheaper"
-// A Diagnostic names the setting that is wrong. Throws Failure: "cancelled", or an unknown model.
+// A Diagnostic names the setting that is wrong. Throws Cancelled, or Failure for an unknown model.
 Result<TrainingRuns> run_cheaper(const std::string& train, const SourceLocation& where, uint64_t seed,
                                  const TrainingRunOptions& options);
 

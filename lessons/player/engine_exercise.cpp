@@ -143,8 +143,10 @@ Result<ExerciseReport> check_engine_exercise(const Lesson& lesson, const Exercis
             result->training = std::make_shared<const TrainingRuns>(std::move(runs).value());
             result->step = result->training->step;
             return std::shared_ptr<const SceneResult>(result);
+        } catch (const Cancelled&) {
+            throw;
         } catch (const Failure& failure) {
-            if (failure.status == ExitStatus::missing || failure.diagnostic.message == "cancelled") throw;
+            if (failure.status == ExitStatus::missing) throw;
             return failure.diagnostic;
         }
     };

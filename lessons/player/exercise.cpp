@@ -160,7 +160,7 @@ Result<Outcome> run_once(const Program& program, const Exercise& exercise, const
     launch.stop = options.stop;
     launch.racecheck = racecheck;
     simt::LaunchResult result = simt::launch(*program, config, memory, launch);
-    if (result.stopped) throw Failure("cancelled");
+    if (result.stopped) throw Cancelled();
     return Outcome{read_outputs(bound.value(), memory), result.fault, races_of(result)};
 }
 

@@ -55,7 +55,7 @@ class Runner {
             throw Failure(Diagnostic{fmt::format("{} has no NVLink", run_->gpu.title), {run_->text.file}});
         const simt::Memory device = device_, host = host_;
         for (size_t i = 0; i < count && !run_->fault; ++i) {
-            if (options_.stop.stop_requested()) throw Failure("cancelled");
+            throw_if_stopped(options_.stop);
             run_->program.operations.push_back(operation_of(i));
             execute(i);
             if (options_.progress) options_.progress(static_cast<double>(i + 1) / static_cast<double>(count));
@@ -299,7 +299,7 @@ class Runner {
         blocks_ += blocks;
         timed.trace_limit = first ? std::max(issues_kept, blocks) : blocks;
         run->result = model::launch(run_->gpu, *kernel.program, config, device_, timed);
-        if (run->result.stopped) throw Failure("cancelled");
+        if (run->result.stopped) throw Cancelled();
         issued_ += run->result.warp_instructions;
         if (run->result.fault) run_->fault = run->result.fault;
         run_->program.operations[index].kernel =
@@ -314,7 +314,7 @@ class Runner {
         how.max_instructions = instructions_left();
         how.stop = options_.stop;
         const simt::LaunchResult result = simt::launch(*kernel.program, config, memory, how);
-        if (result.stopped) throw Failure("cancelled");
+        if (result.stopped) throw Cancelled();
         issued_ += result.warp_instructions;
         if (result.fault) run_->fault = result.fault;
     }
@@ -456,8 +456,10 @@ Result<std::shared_ptr<const HostRun>> run_host(const HostText& text, const mode
                                                 const std::filesystem::path& folder, const HostRunOptions& options) {
     try {
         return Runner(text, gpu, folder, options).all();
+    } catch (const Cancelled&) {
+        throw;
     } catch (const Failure& failure) {
-        if (failure.status == ExitStatus::missing || failure.diagnostic.message == "cancelled") throw;
+        if (failure.status == ExitStatus::missing) throw;
         return failure.diagnostic;
     }
 }

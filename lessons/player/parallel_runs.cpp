@@ -354,7 +354,7 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
             trainer = parallel::ParallelTrainer(options);
             trainer.restore(saved);
         }
-        if (scene.stop.stop_requested()) throw Failure("cancelled");
+        throw_if_stopped(scene.stop);
         try {
             made.step = std::make_shared<const ParallelStepRecord>(trainer.step());
         } catch (const Failure& failure) {

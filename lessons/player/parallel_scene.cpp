@@ -145,11 +145,13 @@ Result<std::shared_ptr<const ParallelScene>> run_parallel_scene(const std::strin
     scene->kind = kind;
     std::vector<ParallelText> texts = std::move(rows).value();
     for (ParallelText& row : texts) {
-        if (options.stop.stop_requested()) throw Failure("cancelled");
+        throw_if_stopped(options.stop);
         try {
             scene->rows.push_back(row_of->run(row, options));
+        } catch (const Cancelled&) {
+            throw;
         } catch (const Failure& failure) {
-            if (failure.status == ExitStatus::missing || failure.diagnostic.message == "cancelled") throw;
+            if (failure.status == ExitStatus::missing) throw;
             Diagnostic d = failure.diagnostic;
             if (d.where.file.empty()) d.where = row.where, d.source_line = row.line;
             return d;

@@ -74,7 +74,7 @@ struct ParallelKind {
 std::span<const ParallelKind> parallel_kinds();
 const ParallelKind* parallel_kind_of(const std::string& file);  // by the end of a file's name; null: none
 
-// A Diagnostic has the row's line. Throws Failure: "cancelled".
+// A Diagnostic has the row's line. Throws Cancelled.
 Result<std::shared_ptr<const ParallelScene>> run_parallel_scene(const std::string& kind, const std::string& text,
                                                                 const SourceLocation& where,
                                                                 const ParallelSceneOptions& options);

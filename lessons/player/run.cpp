@@ -259,7 +259,7 @@ Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch,
     timed.stop = options.stop;
     timed.progress = options.progress;
     run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
-    if (run->result.stopped) throw Failure("cancelled");
+    if (run->result.stopped) throw Cancelled();
     auto result = std::make_shared<SceneResult>();
     result->bound = std::move(bound).value();
     result->outputs = read_outputs(result->bound, memory);

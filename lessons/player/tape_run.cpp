@@ -99,7 +99,7 @@ struct TapeRunner {
         uint64_t instructions = 0;
         std::shared_ptr<const nn::StepRecord> recorded;  // the last step that ran op by op: has the graph
         for (int64_t step = 0; step < text.steps; ++step) {
-            if (options.stop.stop_requested()) throw Failure("cancelled");
+            throw_if_stopped(options.stop);
             auto record_of = std::make_shared<nn::StepRecord>();
             device->on_launch = [&](const device::LaunchEvent& event) {
                 instructions += event.warp_instructions;
@@ -255,8 +255,10 @@ struct TapeRunner {
                 } else {
                     nn::sgd_step(tape, parameters, one.rate);
                 }
+            } catch (const Cancelled&) {
+                throw;
             } catch (const Failure& failure) {
-                if (failure.diagnostic.message == "cancelled" || failure.status == ExitStatus::missing) throw;
+                if (failure.status == ExitStatus::missing) throw;
                 fail_at(one.line, failure.diagnostic);
             }
             run.line_of_node.resize(tape.nodes().size(), one.line);
@@ -314,8 +316,10 @@ Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const Tape
         run->text = text;
         TapeRunner(run->text, options, *run).go();
         return std::shared_ptr<const TapeRun>(std::move(run));
+    } catch (const Cancelled&) {
+        throw;
     } catch (const Failure& failure) {
-        if (failure.status == ExitStatus::missing || failure.diagnostic.message == "cancelled") throw;
+        if (failure.status == ExitStatus::missing) throw;
         return failure.diagnostic;
     }
 }

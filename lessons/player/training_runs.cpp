@@ -240,7 +240,7 @@ Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const 
         if (spec.steps == 0 && options.progress)
             trainer.on_launch = [&](const device::LaunchEvent&) { options.progress(-(launches += 1)); };
         for (int64_t step = 0; step < std::max<int64_t>(1, spec.steps); ++step) {
-            if (options.stop.stop_requested()) throw Failure("cancelled");
+            throw_if_stopped(options.stop);
             const bool last = spec.steps > 0 && step + 1 == spec.steps;
             if (last) before_last = trainer.export_parameters();
             if (last && first) all.step = std::make_shared<nn::StepRecord>(step_again(before_last, run.spec, options));

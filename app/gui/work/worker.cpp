@@ -69,8 +69,9 @@ void Session::Worker::busy(std::string text, double progress) {
 void Session::Worker::guarded(const std::function<void()>& work) {
     try {
         work();
+    } catch (const Cancelled&) {  // whoever asked for it knows
     } catch (const Failure& failure) {
-        if (failure.diagnostic.message != "cancelled") draft.problem = failure.diagnostic;
+        draft.problem = failure.diagnostic;
     } catch (const std::bad_alloc&) {
         draft.problem = Diagnostic{"not enough memory for that"};
     } catch (const std::exception& error) {

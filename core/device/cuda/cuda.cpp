@@ -196,7 +196,7 @@ void Cuda::enqueue(const CudaLaunch& it, Handle stream) const {
 }
 
 void Cuda::launch(const LaunchRequest& request) {
-    if (options_.stop.stop_requested()) throw Failure("cancelled");
+    throw_if_stopped(options_.stop);
     const CudaLaunch prepared = prepare(request);
     LaunchEvent event{.index = launches_++,
                       .kernel = std::string(request.kernel),
@@ -226,7 +226,7 @@ void Cuda::launch(const LaunchRequest& request) {
 }
 
 void Cuda::launch_graph(std::span<const LaunchRequest> requests) {
-    if (options_.stop.stop_requested()) throw Failure("cancelled");
+    throw_if_stopped(options_.stop);
     if (on_launch || requests.empty() || !driver_.has_graphs()) return Device::launch_graph(requests);
     enter();
     const auto found = std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& it) {

@@ -55,7 +55,7 @@ class Host final : public Device {
     }
 
     void launch(const LaunchRequest& request) override {
-        if (options_.stop.stop_requested()) throw Failure("cancelled");
+        throw_if_stopped(options_.stop);
         const KernelRow* row = request.generated ? nullptr : &kernel_named(request.kernel);
         for (const Argument& argument : request.arguments)
             if (const auto* pointer = std::get_if<Pointer>(&argument)) checked(*pointer, 1);

@@ -85,7 +85,7 @@ std::optional<size_t> Prefetcher::take() {
             s.ready.wait(lock, s.stop.get_token(), [&] { return s.finished[slot] != 0; });
             s.waited_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
         }
-        if (s.stop.stop_requested()) throw Failure("cancelled");
+        throw_if_stopped(s.stop.get_token());
         if (s.failures[slot]) std::rethrow_exception(s.failures[slot]);
         ++s.taken;
         now = {s.taken, s.made, s.options.steps, s.waited_seconds};

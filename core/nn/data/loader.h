@@ -9,7 +9,7 @@
 //     while (loader.next(batch)) ...                     // swaps: the buffers go round, a steady state allocates nothing
 //
 // At most `depth` batches are ready or in the making. What make throws is thrown by the next() that would have given that
-// batch. A stop makes a waiting next() throw Failure("cancelled"); the destructor waits for a make under way.
+// batch. A stop makes a waiting next() throw Cancelled(); the destructor waits for a make under way.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -60,7 +60,7 @@ class Loader {
           prefetcher_(options, [this, make = std::move(make)](uint64_t step, size_t slot) { make(step, slots_[slot]); }) {}
 
     // The next batch into `batch`, whose old buffers are used again; false after the last. Throws what make threw, or
-    // Failure("cancelled").
+    // Cancelled.
     bool next(Batch& batch) {
         const auto slot = prefetcher_.take();
         if (!slot) return false;

@@ -10,7 +10,7 @@ Evaluation judge(const Judging& judging, tensor::Heap& heap, const std::stop_tok
     Evaluation result;
     tensor::Tape tape(heap);
     for (int64_t first = 0; first < judging.count; first += judging.group) {
-        if (stop.stop_requested()) throw Failure("cancelled");
+        throw_if_stopped(stop);
         const int64_t rows = std::min(judging.group, judging.count - first);
         tape.clear();
         heap.recycle();

@@ -15,7 +15,7 @@ struct Judging {
     std::function<double(std::span<const double> output, int64_t rows)> right;
 };
 
-// Loss and accuracy an example. `heap` is recycled as it goes. Throws Failure("cancelled").
+// Loss and accuracy an example. `heap` is recycled as it goes. Throws Cancelled.
 Evaluation judge(const Judging& judging, tensor::Heap& heap, const std::stop_token& stop);
 
 int32_t place_of_largest(std::span<const double> logits);  // where the first largest stands

@@ -145,7 +145,7 @@ std::unique_ptr<Task> make_kmeans(const TaskOptions& options, tensor::Heap& heap
         if (it->reference < 0) {
             double least = std::numeric_limits<double>::infinity();
             for (uint64_t start = 0; start < 50; ++start) {
-                if (stop.stop_requested()) throw Failure("cancelled");
+                throw_if_stopped(stop);
                 least = std::min(least, plain_inertia(*it, 1000 + start));
             }
             it->reference = least;

@@ -101,7 +101,7 @@ TrialResult run_trial(const Trial& trial, const std::stop_token& stop) {
     Trainer trainer(options);
     TrialResult result{.name = trial.name, .batch = options.batch};
     while (trainer.next_step() < trial.steps && result.steps < 0) {
-        if (stop.stop_requested()) throw Failure("cancelled");
+        throw_if_stopped(stop);
         const StepRecord record = trainer.step();
         result.loss.push_back(record.loss);
         result.peak = record.loss <= result.peak ? result.peak : record.loss;  // NaN stays

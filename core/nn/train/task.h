@@ -60,7 +60,7 @@ struct Task {
     std::function<Forward(Pass& pass, const Batch& batch, size_t turn)> forward;
     // Where parameters are not learnt from gradients: called instead of backward and the optimiser.
     std::function<void(Pass& pass, const Forward& made)> update;
-    // On the whole test set, or on its first `examples`. `heap` is recycled as it goes. Throws Failure("cancelled").
+    // On the whole test set, or on its first `examples`. `heap` is recycled as it goes. Throws Cancelled.
     std::function<Evaluation(tensor::Heap& heap, int64_t examples, const std::stop_token& stop)> evaluate;
     // Of a language model: `count` characters that follow the prompt. Null: it makes no text.
     std::function<std::string(tensor::Heap& heap, const std::string& prompt, int64_t count, uint64_t seed)> sample;

@@ -3,7 +3,7 @@
 // kind.
 //
 //     Trainer trainer({.model = "mlp", .device = "sim:v100", .keep_graph = true});
-//     StepRecord record = trainer.step();           // throws Failure: bad option, kernel fault, "cancelled"
+//     StepRecord record = trainer.step();           // throws Failure: bad option, kernel fault; Cancelled
 //     Evaluation test = trainer.evaluate();
 //
 // To rewind or to go on another day: keep checkpoint(), later restore() it. The data, noise and dropout of a step depend on
@@ -67,7 +67,7 @@ struct TrainerOptions {
     // Called on every task that is made, the evaluator's too, before its optimisers: masks, adapters, int8
     // (core/nn/cheaper).
     std::function<void(Task& task, tensor::Heap& heap)> alter = {};
-    std::stop_token stop = {};  // a step under way ends early with a Failure that says "cancelled"
+    std::stop_token stop = {};  // a step under way ends early with a Cancelled
 };
 
 class Trainer {
