@@ -14,8 +14,8 @@
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
+#include "core/scene/cluster/cluster_training.h"
 #include "core/system/system.h"
-#include "lessons/player/cluster_training.h"
 
 namespace lockstep::gui {
 
@@ -178,8 +178,8 @@ int run_app(const AppOptions& options) {
     for (const ViewRow& row : views()) cluster = cluster || (row.name == options.view && row.workspace == "cluster");
     cluster = cluster || !options.plan.empty();
     scene.cluster = cluster && options.lesson.empty();
-    lessons::ClusterSetup trained;
-    if (!options.plan.empty()) trained.training = lessons::training_named(options.plan);
+    scene::ClusterSetup trained;
+    if (!options.plan.empty()) trained.training = scene::training_named(options.plan);
     const std::pair<std::string, int> place = page_of(options.view);
     const ImGuiScope imgui;
     const auto open = [&](Shell& shell) {

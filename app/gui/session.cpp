@@ -26,7 +26,7 @@ bool asks_for(const Session& session, std::string_view words) {
     if (!state.lesson || state.step < 0) return false;
     const auto first = static_cast<size_t>(state.step);
     if (first >= state.lesson->steps.size()) return false;
-    const lessons::Scene* const scene = lessons::scene_at(*state.lesson, first);
+    const scene::Scene* const scene = lessons::scene_at(*state.lesson, first);
     bool open = false, answered = false;
     for (size_t s = 0; s < state.lesson->steps.size() && s < state.predictions.size(); ++s) {
         if (lessons::scene_at(*state.lesson, s) != scene) continue;

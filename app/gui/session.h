@@ -16,17 +16,17 @@
 #include "app/gui/desk/roof_trail.h"
 #include "core/model/launch/launch.h"
 #include "core/nn/train/step_record.h"
+#include "core/scene/host/host_program.h"
+#include "core/scene/run.h"
 #include "core/simt/history/history.h"
 #include "core/simt/history/history_memory.h"
 #include "core/trace/focus.h"
-#include "lessons/player/host_program.h"
 #include "lessons/player/lesson.h"
-#include "lessons/player/run.h"
 
-namespace lockstep::lessons {
+namespace lockstep::scene {
 struct ClusterScene;  // cluster.h
 struct ClusterSetup;
-}  // namespace lockstep::lessons
+}  // namespace lockstep::scene
 
 namespace lockstep::parallel {
 struct ParallelStepRecord;  // trainer.h
@@ -95,10 +95,10 @@ struct LessonState {  // the player's part: which step, what was answered
 // Time travel in the kernel on show holds one modelled GPU and at most 256 MiB of checkpoints; a run of the learner's own
 // leaves at most 128 MiB more.
 struct Snapshot {
-    std::shared_ptr<const model::KernelRun> kernel;                   // what SM and Learn show; null until one has run
-    std::shared_ptr<const std::vector<lessons::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
-    std::string kernel_label;                                         // "matmul_dW1 (kernel 9 of 11)"
-    std::shared_ptr<const model::KernelRun> other;                    // the scene that this one is compared with; null: none
+    std::shared_ptr<const model::KernelRun> kernel;                 // what SM and Learn show; null until one has run
+    std::shared_ptr<const std::vector<scene::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
+    std::string kernel_label;                                       // "matmul_dW1 (kernel 9 of 11)"
+    std::shared_ptr<const model::KernelRun> other;                  // the scene that this one is compared with; null: none
     Focus look_at;  // where this kernel's scene opens: warp (counted over the grid) and line; -1: nowhere in particular
     std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus
     std::shared_ptr<const std::vector<simt::LaneValues>>
@@ -111,10 +111,10 @@ struct Snapshot {
     // The learner's own kernel: what the newest text compiled to, the last text that compiled, and its last run.
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> own_result;
-    std::shared_ptr<const KernelResult> own_run;   // the last that ran: what is stepped through
-    std::shared_ptr<const lessons::HostRun> host;  // the host program shown; null: none is
-    std::shared_ptr<const lessons::TapeRun> tape;  // the tensor program shown, whose last step is `step`; null: none is
-    std::shared_ptr<const lessons::ClusterScene> cluster;          // what the Cluster workspace shows; null until it has run
+    std::shared_ptr<const KernelResult> own_run;  // the last that ran: what is stepped through
+    std::shared_ptr<const scene::HostRun> host;   // the host program shown; null: none is
+    std::shared_ptr<const scene::TapeRun> tape;   // the tensor program shown, whose last step is `step`; null: none is
+    std::shared_ptr<const scene::ClusterScene> cluster;            // what the Cluster workspace shows; null until it has run
     std::shared_ptr<const nn::StepRecord> step;                    // the training step shown
     std::shared_ptr<const nn::StepRecord> first_step;              // step 0's values, for "change since step 0"
     std::shared_ptr<const parallel::ParallelStepRecord> on_ranks;  // that step on setup.ranks ranks; null: one
@@ -168,7 +168,7 @@ struct Request {  // what a view or the transport asks of the worker
     std::shared_ptr<const KernelJob> job = nullptr;  // own_kernel
     int64_t cycle = -1;
     std::shared_ptr<const TrainingSetup> setup = nullptr;
-    std::shared_ptr<const lessons::ClusterSetup> cluster = nullptr;
+    std::shared_ptr<const scene::ClusterSetup> cluster = nullptr;
 };
 
 class Session;
@@ -241,9 +241,9 @@ class Session {
     } setting_menu;
     int32_t tape_at = -1;  // moment of the tape that was stepped to (views/tape_data.h); -1: follows the launch
     ClusterLook cluster;
-    std::shared_ptr<const lessons::ClusterSetup> cluster_asked;  // by hand, until the worker has run it; null: nothing is
-    RoofTrail roof;                                              // the runs that stand on the roofline
-    IssueTrail issues;                                           // issue slots used by resident warps, of one launch
+    std::shared_ptr<const scene::ClusterSetup> cluster_asked;  // by hand, until the worker has run it; null: nothing is
+    RoofTrail roof;                                            // the runs that stand on the roofline
+    IssueTrail issues;                                         // issue slots used by resident warps, of one launch
 
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
     bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view

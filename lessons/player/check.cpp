@@ -8,11 +8,14 @@
 #include <set>
 
 #include "core/base/files.h"
-#include "lessons/player/host_program.h"
-#include "lessons/player/parallel_scene.h"
-#include "lessons/player/training_runs.h"
+#include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/host/host_program.h"
+#include "core/scene/training/training_runs.h"
 
 namespace lockstep::lessons {
+
+using namespace scene;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -36,7 +36,7 @@ struct LessonRun {
     std::vector<StepRun> steps;
 };
 // Runs every scene and computes every prediction. `id` as lesson_named takes it.
-Result<LessonRun> run(const std::string& id, const Sink& sink = {}, const RunOptions& options = {});
+Result<LessonRun> run(const std::string& id, const Sink& sink = {}, const scene::RunOptions& options = {});
 
 struct CheckItem {
     std::string what;  // "step 3, prediction q2"

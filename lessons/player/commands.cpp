@@ -4,13 +4,16 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/host/host_program.h"
+#include "core/scene/tape/tape_program.h"
+#include "core/scene/training/training_runs.h"
 #include "lessons/player/check.h"
-#include "lessons/player/host_program.h"
-#include "lessons/player/parallel_scene.h"
-#include "lessons/player/tape_program.h"
-#include "lessons/player/training_runs.h"
 
 namespace lockstep::lessons {
+
+using namespace scene;
+
 namespace {
 
 using Json = nlohmann::ordered_json;

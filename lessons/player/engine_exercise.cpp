@@ -10,13 +10,16 @@
 
 #include "core/base/close_enough.h"
 #include "core/base/files.h"
+#include "core/scene/figures/figure_name.h"
+#include "core/scene/tape/tape_program.h"
+#include "core/scene/training/training_runs.h"
 #include "lessons/player/exercise_parts.h"
-#include "lessons/player/figure_name.h"
 #include "lessons/player/predict.h"
-#include "lessons/player/tape_program.h"
-#include "lessons/player/training_runs.h"
 
 namespace lockstep::lessons {
+
+using namespace scene;
+
 namespace {
 
 // Why the two do not start from the same tensors; empty when they do.

@@ -12,12 +12,15 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/rng.h"
+#include "core/scene/figures/expression.h"
+#include "core/scene/figures/figure_name.h"
 #include "lessons/player/exercise_parts.h"
-#include "lessons/player/expression.h"
-#include "lessons/player/figure_name.h"
 #include "lessons/player/predict.h"
 
 namespace lockstep::lessons {
+
+using namespace scene;
+
 namespace {
 
 using Program = std::shared_ptr<const ptx::Program>;

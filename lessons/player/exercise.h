@@ -1,11 +1,13 @@
 // Judging a learner's kernel against the reference: the same launches of both, on every shape and every kind of input,
 // outputs compared element by element; then one timed launch for the counters that `check=` names.
 //
-// In `check=`: outputs == reference, and any figure of predict.h, of the learner's kernel, or with @run:reference or
+// In `check=`: outputs == reference, and any figure of core/scene/figures/figures.h, of the learner's kernel, or with
+// @run:reference or
 // @run:starter of those. `inputs=`: "random:5, edges": five seeded random fillings; edges adds zeros, a ramp and extreme
 // values.
 #pragma once
-#include "lessons/player/run.h"
+#include "core/scene/run.h"
+#include "lessons/player/lesson.h"
 
 namespace lockstep::lessons {
 
@@ -20,19 +22,20 @@ struct ExerciseReport {
     double points = 0, of_points = 0;
     int launches = 0;  // how many of the learner's kernel ran
     std::vector<Clause> clauses;
-    std::optional<simt::Fault> fault;          // of the learner's kernel
-    std::shared_ptr<const SceneResult> timed;  // the launch that was measured; may be null
-    std::vector<std::string> lines;            // the report, ready to print
+    std::optional<simt::Fault> fault;                 // of the learner's kernel
+    std::shared_ptr<const scene::SceneResult> timed;  // the launch that was measured; may be null
+    std::vector<std::string> lines;                   // the report, ready to print
 };
 
 // Judges a decoded kernel; `source` is its CUDA text, for views. A Diagnostic is a mistake in the lesson, not in the
 // learner's kernel. `compiled_here`: by this computer's compiler, and so are the runs that its counters are compared with:
 // one compiler unrolls a loop that another leaves alone.
 Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise,
-                                      const std::shared_ptr<const ptx::Program>& kernel, const RunOptions& options = {},
-                                      const std::string& source = {}, bool compiled_here = false);
+                                      const std::shared_ptr<const ptx::Program>& kernel,
+                                      const scene::RunOptions& options = {}, const std::string& source = {},
+                                      bool compiled_here = false);
 // Judges a learner's text. One that does not compile fails with the compiler's diagnostic in the report.
 Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
-                                        const std::string& file, const RunOptions& options = {});
+                                        const std::string& file, const scene::RunOptions& options = {});
 
 }  // namespace lockstep::lessons

@@ -3,8 +3,8 @@
 #include <functional>
 #include <map>
 
+#include "core/scene/figures/expression.h"
 #include "lessons/player/exercise.h"
-#include "lessons/player/expression.h"
 
 namespace lockstep::lessons {
 
@@ -14,14 +14,14 @@ std::string difference(const std::vector<Array>& got, const std::vector<Array>& 
                        const std::vector<std::string>& names = {});
 
 struct Judging {
-    Expression::Lookup lookup;
+    scene::Expression::Lookup lookup;
     std::string wrong, right;  // why the outputs are not the reference's; the words for when they are
     // Figures that are known however wrong the outputs are, each with the sentence that says where its number comes from:
     // races, hazards. An empty sentence says nothing.
     std::map<std::string, std::function<std::string()>> causes = {};
 };
 // Every clause of check= into the report, with its lines and points. A Diagnostic is a mistake in the lesson.
-std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Judging& how);
+std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const scene::Expression& check, const Judging& how);
 
 // The number of inputs="random:3, edges", at most 20: of programs, to which edges means nothing.
 int random_fillings(const Exercise& exercise);
@@ -30,12 +30,12 @@ int random_fillings(const Exercise& exercise);
 ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail);
 
 Result<ExerciseReport> check_host_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
-                                           const std::string& file, const RunOptions& options);
+                                           const std::string& file, const scene::RunOptions& options);
 
 Result<ExerciseReport> check_engine_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
-                                             const std::string& file, const RunOptions& options);
+                                             const std::string& file, const scene::RunOptions& options);
 
 Result<ExerciseReport> check_parallel_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
-                                               const std::string& file, const RunOptions& options);
+                                               const std::string& file, const scene::RunOptions& options);
 
 }  // namespace lockstep::lessons

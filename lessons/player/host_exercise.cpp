@@ -7,12 +7,15 @@
 #include <map>
 
 #include "core/base/files.h"
+#include "core/scene/figures/figure_name.h"
+#include "core/scene/host/host_program.h"
 #include "lessons/player/exercise_parts.h"
-#include "lessons/player/figure_name.h"
-#include "lessons/player/host_program.h"
 #include "lessons/player/predict.h"
 
 namespace lockstep::lessons {
+
+using namespace scene;
+
 namespace {
 
 // Why the two do not start from the same; empty when they do.

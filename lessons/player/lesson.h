@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/scene/scene.h"
 
 namespace lockstep::lessons {
 
@@ -23,26 +24,6 @@ struct TextBlock {
 
 using Attributes = std::map<std::string, std::string>;
 
-struct Scene {       // what runs: a kernel of a file in the lesson's folder, a host program, a tensor program, or training
-    std::string id;  // for `of="cycles@scene:four"`; "" none
-    std::string file, kernel;  // "even_odd.cu", "even_odd"; empty when train or host is set
-    std::string grid = "1", block = "32";
-    std::vector<std::string> arguments;  // as `--arg`, in order
-    uint32_t dynamic_shared = 0;
-    std::string gpu;                // empty: the lesson's
-    std::vector<std::string> gpus;  // a kernel scene: other GPUs that run it too, for `time_us@gpu:a100`
-    std::string host;               // "overlap.host": a host program of the lesson's folder
-    std::string train;              // "mlp data=digits batch=64 lr=0.1", or "rates.train": a training scene
-    std::string tape;               // "chain_rule.tape": a tensor program of the lesson's folder
-    std::string parallel_kind;      // of many ranks: "schedule", "collective" ... (parallel_scene.h); "" none
-    std::string parallel;           // its rows: "gpipe ranks=4; 1f1b", or a file's name: "own.schedule"
-    std::string view;               // what stands beside the lesson: "divergence", "threads", "blocks", "training"
-    std::string compare;            // id of the scene that stands beside this one in the view "compare"; "" none
-    std::string focus;              // "warp:0@line:7", "launch:3", "step:0"
-    std::string expect;             // the kind of fault or report that this scene is there to show: "memcheck",
-                                    // "racecheck" (which is then looked for); "" none
-    SourceLocation where;
-};
 struct Answer {
     std::string text;    // what the learner picks: "4" or "16 even, then 16 odd"
     std::string detail;  // a few words under it, shown before the choice: "each side does its own store"
@@ -82,7 +63,7 @@ struct Exercise {
 struct Step {
     std::string title, verb;  // verb: read, predict, run, investigate, modify, make
     std::vector<TextBlock> prose;
-    std::vector<Scene> scenes;  // at most one in practice
+    std::vector<scene::Scene> scenes;  // at most one in practice
     std::vector<Predict> predicts;
     std::vector<Hint> hints;
     std::vector<Exercise> exercises;
@@ -90,26 +71,16 @@ struct Step {
     std::vector<TextBlock> presenter_notes;
     SourceLocation where;
 };
-struct Lesson {
-    std::string id, title, part, gpu;
+struct Lesson : scene::SceneHome {
+    std::string id, title, part;
     std::vector<std::string> needs;
     int minutes = 0;
-    uint64_t seed = 0;
     std::vector<Step> steps;
-    std::filesystem::path folder;
 };
 
-// Whether a file of a lesson is a host program (by its name's end) and not a kernel.
-bool is_host_program(const std::string& file);
-bool is_tensor_program(const std::string& file);  // *.tape
-// Whether it is a tensor program or training runs (*.train).
-bool is_engine_program(const std::string& file);
-// Whether it holds rows of a scene of many ranks (*.schedule, *.plan ...: the kinds of parallel_scene.h).
-bool is_parallel_program(const std::string& file);
-
 // The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.
-const Scene* scene_at(const Lesson& lesson, size_t step);
-const Scene* scene_named(const Lesson& lesson, const std::string& id);  // null: none has the id, or it is ""
+const scene::Scene* scene_at(const Lesson& lesson, size_t step);
+const scene::Scene* scene_named(const Lesson& lesson, const std::string& id);  // null: none has the id, or it is ""
 // Words of a step's prose, as the limit of 45 counts them (code blocks left out).
 int word_count(const std::vector<TextBlock>& prose);
 

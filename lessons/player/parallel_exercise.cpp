@@ -6,12 +6,14 @@
 #include <map>
 
 #include "core/base/files.h"
+#include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/figures/figure_name.h"
 #include "lessons/player/exercise_parts.h"
-#include "lessons/player/figure_name.h"
-#include "lessons/player/parallel_scene.h"
 #include "lessons/player/predict.h"
 
 namespace lockstep::lessons {
+
+using namespace scene;
 
 Result<ExerciseReport> check_parallel_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                                const std::string& file, const RunOptions& options) {

@@ -8,14 +8,17 @@
 #include <set>
 
 #include "core/base/nearest.h"
+#include "core/scene/cluster/parallel_scene.h"
 #include "lessons/player/attributes.h"
 #include "lessons/player/front_matter.h"
 #include "lessons/player/lesson.h"
-#include "lessons/player/parallel_scene.h"
 #include "lessons/player/parse_directives.h"
 #include "lessons/player/prose.h"
 
 namespace lockstep::lessons {
+
+using namespace scene;
+
 namespace {
 
 constexpr size_t largest_lesson = 1 << 20;
@@ -258,19 +261,6 @@ Result<Lesson> parse_lesson(const std::string& text, const std::filesystem::path
     } catch (const Failure& failure) {
         return failure.diagnostic;
     }
-}
-
-bool is_host_program(const std::string& file) {
-    return file.ends_with(".host");
-}
-bool is_parallel_program(const std::string& file) {
-    return parallel_kind_of(file) != nullptr;
-}
-bool is_tensor_program(const std::string& file) {
-    return file.ends_with(".tape");
-}
-bool is_engine_program(const std::string& file) {
-    return is_tensor_program(file) || file.ends_with(".train");
 }
 
 const Scene* scene_at(const Lesson& lesson, size_t step) {

@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "core/model/gpus/gpu_spec.h"
-#include "lessons/player/expression.h"
-#include "lessons/player/kernel_arguments.h"
-#include "lessons/player/parallel_scene.h"
+#include "core/scene/arguments/kernel_arguments.h"
+#include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/figures/expression.h"
 
 namespace lockstep::lessons {
+
+using namespace scene;
+
 namespace {
 
 [[noreturn]] void fail(const Directive& d, std::string message) {  // of the line as a whole

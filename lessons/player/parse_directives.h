@@ -11,7 +11,7 @@
 namespace lockstep::lessons {
 
 // All throw Failure, with the place of the attribute that is wrong.
-Scene scene_of(const Directive& d);
+scene::Scene scene_of(const Directive& d);
 Predict predict_of(const Directive& d);
 Exercise exercise_of(const Directive& d);
 std::string until_of(const Directive& d);

@@ -15,7 +15,7 @@
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/launch/launch.h"
 #include "core/ptx/ptx.h"
-#include "lessons/player/kernel_arguments.h"
+#include "core/scene/arguments/kernel_arguments.h"
 #include "tests/catch.h"
 
 namespace every_checker_test {
@@ -390,12 +390,12 @@ int line_of(const std::string& text, const std::string& mark) {
 std::vector<simt::Fault> findings(const ptx::Program& program, const Planted& p, size_t order, const std::string& text) {
     simt::Memory memory;
     simt::LaunchConfig config;
-    config.grid = lessons::parse_dim3(p.grid, "grid").value();
-    config.block = lessons::parse_dim3(p.block, "block").value();
+    config.grid = scene::parse_dim3(p.grid, "grid").value();
+    config.block = scene::parse_dim3(p.block, "block").value();
     config.dynamic_shared = p.shared;
-    std::vector<lessons::KernelArgument> arguments;
-    for (const char* argument : p.arguments) arguments.push_back(lessons::parse_argument(argument).value());
-    const auto bound = lessons::bind_arguments(program, arguments, memory, config, 1, {}, text).value();
+    std::vector<scene::KernelArgument> arguments;
+    for (const char* argument : p.arguments) arguments.push_back(scene::parse_argument(argument).value());
+    const auto bound = scene::bind_arguments(program, arguments, memory, config, 1, {}, text).value();
     REQUIRE(bound.arguments.size() == arguments.size());
     const model::GpuSpec gpu = model::gpu_named("v100").value();
     simt::LaunchResult result;

@@ -7,7 +7,7 @@
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/launch/launch.h"
 #include "core/ptx/ptx.h"
-#include "lessons/player/kernel_arguments.h"
+#include "core/scene/arguments/kernel_arguments.h"
 #include "tests/catch.h"
 
 namespace every_compiler_test {
@@ -150,12 +150,12 @@ TEST_CASE("usual kernels give the right results by every compiler, functional an
                 CHECK(program->shown_name() == c.kernel);
                 simt::Memory memory;
                 simt::LaunchConfig config;
-                config.grid = lessons::parse_dim3(c.grid, "grid").value();
-                config.block = lessons::parse_dim3(c.block, "block").value();
+                config.grid = scene::parse_dim3(c.grid, "grid").value();
+                config.block = scene::parse_dim3(c.block, "block").value();
                 config.dynamic_shared = c.shared;
-                std::vector<lessons::KernelArgument> arguments;
-                for (const char* text : c.arguments) arguments.push_back(lessons::parse_argument(text).value());
-                const auto bound = lessons::bind_arguments(*program, arguments, memory, config, 1, {}, source).value();
+                std::vector<scene::KernelArgument> arguments;
+                for (const char* text : c.arguments) arguments.push_back(scene::parse_argument(text).value());
+                const auto bound = scene::bind_arguments(*program, arguments, memory, config, 1, {}, source).value();
                 simt::LaunchResult result;
                 if (timed)
                     result = model::launch(model::gpu_named("v100").value(), *program, config, memory, {});
@@ -163,7 +163,7 @@ TEST_CASE("usual kernels give the right results by every compiler, functional an
                     result = simt::launch(*program, config, memory);
                 INFO((result.fault ? simt::render(*result.fault) : ""));
                 REQUIRE(!result.fault);
-                const Array output = lessons::read_outputs(bound, memory).back();
+                const Array output = scene::read_outputs(bound, memory).back();
                 int wrong = 0;
                 for (size_t i = 0; i < output.count(); ++i) wrong += !(element(output, i) == c.wanted(static_cast<int>(i)));
                 CHECK(output.count() > 0);
@@ -188,7 +188,7 @@ TEST_CASE("a failed assert is a fault of its own by every compiler, on its line 
         simt::LaunchConfig config;
         config.block = {32, 1, 1};
         const auto bound =
-            lessons::bind_arguments(*program, {lessons::parse_argument("out:i32[32]").value()}, memory, config).value();
+            scene::bind_arguments(*program, {scene::parse_argument("out:i32[32]").value()}, memory, config).value();
         const simt::LaunchResult result = simt::launch(*program, config, memory);
         REQUIRE(result.fault);
         CHECK(result.fault->kind == "assert");
@@ -237,14 +237,14 @@ TEST_CASE("barriers that count, match and redux give what the ISA says, without 
         simt::LaunchConfig config;
         config.block = {64, 1, 1};
         const auto bound =
-            lessons::bind_arguments(*program, {lessons::parse_argument("out:u32[64,8]").value()}, memory, config).value();
+            scene::bind_arguments(*program, {scene::parse_argument("out:u32[64,8]").value()}, memory, config).value();
         simt::LaunchResult result;
         if (timed)
             result = model::launch(model::gpu_named("a100").value(), *program, config, memory, {});
         else
             result = simt::launch(*program, config, memory);
         REQUIRE(!result.fault);
-        const Array output = lessons::read_outputs(bound, memory).at(0);
+        const Array output = scene::read_outputs(bound, memory).at(0);
         int wrong = 0;
         for (uint32_t i = 0; i < 64; ++i) {
             const uint32_t warp = i / 32, wanted[8] = {24, 0x11111111u << i % 4, 0, 496 + warp * 1024, warp * 32, 0, 1, 0};

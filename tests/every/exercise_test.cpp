@@ -8,6 +8,7 @@ namespace every_exercise_test {
 
 using namespace lockstep;
 using namespace lockstep::lessons;
+using namespace lockstep::scene;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/launch/launch.h"
 #include "core/ptx/ptx.h"
-#include "lessons/player/kernel_arguments.h"
+#include "core/scene/arguments/kernel_arguments.h"
 #include "tests/catch.h"
 #include "tests/compiler_support.h"
 
@@ -69,9 +69,9 @@ Array run(const ptx::Module& module, const std::string& kernel, const std::strin
     simt::Memory memory;
     simt::LaunchConfig config;
     config.block = {threads, 1, 1};
-    const std::vector<lessons::KernelArgument> arguments = {lessons::parse_argument(input).value(),
-                                                            lessons::parse_argument("out:" + type + "[96]").value()};
-    const auto bound = lessons::bind_arguments(*program, arguments, memory, config).value();
+    const std::vector<scene::KernelArgument> arguments = {scene::parse_argument(input).value(),
+                                                          scene::parse_argument("out:" + type + "[96]").value()};
+    const auto bound = scene::bind_arguments(*program, arguments, memory, config).value();
     simt::LaunchResult result;
     simt::LaunchOptions options;
     options.independent = independent;
@@ -81,7 +81,7 @@ Array run(const ptx::Module& module, const std::string& kernel, const std::strin
         result = simt::launch(*program, config, memory, options);
     INFO((result.fault ? simt::render(*result.fault) : ""));
     REQUIRE(!result.fault);
-    return lessons::read_outputs(bound, memory).back();
+    return scene::read_outputs(bound, memory).back();
 }
 
 void check_cases(const std::string& ptx_text, const std::string& by) {

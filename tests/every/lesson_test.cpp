@@ -3,14 +3,15 @@
 #include <filesystem>
 
 #include "core/base/files.h"
+#include "core/scene/run.h"
 #include "lessons/player/check.h"
-#include "lessons/player/run.h"
 #include "tests/catch.h"
 
 namespace every_lesson_test {
 
 using namespace lockstep;
 using namespace lockstep::lessons;
+using namespace lockstep::scene;
 namespace fs = std::filesystem;
 
 TEST_CASE("every lesson belongs to a part whose lessons are checked") {

@@ -2,7 +2,7 @@
 // loops.
 #include "core/device/kernels/kernel_library.h"
 #include "core/ptx/ptx.h"
-#include "lessons/player/kernel_arguments.h"
+#include "core/scene/arguments/kernel_arguments.h"
 #include "tests/catch.h"
 
 namespace every_memory_test {
@@ -153,10 +153,10 @@ class Compiled {
         const auto program = ptx::decode(module_, kernel);
         INFO(kernel << (program ? "" : render(program.error())));
         REQUIRE(program);
-        std::vector<lessons::KernelArgument> arguments;
-        for (const std::string& text : texts) arguments.push_back(lessons::parse_argument(text).value());
+        std::vector<scene::KernelArgument> arguments;
+        for (const std::string& text : texts) arguments.push_back(scene::parse_argument(text).value());
         simt::LaunchConfig config{grid, block, 0, {}};
-        const auto bound = lessons::bind_arguments(*program.value(), arguments, memory_, config, 1, {}, source_);
+        const auto bound = scene::bind_arguments(*program.value(), arguments, memory_, config, 1, {}, source_);
         INFO((bound ? "" : bound.error().message));
         REQUIRE(bound);
         Launched out;
@@ -164,7 +164,7 @@ class Compiled {
         options.print = [&](std::string_view words) { out.printed += words; };
         const auto result = simt::launch(*program.value(), config, memory_, options);
         if (result.fault) out.fault = simt::render(*result.fault);
-        out.outputs = lessons::read_outputs(bound.value(), memory_);
+        out.outputs = scene::read_outputs(bound.value(), memory_);
         return out;
     }
 
@@ -318,7 +318,7 @@ TEST_CASE("texture and surface objects of CUDA read and write pictures") {
 
 TEST_CASE("texture arguments that cannot be are refused with a caret or a sentence") {
     const auto refused = [](const char* text) {
-        const auto argument = lessons::parse_argument(text);
+        const auto argument = scene::parse_argument(text);
         return argument ? std::string() : argument.error().message;
     };
     CHECK(refused("tex2:x.npy") == "unknown texture 'tex2', did you mean 'tex2d:'?");
@@ -331,7 +331,7 @@ TEST_CASE("texture arguments that cannot be are refused with a caret or a senten
     program.parameters.push_back({"k_param_0", ptx::Type::u64, 0, 8, 8, false});
     const auto unbound = [&](const char* text) {
         simt::LaunchConfig config;
-        const auto bound = lessons::bind_arguments(program, {lessons::parse_argument(text).value()}, memory, config);
+        const auto bound = scene::bind_arguments(program, {scene::parse_argument(text).value()}, memory, config);
         return bound ? std::string() : bound.error().message;
     };
     CHECK(unbound("tex2d:f32[4]") == "'tex2d:f32[4]' has 1 axes: tex2d takes 2, and one more for channels");

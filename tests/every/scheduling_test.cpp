@@ -5,7 +5,7 @@
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/launch/launch.h"
 #include "core/ptx/ptx.h"
-#include "lessons/player/kernel_arguments.h"
+#include "core/scene/arguments/kernel_arguments.h"
 #include "tests/catch.h"
 
 namespace every_scheduling_test {
@@ -227,10 +227,10 @@ TEST_CASE("lanes that wait for one another come through where threads are indepe
                     const auto program = ptx::decode(module, c.kernel).value();
                     simt::Memory memory;
                     simt::LaunchConfig config;
-                    config.block = lessons::parse_dim3(c.block, "block").value();
-                    std::vector<lessons::KernelArgument> arguments;
-                    for (const char* text : c.arguments) arguments.push_back(lessons::parse_argument(text).value());
-                    const auto bound = lessons::bind_arguments(*program, arguments, memory, config, 1, {}, source).value();
+                    config.block = scene::parse_dim3(c.block, "block").value();
+                    std::vector<scene::KernelArgument> arguments;
+                    for (const char* text : c.arguments) arguments.push_back(scene::parse_argument(text).value());
+                    const auto bound = scene::bind_arguments(*program, arguments, memory, config, 1, {}, source).value();
                     simt::LaunchResult result;
                     if (timed) {
                         const auto gpu = model::gpu_named(independent ? "v100" : "p100").value();
@@ -249,7 +249,7 @@ TEST_CASE("lanes that wait for one another come through where threads are indepe
                     INFO((result.fault ? simt::render(*result.fault) : ""));
                     REQUIRE((result.fault ? result.fault->kind : "") == expected);
                     if (!expected.empty()) continue;
-                    const Array output = lessons::read_outputs(bound, memory).back();
+                    const Array output = scene::read_outputs(bound, memory).back();
                     int wrong = 0;
                     for (size_t i = 0; i < output.count(); ++i)
                         wrong += !(output.as<int32_t>()[i] == c.wanted(static_cast<int>(i)));
@@ -269,9 +269,9 @@ TEST_CASE("the dead-lock of a lock before Volta is explained with the lines of t
         simt::Memory memory;
         simt::LaunchConfig config;
         config.block = {32, 1, 1};
-        REQUIRE(lessons::bind_arguments(
-            *program, {lessons::parse_argument("inout:i32{0}").value(), lessons::parse_argument("inout:i32{0}").value()},
-            memory, config));
+        REQUIRE(scene::bind_arguments(
+            *program, {scene::parse_argument("inout:i32{0}").value(), scene::parse_argument("inout:i32{0}").value()}, memory,
+            config));
         simt::LaunchOptions options;
         options.independent = false;
         const simt::LaunchResult result = simt::launch(*program, config, memory, options);

@@ -3,7 +3,7 @@
 // Files are not opened: which ones there are is not the fuzzer's to say.
 #pragma once
 #include "core/base/files.h"
-#include "lessons/player/module_symbols.h"
+#include "core/scene/arguments/module_symbols.h"
 #include "tests/fuzz/ptx_target.h"
 
 namespace lockstep::fuzz {
@@ -24,35 +24,35 @@ inline void must_be_a_sentence(const Diagnostic& problem) {
     must(!problem.message.empty() && !render(problem).empty(), "a complaint without words");
 }
 
-inline bool is_small(const lessons::KernelArgument& argument) {
+inline bool is_small(const scene::KernelArgument& argument) {
     uint64_t bytes = size_of(argument.type);
     for (const int64_t extent : argument.shape) {
         must(extent >= 0, "an extent below zero");
         if (extent > 0 && bytes > (uint64_t{1} << 62) / static_cast<uint64_t>(extent)) return false;
         bytes *= static_cast<uint64_t>(extent);
     }
-    return bytes <= 16'384 && argument.fill != lessons::KernelArgument::Fill::file;
+    return bytes <= 16'384 && argument.fill != scene::KernelArgument::Fill::file;
 }
 
 // The argument at each parameter in turn, with zeros at the others.
-inline size_t bind(const lessons::KernelArgument& argument) {
+inline size_t bind(const scene::KernelArgument& argument) {
     const char* const zeros[] = {"u64:0", "u32:0", "struct:u64:0,u64:0,u64:0", "u16:0"};
     size_t bound = 0;
     for (size_t at = 0; at < 4; ++at) {
-        std::vector<lessons::KernelArgument> all;
-        for (const char* zero : zeros) all.push_back(lessons::parse_argument(zero).value());
+        std::vector<scene::KernelArgument> all;
+        for (const char* zero : zeros) all.push_back(scene::parse_argument(zero).value());
         all[at] = argument;
         simt::Memory memory(uint64_t{8} << 20);
         simt::LaunchConfig config;
         try {
-            const auto result = lessons::bind_arguments(program_of_arguments(), all, memory, config);
+            const auto result = scene::bind_arguments(program_of_arguments(), all, memory, config);
             if (!result) {
                 must_be_a_sentence(result.error());
                 continue;
             }
             ++bound;
             must(config.parameters.size() == program_of_arguments().parameter_bytes, "parameters of another size");
-            for (const Array& array : lessons::read_outputs(result.value(), memory)) {
+            for (const Array& array : scene::read_outputs(result.value(), memory)) {
                 uint64_t bytes = size_of(array.dtype);
                 for (const int64_t extent : array.shape) bytes *= static_cast<uint64_t>(extent);
                 must(bytes == array.bytes.size(), "an output of another size");
@@ -73,19 +73,19 @@ inline size_t try_arguments(std::string_view input) {  // how many were bound
         const std::string_view line = input.substr(begin, end - begin);
         begin = end + 1;
         if (line.starts_with("--grid ") || line.starts_with("--block ")) {
-            const auto extents = lessons::parse_dim3(line.substr(line.find(' ') + 1), "grid");
+            const auto extents = scene::parse_dim3(line.substr(line.find(' ') + 1), "grid");
             if (extents)
                 must(extents.value().x && extents.value().y && extents.value().z, "an extent of zero");
             else
                 must_be_a_sentence(extents.error());
         } else if (line.starts_with("--symbol ")) {
-            const auto symbol = lessons::parse_symbol(line.substr(9));
+            const auto symbol = scene::parse_symbol(line.substr(9));
             if (!symbol) {
                 must_be_a_sentence(symbol.error());
             } else if (is_small(symbol.value().value)) {
                 simt::Memory memory(uint64_t{8} << 20);
                 try {
-                    const auto problem = lessons::bind_symbols(program_of_arguments(), {symbol.value()}, memory);
+                    const auto problem = scene::bind_symbols(program_of_arguments(), {symbol.value()}, memory);
                     if (problem)
                         must_be_a_sentence(*problem);
                     else
@@ -95,7 +95,7 @@ inline size_t try_arguments(std::string_view input) {  // how many were bound
                 }
             }
         } else {
-            const auto argument = lessons::parse_argument(line);
+            const auto argument = scene::parse_argument(line);
             if (!argument)
                 must_be_a_sentence(argument.error());
             else if (is_small(argument.value()))

@@ -1,29 +1,29 @@
 // What the fuzzer does with lesson.md: parse it and take apart what a player would: expressions are evaluated, extents and
 // arguments filled in with the shapes' numbers. What the parser let through must hold together.
 #pragma once
-#include "lessons/player/expression.h"
+#include "core/scene/figures/expression.h"
 #include "lessons/player/lesson.h"
 #include "tests/fuzz/arguments_target.h"
 
 namespace lockstep::fuzz {
 
 inline void try_expression(const std::string& text) {
-    const auto expression = lessons::Expression::parse(text);
+    const auto expression = scene::Expression::parse(text);
     if (!expression) return must_be_a_sentence(expression.error());
     double next = 0;
     const auto value = expression.value().evaluate([&](const std::string&) -> Result<double> { return next++; });
     must(value.ok(), "an expression whose names all have values has none");
     must(!expression.value().clauses().empty(), "an expression without clauses");
-    for (const lessons::Expression& clause : expression.value().clauses())
+    for (const scene::Expression& clause : expression.value().clauses())
         if (clause.is_comparison()) must(clause.sides().first.names().size() <= clause.names().size(), "names from nowhere");
 }
 
 inline void try_filled(const std::string& text, const std::map<std::string, double>& variables) {
-    const auto filled = lessons::fill_in(text, variables);
+    const auto filled = scene::fill_in(text, variables);
     if (!filled) return must_be_a_sentence(filled.error());
-    const auto argument = lessons::parse_argument(filled.value());
+    const auto argument = scene::parse_argument(filled.value());
     if (!argument) must_be_a_sentence(argument.error());
-    const auto extents = lessons::parse_dim3(filled.value(), "grid");
+    const auto extents = scene::parse_dim3(filled.value(), "grid");
     if (!extents) must_be_a_sentence(extents.error());
 }
 
@@ -50,9 +50,9 @@ inline size_t try_lesson(std::string_view input) {  // how many steps it has
             try_filled(exercise.block, variables);
             for (const std::string& argument : exercise.arguments) try_filled(argument, variables);
         }
-        for (const lessons::Scene& scene : step.scenes)
+        for (const scene::Scene& scene : step.scenes)
             for (const std::string& argument : scene.arguments) try_filled(argument, variables);
-        const lessons::Scene* shown = lessons::scene_at(lesson.value(), i);
+        const scene::Scene* shown = lessons::scene_at(lesson.value(), i);
         must(shown || step.scenes.empty(), "a scene that is not shown");
     }
     return lesson.value().steps.size();

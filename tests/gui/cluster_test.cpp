@@ -5,9 +5,9 @@
 #include "app/gui/views/cluster/collective_data.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
 #include "core/base/diagnostic.h"
-#include "lessons/player/cluster_training.h"
-#include "lessons/player/figure_table.h"
-#include "lessons/player/parallel_picture.h"
+#include "core/scene/cluster/cluster_training.h"
+#include "core/scene/cluster/parallel_picture.h"
+#include "core/scene/figures/figure_table.h"
 #include "tests/gui/desk.h"
 
 namespace gui_cluster_test {
@@ -18,14 +18,14 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::shared_ptr<const Snapshot> cluster_snapshot(const lessons::ClusterSetup& setup = {}) {
+std::shared_ptr<const Snapshot> cluster_snapshot(const scene::ClusterSetup& setup = {}) {
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->cluster = std::make_shared<const lessons::ClusterScene>(lessons::run_cluster(setup));
+    snapshot->cluster = std::make_shared<const scene::ClusterScene>(scene::run_cluster(setup));
     return snapshot;
 }
 
 struct ClusterDesk : test::Desk {
-    explicit ClusterDesk(const char* view, const lessons::ClusterSetup& setup = {}, const char* theme = "dark")
+    explicit ClusterDesk(const char* view, const scene::ClusterSetup& setup = {}, const char* theme = "dark")
         : test::Desk({.start = false}, theme) {
         session.workspace = "cluster";
         if (std::string(view) != "cluster") shell.show_alone(view);
@@ -94,7 +94,7 @@ TEST_CASE("a chip replaces the older of two schedules, and pressing one of two l
 }
 
 TEST_CASE("a number that cannot be says why in its schedule's place and leaves the other standing") {
-    lessons::ClusterSetup setup;
+    scene::ClusterSetup setup;
     setup.pipeline.kinds = {"interleaved", "1f1b"};
     setup.pipeline.microbatches = 7;
     ClusterDesk desk("pipeline", setup);
@@ -151,9 +151,9 @@ float middle(const Rect& rect) {
 }  // namespace
 
 TEST_CASE("an action dragged, or moved by a key, goes elsewhere in its rank's order; what cannot be says why") {
-    lessons::ClusterSetup setup;
+    scene::ClusterSetup setup;
     setup.pipeline.kinds = {"1f1b"};
-    const std::vector<lessons::ScheduleMove> wanted = {{"1f1b", 3, 2, 1}};
+    const std::vector<scene::ScheduleMove> wanted = {{"1f1b", 3, 2, 1}};
     {
         ClusterDesk desk("pipeline", setup);  // stage 3: F1 from 3 on, B1 with its W until 6, F2 until 7
         const Rect f1 = lowest(desk, "F1"), f2 = lowest(desk, "F2");
@@ -179,18 +179,18 @@ TEST_CASE("an action dragged, or moved by a key, goes elsewhere in its rank's or
 
     setup.pipeline.moves = {{"1f1b", 3, 1, 0}};  // a backward before its forward
     ClusterDesk refused("pipeline", setup);
-    const lessons::ScheduleShown& shown = refused.session.snapshot()->cluster->schedules[0];
+    const scene::ScheduleShown& shown = refused.session.snapshot()->cluster->schedules[0];
     CHECK_THAT(shown.move_refusal, Contains("B1 cannot go there: "));
     CHECK(shown.run.total == 33);
     CHECK(shown.moved == 0);
     CHECK_THAT(refused.text("pipeline"), Contains("B1 cannot go there"));
     CHECK(refused.shows("B1 cannot go there"));
     setup.pipeline.moves.assign(100, {"1f1b", 0, -5, 900});
-    CHECK(lessons::run_cluster(setup).schedules[0].run.total == 33);
+    CHECK(scene::run_cluster(setup).schedules[0].run.total == 33);
 }
 
 TEST_CASE("the end of a bar dragged changes how long such actions take, a number dragged what it counts") {
-    lessons::ClusterSetup setup;
+    scene::ClusterSetup setup;
     setup.pipeline.kinds = {"gpipe"};
     {
         ClusterDesk desk("pipeline", setup);
@@ -210,7 +210,7 @@ TEST_CASE("the end of a bar dragged changes how long such actions take, a number
 
 TEST_CASE(
     "the boundary between two stages gives a layer to the neighbour, by its number or by its grip, while one is left") {
-    lessons::ClusterSetup setup;
+    scene::ClusterSetup setup;
     setup.pipeline.kinds = {"1f1b"};
     ClusterDesk desk("pipeline", setup);
     const auto turn = [&](float by) {
@@ -239,13 +239,13 @@ TEST_CASE(
     REQUIRE(desk.session.cluster_asked);
     CHECK(desk.session.cluster_asked->pipeline.layers == std::vector<int>{5, 3, 4, 4});
 
-    lessons::ClusterSetup train;
+    scene::ClusterSetup train;
     train.training.on = true;
-    CHECK(lessons::parts_of(train) == std::vector<int>{5, 5});  // ten blocks of the tiny llama
-    CHECK(lessons::move_boundary(train, 0, true).empty());
+    CHECK(scene::parts_of(train) == std::vector<int>{5, 5});  // ten blocks of the tiny llama
+    CHECK(scene::move_boundary(train, 0, true).empty());
     CHECK(train.training.plan.cut == std::vector<int>{6, 4});
-    CHECK_THAT(lessons::move_boundary(train, 1, true), Contains("no boundary"));
-    const lessons::ClusterScene cut = lessons::run_cluster(train);
+    CHECK_THAT(scene::move_boundary(train, 1, true), Contains("no boundary"));
+    const scene::ClusterScene cut = scene::run_cluster(train);
     CHECK(cut.schedules[0].parts == std::vector<int>{6, 4});
     CHECK(cut.schedules[0].refusal.empty());
     CHECK(std::abs(cut.training->difference()) < 1e-5);
@@ -262,7 +262,7 @@ TEST_CASE("a cable turned slower makes all wait, and even cables are a button aw
     REQUIRE(desk.session.cluster_asked);
     CHECK(desk.session.cluster_asked->collective.speeds == std::vector<double>{1, 1, 0.5, 1});
     desk.run_asked();
-    const lessons::CollectiveShown& shown = desk.session.snapshot()->cluster->collective;
+    const scene::CollectiveShown& shown = desk.session.snapshot()->cluster->collective;
     // Six rounds of 16 MB, each of which waits for the port of 12.5 GB/s; the late rank's half millisecond is hidden or not.
     CHECK(shown.run.total_us > before + 5 * 640 - 500);
     CHECK(desk.shows("1/2"));
@@ -277,7 +277,7 @@ TEST_CASE("a cable turned slower makes all wait, and even cables are a button aw
 }
 
 TEST_CASE("a plan whose step has no collective shows none, and says what would make one") {
-    lessons::ClusterSetup setup;
+    scene::ClusterSetup setup;
     setup.training.on = true;
     setup.training.plan = {.pp = 2, .microbatches = 4};
     ClusterDesk desk("collective", setup);
@@ -286,9 +286,9 @@ TEST_CASE("a plan whose step has no collective shows none, and says what would m
     CHECK(desk.shows("collective:"));  // word by word
     CHECK(desk.session.snapshot()->cluster->collective.messages.empty());
     setup.training.plan = {};
-    CHECK_THAT(lessons::run_cluster(setup).collective.nothing, Contains("On one rank nothing is exchanged"));
+    CHECK_THAT(scene::run_cluster(setup).collective.nothing, Contains("On one rank nothing is exchanged"));
     setup.training.plan = {.dp = 2};
-    CHECK(lessons::run_cluster(setup).collective.nothing.empty());
+    CHECK(scene::run_cluster(setup).collective.nothing.empty());
 }
 
 TEST_CASE("the memory wall: ten times as many operations a byte as in 2016, and how many tokens hide the gradients") {
@@ -314,7 +314,7 @@ TEST_CASE("playing moves the clock to the end and stops there") {
 }
 
 TEST_CASE("the wheel zooms, the picture stays inside the budget with 64 ranks and 128 micro-batches") {
-    lessons::ClusterSetup setup;
+    scene::ClusterSetup setup;
     setup.pipeline.ranks = 64;
     setup.pipeline.microbatches = 128;
     {
@@ -391,10 +391,10 @@ TEST_CASE("a ring all-reduce sends 2(N-1)/N of the buffer a rank in 2(N-1) steps
 TEST_CASE("every algorithm ends with every chunk complete on every rank") {
     for (const char* algorithm : {"ring", "tree", "halving_doubling", "parameter_server", "hierarchical"})
         for (const int ranks : {2, 4, 7, 8}) {
-            lessons::ClusterSetup setup;
+            scene::ClusterSetup setup;
             setup.collective.algorithm = algorithm;
             setup.collective.ranks = ranks;
-            const lessons::ClusterScene scene = lessons::run_cluster(setup);
+            const scene::ClusterScene scene = scene::run_cluster(setup);
             CAPTURE(algorithm, ranks, scene.collective.refusal);
             if (!scene.collective.refusal.empty()) continue;
             CollectiveBoard board;
@@ -409,30 +409,30 @@ TEST_CASE(
     CHECK_THAT(desk.text("mesh"), Contains("along tp: all-gather, 16,777,216 bytes sent a rank"));
     CHECK_THAT(desk.text("mesh"), Contains("rank 0: layers 1-18 of 36, to rank 2"));
     CHECK(desk.shows("tp: all-gather, 16.8 MB"));
-    lessons::ClusterSetup setup;
+    scene::ClusterSetup setup;
     setup.mesh.before[2] = parallel::partial();
-    const lessons::ClusterScene sum = lessons::run_cluster(setup);
+    const scene::ClusterScene sum = scene::run_cluster(setup);
     REQUIRE(sum.mesh.plan.steps.size() == 1);
     CHECK(sum.mesh.plan.steps[0].collective == "all-reduce");
     CHECK(sum.mesh.plan.steps[0].bytes == 33'554'432);
     setup.mesh.after[2] = parallel::shard(0);
-    CHECK(lessons::run_cluster(setup).mesh.plan.steps[0].collective == "reduce-scatter");
+    CHECK(scene::run_cluster(setup).mesh.plan.steps[0].collective == "reduce-scatter");
     setup.mesh.before[2] = parallel::shard(1);
-    CHECK(lessons::run_cluster(setup).mesh.plan.steps[0].bytes ==
+    CHECK(scene::run_cluster(setup).mesh.plan.steps[0].bytes ==
           8'388'608);  // all-to-all: half of the 16 MB that a rank holds
 }
 
 TEST_CASE("two axes on one dimension: the rows of 10 cut over x:2 and again over y:3 are 2, 2, 1, 2, 2 and 1 of them") {
     // By hand: over x 0-4 and 5-9; each five over three y as 2, 2, 1. Gathered: first over y, the innermost cut (a rank
     // passes on the pieces of its neighbours: 5 rows less the next one's piece, at most 5 - 1), then over x (5 rows each).
-    lessons::ClusterSetup setup;
+    scene::ClusterSetup setup;
     setup.mesh.axes = {{"x", 2}, {"y", 3}};
     setup.mesh.before = {parallel::shard(0), parallel::shard(0)};
     setup.mesh.after = {parallel::replicate(), parallel::replicate()};
     setup.mesh.rows = 10;
     setup.mesh.columns = 4;
     setup.mesh.type = DType::f32;
-    const lessons::ClusterScene scene = lessons::run_cluster(setup);
+    const scene::ClusterScene scene = scene::run_cluster(setup);
     static constexpr int64_t begins[] = {0, 2, 4, 5, 7, 9}, counts[] = {2, 2, 1, 2, 2, 1};
     REQUIRE(scene.mesh.before.size() == 6);
     for (size_t rank = 0; rank < 6; ++rank) {
@@ -461,20 +461,20 @@ TEST_CASE("a network shows what every algorithm takes on it and its busiest link
 
 namespace {
 
-lessons::ClusterSetup training_setup(const std::string& plan) {
-    lessons::ClusterSetup setup;
-    setup.training = lessons::training_named(plan);
+scene::ClusterSetup training_setup(const std::string& plan) {
+    scene::ClusterSetup setup;
+    setup.training = scene::training_named(plan);
     return setup;
 }
 
 }  // namespace
 
 TEST_CASE("a training run shows the schedule that ran, memory as it was allocated, and the serial run's loss") {
-    const lessons::ClusterSetup setup = training_setup("dp=2 pp=2 zero=1 schedule=1f1b microbatches=4 steps=3");
+    const scene::ClusterSetup setup = training_setup("dp=2 pp=2 zero=1 schedule=1f1b microbatches=4 steps=3");
     const auto snapshot = cluster_snapshot(setup);
-    const lessons::ClusterScene& scene = *snapshot->cluster;
+    const scene::ClusterScene& scene = *snapshot->cluster;
     REQUIRE(scene.training);
-    const lessons::TrainingShown& shown = *scene.training;
+    const scene::TrainingShown& shown = *scene.training;
     CAPTURE(shown.refusal);
     REQUIRE(trained(scene));
 
@@ -507,7 +507,7 @@ TEST_CASE("a training run shows the schedule that ran, memory as it was allocate
     const int64_t weights = columns[0].bytes[0] + columns[2].bytes[0];  // buckets are padded to whole pieces
     CHECK(weights >= 4 * shown.parameters);
     CHECK(weights < 4 * shown.parameters * 101 / 100);
-    for (const lessons::MemoryColumn& column : columns) {
+    for (const scene::MemoryColumn& column : columns) {
         for (size_t kind = 0; kind < 3; ++kind)
             CHECK(std::abs(static_cast<double>(column.bytes[kind] - column.formula[kind])) <=
                   0.01 * static_cast<double>(column.formula[kind]));
@@ -533,17 +533,17 @@ TEST_CASE("a training run shows the schedule that ran, memory as it was allocate
 }
 
 TEST_CASE("a step's messages, links and collectives are those that its ranks sent") {
-    const lessons::ClusterSetup setup = training_setup("dp=2 pp=2 zero=1 schedule=1f1b microbatches=4 steps=2");
+    const scene::ClusterSetup setup = training_setup("dp=2 pp=2 zero=1 schedule=1f1b microbatches=4 steps=2");
     const auto snapshot = cluster_snapshot(setup);
-    const lessons::ClusterScene& scene = *snapshot->cluster;
+    const scene::ClusterScene& scene = *snapshot->cluster;
     REQUIRE(trained(scene));
-    const lessons::TrainingShown& run = *scene.training;
+    const scene::TrainingShown& run = *scene.training;
 
     // Message by message what the ranks counted, kind by kind; nothing arrives before it is sent, or outside the step.
     REQUIRE(!run.traffic.messages.empty());
     std::vector<int64_t> bytes(run.sent.size());
     int64_t all = 0;
-    for (const lessons::RunMessage& one : run.traffic.messages) {
+    for (const scene::RunMessage& one : run.traffic.messages) {
         bytes[static_cast<size_t>(one.kind)] += one.bytes;
         all += one.bytes;
         CHECK(one.begin_us >= one.sent_us);
@@ -560,7 +560,7 @@ TEST_CASE("a step's messages, links and collectives are those that its ranks sen
 
     // One collective chunk by chunk: a reduce-scatter of gradients over dp ends with both contributions in the own chunk,
     // and takes on the step's clock what the ranks' clocks say.
-    const lessons::CollectiveShown& shown = scene.collective;
+    const scene::CollectiveShown& shown = scene.collective;
     CHECK(shown.of_run == "gradients along dp");
     CHECK(shown.operation == "reduce_scatter");
     CHECK(shown.world == std::vector<int>{2, 3});  // the second stage is done first
@@ -603,10 +603,10 @@ TEST_CASE("a step's messages, links and collectives are those that its ranks sen
 }
 
 TEST_CASE("the machine that training ranks run on is the one in Network, and a slower one makes the step longer") {
-    lessons::ClusterSetup setup = training_setup("dp=2 zero=0 microbatches=1");
-    const double fast = lessons::run_cluster(setup).training->end_us;
+    scene::ClusterSetup setup = training_setup("dp=2 zero=0 microbatches=1");
+    const double fast = scene::run_cluster(setup).training->end_us;
     setup.network.link = "10gbe";
-    const lessons::ClusterScene slow = lessons::run_cluster(setup);
+    const scene::ClusterScene slow = scene::run_cluster(setup);
     REQUIRE(trained(slow));
     CHECK(slow.training->end_us > fast);
     const double busy = slow.collective.run.total_us;
@@ -616,9 +616,9 @@ TEST_CASE("the machine that training ranks run on is the one in Network, and a s
 
 TEST_CASE("PipeDream runs its updates in one go and steps through them: one a micro-batch, weights of several versions",
           "[long]") {
-    const lessons::ClusterSetup setup = training_setup("pp=4 schedule=pipedream steps=3");
+    const scene::ClusterSetup setup = training_setup("pp=4 schedule=pipedream steps=3");
     const auto snapshot = cluster_snapshot(setup);
-    const lessons::ClusterScene& scene = *snapshot->cluster;
+    const scene::ClusterScene& scene = *snapshot->cluster;
     REQUIRE(scene.training);
     CAPTURE(scene.training->refusal);
     REQUIRE(trained(scene));
@@ -636,11 +636,11 @@ TEST_CASE("PipeDream runs its updates in one go and steps through them: one a mi
     move_cluster(desk.session, desk.shell.focus, *desk.session.snapshot(), Grain::training_step, 1, false);
     REQUIRE(desk.session.cluster_asked);
     CHECK(desk.session.cluster_asked->training.steps == 4);
-    lessons::ClusterTrainer trainer;
-    const lessons::ClusterScene fourth = lessons::run_cluster(*desk.session.cluster_asked, &trainer);
+    scene::ClusterTrainer trainer;
+    const scene::ClusterScene fourth = scene::run_cluster(*desk.session.cluster_asked, &trainer);
     CHECK(fourth.training->end_us > third);
     CHECK(fourth.training->loss[2] == scene.training->loss[2]);
-    CHECK(trained(lessons::run_cluster(training_setup("pp=2 schedule=pipedream_2bw microbatches=4"))));
+    CHECK(trained(scene::run_cluster(training_setup("pp=2 schedule=pipedream_2bw microbatches=4"))));
 }
 
 TEST_CASE("the switch asks for a training run, and a training step forward trains one more on the same ranks", "[long]") {
@@ -654,27 +654,27 @@ TEST_CASE("the switch asks for a training run, and a training step forward train
     REQUIRE(desk.session.cluster_asked);
     CHECK(desk.session.cluster_asked->training.steps == 2);
 
-    lessons::ClusterTrainer trainer;  // the losses are those of a run from the beginning
-    lessons::ClusterSetup setup = *desk.session.cluster_asked;
+    scene::ClusterTrainer trainer;  // the losses are those of a run from the beginning
+    scene::ClusterSetup setup = *desk.session.cluster_asked;
     std::vector<double> last;
     for (const int64_t steps : {1, 2, 4, 2}) {
         setup.training.steps = steps;
-        const lessons::ClusterScene scene = lessons::run_cluster(setup, &trainer);
+        const scene::ClusterScene scene = scene::run_cluster(setup, &trainer);
         REQUIRE(trained(scene));
         CHECK(scene.training->record.step == steps - 1);
         if (steps == 4) last = scene.training->loss;
     }
     setup.training.steps = 4;
-    CHECK(lessons::run_cluster(setup).training->loss == last);
+    CHECK(scene::run_cluster(setup).training->loss == last);
     trainer.stop = [] { return true; };
     setup.training.steps = 9;
-    CHECK_THAT(lessons::run_cluster(setup, &trainer).training->refusal, Contains("Stopped after 4 of 9 steps"));
+    CHECK_THAT(scene::run_cluster(setup, &trainer).training->refusal, Contains("Stopped after 4 of 9 steps"));
 }
 
 TEST_CASE("DualPipe trains in the view: two stages a rank, twice the weights, both directions told apart") {
-    const lessons::ClusterScene scene = lessons::run_cluster(training_setup("pp=2 schedule=dualpipe microbatches=4"));
+    const scene::ClusterScene scene = scene::run_cluster(training_setup("pp=2 schedule=dualpipe microbatches=4"));
     REQUIRE(scene.training->refusal.empty());
-    const lessons::ClusterScene plain = lessons::run_cluster(training_setup("pp=2 microbatches=4"));
+    const scene::ClusterScene plain = scene::run_cluster(training_setup("pp=2 microbatches=4"));
     CHECK(std::abs(scene.training->loss.back() - plain.training->loss.back()) < 1e-5);
     const parallel::Schedule& schedule = scene.schedules[0].run.schedule;
     CHECK(schedule.copies == 2);
@@ -682,9 +682,9 @@ TEST_CASE("DualPipe trains in the view: two stages a rank, twice the weights, bo
     CHECK(darker_words(plain).empty());
     constexpr auto weights = size_t(parallel::MemoryKind::weights);
     int64_t kept = 0, formula = 0, plain_kept = 0;
-    for (const lessons::MemoryColumn& column : scene.memory.columns)
+    for (const scene::MemoryColumn& column : scene.memory.columns)
         kept += column.bytes[weights], formula += column.formula[weights];
-    for (const lessons::MemoryColumn& column : plain.memory.columns) plain_kept += column.bytes[weights];
+    for (const scene::MemoryColumn& column : plain.memory.columns) plain_kept += column.bytes[weights];
     CHECK(double(kept) > 1.9 * double(plain_kept));
     CHECK(kept <= 2 * plain_kept);  // tables of turns are there once a rank
     CHECK(std::abs(double(formula) / double(kept) - 1) < 0.05);
@@ -695,7 +695,7 @@ TEST_CASE("no rank of a training run keeps more than the limit that is drawn, it
                                                   {"zb-h2", 3}, {"zb-v", 2}, {"dualpipe", 3}};
     for (const auto& [schedule, limit] : limits) {
         const std::string plan = std::string("pp=2 microbatches=4 schedule=") + schedule;
-        const lessons::ClusterScene scene = lessons::run_cluster(training_setup(plan));
+        const scene::ClusterScene scene = scene::run_cluster(training_setup(plan));
         INFO(plan);
         REQUIRE(scene.training->refusal.empty());
         CHECK(activation_limit(scene) == limit);
@@ -707,16 +707,14 @@ TEST_CASE("no rank of a training run keeps more than the limit that is drawn, it
 }
 
 TEST_CASE("a plan that cannot be says why in the schedule's place, as the core says it") {
-    const auto refusal = [](const std::string& plan) {
-        return lessons::run_cluster(training_setup(plan)).training->refusal;
-    };
+    const auto refusal = [](const std::string& plan) { return scene::run_cluster(training_setup(plan)).training->refusal; };
     CHECK_THAT(refusal("dp=3 batch=16"), Contains("batch"));
     CHECK_THAT(refusal("pp=2 schedule=pipedream zero=1"), Contains("--zero 0"));
     CHECK_THAT(refusal("pp=2 schedule=pipedream steps=65"), Contains("never flushes") && Contains("64 at most"));
     CHECK_THAT(refusal("pp=3 schedule=dualpipe microbatches=8"), Contains("an even number of pipeline ranks"));
     CHECK_THAT(refusal("tp=3"), Contains("attention heads"));
-    CHECK_THROWS_AS(lessons::training_named("dp=2 colour=red"), Failure);
-    CHECK_THROWS_AS(lessons::training_named("schedule=none"), Failure);
+    CHECK_THROWS_AS(scene::training_named("dp=2 colour=red"), Failure);
+    CHECK_THROWS_AS(scene::training_named("schedule=none"), Failure);
     ClusterDesk desk("cluster", training_setup("tp=3"));
     CHECK_THAT(desk.text("pipeline"), Contains("--tp 3 does not divide"));
     CHECK_THAT(desk.text("rank_memory"), Contains("nothing has been counted"));
@@ -739,13 +737,13 @@ TEST_CASE("no text of a training run's pictures clashes at any size", "[long]") 
 namespace {
 
 struct RowsDesk : test::Desk {  // a lesson's step with a scene of rows, a question of its own, and nothing that moves
-    lessons::SceneResult result;
+    scene::SceneResult result;
     RowsDesk(const char* kind, const char* rows, const char* view, bool asks) {
-        const auto ran = lessons::run_parallel_scene(kind, rows, {"lesson.md", 1, 1}, {});
+        const auto ran = scene::run_parallel_scene(kind, rows, {"lesson.md", 1, 1}, {});
         REQUIRE(ran.ok());
         result.parallel = ran.value();
         auto snapshot = std::make_shared<Snapshot>();
-        snapshot->cluster = lessons::cluster_picture(result, "C10, step 1");
+        snapshot->cluster = scene::cluster_picture(result, "C10, step 1");
         auto lesson = std::make_shared<lessons::Lesson>();
         lesson->id = "C10";
         lesson->title = "Rows";
@@ -760,7 +758,7 @@ struct RowsDesk : test::Desk {  // a lesson's step with a scene of rows, a quest
         session.workspace = "learn";
         show(snapshot);
     }
-    const lessons::FigureTable& table() { return *session.snapshot()->cluster->table; }
+    const scene::FigureTable& table() { return *session.snapshot()->cluster->table; }
 };
 constexpr const char* two_plans = "llama3-8b name=one dp=1 sequence=8192 batch=8; llama3-8b name=many dp=8 tp=8 zero=1";
 
@@ -780,7 +778,7 @@ TEST_CASE("plans show their memory and their step as stacked bars, and one that 
     // Eight billion weights in 16 bits, Adam's three f32 copies: 14 bytes each are 112 GB already.
     CHECK(desk.table().over(0) > 112e9 - board);
     CHECK(desk.table().over(1) == 0);
-    const std::string over = "does not fit by " + lessons::figure_text(memory.total(0) - board, "B");
+    const std::string over = "does not fit by " + scene::figure_text(memory.total(0) - board, "B");
     CHECK_THAT(desk.shell.describe("rows"), Contains("one") && Contains(over) && Contains("H100 holds 85.9 GB") &&
                                                 Contains("many fits") && Contains("Time of a step (derived)"));
     CHECK(desk.shows(over));
@@ -844,7 +842,7 @@ TEST_CASE("a single row stands as cards, and no figure of twelve columns is cut 
             desk.size(1280, 720, scale);
             desk.shell.show_alone("rows");
             desk.frames(3);
-            CHECK(desk.shows(lessons::figure_text(first.values[1], desk.table().columns[1].unit)));
+            CHECK(desk.shows(scene::figure_text(first.values[1], desk.table().columns[1].unit)));
             for (const UiState::Written& text : desk.written)
                 if (!text.text.empty() && text.text[0] >= '0' && text.text[0] <= '9')
                     CHECK(text.text.find("\u2026") == std::string::npos);

@@ -313,7 +313,7 @@ TEST_CASE("a form is guessed from types and use, and what the learner typed stay
     CHECK(settings.arguments[1].text == "out:f32[4096]");
     CHECK(settings.arguments[2].text == "inout:i32[1024 zero]");
     CHECK(settings.arguments[3].text == "u32:1024");
-    for (const ArgumentText& a : settings.arguments) CHECK(lessons::parse_argument(a.text).ok());
+    for (const ArgumentText& a : settings.arguments) CHECK(scene::parse_argument(a.text).ok());
     CHECK(settings.block == "256");
     LaunchSettings shared;
     fit_launch(shared, entry, "#define WIDTH 128\n" + source + "__shared__ float s[WIDTH];\n");
@@ -556,7 +556,7 @@ TEST_CASE("every ready-made kernel compiles, runs without a fault and leaves its
         REQUIRE(result->run);
         CHECK(!result->run->result.fault);
         for (const auto& argument : result->bound.arguments)
-            if (argument.role == lessons::KernelArgument::Role::out) {
+            if (argument.role == scene::KernelArgument::Role::out) {
                 const Buffer buffer = buffer_of(argument, *result->run->before, *result->after);
                 CHECK(buffer.facts.untouched == 0);
                 CHECK(buffer.facts.finite == buffer.facts.count);
@@ -577,13 +577,13 @@ TEST_CASE("every exercise's copy opens with the launch that it is checked with")
                 const std::string source = read_file(lesson.value().folder / exercise.file, 1 << 20).value();
                 const LaunchSettings launch = launch_of(lesson.value(), exercise, source);
                 CHECK(launch.grid_chosen);
-                CHECK(lessons::parse_dim3(launch.grid, "grid").ok());
-                CHECK(lessons::parse_dim3(launch.block, "block").ok());
+                CHECK(scene::parse_dim3(launch.grid, "grid").ok());
+                CHECK(scene::parse_dim3(launch.block, "block").ok());
                 REQUIRE(launch.arguments.size() == exercise.arguments.size());
                 for (const ArgumentText& argument : launch.arguments) {
                     INFO(argument.parameter << " = " << argument.text);
                     CHECK_FALSE(argument.parameter.empty());
-                    CHECK(lessons::parse_argument(argument.text).ok());
+                    CHECK(scene::parse_argument(argument.text).ok());
                 }
                 ++exercises;
             }

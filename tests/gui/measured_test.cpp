@@ -205,7 +205,7 @@ TEST_CASE("the view of measurements sets both times beside each other, sums up t
 
 TEST_CASE("generations are compared by the peak of the kernel's own arithmetic, in figures without an exponent") {
     auto snapshot = std::make_shared<Snapshot>();
-    auto runs = std::make_shared<std::vector<lessons::GpuRun>>();
+    auto runs = std::make_shared<std::vector<scene::GpuRun>>();
     for (const char* gpu : {"jetson-nano", "h200"}) runs->push_back({model::gpu_named(gpu).value(), 7000, 4, {}});
     snapshot->generations = runs;
     for (const auto& [type, peak] :
@@ -250,7 +250,7 @@ TEST_CASE("roofline, generations and training show what was measured of the same
     }
     {
         auto several = std::make_shared<Snapshot>(*snapshot);
-        auto runs = std::make_shared<std::vector<lessons::GpuRun>>();
+        auto runs = std::make_shared<std::vector<scene::GpuRun>>();
         for (const char* gpu : {"v100", "h100", "h200"}) runs->push_back({model::gpu_named(gpu).value(), 7000, 4, {}});
         several->generations = runs;
         Desk desk("generations");

@@ -15,9 +15,9 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::shared_ptr<const lessons::HostRun> host_run() {
+std::shared_ptr<const scene::HostRun> host_run() {
     static const auto run = [] {
-        const auto text = lessons::parse_host(R"(kernels damp.cu
+        const auto text = scene::parse_host(R"(kernels damp.cu
 host   x  f32[32768 ramp] pinned
 host   y  f32[32768 zero] pinned
 malloc dx f32[32768]
@@ -32,16 +32,16 @@ event e stream=1
 wait  e stream=2
 sync
 )",
-                                              "four.host");
-        return lessons::run_host(text.value(), model::gpu_named("teaching").value(),
-                                 resource_root() / "lessons" / "A03_host_and_device")
+                                            "four.host");
+        return scene::run_host(text.value(), model::gpu_named("teaching").value(),
+                               resource_root() / "lessons" / "A03_host_and_device")
             .value();
     }();
     return run;
 }
 
 struct Desk : test::Desk {
-    explicit Desk(std::shared_ptr<const lessons::HostRun> host, std::shared_ptr<const nn::StepRecord> step = nullptr)
+    explicit Desk(std::shared_ptr<const scene::HostRun> host, std::shared_ptr<const nn::StepRecord> step = nullptr)
         : test::Desk({.start = false}, "light") {
         auto snapshot = std::make_shared<Snapshot>();
         snapshot->host = std::move(host);
@@ -108,9 +108,9 @@ TEST_CASE("a bar dragged to another stream's row moves there, a drag along the r
 
 TEST_CASE("a move that orders what nothing ordered before says so") {
     const auto folder = resource_root() / "lessons" / "A14_streams";
-    const auto text = lessons::parse_host(read_file(folder / "too_early.host").value(), "too_early.host");
+    const auto text = scene::parse_host(read_file(folder / "too_early.host").value(), "too_early.host");
     REQUIRE(text.ok());
-    const auto run = lessons::run_host(text.value(), model::gpu_named("teaching").value(), folder);
+    const auto run = scene::run_host(text.value(), model::gpu_named("teaching").value(), folder);
     REQUIRE(run.ok());
     Snapshot snapshot;
     snapshot.host = run.value();

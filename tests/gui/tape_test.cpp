@@ -6,7 +6,7 @@
 
 #include "app/gui/views/training/tape_data.h"
 #include "core/base/files.h"
-#include "lessons/player/tape_program.h"
+#include "core/scene/tape/tape_program.h"
 #include "tests/compilers_here.h"
 #include "tests/gui/desk.h"
 

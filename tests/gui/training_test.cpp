@@ -11,7 +11,7 @@
 #include "core/nn/models/models.h"
 #include "core/nn/train/trainer.h"
 #include "core/parallel/train/trainer.h"
-#include "lessons/player/cluster.h"
+#include "core/scene/cluster/cluster.h"
 #include "tests/gui/desk.h"
 
 namespace gui_training_test {

@@ -6,16 +6,17 @@
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "core/scene/run.h"
 #include "lessons/player/check.h"
 #include "lessons/player/exercise_parts.h"
 #include "lessons/player/predict.h"
-#include "lessons/player/run.h"
 #include "tests/catch.h"
 
 namespace lessons_exercise_test {
 
 using namespace lockstep;
 using namespace lockstep::lessons;
+using namespace lockstep::scene;
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Figures of a GPU's row in `of=`, and scenes that name another one to be compared with.
-#include "lessons/player/expression.h"
+#include "core/scene/figures/expression.h"
 #include "lessons/player/predict.h"
 #include "tests/catch.h"
 
@@ -7,6 +7,7 @@ namespace lessons_gpu_figures_test {
 
 using namespace lockstep;
 using namespace lockstep::lessons;
+using namespace lockstep::scene;
 
 namespace {
 

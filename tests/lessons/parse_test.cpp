@@ -12,6 +12,7 @@ namespace lessons_parse_test {
 
 using namespace lockstep;
 using namespace lockstep::lessons;
+using namespace lockstep::scene;
 
 namespace {
 

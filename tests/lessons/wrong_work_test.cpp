@@ -11,6 +11,7 @@ namespace lessons_wrong_work_test {
 
 using namespace lockstep;
 using namespace lockstep::lessons;
+using namespace lockstep::scene;
 
 namespace {
 

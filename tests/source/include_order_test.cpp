@@ -14,8 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 const std::vector<std::string> order = {
-    "core/system", "core/base",   "core/trace", "core/ptx", "core/simt",     "core/model", "core/validate", "core/device",
-    "core/comm",   "core/tensor", "core/graph", "core/nn",  "core/parallel", "kernels",    "lessons",       "app"};
+    "core/system", "core/base",   "core/trace", "core/ptx", "core/simt",     "core/model", "core/validate", "core/device", "core/comm", "core/tensor", "core/graph", "core/nn",  "core/parallel", "core/scene", "kernels",    "lessons",       "app"};
 
 // Plain structs that kernels and host share, kernels/include/optimizer.h, stand before everything: they include nothing.
 int rank_of(const std::string& path) {

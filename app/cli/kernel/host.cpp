@@ -12,18 +12,18 @@
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/streams/streams.h"
-#include "lessons/player/host_program.h"
+#include "core/scene/host/host_program.h"
 
 namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const lessons::HostRun& run) {
+Json to_json(const scene::HostRun& run) {
     Json json;
     json["gpu"] = run.gpu.name;
     for (const char* figure : {"total_us", "work_us", "copy_us", "kernel_us", "host_work_us", "overlap", "speedup"})
-        json[figure] = json_number(lessons::host_figure(run, figure).value());
+        json[figure] = json_number(scene::host_figure(run, figure).value());
     json["operations"] = Json::array();
     for (size_t i = 0; i < run.program.operations.size(); ++i) {
         const model::HostOperation& asked = run.program.operations[i];
@@ -49,11 +49,11 @@ Json to_json(const lessons::HostRun& run) {
 int run_host_program(const std::string& file, const std::string& gpu, uint64_t seed, const std::string& json,
                      const std::string& trace) {
     check_trace_name(trace);
-    const lessons::HostText text = lessons::parse_host(read_text(file, 1 << 20).value(), file).value();
-    lessons::HostRunOptions options;
+    const scene::HostText text = scene::parse_host(read_text(file, 1 << 20).value(), file).value();
+    scene::HostRunOptions options;
     options.seed = seed;
     const auto run =
-        lessons::run_host(text, model::gpu_named(gpu).value(), std::filesystem::path(file).parent_path(), options).value();
+        scene::run_host(text, model::gpu_named(gpu).value(), std::filesystem::path(file).parent_path(), options).value();
     for (const std::string& hazard : run->hazards) tell("warning: {}\n", hazard);
     if (run->fault) tell("{}\n", simt::render(*run->fault));
     if (!trace.empty()) write_trace(model::trace_of(run->gpu, run->program, run->schedule), trace);

@@ -21,9 +21,9 @@
 #include "core/model/gpus/refusals.h"
 #include "core/model/launch/replay.h"
 #include "core/ptx/ptx.h"
+#include "core/scene/arguments/kernel_arguments.h"
+#include "core/scene/arguments/module_symbols.h"
 #include "core/simt/check/faults.h"
-#include "lessons/player/kernel_arguments.h"
-#include "lessons/player/module_symbols.h"
 
 namespace lockstep::cli {
 namespace {
@@ -35,7 +35,7 @@ struct Input {  // of the launch
     std::shared_ptr<const ptx::Program> program;
     std::string source, kernel;  // its CUDA text, where there is one; its name as the user calls it
     simt::LaunchConfig config;
-    lessons::BoundArguments bound;
+    scene::BoundArguments bound;
     std::vector<std::string> refusals;
     int64_t trace_begin = 0, trace_end = 0;
 };
@@ -152,21 +152,21 @@ Input read_input(const KernelAsked& options, simt::Memory& memory) {
     read_kernel(options, input);
     const ptx::Program& program = *input.program;
     simt::LaunchConfig& config = input.config;
-    config.grid = lessons::parse_dim3(options.grid, "--grid").value();
-    config.block = lessons::parse_dim3(options.block, "--block").value();
+    config.grid = scene::parse_dim3(options.grid, "--grid").value();
+    config.block = scene::parse_dim3(options.block, "--block").value();
     config.dynamic_shared = options.shared;
-    if (!options.cluster.empty()) config.cluster = lessons::parse_dim3(options.cluster, "--cluster").value();
-    std::vector<lessons::KernelArgument> arguments;
-    for (const std::string& argument : options.arguments) arguments.push_back(lessons::parse_argument(argument).value());
-    input.bound = lessons::bind_arguments(program, arguments, memory, config, options.seed, {}, input.source).value();
-    for (const lessons::BoundArgument& one : input.bound.arguments)
-        if (!options.json.empty() && one.role >= lessons::KernelArgument::Role::out && one.output_file.empty() &&
+    if (!options.cluster.empty()) config.cluster = scene::parse_dim3(options.cluster, "--cluster").value();
+    std::vector<scene::KernelArgument> arguments;
+    for (const std::string& argument : options.arguments) arguments.push_back(scene::parse_argument(argument).value());
+    input.bound = scene::bind_arguments(program, arguments, memory, config, options.seed, {}, input.source).value();
+    for (const scene::BoundArgument& one : input.bound.arguments)
+        if (!options.json.empty() && one.role >= scene::KernelArgument::Role::out && one.output_file.empty() &&
             one.bytes / size_of(one.type) > most_in_json)
             throw Failure(fmt::format("{} has {} elements, too many for --json: name a file, as in out:f32[1024]=y.npy",
                                       one.name, one.bytes / size_of(one.type)));
-    std::vector<lessons::ModuleSymbol> symbols;
-    for (const std::string& symbol : options.symbols) symbols.push_back(lessons::parse_symbol(symbol).value());
-    if (const auto problem = lessons::bind_symbols(program, symbols, memory, options.seed)) throw Failure(*problem);
+    std::vector<scene::ModuleSymbol> symbols;
+    for (const std::string& symbol : options.symbols) symbols.push_back(scene::parse_symbol(symbol).value());
+    if (const auto problem = scene::bind_symbols(program, symbols, memory, options.seed)) throw Failure(*problem);
     if (const auto problem = simt::check_launch(program, config, model::limits_of(input.gpu))) throw Failure(*problem);
 
     metrics_text(input.gpu, program, nullptr, input.source, options.metrics, nullptr);  // refuses a wrong name
@@ -209,8 +209,8 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
     }
     if (leakcheck && !ran.result.fault)
         for (simt::Fault& leak : simt::find_leaks(memory)) ran.result.reports.push_back(std::move(leak));
-    ran.outputs = lessons::read_outputs(input.bound, memory);
-    if (!ran.result.fault) lessons::write_outputs(input.bound, ran.outputs);
+    ran.outputs = scene::read_outputs(input.bound, memory);
+    if (!ran.result.fault) scene::write_outputs(input.bound, ran.outputs);
     return ran;
 }
 

@@ -18,10 +18,10 @@
 #include "app/cli/kernel/own_files.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
-#include "lessons/player/host_program.h"
-#include "lessons/player/kernel_arguments.h"
+#include "core/scene/arguments/kernel_arguments.h"
+#include "core/scene/arguments/module_symbols.h"
+#include "core/scene/host/host_program.h"
 #include "lessons/player/lesson.h"
-#include "lessons/player/module_symbols.h"
 
 namespace lockstep::cli {
 
@@ -85,7 +85,7 @@ std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
 void keep_files_apart(const KernelAsked& options) {
     std::vector<FileUse> read{{"", options.file}}, written;
     for (const std::string& text : options.arguments) {
-        const Result<lessons::KernelArgument> argument = lessons::parse_argument(text);
+        const Result<scene::KernelArgument> argument = scene::parse_argument(text);
         if (!argument) continue;
         const auto& [in, out] = std::tie(argument.value().file, argument.value().output_file);
         const bool in_place = !in.empty() && !out.empty() && same_file(in, out);  // inout:x.npy=x.npy, on purpose
@@ -93,7 +93,7 @@ void keep_files_apart(const KernelAsked& options) {
         written.push_back({"--arg " + text, out});
     }
     for (const std::string& text : options.symbols)
-        if (const Result<lessons::ModuleSymbol> symbol = lessons::parse_symbol(text))
+        if (const Result<scene::ModuleSymbol> symbol = scene::parse_symbol(text))
             read.push_back({"--symbol " + text, symbol.value().value.file});
     written.push_back({"--json", options.json});
     written.push_back({"--trace", options.trace});
@@ -115,7 +115,7 @@ std::string number_of_32_bits(const std::string& text) {
 int run_host_asked(const CLI::App& command, const KernelAsked& asked) {
     std::vector<FileUse> read{{"", asked.file}};
     if (const auto text = read_text(asked.file, 1 << 20))
-        if (const auto host = lessons::parse_host(text.value(), asked.file))
+        if (const auto host = scene::parse_host(text.value(), asked.file))
             for (const std::string& file : host.value().kernel_files)
                 read.push_back({"the host program", (std::filesystem::path(asked.file).parent_path() / file).string()});
     keep_apart(read, {{"--json", asked.json}, {"--trace", asked.trace}});
@@ -199,7 +199,7 @@ void add_run(CLI::App& app, int& status) {
             if (!options->json.empty()) write_json(metric_names_json(), options->json);
             return;
         }
-        if (lessons::is_host_program(options->file)) {
+        if (scene::is_host_program(options->file)) {
             status = run_host_asked(*command, *options);
             return;
         }

@@ -10,8 +10,8 @@
 #include "app/cli/kernel/own_files.h"
 #include "core/base/files.h"
 #include "core/nn/train/follow.h"
+#include "core/scene/tape/tape_program.h"
 #include "core/tensor/shape.h"
-#include "lessons/player/tape_program.h"
 
 namespace lockstep::cli {
 namespace {
@@ -35,7 +35,7 @@ ordered_json list_of(const nn::Values& values) {
     return list;
 }
 
-void print(const lessons::TapeRun& run) {
+void print(const scene::TapeRun& run) {
     const nn::StepRecord& step = *run.step;
     size_t wide = 4;
     for (const nn::GraphNode& node : step.nodes) wide = std::max(wide, node.name.size());
@@ -68,10 +68,10 @@ void print(const lessons::TapeRun& run) {
     for (const int64_t bytes : step.live_bytes) most = std::max(most, bytes);
     fmt::print("{} launches, {} bytes of saved tensors, activations and gradients alive at most\n", step.launches.size(),
                most);
-    for (const lessons::TapeHook& hook : run.hooks)
+    for (const scene::TapeHook& hook : run.hooks)
         fmt::print("hook: the gradient of {} came as {:.5g} and went on as {:.5g}{} (executed)\n", hook.of, hook.came,
                    hook.went, hook.elements > 1 ? fmt::format(", the first of {} elements", hook.elements) : "");
-    for (const lessons::TapeHessian& hessian : run.hessians)
+    for (const scene::TapeHessian& hessian : run.hessians)
         fmt::print("second derivatives of {} (executed)\n{}\n", hessian.of, hessian.text());
     for (const tensor::GradcheckResult& check : run.checks) {
         fmt::print("gradcheck: {}\n", check.text());
@@ -83,7 +83,7 @@ void print(const lessons::TapeRun& run) {
     }
 }
 
-ordered_json json_of(const lessons::TapeRun& run) {
+ordered_json json_of(const scene::TapeRun& run) {
     const nn::StepRecord& step = *run.step;
     ordered_json all{{"program", step.model}, {"device", step.device}, {"steps", run.text.steps}};
     all["loss"] = ordered_json::array();
@@ -102,10 +102,10 @@ ordered_json json_of(const lessons::TapeRun& run) {
     all["launches"] = step.launches.size();
     all["live_bytes"] = step.live_bytes;
     all["hessians"] = ordered_json::array();
-    for (const lessons::TapeHessian& hessian : run.hessians)
+    for (const scene::TapeHessian& hessian : run.hessians)
         all["hessians"].push_back({{"of", hessian.of}, {"in", hessian.in}, {"values", hessian.values}});
     all["hooks"] = ordered_json::array();
-    for (const lessons::TapeHook& hook : run.hooks)
+    for (const scene::TapeHook& hook : run.hooks)
         all["hooks"].push_back({{"of", hook.of}, {"came", json_number(hook.came)}, {"went", json_number(hook.went)}});
     all["gradchecks"] = ordered_json::array();
     for (const tensor::GradcheckResult& check : run.checks) {
@@ -123,7 +123,7 @@ ordered_json json_of(const lessons::TapeRun& run) {
         all["not_finite"] = {{"line", run.anomaly_line},
                              {"op", run.anomaly->op},
                              {"name", run.anomaly->name},
-                             {"message", lessons::anomaly_text(run)}};
+                             {"message", scene::anomaly_text(run)}};
     return all;
 }
 
@@ -133,14 +133,14 @@ int run_program(const TapeAsked& asked) {
     keep_apart({{"", asked.file}}, {{"--json", asked.json}});
     check_can_write(asked.json);
     const std::string text = read_text(asked.file, size_t{1} << 20).value();
-    const lessons::TapeText program = lessons::parse_tape(text, asked.file).value();
-    const auto run = lessons::run_tape(program, {.device = asked.device, .seed = asked.seed, .watch = true}).value();
+    const scene::TapeText program = scene::parse_tape(text, asked.file).value();
+    const auto run = scene::run_tape(program, {.device = asked.device, .seed = asked.seed, .watch = true}).value();
     if (asked.json != "-") print(*run);
     if (!asked.json.empty()) write_json(json_of(*run), asked.json);
     bool wrong = false;
     for (const tensor::GradcheckResult& check : run->checks) wrong = wrong || !check.ok();
     if (run->anomaly) {
-        complain({.message = lessons::anomaly_text(*run),
+        complain({.message = scene::anomaly_text(*run),
                   .where = {asked.file, run->anomaly_line, 1},
                   .source_line = line_of(text, run->anomaly_line),
                   .severity = asked.nan == "warn" ? Severity::warning : Severity::error});

@@ -28,7 +28,7 @@ Range range_of(const Array& array) {
     double sum = 0;
     const size_t count = array.count();
     for (size_t i = 0; i < count; ++i) {
-        const double value = lessons::element_of(array, i);
+        const double value = scene::element_of(array, i);
         if (!std::isfinite(value)) {
             ++range.not_finite;
             continue;

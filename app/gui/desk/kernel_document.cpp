@@ -196,11 +196,11 @@ int64_t block_of_shared(const std::string& text) {
 }  // namespace
 
 bool KernelDocument::is_host() const {
-    return lessons::is_host_program(name);
+    return scene::is_host_program(name);
 }
 
 bool KernelDocument::is_tape() const {
-    return lessons::is_tensor_program(name);
+    return scene::is_tensor_program(name);
 }
 
 bool KernelDocument::is_ptx() const {
@@ -234,8 +234,8 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
     const ptx::Program& program = *entry.program;
     std::vector<std::string> declarations = parameter_declarations(source, program.kernel);
     if (declarations.size() != program.parameters.size()) declarations.assign(program.parameters.size(), "");
-    std::string text = lessons::without_comments(source);
-    if (text.find("#define") != std::string::npos) text = lessons::without_macros(source);
+    std::string text = scene::without_comments(source);
+    if (text.find("#define") != std::string::npos) text = scene::without_macros(source);
     const bool plane = has_word(text, "threadIdx.y") || text.find("threadIdx.y") != std::string::npos ||
                        text.find("blockIdx.y") != std::string::npos;
     if (!settings.grid_chosen) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/model/launch/launch.h"
-#include "lessons/player/kernel_arguments.h"
-#include "lessons/player/kernel_source.h"
+#include "core/scene/arguments/kernel_arguments.h"
+#include "core/scene/arguments/kernel_source.h"
 
 namespace lockstep::gui {
 
@@ -72,7 +72,7 @@ struct KernelResult {      // of one run of the learner's kernel; immutable
     bool cancelled = false;
     std::shared_ptr<const model::KernelRun> run;  // null when refused
     bool timed = true;
-    lessons::BoundArguments bound;
+    scene::BoundArguments bound;
     std::shared_ptr<const simt::Memory> after;  // device memory behind the launch
     std::string printed;                        // what the kernel printed, at most 64 KiB
     bool printed_more = false;
@@ -100,7 +100,7 @@ bool has_lines_of(const model::KernelRun& run, std::string_view document);
 // Fits the settings to an entry: one argument a parameter, kept by name where the learner chose it, else guessed from the
 // parameter's type and how the source uses it; grid and block guessed likewise.
 void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::string& source);
-using lessons::parameter_declarations;
+using scene::parameter_declarations;
 
 // Ready-made kernels with their launches.
 struct KernelTemplate {

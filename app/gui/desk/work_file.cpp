@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "core/base/diagnostic.h"
+#include "core/scene/figures/expression.h"
 #include "core/system/system.h"
-#include "lessons/player/expression.h"
 
 namespace lockstep::gui {
 
@@ -29,7 +29,7 @@ LaunchSettings launch_of(const lessons::Lesson& lesson, const lessons::Exercise&
     for (std::string word; shape >> word;)
         if (const size_t equals = word.find('='); equals != std::string::npos)
             std::from_chars(word.data() + equals + 1, word.data() + word.size(), variables[word.substr(0, equals)]);
-    const auto filled = [&](const std::string& text) { return lessons::fill_in(text, variables); };
+    const auto filled = [&](const std::string& text) { return scene::fill_in(text, variables); };
     const auto grid = filled(exercise.grid), block = filled(exercise.block);
     launch.gpu = exercise.gpu.empty() ? lesson.gpu : exercise.gpu;
     launch.kernel = exercise.kernel;

@@ -11,7 +11,7 @@
 
 #include "app/gui/views/cluster/cluster_data.h"
 #include "core/base/diagnostic.h"
-#include "lessons/player/tape_program.h"
+#include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
 
@@ -24,7 +24,7 @@ constexpr float top_height = 44;
 namespace {
 
 // The scene of this step, else of the nearest step before it.
-const lessons::Scene* scene_of(const Session& session) {
+const scene::Scene* scene_of(const Session& session) {
     const auto& lesson = session.lesson.lesson;
     if (!lesson) return nullptr;
     for (int i = std::min(session.lesson.step, static_cast<int>(lesson->steps.size()) - 1); i >= 0; --i)
@@ -37,12 +37,12 @@ const lessons::Scene* scene_of(const Session& session) {
 }  // namespace
 
 std::string scene_view_of(const Session& session) {
-    const lessons::Scene* scene = scene_of(session);
+    const scene::Scene* scene = scene_of(session);
     return scene ? scene->view : "divergence";
 }
 
 std::string front_view_of(const Session& session) {
-    const lessons::Scene* scene = scene_of(session);
+    const scene::Scene* scene = scene_of(session);
     if (scene && (scene->expect == "memcheck" || scene->expect == "racecheck")) return "source";
     return scene_view_of(session);
 }

@@ -349,7 +349,7 @@ void Shell::reveal(const Snapshot& snapshot) {
     const lessons::Step& step = lesson.lesson->steps[at];
     std::vector<std::string> on_show;
     if (snapshot.kernel) on_show.emplace_back(snapshot.kernel->gpu.name);
-    if (const lessons::Scene* scene = lessons::scene_at(*lesson.lesson, at); scene != nullptr)
+    if (const scene::Scene* scene = lessons::scene_at(*lesson.lesson, at); scene != nullptr)
         on_show.insert(on_show.end(), scene->gpus.begin(), scene->gpus.end());
     bool open = false;
     for (size_t i = 0; at < lesson.predictions.size() && i < lesson.predictions[at].size(); ++i)

@@ -11,7 +11,7 @@
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/views/training/tape_data.h"
-#include "lessons/player/figure_table.h"
+#include "core/scene/figures/figure_table.h"
 
 namespace lockstep::gui {
 
@@ -83,12 +83,12 @@ const WarpTrack* focused_warp(const Snapshot& snapshot, const Focus& focus) {
 }
 
 // The rows of a lesson's scene in which nothing moves: plans, training runs, layouts; null: something does.
-const lessons::FigureTable* still_rows(const Session& session, const Snapshot& snapshot) {
+const scene::FigureTable* still_rows(const Session& session, const Snapshot& snapshot) {
     if (session.workspace != "learn" || !session.lesson.lesson || !snapshot.cluster || !snapshot.cluster->table ||
         snapshot.cluster->table->rows.empty())
         return nullptr;
     const std::string view = scene_view_of(session);
-    const lessons::ClusterScene& scene = *snapshot.cluster;
+    const scene::ClusterScene& scene = *snapshot.cluster;
     const bool still = view == "rows" || view == "mesh" || view == "rank_memory" || view == "network" || view == "ranks" ||
                        view == "cheaper" || (view == "pipeline" && scene.schedules.empty()) ||
                        (view == "collective" && scene.collective.messages.empty());
@@ -96,7 +96,7 @@ const lessons::FigureTable* still_rows(const Session& session, const Snapshot& s
 }
 
 // "3 plans, derived", "1 training run, executed"
-std::string rows_shown(const lessons::FigureTable& table) {
+std::string rows_shown(const scene::FigureTable& table) {
     return fmt::format("{} {}{}, {}", table.rows.size(), table.one.empty() ? "row" : table.one,
                        table.rows.size() == 1 ? "" : "s", table.provenance);
 }
@@ -259,14 +259,14 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     Position at;
-    if (const lessons::FigureTable* table = still_rows(session, snapshot)) {
+    if (const scene::FigureTable* table = still_rows(session, snapshot)) {
         at.title = rows_shown(*table);
         at.last = true;
         if (session.reveal_steps >= 0) {
             at.text = "figures are hidden until you lock an answer";
             return at;
         }
-        for (const lessons::FigureRow& row : table->rows) at.text += (at.text.empty() ? "" : " · ") + row.name;
+        for (const scene::FigureRow& row : table->rows) at.text += (at.text.empty() ? "" : " · ") + row.name;
         return at;
     }
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);

@@ -13,8 +13,8 @@
 #include "app/gui/session.h"
 #include "app/gui/work/training_run.h"
 #include "core/model/launch/replay.h"
-#include "lessons/player/cluster_training.h"
-#include "lessons/player/run.h"
+#include "core/scene/cluster/cluster_training.h"
+#include "core/scene/run.h"
 
 namespace lockstep::gui {
 
@@ -74,12 +74,12 @@ struct Session::Worker {
     std::shared_ptr<const model::KernelRun> launched, traceless;
     std::unique_ptr<model::Replay> replay;
     std::shared_ptr<const lessons::Lesson> lesson;
-    std::map<const lessons::Scene*, std::shared_ptr<const lessons::SceneResult>> scene_results;  // of the open lesson
+    std::map<const scene::Scene*, std::shared_ptr<const scene::SceneResult>> scene_results;  // of the open lesson
     int lesson_step = 0;
-    std::string lesson_gpu;                            // chosen by hand; empty: the lesson's own
-    lessons::ClusterTrainer ranks;                     // the Cluster workspace's training run
-    std::shared_ptr<const lessons::TapeRun> tape_run;  // the learner's own, while that is what was run last
-    std::string shown_document;                        // its path and name: the learner's own that was asked for last
+    std::string lesson_gpu;                          // chosen by hand; empty: the lesson's own
+    scene::ClusterTrainer ranks;                     // the Cluster workspace's training run
+    std::shared_ptr<const scene::TapeRun> tape_run;  // the learner's own, while that is what was run last
+    std::string shown_document;                      // its path and name: the learner's own that was asked for last
     bool own = false;     // the learner's kernel is on show: a training step that is timed late does not push it away
     std::jthread thread;  // last: it uses all of the above
 
@@ -133,7 +133,7 @@ struct Session::Worker {
     void show_own();
 
     // worker_cluster.cpp
-    void show_cluster(const std::shared_ptr<const lessons::ClusterSetup>& wanted);  // null: its own scene
+    void show_cluster(const std::shared_ptr<const scene::ClusterSetup>& wanted);  // null: its own scene
 
     // worker_measured.cpp
     // What is known of all; `run`: what is not known of those whose names begin so (the request's text) is run first.
@@ -147,12 +147,12 @@ struct Session::Worker {
     void show_tape(bool other);  // the learner's last run; other: of another file than the one on show before
 
     // worker_lesson.cpp
-    lessons::RunOptions run_options();
+    scene::RunOptions run_options();
     void open_lesson(const std::string& id, int step);  // step -1: where it was left
     void close_lesson();
     void show_lesson_step(int step);
-    void show_host(const lessons::HostRun& host, const Focus& look_at);
-    void show_training(const lessons::SceneResult& shown, int32_t launch);
+    void show_host(const scene::HostRun& host, const Focus& look_at);
+    void show_training(const scene::SceneResult& shown, int32_t launch);
     void lock_prediction(int64_t index);
     void check_exercise();
 };

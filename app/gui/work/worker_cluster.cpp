@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "app/gui/work/worker.h"
-#include "lessons/player/cluster.h"
+#include "core/scene/cluster/cluster.h"
 
 namespace lockstep::gui {
 
-void Session::Worker::show_cluster(const std::shared_ptr<const lessons::ClusterSetup>& wanted) {
+void Session::Worker::show_cluster(const std::shared_ptr<const scene::ClusterSetup>& wanted) {
     busy("running the cluster's scene");
     const std::stop_token cancelled = job_token();
     ranks.progress = [this](const std::string& what, double share) { busy(what, share); };
@@ -16,8 +16,8 @@ void Session::Worker::show_cluster(const std::shared_ptr<const lessons::ClusterS
         return cancelled.stop_requested() ||
                std::any_of(queue.begin(), queue.end(), [](const Request& r) { return r.kind == Request::Kind::cluster; });
     };
-    draft.cluster = std::make_shared<const lessons::ClusterScene>(
-        lessons::run_cluster(wanted ? *wanted : lessons::ClusterSetup(), &ranks));
+    draft.cluster =
+        std::make_shared<const scene::ClusterScene>(scene::run_cluster(wanted ? *wanted : scene::ClusterSetup(), &ranks));
     busy("");
 }
 

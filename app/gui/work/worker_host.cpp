@@ -6,14 +6,14 @@
 #include "app/gui/work/own_job.h"
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
-#include "lessons/player/host_program.h"
+#include "core/scene/host/host_program.h"
 
 namespace lockstep::gui {
 
 namespace {
 
 // Where its kernels are: beside the file; of an exercise's copy, in the lesson's folder.
-std::filesystem::path kernels_of(const std::filesystem::path& file, const lessons::HostText& text,
+std::filesystem::path kernels_of(const std::filesystem::path& file, const scene::HostText& text,
                                  const lessons::Lesson* lesson) {
     std::filesystem::path folder = file.parent_path();
     std::error_code error;
@@ -29,7 +29,7 @@ void Session::Worker::own_host(const KernelJob& wanted) {
     Clock::time_point begin = Clock::now();
     busy("reading " + wanted.name);
     const auto made = begun(wanted);
-    auto text = lessons::parse_host(wanted.text, wanted.name);
+    auto text = scene::parse_host(wanted.text, wanted.name);
     made->ok = text.ok();
     if (!text.ok()) made->messages.push_back(text.error());
     made->seconds = since(begin);
@@ -50,11 +50,11 @@ void Session::Worker::own_host(const KernelJob& wanted) {
     std::stop_source source;
     const Watchdog watchdog(wanted.on_change && options.paced ? most_unasked_seconds : 0, source);
     const std::stop_callback newer(job_token(), [&] { source.request_stop(); });
-    lessons::HostRunOptions how;
+    scene::HostRunOptions how;
     how.stop = source.get_token();
     how.progress = [this](double share) { busy(draft.busy, share); };
     begin = Clock::now();
-    auto run = lessons::run_host(text.value(), spec.value(), kernels_of(wanted.path, text.value(), lesson.get()), how);
+    auto run = scene::run_host(text.value(), spec.value(), kernels_of(wanted.path, text.value(), lesson.get()), how);
     result->seconds = since(begin);
     if (source.stop_requested()) return refuse(cut_short(*result, watchdog));
     if (!run.ok()) return refuse(run.error());

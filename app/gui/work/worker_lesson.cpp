@@ -12,12 +12,12 @@
 #include "core/nn/data/text.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/follow.h"
+#include "core/scene/cluster/parallel_picture.h"
+#include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/tape/tape_program.h"
+#include "core/scene/training/training_runs.h"
 #include "lessons/player/exercise.h"
-#include "lessons/player/parallel_picture.h"
-#include "lessons/player/parallel_scene.h"
 #include "lessons/player/predict.h"
-#include "lessons/player/tape_program.h"
-#include "lessons/player/training_runs.h"
 
 namespace lockstep::gui {
 
@@ -36,8 +36,8 @@ int32_t number_after(const std::string& text, const std::string& key) {
 }
 
 // The step's own scene, else the nearest before it, else the lesson's first.
-const lessons::Scene* scene_shown(const lessons::Lesson& lesson, int step) {
-    if (const lessons::Scene* scene = lessons::scene_at(lesson, static_cast<size_t>(step))) return scene;
+const scene::Scene* scene_shown(const lessons::Lesson& lesson, int step) {
+    if (const scene::Scene* scene = lessons::scene_at(lesson, static_cast<size_t>(step))) return scene;
     for (const lessons::Step& any : lesson.steps)
         if (!any.scenes.empty()) return &any.scenes.front();
     return nullptr;
@@ -52,10 +52,10 @@ std::shared_ptr<const nn::StepRecord> with_followed(const std::shared_ptr<const 
 }
 
 // The losses of a training scene's runs, or of a tensor program's steps.
-std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
+std::vector<Curve> curves_of(const scene::SceneResult& shown) {
     std::vector<Curve> curves;
     if (shown.training)
-        for (const lessons::TrainedRun& run : shown.training->runs) {
+        for (const scene::TrainedRun& run : shown.training->runs) {
             Curve& curve = curves.emplace_back();
             curve.name = run.loss.size() == 1 ? "one step" : run.spec.name;
             std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
@@ -69,7 +69,7 @@ std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
             }
         }
     if (shown.parallel)
-        for (const lessons::ParallelRow& row : shown.parallel->rows) {
+        for (const scene::ParallelRow& row : shown.parallel->rows) {
             if (row.losses.empty()) continue;
             Curve& curve = curves.emplace_back();
             curve.name = row.name;
@@ -89,8 +89,8 @@ std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
 
 }  // namespace
 
-lessons::RunOptions Session::Worker::run_options() {
-    lessons::RunOptions wanted;
+scene::RunOptions Session::Worker::run_options() {
+    scene::RunOptions wanted;
     wanted.gpu = lesson_gpu;
     wanted.keep_runs = wanted.keep_values = true;
     wanted.stop = job_token();
@@ -157,10 +157,10 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
 void Session::Worker::show_lesson_step(int step) {
     own = false;
     lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
-    const lessons::Scene* scene = scene_shown(*lesson, lesson_step);
+    const scene::Scene* scene = scene_shown(*lesson, lesson_step);
     if (scene == nullptr) return;
     draft.problem.reset();  // it was another step's
-    const std::string ran_on = lessons::gpu_of(*lesson, *scene, run_options());
+    const std::string ran_on = scene::gpu_of(*lesson, *scene, run_options());
     busy(!scene->parallel.empty() ? "running the scene's ranks"
          : !scene->host.empty()   ? "running " + scene->host + " on the modelled " + upper(ran_on)
          : !scene->tape.empty()   ? "running " + scene->tape + " on the modelled " + upper(ran_on)
@@ -168,16 +168,16 @@ void Session::Worker::show_lesson_step(int step) {
                                   : "training");
     auto& known = scene_results[scene];
     if (!known) {
-        auto result = lessons::run_scene(*lesson, *scene, run_options());
+        auto result = scene::run_scene(*lesson, *scene, run_options());
         if (!result.ok()) throw Failure(result.error());
         known = std::move(result.value());
     }
-    const lessons::SceneResult& shown = *known;
+    const scene::SceneResult& shown = *known;
     Focus look_at;
     look_at.warp = number_after(scene->focus, "warp:");
     look_at.line = number_after(scene->focus, "line:");
     look_at.launch = number_after(scene->focus, "launch:");
-    if (auto picture = lessons::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1)))
+    if (auto picture = scene::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1)))
         draft.cluster = std::move(picture);
     draft.generations.reset();
     if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
@@ -191,11 +191,11 @@ void Session::Worker::show_lesson_step(int step) {
     if (shown.step && !(shown.training && shown.training->comparison)) show_training(shown, look_at.launch);
     if (shown.host) show_host(*shown.host, look_at);
     draft.other.reset();
-    if (const lessons::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
+    if (const scene::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
         busy("running " + other->kernel + ", to compare with");
         auto& kept = scene_results[other];
         if (!kept) {
-            auto result = lessons::run_scene(*lesson, *other, run_options());
+            auto result = scene::run_scene(*lesson, *other, run_options());
             if (!result.ok()) throw Failure(result.error());
             kept = std::move(result.value());
         }
@@ -213,7 +213,7 @@ void Session::Worker::show_lesson_step(int step) {
 }
 
 // A training step or a tensor program's: its curves, and one of its kernels, the longest where none is asked for.
-void Session::Worker::show_training(const lessons::SceneResult& shown, int32_t launch) {
+void Session::Worker::show_training(const scene::SceneResult& shown, int32_t launch) {
     draft.tape = shown.tape;
     draft.step = with_followed(shown.step);
     draft.first_step = draft.step;
@@ -221,7 +221,7 @@ void Session::Worker::show_training(const lessons::SceneResult& shown, int32_t l
     draft.written.clear();
     draft.symbols.reset();
     if (shown.training && !shown.training->runs.empty())
-        if (const lessons::TrainedRun& run = shown.training->runs.front(); !run.text.empty()) {
+        if (const scene::TrainedRun& run = shown.training->runs.front(); !run.text.empty()) {
             draft.written = {{static_cast<int64_t>(run.loss.size()) - 1, run.text}};
             if (const std::string data(nn::model_named(run.spec.options.model).data); !data.empty())
                 draft.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
@@ -240,7 +240,7 @@ void Session::Worker::show_training(const lessons::SceneResult& shown, int32_t l
 }
 
 // Of a host program's kernels the longest that was kept can be looked into.
-void Session::Worker::show_host(const lessons::HostRun& host, const Focus& look_at) {
+void Session::Worker::show_host(const scene::HostRun& host, const Focus& look_at) {
     size_t longest = host.runs.size();
     for (size_t i = 0; i < host.runs.size(); ++i)
         if (host.runs[i] && host.runs[i]->before &&

@@ -68,9 +68,9 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     if (training) training->curve().running = false;
     const std::string document = wanted.path + '\n' + wanted.name;
     const bool another = std::exchange(shown_document, document) != document;
-    if (lessons::is_tensor_program(wanted.name)) return own_tape(wanted);
+    if (scene::is_tensor_program(wanted.name)) return own_tape(wanted);
     tape_run.reset();
-    if (lessons::is_host_program(wanted.name)) return own_host(wanted);
+    if (scene::is_host_program(wanted.name)) return own_host(wanted);
     if (wanted.compile) compile_own(wanted);
     if (another && draft.compiled && !draft.compiled->ok)  // what the last file's text left is none of this one's
         draft.runnable.reset(), draft.own_result.reset();
@@ -124,7 +124,7 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
                     if (program.ok()) {
                         entry.program = std::move(program.value());
                         entry.parameters =
-                            lessons::parameter_names(is_ptx ? wanted.text : with_headers(wanted.text, wanted.path), name);
+                            scene::parameter_names(is_ptx ? wanted.text : with_headers(wanted.text, wanted.path), name);
                         if (entry.parameters.size() != entry.program->parameters.size()) {
                             entry.parameters.clear();
                             for (size_t i = 0; i < entry.program->parameters.size(); ++i)
@@ -196,9 +196,9 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     if (!has_lines_of(*run, wanted.name))
         if (auto header = read_file(run->program->source_file, 1 << 20); header.ok())
             run->source = std::move(header.value());
-    const auto grid = lessons::parse_dim3(settings.grid, "the grid");
+    const auto grid = scene::parse_dim3(settings.grid, "the grid");
     if (!grid.ok()) return refuse("grid", grid.error());
-    const auto block = lessons::parse_dim3(settings.block, "the block");
+    const auto block = scene::parse_dim3(settings.block, "the block");
     if (!block.ok()) return refuse("block", block.error());
     run->config.grid = grid.value();
     run->config.block = block.value();
@@ -213,16 +213,16 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     run->config.dynamic_shared = static_cast<uint32_t>(*shared);
     const auto seed = number(settings.seed.empty() ? "1" : settings.seed, UINT64_MAX);
     if (!seed) return refuse("seed", {"the seed is a whole number from 0"});
-    std::vector<lessons::KernelArgument> arguments;
+    std::vector<scene::KernelArgument> arguments;
     for (size_t i = 0; i < settings.arguments.size(); ++i) {
-        auto argument = lessons::parse_argument(settings.arguments[i].text);
+        auto argument = scene::parse_argument(settings.arguments[i].text);
         if (!argument.ok()) return refuse(fmt::format("argument {}", i), argument.error());
         arguments.push_back(std::move(argument.value()));
     }
     simt::Memory memory;
     const std::filesystem::path folder = std::filesystem::path(wanted.path).parent_path();
     try {
-        auto bound = lessons::bind_arguments(*run->program, arguments, memory, run->config, *seed, folder, compiled.source);
+        auto bound = scene::bind_arguments(*run->program, arguments, memory, run->config, *seed, folder, compiled.source);
         if (!bound.ok()) {
             std::string field;
             for (size_t i = 0; i < arguments.size(); ++i)

@@ -12,7 +12,7 @@
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/nn/train/follow.h"
-#include "lessons/player/tape_program.h"
+#include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
 
@@ -81,7 +81,7 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
         if (made->ok) draft.runnable = made;
         busy("");
     };
-    const auto program = lessons::parse_tape(wanted.text, wanted.name);
+    const auto program = scene::parse_tape(wanted.text, wanted.name);
     made->ok = program.ok();
     if (!program.ok()) {
         made->messages.push_back(in_text(program.error(), wanted.text));
@@ -96,14 +96,14 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
     std::stop_source source;
     const Watchdog watchdog(wanted.on_change && options.paced ? most_unasked_seconds : 0, source);
     const std::stop_callback newer(job_token(), [&] { source.request_stop(); });
-    lessons::TapeRunOptions how;
+    scene::TapeRunOptions how;
     how.device = device;
     how.keep_runs = how.watch = true;
     how.stop = source.get_token();
     how.progress = [this](double) { serve_light(); };
-    std::shared_ptr<const lessons::TapeRun> ran;
+    std::shared_ptr<const scene::TapeRun> ran;
     try {
-        const auto run = lessons::run_tape(program.value(), how);
+        const auto run = scene::run_tape(program.value(), how);
         if (!run.ok() && !source.stop_requested()) {
             made->ok = false;
             made->messages.push_back(in_text(run.error(), wanted.text));
@@ -113,11 +113,11 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
         // Only the last step is kept whole, and there every value may be lost: the step in which the first one was is run
         // again, as the last one.
         if (ran && ran->anomaly && ran->anomaly_step + 1 < ran->text.steps) {
-            lessons::TapeText until = ran->text;
+            scene::TapeText until = ran->text;
             until.steps = ran->anomaly_step + 1;
-            const auto again = lessons::run_tape(until, how);
+            const auto again = scene::run_tape(until, how);
             if (again.ok() && again.value()->anomaly) {
-                auto shown = std::make_shared<lessons::TapeRun>(*ran);
+                auto shown = std::make_shared<scene::TapeRun>(*ran);
                 shown->step = again.value()->step;
                 shown->line_of_node = again.value()->line_of_node;
                 ran = shown;
@@ -137,12 +137,12 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
         return say();
     }
     for (size_t i = 0, check = 0; i < ran->text.statements.size(); ++i) {
-        const lessons::TapeStatement& one = ran->text.statements[i];
-        if (one.kind != lessons::TapeStatement::Kind::gradcheck || check >= ran->checks.size()) continue;
+        const scene::TapeStatement& one = ran->text.statements[i];
+        if (one.kind != scene::TapeStatement::Kind::gradcheck || check >= ran->checks.size()) continue;
         if (const tensor::GradcheckResult& found = ran->checks[check++]; !found.ok())
             made->messages.push_back({"gradcheck: " + found.text(), {wanted.name, one.line, 0}});
     }
-    if (ran->anomaly) made->messages.push_back({lessons::anomaly_text(*ran), {wanted.name, ran->anomaly_line, 0}});
+    if (ran->anomaly) made->messages.push_back({scene::anomaly_text(*ran), {wanted.name, ran->anomaly_line, 0}});
     const bool other = !tape_run || tape_run->text.file != ran->text.file;
     tape_run = ran;
     draft.own_result = result;

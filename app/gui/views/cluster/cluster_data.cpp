@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "app/gui/views/cluster/collective_data.h"
-#include "lessons/player/cluster_training.h"
+#include "core/scene/cluster/cluster_training.h"
 
 namespace lockstep::gui {
 
@@ -16,15 +16,15 @@ namespace {
 constexpr double cluster_seconds = 14;  // that a whole schedule plays
 
 // All times at which a rank begins to work, of both schedules, sorted, and the end.
-std::vector<double> beginnings(const lessons::ClusterScene& scene) {
+std::vector<double> beginnings(const scene::ClusterScene& scene) {
     std::vector<double> times = {0};
-    for (const lessons::ScheduleShown& one : scene.schedules)
+    for (const scene::ScheduleShown& one : scene.schedules)
         for (const auto& rank : one.run.actions)
             for (const parallel::ActionRun& run : rank)
                 if (parallel::computes(run.action.kind)) times.push_back(run.begin);
     times.push_back(schedule_end(scene));
     if (trained(scene))
-        for (const lessons::RunCollective& one : scene.training->collectives)
+        for (const scene::RunCollective& one : scene.training->collectives)
             times.insert(times.end(), one.begin_us.begin(), one.begin_us.end());
     std::sort(times.begin(), times.end());
     const auto same = [](double a, double b) { return std::abs(a - b) < 1e-9; };
@@ -33,9 +33,9 @@ std::vector<double> beginnings(const lessons::ClusterScene& scene) {
 }
 
 // Where batches end, for schedules that hold several.
-std::vector<double> step_ends(const lessons::ClusterScene& scene) {
+std::vector<double> step_ends(const scene::ClusterScene& scene) {
     std::vector<double> times = {0, schedule_end(scene)};
-    for (const lessons::ScheduleShown& one : scene.schedules) {
+    for (const scene::ScheduleShown& one : scene.schedules) {
         if (one.run.schedule.batches < 2) continue;
         for (const auto& rank : one.run.actions)
             for (const parallel::ActionRun& run : rank)
@@ -57,7 +57,7 @@ double next_of(const std::vector<double>& times, double now, int way) {
     return times.front();
 }
 
-const lessons::ClusterScene* scene_of(const Snapshot& snapshot) {
+const scene::ClusterScene* scene_of(const Snapshot& snapshot) {
     return snapshot.cluster.get();
 }
 
@@ -70,14 +70,14 @@ bool shows_cluster(const Session& session) {
            view == "network";
 }
 
-lessons::ClusterSetup cluster_setup(const Session& session) {
+scene::ClusterSetup cluster_setup(const Session& session) {
     if (session.cluster_asked) return *session.cluster_asked;
     const auto snapshot = session.snapshot();
-    return snapshot->cluster ? snapshot->cluster->setup : lessons::ClusterSetup();
+    return snapshot->cluster ? snapshot->cluster->setup : scene::ClusterSetup();
 }
 
-void ask_cluster(Session& session, const lessons::ClusterSetup& setup) {
-    session.cluster_asked = std::make_shared<const lessons::ClusterSetup>(lessons::within_limits(setup));
+void ask_cluster(Session& session, const scene::ClusterSetup& setup) {
+    session.cluster_asked = std::make_shared<const scene::ClusterSetup>(scene::within_limits(setup));
     session.post({.kind = Request::Kind::cluster, .index = 0, .text = {}, .cluster = session.cluster_asked});
 }
 
@@ -89,11 +89,11 @@ void adopt_cluster(Session& session, const Snapshot& snapshot) {
 
 std::string cluster_title(const Session& session, const Snapshot& snapshot) {
     if (snapshot.cluster && snapshot.cluster->training) return snapshot.cluster->training->title;
-    const lessons::PipelineSetup setup = cluster_setup(session).pipeline;
+    const scene::PipelineSetup setup = cluster_setup(session).pipeline;
     return fmt::format("{} pipeline ranks × {} micro-batches", setup.ranks, setup.microbatches);
 }
 
-bool trained(const lessons::ClusterScene& scene) {
+bool trained(const scene::ClusterScene& scene) {
     return scene.training && scene.training->refusal.empty() && !scene.training->loss.empty();
 }
 
@@ -101,7 +101,7 @@ int picked_rank(const Focus& focus, int ranks) {
     return focus.rank >= 0 && focus.rank < ranks ? focus.rank : std::min(2, ranks - 1);
 }
 
-int picked_rank(const Focus& focus, const lessons::ClusterScene& scene, int rows) {
+int picked_rank(const Focus& focus, const scene::ClusterScene& scene, int rows) {
     if (trained(scene)) {
         const parallel::Mesh& mesh = scene.training->mesh;
         return focus.rank >= 0 && focus.rank < mesh.ranks() ? mesh.coordinate(focus.rank, "pp") : 0;
@@ -109,13 +109,13 @@ int picked_rank(const Focus& focus, const lessons::ClusterScene& scene, int rows
     return picked_rank(focus, rows);
 }
 
-int rank_of_row(const lessons::ClusterScene& scene, int row) {
+int rank_of_row(const scene::ClusterScene& scene, int row) {
     if (!trained(scene)) return row;
     const std::vector<int> column = scene.training->mesh.group(0, "pp");
     return row >= 0 && row < static_cast<int>(column.size()) ? column[static_cast<size_t>(row)] : 0;
 }
 
-int activation_limit(const lessons::ClusterScene& scene) {
+int activation_limit(const scene::ClusterScene& scene) {
     if (!scene.training) return scene.setup.pipeline.activation_limit();
     const parallel::ParallelPlan& plan = scene.setup.training.plan;
     const parallel::ScheduleRow& row = parallel::schedule_named(plan.schedule);
@@ -126,7 +126,7 @@ int activation_limit(const lessons::ClusterScene& scene) {
     return static_cast<int>(std::ceil(stages * share - 1e-9));
 }
 
-std::string training_words(const lessons::TrainingShown& shown) {
+std::string training_words(const scene::TrainingShown& shown) {
     if (shown.loss.empty()) return {};
     const double off = std::abs(shown.difference());
     return fmt::format("step {}: loss {:.5f}, {}", shown.loss.size(), shown.loss.back(),
@@ -134,7 +134,7 @@ std::string training_words(const lessons::TrainingShown& shown) {
                                 : fmt::format("{:.1e} from the serial run's {:.5f}", off, shown.alone.back()));
 }
 
-std::string sent_words(const lessons::TrainingShown& shown) {
+std::string sent_words(const scene::TrainingShown& shown) {
     std::string words;
     for (const parallel::Traffic& row : shown.sent)
         if (row.bytes >= 1000)
@@ -144,22 +144,22 @@ std::string sent_words(const lessons::TrainingShown& shown) {
     return words.empty() ? "less than 1 kB" : words;
 }
 
-int picked_microbatch(const Session& session, const lessons::ClusterScene& scene) {
+int picked_microbatch(const Session& session, const scene::ClusterScene& scene) {
     int microbatches = scene.training ? 1 : scene.setup.pipeline.microbatches;
     const int middle = scene.training ? scene.setup.training.plan.microbatches / 2 : microbatches / 2;
-    for (const lessons::ScheduleShown& one : scene.schedules)
+    for (const scene::ScheduleShown& one : scene.schedules)
         microbatches = std::max(microbatches, one.run.schedule.microbatches);
     const int picked = session.cluster.microbatch;
     return picked >= 0 && picked < microbatches ? picked : std::min(middle, microbatches - 1);
 }
 
-double schedule_end(const lessons::ClusterScene& scene) {
+double schedule_end(const scene::ClusterScene& scene) {
     double end = 0;
-    for (const lessons::ScheduleShown& one : scene.schedules) end = std::max(end, one.run.total);
+    for (const scene::ScheduleShown& one : scene.schedules) end = std::max(end, one.run.total);
     return trained(scene) ? std::max(end, scene.training->end_us) : end;
 }
 
-double schedule_time(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
+double schedule_time(const Session& session, const Focus& focus, const scene::ClusterScene& scene) {
     const double end = schedule_end(scene);
     if (session.cluster.time >= 0) return std::min(session.cluster.time, end);
     if (trained(scene) && !scene.training->flushes) return scene.training->end_us;  // where the step's update is made
@@ -182,7 +182,7 @@ std::string amount(double value) {
 }
 
 // The transport moves the collective: it was touched last, or it alone is on show.
-bool moves_collective(const Session& session, const lessons::ClusterScene& scene) {
+bool moves_collective(const Session& session, const scene::ClusterScene& scene) {
     if (!scene.collective.of_run.empty()) return false;  // it lies on the step's clock
     if (session.workspace == "learn") return scene_view_of(session) == "collective" && !scene.collective.messages.empty();
     return session.cluster.collective && !scene.collective.messages.empty();
@@ -190,7 +190,7 @@ bool moves_collective(const Session& session, const lessons::ClusterScene& scene
 
 namespace {
 
-std::vector<double> message_times(const lessons::CollectiveShown& shown) {
+std::vector<double> message_times(const scene::CollectiveShown& shown) {
     std::vector<double> times = {0, shown.run.total_us};
     for (const comm::Transfer& one : shown.messages) times.push_back(one.begin_us);
     std::sort(times.begin(), times.end());
@@ -202,7 +202,7 @@ std::vector<double> message_times(const lessons::CollectiveShown& shown) {
 }  // namespace
 
 void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
-    const lessons::ClusterScene* scene = scene_of(snapshot);
+    const scene::ClusterScene* scene = scene_of(snapshot);
     if (scene == nullptr || session.reveal_steps >= 0) return;
     if (moves_collective(session, *scene)) {
         const std::vector<double> times = grain == Grain::training_step
@@ -214,7 +214,7 @@ void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grai
         return;
     }
     if (grain == Grain::training_step && scene->training) {  // trains one step more, or shows one before
-        lessons::ClusterSetup wanted = cluster_setup(session);
+        scene::ClusterSetup wanted = cluster_setup(session);
         if (far && way > 0) return;
         wanted.training.steps = far ? 1 : wanted.training.steps + way;
         if (way != 0) ask_cluster(session, wanted);
@@ -228,7 +228,7 @@ void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grai
 
 Position position_in_cluster(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     Position at;
-    const lessons::ClusterScene* scene = scene_of(snapshot);
+    const scene::ClusterScene* scene = scene_of(snapshot);
     if (scene == nullptr) {
         at.title = "nothing has run yet";
         at.text = snapshot.busy;
@@ -240,7 +240,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
         return at;
     }
     if (moves_collective(session, *scene)) {
-        const lessons::CollectiveShown& shown = scene->collective;
+        const scene::CollectiveShown& shown = scene->collective;
         const double now = collective_time(session, *scene);
         at.share = shown.run.total_us > 0 ? now / shown.run.total_us : 0;
         at.last = now >= shown.run.total_us - 1e-9;
@@ -253,7 +253,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
         return at;
     }
     if (session.grain == Grain::training_step && scene->training) {
-        const lessons::TrainingShown& shown = *scene->training;
+        const scene::TrainingShown& shown = *scene->training;
         at.title = shown.loss.empty() ? "no step has been trained"
                                       : fmt::format("{} {}", shown.flushes ? "training step" : "update", shown.loss.size());
         at.text = shown.loss.empty() ? snapshot.busy : fmt::format("loss {:.4f}", shown.loss.back());
@@ -265,12 +265,12 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
     at.share = end > 0 ? now / end : 0;
     at.last = now >= end - 1e-9;
     std::string unit = trained(*scene) ? "µs" : "units";
-    for (const lessons::ScheduleShown& one : scene->schedules)
+    for (const scene::ScheduleShown& one : scene->schedules)
         if (!one.run.unit.empty()) unit = one.run.unit;
     at.text = fmt::format("time {} of {} {}", amount(now), amount(end), unit);
     // What begins now: on the picked rank rather than elsewhere, in the first schedule rather than in the second.
     int best = -1, others = 0;
-    for (const lessons::ScheduleShown& one : scene->schedules)
+    for (const scene::ScheduleShown& one : scene->schedules)
         for (size_t rank = 0; rank < one.run.actions.size(); ++rank)
             for (const parallel::ActionRun& run : one.run.actions[rank]) {
                 if (!parallel::computes(run.action.kind) || std::abs(run.begin - now) > 1e-9) continue;
@@ -284,7 +284,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
                                        one.run.schedule.chunks > 1 ? "rank" : "stage", rank);
             }
     if (best < 0 && trained(*scene))
-        for (const lessons::RunCollective& one : scene->training->collectives)
+        for (const scene::RunCollective& one : scene->training->collectives)
             for (size_t member = 0; member < one.ranks.size(); ++member) {
                 if (std::abs(one.begin_us[member] - now) > 1e-9 || best >= 0) continue;
                 std::string operation = one.operation;
@@ -321,8 +321,8 @@ bool play_cluster(Session& session, const Focus& focus, const Snapshot& snapshot
     }
     if (session.grain == Grain::training_step && snapshot.cluster->training) {  // one step after the other
         if (session.cluster_asked) return true;
-        lessons::ClusterSetup wanted = cluster_setup(session);
-        if (++wanted.training.steps > lessons::most_cluster_steps || !trained(*snapshot.cluster)) return false;
+        scene::ClusterSetup wanted = cluster_setup(session);
+        if (++wanted.training.steps > scene::most_cluster_steps || !trained(*snapshot.cluster)) return false;
         ask_cluster(session, wanted);
         return true;
     }

@@ -33,7 +33,7 @@ class CollectiveView final : public View {
             return ui.say_nothing_yet(body, "No collective has run yet.", snapshot->busy);
         }
         adopt(scene);
-        const lessons::CollectiveShown& shown = scene->collective;
+        const scene::CollectiveShown& shown = scene->collective;
         const bool hidden = session.reveal_steps >= 0;
         const std::string title = collective_title(shown),
                           caption = hidden ? std::string(collective_hidden) : collective_caption(*scene),
@@ -75,8 +75,8 @@ class CollectiveView final : public View {
             return "Collective: " + snapshot->cluster->collective.nothing + "\n";
         if (!snapshot->cluster || snapshot->cluster->collective.algorithm.empty())
             return "Collective: nothing has run yet.\n";
-        const lessons::ClusterScene& scene = *snapshot->cluster;
-        const lessons::CollectiveShown& shown = scene.collective;
+        const scene::ClusterScene& scene = *snapshot->cluster;
+        const scene::CollectiveShown& shown = scene.collective;
         std::string text = fmt::format("{} ({}): {} ranks, {} in {} chunks, {}\n", collective_title(shown),
                                        shown.of_run.empty() ? "simulated" : "executed, times derived", shown.ranks(),
                                        bytes_si(static_cast<double>(shown.run.bytes())), shown.chunks(), shown.link);
@@ -119,20 +119,20 @@ class CollectiveView final : public View {
     }
 
   private:
-    std::shared_ptr<const lessons::ClusterScene> seen_;
+    std::shared_ptr<const scene::ClusterScene> seen_;
     CollectiveBoard board_;
 
-    void adopt(const std::shared_ptr<const lessons::ClusterScene>& scene) {
+    void adopt(const std::shared_ptr<const scene::ClusterScene>& scene) {
         if (scene == seen_) return;
         seen_ = scene;
         board_.adopt(scene->collective);
     }
 
-    float controls(Ui& ui, Session& session, const Focus& focus, const lessons::CollectiveShown& shown, const Rect& body,
+    float controls(Ui& ui, Session& session, const Focus& focus, const scene::CollectiveShown& shown, const Rect& body,
                    bool draw) {
-        lessons::ClusterSetup wanted = cluster_setup(session);
-        lessons::CollectiveSetup& setup = wanted.collective;
-        const lessons::CollectiveSetup before = setup;
+        scene::ClusterSetup wanted = cluster_setup(session);
+        scene::CollectiveSetup& setup = wanted.collective;
+        const scene::CollectiveSetup before = setup;
         ControlRow row(ui, body, draw);
         if (!shown.of_run.empty()) {
             const int by = row.number("collective", fmt::format("{} of {}", shown.at + 1, shown.of),
@@ -187,14 +187,14 @@ class CollectiveView final : public View {
         return speed >= 1 ? fmt::format("x{:g}", speed) : fmt::format("1/{:g}", 1 / speed);
     }
     // Twice as fast a step, or half.
-    static void turn_port(lessons::CollectiveSetup& setup, int rank, int by) {
+    static void turn_port(scene::CollectiveSetup& setup, int rank, int by) {
         if (by == 0) return;
         setup.speeds.resize(static_cast<size_t>(std::max(1, setup.ranks)), 1);
         double& speed = setup.speeds[static_cast<size_t>(rank)];
         speed = std::clamp(speed * std::pow(2.0, by), 1.0 / 64, 4.0);
     }
     // A cable under the pointer: the wheel, or dragging sideways, sets how fast its sender's port is.
-    static void handle_cable(Ui& ui, Session& session, const lessons::CollectiveShown& shown, std::string_view id, int from,
+    static void handle_cable(Ui& ui, Session& session, const scene::CollectiveShown& shown, std::string_view id, int from,
                              int to, const Rect& place) {
         if (!shown.of_run.empty()) return;
         const Drag drag = ui.drag(id, place);
@@ -205,7 +205,7 @@ class CollectiveView final : public View {
             const auto steps = [&](float at) { return static_cast<int>((at - drag.from.x) / units_a_step); };
             by += steps(drag.at.x) - steps(drag.at.x - drag.delta.x);
         }
-        lessons::ClusterSetup wanted = cluster_setup(session);
+        scene::ClusterSetup wanted = cluster_setup(session);
         if (drag.active || ui.hovered(place))
             ui.tooltip(
                 fmt::format("cable from rank {} to {}: the port runs at {} of {}\nwheel, or drag sideways: faster or "
@@ -216,11 +216,11 @@ class CollectiveView final : public View {
         session.cluster.collective = true;
         ask_cluster(session, wanted);
     }
-    static bool uneven(const lessons::CollectiveShown& shown) {
+    static bool uneven(const scene::CollectiveShown& shown) {
         return std::any_of(shown.speeds.begin(), shown.speeds.end(), [](double speed) { return speed != 1; });
     }
 
-    static void facts(Ui& ui, const lessons::CollectiveShown& shown, const Rect& area) {
+    static void facts(Ui& ui, const scene::CollectiveShown& shown, const Rect& area) {
         const Theme& theme = *ui.theme;
         const float y = area.y + 14;
         const Provenance provenance = shown.of_run.empty() ? Provenance::simulated : Provenance::executed;
@@ -249,12 +249,12 @@ class CollectiveView final : public View {
                                               : time_si(shown.on_time_us) + " with all on time");
     }
 
-    static std::string_view without_words(const lessons::CollectiveShown& shown) {
+    static std::string_view without_words(const scene::CollectiveShown& shown) {
         if (!uneven(shown)) return " without the late rank";
         return shown.late_rank >= 0 ? " with even cables and nobody late" : " with even cables";
     }
 
-    void draw_matrix(Ui& ui, Session& session, Focus& focus, const lessons::CollectiveShown& shown,
+    void draw_matrix(Ui& ui, Session& session, Focus& focus, const scene::CollectiveShown& shown,
                      const std::vector<ChunkState>& state, const Rect& area, float pitch) {
         const Theme& theme = *ui.theme;
         const float left = 50, top = area.y + 18, column = (area.w - left) / static_cast<float>(std::max(1, shown.chunks())),
@@ -325,10 +325,10 @@ class CollectiveView final : public View {
     }
 
     // The ranks round an ellipse; a message under way is a chunk that slides along its arrow. A ring's links are arcs.
-    void draw_ranks(Ui& ui, Session& session, const lessons::ClusterScene& scene, Focus& focus, double now,
+    void draw_ranks(Ui& ui, Session& session, const scene::ClusterScene& scene, Focus& focus, double now,
                     const Rect& area) const {
         const Theme& theme = *ui.theme;
-        const lessons::CollectiveShown& shown = scene.collective;
+        const scene::CollectiveShown& shown = scene.collective;
         const int n = shown.ranks();
         if (n < 2 || area.w < 90 || area.h < 80) return;
         const bool words = n <= 8 && area.h >= 140 && area.w >= 200;
@@ -438,9 +438,9 @@ class CollectiveView final : public View {
         }
     }
 
-    void draw_links(Ui& ui, Session& session, const lessons::ClusterScene& scene, double now, const Rect& area) const {
+    void draw_links(Ui& ui, Session& session, const scene::ClusterScene& scene, double now, const Rect& area) const {
         const Theme& theme = *ui.theme;
-        const lessons::CollectiveShown& shown = scene.collective;
+        const scene::CollectiveShown& shown = scene.collective;
         const auto& links = board_.links();
         if (links.empty() || shown.run.total_us <= 0 || area.w < 120) return;
         const float labels = uneven(shown) ? 84 : 54;  // where speeds differ, each link's is told

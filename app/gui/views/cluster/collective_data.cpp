@@ -8,7 +8,7 @@
 
 namespace lockstep::gui {
 
-void CollectiveBoard::adopt(const lessons::CollectiveShown& shown) {
+void CollectiveBoard::adopt(const scene::CollectiveShown& shown) {
     shown_ = &shown;
     const auto ranks = static_cast<size_t>(std::max(0, shown.ranks())),
                chunks = static_cast<size_t>(std::max(0, shown.chunks()));
@@ -104,7 +104,7 @@ int CollectiveBoard::round_at(double time) const {
     return round;
 }
 
-double collective_time(const Session& session, const lessons::ClusterScene& scene) {
+double collective_time(const Session& session, const scene::ClusterScene& scene) {
     const double end = scene.collective.run.total_us;
     if (!scene.collective.of_run.empty())
         return std::clamp(schedule_time(session, Focus(), scene) - scene.collective.since_us, 0.0, end);
@@ -128,7 +128,7 @@ std::string time_si(double us) {
     return fmt::format("{:.3g} µs", us);
 }
 
-std::string collective_title(const lessons::CollectiveShown& shown) {
+std::string collective_title(const scene::CollectiveShown& shown) {
     if (shown.algorithm.empty()) return "Collective";
     std::string text = shown.algorithm + " " + shown.operation;
     if (const size_t at = text.find("all_"); at != std::string::npos) text[at + 3] = '-';
@@ -137,12 +137,12 @@ std::string collective_title(const lessons::CollectiveShown& shown) {
     return text;
 }
 
-std::string collective_formula(const lessons::CollectiveShown& shown) {
+std::string collective_formula(const scene::CollectiveShown& shown) {
     return shown.algorithm == "ring" && shown.operation == "all_reduce" ? "2(N-1)/N · S" : std::string();
 }
 
-std::string collective_caption(const lessons::ClusterScene& scene) {
-    const lessons::CollectiveShown& shown = scene.collective;
+std::string collective_caption(const scene::ClusterScene& scene) {
+    const scene::CollectiveShown& shown = scene.collective;
     if (!shown.refusal.empty()) return "This collective cannot run on these numbers.";
     std::string text = "Lit: that rank's part is in; hatched: arriving; framed: complete.";
     const double late = shown.run.total_us - shown.on_time_us;

@@ -13,16 +13,16 @@ struct ChunkState {
 
 class CollectiveBoard {
   public:
-    void adopt(const lessons::CollectiveShown& shown);  // works out what every message carries
+    void adopt(const scene::CollectiveShown& shown);  // works out what every message carries
     // By rank, then chunk.
     std::vector<ChunkState> at(double time) const;
     const std::vector<std::pair<int, int>>& links() const { return links_; }  // from, to: those that are used
     uint64_t complete() const { return complete_; }  // all bits of a finished chunk; 0: chunks are not summed
     int round_at(double time) const;                 // rounds begun, from 1; 0: none yet
-    const lessons::CollectiveShown* shown() const { return shown_; }
+    const scene::CollectiveShown* shown() const { return shown_; }
 
   private:
-    const lessons::CollectiveShown* shown_ = nullptr;
+    const scene::CollectiveShown* shown_ = nullptr;
     std::vector<uint64_t> start_, carried_;
     std::vector<size_t> carried_at_;  // by message
     std::vector<std::pair<int, int>> links_;
@@ -32,9 +32,9 @@ class CollectiveBoard {
 std::string chunk_name(int chunk, int chunks);  // "a", or its number where there are many
 std::string bytes_si(double bytes);             // "64 MB"
 std::string time_si(double us);                 // "4.37 ms"
-std::string collective_title(const lessons::CollectiveShown& shown);
-std::string collective_caption(const lessons::ClusterScene& scene);
-std::string collective_formula(const lessons::CollectiveShown& shown);  // of a ring: "2(N-1)/N · S"; empty: there is none
-double collective_time(const Session& session, const lessons::ClusterScene& scene);  // the clock, microseconds
+std::string collective_title(const scene::CollectiveShown& shown);
+std::string collective_caption(const scene::ClusterScene& scene);
+std::string collective_formula(const scene::CollectiveShown& shown);  // of a ring: "2(N-1)/N · S"; empty: there is none
+double collective_time(const Session& session, const scene::ClusterScene& scene);  // the clock, microseconds
 
 }  // namespace lockstep::gui

@@ -55,7 +55,7 @@ struct Exchange {  // of one step's gradients, in 16 bits
     double compute_us(double tokens) const { return 6 * parameters * tokens / (flops * 1e6); }
 };
 
-Exchange exchange_of(const lessons::ClusterScene& scene) {
+Exchange exchange_of(const scene::ClusterScene& scene) {
     Exchange made;
     made.parameters = scene.setup.memory.parameters;
     const auto gpu = model::gpu_named(scene.setup.memory.gpu);
@@ -125,7 +125,7 @@ class MemoryWallView final : public View {
     }
 
   private:
-    static std::string caption_of(const lessons::ClusterScene& scene) {
+    static std::string caption_of(const scene::ClusterScene& scene) {
         const auto all = wall_gpus();
         if (all.size() < 2) return {};
         const auto times = [&](const WallLine& line) { return line.of(*all.back()) / line.of(*all.front()); };
@@ -202,7 +202,7 @@ class MemoryWallView final : public View {
         }
     }
 
-    static void draw_exchange(Ui& ui, const lessons::ClusterScene& scene, const Rect& area) {
+    static void draw_exchange(Ui& ui, const scene::ClusterScene& scene, const Rect& area) {
         const Theme& theme = *ui.theme;
         const Exchange exchange = exchange_of(scene);
         if (exchange.over.empty() || exchange.flops <= 0 || area.h < 70) return;

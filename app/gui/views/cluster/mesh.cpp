@@ -35,7 +35,7 @@ bool has_axis(const parallel::Mesh& mesh, std::string_view name) {
 }
 
 // What a rank does in a plan with these axes.
-std::string role_of(const lessons::ClusterScene& scene, int rank) {
+std::string role_of(const scene::ClusterScene& scene, int rank) {
     const parallel::Mesh& mesh = scene.mesh.mesh;
     std::string text;
     const auto add = [&](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };
@@ -71,7 +71,7 @@ std::string role_of(const lessons::ClusterScene& scene, int rank) {
 }
 
 // Equal pieces have one number, in the order of the first rank that holds them.
-std::vector<int> piece_numbers(const std::vector<lessons::ShardShown>& shards) {
+std::vector<int> piece_numbers(const std::vector<scene::ShardShown>& shards) {
     std::vector<int> numbers;
     int next = 0;
     for (size_t rank = 0; rank < shards.size(); ++rank) {
@@ -83,11 +83,11 @@ std::vector<int> piece_numbers(const std::vector<lessons::ShardShown>& shards) {
 }
 
 // Of which rectangles a shard is: one; of a run of elements, row by row, up to three.
-std::vector<lessons::ShardShown> rectangles_of(const lessons::ShardShown& shard) {
+std::vector<scene::ShardShown> rectangles_of(const scene::ShardShown& shard) {
     if (shard.rows.count == 0 || shard.columns.count == 0 || shard.flat.count == 0) return {};
     if (shard.flat.count < 0) return {shard};
     const int64_t width = shard.columns.count;
-    std::vector<lessons::ShardShown> all;
+    std::vector<scene::ShardShown> all;
     const auto add = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
         if (rows > 0 && columns > 0)
             all.push_back({{shard.rows.begin + row, rows}, {shard.columns.begin + column, columns}, shard.partial});
@@ -105,7 +105,7 @@ std::vector<lessons::ShardShown> rectangles_of(const lessons::ShardShown& shard)
     return all;
 }
 
-std::string holds(const lessons::ShardShown& shard) {
+std::string holds(const scene::ShardShown& shard) {
     if (shard.rows.count == 0 || shard.columns.count == 0 || shard.flat.count == 0) return "nothing of it";
     if (shard.flat.count > 0)
         return fmt::format("{} of {} elements, from number {}", with_commas(shard.flat.count),
@@ -115,7 +115,7 @@ std::string holds(const lessons::ShardShown& shard) {
                        shard.partial ? ", a summand" : "");
 }
 
-int picked_on_mesh(const Focus& focus, const lessons::ClusterScene& scene) {  // of a training run the first, as elsewhere
+int picked_on_mesh(const Focus& focus, const scene::ClusterScene& scene) {  // of a training run the first, as elsewhere
     const auto ranks = static_cast<int>(scene.mesh.before.size());
     return !scene.mesh.parameter.empty() && (focus.rank < 0 || focus.rank >= ranks) ? 0 : picked_rank(focus, ranks);
 }
@@ -171,8 +171,8 @@ class MeshView final : public View {
         const auto snapshot = session.snapshot();
         if (!snapshot->cluster || snapshot->cluster->mesh.before.empty())
             return std::string(mesh_title) + ": nothing has been laid out yet.\n";
-        const lessons::ClusterScene& scene = *snapshot->cluster;
-        const lessons::MeshSetup& setup = scene.setup.mesh;
+        const scene::ClusterScene& scene = *snapshot->cluster;
+        const scene::MeshSetup& setup = scene.setup.mesh;
         const auto ranks = static_cast<int>(scene.mesh.before.size());
         if (!scene.mesh.parameter.empty()) return describe_run(session, focus, scene);
         std::string text = fmt::format("{} (derived): {}, {} ranks; a matrix of {} x {}, {} bytes an element\n", mesh_title,
@@ -180,7 +180,7 @@ class MeshView final : public View {
         if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
         for (size_t axis = 0; axis < setup.axes.size(); ++axis)
             text += fmt::format("  along {}: {} before, {} after\n", setup.axes[axis].name,
-                                lessons::name_of(setup.before[axis]), lessons::name_of(setup.after[axis]));
+                                scene::name_of(setup.before[axis]), scene::name_of(setup.after[axis]));
         for (int rank = 0; rank < ranks && rank < 64; ++rank)
             text += fmt::format("  rank {}{}: {}; before {}; after {}\n", rank,
                                 rank == picked_on_mesh(focus, scene) ? " (picked)" : "", role_of(scene, rank),
@@ -193,18 +193,18 @@ class MeshView final : public View {
     }
 
   private:
-    std::shared_ptr<const lessons::ClusterScene> seen_;
+    std::shared_ptr<const scene::ClusterScene> seen_;
     std::vector<int> before_, after_;  // by rank: which piece it holds
     double since_ = -1;
 
-    void numbers(const lessons::ClusterScene& scene) {
+    void numbers(const scene::ClusterScene& scene) {
         before_ = piece_numbers(scene.mesh.before);
         after_ = piece_numbers(scene.mesh.after);
     }
 
     // A training run's parameter: who keeps its weights, and who its gradients or Adam's moments.
-    static std::string describe_run(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
-        const lessons::MeshShown& mesh = scene.mesh;
+    static std::string describe_run(const Session& session, const Focus& focus, const scene::ClusterScene& scene) {
+        const scene::MeshShown& mesh = scene.mesh;
         const auto ranks = static_cast<int>(mesh.before.size());
         std::string text =
             fmt::format("{} (executed): {}, {} ranks; parameter {} of {}, {}: {} x {}\n", mesh_title, mesh_text(mesh.mesh),
@@ -219,16 +219,16 @@ class MeshView final : public View {
         return text + "  " + caption_of(scene) + "\n";
     }
 
-    static const std::string& axis_name(const lessons::ClusterScene& scene, const parallel::RedistributionStep& step) {
+    static const std::string& axis_name(const scene::ClusterScene& scene, const parallel::RedistributionStep& step) {
         return scene.mesh.mesh.axes[static_cast<size_t>(step.axis)].name;
     }
 
-    static std::string caption_of(const lessons::ClusterScene& scene) {
+    static std::string caption_of(const scene::ClusterScene& scene) {
         if (!scene.mesh.refusal.empty()) return scene.mesh.refusal;
         if (!scene.mesh.parameter.empty()) {
-            const auto copies = [](const std::vector<lessons::ShardShown>& shards) {
+            const auto copies = [](const std::vector<scene::ShardShown>& shards) {
                 double sum = 0;
-                for (const lessons::ShardShown& one : shards)
+                for (const scene::ShardShown& one : shards)
                     sum += static_cast<double>(one.flat.count < 0 ? one.rows.count * one.columns.count : one.flat.count);
                 return sum;
             };
@@ -248,10 +248,10 @@ class MeshView final : public View {
                            bytes > 0 ? "a rank sends " + bytes_si(static_cast<double>(bytes)) : "nothing is sent");
     }
 
-    float controls(Ui& ui, Session& session, const lessons::ClusterScene& scene, const Rect& body, bool draw) {
-        lessons::ClusterSetup wanted = cluster_setup(session);
-        lessons::MeshSetup& setup = wanted.mesh;
-        const lessons::MeshSetup before = setup;
+    float controls(Ui& ui, Session& session, const scene::ClusterScene& scene, const Rect& body, bool draw) {
+        scene::ClusterSetup wanted = cluster_setup(session);
+        scene::MeshSetup& setup = wanted.mesh;
+        const scene::MeshSetup before = setup;
         ControlRow row(ui, body, draw);
         if (!scene.mesh.parameter.empty()) {
             const int by = row.number("parameter", fmt::format("{} of {}", scene.mesh.at + 1, scene.mesh.of),
@@ -287,7 +287,7 @@ class MeshView final : public View {
         return row.height() + 2;
     }
 
-    void draw_devices(Ui& ui, Focus& focus, const lessons::ClusterScene& scene, int picked, const Rect& area) const {
+    void draw_devices(Ui& ui, Focus& focus, const scene::ClusterScene& scene, int picked, const Rect& area) const {
         const Theme& theme = *ui.theme;
         const parallel::Mesh& mesh = scene.mesh.mesh;
         const size_t dims = mesh.axes.size();
@@ -385,7 +385,7 @@ class MeshView final : public View {
     }
 
     // The sheet before, after, and between them while it moves.
-    void draw_sheets(Ui& ui, const lessons::ClusterScene& scene, int picked, const Rect& area) {
+    void draw_sheets(Ui& ui, const scene::ClusterScene& scene, int picked, const Rect& area) {
         const Theme& theme = *ui.theme;
         const float head = 18, gap = 30;
         const float most_w = (area.w - gap) / 2,
@@ -404,23 +404,23 @@ class MeshView final : public View {
         const bool ran = !scene.mesh.parameter.empty();
         ui.text(first.x, area.y + 12, ran ? "weights" : "before", {.size = 13, .weight = 600, .width = most_w});
         ui.text(second.x, area.y + 12, ran ? scene.mesh.beside : "after", {.size = 13, .weight = 600, .width = most_w});
-        const auto place = [&](const lessons::ShardShown& shard, const Rect& sheet) {
+        const auto place = [&](const scene::ShardShown& shard, const Rect& sheet) {
             const float rows = static_cast<float>(scene.mesh.rows), columns = static_cast<float>(scene.mesh.columns);
             return Rect{sheet.x + sheet.w * static_cast<float>(shard.columns.begin) / columns,
                         sheet.y + sheet.h * static_cast<float>(shard.rows.begin) / rows,
                         sheet.w * static_cast<float>(shard.columns.count) / columns,
                         sheet.h * static_cast<float>(shard.rows.count) / rows};
         };
-        const auto sheet = [&](const std::vector<lessons::ShardShown>& shards, const std::vector<int>& pieces,
+        const auto sheet = [&](const std::vector<scene::ShardShown>& shards, const std::vector<int>& pieces,
                                const Rect& at) {
             int most = -1;
             for (size_t rank = 0; rank < shards.size(); ++rank) {
                 if (pieces[rank] <= most) continue;  // drawn already
                 most = pieces[rank];
-                const std::vector<lessons::ShardShown> parts = rectangles_of(shards[rank]);
+                const std::vector<scene::ShardShown> parts = rectangles_of(shards[rank]);
                 if (parts.empty()) continue;
                 Rect box = place(parts.front(), at);
-                for (const lessons::ShardShown& part : parts) {
+                for (const scene::ShardShown& part : parts) {
                     const Rect one = place(part, at);
                     piece(ui, {one.x + 0.5f, one.y + 0.5f, one.w - 1, one.h - 1}, pieces[rank], part.partial);
                     if (one.w * one.h > box.w * box.h) box = one;
@@ -441,7 +441,7 @@ class MeshView final : public View {
                 if (ui.hovered(box)) ui.tooltip("ranks " + owners + "\n" + holds(shards[rank]));
             }
             ui.frame(at, theme.line, 1);
-            for (const lessons::ShardShown& part : rectangles_of(shards[static_cast<size_t>(picked)])) {
+            for (const scene::ShardShown& part : rectangles_of(shards[static_cast<size_t>(picked)])) {
                 const Rect one = place(part, at);
                 if (one.w > 6 && one.h > 6) ui.outline(one, 2);
             }

@@ -35,7 +35,7 @@ struct Machine {  // whose links are shown, and what used them in how long
     double total_us = 0;
 };
 
-Machine machine_of(const lessons::ClusterScene& scene) {
+Machine machine_of(const scene::ClusterScene& scene) {
     if (trained(scene) && scene.training->traffic.network)
         return {scene.training->traffic.network.get(), &scene.training->traffic.use,
                 scene.training->end_us - scene.training->begin_us};
@@ -75,7 +75,7 @@ class NetworkView final : public View {
             return ui.say_nothing_yet(body, "No network has been built yet.", snapshot->busy);
         }
         const bool hidden = session.reveal_steps >= 0;
-        const lessons::NetworkSetup& setup = scene->setup.network;
+        const scene::NetworkSetup& setup = scene->setup.network;
         const bool ran = trained(*scene);
         const std::string right = ran ? fmt::format("{}, all messages of the training step", scene->training->traffic.title)
                                       : fmt::format("{}, one all-reduce of {}", scene->network.title, bytes_si(setup.bytes)),
@@ -125,8 +125,8 @@ class NetworkView final : public View {
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
         if (!snapshot->cluster) return std::string(network_title) + ": nothing has been built yet.\n";
-        const lessons::ClusterScene& scene = *snapshot->cluster;
-        const lessons::NetworkSetup& setup = scene.setup.network;
+        const scene::ClusterScene& scene = *snapshot->cluster;
+        const scene::NetworkSetup& setup = scene.setup.network;
         std::string text = fmt::format("{} (simulated): {}, {} ranks, {} between, {} inside nodes of {}\n", network_title,
                                        scene.network.title, setup.ranks, setup.link, setup.inner, setup.node_size);
         if (session.reveal_steps >= 0) return text + "  " + std::string(network_hidden) + "\n";
@@ -141,7 +141,7 @@ class NetworkView final : public View {
     }
 
   private:
-    std::shared_ptr<const lessons::ClusterScene> seen_;
+    std::shared_ptr<const scene::ClusterScene> seen_;
     std::vector<Cable> cables_;
 
     static std::string busiest_cables(const Machine& machine) {
@@ -155,8 +155,8 @@ class NetworkView final : public View {
         return text;
     }
 
-    static std::string describe_step(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
-        const lessons::TrainingShown& run = *scene.training;
+    static std::string describe_step(const Session& session, const Focus& focus, const scene::ClusterScene& scene) {
+        const scene::TrainingShown& run = *scene.training;
         std::string text =
             fmt::format("{} (executed, times derived): {}, {} ranks; all messages of {} {}\n", network_title,
                         run.traffic.title, run.mesh.ranks(), run.flushes ? "training step" : "update", run.loss.size());
@@ -166,7 +166,7 @@ class NetworkView final : public View {
         text += busiest_cables(machine_of(scene));
         const double now = schedule_time(session, focus, scene);
         int shown = 0;
-        for (const lessons::RunMessage& one : run.traffic.messages)
+        for (const scene::RunMessage& one : run.traffic.messages)
             if (one.begin_us <= now + 1e-9 && one.arrival_us > now + 1e-9 && ++shown <= 8)
                 text += fmt::format("  at {} µs under way: {} from rank {} to {}, {}\n", amount(now),
                                     run.sent[static_cast<size_t>(one.kind)].purpose, one.from, one.to,
@@ -175,7 +175,7 @@ class NetworkView final : public View {
         return text + "  " + step_share_words(run) + "\n  " + power_text(scene) + "\n  " + caption_of(scene) + "\n";
     }
 
-    static size_t links_used(const lessons::ClusterScene& scene) {
+    static size_t links_used(const scene::ClusterScene& scene) {
         size_t used = 0;
         for (const comm::LinkUse& one : scene.training->traffic.use.links) used += one.bytes > 0;
         return used;
@@ -190,10 +190,10 @@ class NetworkView final : public View {
     }
 
     // A row a link, those with most bytes first; a span is busy time, by what the message was for.
-    static void draw_links_by_time(Ui& ui, Session& session, const lessons::ClusterScene& scene, double now,
+    static void draw_links_by_time(Ui& ui, Session& session, const scene::ClusterScene& scene, double now,
                                    const Rect& area) {
         const Theme& theme = *ui.theme;
-        const lessons::TrainingShown& run = *scene.training;
+        const scene::TrainingShown& run = *scene.training;
         std::vector<size_t> order;
         for (size_t i = 0; i < run.traffic.use.links.size(); ++i)
             if (run.traffic.use.links[i].bytes > 0) order.push_back(i);
@@ -223,7 +223,7 @@ class NetworkView final : public View {
             const float x0 = x_of(span.begin_us), x1 = x_of(span.end_us), y = plot.y + pitch * static_cast<float>(row);
             if (x1 < drawn[static_cast<size_t>(row)] + 1.5f) continue;
             drawn[static_cast<size_t>(row)] = x1;
-            const lessons::RunMessage& message = run.traffic.messages[static_cast<size_t>(span.message)];
+            const scene::RunMessage& message = run.traffic.messages[static_cast<size_t>(span.message)];
             const PurposeLook look = look_of_purpose(run.sent[static_cast<size_t>(message.kind)].purpose);
             const Rect box{x0, y, std::max(1.5f, x1 - x0), bar};
             ui.rect(box, look.fill);
@@ -259,9 +259,9 @@ class NetworkView final : public View {
     }
 
     // What the step's messages were for.
-    static void draw_traffic(Ui& ui, const lessons::ClusterScene& scene, const Rect& area) {
+    static void draw_traffic(Ui& ui, const scene::ClusterScene& scene, const Rect& area) {
         const Theme& theme = *ui.theme;
-        const lessons::TrainingShown& run = *scene.training;
+        const scene::TrainingShown& run = *scene.training;
         ui.text(area.x, area.y + 12, "what the step sent, by axis", {.size = 12, .color = theme.ink2});
         double most = 1;
         for (const parallel::Traffic& row : run.sent) most = std::max(most, static_cast<double>(row.bytes));
@@ -288,8 +288,8 @@ class NetworkView final : public View {
         if (y + 40 < area.bottom()) ui.paragraph({area.x, y + 6, area.w, 60}, share, {.size = 13, .color = theme.ink2}, 18);
     }
 
-    static std::string caption_of(const lessons::ClusterScene& scene) {
-        const lessons::NetworkShown& shown = scene.network;
+    static std::string caption_of(const scene::ClusterScene& scene) {
+        const scene::NetworkShown& shown = scene.network;
         if (trained(scene)) {
             const Machine machine = machine_of(scene);
             const auto all = cables_of(machine);
@@ -323,7 +323,7 @@ class NetworkView final : public View {
         return text + ".";
     }
 
-    static std::string power_text(const lessons::ClusterScene& scene) {
+    static std::string power_text(const scene::ClusterScene& scene) {
         const bool ran = trained(scene);
         const auto gpu = model::gpu_named(ran ? std::string("h100") : scene.setup.memory.gpu);
         const double us = ran ? scene.training->end_us - scene.training->begin_us : scene.network.run.total_us;
@@ -344,9 +344,9 @@ class NetworkView final : public View {
     }
 
     float controls(Ui& ui, Session& session, bool ran, const Rect& body, bool draw) {
-        lessons::ClusterSetup wanted = cluster_setup(session);
-        lessons::NetworkSetup& setup = wanted.network;
-        const lessons::NetworkSetup before = setup;
+        scene::ClusterSetup wanted = cluster_setup(session);
+        scene::NetworkSetup& setup = wanted.network;
+        const scene::NetworkSetup before = setup;
         ControlRow row(ui, body, draw);
         const auto turn = [&](std::string_view label, auto&& table, std::string& name, std::string shown,
                               std::string_view tip) {
@@ -424,7 +424,7 @@ class NetworkView final : public View {
         return places;
     }
 
-    void draw_machine(Ui& ui, Focus& focus, const lessons::ClusterScene& scene, double now, const Rect& whole) const {
+    void draw_machine(Ui& ui, Focus& focus, const scene::ClusterScene& scene, double now, const Rect& whole) const {
         const Theme& theme = *ui.theme;
         const comm::Network& network = *machine_of(scene).network;
         float legend = whole.x;
@@ -452,7 +452,7 @@ class NetworkView final : public View {
         if (now >= 0) {  // messages under way, along their routes
             std::vector<int> way;
             int drawn_messages = 0;
-            for (const lessons::RunMessage& one : scene.training->traffic.messages) {
+            for (const scene::RunMessage& one : scene.training->traffic.messages) {
                 if (one.begin_us > now + 1e-9 || one.arrival_us <= now + 1e-9 || ++drawn_messages > 64) continue;
                 network.route(one.from, one.to, way);
                 const PurposeLook look = look_of_purpose(scene.training->sent[static_cast<size_t>(one.kind)].purpose);
@@ -499,7 +499,7 @@ class NetworkView final : public View {
         }
     }
 
-    static void draw_times(Ui& ui, const lessons::ClusterScene& scene, const Rect& area) {
+    static void draw_times(Ui& ui, const scene::ClusterScene& scene, const Rect& area) {
         const Theme& theme = *ui.theme;
         ui.text(area.x, area.y + 12, "what each algorithm takes", {.size = 12, .color = theme.ink2});
         double most = 1e-9;

@@ -112,8 +112,8 @@ class RankMemoryView final : public View {
         const auto snapshot = session.snapshot();
         if (!snapshot->cluster || snapshot->cluster->memory.columns.empty())
             return std::string(rank_memory_title) + ": nothing has been counted yet.\n";
-        const lessons::ClusterScene& scene = *snapshot->cluster;
-        const lessons::MemorySetup& setup = scene.setup.memory;
+        const scene::ClusterScene& scene = *snapshot->cluster;
+        const scene::MemorySetup& setup = scene.setup.memory;
         std::string text = fmt::format("{} ({}): {} parameters on {} GPUs, {} of {}\n", rank_memory_title,
                                        scene.memory.counted ? "executed" : "derived", parameters_text(setup.parameters),
                                        setup.gpus, gigabytes(scene.memory.capacity), scene.memory.gpu);
@@ -121,7 +121,7 @@ class RankMemoryView final : public View {
             text = fmt::format("{} (executed): {}, {} parameters, between backward and update\n", rank_memory_title,
                                scene.training->title, parameters_text(static_cast<double>(scene.training->parameters)));
         if (session.reveal_steps >= 0) return text + "  " + std::string(rank_memory_hidden) + "\n";
-        for (const lessons::MemoryColumn& column : scene.memory.columns) {
+        for (const scene::MemoryColumn& column : scene.memory.columns) {
             text += fmt::format("  {}: {}", column.name, gigabytes(total_bytes(column.bytes)));
             for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)
                 if (column.bytes[kind] > 0)
@@ -151,12 +151,12 @@ class RankMemoryView final : public View {
         const std::vector<parallel::MemoryPoint>* points = nullptr;
         double peak = 0;
     };
-    static Looked looked_at(const lessons::ClusterScene& scene, const Focus& focus) {
-        const lessons::MemoryShown& memory = scene.memory;
+    static Looked looked_at(const scene::ClusterScene& scene, const Focus& focus) {
+        const scene::MemoryShown& memory = scene.memory;
         Looked looked{memory.step_of, &memory.over_step, static_cast<double>(memory.peak())};
         const auto rank = static_cast<size_t>(std::max(0, focus.rank));
         if (!memory.counted || rank >= memory.columns.size() || memory.columns[rank].over_step.empty()) return looked;
-        const lessons::MemoryColumn& column = memory.columns[rank];
+        const scene::MemoryColumn& column = memory.columns[rank];
         return {column.name, &column.over_step, static_cast<double>(column.peak)};
     }
 
@@ -165,9 +165,9 @@ class RankMemoryView final : public View {
     std::vector<std::string> names_;
     double since_ = -1;
 
-    static std::string caption_of(const lessons::ClusterScene& scene) {
-        const lessons::MemoryShown& memory = scene.memory;
-        const auto fits = [&](const lessons::MemoryColumn& column) {
+    static std::string caption_of(const scene::ClusterScene& scene) {
+        const scene::MemoryShown& memory = scene.memory;
+        const auto fits = [&](const scene::MemoryColumn& column) {
             return memory.capacity <= 0 || total_bytes(column.bytes) <= memory.capacity;
         };
         if (memory.counted) {
@@ -180,11 +180,11 @@ class RankMemoryView final : public View {
             return fmt::format("{} holds the most: {} of weights, gradients and Adam; ZeRO's formula says {}.", most->name,
                                gigabytes(state), gigabytes(total_bytes(most->formula)));
         }
-        const lessons::MemoryColumn& plain = memory.columns.front();
+        const scene::MemoryColumn& plain = memory.columns.front();
         if (fits(plain))
             return fmt::format("Plain data parallelism needs {} a GPU and fits; ZeRO-3 would leave {}.",
                                gigabytes(total_bytes(plain.bytes)), gigabytes(total_bytes(memory.columns.back().bytes)));
-        for (const lessons::MemoryColumn& column : memory.columns)
+        for (const scene::MemoryColumn& column : memory.columns)
             if (fits(column))
                 return fmt::format("Plain needs {} and does not fit; {} fits{}.", gigabytes(total_bytes(plain.bytes)),
                                    column.name, column.zero == 3 ? " and sends half as much again" : " and sends no more");
@@ -192,8 +192,8 @@ class RankMemoryView final : public View {
                            gigabytes(total_bytes(memory.columns.back().bytes)));
     }
 
-    float controls(Ui& ui, Session& session, const lessons::ClusterScene& scene, const Rect& body) {
-        lessons::ClusterSetup wanted = cluster_setup(session);
+    float controls(Ui& ui, Session& session, const scene::ClusterScene& scene, const Rect& body) {
+        scene::ClusterSetup wanted = cluster_setup(session);
         if (scene.training && session.workspace == "cluster") {  // of a run: which stage of ZeRO
             static constexpr std::string_view stages[] = {"plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
             float chip_x = body.x;
@@ -206,8 +206,8 @@ class RankMemoryView final : public View {
             return 36;
         }
         if (scene.memory.counted) return 0;
-        lessons::MemorySetup& setup = wanted.memory;
-        const lessons::MemorySetup before = setup;
+        scene::MemorySetup& setup = wanted.memory;
+        const scene::MemorySetup before = setup;
         const bool two = body.w > 420;
         const float half = two ? body.w / 2 - 10 : body.w;
         const auto slider = [&](float x, float y, std::string_view label, const std::string& value, double share,
@@ -240,18 +240,18 @@ class RankMemoryView final : public View {
         return y + 36 - body.y;
     }
 
-    static std::vector<Bar> bars_of(const lessons::ClusterScene& scene) {
+    static std::vector<Bar> bars_of(const scene::ClusterScene& scene) {
         std::vector<Bar> bars;
-        const lessons::MemorySetup& setup = scene.setup.memory;
+        const scene::MemorySetup& setup = scene.setup.memory;
         if (scene.memory.counted || setup.zero < 0) {
-            for (const lessons::MemoryColumn& column : scene.memory.columns)
+            for (const scene::MemoryColumn& column : scene.memory.columns)
                 if (bars.size() < 16)
                     bars.push_back({column.name,
                                     column.peak > 0 ? gigabytes(static_cast<double>(column.peak)) : column.sharded,
                                     column.peak > 0 ? gigabytes(static_cast<double>(column.sent)) : sends_text(column.sends),
                                     heights_of(column.bytes), heights_of(column.formula)});
         } else {
-            const lessons::MemoryColumn& column = scene.memory.columns[static_cast<size_t>(setup.zero)];
+            const scene::MemoryColumn& column = scene.memory.columns[static_cast<size_t>(setup.zero)];
             for (int rank = 0; rank < std::min(setup.gpus, 8); ++rank)
                 bars.push_back({fmt::format("rank {}", rank), {}, {}, heights_of(column.bytes), {}});
         }
@@ -289,11 +289,11 @@ class RankMemoryView final : public View {
         for (size_t i = 0; i < bars.size(); ++i) bars[i].bytes = shown_[i];
     }
 
-    static void draw_legend(Ui& ui, const lessons::ClusterScene& scene, float x, float y, float right) {
+    static void draw_legend(Ui& ui, const scene::ClusterScene& scene, float x, float y, float right) {
         static constexpr int bytes[] = {2, 2, 12};
         for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) {
             bool any = false;
-            for (const lessons::MemoryColumn& column : scene.memory.columns) any = any || column.bytes[kind] > 0;
+            for (const scene::MemoryColumn& column : scene.memory.columns) any = any || column.bytes[kind] > 0;
             for (const parallel::MemoryPoint& point : scene.memory.over_step) any = any || point.bytes[kind] > 0;
             if (!any) continue;
             std::string words(kind_looks[kind].name);
@@ -312,7 +312,7 @@ class RankMemoryView final : public View {
             ui.text(x - 6, y, "bytes a parameter", {.size = 13, .color = ui.theme->ink2});
     }
 
-    void draw_bars(Ui& ui, Session& session, Focus& focus, const lessons::ClusterScene& scene, const std::vector<Bar>& bars,
+    void draw_bars(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, const std::vector<Bar>& bars,
                    const Rect& area, const Rect& panel) {
         const Theme& theme = *ui.theme;
         const bool words = !bars.empty() && !bars.front().sends.empty() && area.h > 190;
@@ -451,7 +451,7 @@ class RankMemoryView final : public View {
     }
 
     static void look_at(Session& session, int zero) {
-        lessons::ClusterSetup wanted = cluster_setup(session);
+        scene::ClusterSetup wanted = cluster_setup(session);
         wanted.memory.zero = zero;
         ask_cluster(session, wanted);
     }
@@ -464,8 +464,8 @@ class RankMemoryView final : public View {
     }
 
     // One step: the state that stays, and what comes and goes on top of it.
-    static double share_of_step(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
-        const lessons::TrainingShown& run = *scene.training;
+    static double share_of_step(const Session& session, const Focus& focus, const scene::ClusterScene& scene) {
+        const scene::TrainingShown& run = *scene.training;
         const double length = run.end_us - run.begin_us;
         return length > 0 ? std::clamp((schedule_time(session, focus, scene) - run.begin_us) / length, 0.0, 1.0) : 0;
     }
@@ -485,10 +485,9 @@ class RankMemoryView final : public View {
         return text;
     }
 
-    static void draw_step(Ui& ui, Session& session, const lessons::ClusterScene& scene, const Focus& focus,
-                          const Rect& area) {
+    static void draw_step(Ui& ui, Session& session, const scene::ClusterScene& scene, const Focus& focus, const Rect& area) {
         const Theme& theme = *ui.theme;
-        const lessons::MemoryShown& memory = scene.memory;
+        const scene::MemoryShown& memory = scene.memory;
         const Looked looked = looked_at(scene, focus);
         ui.rect({area.x, area.y, area.w, 1}, theme.line);
         const float base = area.y + 20;

@@ -10,7 +10,7 @@
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
-#include "lessons/player/tape_program.h"
+#include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
 namespace {

@@ -75,7 +75,7 @@ bool is_unset(DType type, const std::byte* bytes) {
     return std::all_of(bytes, bytes + size_of(type), [](std::byte b) { return b == std::byte{0xCD}; });
 }
 
-Buffer buffer_of(const lessons::BoundArgument& argument, const simt::Memory& before, const simt::Memory& after) {
+Buffer buffer_of(const scene::BoundArgument& argument, const simt::Memory& before, const simt::Memory& after) {
     Buffer buffer;
     buffer.name = argument.name;
     buffer.role = argument.role;
@@ -102,7 +102,7 @@ Buffer buffer_of(const lessons::BoundArgument& argument, const simt::Memory& bef
         const bool same =
             i * size + size <= buffer.before.size() && std::memcmp(at, buffer.before.data() + i * size, size) == 0;
         facts.changed += !same;
-        if (argument.role == lessons::KernelArgument::Role::out && is_unset(argument.type, at)) {
+        if (argument.role == scene::KernelArgument::Role::out && is_unset(argument.type, at)) {
             ++facts.untouched;
             continue;
         }

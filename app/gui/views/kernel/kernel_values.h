@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/base/array.h"
+#include "core/scene/arguments/kernel_arguments.h"
 #include "core/simt/memory/memory.h"
-#include "lessons/player/kernel_arguments.h"
 
 namespace lockstep::gui {
 
@@ -22,7 +22,7 @@ struct BufferFacts {
 
 struct Buffer {                   // one argument's memory, before and after the run
     std::string name, type_text;  // "c", "out f32[1000]"
-    lessons::KernelArgument::Role role = lessons::KernelArgument::Role::in;
+    scene::KernelArgument::Role role = scene::KernelArgument::Role::in;
     DType type = DType::f32;
     std::vector<int64_t> shape;
     uint64_t address = 0;
@@ -30,7 +30,7 @@ struct Buffer {                   // one argument's memory, before and after the
     size_t count() const { return after.size() / size_of(type); }
     BufferFacts facts;
 };
-Buffer buffer_of(const lessons::BoundArgument& argument, const simt::Memory& before, const simt::Memory& after);
+Buffer buffer_of(const scene::BoundArgument& argument, const simt::Memory& before, const simt::Memory& after);
 std::string sentence_of(const Buffer& buffer);  // "0 to 999, mean 499.5"
 
 }  // namespace lockstep::gui

@@ -18,11 +18,11 @@ std::string sentence_of(const Diagnostic& d) {
 
 // What can be said of a field before the kernel runs; empty when it is right.
 std::string wrong_extent(const std::string& text, const char* what) {
-    const auto extent = lessons::parse_dim3(text, what);
+    const auto extent = scene::parse_dim3(text, what);
     return extent.ok() ? "" : sentence_of(extent.error());
 }
 std::string wrong_argument(const std::string& text) {
-    const auto argument = lessons::parse_argument(text);
+    const auto argument = scene::parse_argument(text);
     return argument.ok() ? "" : sentence_of(argument.error());
 }
 bool is_number(const std::string& text) {
@@ -42,7 +42,7 @@ std::string type_of(const ptx::Parameter& p, const std::string& declaration, con
 
 std::string launch_caption(const KernelDesk& desk, const Snapshot& snapshot) {
     const LaunchSettings& s = desk.document().launch;
-    const auto grid = lessons::parse_dim3(s.grid, "grid"), block = lessons::parse_dim3(s.block, "block");
+    const auto grid = scene::parse_dim3(s.grid, "grid"), block = scene::parse_dim3(s.block, "block");
     if (!desk.entry(snapshot)) return "The form fills itself once the text compiles.";
     if (!grid.ok() || !block.ok()) return "Grid and block are one to three numbers, as in 64 or 16,4.";
     const double blocks = static_cast<double>(grid.value().count()), threads = static_cast<double>(block.value().count());

@@ -6,7 +6,7 @@
 
 #include "app/gui/views/kernel/kernel_views.h"
 #include "app/gui/widgets/ui_state.h"
-#include "lessons/player/tape_program.h"
+#include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
 namespace {
@@ -51,29 +51,29 @@ Row row_of(const simt::Fault& fault, const model::KernelRun& run, const KernelDo
 }
 
 // What a tensor program was asked to find out, and what nobody asked: a value that is no number.
-void add_tape_rows(std::vector<Row>& rows, const KernelDesk& desk, const lessons::TapeRun& run) {
+void add_tape_rows(std::vector<Row>& rows, const KernelDesk& desk, const scene::TapeRun& run) {
     const bool stale = run.text.text != desk.document().text;
     size_t hessian = 0, check = 0, hook = 0;
-    for (const lessons::TapeStatement& one : run.text.statements) {
+    for (const scene::TapeStatement& one : run.text.statements) {
         Row row;
         row.line = one.line;
         row.place = fmt::format("line {}", one.line);
         row.stale = stale;
         row.fine = true;
-        if (one.kind == lessons::TapeStatement::Kind::gradcheck && check < run.checks.size()) {
+        if (one.kind == scene::TapeStatement::Kind::gradcheck && check < run.checks.size()) {
             const tensor::GradcheckResult& found = run.checks[check++];
             row.kind = "gradcheck";
             row.message = found.text();
             if (!found.ok()) continue;  // stands among what is wrong
-        } else if (one.kind == lessons::TapeStatement::Kind::hessian && hessian < run.hessians.size()) {
-            const lessons::TapeHessian& found = run.hessians[hessian++];
+        } else if (one.kind == scene::TapeStatement::Kind::hessian && hessian < run.hessians.size()) {
+            const scene::TapeHessian& found = run.hessians[hessian++];
             row.kind = "hessian";
             for (size_t i = 0; i < found.in.size(); ++i)
                 for (size_t k = i; k < found.in.size(); ++k)
                     row.message += fmt::format("{} {}, {}: {:.5g}", row.message.empty() ? found.of + " twice by" : ";",
                                                found.in[i], found.in[k], found.at(i, k));
-        } else if (one.kind == lessons::TapeStatement::Kind::hook && hook < run.hooks.size()) {
-            const lessons::TapeHook& seen = run.hooks[hook++];
+        } else if (one.kind == scene::TapeStatement::Kind::hook && hook < run.hooks.size()) {
+            const scene::TapeHook& seen = run.hooks[hook++];
             row.kind = "hook";
             row.message =
                 fmt::format("the gradient of {} came as {:.5g} and went on as {:.5g}{}", seen.of, seen.came, seen.went,

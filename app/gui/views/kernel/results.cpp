@@ -73,8 +73,8 @@ class ResultsView final : public View {
             result_ = result;
             ++pictures_;
             outputs_.clear();
-            for (const lessons::BoundArgument& one : result->bound.arguments)
-                if (one.role == lessons::KernelArgument::Role::out || one.role == lessons::KernelArgument::Role::inout)
+            for (const scene::BoundArgument& one : result->bound.arguments)
+                if (one.role == scene::KernelArgument::Role::out || one.role == scene::KernelArgument::Role::inout)
                     outputs_.push_back(buffer_of(one, *result->run->before, *result->after));
         }
         ui.push_scope("results");
@@ -118,8 +118,8 @@ class ResultsView final : public View {
                                 with_commas(static_cast<int64_t>(run.warp_instructions)),
                                 with_commas(static_cast<int64_t>(run.thread_instructions)));
         if (!result->printed.empty()) text += "  printed:\n" + result->printed + "\n";
-        for (const lessons::BoundArgument& one : result->bound.arguments) {
-            if (one.role != lessons::KernelArgument::Role::out && one.role != lessons::KernelArgument::Role::inout) continue;
+        for (const scene::BoundArgument& one : result->bound.arguments) {
+            if (one.role != scene::KernelArgument::Role::out && one.role != scene::KernelArgument::Role::inout) continue;
             const Buffer buffer = buffer_of(one, *result->run->before, *result->after);
             text += fmt::format("  {} {}: {}\n    {}\n", buffer.name, buffer.type_text, sentence_of(buffer),
                                 first_values(buffer, 16));
@@ -139,8 +139,8 @@ class ResultsView final : public View {
 
     static std::string value_text(const Buffer& buffer, size_t i) {
         const std::byte* at = buffer.after.data() + i * size_of(buffer.type);
-        return buffer.role == lessons::KernelArgument::Role::out && is_unset(buffer.type, at) ? "unset"
-                                                                                              : text_at(buffer.type, at);
+        return buffer.role == scene::KernelArgument::Role::out && is_unset(buffer.type, at) ? "unset"
+                                                                                            : text_at(buffer.type, at);
     }
 
     static std::string first_values(const Buffer& buffer, size_t most) {
@@ -299,7 +299,7 @@ class ResultsView final : public View {
             const size_t step = std::max<size_t>(1, (to - from) / 64);
             for (size_t i = from; i < to; i += step) {
                 const double v = number_at(buffer.type, buffer.after.data() + i * size);
-                if (std::isfinite(v) && !(buffer.role == lessons::KernelArgument::Role::out &&
+                if (std::isfinite(v) && !(buffer.role == scene::KernelArgument::Role::out &&
                                           is_unset(buffer.type, buffer.after.data() + i * size)))
                     a = std::min(a, v), b = std::max(b, v);
             }

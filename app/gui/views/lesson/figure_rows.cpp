@@ -8,14 +8,14 @@
 
 #include "app/gui/views/cluster/cluster_views.h"
 #include "app/gui/views/lesson/figure_stacks.h"
-#include "lessons/player/cluster.h"
-#include "lessons/player/figure_table.h"
+#include "core/scene/cluster/cluster.h"
+#include "core/scene/figures/figure_table.h"
 
 namespace lockstep::gui {
 namespace {
 
-using lessons::FigureRow;
-using lessons::FigureTable;
+using scene::FigureRow;
+using scene::FigureTable;
 
 std::string times_of(double value, double base) {
     if (!(std::fabs(base) > 0) || std::isnan(value)) return {};
@@ -28,7 +28,7 @@ std::string one_row(const FigureTable& table) {
     for (size_t c = 0; c < std::min<size_t>(2, table.columns.size()); ++c)
         text +=
             fmt::format("{} {} {}{}", c > 0 ? "," : "", table.columns[c].title,
-                        lessons::figure_text(table.rows.front().values[c], table.columns[c].unit),
+                        scene::figure_text(table.rows.front().values[c], table.columns[c].unit),
                         table.columns[c].unit.empty() || table.columns[c].unit == "B" ? "" : " " + table.columns[c].unit);
     return text + ".";
 }
@@ -121,13 +121,13 @@ class FigureRowsView final : public View {
                 text += fmt::format(
                     " {}{} {};", table.columns[c].title,
                     table.columns[c].unit.empty() || table.columns[c].unit == "B" ? "" : " (" + table.columns[c].unit + ")",
-                    hidden ? "hidden" : lessons::figure_text(row.values[c], table.columns[c].unit));
+                    hidden ? "hidden" : scene::figure_text(row.values[c], table.columns[c].unit));
             if (const std::string over = over_text(table, static_cast<size_t>(&row - table.rows.data()));
                 !hidden && !over.empty())
                 text += " " + over;
             text += "\n";
         }
-        for (const lessons::FigureStack& stack : table.stacks)
+        for (const scene::FigureStack& stack : table.stacks)
             text += hidden ? fmt::format("  {}: hidden\n", stack.title) : describe_figure_stack(table, stack);
         return text + "  " +
                (hidden ? std::string("The figures stay hidden until you lock an answer.")
@@ -150,7 +150,7 @@ class FigureRowsView final : public View {
         for (size_t c = 0; c < table.columns.size(); ++c)
             for (const FigureRow& row : table.rows)
                 needed =
-                    std::max(needed, ui.text_width(hidden ? "?" : lessons::figure_text(row.values[c], table.columns[c].unit),
+                    std::max(needed, ui.text_width(hidden ? "?" : scene::figure_text(row.values[c], table.columns[c].unit),
                                                    {.size = 13, .mono = true}) +
                                          16);
         const auto most = static_cast<size_t>(std::max(1.0f, (body.w - name) / needed));
@@ -204,7 +204,7 @@ class FigureRowsView final : public View {
                 ui.text(line.x, line.y + (over ? 48 : 32), "base", {.size = 12, .color = theme.quiet, .width = name - 6});
             for (size_t c = first; c < std::min(last, table.columns.size()); ++c) {
                 const float right = area.x + name + pitch * static_cast<float>(c - first + 1) - 10, width = pitch - 20;
-                ui.text(right, line.y + 16, hidden ? "?" : lessons::figure_text(row.values[c], table.columns[c].unit),
+                ui.text(right, line.y + 16, hidden ? "?" : scene::figure_text(row.values[c], table.columns[c].unit),
                         {.size = 13, .align = Align::right, .mono = true, .width = pitch - 6});
                 if (hidden) continue;
                 double most = 0;
@@ -271,7 +271,7 @@ class FigureRowsView final : public View {
                             height};
             if (card.y > body.bottom()) break;
             ui.rect(card, theme.panel2, 4);
-            const std::string figure = hidden ? "?" : lessons::figure_text(row.values[c], table.columns[c].unit);
+            const std::string figure = hidden ? "?" : scene::figure_text(row.values[c], table.columns[c].unit);
             float size = 20;
             for (const float smaller : {18.0f, 16.0f, 14.0f})
                 if (ui.text_width(figure, {.size = size, .weight = 700}) > card.w - 20) size = smaller;

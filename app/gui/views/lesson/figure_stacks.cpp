@@ -10,8 +10,8 @@
 namespace lockstep::gui {
 namespace {
 
-using lessons::FigureStack;
-using lessons::FigureTable;
+using scene::FigureStack;
+using scene::FigureTable;
 
 constexpr float stack_head = 52, stack_foot = 26, stack_least_pitch = 24, stack_most_pitch = 72;
 
@@ -44,7 +44,7 @@ const PartLook& look_of_part(const std::string& part) {
 }
 
 std::string stack_amount(double value, const std::string& unit) {
-    if (unit != "us") return lessons::figure_text(value, unit);
+    if (unit != "us") return scene::figure_text(value, unit);
     static constexpr std::pair<double, std::string_view> scales[] = {{1e6, "s"}, {1e3, "ms"}, {1, "µs"}};
     for (const auto& [size, name] : scales)
         if (value >= size) return fmt::format("{:.4g} {}", value / size, name);
@@ -195,7 +195,7 @@ void draw_figure_stack(Ui& ui, const FigureTable& table, const FigureStack& stac
 
 std::string over_text(const FigureTable& table, size_t row) {
     const double over = table.over(row);
-    return over > 0 ? "does not fit by " + lessons::figure_text(over, "B") : std::string();
+    return over > 0 ? "does not fit by " + scene::figure_text(over, "B") : std::string();
 }
 
 std::string describe_figure_stack(const FigureTable& table, const FigureStack& stack) {

@@ -42,10 +42,10 @@ std::vector<Place> places_of(const Snapshot& snapshot) {
     std::vector<Place> places;
     if (!snapshot.own_run || !snapshot.own_run->run) return places;
     const model::KernelRun& run = *snapshot.own_run->run;
-    for (const lessons::BoundArgument& one : snapshot.own_run->bound.arguments)
-        if (one.role != lessons::KernelArgument::Role::scalar && one.bytes > 0)
+    for (const scene::BoundArgument& one : snapshot.own_run->bound.arguments)
+        if (one.role != scene::KernelArgument::Role::scalar && one.bytes > 0)
             places.push_back(
-                {one.name, false, one.address, one.bytes, one.type, one.role == lessons::KernelArgument::Role::out});
+                {one.name, false, one.address, one.bytes, one.type, one.role == scene::KernelArgument::Role::out});
     const uint64_t shared = ptx::shared_bytes(*run.program, run.config.dynamic_shared);
     if (shared > 0) places.push_back({"shared", true, 0, shared, shared_type(*run.program), false});
     return places;

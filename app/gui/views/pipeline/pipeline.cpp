@@ -61,7 +61,7 @@ class PipelineView final : public View {
         const auto snapshot = session.snapshot();
         const auto& scene = snapshot->cluster;
         if (!scene) return std::string(pipeline_title) + ": nothing has run yet.\n";
-        const lessons::PipelineSetup& setup = scene->setup.pipeline;
+        const scene::PipelineSetup& setup = scene->setup.pipeline;
         std::string text;
         if (scene->training) {
             text = fmt::format("{} (executed, times derived): {}\n", pipeline_title, scene->training->title);
@@ -78,7 +78,7 @@ class PipelineView final : public View {
         }
         if (session.reveal_steps >= 0) return text + "  " + std::string(pipeline_hidden) + "\n";
         const double now = schedule_time(session, focus, *scene);
-        for (const lessons::ScheduleShown& one : scene->schedules) {
+        for (const scene::ScheduleShown& one : scene->schedules) {
             text += "  " + schedule_facts(one) + "\n";
             if (!one.refusal.empty()) continue;
             const auto ranks = static_cast<int>(one.run.actions.size());
@@ -103,7 +103,7 @@ class PipelineView final : public View {
     }
 
   private:
-    std::shared_ptr<const lessons::ClusterScene> seen_;
+    std::shared_ptr<const scene::ClusterScene> seen_;
     uint64_t version_ = 0;
     double begin_ = 0, end_ = 0;  // in view; equal: everything
     double pan_begin_ = 0;
@@ -113,7 +113,7 @@ class PipelineView final : public View {
     std::string refused_;  // the last move of a boundary: why it cannot be
     float scrolled_ = 0;
 
-    void adopt(const std::shared_ptr<const lessons::ClusterScene>& scene) {
+    void adopt(const std::shared_ptr<const scene::ClusterScene>& scene) {
         if (scene == seen_) return;
         seen_ = scene;
         ++version_;
@@ -122,18 +122,18 @@ class PipelineView final : public View {
         begin_ = end_ = 0;
     }
 
-    static int rows_of(const lessons::ClusterScene& scene) {
+    static int rows_of(const scene::ClusterScene& scene) {
         size_t rows = 1;
-        for (const lessons::ScheduleShown& one : scene.schedules) rows = std::max(rows, one.run.actions.size());
+        for (const scene::ScheduleShown& one : scene.schedules) rows = std::max(rows, one.run.actions.size());
         return static_cast<int>(rows);
     }
-    static std::string_view part_word(const lessons::ClusterScene& scene) { return scene.training ? "block" : "layer"; }
+    static std::string_view part_word(const scene::ClusterScene& scene) { return scene.training ? "block" : "layer"; }
 
-    static std::string header(const lessons::ClusterScene& scene, float width) {
+    static std::string header(const scene::ClusterScene& scene, float width) {
         if (width < 700) return scene.source;
         std::string text = scene.source.empty() ? std::string() : scene.source + ", ";
         if (scene.training) return text + "times derived, of an H100 and the links in Network; the column of rank 0";
-        for (const lessons::ScheduleShown& one : scene.schedules)
+        for (const scene::ScheduleShown& one : scene.schedules)
             if (one.executed) return text + "times of the virtual clock";
         return text + "1 unit: one forward of one micro-batch on one stage";
     }
@@ -147,15 +147,15 @@ class PipelineView final : public View {
         return "has ended";
     }
 
-    static float training_facts(Ui& ui, const lessons::TrainingShown& shown, const Rect& area) {
+    static float training_facts(Ui& ui, const scene::TrainingShown& shown, const Rect& area) {
         const std::string words = fmt::format("{}; all ranks sent {}.", training_words(shown), sent_words(shown));
         return ui.paragraph({area.x, area.y, area.w, 60}, words, {.size = 13, .color = ui.theme->ink2}, 18) + 6;
     }
 
-    PipelinePlaces place(const Session& session, const Focus& focus, const lessons::ClusterScene& scene,
+    PipelinePlaces place(const Session& session, const Focus& focus, const scene::ClusterScene& scene,
                          const Rect& area) const {
         PipelinePlaces p;
-        const lessons::PipelineSetup& setup = scene.setup.pipeline;
+        const scene::PipelineSetup& setup = scene.setup.pipeline;
         const float labels = area.w > 560 ? 88.0f : 66.0f;
         p.label_x = area.x;
         p.plot = {area.x + labels, area.y, area.w - labels - 8, area.h - 26};
@@ -168,7 +168,7 @@ class PipelineView final : public View {
         int ranks = 0, lines = 0;
         size_t visible = 0;
         double shortest = 1e300;
-        for (const lessons::ScheduleShown& one : scene.schedules) {
+        for (const scene::ScheduleShown& one : scene.schedules) {
             const auto count = static_cast<int>(one.run.actions.size());
             ranks = std::max(ranks, count);
             lines += std::max(count, 1);
@@ -188,7 +188,7 @@ class PipelineView final : public View {
         const float heads = 26 * blocks, room = p.axis_y - 6 - area.y - heads;
         const float pitch = std::clamp(room / static_cast<float>(std::max(1, lines)), 2.0f, trained(scene) ? 52.0f : 84.0f);
         float y = area.y;
-        for (const lessons::ScheduleShown& one : scene.schedules) {
+        for (const scene::ScheduleShown& one : scene.schedules) {
             PipelineBlock block;
             block.shown = &one;
             block.ranks = static_cast<int>(one.run.actions.size());
@@ -207,7 +207,7 @@ class PipelineView final : public View {
         return p;
     }
 
-    void show(Ui& ui, Session& session, Focus& focus, const lessons::ClusterScene& scene, const Rect& whole,
+    void show(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, const Rect& whole,
               const Rect& panel) {
         Rect area = whole;
         const bool legend = whole.h > 150;
@@ -221,8 +221,8 @@ class PipelineView final : public View {
         draw_saving(ui, p);
         if (panned_) draw_held(ui, p, held_);
         if (session.reveal_steps < 0 && session.workspace == "cluster") {
-            lessons::ClusterSetup wanted = cluster_setup(session);
-            const StageMove move = dragged_boundary(ui, p, lessons::parts_of(wanted), part_word(scene));
+            scene::ClusterSetup wanted = cluster_setup(session);
+            const StageMove move = dragged_boundary(ui, p, scene::parts_of(wanted), part_word(scene));
             if (move.by != 0) refused_ = move_stages(wanted, move);
             if (move.by != 0 && refused_.empty()) {
                 if (wanted.training.on) wanted.training.steps = 1;
@@ -252,7 +252,7 @@ class PipelineView final : public View {
         end_ = begin_ + length;
     }
 
-    void react(Ui& ui, Session& session, Focus& focus, const lessons::ClusterScene& scene, const PipelinePlaces& p,
+    void react(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, const PipelinePlaces& p,
                const Rect& panel) {
         const double all = std::max(schedule_end(scene), 1e-9), length = p.end - p.begin;
         const double now = schedule_time(session, focus, scene);
@@ -269,7 +269,7 @@ class PipelineView final : public View {
         if (const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0); by != 0)
             focus.rank = rank_of_row(scene, std::clamp(p.rank + by, 0, ranks - 1)), why_ = {};
         int microbatches = scene.training ? 1 : scene.setup.pipeline.microbatches;
-        for (const lessons::ScheduleShown& one : scene.schedules)
+        for (const scene::ScheduleShown& one : scene.schedules)
             microbatches = std::max(microbatches, one.run.schedule.microbatches);
         if (const int by = (ui.pressed(Key::page_down, panel) ? 1 : 0) - (ui.pressed(Key::page_up, panel) ? 1 : 0); by != 0)
             session.cluster.microbatch = std::clamp(p.microbatch + by, 0, microbatches - 1);
@@ -307,7 +307,7 @@ class PipelineView final : public View {
         if (!drag.active && ui.hovered(time_area)) draw_action_tip(ui, p);
     }
 
-    void pick(Session& session, Focus& focus, const lessons::ClusterScene& scene, const PipelinePlaces& p, Point at) {
+    void pick(Session& session, Focus& focus, const scene::ClusterScene& scene, const PipelinePlaces& p, Point at) {
         const ScheduleSpot spot = spot_at(p, at);
         why_ = {};
         if (spot.block < 0) return;

@@ -5,24 +5,24 @@
 
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
-#include "lessons/player/cluster_training.h"
+#include "core/scene/cluster/cluster_training.h"
 
 namespace lockstep::gui {
 
-std::string move_stages(lessons::ClusterSetup& wanted, const StageMove& move) {
+std::string move_stages(scene::ClusterSetup& wanted, const StageMove& move) {
     std::string refused;
     for (int i = 0; i < std::abs(move.by) && refused.empty(); ++i)
-        refused = lessons::move_boundary(wanted, move.row, move.by > 0);
+        refused = scene::move_boundary(wanted, move.row, move.by > 0);
     return refused;
 }
 
 namespace {
 
 // Of a training run: its model, its schedule and its plan.
-float training_controls(Session& session, lessons::ClusterSetup wanted, ControlRow& row, int picked, std::string& refused) {
-    lessons::ClusterTraining& setup = wanted.training;
-    const lessons::ClusterTraining before = setup;
-    for (const lessons::ClusterModel& model : lessons::cluster_models())
+float training_controls(Session& session, scene::ClusterSetup wanted, ControlRow& row, int picked, std::string& refused) {
+    scene::ClusterTraining& setup = wanted.training;
+    const scene::ClusterTraining before = setup;
+    for (const scene::ClusterModel& model : scene::cluster_models())
         if (row.chip(model.name, setup.model == model.name) && setup.model != model.name) {
             setup.model = model.name;
             setup.batch = model.batch;
@@ -56,7 +56,7 @@ float training_controls(Session& session, lessons::ClusterSetup wanted, ControlR
     const int seed = row.number("seed", std::to_string(setup.seed), "of the first weights and of the data");
     if (seed > 0 || setup.seed > 0) setup.seed += static_cast<uint64_t>(static_cast<int64_t>(seed));
     if (setup.model != before.model) setup.plan.cut.clear();
-    if (const StageMove move = turned_boundary(row, lessons::parts_of(wanted), setup.plan.pp, picked, "block"); move.by != 0)
+    if (const StageMove move = turned_boundary(row, scene::parts_of(wanted), setup.plan.pp, picked, "block"); move.by != 0)
         refused = move_stages(wanted, move);
     if (!setup.plan.cut.empty() && row.chip("even stages", false)) setup.plan.cut.clear();
     const bool other = !(setup == before);
@@ -67,7 +67,7 @@ float training_controls(Session& session, lessons::ClusterSetup wanted, ControlR
     if (session.cluster_asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
         session.post({Request::Kind::cancel_own, 0, {}});
     if (row.drawing() && other) setup.steps = 1;
-    if (row.drawing() && !(lessons::within_limits(setup) == before)) {
+    if (row.drawing() && !(scene::within_limits(setup) == before)) {
         if (!flushes) session.cluster.time = -1;  // the clock goes to the update
         ask_cluster(session, wanted);
     }
@@ -77,9 +77,9 @@ float training_controls(Session& session, lessons::ClusterSetup wanted, ControlR
 }  // namespace
 
 float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, std::string& refused, bool draw) {
-    lessons::ClusterSetup wanted = cluster_setup(session);
-    lessons::PipelineSetup& setup = wanted.pipeline;
-    const lessons::PipelineSetup before = setup;
+    scene::ClusterSetup wanted = cluster_setup(session);
+    scene::PipelineSetup& setup = wanted.pipeline;
+    const scene::PipelineSetup before = setup;
     ControlRow row(ui, body, draw);
     if (session.workspace == "cluster") {
         if (row.chip("schedules", !wanted.training.on) && wanted.training.on) {
@@ -124,7 +124,7 @@ float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, 
     if (setup.limit == setup.ranks) setup.limit = 0;
     if (setup.ranks != before.ranks || setup.microbatches != before.microbatches || setup.chunks != before.chunks)
         setup.moves.clear();
-    if (const StageMove move = turned_boundary(row, lessons::parts_of(wanted), setup.ranks, picked, "layer"); move.by != 0)
+    if (const StageMove move = turned_boundary(row, scene::parts_of(wanted), setup.ranks, picked, "layer"); move.by != 0)
         refused = move_stages(wanted, move);
     if (!setup.layers.empty() && row.chip("even stages", false)) setup.layers.clear();
     if (!setup.moves.empty() && row.chip("undo move", false)) setup.moves.pop_back();

@@ -37,7 +37,7 @@ double peak_of(const parallel::ScheduleRun& run, int rank) {
     return run.peak_activations[static_cast<size_t>(rank)] * run.schedule.share();
 }
 
-std::string schedule_facts(const lessons::ScheduleShown& shown) {
+std::string schedule_facts(const scene::ScheduleShown& shown) {
     if (!shown.refusal.empty()) return shown.title + ": " + shown.refusal;
     const parallel::ScheduleRun& run = shown.run;
     return fmt::format("{}: {} {}, ideal {}, idle {} a rank, bubble {:.1f} % of total, {:.1f} % over ideal, {}{}",
@@ -46,13 +46,13 @@ std::string schedule_facts(const lessons::ScheduleShown& shown) {
                        shown.move_refusal.empty() ? std::string() : "; " + shown.move_refusal);
 }
 
-std::string pipeline_caption(const lessons::ClusterScene& scene) {
-    std::vector<const lessons::ScheduleShown*> ran;
-    for (const lessons::ScheduleShown& one : scene.schedules)
+std::string pipeline_caption(const scene::ClusterScene& scene) {
+    std::vector<const scene::ScheduleShown*> ran;
+    for (const scene::ScheduleShown& one : scene.schedules)
         if (one.refusal.empty()) ran.push_back(&one);
     if (scene.training && !trained(scene)) return "Nothing was trained: see why above.";
     if (scene.training) {
-        const lessons::TrainingShown& shown = *scene.training;
+        const scene::TrainingShown& shown = *scene.training;
         const double off = std::abs(shown.difference());
         std::string text =
             fmt::format("{} ranks trained step {}: loss {:.4f}, ", shown.mesh.ranks(), shown.loss.size(), shown.loss.back());
@@ -67,7 +67,7 @@ std::string pipeline_caption(const lessons::ClusterScene& scene) {
         return text + ".";
     }
     if (ran.empty()) return "Neither schedule can be made of these numbers.";
-    for (const lessons::ScheduleShown* one : ran)
+    for (const scene::ScheduleShown* one : ran)
         if (!one->move_refusal.empty()) return one->move_refusal + ".";
     std::string text;
     if (ran.size() == 1) {
@@ -89,14 +89,14 @@ std::string pipeline_caption(const lessons::ClusterScene& scene) {
             text += fmt::format("; {} keeps {} micro-batches' activations at most, {} {}.", ran[1]->title, amount(keep_b),
                                 ran[0]->title, amount(keep_a));
     }
-    const lessons::PipelineSetup& setup = scene.setup.pipeline;
+    const scene::PipelineSetup& setup = scene.setup.pipeline;
     if (setup.slow_rank >= 0)
         text += fmt::format(" Rank {} is {} times slower, and the others wait for it.", setup.slow_rank,
                             amount(setup.slow_factor));
     return text;
 }
 
-Why explain_idle(const lessons::ScheduleShown& shown, int block, int rank, size_t idle) {
+Why explain_idle(const scene::ScheduleShown& shown, int block, int rank, size_t idle) {
     Why why{block, rank, idle, {}, {}};
     const parallel::ScheduleRun& run = shown.run;
     const char* row = run.schedule.chunks > 1 ? "rank" : "stage";

@@ -20,7 +20,7 @@ std::vector<const parallel::ActionRun*> actions_on(const PipelineBlock& block, i
 }
 
 void ask_move(Session& session, const PipelineBlock& block, int rank, int from, int to) {
-    lessons::ClusterSetup wanted = cluster_setup(session);
+    scene::ClusterSetup wanted = cluster_setup(session);
     if (!block.shown->move_refusal.empty())  // what was refused gives way
         for (size_t i = wanted.pipeline.moves.size(); i-- > 0;)
             if (wanted.pipeline.moves[i].kind == block.shown->kind) {
@@ -96,7 +96,7 @@ void move_action(Session& session, const PipelinePlaces& p, const HeldAction& he
 }
 
 // The action that the clock stands in on the picked rank, one place on or back.
-void move_by_key(Session& session, const lessons::ClusterScene& scene, const PipelinePlaces& p, double now, int by) {
+void move_by_key(Session& session, const scene::ClusterScene& scene, const PipelinePlaces& p, double now, int by) {
     if (scene.training || session.cluster_asked) return;
     for (const PipelineBlock& block : p.blocks) {
         const auto list = actions_on(block, p.rank);
@@ -113,8 +113,8 @@ void move_by_key(Session& session, const lessons::ClusterScene& scene, const Pip
 // The end of a bar sets how long what it is of takes, in quarters of a unit.
 void stretch_action(Session& session, const PipelinePlaces& p, const HeldAction& held, float by) {
     const PipelineBlock& block = p.blocks[static_cast<size_t>(held.block)];
-    lessons::ClusterSetup wanted = cluster_setup(session);
-    lessons::PipelineSetup& setup = wanted.pipeline;
+    scene::ClusterSetup wanted = cluster_setup(session);
+    scene::PipelineSetup& setup = wanted.pipeline;
     double factor = block.shown->run.schedule.share();
     if (setup.slow_rank == held.rank) factor *= setup.slow_factor;
     const double longer = static_cast<double>(by / std::max(1.0f, p.plot.w)) * (p.end - p.begin);

@@ -263,9 +263,9 @@ constexpr std::string_view legend_plain[] = {"idle", "activations alive", "limit
 
 }  // namespace
 
-std::string_view darker_words(const lessons::ClusterScene& scene) {
+std::string_view darker_words(const scene::ClusterScene& scene) {
     bool chunks = false, copies = false;
-    for (const lessons::ScheduleShown& one : scene.schedules) {
+    for (const scene::ScheduleShown& one : scene.schedules) {
         copies = copies || one.run.schedule.copies > 1;
         chunks = chunks || (one.run.schedule.copies == 1 && one.run.schedule.chunks > 1);
     }
@@ -322,7 +322,7 @@ void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const Pi
 
 void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, uint64_t version) {
     const Theme& theme = *ui.theme;
-    const lessons::ScheduleShown& shown = *block.shown;
+    const scene::ScheduleShown& shown = *block.shown;
     const float base = block.head.y + 16;
     float x = ui.text(block.head.x, base, shown.title, {.size = 16, .weight = 700});
     if (!shown.refusal.empty()) {
@@ -405,7 +405,7 @@ void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& b
     ui.unclip();
 }
 
-void draw_pipeline_axis(Ui& ui, const PipelinePlaces& p, const lessons::ClusterScene& scene, double now) {
+void draw_pipeline_axis(Ui& ui, const PipelinePlaces& p, const scene::ClusterScene& scene, double now) {
     const Theme& theme = *ui.theme;
     const float y = p.axis_y;
     std::string unit = "units";

@@ -10,7 +10,7 @@
 namespace lockstep::gui {
 
 struct PipelineBlock {
-    const lessons::ScheduleShown* shown = nullptr;
+    const scene::ScheduleShown* shown = nullptr;
     Rect head, rows;  // one line of facts; all rows' bars, curves and gaps
     float pitch = 0, bar = 0, curve = 0;
     int ranks = 0;
@@ -42,14 +42,14 @@ Color fill_of(parallel::ActionKind kind, int chunk, int chunks);
 // `darker`: what the darker fills are; empty: there are none.
 void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const PipelinePlaces& places,
                           std::string_view darker);
-std::string_view darker_words(const lessons::ClusterScene& scene);
+std::string_view darker_words(const scene::ClusterScene& scene);
 void draw_pipeline_block(Ui& ui, const PipelinePlaces& places, const PipelineBlock& block, uint64_t version);
-void draw_pipeline_axis(Ui& ui, const PipelinePlaces& places, const lessons::ClusterScene& scene, double now);
+void draw_pipeline_axis(Ui& ui, const PipelinePlaces& places, const scene::ClusterScene& scene, double now);
 void draw_saving(Ui& ui, const PipelinePlaces& places);  // the arrow from the shorter schedule's end to the longer's
 void draw_why(Ui& ui, const PipelinePlaces& places, const Why& why);
 float legend_width(const Ui& ui, std::string_view darker);
 // Of a training run: what every rank's streams did, on the schedule's axis.
-void draw_rank_streams(Ui& ui, const PipelinePlaces& places, const lessons::TrainingShown& shown, Focus& focus,
+void draw_rank_streams(Ui& ui, const PipelinePlaces& places, const scene::TrainingShown& shown, Focus& focus,
                        const Rect& area, double now);
 
 struct StageMove {  // the boundary under a row, by so many layers: the row gets them, below 0 it loses them
@@ -61,7 +61,7 @@ StageMove dragged_boundary(Ui& ui, const PipelinePlaces& places, const std::vect
 StageMove turned_boundary(ControlRow& row, const std::vector<int>& parts, int rows, int picked, std::string_view what);
 
 // As often as the move says, as far as there are parts to give; returns why it goes no further, empty: it went.
-std::string move_stages(lessons::ClusterSetup& wanted, const StageMove& move);
+std::string move_stages(scene::ClusterSetup& wanted, const StageMove& move);
 // The chips and numbers over the picture; `refused` is set by a move of a boundary. Returns their height.
 float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, std::string& refused, bool draw);
 
@@ -79,17 +79,17 @@ HeldAction action_at(const PipelinePlaces& places, Point at);
 int place_for(const PipelinePlaces& places, const HeldAction& held, float x);  // of the list without the held action
 void move_action(Session& session, const PipelinePlaces& places, const HeldAction& held);
 // The action that the clock stands in on the picked rank, one place on or back.
-void move_by_key(Session& session, const lessons::ClusterScene& scene, const PipelinePlaces& places, double now, int by);
+void move_by_key(Session& session, const scene::ClusterScene& scene, const PipelinePlaces& places, double now, int by);
 // The end of a bar sets how long what it is of takes, in quarters of a unit.
 void stretch_action(Session& session, const PipelinePlaces& places, const HeldAction& held, float by);
 void draw_held(Ui& ui, const PipelinePlaces& places, const HeldAction& held);  // where it would go
 void draw_action_tip(Ui& ui, const PipelinePlaces& places);                    // of what the pointer is on
 
 // The facts in words.
-std::string schedule_facts(const lessons::ScheduleShown& shown);
-std::string pipeline_caption(const lessons::ClusterScene& scene);
+std::string schedule_facts(const scene::ScheduleShown& shown);
+std::string pipeline_caption(const scene::ClusterScene& scene);
 double idle_of(const parallel::ScheduleRun& run, int rank);
 double peak_of(const parallel::ScheduleRun& run, int rank);  // in whole micro-batches: chunks count their share
-Why explain_idle(const lessons::ScheduleShown& shown, int block, int rank, size_t idle);
+Why explain_idle(const scene::ScheduleShown& shown, int block, int rank, size_t idle);
 
 }  // namespace lockstep::gui

@@ -48,7 +48,7 @@ PurposeLook look_of_purpose(std::string_view purpose) {
     return {data::grey, Hatch::cross};
 }
 
-std::string step_share_words(const lessons::TrainingShown& shown) {
+std::string step_share_words(const scene::TrainingShown& shown) {
     double compute = 0;
     for (const parallel::RankStep& rank : shown.record.ranks) compute += rank.compute_us;
     const double step = shown.end_us - shown.begin_us, ranks = static_cast<double>(shown.record.ranks.size());
@@ -57,7 +57,7 @@ std::string step_share_words(const lessons::TrainingShown& shown) {
     return fmt::format("a rank computes {:.0f} % of the step's {} and waits the rest", share, time_si(step));
 }
 
-void draw_rank_streams(Ui& ui, const PipelinePlaces& p, const lessons::TrainingShown& shown, Focus& focus, const Rect& area,
+void draw_rank_streams(Ui& ui, const PipelinePlaces& p, const scene::TrainingShown& shown, Focus& focus, const Rect& area,
                        double now) {
     const Theme& theme = *ui.theme;
     const auto ranks = static_cast<int>(shown.record.ranks.size());

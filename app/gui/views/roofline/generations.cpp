@@ -43,7 +43,7 @@ struct Row {
     std::optional<device::MeasuredKernel> measured = {};  // the same launch on the real GPU
 };
 
-double metric(const lessons::GpuRun& run, std::string_view name) {
+double metric(const scene::GpuRun& run, std::string_view name) {
     for (const model::Metric& m : run.metrics)
         if (m.name == name) return m.value;
     return 0;
@@ -52,7 +52,7 @@ double metric(const lessons::GpuRun& run, std::string_view name) {
 std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
     std::vector<Row> rows;
     if (snapshot.generations)
-        for (const lessons::GpuRun& run : *snapshot.generations)
+        for (const scene::GpuRun& run : *snapshot.generations)
             rows.push_back({run.gpu, run.time_us, metric(run, "dram_utilization"), metric(run, "issue_slot_utilization")});
     if (snapshot.kernel && !session.measured->gpus.empty())
         for (Row& row : rows)

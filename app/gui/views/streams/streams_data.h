@@ -7,12 +7,12 @@
 
 #include "app/gui/session.h"
 #include "core/model/streams/streams.h"
-#include "lessons/player/host_program.h"
+#include "core/scene/host/host_program.h"
 
 namespace lockstep::gui {
 
 struct StreamBoard {
-    std::shared_ptr<const lessons::HostRun> host;  // one of the two
+    std::shared_ptr<const scene::HostRun> host;  // one of the two
     std::shared_ptr<const nn::StepRecord> step;
     model::GpuSpec gpu;
     model::HostProgram written, program;  // as it came; with the moves

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "app/gui/views/streams/streams_views.h"
-#include "lessons/player/host_program.h"
-#include "lessons/player/tape_program.h"
+#include "core/scene/host/host_program.h"
+#include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
 namespace {
@@ -122,10 +122,10 @@ class HostProgramView final : public View {
         Program program;
         const auto base = [](const std::string& file) { return file.substr(file.find_last_of('/') + 1); };
         if (snapshot.host) {
-            const lessons::HostRun& run = *snapshot.host;
+            const scene::HostRun& run = *snapshot.host;
             program = {&run.text.text, &run, "Host program", base(run.text.file), caption(run), caption(run)};
         } else if (snapshot.tape) {
-            const lessons::TapeRun& run = *snapshot.tape;
+            const scene::TapeRun& run = *snapshot.tape;
             program = {&run.text.text,      &run,         "Tensor program",
                        base(run.text.file), caption(run), "The program ran; its numbers wait for your answer."};
         }
@@ -193,9 +193,9 @@ class HostProgramView final : public View {
         return pieces;
     }
 
-    static std::string caption(const lessons::TapeRun& run) {
+    static std::string caption(const scene::TapeRun& run) {
         if (!run.hessians.empty()) {
-            const lessons::TapeHessian& hessian = run.hessians.front();
+            const scene::TapeHessian& hessian = run.hessians.front();
             std::string text = fmt::format("Second derivatives of {}:", hessian.of);
             for (size_t row = 0; row < std::min<size_t>(hessian.in.size(), 2); ++row)
                 for (size_t column = row; column < std::min<size_t>(hessian.in.size(), 2); ++column)
@@ -208,7 +208,7 @@ class HostProgramView final : public View {
             return "gradcheck: " + text + ".";
         }
         if (run.anomaly) {
-            std::string text = lessons::anomaly_text(run) + fmt::format(", line {}.", run.anomaly_line);
+            std::string text = scene::anomaly_text(run) + fmt::format(", line {}.", run.anomaly_line);
             text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
             return text;
         }
@@ -224,7 +224,7 @@ class HostProgramView final : public View {
         return text + ".";
     }
 
-    static std::string caption(const lessons::HostRun& run) {
+    static std::string caption(const scene::HostRun& run) {
         if (run.fault) return "A kernel was stopped: " + run.fault->message + ".";
         if (!run.hazards.empty()) {
             std::string text = run.hazards.front();

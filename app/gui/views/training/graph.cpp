@@ -10,7 +10,7 @@
 #include "app/gui/views/training/graph_picture.h"
 #include "app/gui/views/training/training_data.h"
 #include "app/gui/views/training/training_views.h"
-#include "lessons/player/tape_program.h"
+#include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
 

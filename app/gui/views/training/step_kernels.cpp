@@ -11,8 +11,8 @@
 #include "app/gui/views/training/step_ranks.h"
 #include "app/gui/views/training/training_data.h"
 #include "app/gui/views/training/training_views.h"
-#include "lessons/player/cluster.h"
-#include "lessons/player/cluster_training.h"
+#include "core/scene/cluster/cluster.h"
+#include "core/scene/cluster/cluster_training.h"
 
 namespace lockstep::gui {
 namespace {
@@ -136,10 +136,10 @@ class StepKernelsView final : public View {
             focus.op = node_of_launch(step, focus.launch);
             return;
         }
-        lessons::ClusterSetup setup = cluster_setup(session);
+        scene::ClusterSetup setup = cluster_setup(session);
         const auto ranks = static_cast<int>(record.ranks.size());
         setup.training.on = false;
-        for (const lessons::ClusterModel& row : lessons::cluster_models())
+        for (const scene::ClusterModel& row : scene::cluster_models())
             if (row.name == step.model)
                 setup.training = {.on = true,
                                   .model = std::string(row.name),

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "lessons/player/tape_program.h"
+#include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
 

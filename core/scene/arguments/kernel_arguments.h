@@ -1,0 +1,82 @@
+// Kernel arguments as a person writes them, for `lockstep run --arg`, for scenes and for exercises: text -> KernelArgument
+// -> device buffers and the parameter block -> arrays read back.
+//
+//   argument = TYPE ":" number                                    scalar: i32:42, f32:1.5, u64:0xff
+//            | "struct:" TYPE ":" number { "," TYPE ":" number }  by value, laid out as C++ does: struct:f32:2,i32:100
+//            | "in:" source | "inout:" source [ "=" FILE.npy ]
+//            | "out:" TYPE "[" extents "]" [ "=" FILE.npy ]       filled with 0xCD bytes, read back afterwards
+//            | "map:" rows "x" columns [ ",swizzle=" BYTES ] ":" in, inout or out   a tensor map of that buffer: its box,
+//            and
+//                                                             how rows lie in shared memory:
+//                                                             map:128x64,swizzle=128:in:f16[256,256]
+//            | a texture or a surface: see texture_arguments.h
+//   source   = FILE.npy | TYPE [ "[" extents "]" ] "{" number { "," number } "}" | TYPE "[" extents [ fill ] "]"
+//   extents  = count { "," count }                                f32[1024], f32[16,784]
+//   fill     = "random" (the default: floats in [-1, 1), integers in 0..99) | "below" N | "ramp" (0, 1, 2, ...) | "zero"
+//   TYPE     = i8 u8 i16 u16 f16 bf16 i32 u32 f32 i64 u64 f64
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/array.h"
+#include "core/base/result.h"
+#include "core/simt/launch.h"
+
+namespace lockstep::scene {
+
+struct KernelArgument {
+    enum class Role : uint8_t { scalar, in, out, inout };
+    enum class Fill : uint8_t { values, file, random, below, ramp, zero, poison };
+    Role role = Role::scalar;
+    Fill fill = Fill::values;
+    DType type = DType::f32;
+    Array values;                          // fill values: the scalar, the bytes of the struct (u8), or the list in braces
+    std::vector<int64_t> shape;            // generated buffers and out
+    uint64_t below = 0;                    // fill below: integers 0 .. below-1
+    std::string file;                      // fill file: read when bound
+    std::string output_file;               // out, inout: "" none
+    std::string text;                      // as written, for messages
+    std::optional<simt::Texture> texture;  // of tex2d: and its like: how the kernel reads the texels
+    bool is_surface = false;
+    std::vector<uint32_t> box;  // of map:, slowest first as extents are; empty: the buffer's address is passed
+    uint32_t swizzle = 0;       // bytes
+};
+
+struct BoundArgument {
+    KernelArgument::Role role = KernelArgument::Role::scalar;
+    DType type = DType::f32;
+    std::vector<int64_t> shape;
+    uint64_t address = 0;  // device; 0 for a scalar
+    uint64_t bytes = 0;
+    std::string name;  // the kernel's parameter: "c"
+    std::string output_file;
+};
+struct BoundArguments {
+    std::vector<BoundArgument> arguments;  // in parameter order
+};
+
+// "64", "16,4", "8,8,2". `what` begins the Diagnostic's message: "--grid", "block".
+Result<simt::Dim3> parse_dim3(std::string_view text, std::string_view what);
+
+// One argument; the Diagnostic quotes it with a caret.
+Result<KernelArgument> parse_argument(std::string_view text);
+
+// Allocates and fills the buffers in `memory`, and writes config.parameters as the program lays them out. Files are sought
+// in `folder` (the current one when empty); `seed` feeds random fills (argument i uses its own stream).
+Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::vector<KernelArgument>& arguments,
+                                      simt::Memory& memory, simt::LaunchConfig& config, uint64_t seed = 1,
+                                      const std::filesystem::path& folder = {}, const std::string& source = {});
+
+// What a buffer argument (role in, inout or out) holds before the launch.
+Result<Array> initial_contents(const KernelArgument& argument, uint64_t seed, const std::filesystem::path& folder = {});
+
+// The out and inout buffers, in order, as they are in `memory` now.
+std::vector<Array> read_outputs(const BoundArguments& bound, const simt::Memory& memory);
+
+// Writes those outputs that name a file. Throws Failure.
+void write_outputs(const BoundArguments& bound, const std::vector<Array>& outputs);
+
+}  // namespace lockstep::scene

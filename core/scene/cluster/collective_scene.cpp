@@ -1,0 +1,179 @@
+// Collectives in a scene: the list of steps of an algorithm, timed on a network.
+//
+//   own      = "own ranks=3 chunks=3" newline { "round" N ":" { FROM ">" TO ":" CHUNK [ "+" ] } newline }: an all-reduce
+//   HEAD:     the algorithm (ring, tree, halving_doubling, parameter_server, hierarchical)
+//   settings: operation (all_reduce) ranks bytes; link (nvlink4, ib-edr, 10gbe ...), its latency (us) and gigabytes (a
+//             second); topology (ideal, ring, two_level ...) with inner (link), node_size, adapters; root pieces servers;
+//             slow=RANK:FACTOR
+//   figures:  rounds, chunks, messages (all of them), messages_per_rank (the most), bytes_per_rank (the most that one rank
+//             sends; bytes_sent@rank:N), received_per_rank (the most; received@rank:N), total_bytes, share (bytes_per_rank
+//             over the buffer), fan_in (the most messages that arrive at one rank in one round), time_us, formula_us (where
+//             one holds), bus_gigabytes (a second, as nccl-tests count), ranks, bytes, latency, gigabytes, node_size,
+//             adapters, wrong (elements that are not the sum, of all ranks, run on small whole numbers; all-reduce, at most
+//             16 ranks)
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <tuple>
+
+#include "core/base/diagnostic.h"
+#include "core/comm/collectives/collectives.h"
+#include "core/comm/in_process.h"
+#include "core/comm/network/network.h"
+#include "core/comm/network/timing.h"
+#include "core/scene/cluster/parallel_scene.h"
+
+namespace lockstep::scene {
+namespace {
+
+using comm::CollectiveStep;
+using comm::Verb;
+
+// "0>1:2+ 1>0:0": rank 0 sends chunk 2 to rank 1, which adds it; rank 1 sends chunk 0 to rank 0, which takes it.
+std::vector<CollectiveStep> steps_of(const std::string& text, int round, int ranks, int chunks) {
+    std::vector<CollectiveStep> steps;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        int from = -1, to = -1, chunk = -1;
+        char arrow = 0, colon = 0, plus = 0, rest = 0;
+        std::istringstream parts(word);
+        if (!(parts >> from >> arrow >> to >> colon >> chunk) || arrow != '>' || colon != ':' ||
+            ((parts >> plus) && plus != '+') || (parts >> rest) || from < 0 || from >= ranks || to < 0 || to >= ranks ||
+            from == to || chunk < 0 || chunk >= chunks)
+            throw Failure(
+                fmt::format("'{}' is no message: FROM>TO:CHUNK, and + where it is added; ranks 0 to {}, chunks 0 to {}",
+                            word, ranks - 1, chunks - 1));
+        steps.push_back({round, from, to, chunk, 1, Verb::send});
+        steps.push_back({round, to, from, chunk, 1, plus == '+' ? Verb::receive_reduce : Verb::receive});
+    }
+    return steps;
+}
+
+std::shared_ptr<const comm::Collective> own_collective(const ParallelText& row, int ranks, int chunks) {
+    auto made = std::make_shared<comm::Collective>();
+    made->operation = "all_reduce";
+    made->algorithm = "ring";  // for the list of formulas, which is not asked
+    made->shape.ranks = made->ranks = ranks;
+    made->chunks = chunks;
+    for (const auto& [round, text] : row.lists) {
+        if (round != made->rounds + 1) throw Failure(fmt::format("round {} comes next, not {}", made->rounds + 1, round));
+        for (CollectiveStep& step : steps_of(text, made->rounds, ranks, chunks)) made->steps.push_back(step);
+        ++made->rounds;
+    }
+    std::stable_sort(made->steps.begin(), made->steps.end(), [](const CollectiveStep& a, const CollectiveStep& b) {
+        return std::tuple(a.rank, a.round, a.verb != Verb::send) < std::tuple(b.rank, b.round, b.verb != Verb::send);
+    });
+    made->first.assign(size_t(ranks) + 1, 0);
+    for (const CollectiveStep& step : made->steps) ++made->first[size_t(step.rank) + 1];
+    for (size_t rank = 0; rank < size_t(ranks); ++rank) made->first[rank + 1] += made->first[rank];
+    return made;
+}
+
+// Elements that are not the sum after the ranks have run the list on small whole numbers.
+double wrong_sums(const comm::Collective& list) {
+    const int64_t count = 3 * int64_t{list.chunks} + 1;
+    std::vector<double> wrong(size_t(list.ranks), 0);
+    const auto ended = comm::run_in_process(list.ranks, {}, [&](comm::Communicator& communicator) {
+        std::vector<float> values(static_cast<size_t>(count));
+        const auto rank = static_cast<size_t>(communicator.rank());
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i + 1) * (rank + 1));
+        comm::run_collective(list, communicator, {values.data(), count, DType::f32});
+        const auto n = static_cast<size_t>(list.ranks);
+        for (size_t i = 0; i < values.size(); ++i) wrong[rank] += values[i] != static_cast<float>((i + 1) * n * (n + 1) / 2);
+    });
+    if (const std::string why = ended.problem(); !why.empty()) throw Failure("this list of messages cannot run: " + why);
+    return std::accumulate(wrong.begin(), wrong.end(), 0.0);
+}
+
+}  // namespace
+
+ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions&) {
+    const std::string operation = row.word("operation", "all_reduce");
+    comm::CollectiveShape shape;
+    shape.ranks = static_cast<int>(row.whole("ranks", 8, 1, 64));
+    shape.root = static_cast<int>(row.whole("root", 0, 0, shape.ranks - 1));
+    shape.servers = static_cast<int>(row.whole("servers", 1, 1, shape.ranks));
+    shape.node_size = static_cast<int>(row.whole("node_size", std::min(8, shape.ranks), 1, shape.ranks));
+    const int64_t bytes = row.whole("bytes", 64'000'000, 0, int64_t{1} << 40), count = bytes / 4;
+    shape.pieces = static_cast<int>(row.whole("pieces", comm::pipeline_pieces(bytes), 1, 4096));
+    const auto link_of = [&](const char* key, const char* otherwise) {
+        return comm::link_named(row.word(key, otherwise)).link();
+    };
+    comm::TopologyShape place{.ranks = shape.ranks, .node_size = shape.node_size};
+    place.link = link_of("link", "nvlink4");
+    place.inner = link_of("inner", "nvlink4");
+    place.link.latency_us = row.real("latency", place.link.latency_us, 0, 1e6);
+    place.link.bytes_per_us = 1000 * row.real("gigabytes", place.link.bytes_per_us / 1000, 1e-6, 1e5);
+    place.adapters = static_cast<int>(row.whole("adapters", 1, 1, 64));
+    const std::string topology = row.word("topology", "ideal");
+    comm::Network network =
+        topology == "ideal" ? comm::ideal_network(shape.ranks, place.link) : comm::make_network(topology, place);
+    if (const std::string slow = row.word("slow", ""); !slow.empty()) {
+        int rank = -1;
+        double factor = 0;
+        char colon = 0;
+        std::istringstream words(slow);
+        if (!(words >> rank >> colon >> factor) || colon != ':' || rank < 0 || rank >= shape.ranks || !(factor >= 1) ||
+            !(factor <= 1000))
+            throw Failure(fmt::format("slow= is RANK:FACTOR, as in slow=1:4, not '{}'", slow));
+        comm::slow_rank(network, rank, factor);
+    }
+    const bool own = row.head == "own";
+    const auto chunks = static_cast<int>(row.whole("chunks", own ? shape.ranks : 1, 1, 64));
+    row.done();
+    if (!own && !row.lists.empty()) throw Failure("'round' lines go with 'own', not with an algorithm of the list");
+
+    const auto list = own ? own_collective(row, shape.ranks, chunks) : comm::collective(operation, row.head, shape);
+    auto run = std::make_shared<const comm::CollectiveRun>(
+        comm::time_collective(list, std::make_shared<const comm::Network>(std::move(network)), count));
+    ParallelRow made;
+    made.title = row.head;
+    made.collective = run;
+    auto& f = made.figures;
+    std::vector<double> messages(size_t(shape.ranks), 0);
+    std::map<std::pair<int, int>, double> arrivals;  // by rank and round
+    double fan_in = 0, all_messages = 0;
+    for (const CollectiveStep& step : list->steps)
+        if (step.verb == Verb::send) {
+            messages[size_t(step.rank)] += 1;
+            all_messages += 1;
+        } else {
+            fan_in = std::max(fan_in, arrivals[{step.rank, step.round}] += 1);
+        }
+    double most_sent = 0, most_received = 0;
+    f["total_bytes"] = 0;
+    for (int rank = 0; rank < shape.ranks; ++rank) {
+        const auto sent = static_cast<double>(run->bytes_sent[size_t(rank)]);
+        const auto received = static_cast<double>(run->bytes_received[size_t(rank)]);
+        f[fmt::format("bytes_sent@rank:{}", rank)] = sent;
+        f[fmt::format("received@rank:{}", rank)] = received;
+        f["total_bytes"] += sent;
+        most_sent = std::max(most_sent, sent);
+        most_received = std::max(most_received, received);
+    }
+    f["rounds"] = list->rounds;
+    f["chunks"] = list->chunks;
+    f["messages"] = all_messages;
+    f["messages_per_rank"] = *std::max_element(messages.begin(), messages.end());
+    f["bytes_per_rank"] = most_sent;
+    f["received_per_rank"] = most_received;
+    f["share"] = count > 0 ? most_sent / static_cast<double>(4 * count) : 0;
+    f["fan_in"] = fan_in;
+    f["time_us"] = run->total_us;
+    if (!own && std::isfinite(run->formula_us)) f["formula_us"] = run->formula_us;
+    f["bus_gigabytes"] = run->bus_gigabytes_per_s;
+    if (operation == "all_reduce" && shape.ranks <= 16) f["wrong"] = wrong_sums(*list);
+    f["node_size"] = shape.node_size;
+    f["adapters"] = place.adapters;
+    f["ranks"] = shape.ranks;
+    f["bytes"] = static_cast<double>(4 * count);
+    f["latency"] = place.link.latency_us;
+    f["gigabytes"] = place.link.bytes_per_us / 1000;
+    return made;
+}
+
+}  // namespace lockstep::scene

@@ -1,0 +1,17 @@
+// A lesson's scene of many ranks as what the cluster's pictures show (cluster.h): its schedules, its collective, or the
+// memory of its rows.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/scene/cluster/cluster.h"
+#include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/run.h"
+
+namespace lockstep::scene {
+
+// `source`: "C06, step 3".
+// The rows' figures are its table; so are those of cheaper forms beside f32. Null: the scene has neither.
+std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, const std::string& source);
+
+}  // namespace lockstep::scene

@@ -1,0 +1,401 @@
+// Training on many ranks in a scene: a row is a model and a plan, and every row runs for real, each rank a thread, on the
+// same data from the same first weights.
+//
+//   HEAD:     mlp, mlp512, lenet5, resnet8, gpt, llama: with the model's own data. A shape of one's own has records that are
+//             drawn from the seed: widths=16,32,8 of mlp; layers width heads kv_heads ffn vocabulary context of gpt and
+//             llama
+//   settings: those of plans (plan_settings.cpp): dp tp pp cp zero microbatches ...; steps batch (of all ranks) lr optimizer
+//             momentum dtype (f32, f64) seed; gpu link (or latency, us, and gigabytes, a second) of the virtual clocks
+//             records=N feed=parts|whole epochs reshuffle drop: a set of N records that is gone through, in parts that the
+//             workers have for themselves or by drawing from all of it. A worker's last batch is filled up from the
+//             beginning of its part, or with drop=1 left out. Without steps= each worker has the batches that its part gives
+//             batches=4,4,3: that the workers have. restart=2 before_dp=4: the first two steps are those of four workers,
+//             whose checkpoint this row's ranks take up
+//   figures:  loss, first_loss, loss@step:N, steps (that were done), step_us (the last), compute_us (of rank 0, in it),
+//             gradients_us (of rank 0's gradients on their way), hidden_us (of that, while rank 0 computed), exposed_us
+//             bytes_sent and messages (of the rank with most; @rank:N of one), bytes@axis:dp and bytes@purpose:gradients of
+//             rank 0; weights, gradients, optimizer (bytes of rank 0 between backward and update), activations, buffers and
+//             memory (at most), memory@rank:N; host_bytes; parameters, ranks, dp ..., batch, share (examples a worker),
+//             records, batches@rank:N, seen (records, of the first epoch), repeated (of its draws), kept_part (records that
+//             worker 0 has in the first two epochs), bubble_of_total, deadlock (0 or 1), waiting (ranks), waits_for@rank:N
+//             and of all rows against the first: losses_off (relative), weights_off
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "core/base/diagnostic.h"
+#include "core/base/rng.h"
+#include "core/comm/network/network.h"
+#include "core/nn/data/sampler.h"
+#include "core/nn/models/models.h"
+#include "core/parallel/train/trainer.h"
+#include "core/scene/cluster/parallel_scene.h"
+
+namespace lockstep::scene {
+namespace {
+
+using parallel::ModelShape;
+using parallel::ParallelOptions;
+using parallel::ParallelStepRecord;
+
+constexpr double most_parallel_work = 2e10;
+constexpr int64_t most_parallel_ranks = 16, most_parallel_steps = 200, most_parallel_parameters = 500'000;
+
+std::vector<int64_t> counts_of(const std::string& key, const std::string& text, int64_t most) {
+    std::vector<int64_t> counts;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        int64_t value = -1;
+        const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+        if (error != std::errc{} || rest != part.data() + part.size() || value < 0 || value > most)
+            throw Failure(
+                fmt::format("{} are whole numbers from 0 to {} with commas between them, not '{}'", key, most, text));
+        counts.push_back(value);
+    }
+    if (counts.size() > 16) throw Failure(fmt::format("{} are 16 numbers at most", key));
+    return counts;
+}
+
+// The model of a row; true where the shape is the row's own, and its records are drawn.
+bool shape_of_row(ParallelText& row, ModelShape& shape) {
+    shape = parallel::shape_named(row.head);
+    const ModelShape named = shape;
+    if (shape.kind == ModelShape::Kind::perceptron) {
+        const std::vector<int64_t> widths = counts_of("widths", row.word("widths", ""), 1024);
+        if (widths.size() == 1 || std::count(widths.begin(), widths.end(), 0))
+            throw Failure("widths= says the inputs, every layer's outputs and last the classes: widths=16,32,8");
+        if (!widths.empty()) shape.widths = widths;
+        return !widths.empty();
+    }
+    if (shape.kind == ModelShape::Kind::convolutional) return false;
+    shape.layers = row.whole("layers", shape.layers, 1, 16);
+    shape.width = row.whole("width", shape.width, 4, 512);
+    shape.heads = row.whole("heads", shape.heads, 1, 32);
+    shape.kv_heads = row.whole("kv_heads", std::min(shape.kv_heads, shape.heads), 1, 32);
+    shape.ffn = row.whole("ffn", shape.ffn, 4, 2048);
+    shape.vocabulary = row.whole("vocabulary", shape.vocabulary, 2, 1024);
+    shape.context = row.whole("length", shape.context, 2, 512);
+    if (shape.width % shape.heads || shape.heads % shape.kv_heads || shape.width / shape.heads % 2)
+        throw Failure(
+            "heads must divide width, into even parts, and kv_heads divide heads: width=32 heads=4 kv_heads=2 would do");
+    return shape.layers != named.layers || shape.width != named.width || shape.heads != named.heads ||
+           shape.kv_heads != named.kv_heads || shape.ffn != named.ffn || shape.vocabulary != named.vocabulary ||
+           shape.context != named.context;
+}
+
+// Record number `id` of a set that the seed draws: a point whose class is that of the nearest of a few centres, or a
+// sequence in which mostly each token follows from the one before.
+void put_record(const ModelShape& shape, uint64_t seed, uint64_t id, nn::Batch& batch, size_t at, size_t count) {
+    Rng rng(seed * 0x9e3779b97f4a7c15u + id + 1);
+    if (shape.kind == ModelShape::Kind::perceptron) {
+        const auto inputs = static_cast<size_t>(shape.widths.front());
+        const auto classes = static_cast<uint64_t>(shape.widths.back());
+        const uint64_t of = rng.next() % classes;
+        Rng centre(seed * 0x9e3779b97f4a7c15u + 0x5bd1e995u * (of + 1));
+        batch.labels[at] = static_cast<int32_t>(of);
+        for (size_t j = 0; j < inputs; ++j)
+            batch.values[at * inputs + j] = static_cast<float>(centre.uniform(-1, 1) + rng.uniform(-1, 1));
+        return;
+    }
+    const auto context = static_cast<size_t>(shape.context), vocabulary = static_cast<size_t>(shape.vocabulary);
+    size_t token = rng.next() % vocabulary;
+    for (size_t t = 0; t < context; ++t) {
+        batch.labels[at * context + t] = static_cast<int32_t>(token);
+        token = rng.uniform(0, 1) < 0.1 ? rng.next() % vocabulary : (5 * token + 3) % vocabulary;
+        batch.labels[(count + at) * context + t] = static_cast<int32_t>(token);
+    }
+}
+
+struct Feed {                                         // of a set of records to workers; with none, every step has new ones
+    int64_t records = 0, batch = 0, epoch_steps = 0;  // batch: of one worker; steps: of an epoch, of the longest part
+    int workers = 1;
+    bool whole = false, reshuffle = true, drop = false;
+    uint64_t seed = 1;
+
+    int64_t first_of(int worker) const {  // the first so many workers have one record more
+        return worker * (records / workers) + std::min<int64_t>(worker, records % workers);
+    }
+    int64_t size_of_part(int worker) const { return first_of(worker + 1) - first_of(worker); }
+    int64_t batches(int worker) const {
+        if (whole) return drop ? records / (batch * workers) : (records + batch * workers - 1) / (batch * workers);
+        return drop ? size_of_part(worker) / batch : (size_of_part(worker) + batch - 1) / batch;
+    }
+    // Which record is the i-th of a worker's in an epoch.
+    uint64_t record(int worker, int64_t epoch, int64_t i) const {
+        const auto of = static_cast<uint64_t>(records);
+        if (whole) {
+            Rng rng(seed * 0x2545f4914f6cdd1du + static_cast<uint64_t>((epoch * 1024 + worker) * 1'000'003 + i));
+            return rng.next() % of;
+        }
+        const int64_t part = size_of_part(worker);
+        return nn::shuffled(static_cast<uint64_t>(first_of(worker) + (part > 0 ? i % part : 0)), of,
+                            seed + (reshuffle ? static_cast<uint64_t>(epoch) : 0));
+    }
+    std::set<uint64_t> seen_by(int worker, int64_t epoch) const {
+        std::set<uint64_t> seen;
+        for (int64_t i = 0; i < batches(worker) * batch; ++i) seen.insert(record(worker, epoch, i));
+        return seen;
+    }
+};
+
+std::function<void(uint64_t, nn::Batch&)> examples_of(const ModelShape& shape, const Feed& feed, uint64_t seed) {
+    return [shape, feed, seed](uint64_t step, nn::Batch& batch) {
+        const auto count = static_cast<size_t>(batch.count);
+        if (shape.kind == ModelShape::Kind::perceptron) {
+            batch.values.resize(count * static_cast<size_t>(shape.widths.front()));
+            batch.labels.resize(count);
+        } else {
+            batch.labels.resize(2 * count * static_cast<size_t>(shape.context));
+        }
+        const auto at_step = static_cast<int64_t>(step);
+        for (size_t i = 0; i < count; ++i) {
+            const int64_t place = batch.first + static_cast<int64_t>(i);  // of the step's whole batch
+            uint64_t id = step * 4096 + static_cast<uint64_t>(place);
+            if (feed.records > 0)
+                id = feed.record(static_cast<int>(place / feed.batch), at_step / feed.epoch_steps,
+                                 at_step % feed.epoch_steps * feed.batch + place % feed.batch);
+            put_record(shape, seed, id, batch, i, count);
+        }
+    };
+}
+
+Feed feed_of_row(ParallelText& row, const ParallelOptions& options, int64_t& epochs) {
+    Feed feed;
+    feed.records = row.whole("records", 0, 0, 100'000);
+    feed.workers = options.plan.dp;
+    feed.batch = options.training.batch / options.plan.dp;
+    feed.seed = options.training.seed;
+    const std::string how = row.word("feed", "parts");
+    if (how != "parts" && how != "whole") throw Failure(fmt::format("feed is parts or whole, not '{}'", how));
+    feed.whole = how == "whole";
+    feed.reshuffle = row.whole("reshuffle", 1, 0, 1) == 1;
+    feed.drop = row.whole("drop", 0, 0, 1) == 1;
+    epochs = row.whole("epochs", 1, 1, 8);
+    if (feed.records == 0) return feed;
+    if (feed.batch < 1 || feed.records < feed.workers * feed.batch)
+        throw Failure(
+            fmt::format("{} records are too few for {} workers with {} each", feed.records, feed.workers, feed.batch));
+    for (int worker = 0; worker < feed.workers; ++worker)
+        feed.epoch_steps = std::max(feed.epoch_steps, feed.batches(worker));
+    return feed;
+}
+
+double within_spans(const parallel::RankStep& rank, int stream, bool beside_compute) {
+    double sum = 0;
+    for (const parallel::RankSpan& span : rank.spans) {
+        if (span.stream != stream) continue;
+        if (!beside_compute) sum += span.end_us - span.begin_us;
+        if (beside_compute)
+            for (const parallel::RankSpan& other : rank.spans)
+                if (other.stream == parallel::compute_stream)
+                    sum += std::max(0.0, std::min(span.end_us, other.end_us) - std::max(span.begin_us, other.begin_us));
+    }
+    return sum;
+}
+
+void put_step_figures(const ParallelStepRecord& step, std::map<std::string, double>& f) {
+    f["step_us"] = step.end_us - step.begin_us;
+    double most_sent = 0, most_messages = 0;
+    for (size_t rank = 0; rank < step.ranks.size(); ++rank) {
+        double sent = 0, messages = 0;
+        for (const parallel::Traffic& one : step.ranks[rank].sent) {
+            sent += static_cast<double>(one.bytes);
+            messages += static_cast<double>(one.messages);
+        }
+        f[fmt::format("bytes_sent@rank:{}", rank)] = sent;
+        f[fmt::format("messages@rank:{}", rank)] = messages;
+        f[fmt::format("memory@rank:{}", rank)] = static_cast<double>(parallel::sum_of(step.ranks[rank].peak));
+        most_sent = std::max(most_sent, sent);
+        most_messages = std::max(most_messages, messages);
+    }
+    f["bytes_sent"] = most_sent;
+    f["messages"] = most_messages;
+    const parallel::RankStep& first = step.ranks.front();
+    for (const char* axis : {"dp", "tp", "pp", "cp"}) f[fmt::format("bytes@axis:{}", axis)] = 0;
+    for (const char* what : {"gradients", "parameters", "activations"}) f[fmt::format("bytes@purpose:{}", what)] = 0;
+    for (const parallel::Traffic& one : first.sent) {
+        f["bytes@axis:" + one.axis] += static_cast<double>(one.bytes);
+        f["bytes@purpose:" + one.purpose] += static_cast<double>(one.bytes);
+    }
+    f["compute_us"] = first.compute_us;
+    f["gradients_us"] = within_spans(first, parallel::gradient_stream, false);
+    f["hidden_us"] = within_spans(first, parallel::gradient_stream, true);
+    f["exposed_us"] = f["gradients_us"] - f["hidden_us"];
+    parallel::MemoryBytes most = first.peak;  // of each kind, at any time
+    for (const parallel::MemoryPoint& point : first.memory)
+        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) most[kind] = std::max(most[kind], point.bytes[kind]);
+    for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)
+        f[std::string(name_of(static_cast<parallel::MemoryKind>(kind)))] =
+            static_cast<double>(kind < 3 ? first.kept[kind] : most[kind]);
+    f["memory"] = static_cast<double>(parallel::sum_of(first.peak));
+    f["host_bytes"] = static_cast<double>(first.host_bytes);
+    if (step.schedule) f["bubble_of_total"] = step.schedule->bubble_of_total();
+}
+
+void put_feed_figures(const Feed& feed, std::map<std::string, double>& f) {
+    std::set<uint64_t> seen;
+    double draws = 0, both = 0;
+    for (int worker = 0; worker < feed.workers; ++worker) {
+        f[fmt::format("batches@rank:{}", worker)] = static_cast<double>(feed.batches(worker));
+        seen.merge(feed.seen_by(worker, 0));
+        draws += static_cast<double>(feed.batches(worker) * feed.batch);
+    }
+    const std::set<uint64_t> later = feed.seen_by(0, 1);
+    for (const uint64_t record : feed.seen_by(0, 0)) both += static_cast<double>(later.count(record));
+    f["records"] = static_cast<double>(feed.records);
+    f["seen"] = static_cast<double>(seen.size());
+    f["repeated"] = draws - f["seen"];
+    f["kept_part"] = both;
+}
+
+// "rank 1 waits for rank 0, which has finished; rank 2 waits ..." (comm::Deadlock::text).
+void put_waits(const std::string& problem, std::map<std::string, double>& f) {
+    double waiting = 0;
+    for (size_t at = 0; (at = problem.find("rank ", at)) != std::string::npos; ++at) {
+        int rank = -1, from = -1;
+        if (std::sscanf(problem.c_str() + at, "rank %d waits for rank %d", &rank, &from) != 2) continue;
+        f[fmt::format("waits_for@rank:{}", rank)] = from;
+        ++waiting;
+    }
+    f["waiting"] = waiting;
+    f["deadlock"] = waiting > 0;
+}
+
+ParallelOptions options_of_row(ParallelText& row, uint64_t seed) {
+    ParallelOptions options;
+    options.plan = parallel_plan_of(row, most_parallel_ranks);
+    nn::TrainerOptions& training = options.training;
+    training.model = row.head;
+    const nn::ModelRow& model = nn::model_named(row.head);
+    training.batch = row.whole("batch", model.batch, 1, 512);
+    training.learning_rate = row.real("lr", model.learning_rate, 0, 1e6);
+    training.optimizer = row.word("optimizer", "");
+    if (row.settings.count("momentum")) training.momentum = row.real("momentum", 0, 0, 1);
+    training.schedule = "constant";
+    const std::string type = row.word("dtype", "f32");
+    if (type != "f32" && type != "f64") throw Failure(fmt::format("dtype is f32 or f64, not '{}'", type));
+    training.dtype = type == "f64" ? DType::f64 : DType::f32;
+    training.seed = static_cast<uint64_t>(row.whole("seed", static_cast<int64_t>(seed), 0, 1'000'000'000));
+    training.nan = nn::NanPolicy::warn;
+    options.gpu = row.word("gpu", options.gpu);
+    if (const std::string link = row.word("link", ""); !link.empty()) options.link = comm::link_named(link).link();
+    options.link.latency_us = row.real("latency", options.link.latency_us, 0, 1e6);
+    options.link.bytes_per_us = 1000 * row.real("gigabytes", options.link.bytes_per_us / 1000, 1e-6, 1e5);
+    return options;
+}
+
+}  // namespace
+
+ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scene) {
+    ParallelOptions options = options_of_row(row, scene.seed);
+    ModelShape shape;
+    const bool own = shape_of_row(row, shape);
+    if (parallel::parameters_of(shape) > most_parallel_parameters)
+        throw Failure(fmt::format("{} has {} parameters: at most {} train in a scene", row.head,
+                                  parallel::parameters_of(shape), most_parallel_parameters));
+    int64_t epochs = 1;
+    const Feed feed = feed_of_row(row, options, epochs);
+    if (feed.records > 0 && !own)
+        throw Failure("records= goes with a shape of one's own (widths=16,32,8): other models bring their data");
+    options.batches_of_worker = counts_of("batches", row.word("batches", ""), most_parallel_steps);
+    const bool epoch = feed.records > 0 && options.batches_of_worker.empty() && !row.settings.count("steps");
+    int64_t steps = row.whole("steps", 3, 1, most_parallel_steps);
+    if (epoch) {
+        steps = epochs * feed.epoch_steps;
+        if (epochs == 1)
+            for (int worker = 0; worker < feed.workers; ++worker) options.batches_of_worker.push_back(feed.batches(worker));
+    } else if (!options.batches_of_worker.empty()) {
+        if (static_cast<int>(options.batches_of_worker.size()) != options.plan.dp)
+            throw Failure(fmt::format("batches= says how many each of the {} workers has", options.plan.dp));
+        steps = *std::max_element(options.batches_of_worker.begin(), options.batches_of_worker.end());
+    }
+    if (steps < 1 || steps > most_parallel_steps)
+        throw Failure(fmt::format("{} steps: from 1 to {} run in a scene", steps, most_parallel_steps));
+    // Multiplications of a forward pass, about: a weight meets every token, or every place of a picture.
+    const double places = shape.kind == ModelShape::Kind::perceptron      ? 1
+                          : shape.kind == ModelShape::Kind::convolutional ? 200
+                                                                          : static_cast<double>(shape.context);
+    const double work = static_cast<double>(parallel::parameters_of(shape)) * static_cast<double>(options.training.batch) *
+                        places * static_cast<double>(steps);
+    if (work > most_parallel_work)
+        throw Failure(fmt::format("{} steps of this model are too long for a scene: about {} would do", steps,
+                                  std::max<int64_t>(1, static_cast<int64_t>(most_parallel_work / work * double(steps)))));
+    const int64_t restart = row.whole("restart", 0, 0, most_parallel_steps);
+    ParallelOptions before = options;
+    before.plan = {};
+    before.plan.dp = static_cast<int>(row.whole("before_dp", 1, 1, most_parallel_ranks));
+    if (restart >= steps || (restart > 0 && !options.batches_of_worker.empty()))
+        throw Failure(fmt::format("restart={} must leave steps to do, of {}, and goes with as many batches for all workers",
+                                  restart, steps));
+    row.done();
+    if (!row.lists.empty()) throw Failure("'rank' and 'round' lines go with schedules and collectives");
+    options.training.planned_steps = steps;
+    before.training.planned_steps = steps;
+    if (own) {
+        before.shape = options.shape = shape;
+        before.examples = options.examples = examples_of(shape, feed, options.training.seed);
+    }
+
+    ParallelRow made;
+    made.title = row.head;
+    auto& f = made.figures;
+    f["deadlock"] = f["waiting"] = 0;
+    if (feed.records > 0) put_feed_figures(feed, f);
+    for (size_t worker = 0; worker < options.batches_of_worker.size(); ++worker)
+        f[fmt::format("batches@rank:{}", worker)] = static_cast<double>(options.batches_of_worker[worker]);
+    parallel::ParallelTrainer trainer(restart > 0 ? before : options);
+    for (int64_t step = 0; step < steps; ++step) {
+        if (restart > 0 && step == restart) {
+            const nn::Checkpoint saved = trainer.checkpoint();
+            trainer = parallel::ParallelTrainer(options);
+            trainer.restore(saved);
+        }
+        throw_if_stopped(scene.stop);
+        try {
+            made.step = std::make_shared<const ParallelStepRecord>(trainer.step());
+        } catch (const Failure& failure) {
+            if (options.batches_of_worker.empty() ||
+                failure.diagnostic.message.find(" waits for rank ") == std::string::npos)
+                throw;
+            made.problem = failure.diagnostic.message;
+            put_waits(made.problem, f);
+            break;
+        }
+        made.losses.push_back(made.step->loss);
+        f[fmt::format("loss@step:{}", step)] = made.step->loss;
+    }
+    f["steps"] = static_cast<double>(made.losses.size());
+    if (!made.losses.empty()) {
+        f["loss"] = made.losses.back();
+        f["first_loss"] = made.losses.front();
+        put_step_figures(*made.step, f);
+        if (made.step->schedule) made.schedule = {made.step, &*made.step->schedule};
+    }
+    if (made.problem.empty() && options.batches_of_worker.empty())
+        for (const nn::NamedArray& one : trainer.parameters())
+            for (size_t i = 0; i < one.array.count(); ++i) {
+                if (one.array.dtype == DType::f64) made.parameters.push_back(one.array.as<double>()[i]);
+                if (one.array.dtype == DType::f32) made.parameters.push_back(double{one.array.as<float>()[i]});
+            }
+    const parallel::ParallelPlan& plan = options.plan;
+    f["parameters"] = static_cast<double>(parallel::parameters_of(shape));
+    f["ranks"] = plan.ranks();
+    f["dp"] = plan.dp, f["tp"] = plan.tp, f["pp"] = plan.pp, f["cp"] = plan.cp;
+    f["zero"] = plan.zero;
+    f["microbatches"] = plan.microbatches;
+    f["sync_batch_norm"] = plan.sync_batch_norm;
+    f["bucket_bytes"] = static_cast<double>(plan.bucket_bytes);
+    f["batch"] = static_cast<double>(options.training.batch);
+    f["share"] = static_cast<double>(options.training.batch) / plan.dp;
+    f["lr"] = options.training.learning_rate;
+    f["epoch_steps"] = static_cast<double>(feed.epoch_steps);
+    f["latency"] = options.link.latency_us;
+    f["gigabytes"] = options.link.bytes_per_us / 1000;
+    return made;
+}
+
+}  // namespace lockstep::scene

@@ -1,0 +1,143 @@
+// Pipeline schedules in a scene: a row of core/parallel's list, or a schedule of one's own as lists of actions.
+//
+//   settings: ranks microbatches chunks batches (PipelineShape); forward input weight hop update (Durations, any unit);
+//             slow=RANK:FACTOR
+//   figures:  total, ideal, cost, idle_a_rank, bubble_of_total, bubble_over_ideal, formula_idle (a rank's, of the kind's
+//             formula), peak_activations (of the rank with most; @rank:N of one), weight_versions (likewise), busy@rank:N,
+//             stages, ranks, microbatches, batches, messages (sent), forward, input, weight, hop, problems (sentences),
+//             begin and end of an action where a rank holds one stage: end@action:F3@rank:0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "core/base/diagnostic.h"
+#include "core/parallel/pipeline/schedules/schedules.h"
+#include "core/scene/cluster/parallel_scene.h"
+
+namespace lockstep::scene {
+namespace {
+
+using parallel::Action;
+using parallel::ActionKind;
+
+// "F1 F2 B1" of a rank that holds one stage.
+std::vector<Action> actions_of(const std::string& text, int rank, int microbatches) {
+    std::vector<Action> list;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        static constexpr std::pair<char, ActionKind> letters[] = {{'F', ActionKind::forward},
+                                                                  {'B', ActionKind::backward},
+                                                                  {'I', ActionKind::backward_input},
+                                                                  {'W', ActionKind::backward_weight}};
+        const auto letter =
+            std::find_if(std::begin(letters), std::end(letters), [&](const auto& one) { return one.first == word.front(); });
+        int microbatch = 0;
+        const auto [rest, error] = std::from_chars(word.data() + 1, word.data() + word.size(), microbatch);
+        if (letter == std::end(letters) || error != std::errc{} || rest != word.data() + word.size() || microbatch < 1 ||
+            microbatch > microbatches)
+            throw Failure(
+                fmt::format("rank {}: '{}' is none of F1 to F{}, B, I or W with such a number", rank, word, microbatches));
+        parallel::compute(list, letter->second, microbatch - 1, rank);
+    }
+    return list;
+}
+
+parallel::Schedule own_schedule(const ParallelText& row, const parallel::PipelineShape& shape) {
+    parallel::Schedule schedule = parallel::empty_schedule("own", shape, 1, 1, parallel::one_stage);
+    std::vector<bool> seen(size_t(shape.ranks), false);
+    for (const auto& [rank, text] : row.lists) {
+        if (rank < 0 || rank >= shape.ranks)
+            throw Failure(fmt::format("there is no rank {}: they are 0 to {}", rank, shape.ranks - 1));
+        if (seen[size_t(rank)]) throw Failure(fmt::format("rank {} has two lists", rank));
+        seen[size_t(rank)] = true;
+        schedule.actions[size_t(rank)] = actions_of(text, rank, shape.microbatches);
+    }
+    for (int rank = 0; rank < shape.ranks; ++rank)
+        if (!seen[size_t(rank)]) throw Failure(fmt::format("rank {} has no list: 'rank {}: F1 ...'", rank, rank));
+    parallel::repeat_batches(schedule, shape);
+    parallel::place_messages(schedule);
+    return schedule;
+}
+
+}  // namespace
+
+ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions&) {
+    parallel::PipelineShape shape;
+    shape.ranks = static_cast<int>(row.whole("ranks", 4, 1, 64));
+    shape.microbatches = static_cast<int>(row.whole("microbatches", 8, 1, 256));
+    const bool own = row.head == "own";
+    const parallel::ScheduleRow* kind = own ? nullptr : &parallel::schedule_named(row.head);
+    const auto chunks = static_cast<int>(row.whole("chunks", kind && kind->chunks == 0 ? 2 : 1, 1, 16));
+    shape.chunks = kind && kind->chunks == 0 ? chunks : 1;
+    shape.batches = static_cast<int>(row.whole("batches", 0, 0, 8));
+    parallel::Durations durations;
+    durations.forward = row.real("forward", 1, 0.001, 1e6);
+    durations.input = row.real("input", 1, 0, 1e6);
+    durations.weight = row.real("weight", 1, 0, 1e6);
+    durations.hop = row.real("hop", 0, 0, 1e6);
+    durations.update = row.real("update", 0, 0, 1e6);
+    if (const std::string slow = row.word("slow", ""); !slow.empty()) {
+        int rank = -1;
+        double factor = 0;
+        char colon = 0;
+        std::istringstream words(slow);
+        if (!(words >> rank >> colon >> factor) || colon != ':' || rank < 0 || rank >= shape.ranks || !(factor > 0) ||
+            !(factor <= 100))
+            throw Failure(fmt::format("slow= is RANK:FACTOR, as in slow=1:1.5, not '{}'", slow));
+        durations.of_rank.assign(size_t(shape.ranks), 1.0);
+        durations.of_rank[size_t(rank)] = factor;
+    }
+    row.done();
+    if (!own && !row.lists.empty()) throw Failure("'rank' lines go with 'own', not with a schedule of the list");
+
+    parallel::Schedule schedule = own ? own_schedule(row, shape) : parallel::make_schedule(row.head, shape);
+    if (own)
+        if (const std::vector<std::string> problems = parallel::problems_of(schedule); !problems.empty())
+            throw Failure("this schedule cannot run: " + problems.front());
+    auto run = std::make_shared<const parallel::ScheduleRun>(parallel::time_schedule(schedule, durations));
+
+    ParallelRow made;
+    made.title = own ? "Your schedule" : std::string(kind->title);
+    made.schedule = run;
+    auto& f = made.figures;
+    f["total"] = run->total;
+    f["ideal"] = run->ideal;
+    f["cost"] = run->cost;
+    f["idle_a_rank"] = run->idle_a_rank();
+    f["bubble_of_total"] = run->bubble_of_total();
+    f["bubble_over_ideal"] = run->bubble_over_ideal();
+    if (kind && kind->idle)
+        if (const auto idle = kind->idle(shape, durations)) f["formula_idle"] = *idle;
+    f["ranks"] = shape.ranks;
+    f["microbatches"] = shape.microbatches;
+    f["batches"] = schedule.batches;
+    f["stages"] = schedule.stages();
+    f["forward"] = durations.forward;
+    f["input"] = durations.input;
+    f["weight"] = durations.weight;
+    f["hop"] = durations.hop;
+    f["slow"] = durations.of_rank.empty() ? 1 : *std::max_element(durations.of_rank.begin(), durations.of_rank.end());
+    double messages = 0;
+    for (size_t rank = 0; rank < run->actions.size(); ++rank) {
+        const std::string at = fmt::format("@rank:{}", rank);
+        f["peak_activations" + at] = run->peak_activations[rank];
+        f["weight_versions" + at] = run->weight_versions[rank];
+        f["busy" + at] = run->busy[rank];
+        for (const auto& name : {"peak_activations", "weight_versions"})
+            f[name] = std::max(f.count(name) ? f[name] : 0.0, f[name + at]);
+        for (const parallel::ActionRun& one : run->actions[rank]) {
+            messages += one.action.kind == ActionKind::send_activation || one.action.kind == ActionKind::send_gradient;
+            if (!parallel::computes(one.action.kind) || one.action.kind == ActionKind::update || schedule.chunks > 1)
+                continue;
+            const std::string action = parallel::text_of(one.action);
+            f[fmt::format("begin@action:{}{}", action, at)] = one.begin;
+            f[fmt::format("end@action:{}{}", action, at)] = one.end;
+        }
+    }
+    f["messages"] = messages;
+    return made;
+}
+
+}  // namespace lockstep::scene

@@ -1,0 +1,327 @@
+// A run keeps nothing but its losses; its last step is run again by a second trainer that keeps the graph and its values: a
+// step depends on the parameters and its number alone.
+#include "core/scene/training/training_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <span>
+#include <sstream>
+
+#include "core/base/diagnostic.h"
+#include "core/base/nearest.h"
+#include "core/nn/models/models.h"
+#include "core/nn/train/kept_options.h"
+#include "core/scene/figures/figure_name.h"
+#include "core/scene/training/cheaper_runs.h"
+
+namespace lockstep::scene {
+namespace {
+
+constexpr int64_t most_training_steps = 2000;
+constexpr size_t most_training_runs = 8;
+
+// One setting; a sentence where it is wrong.
+std::string set_training(TrainingSpec& spec, const std::string& word) {
+    const size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    double number = 0;
+    const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool is_number = error == std::errc{} && rest == value.data() + value.size() && std::isfinite(number);
+    const auto whole = [&](int64_t& into, double least, double most) -> std::string {
+        if (!is_number || number != std::floor(number) || number < least || number > most)
+            return fmt::format("{} is a whole number from {} to {}", key, least, most);
+        into = static_cast<int64_t>(number);
+        return {};
+    };
+    const auto real = [&](double& into) -> std::string {
+        if (!is_number) return fmt::format("{} is a number", key);
+        into = number;
+        return {};
+    };
+    nn::TrainerOptions& options = spec.options;
+    if (value.empty()) return fmt::format("'{}' has no value: {}=...", key, key);
+    if (key == "name") return spec.name = value, "";
+    if (key == "data") return options.data = value, "";
+    if (key == "optimizer") return options.optimizer = value, "";
+    if (key == "schedule") return options.schedule = value, "";
+    if (key == "scale") return options.scale_rate = value, "";
+    if (key == "loss_scale") return real(options.loss_scale);
+    if (key == "dtype") {
+        const auto type = dtype_named(value);
+        if (!type || (*type != DType::f32 && *type != DType::f16 && *type != DType::bf16))
+            return "dtype is f32, f16 or bf16";
+        options.dtype = *type;
+        return "";
+    }
+    if (key == "batch") return whole(options.batch, 1, 4096);
+    if (key == "lr") return real(options.learning_rate);
+    if (key == "momentum") return real(options.momentum);
+    if (key == "weight_decay") return real(options.weight_decay);
+    if (key == "clip") return real(options.clip_norm);
+    if (key == "target") return real(spec.target);
+    if (key == "steps") return whole(spec.steps, 1, most_training_steps);
+    if (key == "warm_up") return whole(options.warm_up, 0, most_training_steps);
+    if (key == "test") return whole(spec.test, 1, 100'000);
+    int64_t other = 0;
+    if (key == "seed") {
+        const std::string wrong = whole(other, 0, 1e9);
+        options.seed = static_cast<uint64_t>(other);
+        return wrong;
+    }
+    if (key == "noise") {
+        const std::string wrong = whole(other, 0, 1);
+        options.noise_scale = other == 1;
+        return wrong;
+    }
+    if (key == "timed") {
+        const std::string wrong = whole(other, 0, 1);
+        spec.timed = other == 1;
+        return wrong;
+    }
+    const std::vector<std::string> keys = {
+        "name",    "data",  "batch", "lr",   "steps", "optimizer", "schedule", "momentum", "weight_decay", "clip",
+        "warm_up", "scale", "noise", "seed", "test",  "target",    "timed",    "dtype",    "loss_scale"};
+    const std::string near = nearest_name(key, keys);
+    return near.empty() ? fmt::format("unknown setting '{}'; there are {}", word, fmt::join(keys, ", "))
+                        : fmt::format("unknown setting '{}', did you mean '{}='?", word, near);
+}
+
+double mean_of_last(const std::vector<double>& values, size_t count) {
+    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+    const size_t n = std::min(count, values.size());
+    return std::accumulate(values.end() - static_cast<std::ptrdiff_t>(n), values.end(), 0.0) / static_cast<double>(n);
+}
+
+std::string underscored(std::string text) {
+    std::replace(text.begin(), text.end(), ' ', '_');
+    return text;
+}
+
+// What runs of this process have come to: one that is asked for again, by a later scene beside others, is not run twice. The
+// same settings give the same bits, so nothing on screen depends on who ran it.
+struct Known {
+    TrainedRun run;
+    std::vector<float> before_last;  // parameters that the last step began with
+};
+class KnownRuns {
+  public:
+    std::shared_ptr<const Known> find(const std::string& key) {
+        const std::lock_guard lock(mutex_);
+        const auto found = runs_.find(key);
+        return found == runs_.end() ? nullptr : found->second;
+    }
+    void keep(const std::string& key, Known known) {
+        if (known.before_last.size() > most_parameters) return;
+        const std::lock_guard lock(mutex_);
+        if (runs_.size() >= most_runs) runs_.clear();
+        runs_[key] = std::make_shared<const Known>(std::move(known));
+    }
+
+  private:
+    static constexpr size_t most_runs = 24, most_parameters = 500'000;
+    std::mutex mutex_;
+    std::map<std::string, std::shared_ptr<const Known>> runs_;
+};
+KnownRuns& known_runs() {
+    static KnownRuns runs;
+    return runs;
+}
+std::string key_of(const TrainingSpec& spec, const nn::TrainerOptions& asked) {
+    std::string key = fmt::format("{} seed={} steps={} test={}", asked.model, asked.seed, spec.steps, spec.test);
+    for (const auto& [name, value] : nn::texts_of(asked)) key += fmt::format(" {}={}", name, value);
+    return key;
+}
+
+nn::StepRecord step_again(std::span<const float> parameters, const TrainingSpec& spec, const TrainingRunOptions& options) {
+    nn::TrainerOptions again = spec.options;
+    again.keep_graph = true;
+    again.keep_values = options.keep_values;
+    again.stop = options.stop;
+    again.nan = nn::NanPolicy::warn;
+    again.noise_scale = false;
+    if (spec.timed) {
+        again.device = "sim:" + options.gpu;
+        again.keep_runs = options.keep_runs;
+    }
+    nn::Trainer last(again);
+    last.import_parameters(parameters, spec.steps - 1);
+    double launches = 0;
+    if (options.progress && spec.timed)
+        last.on_launch = [&](const device::LaunchEvent&) { options.progress(-(launches += 1)); };
+    return last.step();
+}
+
+}  // namespace
+
+Result<std::vector<TrainingSpec>> parse_training(const std::string& text, const SourceLocation& where, uint64_t seed) {
+    std::vector<TrainingSpec> specs;
+    std::string all = text;
+    int line = where.line;
+    std::istringstream lines(all);
+    for (std::string whole_line; std::getline(lines, whole_line); ++line) {
+        std::istringstream parts(whole_line.substr(0, whole_line.find('#')));
+        for (std::string part; std::getline(parts, part, ';');) {
+            const SourceLocation here{where.file, line, where.column};
+            const auto bad = [&](const std::string& message) { return Diagnostic{"train: " + message, here, whole_line}; };
+            std::istringstream words(part);
+            std::string word;
+            if (!(words >> word)) continue;
+            TrainingSpec spec = specs.empty() ? TrainingSpec{} : specs.front();
+            spec.name.clear();
+            if (specs.empty()) {
+                spec.options.model = word;
+                try {
+                    const nn::ModelRow& row = nn::model_named(word);
+                    spec.options.batch = row.batch;
+                    spec.options.learning_rate = row.learning_rate;
+                } catch (const Failure& failure) {
+                    return bad(failure.diagnostic.message);
+                }
+                spec.options.seed = seed;
+                if (!(words >> word)) word.clear();
+            }
+            for (; !word.empty(); words >> word ? void() : word.clear())
+                if (const std::string wrong = set_training(spec, word); !wrong.empty()) return bad(wrong);
+            if (spec.name.empty()) spec.name = fmt::format("lr_{:g}", spec.options.learning_rate);
+            specs.push_back(std::move(spec));
+            if (specs.size() > most_training_runs) return bad(fmt::format("at most {} runs", most_training_runs));
+        }
+    }
+    if (specs.empty()) return Diagnostic{"train: the model's name is missing", where, text};
+    if (specs.size() > 1)
+        for (const TrainingSpec& spec : specs)
+            if (spec.steps == 0) return Diagnostic{"train: several runs need steps=...", where, text};
+    return specs;
+}
+
+Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const TrainingRunOptions& options) {
+    TrainingRuns all;
+    double done = 0, steps = 0;
+    for (const TrainingSpec& spec : specs) steps += static_cast<double>(spec.steps);
+    for (const TrainingSpec& spec : specs) {
+        TrainedRun& run = all.runs.emplace_back();
+        run.spec = spec;
+        nn::TrainerOptions asked = spec.options;
+        asked.stop = options.stop;
+        asked.nan = nn::NanPolicy::warn;  // a run that diverges is there to be seen
+        if (spec.steps == 0) {            // one step, timed
+            asked.device = "sim:" + options.gpu;
+            asked.keep_graph = true;
+            asked.keep_values = options.keep_values;
+            asked.keep_runs = options.keep_runs;
+        } else {
+            asked.keep_launches = asked.keep_images = false;
+            if (asked.planned_steps == 0) asked.planned_steps = spec.steps;
+            run.spec.options.planned_steps = asked.planned_steps;
+        }
+        const bool first = &run == &all.runs.front();
+        const bool writes = first && (spec.options.model == "gpt" || spec.options.model == "llama");
+        const std::string key = spec.steps > 0 && !writes ? key_of(spec, asked) : "";
+        if (const auto known = key.empty() ? nullptr : known_runs().find(key)) {
+            const TrainingSpec own = run.spec;
+            run = known->run;
+            run.spec = own;
+            if (first) all.step = std::make_shared<nn::StepRecord>(step_again(known->before_last, run.spec, options));
+            done += static_cast<double>(spec.steps);
+            if (options.progress) options.progress(done / steps);
+            continue;
+        }
+        std::vector<float> before_last;
+        nn::Trainer trainer(asked);
+        run.parameters = static_cast<int64_t>(trainer.export_parameters().size());
+        double launches = 0;
+        if (spec.steps == 0 && options.progress)
+            trainer.on_launch = [&](const device::LaunchEvent&) { options.progress(-(launches += 1)); };
+        for (int64_t step = 0; step < std::max<int64_t>(1, spec.steps); ++step) {
+            throw_if_stopped(options.stop);
+            const bool last = spec.steps > 0 && step + 1 == spec.steps;
+            if (last) before_last = trainer.export_parameters();
+            if (last && first) all.step = std::make_shared<nn::StepRecord>(step_again(before_last, run.spec, options));
+            nn::StepRecord record = trainer.step();
+            run.loss.push_back(record.loss);
+            if (record.noise_scale) run.noise_scale = record.noise_scale->simple;
+            if (!record.predictions.empty()) run.accuracy.push_back(record.train_accuracy);
+            if (spec.steps == 0) all.step = std::make_shared<nn::StepRecord>(std::move(record));
+            if (options.progress && spec.steps > 0) options.progress(++done / steps);
+        }
+        if (spec.test > 0) run.test = trainer.evaluate(spec.test);
+        if (writes && spec.steps > 0) run.text = trainer.sample("Once", 60);
+        if (!key.empty()) known_runs().keep(key, {run, std::move(before_last)});
+    }
+    return all;
+}
+
+std::optional<Result<double>> training_run_figure(const TrainingRuns& training, const std::string& full) {
+    if (training.comparison)
+        if (auto figure = comparison_figure(*training.comparison, full)) return figure;
+    std::string name = full;
+    const std::string curve = take_suffix(name, "curve"), step_text = take_suffix(name, "step");
+    const TrainedRun* run = &training.runs.front();
+    if (!curve.empty()) {
+        std::vector<std::string> known;
+        run = nullptr;
+        for (const TrainedRun& one : training.runs) {
+            known.push_back(underscored(one.spec.name));
+            if (known.back() == curve) run = &one;
+        }
+        if (!run)
+            return Result<double>(
+                Diagnostic{fmt::format("no run is called '{}'; there are {}", curve, fmt::join(known, ", "))});
+    }
+    if (name == "loss" && !step_text.empty()) {
+        const Result<size_t> step = whole_in(step_text, full);
+        if (!step) return Result<double>(step.error());
+        if (step.value() >= run->loss.size())
+            return Result<double>(Diagnostic{fmt::format("'{}': the run has {} steps, from 0", full, run->loss.size())});
+        return Result<double>(run->loss[step.value()]);
+    }
+    const auto steps = static_cast<double>(run->loss.size());
+    const auto batch = static_cast<double>(run->spec.options.batch);
+    if (name == "loss") return Result<double>(run->loss.back());
+    if (name == "first_loss") return Result<double>(run->loss.front());
+    if (name == "mean_loss") return Result<double>(mean_of_last(run->loss, 10));
+    if (name == "lowest_loss") return Result<double>(*std::min_element(run->loss.begin(), run->loss.end()));
+    if (name == "train_accuracy" && !run->accuracy.empty()) return Result<double>(mean_of_last(run->accuracy, 10));
+    if (name == "steps") return Result<double>(steps);
+    if (name == "batch") return Result<double>(batch);
+    if (name == "examples") return Result<double>(steps * batch);
+    if (name == "lr") return Result<double>(run->spec.options.learning_rate);
+    if (name == "parameters") return Result<double>(static_cast<double>(run->parameters));
+    if (name == "diverged") {
+        const double last = mean_of_last(run->loss, 10);
+        return Result<double>(std::isfinite(last) && last <= run->loss.front() ? 0.0 : 1.0);
+    }
+    if (name == "noise_scale") {
+        if (!run->noise_scale) return Result<double>(Diagnostic{"the run does not measure noise: noise=1"});
+        return Result<double>(*run->noise_scale);
+    }
+    if (name == "steps_to_target" || name == "examples_to_target") {
+        if (run->spec.target <= 0) return Result<double>(Diagnostic{"the run names no target=..."});
+        for (size_t i = 4; i < run->loss.size(); ++i) {
+            const double mean =
+                (run->loss[i] + run->loss[i - 1] + run->loss[i - 2] + run->loss[i - 3] + run->loss[i - 4]) / 5;
+            if (mean <= run->spec.target)
+                return Result<double>(static_cast<double>(i + 1) * (name == "steps_to_target" ? 1 : batch));
+        }
+        return Result<double>(Diagnostic{
+            fmt::format("the run '{}' does not reach its target {} in {} steps", run->spec.name, run->spec.target, steps)});
+    }
+    if (name == "accuracy" || name == "test_loss") {
+        if (!run->test) return Result<double>(Diagnostic{fmt::format("'{}' needs test=... of the run", name)});
+        return Result<double>(name == "accuracy" ? run->test->accuracy : run->test->loss);
+    }
+    if (run->test)
+        for (const nn::Measure& measure : run->test->measures)
+            if (underscored(measure.name) == name) return Result<double>(measure.value);
+    if (!curve.empty()) return Result<double>(Diagnostic{fmt::format("unknown figure '{}' of a training run", full)});
+    return std::nullopt;
+}
+
+}  // namespace lockstep::scene
