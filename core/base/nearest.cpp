@@ -39,4 +39,15 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     return best;
 }
 
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known, std::string_view otherwise) {
+    const std::string near = nearest_name(name, known);
+    return near.empty() ? std::string(otherwise) : ", did you mean '" + near + "'?";
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+    std::string list;
+    for (const std::string& one : known) list += (list.empty() ? "; there are " : ", ") + one;
+    return did_you_mean(name, known, list);
+}
+
 }  // namespace lockstep

@@ -99,62 +99,60 @@ Result<std::shared_ptr<const ptx::Program>> compile_submission(const std::string
     return program;
 }
 
+std::shared_ptr<const nn::StepRecord> SceneResult::step() const {
+    if (const auto tape = as<TapeRun>()) return tape->step;
+    const auto training = as<TrainingRuns>();
+    return training ? training->step : nullptr;
+}
+
 std::string gpu_of(const SceneHome& home, const Scene& scene, const RunOptions& options) {
     return !options.gpu.empty() ? options.gpu : !scene.gpu.empty() ? scene.gpu : home.gpu;
 }
 
 namespace {
 
-Result<std::shared_ptr<const SceneResult>> run_training_scene(const SceneHome& home, const Scene& scene,
-                                                              const RunOptions& options) {
-    std::string text = scene.train;
-    SourceLocation where = scene.where;
-    if (is_engine_program(scene.train)) {
-        Result<std::string> read = read_text(home.folder / scene.train, 1 << 20);
-        if (!read) return read.error();
-        text = read.value();
-        where = {(home.folder / scene.train).string(), 1, 1};
-    }
+struct SceneText {  // rows or runs, and where they stand
+    std::string text;
+    SourceLocation where;
+};
+Result<SceneText> text_of(const SceneHome& home, const std::string& written, bool in_file, const SourceLocation& where) {
+    if (!in_file) return SceneText{written, where};
+    const fs::path file = home.folder / written;
+    Result<std::string> read = read_text(file, 1 << 20);
+    if (!read) return read.error();
+    return SceneText{std::move(read).value(), {file.string(), 1, 1}};
+}
+
+Result<SceneResult> run_training_scene(const SceneHome& home, const Scene& scene, const RunOptions& options) {
+    const Result<SceneText> text = text_of(home, scene.train, is_engine_program(scene.train), scene.where);
+    if (!text) return text.error();
     const TrainingRunOptions how{.gpu = gpu_of(home, scene, options),
                                  .keep_runs = options.keep_runs,
                                  .keep_values = options.keep_values,
                                  .stop = options.stop,
                                  .progress = options.progress};
     const auto trained = [&]() -> Result<TrainingRuns> {
-        if (is_cheaper(text)) return run_cheaper(text, where, home.seed, how);
-        const Result<std::vector<TrainingSpec>> specs = parse_training(text, where, home.seed);
+        if (is_cheaper(text.value().text)) return run_cheaper(text.value().text, text.value().where, home.seed, how);
+        const Result<std::vector<TrainingSpec>> specs = parse_training(text.value().text, text.value().where, home.seed);
         if (!specs) return specs.error();
         return run_training(specs.value(), how);
     };
     Result<TrainingRuns> runs = trained();
     if (!runs) return runs.error();
-    auto result = std::make_shared<SceneResult>();
-    result->training = std::make_shared<const TrainingRuns>(std::move(runs).value());
-    result->step = result->training->step;
-    return std::shared_ptr<const SceneResult>(result);
+    return SceneResult{std::make_shared<const TrainingRuns>(std::move(runs).value())};
 }
 
-Result<std::shared_ptr<const SceneResult>> run_parallel(const SceneHome& home, const Scene& scene,
-                                                        const RunOptions& options) {
-    std::string text = scene.parallel;
-    SourceLocation where = scene.where;
-    if (is_parallel_program(scene.parallel)) {
-        Result<std::string> read = read_text(home.folder / scene.parallel, 1 << 20);
-        if (!read) return read.error();
-        text = read.value();
-        where = {(home.folder / scene.parallel).string(), 1, 1};
-    }
-    const auto made = run_parallel_scene(scene.parallel_kind, text, where,
+Result<SceneResult> run_rows(const SceneHome& home, const Scene& scene, const RunOptions& options) {
+    const Result<SceneText> text = text_of(home, scene.parallel, is_parallel_program(scene.parallel), scene.where);
+    if (!text) return text.error();
+    const auto made = run_parallel_scene(scene.parallel_kind, text.value().text, text.value().where,
                                          {.seed = home.seed, .stop = options.stop, .progress = options.progress});
     if (!made) return made.error();
-    auto result = std::make_shared<SceneResult>();
-    result->parallel = made.value();
-    return std::shared_ptr<const SceneResult>(result);
+    return SceneResult{made.value()};
 }
 
-Result<std::shared_ptr<const SceneResult>> run_tape_scene(const SceneHome& home, const Scene& scene,
-                                                          const RunOptions& options) {
-    const std::filesystem::path file = home.folder / scene.tape;
+Result<SceneResult> run_tape_scene(const SceneHome& home, const Scene& scene, const RunOptions& options) {
+    const fs::path file = home.folder / scene.tape;
     const Result<std::string> text = read_file(file, 1 << 20);
     if (!text) return text.error();
     const Result<TapeText> parsed = parse_tape(text.value(), file.string());
@@ -166,22 +164,28 @@ Result<std::shared_ptr<const SceneResult>> run_tape_scene(const SceneHome& home,
                                                .stop = options.stop,
                                                .progress = options.progress});
     if (!run) return run.error();
-    auto result = std::make_shared<SceneResult>();
-    result->tape = run.value();
-    result->step = run.value()->step;
-    return std::shared_ptr<const SceneResult>(result);
+    return SceneResult{run.value()};
 }
 
-Result<std::shared_ptr<const SceneResult>> run_kernel(const SceneHome& home, const Scene& scene, const RunOptions& options) {
-    auto placed = [&](Diagnostic d) {  // a mistake of the scene itself stands at its line
-        if (d.where.file.empty() || d.where.file == "argument") d.where = scene.where, d.source_line.clear();
-        return d;
-    };
+Result<SceneResult> run_host_scene(const SceneHome& home, const Scene& scene, const RunOptions& options) {
     Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(home, scene, options));
-    if (!gpu) return placed(gpu.error());
+    if (!gpu) return gpu.error();
+    const fs::path file = home.folder / scene.host;
+    Result<std::string> text = read_text(file, 1 << 20);
+    if (!text) return text.error();
+    Result<HostText> parsed = parse_host(text.value(), file.string());
+    if (!parsed) return parsed.error();
+    const auto run = run_host(parsed.value(), gpu.value(), home.folder,
+                              {.seed = home.seed, .stop = options.stop, .progress = options.progress});
+    if (!run) return run.error();
+    return SceneResult{run.value()};
+}
+
+Result<KernelLaunch> launch_of(const SceneHome& home, const Scene& scene, const RunOptions& options) {
+    Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(home, scene, options));
+    if (!gpu) return gpu.error();
     Result<std::shared_ptr<const ptx::Program>> program = load_kernel(home.folder, scene.file, scene.kernel);
     if (!program) return program.error();
-
     KernelLaunch launch;
     launch.gpu = gpu.value();
     launch.program = program.value();
@@ -194,49 +198,45 @@ Result<std::shared_ptr<const SceneResult>> run_kernel(const SceneHome& home, con
     launch.initcheck = scene.expect == "initcheck";
     for (const std::string& text : scene.arguments) {
         Result<KernelArgument> argument = parse_argument(text);
-        if (!argument) return placed(argument.error());
+        if (!argument) return argument.error();
         launch.arguments.push_back(std::move(argument).value());
     }
     if (Result<std::string> source = read_file(home.folder / scene.file, 1 << 20)) launch.source = source.value();
-    Result<std::shared_ptr<const SceneResult>> result = run_timed(launch, options);
-    if (!result) return placed(result.error());
-    if (scene.gpus.empty()) return result;
-    auto all = std::make_shared<SceneResult>(*result.value());
-    for (const std::string& name : scene.gpus) {
-        Result<model::GpuSpec> other = model::gpu_named(name);
-        if (!other) return placed(other.error());
-        launch.gpu = other.value();
-        Result<std::shared_ptr<const SceneResult>> run = run_timed(launch, options);
-        if (!run) return placed(run.error());
-        const model::TimedResult& timed = run.value()->kernel->result;
-        all->generations.push_back({launch.gpu, timed.cycles, timed.time_us, timed.metrics});
-    }
-    return std::shared_ptr<const SceneResult>(std::move(all));
+    return launch;
 }
 
-Result<std::shared_ptr<const SceneResult>> run_host_scene(const SceneHome& home, const Scene& scene,
-                                                          const RunOptions& options) {
-    Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(home, scene, options));
-    if (!gpu) return gpu.error();
-    Result<std::string> text = read_text(home.folder / scene.host, 1 << 20);
-    if (!text) return text.error();
-    Result<HostText> parsed = parse_host(text.value(), (home.folder / scene.host).string());
-    if (!parsed) return parsed.error();
-    HostRunOptions how;
-    how.seed = home.seed;
-    how.stop = options.stop;
-    how.progress = options.progress;
-    Result<std::shared_ptr<const HostRun>> run = run_host(parsed.value(), gpu.value(), home.folder, how);
-    if (!run) return run.error();
-    auto result = std::make_shared<SceneResult>();
-    result->host = run.value();
-    result->outputs = run.value()->outputs;
-    return std::shared_ptr<const SceneResult>(result);
+Result<std::shared_ptr<const KernelResult>> run_generations(KernelLaunch launch, const std::vector<std::string>& gpus,
+                                                            const RunOptions& options) {
+    Result<std::shared_ptr<const KernelResult>> result = run_timed(launch, options);
+    if (!result || gpus.empty()) return result;
+    auto all = std::make_shared<KernelResult>(*result.value());
+    for (const std::string& name : gpus) {
+        Result<model::GpuSpec> other = model::gpu_named(name);
+        if (!other) return other.error();
+        launch.gpu = other.value();
+        const auto run = run_timed(launch, options);
+        if (!run) return run.error();
+        const model::TimedResult& timed = run.value()->run->result;
+        all->generations.push_back({launch.gpu, timed.cycles, timed.time_us, timed.metrics});
+    }
+    return std::shared_ptr<const KernelResult>(std::move(all));
+}
+
+Result<SceneResult> run_kernel(const SceneHome& home, const Scene& scene, const RunOptions& options) {
+    const auto placed = [&](Diagnostic d) {  // a mistake of the scene itself stands at its line
+        if (d.where.file.empty() || d.where.file == "argument") d.where = scene.where, d.source_line.clear();
+        return d;
+    };
+    const Result<KernelLaunch> launch = launch_of(home, scene, options);
+    if (!launch) return placed(launch.error());
+    const auto result = run_generations(launch.value(), scene.gpus, options);
+    if (!result) return placed(result.error());
+    return SceneResult{result.value()};
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch, const RunOptions& options) {
+Result<std::shared_ptr<const KernelResult>> run_timed(const KernelLaunch& launch, const RunOptions& options) {
     auto run = std::make_shared<model::KernelRun>();
     run->gpu = launch.gpu;
     run->program = launch.program;
@@ -260,18 +260,16 @@ Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch,
     timed.progress = options.progress;
     run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
     if (run->result.stopped) throw Cancelled();
-    auto result = std::make_shared<SceneResult>();
-    result->bound = std::move(bound).value();
-    result->outputs = read_outputs(result->bound, memory);
-    result->kernel = std::move(run);
-    return std::shared_ptr<const SceneResult>(result);
+    std::vector<Array> outputs = read_outputs(bound.value(), memory);
+    return std::make_shared<const KernelResult>(
+        KernelResult{std::move(run), std::move(bound).value(), std::move(outputs), {}});
 }
 
-Result<std::shared_ptr<const SceneResult>> run_scene(const SceneHome& home, const Scene& scene, const RunOptions& options) {
+Result<SceneResult> run_scene(const SceneHome& home, const Scene& scene, const RunOptions& options) {
     try {
         if (!scene.host.empty()) return run_host_scene(home, scene, options);
         if (!scene.tape.empty()) return run_tape_scene(home, scene, options);
-        if (!scene.parallel.empty()) return run_parallel(home, scene, options);
+        if (!scene.parallel.empty()) return run_rows(home, scene, options);
         return scene.train.empty() ? run_kernel(home, scene, options) : run_training_scene(home, scene, options);
     } catch (const Failure& failure) {
         // Something the machine lacks keeps its exit status; wrong input is this scene's diagnostic.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <variant>
 
 #include "core/model/launch/launch.h"
 #include "core/nn/train/step_record.h"
@@ -40,16 +41,25 @@ struct GpuRun {  // the scene's kernel on another GPU, its figures alone
     std::vector<model::Metric> metrics;
 };
 
-struct SceneResult {                                 // shared, immutable once made
-    std::shared_ptr<const model::KernelRun> kernel;  // null for a training scene
+struct KernelResult {
+    std::shared_ptr<const model::KernelRun> run;
     BoundArguments bound;
-    std::vector<Array> outputs;                     // out and inout buffers after the launch
-    std::shared_ptr<const nn::StepRecord> step;     // null for a kernel scene
-    std::shared_ptr<const HostRun> host;            // of a host program; the other two are null then
-    std::shared_ptr<const TapeRun> tape;            // of a tensor program; `step` is its last one
-    std::shared_ptr<const TrainingRuns> training;   // of a training scene; `step` is the first run's last one
-    std::shared_ptr<const ParallelScene> parallel;  // of a scene of many ranks; all others are null then
-    std::vector<GpuRun> generations;                // of a scene with gpus=, in its order
+    std::vector<Array> outputs;       // out and inout buffers after the launch
+    std::vector<GpuRun> generations;  // of a scene with gpus=, in its order
+};
+
+struct SceneResult {  // what ran, of one of these kinds; never null
+    std::variant<std::shared_ptr<const KernelResult>, std::shared_ptr<const HostRun>, std::shared_ptr<const TapeRun>,
+                 std::shared_ptr<const TrainingRuns>, std::shared_ptr<const ParallelScene>>
+        of;
+
+    template <class Kind>
+    std::shared_ptr<const Kind> as() const {  // null: it is of another kind
+        const auto* found = std::get_if<std::shared_ptr<const Kind>>(&of);
+        return found ? *found : nullptr;
+    }
+    // Of a tensor program the last step, of training the first run's last one; null for other kinds.
+    std::shared_ptr<const nn::StepRecord> step() const;
 };
 
 // "even_odd.cu" of the folder, by its checked-in PTX (ptx/even_odd.ptx beside it) when that has the source's hash, else
@@ -78,10 +88,9 @@ struct KernelLaunch {
     std::string source;                         // CUDA text, may be empty
     bool racecheck = false, initcheck = false;  // their reports are in TimedResult::reports
 };
-Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch, const RunOptions& options = {});
+Result<std::shared_ptr<const KernelResult>> run_timed(const KernelLaunch& launch, const RunOptions& options = {});
 
 std::string gpu_of(const SceneHome& home, const Scene& scene, const RunOptions& options = {});
-Result<std::shared_ptr<const SceneResult>> run_scene(const SceneHome& home, const Scene& scene,
-                                                     const RunOptions& options = {});
+Result<SceneResult> run_scene(const SceneHome& home, const Scene& scene, const RunOptions& options = {});
 
 }  // namespace lockstep::scene

@@ -10,6 +10,7 @@
 #include "core/base/files.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/host/host_program.h"
+#include "core/scene/tape/tape_program.h"
 #include "core/scene/training/training_runs.h"
 
 namespace lockstep::lessons {
@@ -72,45 +73,50 @@ class Checker {
         if (!scene.tape.empty()) kernel_file(scene.tape);
         if (is_engine_program(scene.train)) kernel_file(scene.train);
         if (is_parallel_program(scene.parallel)) kernel_file(scene.parallel);
-        Result<std::shared_ptr<const SceneResult>> result = runs_.of(scene);
+        const Result<SceneResult> result = runs_.of(scene);
         if (!result) return add(name + ", scene", false, render(result.error()));
-        if (const auto& host = result.value()->host) {
-            const std::string fault = host->fault ? host->fault->kind : !host->hazards.empty() ? "hazard" : "";
-            return add(
-                name + ", scene", fault == scene.expect,
-                fault == scene.expect && fault.empty()
-                    ? fmt::format("{:.1f} us, {} operations", host->schedule.total_us, host->program.operations.size())
-                : fault == scene.expect  ? "shows a " + fault + ", as it should"
-                : host->fault            ? simt::render(*host->fault)
-                : !host->hazards.empty() ? host->hazards.front()
-                                         : fmt::format("it runs to its end, but '{}' should stop it", scene.expect));
-        }
-        if (const auto& parallel = result.value()->parallel) {
-            std::string rows;
-            for (const ParallelRow& row : parallel->rows) rows += (rows.empty() ? "" : ", ") + row.name;
-            return add(name + ", scene", true, fmt::format("{} of {}", parallel->kind, rows));
-        }
-        if (const auto& training = result.value()->training; training && training->runs.front().spec.steps > 0) {
-            std::string runs;
-            for (const TrainedRun& run : training->runs)
-                runs += fmt::format("{}{}: loss {:.4g} after {} steps", runs.empty() ? "" : ", ", run.spec.name,
-                                    run.loss.back(), run.loss.size());
-            return add(name + ", scene", true, runs);
-        }
-        if (!result.value()->kernel)
-            return add(name + ", scene", true,
-                       std::isnan(result.value()->step->loss)
-                           ? fmt::format("{} launches", result.value()->step->launches.size())
-                           : fmt::format("loss {:.6f}, {} launches", result.value()->step->loss,
-                                         result.value()->step->launches.size()));
-        const model::TimedResult& run = result.value()->kernel->result;
+        const auto [holds, detail] = std::visit([&](const auto& run) { return seen(scene, *run); }, result.value().of);
+        add(name + ", scene", holds, detail);
+    }
+
+    // Whether a scene's run shows what it is there to show, and what it shows.
+    using Seen = std::pair<bool, std::string>;
+    static Seen seen(const Scene& scene, const HostRun& host) {
+        const std::string fault = host.fault ? host.fault->kind : !host.hazards.empty() ? "hazard" : "";
+        if (fault == scene.expect && fault.empty())
+            return {true, fmt::format("{:.1f} us, {} operations", host.schedule.total_us, host.program.operations.size())};
+        if (fault == scene.expect) return {true, "shows a " + fault + ", as it should"};
+        return {false, host.fault              ? simt::render(*host.fault)
+                       : !host.hazards.empty() ? host.hazards.front()
+                                               : fmt::format("it runs to its end, but '{}' should stop it", scene.expect)};
+    }
+    static Seen seen(const Scene&, const ParallelScene& parallel) {
+        std::string rows;
+        for (const ParallelRow& row : parallel.rows) rows += (rows.empty() ? "" : ", ") + row.name;
+        return {true, fmt::format("{} of {}", parallel.kind, rows)};
+    }
+    static Seen seen(const Scene&, const TrainingRuns& training) {
+        if (training.runs.front().spec.steps == 0) return {true, step_text(*training.step)};
+        std::string runs;
+        for (const TrainedRun& run : training.runs)
+            runs += fmt::format("{}{}: loss {:.4g} after {} steps", runs.empty() ? "" : ", ", run.spec.name, run.loss.back(),
+                                run.loss.size());
+        return {true, runs};
+    }
+    static Seen seen(const Scene&, const TapeRun& tape) { return {true, step_text(*tape.step)}; }
+    static Seen seen(const Scene& scene, const KernelResult& kernel) {
+        const model::TimedResult& run = kernel.run->result;
         const std::string fault = run.fault ? run.fault->kind : !run.reports.empty() ? run.reports.front().kind : "";
-        add(name + ", scene", fault == scene.expect,
-            fault == scene.expect ? fault.empty() ? fmt::format("{} cycles", run.cycles)
-                                    : run.fault   ? "stopped by " + fault + ", as it should be"
-                                                  : "reported by " + fault + ", as it should be"
-            : run.fault           ? simt::render(*run.fault)
-                                  : fmt::format("it runs to its end, but '{}' should stop or report it", scene.expect));
+        if (fault == scene.expect)
+            return {true, fault.empty() ? fmt::format("{} cycles", run.cycles)
+                          : run.fault   ? "stopped by " + fault + ", as it should be"
+                                        : "reported by " + fault + ", as it should be"};
+        return {false, run.fault ? simt::render(*run.fault)
+                                 : fmt::format("it runs to its end, but '{}' should stop or report it", scene.expect)};
+    }
+    static std::string step_text(const nn::StepRecord& step) {
+        return std::isnan(step.loss) ? fmt::format("{} launches", step.launches.size())
+                                     : fmt::format("loss {:.6f}, {} launches", step.loss, step.launches.size());
     }
 
     void prediction(const std::string& what, size_t step, const Predict& predict) {
@@ -119,10 +125,10 @@ class Checker {
         const int right = right_answer(predict, truth.value());
         if (right >= 0)
             return add(what, true,
-                       fmt::format("{} = {:.6g}, answer '{}'", predict.of, truth.value(),
+                       fmt::format("{} = {:.6g}, answer '{}'", predict.of.text(), truth.value(),
                                    predict.answers[static_cast<size_t>(right)].text));
         add(what, false,
-            fmt::format("{} = {:.6g}: {} of the answers agrees", predict.of, truth.value(),
+            fmt::format("{} = {:.6g}: {} of the answers agrees", predict.of.text(), truth.value(),
                         right == -1 ? "none" : "more than one"));
     }
 

@@ -24,54 +24,65 @@ Json number(double value) {
     return value;
 }
 
-void describe(const Lesson& lesson, const Scene& scene, const SceneResult& result, StepRun& run) {
-    if (result.host) {
-        run.scene = fmt::format("host program {} on {}, {:.1f} us", scene.host, gpu_of(lesson, scene),
-                                result.host->schedule.total_us);
-        if (result.host->fault) run.fault = simt::render(*result.host->fault);
-        for (const char* name :
-             {"total_us", "work_us", "copy_us", "kernel_us", "host_work_us", "overlap", "speedup", "hazards"})
-            if (Result<double> value = figure_of(result, name)) run.figures.emplace_back(name, value.value());
-        return;
+template <class Run>
+void put_figures(const Run& run, std::initializer_list<const char*> names, StepRun& into) {
+    for (const char* name : names)
+        if (Result<double> value = figure_of(run, name)) into.figures.emplace_back(name, value.value());
+}
+
+void describe_step(const nn::StepRecord& step, StepRun& into, std::string scene) {
+    into.scene = std::move(scene);
+    into.cycles = static_cast<int64_t>(figure_of(step, "cycles").value());
+}
+constexpr std::initializer_list<const char*> step_names = {
+    "loss",       "launches", "forward_launches", "backward_launches", "update_launches",
+    "parameters", "flops",    "cycles",           "matmul_cycles"};
+
+// What a scene's run was and came to, of each kind.
+void describe(const Lesson& lesson, const Scene& scene, const HostRun& host, StepRun& into) {
+    into.scene = fmt::format("host program {} on {}, {:.1f} us", scene.host, gpu_of(lesson, scene), host.schedule.total_us);
+    if (host.fault) into.fault = simt::render(*host.fault);
+    put_figures(host, {"total_us", "work_us", "copy_us", "kernel_us", "host_work_us", "overlap", "speedup", "hazards"},
+                into);
+}
+void describe(const Lesson&, const Scene& scene, const ParallelScene& parallel, StepRun& into) {
+    into.scene = fmt::format("{}: {}", parallel.kind, scene.parallel);
+    for (const ParallelRow& row : parallel.rows)
+        for (const auto& [name, value] : row.figures)
+            if (name.find('@') == std::string::npos)
+                into.figures.emplace_back(parallel.rows.size() == 1 ? name : row.name + " " + name, value);
+}
+void describe(const Lesson& lesson, const Scene& scene, const KernelResult& result, StepRun& into) {
+    const model::KernelRun& kernel = *result.run;
+    into.scene =
+        fmt::format("{}<<<{}, {}>>> on {}", scene.kernel.empty() ? std::string(kernel.program->kernel) : scene.kernel,
+                    scene.grid, scene.block, gpu_of(lesson, scene));
+    into.cycles = kernel.result.cycles;
+    if (kernel.result.fault) into.fault = simt::render(*kernel.result.fault);
+    for (const model::Metric& metric : kernel.result.metrics) into.figures.emplace_back(metric.name, metric.value);
+}
+void describe(const Lesson&, const Scene&, const TrainingRuns& training, StepRun& into) {
+    const TrainedRun& first = training.runs.front();
+    if (first.spec.steps == 0) {
+        const nn::StepRecord& step = *training.step;
+        describe_step(step, into,
+                      fmt::format("one training step of {}, batch {}, on {}", step.model, step.batch, step.device));
+        return put_figures(training, step_names, into);
     }
-    if (result.parallel) {
-        run.scene = fmt::format("{}: {}", result.parallel->kind, scene.parallel);
-        for (const ParallelRow& row : result.parallel->rows)
-            for (const auto& [name, value] : row.figures)
-                if (name.find('@') == std::string::npos)
-                    run.figures.emplace_back(result.parallel->rows.size() == 1 ? name : row.name + " " + name, value);
-        return;
+    into.scene = fmt::format("{} run{} of {}, the first {} steps of batch {} (executed)", training.runs.size(),
+                             training.runs.size() == 1 ? "" : "s", first.spec.options.model, first.loss.size(),
+                             first.spec.options.batch);
+    for (const TrainedRun& one : training.runs) {
+        into.figures.emplace_back(one.spec.name + " first loss", one.loss.front());
+        into.figures.emplace_back(one.spec.name + " last loss", one.loss.back());
+        if (one.test) into.figures.emplace_back(one.spec.name + " test accuracy", one.test->accuracy);
     }
-    if (result.kernel) {
-        const model::KernelRun& kernel = *result.kernel;
-        run.scene =
-            fmt::format("{}<<<{}, {}>>> on {}", scene.kernel.empty() ? std::string(kernel.program->kernel) : scene.kernel,
-                        scene.grid, scene.block, gpu_of(lesson, scene));
-        run.cycles = kernel.result.cycles;
-        if (kernel.result.fault) run.fault = simt::render(*kernel.result.fault);
-        for (const model::Metric& metric : kernel.result.metrics) run.figures.emplace_back(metric.name, metric.value);
-        return;
-    }
-    if (result.training && result.training->runs.front().spec.steps > 0) {
-        const TrainedRun& first = result.training->runs.front();
-        run.scene = fmt::format("{} run{} of {}, the first {} steps of batch {} (executed)", result.training->runs.size(),
-                                result.training->runs.size() == 1 ? "" : "s", first.spec.options.model, first.loss.size(),
-                                first.spec.options.batch);
-        for (const TrainedRun& one : result.training->runs) {
-            run.figures.emplace_back(one.spec.name + " first loss", one.loss.front());
-            run.figures.emplace_back(one.spec.name + " last loss", one.loss.back());
-            if (one.test) run.figures.emplace_back(one.spec.name + " test accuracy", one.test->accuracy);
-        }
-        return;
-    }
-    run.scene = result.tape ? fmt::format("{} on {}, {} step{}", scene.tape, result.step->device, result.tape->text.steps,
-                                          result.tape->text.steps == 1 ? "" : "s")
-                            : fmt::format("one training step of {}, batch {}, on {}", result.step->model, result.step->batch,
-                                          result.step->device);
-    for (const char* name : {"loss", "launches", "forward_launches", "backward_launches", "update_launches", "parameters",
-                             "flops", "cycles", "matmul_cycles"})
-        if (Result<double> value = figure_of(result, name)) run.figures.emplace_back(name, value.value());
-    run.cycles = static_cast<int64_t>(figure_of(result, "cycles").value());
+}
+void describe(const Lesson&, const Scene& scene, const TapeRun& tape, StepRun& into) {
+    describe_step(
+        *tape.step, into,
+        fmt::format("{} on {}, {} step{}", scene.tape, tape.step->device, tape.text.steps, tape.text.steps == 1 ? "" : "s"));
+    put_figures(tape, step_names, into);
 }
 
 }  // namespace
@@ -106,9 +117,9 @@ Result<LessonRun> run(const std::string& id, const Sink& sink, const RunOptions&
         one.verb = step.verb;
         say(fmt::format("{:2} {} ({})", i + 1, step.title, step.verb));
         for (const Scene& scene : step.scenes) {
-            Result<std::shared_ptr<const SceneResult>> result = runs.of(scene);
+            const Result<SceneResult> result = runs.of(scene);
             if (!result) return result.error();
-            describe(lesson, scene, *result.value(), one);
+            std::visit([&](const auto& made) { describe(lesson, scene, *made, one); }, result.value().of);
             say(fmt::format("   {}{}{}", one.scene,
                             scene.host.empty() && one.cycles > 0 ? fmt::format(": {} cycles (simulated)", one.cycles)
                             : scene.host.empty()                 ? ""
@@ -119,9 +130,9 @@ Result<LessonRun> run(const std::string& id, const Sink& sink, const RunOptions&
             Result<double> truth = truth_of(runs, i, predict);
             if (!truth) return truth.error();
             const int right = right_answer(predict, truth.value());
-            one.predicts.push_back({predict.id, predict.question, predict.of, truth.value(),
+            one.predicts.push_back({predict.id, predict.question, predict.of.text(), truth.value(),
                                     right >= 0 ? predict.answers[static_cast<size_t>(right)].text : ""});
-            say(fmt::format("   {} {} ({} = {:.6g})", predict.question, one.predicts.back().answer, predict.of,
+            say(fmt::format("   {} {} ({} = {:.6g})", predict.question, one.predicts.back().answer, predict.of.text(),
                             truth.value()));
         }
         report.steps.push_back(std::move(one));

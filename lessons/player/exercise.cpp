@@ -10,10 +10,7 @@
 
 #include "core/base/close_enough.h"
 #include "core/base/files.h"
-#include "core/base/nearest.h"
 #include "core/base/rng.h"
-#include "core/scene/figures/expression.h"
-#include "core/scene/figures/figure_name.h"
 #include "lessons/player/exercise_parts.h"
 #include "lessons/player/predict.h"
 
@@ -243,9 +240,9 @@ std::string describe_case(const LaunchShape& shape, const Filling& filling) {
 }
 
 // One timed launch on the first shape, as a scene's result, so that figure_of reads it.
-Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const Exercise& exercise, const Program& program,
-                                                     const LaunchShape& shape, const Filling& filling,
-                                                     const RunOptions& options, const std::string& source, bool racecheck) {
+Result<SceneResult> timed_run(const Lesson& lesson, const Exercise& exercise, const Program& program,
+                              const LaunchShape& shape, const Filling& filling, const RunOptions& options,
+                              const std::string& source, bool racecheck) {
     Scene where;
     where.gpu = exercise.gpu;
     Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(lesson, where, options));
@@ -261,7 +258,9 @@ Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const
     launch.arguments = std::move(arguments).value();
     launch.source = source;
     launch.racecheck = racecheck;
-    return run_timed(launch, options);
+    const auto result = run_timed(launch, options);
+    if (!result) return result.error();
+    return SceneResult{result.value()};
 }
 
 }  // namespace
@@ -281,37 +280,83 @@ std::string difference(const std::vector<Array>& got, const std::vector<Array>& 
     return got.size() == wanted.size() ? "" : "the number of outputs differs";
 }
 
+Result<SceneResult> ExerciseRuns::of(const std::string& run) {
+    if (const auto known = results_.find(run); known != results_.end()) return known->second;
+    if (!run.empty() && run != "reference" && run != "starter")
+        return Diagnostic{fmt::format("unknown run '{}': there are reference and starter", run)};
+    Result<SceneResult> result = make_(run);
+    if (result) results_.emplace(run, result.value());
+    return result;
+}
+
+Result<double> ExerciseRuns::figure(const FigureName& name) {
+    const Result<SceneResult> result = of(name.place("run"));
+    if (!result) return result.error();
+    return figure_of(result.value(), name.without("run"));
+}
+
+Result<double> ExerciseRuns::figure_or_nan(const FigureName& name) {
+    Result<double> value = figure(name);
+    if (value || !name.place("run").empty()) return value;
+    const Result<SceneResult> reference = of("reference");
+    if (!reference) return reference.error();
+    return figure_of(reference.value(), name) ? Result<double>(std::nan("")) : value;
+}
+
+Diagnostic placed(const Exercise& exercise, Diagnostic problem) {
+    if (!problem.where.file.empty() && problem.where.file != "argument") return problem;
+    problem.where = exercise.where;
+    problem.source_line.clear();
+    return problem;
+}
+
+namespace {
+
+// One clause of check=, with the words that say why it holds or not.
+Result<Clause> judged(const Expression& clause, const Judging& how) {
+    const auto value_of = [&](const FigureName& name) -> Result<double> {
+        if (name.text == "outputs") return how.wrong.empty() ? 1.0 : 0.0;
+        return name.text == "reference" ? Result<double>(1.0) : how.lookup(name);
+    };
+    Clause line;
+    line.text = clause.text();
+    const std::vector<FigureName> names = clause.names();
+    const bool about_outputs = clause.names("outputs");
+    const bool known = !names.empty() && std::all_of(names.begin(), names.end(),
+                                                     [&](const FigureName& name) { return how.causes.contains(name.text); });
+    if (!about_outputs && !known && !how.wrong.empty()) {
+        line.detail = "not measured: the outputs come first";  // a kernel that faults has no counters worth reading
+        return line;
+    }
+    const Result<double> value = clause.evaluate(value_of);
+    if (!value) return value.error();
+    line.holds = value.value() != 0 && !std::isnan(value.value());
+    if (about_outputs) {
+        line.detail = how.wrong.empty() ? how.right : how.wrong;
+    } else if (clause.is_comparison()) {
+        const auto [left, right] = clause.sides();
+        const Result<double> a = left.evaluate(value_of), b = right.evaluate(value_of);
+        if (a && b) line.detail = fmt::format("{:.6g} against {:.6g}", a.value(), b.value());
+    }
+    for (const FigureName& name : names)
+        if (const auto cause = how.causes.find(name.text); !line.holds && cause != how.causes.end()) {
+            const std::string sentence = cause->second();
+            if (!sentence.empty()) line.detail += (line.detail.empty() ? "" : ": ") + sentence;
+        }
+    return line;
+}
+
+}  // namespace
+
 std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Judging& how) {
     report.passed = true;
     for (const Expression& clause : check.clauses()) {
-        Clause line;
-        line.text = clause.text();
-        const std::vector<std::string> names = clause.names();
-        const bool about_outputs = std::find(names.begin(), names.end(), "outputs") != names.end();
-        const bool known = !names.empty() && std::all_of(names.begin(), names.end(),
-                                                         [&](const auto& name) { return how.causes.contains(name); });
-        if (!about_outputs && !known && !how.wrong.empty()) {
-            line.detail = "not measured: the outputs come first";  // a kernel that faults has no counters worth reading
-        } else {
-            Result<double> value = clause.evaluate(how.lookup);
-            if (!value) return value.error();
-            line.holds = value.value() != 0 && !std::isnan(value.value());
-            if (about_outputs)
-                line.detail = how.wrong.empty() ? how.right : how.wrong;
-            else if (clause.is_comparison()) {
-                const auto [left, right_side] = clause.sides();
-                Result<double> a = left.evaluate(how.lookup), b = right_side.evaluate(how.lookup);
-                if (a && b) line.detail = fmt::format("{:.6g} against {:.6g}", a.value(), b.value());
-            }
-            for (const std::string& name : names)
-                if (const auto cause = how.causes.find(name); !line.holds && cause != how.causes.end()) {
-                    const std::string sentence = cause->second();
-                    if (!sentence.empty()) line.detail += (line.detail.empty() ? "" : ": ") + sentence;
-                }
-        }
-        report.passed = report.passed && line.holds;
-        report.lines.push_back(fmt::format("{} {}: {}", line.holds ? "pass" : "FAIL", line.text, line.detail));
-        report.clauses.push_back(std::move(line));
+        Result<Clause> line = judged(clause, how);
+        if (!line) return line.error();
+        report.passed = report.passed && line.value().holds;
+        report.lines.push_back(
+            fmt::format("{} {}: {}", line.value().holds ? "pass" : "FAIL", line.value().text, line.value().detail));
+        report.clauses.push_back(std::move(line).value());
     }
     report.points = report.passed ? report.of_points : 0;
     report.lines.push_back(fmt::format("{} of {} points", report.points, report.of_points));
@@ -324,117 +369,129 @@ int random_fillings(const Exercise& exercise) {
     return random == exercise.inputs.end() ? 1 : std::min(random->random, 20);
 }
 
-ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail) {
+ExerciseReport empty_report(const Exercise& exercise) {
     ExerciseReport report;
     report.exercise = exercise.id;
     report.of_points = exercise.points;
+    return report;
+}
+
+ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail) {
+    ExerciseReport report = empty_report(exercise);
     report.clauses.push_back({clause, false, detail});
     report.lines.push_back(fmt::format("FAIL {}: {}", clause, detail));
     report.lines.push_back(fmt::format("0 of {} points", report.of_points));
     return report;
 }
 
-Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise, const Program& kernel,
-                                      const RunOptions& options, const std::string& source, bool compiled_here) {
-    auto placed = [&](Diagnostic d) {
-        if (d.where.file.empty() || d.where.file == "argument") d.where = exercise.where, d.source_line.clear();
-        return d;
-    };
-    const std::vector<Filling> fillings = fillings_of(exercise, lesson.seed + 1);
-    Result<Program> reference = load_kernel(lesson.folder, exercise.reference, exercise.kernel);
-    if (!reference) return reference.error();
-    Result<Expression> check = Expression::parse(exercise.check);
-    if (!check) return placed(check.error());
+namespace {
 
-    ExerciseReport report;
-    report.exercise = exercise.id;
-    report.of_points = exercise.points;
+// Both kernels on every shape and filling, until one launch differs.
+struct Comparison {
     std::string wrong;  // the first launch whose outputs differ
     int agreed = 0;
-    const std::vector<std::string> asked = check.value().names();
-    const bool racecheck = std::find(asked.begin(), asked.end(), "races") != asked.end();
-    std::optional<std::vector<simt::Fault>> races;  // of that launch
+    std::optional<std::vector<simt::Fault>> races;  // of that launch, where they are looked for
+};
+
+class Comparer {
+  public:
+    const Exercise& exercise;
+    const Program &kernel, &reference;
+    const RunOptions& options;
+    const std::string& source;
+    bool racecheck = false;
+
+    // Nothing: the two were compared, as `into` and `report` say. A Diagnostic is a mistake in the lesson.
+    std::optional<Diagnostic> compare(const LaunchShape& shape, const Filling& filling,
+                                      const std::vector<KernelArgument>& arguments, Comparison& into,
+                                      ExerciseReport& report) const {
+        const auto with_case = [&](const std::string& what) {
+            return fmt::format("{} ({})", what, describe_case(shape, filling));
+        };
+        const Result<Outcome> wanted = run_once(reference, exercise, shape, arguments, options);
+        if (!wanted) return wanted.error();
+        if (wanted.value().fault)
+            return Diagnostic{fmt::format("the reference itself faults ({}): {}", describe_case(shape, filling),
+                                          simt::render(*wanted.value().fault))};
+        const Result<Outcome> got = run_once(kernel, exercise, shape, arguments, options, source);
+        ++report.launches;
+        if (got) report.fault = got.value().fault;
+        const std::string differs = !got           ? got.error().message
+                                    : report.fault ? simt::render(*report.fault)
+                                                   : difference(got.value().outputs, wanted.value().outputs);
+        if (differs.empty()) {
+            ++into.agreed;
+            return std::nullopt;
+        }
+        into.wrong = with_case(differs);
+        if (!racecheck || !got || report.fault) return std::nullopt;
+        Result<Outcome> looked = run_once(kernel, exercise, shape, arguments, options, source, true);
+        if (!looked) return looked.error();
+        if (!looked.value().fault) into.races = std::move(looked.value().races);
+        return std::nullopt;
+    }
+};
+
+}  // namespace
+
+Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise, const Program& kernel,
+                                      const RunOptions& options, const std::string& source, bool compiled_here) {
+    const Result<Program> reference = load_kernel(lesson.folder, exercise.reference, exercise.kernel);
+    if (!reference) return reference.error();
+    const bool racecheck = exercise.check.names("races");
+    const std::vector<Filling> fillings = fillings_of(exercise, lesson.seed + 1);
     std::vector<LaunchShape> shapes;
     for (const std::string& text : exercise.shapes) {
         Result<LaunchShape> shape = make_shape(exercise, text);
         if (!shape) return shape.error();
         shapes.push_back(std::move(shape).value());
     }
+    ExerciseReport report = empty_report(exercise);
+    Comparison all;
+    const Comparer comparer{exercise, kernel, reference.value(), options, source, racecheck};
     for (const LaunchShape& shape : shapes)
         for (const Filling& filling : fillings) {
-            if (!wrong.empty() || report.fault) continue;
-            Result<std::vector<KernelArgument>> arguments = filled_arguments(shape, filling, lesson.folder);
-            if (!arguments) return placed(arguments.error());
-            Result<Outcome> wanted = run_once(reference.value(), exercise, shape, arguments.value(), options);
-            if (!wanted) return placed(wanted.error());
-            if (wanted.value().fault)
-                return placed(Diagnostic{fmt::format("the reference itself faults ({}): {}", describe_case(shape, filling),
-                                                     simt::render(*wanted.value().fault))});
-            Result<Outcome> got = run_once(kernel, exercise, shape, arguments.value(), options, source);
-            ++report.launches;
-            if (!got) {
-                wrong = fmt::format("{} ({})", got.error().message, describe_case(shape, filling));
-                continue;
-            }
-            if (got.value().fault) {
-                report.fault = got.value().fault;
-                wrong = fmt::format("{} ({})", simt::render(*report.fault), describe_case(shape, filling));
-                continue;
-            }
-            const std::string differs = difference(got.value().outputs, wanted.value().outputs);
-            if (differs.empty())
-                ++agreed;
-            else
-                wrong = fmt::format("{} ({})", differs, describe_case(shape, filling));
-            if (differs.empty() || !racecheck) continue;
-            Result<Outcome> looked = run_once(kernel, exercise, shape, arguments.value(), options, source, true);
-            if (!looked) return placed(looked.error());
-            if (!looked.value().fault) races = std::move(looked.value().races);
+            if (!all.wrong.empty()) continue;
+            const auto arguments = filled_arguments(shape, filling, lesson.folder);
+            if (!arguments) return placed(exercise, arguments.error());
+            if (auto problem = comparer.compare(shape, filling, arguments.value(), all, report))
+                return placed(exercise, *problem);
         }
 
-    std::map<std::string, std::shared_ptr<const SceneResult>> timed;  // by run: "" the learner's
     const auto program_of = [&](const std::string& run) -> Result<Program> {
         if (run.empty()) return kernel;
-        if (run != "reference" && run != "starter")
-            return Diagnostic{fmt::format("unknown run '{}': there are reference and starter", run)};
         const std::string& file = run == "starter" ? exercise.file : exercise.reference;
         if (compiled_here)
             if (const Result<std::string> text = read_text(lesson.folder / file, 1 << 20))
                 return compile_kernel(text.value(), (lesson.folder / file).string(), exercise.kernel, options.compiler);
         return load_kernel(lesson.folder, file, exercise.kernel);
     };
-    const auto lookup = [&](const std::string& full) -> Result<double> {
-        if (full == "outputs") return wrong.empty() ? 1.0 : 0.0;
-        if (full == "reference") return 1.0;
-        if (full == "races" && races) return static_cast<double>(races->size());
-        std::string name = full;
-        const std::string run = take_suffix(name, "run");
-        if (!timed.count(run)) {
-            const Result<Program> program = program_of(run);
-            if (!program) return program.error();
-            Result<std::shared_ptr<const SceneResult>> result =
-                timed_run(lesson, exercise, program.value(), shapes.front(), fillings.front(), options,
-                          run.empty() ? source : "", racecheck);
-            if (!result) return result.error();
-            timed[run] = result.value();
-        }
-        return figure_of(*timed[run], name);
+    ExerciseRuns runs([&](const std::string& run) -> Result<SceneResult> {
+        const Result<Program> program = program_of(run);
+        if (!program) return program.error();
+        return timed_run(lesson, exercise, program.value(), shapes.front(), fillings.front(), options,
+                         run.empty() ? source : "", racecheck);
+    });
+    const auto lookup = [&](const FigureName& name) -> Result<double> {
+        if (name.text == "races" && all.races) return static_cast<double>(all.races->size());
+        return runs.figure(name);
     };
-    Judging how{lookup, wrong, fmt::format("the same in all {} launches", agreed)};
-    if (racecheck && (wrong.empty() || races))
+    Judging how{lookup, all.wrong, fmt::format("the same in all {} launches", all.agreed)};
+    if (racecheck && (all.wrong.empty() || all.races))
         how.causes["races"] = [&] {
-            const std::vector<simt::Fault> found = races ? *races : races_of(timed.at("")->kernel->result);
+            const auto found = all.races ? *all.races : races_of(runs.of("").value().as<KernelResult>()->run->result);
             return found.empty() ? std::string() : simt::render(found.front());
         };
-    if (const auto problem = judge_clauses(report, check.value(), how)) return placed(*problem);
-    if (timed.count("")) report.timed = timed[""];
+    if (const auto problem = judge_clauses(report, exercise.check, how)) return placed(exercise, *problem);
+    if (runs.has("")) report.timed = runs.of("").value();
     return report;
 }
 
 Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                         const std::string& file, const RunOptions& options) {
     if (is_host_program(exercise.file)) return check_host_exercise(lesson, exercise, text, file, options);
-    if (is_engine_program(exercise.file)) return check_engine_exercise(lesson, exercise, text, file, options);
+    if (is_tensor_program(exercise.file)) return check_tape_exercise(lesson, exercise, text, file, options);
+    if (is_engine_program(exercise.file)) return check_training_exercise(lesson, exercise, text, file, options);
     if (is_parallel_program(exercise.file)) return check_parallel_exercise(lesson, exercise, text, file, options);
     Result<Program> program = compile_submission(text, file, exercise.kernel, lesson.folder, options);
     const bool compiled_here = std::filesystem::path(file).extension() != ".ptx";

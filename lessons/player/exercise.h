@@ -22,9 +22,9 @@ struct ExerciseReport {
     double points = 0, of_points = 0;
     int launches = 0;  // how many of the learner's kernel ran
     std::vector<Clause> clauses;
-    std::optional<simt::Fault> fault;                 // of the learner's kernel
-    std::shared_ptr<const scene::SceneResult> timed;  // the launch that was measured; may be null
-    std::vector<std::string> lines;                   // the report, ready to print
+    std::optional<simt::Fault> fault;         // of the learner's kernel
+    std::optional<scene::SceneResult> timed;  // what was measured
+    std::vector<std::string> lines;           // the report, ready to print
 };
 
 // Judges a decoded kernel; `source` is its CUDA text, for views. A Diagnostic is a mistake in the lesson, not in the

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/scene/figures/expression.h"
 #include "core/scene/scene.h"
 
 namespace lockstep::lessons {
@@ -32,7 +33,8 @@ struct Answer {
     std::string reply;  // what to tell whoever chose it
 };
 struct Predict {
-    std::string id, of, type;  // type: number, choice
+    std::string id, type;  // type: number, choice
+    scene::Expression of;
     std::string question;
     std::vector<Answer> answers;
     double tolerance = 0.005;  // relative
@@ -53,8 +55,8 @@ struct Exercise {
     std::vector<std::string> arguments;
     std::vector<std::string> shapes;  // "n=25 block=12": values for $n and $block in grid, block and arguments; one or more
     uint32_t dynamic_shared = 0;
-    std::string gpu;    // empty: the lesson's
-    std::string check;  // "outputs == reference && sectors_per_request@line:9 <= 4"
+    std::string gpu;          // empty: the lesson's
+    scene::Expression check;  // "outputs == reference && sectors_per_request@line:9 <= 4"
     std::vector<InputKind> inputs = {{.random = 5}, {.edges = true}};  // "random:5, edges"
     std::string prompt;
     double points = 1;

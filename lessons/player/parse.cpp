@@ -13,6 +13,7 @@
 #include "lessons/player/front_matter.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/parse_directives.h"
+#include "lessons/player/predict.h"
 #include "lessons/player/prose.h"
 
 namespace lockstep::lessons {
@@ -26,7 +27,8 @@ const std::vector<std::string> verbs = {"read", "predict", "run", "investigate",
 
 class LessonParser {
   public:
-    LessonParser(const std::string& text, const std::filesystem::path& file) : file_(file.string()) {
+    LessonParser(const std::string& text, const std::filesystem::path& file)
+        : file_(file.string()), folder_(file.parent_path()) {
         for (size_t begin = 0; begin <= text.size();) {
             const size_t end = std::min(text.find('\n', begin), text.size());
             std::string line = text.substr(begin, end - begin);
@@ -42,11 +44,10 @@ class LessonParser {
         if (in_code_) fail(code_line_, 1, "the code block that begins here is not closed with ```");
         if (open_) unclosed();
         finish_step();
-        for (const Directive& d : compared_) {
-            const Scene* other = scene_named(lesson_, d.get("compare"));
-            if (!other || other->id == d.get("id") || other->file.empty())
-                throw Failure(d.problem(*d.find("compare"), 0,
-                                        fmt::format("no other kernel scene has the id '{}'", d.get("compare"))));
+        for (const Later& later : later_) {
+            if (later.directive.name == "scene") compared(later.directive);
+            if (later.directive.name == "predict") asked(later);
+            if (later.directive.name == "exercise") checked(later);
         }
         if (lesson_.steps.empty())
             fail(static_cast<int>(lines_.size()), 1, "the lesson has no step: a '## Title | verb' line is missing");
@@ -54,6 +55,33 @@ class LessonParser {
     }
 
   private:
+    struct Later {  // a directive that names scenes, which may come later
+        Directive directive;
+        size_t step = 0, at = 0;  // which predict of the step it is
+    };
+
+    void compared(const Directive& d) const {
+        const Scene* other = scene_named(lesson_, d.get("compare"));
+        if (!other || other->id == d.get("id") || other->file.empty())
+            throw Failure(
+                d.problem(*d.find("compare"), 0, fmt::format("no other kernel scene has the id '{}'", d.get("compare"))));
+    }
+
+    void asked(const Later& later) const {
+        for (const FigureName& name : lesson_.steps[later.step].predicts[later.at].of.names()) {
+            const auto problem = unaskable(lesson_, later.step, name);
+            if (problem) throw Failure(later.directive.problem(*later.directive.find("of"), name.at, problem->message));
+        }
+    }
+
+    void checked(const Later& later) const {
+        const Exercise& exercise = lesson_.steps[later.step].exercises.front();
+        for (const FigureName& name : exercise.check.names()) {
+            const auto problem = unaskable(lesson_, exercise, name);
+            if (problem) throw Failure(later.directive.problem(*later.directive.find("check"), name.at, problem->message));
+        }
+    }
+
     [[noreturn]] void fail(int line, int column, std::string message) const {
         const std::string text =
             line >= 1 && static_cast<size_t>(line) <= lines_.size() ? lines_[static_cast<size_t>(line) - 1] : "";
@@ -72,6 +100,7 @@ class LessonParser {
         if (at_ == lines_.size()) fail(1, 1, "the front matter that begins here is not closed with '+++'");
         ++at_;
         lesson_ = parse_front_matter(toml, file_, 2).value();
+        lesson_.folder = folder_;
     }
 
     void line(const std::string& text) {
@@ -116,11 +145,8 @@ class LessonParser {
         step_->verb = bar == std::string::npos ? "read" : without_spaces(text.substr(bar + 1));
         if (step_->title.empty()) fail(here(), 4, "this step has no title");
         if (std::find(verbs.begin(), verbs.end(), step_->verb) == verbs.end()) {
-            const std::string near = nearest_name(step_->verb, verbs);
             fail(here(), static_cast<int>(std::min(text.find_first_not_of("| ", bar), text.size())) + 1,
-                 fmt::format("unknown verb '{}'{}", step_->verb,
-                             near.empty() ? fmt::format("; there are {}", fmt::join(verbs, ", "))
-                                          : fmt::format(", did you mean '{}'?", near)));
+                 fmt::format("unknown verb '{}'{}", step_->verb, did_you_mean(step_->verb, verbs)));
         }
     }
 
@@ -183,7 +209,7 @@ class LessonParser {
 
     void scene(const Directive& d) {
         Scene scene = scene_of(d);
-        if (!scene.compare.empty()) compared_.push_back(d);
+        if (!scene.compare.empty()) later_.push_back({d});
         if (!step_->scenes.empty()) fail(d.where.line, 1, "this step has a scene already");
         if (!scene.id.empty() && !scene_ids_.insert(scene.id).second)
             throw Failure(d.problem(*d.find("id"), 0, fmt::format("another scene has the id '{}'", scene.id)));
@@ -193,6 +219,7 @@ class LessonParser {
     void predict(const Directive& d) {
         Predict predict = predict_of(d);
         unique(d, predict.id);
+        later_.push_back({d, lesson_.steps.size(), step_->predicts.size()});
         step_->predicts.push_back(std::move(predict));
     }
 
@@ -201,6 +228,7 @@ class LessonParser {
         unique(d, exercise.id);
         if (!step_->exercises.empty())
             fail(d.where.line, 1, "this step has an exercise already: the next one begins another step");
+        later_.push_back({d, lesson_.steps.size()});
         step_->exercises.push_back(std::move(exercise));
     }
 
@@ -238,6 +266,7 @@ class LessonParser {
     }
 
     std::string file_;
+    std::filesystem::path folder_;
     std::vector<std::string> lines_;
     size_t at_ = 0;
     Lesson lesson_;
@@ -245,7 +274,7 @@ class LessonParser {
     std::optional<Directive> open_;
     std::string prose_, body_;
     std::set<std::string> ids_, scene_ids_;
-    std::vector<Directive> compared_;  // scenes that name another, which may come later
+    std::vector<Later> later_;
     bool in_code_ = false, after_directive_ = false;
     int code_line_ = 0;
 };
@@ -255,9 +284,7 @@ class LessonParser {
 Result<Lesson> parse_lesson(const std::string& text, const std::filesystem::path& file) {
     if (text.size() > largest_lesson) return Diagnostic{"a lesson of more than 1 MiB is not read", {file.string()}};
     try {
-        Lesson lesson = LessonParser(text, file).parse();
-        lesson.folder = file.parent_path();
-        return lesson;
+        return LessonParser(text, file).parse();
     } catch (const Failure& failure) {
         return failure.diagnostic;
     }

@@ -97,10 +97,11 @@ std::vector<std::string> argument_list(const Directive& d) {
     }
     return list;
 }
-void expression(const Directive& d, std::string_view key) {
+Expression expression(const Directive& d, std::string_view key) {
     const Attribute* a = d.find(key);
-    const Result<Expression> parsed = Expression::parse(a->value);
+    Result<Expression> parsed = Expression::parse(a->value);
     if (!parsed) throw Failure(d.problem(*a, static_cast<size_t>(parsed.error().where.column) - 1, parsed.error().message));
+    return std::move(parsed).value();
 }
 void file_name(const Directive& d, std::string_view key, std::string& place) {
     const Attribute* a = d.find(key);
@@ -262,13 +263,12 @@ Predict predict_of(const Directive& d) {
     Predict predict;
     predict.where = d.where;
     predict.id = d.get("id");
-    predict.of = d.get("of");
     predict.type = d.get("type");
     predict.tolerance = real(d, "tolerance", predict.tolerance, 0, 10);
     if (predict.type != "number" && predict.type != "choice")
         throw Failure(
             d.problem(*d.find("type"), 0, fmt::format("unknown type '{}': there are number and choice", predict.type)));
-    expression(d, "of");
+    predict.of = expression(d, "of");
     return predict;
 }
 
@@ -277,7 +277,6 @@ Exercise exercise_of(const Directive& d) {
     exercise.where = d.where;
     exercise.id = d.get("id");
     exercise.kernel = d.get("kernel");
-    exercise.check = d.get("check");
     inputs(d, exercise.inputs);
     exercise.gpu = d.get("gpu");
     exercise.grid = "1";
@@ -294,7 +293,7 @@ Exercise exercise_of(const Directive& d) {
     exercise.arguments = argument_list(d);
     exercise.dynamic_shared = static_cast<uint32_t>(whole_of(d, "shared", 0, 0, 1 << 20));
     exercise.points = real(d, "points", 1, 0, 1000);
-    expression(d, "check");
+    exercise.check = expression(d, "check");
     shapes(d, exercise);
     return exercise;
 }

@@ -3,48 +3,74 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "core/base/close_enough.h"
-#include "core/scene/figures/expression.h"
-#include "core/scene/figures/figure_name.h"
-#include "core/scene/training/model_figures.h"
+#include "core/scene/cluster/parallel_scene.h"
+#include "core/scene/figures/askable.h"
 
 namespace lockstep::lessons {
 
 using namespace scene;
 
-Result<std::shared_ptr<const SceneResult>> SceneRuns::of(const Scene& scene) {
+namespace {
+
+// The scene that a figure of a prediction is of: @scene:ID, else the step's.
+Result<const Scene*> scene_asked(const Lesson& lesson, size_t step, const FigureName& name) {
+    const std::string id = name.place("scene");
+    const Scene* scene = id.empty() ? scene_at(lesson, step) : scene_named(lesson, id);
+    if (scene) return scene;
+    return Diagnostic{id.empty() ? "no scene stands before this prediction" : fmt::format("no scene has the id '{}'", id)};
+}
+
+bool of_no_scene(const FigureName& name) {  // gpu.sms@gpu:v100, model.layers@model:llama3_8b
+    return (name.base.starts_with("gpu.") && !name.place("gpu").empty()) ||
+           (name.base.starts_with("model.") && !name.place("model").empty());
+}
+
+}  // namespace
+
+Result<SceneResult> SceneRuns::of(const Scene& scene) {
     if (const auto found = results_.find(&scene); found != results_.end()) return found->second;
-    Result<std::shared_ptr<const SceneResult>> result = run_scene(lesson_, scene, options_);
-    if (result) results_[&scene] = result.value();
+    Result<SceneResult> result = run_scene(lesson_, scene, options_);
+    if (result) remember(scene, result.value());
     return result;
 }
 
-void SceneRuns::remember(const Scene& scene, std::shared_ptr<const SceneResult> result) {
-    results_[&scene] = std::move(result);
+void SceneRuns::remember(const Scene& scene, SceneResult result) {
+    results_.insert_or_assign(&scene, std::move(result));
+}
+
+std::optional<Diagnostic> unaskable(const Lesson& lesson, size_t step, const FigureName& name) {
+    if (of_no_scene(name)) return refusal_of({}, name);
+    const Result<const Scene*> scene = scene_asked(lesson, step, name);
+    if (!scene) return scene.error();
+    return refusal_of(askable_figures(lesson, *scene.value()), name.without("scene"));
+}
+
+std::optional<Diagnostic> unaskable(const Lesson& lesson, const Exercise& exercise, const FigureName& name) {
+    const bool by_figures = exercise.file.ends_with(".train") || is_parallel_program(exercise.file);
+    if (name.text == "outputs" && by_figures)
+        return Diagnostic{"training runs and rows of many ranks are judged by figures, not by outputs"};
+    if (name.text == "outputs" || name.text == "reference") return std::nullopt;
+    if (const std::string run = name.place("run"); !run.empty() && run != "reference" && run != "starter")
+        return Diagnostic{fmt::format("unknown run '{}': there are reference and starter", run)};
+    Scene scene;
+    if (is_host_program(exercise.file)) scene.host = exercise.reference;
+    if (is_tensor_program(exercise.file)) scene.tape = exercise.reference;
+    if (is_engine_program(exercise.file)) scene.train = exercise.reference;
+    if (const ParallelKind* kind = parallel_kind_of(exercise.file)) scene.parallel_kind = kind->name;
+    return refusal_of(askable_figures(lesson, scene), name.without("run"));
 }
 
 Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict) {
-    Result<Expression> expression = Expression::parse(predict.of);
-    if (!expression) return expression.error();
-    Result<double> truth = expression.value().evaluate([&](const std::string& full) -> Result<double> {
-        if (std::optional<Result<double>> named = figure_of_named_gpu(full)) return *named;
-        if (std::optional<Result<double>> named = figure_of_named_model(full)) return *named;
-        std::string name = full;
-        const std::string id = take_suffix(name, "scene");
-        const Scene* scene = id.empty() ? scene_at(runs.lesson(), step) : nullptr;
-        if (!id.empty())
-            for (const Step& other : runs.lesson().steps)
-                for (const Scene& candidate : other.scenes)
-                    if (candidate.id == id) scene = &candidate;
-        if (!scene)
-            return Diagnostic{id.empty() ? "no scene stands before this prediction"
-                                         : fmt::format("no scene has the id '{}'", id)};
-        Result<std::shared_ptr<const SceneResult>> result = runs.of(*scene);
+    Result<double> truth = predict.of.evaluate([&](const FigureName& name) -> Result<double> {
+        if (std::optional<Result<double>> known = figure_without_scene(name)) return *known;
+        const Result<const Scene*> scene = scene_asked(runs.lesson(), step, name);
+        if (!scene) return scene.error();
+        const Result<SceneResult> result = runs.of(*scene.value());
         if (!result) return result.error();
-        return figure_of(*result.value(), name);
+        return figure_of(result.value(), name.without("scene"));
     });
     if (truth) return truth;
     Diagnostic d = truth.error();
@@ -53,22 +79,12 @@ Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict) {
 }
 
 bool asks_of_other_gpus(const Predict& predict, const std::vector<std::string>& on_show) {
-    constexpr std::string_view in_names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@:-";
-    bool any = false;
-    for (size_t at = 0; at < predict.of.size();) {
-        if (std::isalpha(static_cast<unsigned char>(predict.of[at])) == 0) {
-            ++at;
-            continue;
-        }
-        const size_t end = std::min(predict.of.size(), predict.of.find_first_not_of(in_names, at));
-        const std::string figure = predict.of.substr(at, end - at);
-        const size_t gpu = figure.find("@gpu:");
-        if (!figure.starts_with("gpu.") || gpu == std::string::npos) return false;
-        if (std::find(on_show.begin(), on_show.end(), figure.substr(gpu + 5)) != on_show.end()) return false;
-        any = true;
-        at = end;
-    }
-    return any;
+    const std::vector<FigureName> names = predict.of.names();
+    return !names.empty() && std::all_of(names.begin(), names.end(), [&](const FigureName& name) {
+        const std::string gpu = name.place("gpu");
+        return name.base.starts_with("gpu.") && !gpu.empty() &&
+               std::find(on_show.begin(), on_show.end(), gpu) == on_show.end();
+    });
 }
 
 bool agrees(const Predict& predict, const Answer& answer, double truth) {

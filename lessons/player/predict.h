@@ -1,4 +1,5 @@
-// The truth of a prediction: `of=` is an expression over figures that the engine computed; nothing in a lesson states them.
+// The truth of a prediction: `of=` is an expression over figures that the engine computed (core/scene/figures/figures.h), of
+// the step's scene or with @scene:ID of another; nothing in a lesson states them.
 #pragma once
 #include <map>
 
@@ -12,16 +13,21 @@ class SceneRuns {
   public:
     explicit SceneRuns(const Lesson& lesson, scene::RunOptions options = {})
         : lesson_(lesson), options_(std::move(options)) {}
-    Result<std::shared_ptr<const scene::SceneResult>> of(const scene::Scene& scene);
+    Result<scene::SceneResult> of(const scene::Scene& scene);
     const Lesson& lesson() const { return lesson_; }
     // Takes a result that somebody else made, such as the app's worker.
-    void remember(const scene::Scene& scene, std::shared_ptr<const scene::SceneResult> result);
+    void remember(const scene::Scene& scene, scene::SceneResult result);
 
   private:
     const Lesson& lesson_;
     scene::RunOptions options_;
-    std::map<const scene::Scene*, std::shared_ptr<const scene::SceneResult>> results_;
+    std::map<const scene::Scene*, scene::SceneResult> results_;
 };
+
+// Why a prediction of this step, or an exercise's check=, cannot ask for this figure, in a sentence with the nearest name.
+// Nothing: it can, as far as can be told before anything runs.
+std::optional<Diagnostic> unaskable(const Lesson& lesson, size_t step, const scene::FigureName& name);
+std::optional<Diagnostic> unaskable(const Lesson& lesson, const Exercise& exercise, const scene::FigureName& name);
 
 // The prediction's truth at this step of the lesson; runs what has not run yet.
 Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict);

@@ -31,8 +31,8 @@ TEST_CASE("every scene's kernel leaves the memory of a functional run, whatever 
             for (const Scene& scene : step.scenes) {
                 if (scene.kernel.empty() || !scene.expect.empty()) continue;  // a fault or a race is what it shows
                 INFO(lesson.id << " " << scene.kernel << " of " << scene.file);
-                const auto scene_result = run_scene(lesson, scene).value();
-                const model::KernelRun& run = *scene_result->kernel;
+                const auto scene_result = run_scene(lesson, scene).value().as<KernelResult>();
+                const model::KernelRun& run = *scene_result->run;
                 REQUIRE(run.before);
                 const auto& code =
                     run.program->instructions;  // one that asks an mbarrier again and again asks as often as it must

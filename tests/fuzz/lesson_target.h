@@ -11,7 +11,7 @@ inline void try_expression(const std::string& text) {
     const auto expression = scene::Expression::parse(text);
     if (!expression) return must_be_a_sentence(expression.error());
     double next = 0;
-    const auto value = expression.value().evaluate([&](const std::string&) -> Result<double> { return next++; });
+    const auto value = expression.value().evaluate([&](const scene::FigureName&) -> Result<double> { return next++; });
     must(value.ok(), "an expression whose names all have values has none");
     must(!expression.value().clauses().empty(), "an expression without clauses");
     for (const scene::Expression& clause : expression.value().clauses())
@@ -41,10 +41,10 @@ inline size_t try_lesson(std::string_view input) {  // how many steps it has
         must(lessons::word_count(step.prose) >= 0, "fewer than no words");
         for (const lessons::Predict& predict : step.predicts) {
             must(predict.answers.size() >= 2, "a prediction without a choice");
-            try_expression(predict.of);
+            try_expression(predict.of.text());
         }
         for (const lessons::Exercise& exercise : step.exercises) {
-            try_expression(exercise.check);
+            try_expression(exercise.check.text());
             must(!exercise.shapes.empty(), "an exercise without a shape");
             try_filled(exercise.grid, variables);
             try_filled(exercise.block, variables);

@@ -1,6 +1,7 @@
 // What the fuzzer does with tensor programs: parse and run them on the host, within small bounds. What ran has the figures
 // that its text promises; what was refused was so in a sentence.
 #pragma once
+#include "core/scene/figures/figures.h"
 #include "core/scene/tape/tape_program.h"
 #include "tests/fuzz/arguments_target.h"
 
@@ -25,7 +26,7 @@ inline size_t try_tape(std::string_view input) {  // how many steps ran
     const auto steps = static_cast<size_t>(text.value().steps);
     must(run.loss.size() == steps && run.history.size() == steps + 1, "a step without its values");
     must(run.step != nullptr, "a run without its last step");
-    must(scene::tape_figure(run, "steps").ok() && scene::tape_figure(run, "ops").ok(), "a run without figures");
+    must(scene::figure_of(run, "steps").ok() && scene::figure_of(run, "ops").ok(), "a run without figures");
     for (const scene::TapeHessian& hessian : run.hessians)
         must(hessian.values.size() == hessian.in.size() * hessian.in.size(), "a Hessian that is not square");
     if (run.anomaly) must(!scene::anomaly_text(run).empty(), "an anomaly without words");

@@ -741,7 +741,7 @@ struct RowsDesk : test::Desk {  // a lesson's step with a scene of rows, a quest
     RowsDesk(const char* kind, const char* rows, const char* view, bool asks) {
         const auto ran = scene::run_parallel_scene(kind, rows, {"lesson.md", 1, 1}, {});
         REQUIRE(ran.ok());
-        result.parallel = ran.value();
+        result.of = ran.value();
         auto snapshot = std::make_shared<Snapshot>();
         snapshot->cluster = scene::cluster_picture(result, "C10, step 1");
         auto lesson = std::make_shared<lessons::Lesson>();

@@ -317,7 +317,7 @@ TEST_CASE("while a prediction is open neither sectors nor banks are told") {
     auto lesson = std::make_shared<lessons::Lesson>();
     lessons::Step step;
     lessons::Predict predict;
-    predict.of = "sectors_per_request";
+    predict.of = scene::Expression::parse("sectors_per_request").value();
     step.predicts = {predict};
     lesson->steps = {step};
     desk.session.lesson.lesson = lesson;
@@ -650,7 +650,7 @@ TEST_CASE("while a lesson asks how many passes, no remedy stands beside the requ
     auto lesson = std::make_shared<lessons::Lesson>();
     lessons::Step first, second;
     lessons::Predict predict;
-    predict.of = "shared_passes_per_request@line:6";
+    predict.of = scene::Expression::parse("shared_passes_per_request@line:6").value();
     second.predicts = {predict};
     lesson->steps = {first, second};
     desk.session.lesson.lesson = lesson;

@@ -167,7 +167,7 @@ TEST_CASE("what fusion made is hidden while a lesson asks how much it fused") {
     test::Desk desk(SessionOptions{.lesson = "B11", .lesson_step = 11});
     desk.session.workspace = "learn";
     desk.settle();
-    REQUIRE(desk.session.lesson.lesson->steps[11].predicts[0].of == "launches");
+    REQUIRE(desk.session.lesson.lesson->steps[11].predicts[0].of.text() == "launches");
     CHECK(desk.shell.describe("code").find("fused_") == std::string::npos);
     CHECK(!desk.shows("fused_"));
     CHECK(!desk.shows("kernels as one"));

@@ -148,10 +148,10 @@ TEST_CASE("where the outputs are wrong for a race, the race is told") {
 }
 
 TEST_CASE("an element that is no number is not the output's first") {
-    SceneResult result;
+    KernelResult result;
     auto run = std::make_shared<model::KernelRun>();
     run->program = std::make_shared<ptx::Program>();
-    result.kernel = run;
+    result.run = run;
     result.outputs.push_back({DType::f32, {2}, std::vector<std::byte>(8)});
     CHECK(figure_of(result, "output[1]").value() == 0);
     for (const char* wrong : {"output[99999999999999999999999]", "output[-1]", "output[]", "output[2]", "issues@line:one"})
@@ -202,7 +202,8 @@ TEST_CASE("counters are judged too: right outputs from split warps are not enoug
         check_submission(lesson, exercise, ptx_of(lesson, "solution/ptx/sort_work.ptx"), "sort_work.ptx").value();
     CHECK(solution.passed);
     REQUIRE(solution.timed != nullptr);
-    CHECK(solution.timed->kernel->result.warp_instructions < starter.timed->kernel->result.warp_instructions);
+    CHECK(solution.timed->as<KernelResult>()->run->result.warp_instructions <
+          starter.timed->as<KernelResult>()->run->result.warp_instructions);
 }
 
 TEST_CASE("running a lesson computes every truth, the same every time, and says it as JSON") {

@@ -23,13 +23,9 @@ double truth(const std::string& of) {
     return truth_of(runs, 0, lesson.steps[0].predicts[0]).value();
 }
 std::string error_of(const std::string& of) {
-    const Lesson lesson =
-        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n| 2 | b\n:::\n",
-                     "lesson.md")
-            .value();
-    SceneRuns runs(lesson);
-    const Result<double> figure = truth_of(runs, 0, lesson.steps[0].predicts[0]);
-    return figure ? "no error" : figure.error().message;
+    const Result<Lesson> lesson = parse_lesson(
+        head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n| 2 | b\n:::\n", "lesson.md");
+    return lesson ? "no error" : lesson.error().message;
 }
 
 }  // namespace
@@ -50,7 +46,7 @@ TEST_CASE("a mistyped GPU or figure is named, with the nearest known one") {
 TEST_CASE("a question about the rows of GPUs that no picture shows needs nothing hidden") {
     const auto others = [](const std::string& of) {
         Predict predict;
-        predict.of = of;
+        predict.of = Expression::parse(of).value();
         return asks_of_other_gpus(predict, {"h100", "a100"});
     };
     CHECK(others("gpu.sms@gpu:v100 * gpu.warps_per_sm@gpu:v100 * 32"));
@@ -67,16 +63,15 @@ TEST_CASE("a load's latency without other traffic is the GPU row's figure") {
     const Lesson lesson = lesson_named("A07").value();
     SceneRuns runs(lesson);
     const auto result = runs.of(*scene_named(lesson, "ladder")).value();
-    const model::GpuSpec& gpu = result->kernel->gpu;
-    CHECK(figure_of(*result, "load_latency@line:24").value() == gpu.shared_latency.value);
-    CHECK(figure_of(*result, "load_latency@line:30").value() == gpu.l1_latency.value);
-    CHECK(figure_of(*result, "load_latency@line:33").value() == gpu.l2_latency.value);
-    CHECK(figure_of(*result, "load_latency@line:36").value() >= gpu.dram_latency.value);
-    CHECK_FALSE(figure_of(*result, "load_latency@line:37").ok());
-    CHECK(figure_of(*result, "accesses@space:const").value() == 16);
-    CHECK(figure_of(*result, "accesses@space:local").value() == 32 + 16);
-    CHECK(figure_of(*result, "accesses@space:nowhere").error().message.find("there are global, shared") !=
-          std::string::npos);
+    const model::GpuSpec& gpu = result.as<KernelResult>()->run->gpu;
+    CHECK(figure_of(result, "load_latency@line:24").value() == gpu.shared_latency.value);
+    CHECK(figure_of(result, "load_latency@line:30").value() == gpu.l1_latency.value);
+    CHECK(figure_of(result, "load_latency@line:33").value() == gpu.l2_latency.value);
+    CHECK(figure_of(result, "load_latency@line:36").value() >= gpu.dram_latency.value);
+    CHECK_FALSE(figure_of(result, "load_latency@line:37").ok());
+    CHECK(figure_of(result, "accesses@space:const").value() == 16);
+    CHECK(figure_of(result, "accesses@space:local").value() == 32 + 16);
+    CHECK(figure_of(result, "accesses@space:nowhere").error().message.find("there are global, shared") != std::string::npos);
 }
 
 TEST_CASE("a scene is compared with another kernel scene of its lesson, wherever that stands") {

@@ -33,7 +33,7 @@ TEST_CASE("exercises on programs and on training runs are judged by what ran") {
     cube.id = "cube";
     cube.file = "cube.tape";
     cube.reference = "solution/cube.tape";
-    cube.check = "outputs == reference && gradcheck.wrong == 0";
+    cube.check = scene::Expression::parse("outputs == reference && gradcheck.wrong == 0").value();
     cube.inputs = {{.random = 3}};
     const auto judged = [&](const Exercise& exercise, const std::string& text) {
         const auto report = check_submission(lesson, exercise, text, exercise.file);
@@ -56,7 +56,7 @@ TEST_CASE("exercises on programs and on training runs are judged by what ran") {
     Exercise rate = cube;
     rate.file = "rate.train";
     rate.reference = "solution/rate.train";
-    rate.check = "mean_loss <= 0.2 * first_loss && steps <= 40";
+    rate.check = scene::Expression::parse("mean_loss <= 0.2 * first_loss && steps <= 40").value();
     CHECK(judged(rate, "linear_regression steps=40 batch=32 lr=0.2\n").passed);
     CHECK(!judged(rate, "linear_regression steps=40 batch=32 lr=0.001\n").passed);
     CHECK(!judged(rate, "linear_regression steps=400 batch=32 lr=0.02\n").passed);
@@ -89,7 +89,9 @@ malloc dy f32[4096]
     exercise.id = "task";
     exercise.file = "task.host";
     exercise.reference = "solution/task.host";
-    exercise.check = "outputs == reference && hazards == 0 && total_us <= 1.01 * total_us@run:reference";
+    exercise.check =
+        scene::Expression::parse("outputs == reference && hazards == 0 && total_us <= 1.01 * total_us@run:reference")
+            .value();
     exercise.inputs = {{.random = 3}};
     const auto lines = [&](const std::string& text) {
         const auto report = check_submission(lesson, exercise, text, "task.host");

@@ -39,11 +39,11 @@ std::string error_of(const std::string& text) {
 double value_of(const std::string& text) {
     return Expression::parse(text)
         .value()
-        .evaluate([](const std::string& name) -> Result<double> {
-            if (name == "n") return 25.0;
-            if (name == "cycles@line:7") return 100.0;
-            if (name == "nothing") return std::nan("");
-            return Diagnostic{"unknown " + name};
+        .evaluate([](const FigureName& name) -> Result<double> {
+            if (name.text == "n") return 25.0;
+            if (name.text == "cycles@line:7") return 100.0;
+            if (name.text == "nothing") return std::nan("");
+            return Diagnostic{"unknown " + name.text};
         })
         .value();
 }

@@ -6,6 +6,7 @@
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/base/rng.h"
+#include "core/scene/figures/figures.h"
 #include "core/scene/host/host_program.h"
 #include "tests/catch.h"
 
@@ -61,7 +62,7 @@ struct OwnKernels {
 };
 
 double figure(const std::shared_ptr<const HostRun>& run, const std::string& name) {
-    return host_figure(*run, name).value();
+    return figure_of(*run, name).value();
 }
 
 }  // namespace
@@ -179,7 +180,7 @@ free   dy
         if (kernel) cycles += static_cast<double>(kernel->result.cycles);
     CHECK(figure(made, "kernel_us") == Approx(cycles / gpu.boost_mhz));
     CHECK(figure(made, "overlap") == 0);
-    CHECK_THAT(host_figure(*made, "totl_us").error().message, Contains("did you mean 'total_us'"));
+    CHECK_THAT(figure_of(*made, "totl_us").error().message, Contains("did you mean 'total_us'"));
 }
 
 TEST_CASE("what nothing orders is named, and its values are those of the timeline, not of the text") {
@@ -348,8 +349,8 @@ TEST_CASE("an element or a line that is no number is refused, not taken for the 
     CHECK(figure(made, "y[0]") == 0);
     for (const char* wrong :
          {"y[99999999999999999999999]", "y[-1]", "y[]", "y[0x]", "us@line:4x", "us@line:99999999999999999999"})
-        CHECK_FALSE(host_figure(*made, wrong).ok());
-    CHECK_THAT(host_figure(*made, "y[99999999999999999999999]").error().message,
+        CHECK_FALSE(figure_of(*made, wrong).ok());
+    CHECK_THAT(figure_of(*made, "y[99999999999999999999999]").error().message,
                Contains("'99999999999999999999999' is no whole number that could be meant here"));
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/rng.h"
 #include "core/scene/cluster/parallel_picture.h"
 #include "core/scene/figures/figure_table.h"
+#include "core/scene/figures/figures.h"
 #include "tests/catch.h"
 
 namespace scene_parallel_test {
@@ -20,7 +21,7 @@ std::shared_ptr<const ParallelScene> scene_of(const std::string& kind, const std
     return scene.value();
 }
 double figure(const std::shared_ptr<const ParallelScene>& scene, const std::string& name) {
-    const Result<double> value = parallel_figure(*scene, name);
+    const Result<double> value = figure_of(*scene, name);
     if (!value) FAIL(render(value.error()));
     return value.value();
 }
@@ -152,7 +153,7 @@ TEST_CASE("tensors cut over a mesh come back whole, with the collective that the
 
 TEST_CASE("the rows of a scene are a table, and what the cluster's pictures show") {
     SceneResult result;
-    result.parallel = scene_of("schedule", "gpipe ranks=4 microbatches=8; 1f1b; zb-h1");
+    result.of = scene_of("schedule", "gpipe ranks=4 microbatches=8; 1f1b; zb-h1");
     const auto picture = cluster_picture(result, "C06, step 3");
     REQUIRE(picture);
     CHECK(picture->source == "C06, step 3");
@@ -162,15 +163,15 @@ TEST_CASE("the rows of a scene are a table, and what the cluster's pictures show
     CHECK(figure_text(picture->table->rows[0].values[1], picture->table->columns[1].unit) == "27.27");
     REQUIRE(picture->schedules.size() == 2);  // the first and the last
     CHECK(picture->schedules[1].kind == "zb-h1");
-    CHECK(picture->schedules[1].run.total == figure(result.parallel, "total@row:zb_h1"));
-    result.parallel = scene_of("collective", "ring ranks=4 bytes=4000");
-    CHECK(cluster_picture(result, "")->collective.run.total_us == figure(result.parallel, "time_us"));
-    result.parallel = scene_of("mesh", "tensor mesh=x:3,y:2 shape=6x4 layout=x,y to=-,-");
+    CHECK(picture->schedules[1].run.total == figure(result.as<ParallelScene>(), "total@row:zb_h1"));
+    result.of = scene_of("collective", "ring ranks=4 bytes=4000");
+    CHECK(cluster_picture(result, "")->collective.run.total_us == figure(result.as<ParallelScene>(), "time_us"));
+    result.of = scene_of("mesh", "tensor mesh=x:3,y:2 shape=6x4 layout=x,y to=-,-");
     const auto mesh = cluster_picture(result, "");
     REQUIRE(mesh->mesh.before.size() == 6);
     CHECK(mesh->mesh.before[3].rows.count == 2);
-    CHECK(static_cast<double>(mesh->mesh.bytes()) == figure(result.parallel, "bytes"));
-    CHECK(cluster_picture({}, "") == nullptr);
+    CHECK(static_cast<double>(mesh->mesh.bytes()) == figure(result.as<ParallelScene>(), "bytes"));
+    CHECK(cluster_picture(SceneResult{std::make_shared<const KernelResult>()}, "") == nullptr);
     CHECK(figure_text(1234567, "") == "1,234,567");
     CHECK(figure_text(1704123.4, "") == "1,704,123");
     CHECK(figure_text(64e6, "B") == "64 MB");
@@ -185,8 +186,8 @@ TEST_CASE("mistakes in rows name the setting and what would be right") {
     CHECK_THAT(refusal_of("schedule", "1f1b slow=9:2"), Contains("RANK:FACTOR"));
     CHECK_THAT(refusal_of("schedule", "  ;;\n# nothing"), Contains("nothing stands here"));
     CHECK_THAT(refusal_of("poem", "1f1b"), Contains("no scenes of the kind"));
-    CHECK_FALSE(parallel_figure(*scene_of("schedule", "1f1b"), "total@row:gpipe"));
-    CHECK_FALSE(parallel_figure(*scene_of("schedule", "1f1b"), "totl"));
+    CHECK_FALSE(figure_of(*scene_of("schedule", "1f1b"), "total@row:gpipe"));
+    CHECK_FALSE(figure_of(*scene_of("schedule", "1f1b"), "totl"));
 }
 
 TEST_CASE("no text harms the reader of rows") {

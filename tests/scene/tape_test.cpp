@@ -8,9 +8,9 @@
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "core/scene/figures/figures.h"
 #include "core/scene/tape/tape_program.h"
 #include "core/scene/training/cheaper_runs.h"
-#include "core/scene/training/model_figures.h"
 #include "core/scene/training/training_runs.h"
 #include "tests/catch.h"
 
@@ -31,7 +31,7 @@ std::shared_ptr<const TapeRun> run_text(const std::string& text, const std::stri
     return run.value();
 }
 double value(const std::shared_ptr<const TapeRun>& run, const std::string& name) {
-    const Result<double> found = tape_figure(*run, name);
+    const Result<double> found = figure_of(*run, name);
     if (!found) FAIL(render(found.error()));
     return found.value();
 }
@@ -150,7 +150,7 @@ TEST_CASE("a watched program names the first value that is not finite, its op an
     const auto fine = watched("param x = 2\nz = log(x)\nbackward z\n");
     CHECK(!fine->anomaly);
     CHECK(value(fine, "anomaly.found") == 0);
-    CHECK(!tape_figure(*fine, "anomaly.line"));
+    CHECK(!figure_of(*fine, "anomaly.line"));
 }
 
 TEST_CASE("the longest chain of a recurrence grows with its length, that of attention does not") {
@@ -180,10 +180,7 @@ update 0.1
 )";
     std::map<std::string, std::shared_ptr<const TapeRun>> runs;
     const auto figure = [&](const std::string& mode, const std::string& name) {
-        SceneResult result;
-        result.tape = runs[mode];
-        result.step = runs[mode]->step;
-        const Result<double> found = figure_of(result, name);
+        const Result<double> found = figure_of(*runs[mode], name);
         if (!found) FAIL(render(found.error()));
         return found.value();
     };
@@ -278,10 +275,9 @@ TEST_CASE("training runs are told by their curves") {
     const auto runs = run_training(specs.value(), {.gpu = "teaching"});
     REQUIRE(runs.ok());
     const auto figure = [&](const std::string& name) {
-        const auto found = training_run_figure(runs.value(), name);
-        REQUIRE(found.has_value());
-        if (!*found) FAIL(render(found->error()));
-        return found->value();
+        const Result<double> found = figure_of(runs.value(), name);
+        if (!found) FAIL(render(found.error()));
+        return found.value();
     };
     CHECK(figure("steps") == 40);
     CHECK(figure("loss") < figure("loss@curve:small"));
@@ -290,7 +286,7 @@ TEST_CASE("training runs are told by their curves") {
     CHECK(figure("diverged@curve:large") == 1);
     CHECK(runs.value().step->loss == figure("loss"));  // the step that was run again is the same, bit for bit
     CHECK(!runs.value().step->nodes.empty());
-    CHECK(!training_run_figure(runs.value(), "launches").has_value());
+    CHECK(figure("launches") == static_cast<double>(runs.value().step->launches.size()));  // of the last step
     for (const auto& [text, words] : {std::pair{"mpl steps=3", "did you mean 'mlp'?"},
                                       {"mlp stesp=3", "did you mean 'stesp=3='?"},
                                       {"mlp steps=0", "from 1 to 2000"},
@@ -307,10 +303,9 @@ TEST_CASE("cheaper forms are told by the rows of their table") {
         run_cheaper("cheaper int8 mlp steps=20 test=100", {"lesson.md", 1, 1}, 3, {.keep_values = false});
     if (!runs) FAIL(render(runs.error()));
     const auto figure = [&](const std::string& name) {
-        const auto found = training_run_figure(runs.value(), name);
-        REQUIRE(found);
-        if (!*found) FAIL(render(found->error()));
-        return found->value();
+        const Result<double> found = figure_of(runs.value(), name);
+        if (!found) FAIL(render(found.error()));
+        return found.value();
     };
     CHECK(runs.value().runs.size() == 1);
     CHECK(figure("steps") == 20);
@@ -319,7 +314,7 @@ TEST_CASE("cheaper forms are told by the rows of their table") {
     CHECK(figure("bytes_ratio@row:int8_weights_per_channel") ==
           Approx((784 * 128 + 128 * 10 + 4 * (128 + 10) * 2) / (4 * 101770.0)).epsilon(1e-9));
     CHECK(figure("quality@row:int8_weights_per_channel") <= 1);
-    CHECK_FALSE(*training_run_figure(runs.value(), "quality@row:int4"));
+    CHECK_FALSE(figure_of(runs.value(), "quality@row:int4"));
     const auto wrong = [](const std::string& text) {
         const Result<TrainingRuns> made = run_cheaper(text, {"lesson.md", 1, 1}, 3, {});
         return made ? std::string("no mistake") : render(made.error());

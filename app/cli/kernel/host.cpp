@@ -12,6 +12,7 @@
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/streams/streams.h"
+#include "core/scene/figures/figures.h"
 #include "core/scene/host/host_program.h"
 
 namespace lockstep::cli {
@@ -23,7 +24,7 @@ Json to_json(const scene::HostRun& run) {
     Json json;
     json["gpu"] = run.gpu.name;
     for (const char* figure : {"total_us", "work_us", "copy_us", "kernel_us", "host_work_us", "overlap", "speedup"})
-        json[figure] = json_number(scene::host_figure(run, figure).value());
+        json[figure] = json_number(scene::figure_of(run, figure).value());
     json["operations"] = Json::array();
     for (size_t i = 0; i < run.program.operations.size(); ++i) {
         const model::HostOperation& asked = run.program.operations[i];

@@ -45,8 +45,9 @@ int64_t place_of_line(const Snapshot& snapshot, int32_t focused, int line) {
 
 // The line of the scene's kernel that a question is about; 0: none.
 int line_asked(const lessons::Predict& predict) {
-    const size_t at = predict.of.find("@line:");
-    return at == std::string::npos ? 0 : std::atoi(predict.of.c_str() + at + 6);
+    for (const scene::FigureName& name : predict.of.names())
+        if (const std::string line = name.place("line"); !line.empty()) return std::atoi(line.c_str());
+    return 0;
 }
 
 // Number of the first instruction that other lanes execute than those that began.
@@ -368,7 +369,7 @@ void Shell::reveal(const Snapshot& snapshot) {
             const int line = line_asked(predict);
             if (line > 0) until = std::max<int64_t>(1, issue_of_line(snapshot, line));
             // Code of other lines may stand behind the branch: lanes that are asked about stay hidden from there on.
-            if (line > 0 && predict.of.find("lanes") != std::string::npos)
+            if (line > 0 && predict.of.text().find("lanes") != std::string::npos)
                 until = std::min(until, std::max<int64_t>(1, change_of_lanes(*snapshot.history)));
         }
     if (open) session.reveal_steps = std::max<int64_t>(until, 0);

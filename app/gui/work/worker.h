@@ -74,7 +74,7 @@ struct Session::Worker {
     std::shared_ptr<const model::KernelRun> launched, traceless;
     std::unique_ptr<model::Replay> replay;
     std::shared_ptr<const lessons::Lesson> lesson;
-    std::map<const scene::Scene*, std::shared_ptr<const scene::SceneResult>> scene_results;  // of the open lesson
+    std::map<const scene::Scene*, scene::SceneResult> scene_results;  // of the open lesson
     int lesson_step = 0;
     std::string lesson_gpu;                          // chosen by hand; empty: the lesson's own
     scene::ClusterTrainer ranks;                     // the Cluster workspace's training run
@@ -152,6 +152,7 @@ struct Session::Worker {
     void close_lesson();
     void show_lesson_step(int step);
     void show_host(const scene::HostRun& host, const Focus& look_at);
+    const scene::SceneResult& result_of(const scene::Scene& scene);  // runs it where it has not run yet
     void show_training(const scene::SceneResult& shown, int32_t launch);
     void lock_prediction(int64_t index);
     void check_exercise();

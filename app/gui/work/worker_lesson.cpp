@@ -54,8 +54,8 @@ std::shared_ptr<const nn::StepRecord> with_followed(const std::shared_ptr<const 
 // The losses of a training scene's runs, or of a tensor program's steps.
 std::vector<Curve> curves_of(const scene::SceneResult& shown) {
     std::vector<Curve> curves;
-    if (shown.training)
-        for (const scene::TrainedRun& run : shown.training->runs) {
+    if (const auto training = shown.as<scene::TrainingRuns>())
+        for (const scene::TrainedRun& run : training->runs) {
             Curve& curve = curves.emplace_back();
             curve.name = run.loss.size() == 1 ? "one step" : run.spec.name;
             std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
@@ -68,8 +68,8 @@ std::vector<Curve> curves_of(const scene::SceneResult& shown) {
                 curve.measure = measure.unit.empty() ? measure.name : measure.name + ", " + measure.unit;
             }
         }
-    if (shown.parallel)
-        for (const scene::ParallelRow& row : shown.parallel->rows) {
+    if (const auto parallel = shown.as<scene::ParallelScene>())
+        for (const scene::ParallelRow& row : parallel->rows) {
             if (row.losses.empty()) continue;
             Curve& curve = curves.emplace_back();
             curve.name = row.name;
@@ -77,11 +77,11 @@ std::vector<Curve> curves_of(const scene::SceneResult& shown) {
             curve.loss = row.losses;
             curve.total_steps = static_cast<int64_t>(row.losses.size());
         }
-    if (shown.tape &&
-        std::any_of(shown.tape->loss.begin(), shown.tape->loss.end(), [](double v) { return std::isfinite(v); })) {
+    const auto tape = shown.as<scene::TapeRun>();
+    if (tape && std::any_of(tape->loss.begin(), tape->loss.end(), [](double v) { return std::isfinite(v); })) {
         Curve& curve = curves.emplace_back();
-        curve.name = shown.tape->loss.size() == 1 ? "one step" : "loss";
-        curve.loss = shown.tape->loss;
+        curve.name = tape->loss.size() == 1 ? "one step" : "loss";
+        curve.loss = tape->loss;
         curve.total_steps = static_cast<int64_t>(curve.loss.size());
     }
     return curves;
@@ -154,6 +154,12 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
     show_lesson_step(step);
 }
 
+const scene::SceneResult& Session::Worker::result_of(const scene::Scene& scene) {
+    const auto known = scene_results.find(&scene);
+    if (known != scene_results.end()) return known->second;
+    return scene_results.emplace(&scene, scene::run_scene(*lesson, scene, run_options()).value()).first->second;
+}
+
 void Session::Worker::show_lesson_step(int step) {
     own = false;
     lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
@@ -166,13 +172,9 @@ void Session::Worker::show_lesson_step(int step) {
          : !scene->tape.empty()   ? "running " + scene->tape + " on the modelled " + upper(ran_on)
          : scene->train.empty()   ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
                                   : "training");
-    auto& known = scene_results[scene];
-    if (!known) {
-        auto result = scene::run_scene(*lesson, *scene, run_options());
-        if (!result.ok()) throw Failure(result.error());
-        known = std::move(result.value());
-    }
-    const scene::SceneResult& shown = *known;
+    const scene::SceneResult& shown = result_of(*scene);
+    const auto kernel = shown.as<scene::KernelResult>();
+    const auto trained = shown.as<scene::TrainingRuns>();
     Focus look_at;
     look_at.warp = number_after(scene->focus, "warp:");
     look_at.line = number_after(scene->focus, "line:");
@@ -180,33 +182,26 @@ void Session::Worker::show_lesson_step(int step) {
     if (auto picture = scene::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1)))
         draft.cluster = std::move(picture);
     draft.generations.reset();
-    if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
+    if (kernel && !kernel->generations.empty()) draft.generations = {kernel, &kernel->generations};
     draft.step.reset();
-    draft.host = shown.host;
-    draft.tape = shown.tape;
+    draft.host = shown.as<scene::HostRun>();
+    draft.tape = shown.as<scene::TapeRun>();
     draft.first_step.reset();
-    draft.curves.clear();
-    if (shown.parallel || shown.step) draft.curves = curves_of(shown);
+    draft.curves = curves_of(shown);
     // Beside rows of figures no graph stands: the curves are of whole runs.
-    if (shown.step && !(shown.training && shown.training->comparison)) show_training(shown, look_at.launch);
-    if (shown.host) show_host(*shown.host, look_at);
+    if (shown.step() && !(trained && trained->comparison)) show_training(shown, look_at.launch);
+    if (draft.host) show_host(*draft.host, look_at);
     draft.other.reset();
     if (const scene::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
         busy("running " + other->kernel + ", to compare with");
-        auto& kept = scene_results[other];
-        if (!kept) {
-            auto result = scene::run_scene(*lesson, *other, run_options());
-            if (!result.ok()) throw Failure(result.error());
-            kept = std::move(result.value());
-        }
-        draft.other = kept->kernel;
+        if (const auto beside = result_of(*other).as<scene::KernelResult>()) draft.other = beside->run;
     }
-    if (shown.kernel) show_kernel(shown.kernel, scene->kernel + "  (kernel 1 of 1)", look_at);
+    if (kernel) show_kernel(kernel->run, scene->kernel + "  (kernel 1 of 1)", look_at);
     // A race is told in every step that shows it, but not where it is asked about.
-    if (shown.kernel && !shown.kernel->result.fault && !shown.kernel->result.reports.empty()) {
+    if (kernel && !kernel->run->result.fault && !kernel->run->result.reports.empty()) {
         draft.problem.reset();
         if (lesson->steps[static_cast<size_t>(lesson_step)].predicts.empty())
-            draft.problem = Diagnostic{simt::render(shown.kernel->result.reports.front())};
+            draft.problem = Diagnostic{simt::render(kernel->run->result.reports.front())};
     }
     const std::lock_guard lock(mutex);
     results.gpu = ran_on;
@@ -214,19 +209,20 @@ void Session::Worker::show_lesson_step(int step) {
 
 // A training step or a tensor program's: its curves, and one of its kernels, the longest where none is asked for.
 void Session::Worker::show_training(const scene::SceneResult& shown, int32_t launch) {
-    draft.tape = shown.tape;
-    draft.step = with_followed(shown.step);
+    const auto training_runs = shown.as<scene::TrainingRuns>();
+    draft.tape = shown.as<scene::TapeRun>();
+    draft.step = with_followed(shown.step());
     draft.first_step = draft.step;
     draft.curves = curves_of(shown);
     draft.written.clear();
     draft.symbols.reset();
-    if (shown.training && !shown.training->runs.empty())
-        if (const scene::TrainedRun& run = shown.training->runs.front(); !run.text.empty()) {
+    if (training_runs && !training_runs->runs.empty())
+        if (const scene::TrainedRun& run = training_runs->runs.front(); !run.text.empty()) {
             draft.written = {{static_cast<int64_t>(run.loss.size()) - 1, run.text}};
             if (const std::string data(nn::model_named(run.spec.options.model).data); !data.empty())
                 draft.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
         }
-    const auto& launches = shown.step->launches;
+    const auto& launches = draft.step->launches;
     const auto longest =
         std::max_element(launches.begin(), launches.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
     if (launch < 0 || launch >= static_cast<int32_t>(launches.size()))
@@ -263,8 +259,7 @@ void Session::Worker::lock_prediction(int64_t index) {
     try {
         busy("working out the answer");
         lessons::SceneRuns runs(*lesson, run_options());
-        for (const auto& [scene, result] : scene_results)
-            if (result) runs.remember(*scene, result);
+        for (const auto& [scene, result] : scene_results) runs.remember(*scene, result);
         const auto truth = lessons::truth_of(runs, static_cast<size_t>(lesson_step), predict);
         if (!truth.ok()) throw Failure(truth.error());
         told.value = truth.value();
@@ -290,13 +285,12 @@ void Session::Worker::check_exercise() {
     // One sentence a line: the source and its caret are in the learner's editor, at the line that the sentence names.
     std::vector<std::string> lines = report.value().lines;
     for (std::string& line : lines) line = line.substr(0, line.find('\n'));
-    if (report.value().timed && report.value().timed->host) {
-        draft.host = report.value().timed->host;
-        show_host(*draft.host, draft.look_at);
+    if (const std::optional<scene::SceneResult>& timed = report.value().timed) {
+        if (const auto host = timed->as<scene::HostRun>()) draft.host = host, show_host(*host, draft.look_at);
+        if (timed->step()) show_training(*timed, -1);
+        if (const auto kernel = timed->as<scene::KernelResult>())
+            show_kernel(kernel->run, exercises.front().kernel + "  (your kernel)", draft.look_at);
     }
-    if (report.value().timed && report.value().timed->step) show_training(*report.value().timed, -1);
-    if (report.value().timed && report.value().timed->kernel)
-        show_kernel(report.value().timed->kernel, exercises.front().kernel + "  (your kernel)", draft.look_at);
     const std::lock_guard lock(mutex);
     results.report = Results::Report{lesson_step, std::move(lines), report.value().passed};
 }

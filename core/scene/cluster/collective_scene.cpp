@@ -5,12 +5,6 @@
 //   settings: operation (all_reduce) ranks bytes; link (nvlink4, ib-edr, 10gbe ...), its latency (us) and gigabytes (a
 //             second); topology (ideal, ring, two_level ...) with inner (link), node_size, adapters; root pieces servers;
 //             slow=RANK:FACTOR
-//   figures:  rounds, chunks, messages (all of them), messages_per_rank (the most), bytes_per_rank (the most that one rank
-//             sends; bytes_sent@rank:N), received_per_rank (the most; received@rank:N), total_bytes, share (bytes_per_rank
-//             over the buffer), fan_in (the most messages that arrive at one rank in one round), time_us, formula_us (where
-//             one holds), bus_gigabytes (a second, as nccl-tests count), ranks, bytes, latency, gigabytes, node_size,
-//             adapters, wrong (elements that are not the sum, of all ranks, run on small whole numbers; all-reduce, at most
-//             16 ranks)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +83,73 @@ double wrong_sums(const comm::Collective& list) {
     return std::accumulate(wrong.begin(), wrong.end(), 0.0);
 }
 
+struct TimedCollective {
+    const comm::Collective& list;
+    const comm::CollectiveRun& run;
+    const comm::TopologyShape& place;
+    double bytes = 0;  // of the buffer
+    bool own = false;
+};
+
+double most(const std::vector<int64_t>& by_rank) {
+    return by_rank.empty() ? 0 : static_cast<double>(*std::max_element(by_rank.begin(), by_rank.end()));
+}
+
+// The most sends of one rank, or the most arrivals at one rank in one round.
+double most_messages(const comm::Collective& list, bool sends, bool by_round) {
+    std::map<std::pair<int, int>, double> counts;
+    double most = 0;
+    for (const CollectiveStep& step : list.steps)
+        if ((step.verb == Verb::send) == sends) most = std::max(most, ++counts[{step.rank, by_round ? step.round : 0}]);
+    return most;
+}
+
+constexpr Figure<TimedCollective> rows[] = {
+    {"rounds", "", "One after the other.", [](const auto& c) { return c.list.rounds; }},
+    {"chunks", "", "Into which the buffer is cut.", [](const auto& c) { return c.list.chunks; }},
+    {"messages", "", "Of all ranks.",
+     [](const auto& c) {
+         return std::count_if(c.list.steps.begin(), c.list.steps.end(),
+                              [](const CollectiveStep& step) { return step.verb == Verb::send; });
+     }},
+    {"messages_per_rank", "", "Of the rank that sends most.",
+     [](const auto& c) { return most_messages(c.list, true, false); }},
+    {"fan_in", "messages", "The most that arrive at one rank in one round.",
+     [](const auto& c) { return most_messages(c.list, false, true); }},
+    {"bytes_per_rank", "B", "Of the rank that sends most.", [](const auto& c) { return most(c.run.bytes_sent); }},
+    {"received_per_rank", "B", "Of the rank that receives most.", [](const auto& c) { return most(c.run.bytes_received); }},
+    {"total_bytes", "B", "That all ranks send.",
+     [](const auto& c) { return std::accumulate(c.run.bytes_sent.begin(), c.run.bytes_sent.end(), 0.0); }},
+    {"share", "", "bytes_per_rank over the buffer.",
+     [](const auto& c) { return c.bytes > 0 ? most(c.run.bytes_sent) / c.bytes : 0; }},
+    {"time_us", "us", "From the first message to the last.", [](const auto& c) { return c.run.total_us; }},
+    {"formula_us", "us", "By the algorithm's formula, where one holds.",
+     [](const auto& c) { return !c.own && std::isfinite(c.run.formula_us) ? c.run.formula_us : std::optional<double>(); }},
+    {"bus_gigabytes", "GB/s", "As nccl-tests count.", [](const auto& c) { return c.run.bus_gigabytes_per_s; }},
+    {"wrong", "", "Elements that are not the sum, of all ranks: all-reduce, at most 16 ranks.",
+     [](const auto& c) {
+         return c.list.operation == "all_reduce" && c.list.ranks <= 16 ? wrong_sums(c.list) : std::optional<double>();
+     }},
+    {"node_size", "", "Ranks of a node.", [](const auto& c) { return c.place.node_size; }},
+    {"adapters", "", "Of a node.", [](const auto& c) { return c.place.adapters; }},
+    {"ranks", "", "That take part.", [](const auto& c) { return c.place.ranks; }},
+    {"bytes", "B", "Of the buffer.", [](const auto& c) { return c.bytes; }},
+    {"latency", "us", "Of the link.", [](const auto& c) { return c.place.link.latency_us; }},
+    {"gigabytes", "GB/s", "Of the link.", [](const auto& c) { return c.place.link.bytes_per_us / 1000; }},
+};
+
+constexpr FigureText rank_rows[] = {
+    {"bytes_sent", "B", "By a rank.", "rank"},
+    {"received", "B", "By a rank.", "rank"},
+};
+
 }  // namespace
+
+std::vector<FigureText> collective_row_figures() {
+    std::vector<FigureText> all = texts_of(rows);
+    all.insert(all.end(), std::begin(rank_rows), std::end(rank_rows));
+    return all;
+}
 
 ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions&) {
     const std::string operation = row.word("operation", "all_reduce");
@@ -133,46 +193,11 @@ ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions&) {
     ParallelRow made;
     made.title = row.head;
     made.collective = run;
-    auto& f = made.figures;
-    std::vector<double> messages(size_t(shape.ranks), 0);
-    std::map<std::pair<int, int>, double> arrivals;  // by rank and round
-    double fan_in = 0, all_messages = 0;
-    for (const CollectiveStep& step : list->steps)
-        if (step.verb == Verb::send) {
-            messages[size_t(step.rank)] += 1;
-            all_messages += 1;
-        } else {
-            fan_in = std::max(fan_in, arrivals[{step.rank, step.round}] += 1);
-        }
-    double most_sent = 0, most_received = 0;
-    f["total_bytes"] = 0;
-    for (int rank = 0; rank < shape.ranks; ++rank) {
-        const auto sent = static_cast<double>(run->bytes_sent[size_t(rank)]);
-        const auto received = static_cast<double>(run->bytes_received[size_t(rank)]);
-        f[fmt::format("bytes_sent@rank:{}", rank)] = sent;
-        f[fmt::format("received@rank:{}", rank)] = received;
-        f["total_bytes"] += sent;
-        most_sent = std::max(most_sent, sent);
-        most_received = std::max(most_received, received);
+    leave_figures<TimedCollective>(rows, {*list, *run, place, static_cast<double>(4 * count), own}, made.figures);
+    for (size_t rank = 0; rank < size_t(shape.ranks); ++rank) {
+        made.figures[fmt::format("bytes_sent@rank:{}", rank)] = static_cast<double>(run->bytes_sent[rank]);
+        made.figures[fmt::format("received@rank:{}", rank)] = static_cast<double>(run->bytes_received[rank]);
     }
-    f["rounds"] = list->rounds;
-    f["chunks"] = list->chunks;
-    f["messages"] = all_messages;
-    f["messages_per_rank"] = *std::max_element(messages.begin(), messages.end());
-    f["bytes_per_rank"] = most_sent;
-    f["received_per_rank"] = most_received;
-    f["share"] = count > 0 ? most_sent / static_cast<double>(4 * count) : 0;
-    f["fan_in"] = fan_in;
-    f["time_us"] = run->total_us;
-    if (!own && std::isfinite(run->formula_us)) f["formula_us"] = run->formula_us;
-    f["bus_gigabytes"] = run->bus_gigabytes_per_s;
-    if (operation == "all_reduce" && shape.ranks <= 16) f["wrong"] = wrong_sums(*list);
-    f["node_size"] = shape.node_size;
-    f["adapters"] = place.adapters;
-    f["ranks"] = shape.ranks;
-    f["bytes"] = static_cast<double>(4 * count);
-    f["latency"] = place.link.latency_us;
-    f["gigabytes"] = place.link.bytes_per_us / 1000;
     return made;
 }
 

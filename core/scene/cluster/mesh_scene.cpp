@@ -1,22 +1,16 @@
 // Layouts on a mesh in a scene: tensors cut over real ranks, brought into another layout by real collectives; core's layouts
 // (core/parallel/layout/layout.h) say who holds what and which collectives move it.
 //
-//   HEAD:     "tensor" (shape=ROWSxCOLUMNS layout=, and to= for another layout), or "product" (shape=MxKxN of A [M,K] B
-//   [K,N],
-//             a= b= for their layouts, to= for the result's)
+//   HEAD:     "tensor" (shape=ROWSxCOLUMNS layout=, and to= for another layout), or "product" (shape=MxKxN of A [M,K]
+//             B [K,N], a= b= for their layouts, to= for the result's)
 //   settings: mesh (x:6, or x:3,y:2: the last axis is the fastest); a layout is text as in layout.h: x,- cuts rows over x,
 //             x*y,- over x and every piece again over y, "-" for neither; cuts need not be even
-//   figures:  devices, coordinate@axis:x@rank:N; elements (that a device holds, at most), rows@rank:N, columns@rank:N,
-//             first@rank:N (element of the ramp 0, 1, 2 ... that a device's part begins with), copies (devices that hold the
-//             first element); of a product those of its result. Where to= is given: all_gathers, all_reduces,
-//             reduce_scatters, all_to_alls (that each device takes part in), bytes (the most that a device sends),
-//             total_bytes, and wrong (elements that are not what they should be, of all devices). partial: 1 where sums are
-//             left to be added
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <numeric>
 #include <sstream>
 
 #include "core/base/diagnostic.h"
@@ -70,100 +64,174 @@ std::vector<int64_t> extents_named(const std::string& text, size_t count) {
     return extents;
 }
 
-}  // namespace
+struct MeshRun {  // what every rank holds at the end
+    const parallel::Mesh& mesh;
+    const LaidOut& to;
+    const std::vector<LaidMatrix>& parts;
+    const parallel::Redistribution* plan;  // null: nothing was moved
+    const std::vector<double>& wrong;      // by rank
+    const comm::GroupResult& ended;
+};
 
-ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions&) {
-    const parallel::Mesh mesh = parallel::mesh_named(row.word("mesh", "x:4"));
-    if (mesh.ranks() > 16) throw Failure("a lesson's mesh has at most 16 devices");
-    const bool product = row.head == "product";
-    if (!product && row.head != "tensor") throw Failure(fmt::format("'{}' is neither tensor nor product", row.head));
-    const std::vector<int64_t> shape = extents_named(row.word("shape", product ? "6x4x6" : "6x6"), product ? 3 : 2);
-    const std::string to_text = row.word("to", "");
-    LaidOut made_as, a, b;
-    if (product) {
-        a = {{shape[0], shape[1]}, parallel::layout_named(mesh, row.word("a", "-,-"), 2)};
-        b = {{shape[1], shape[2]}, parallel::layout_named(mesh, row.word("b", "-,-"), 2)};
-        made_as = parallel::matrix_product(mesh, a, b);
+bool is_partial(const LaidOut& matrix) {
+    return std::find(matrix.layout.along.begin(), matrix.layout.along.end(), parallel::partial()) !=
+           matrix.layout.along.end();
+}
+
+std::optional<double> steps_of(const MeshRun& run, std::string_view collective) {
+    if (!run.plan) return std::nullopt;
+    return static_cast<double>(std::count_if(run.plan->steps.begin(), run.plan->steps.end(),
+                                             [&](const auto& step) { return step.collective == collective; }));
+}
+
+constexpr Figure<MeshRun> rows[] = {
+    {"devices", "", "Of the mesh.", [](const auto& m) { return m.mesh.ranks(); }},
+    {"partial", "", "1 where sums are left to be added, else 0.", [](const auto& m) { return is_partial(m.to); }},
+    {"elements", "", "That a device holds, at most.",
+     [](const auto& m) {
+         size_t most = 0;
+         for (const LaidMatrix& part : m.parts) most = std::max(most, part.values.size());
+         return most;
+     }},
+    {"copies", "", "Devices that hold the first element.",
+     [](const auto& m) {
+         return std::count_if(m.parts.begin(), m.parts.end(), [](const LaidMatrix& part) {
+             return part.region[0].begin == 0 && part.region[1].begin == 0 && !part.values.empty();
+         });
+     }},
+    {"all_gathers", "", "That each device takes part in.", [](const auto& m) { return steps_of(m, "all-gather"); }},
+    {"all_reduces", "", "That each device takes part in.", [](const auto& m) { return steps_of(m, "all-reduce"); }},
+    {"reduce_scatters", "", "That each device takes part in.", [](const auto& m) { return steps_of(m, "reduce-scatter"); }},
+    {"all_to_alls", "", "That each device takes part in.", [](const auto& m) { return steps_of(m, "all-to-all"); }},
+    {"wrong", "", "Elements that are not what they should be, of all devices.",
+     [](const auto& m) { return m.plan ? std::accumulate(m.wrong.begin(), m.wrong.end(), 0.0) : std::optional<double>(); }},
+    {"bytes", "B", "The most that a device sends.",
+     [](const auto& m) {
+         double most = 0;
+         for (const auto& rank : m.ended.ranks) most = std::max(most, static_cast<double>(rank.bytes_sent));
+         return m.plan ? most : std::optional<double>();
+     }},
+    {"total_bytes", "B", "That all devices send.",
+     [](const auto& m) {
+         double sum = 0;
+         for (const auto& rank : m.ended.ranks) sum += static_cast<double>(rank.bytes_sent);
+         return m.plan ? sum : std::optional<double>();
+     }},
+};
+
+constexpr FigureText rank_rows[] = {
+    {"coordinate", "", "Of a device along an axis: coordinate@axis:x@rank:1.", "axis rank"},
+    {"rows", "", "Of a device's part.", "rank"},
+    {"columns", "", "Of a device's part.", "rank"},
+    {"first", "", "The element that a device's part begins with: of a tensor that counts 0, 1, 2 ...", "rank"},
+};
+
+struct MeshTask {
+    parallel::Mesh mesh;
+    bool product = false;
+    LaidOut a, b;      // of a product
+    LaidOut made, to;  // the tensor or the product as it comes out, and as it shall be
+    int64_t inner = 0;
+
+    float left(int64_t r, int64_t c) const { return static_cast<float>(product ? (r + 2 * c) % 5 : r * made.shape[1] + c); }
+    static float right(int64_t r, int64_t c) { return static_cast<float>((3 * r + c) % 7); }
+    float wanted(int64_t r, int64_t c) const {
+        if (!product) return left(r, c);
+        float sum = 0;
+        for (int64_t i = 0; i < inner; ++i) sum += left(r, i) * right(i, c);
+        return sum;
+    }
+};
+
+MeshTask task_of_row(ParallelText& row, bool& moves) {
+    MeshTask task{.mesh = parallel::mesh_named(row.word("mesh", "x:4"))};
+    if (task.mesh.ranks() > 16) throw Failure("a lesson's mesh has at most 16 devices");
+    task.product = row.head == "product";
+    if (!task.product && row.head != "tensor") throw Failure(fmt::format("'{}' is neither tensor nor product", row.head));
+    const std::vector<int64_t> shape =
+        extents_named(row.word("shape", task.product ? "6x4x6" : "6x6"), task.product ? 3 : 2);
+    const std::string to = row.word("to", "");
+    const auto layout = [&](const char* key) { return parallel::layout_named(task.mesh, row.word(key, "-,-"), 2); };
+    if (task.product) {
+        task.a = {{shape[0], shape[1]}, layout("a")};
+        task.b = {{shape[1], shape[2]}, layout("b")};
+        task.made = parallel::matrix_product(task.mesh, task.a, task.b);
+        task.inner = shape[1];
     } else {
-        made_as = {{shape[0], shape[1]}, parallel::layout_named(mesh, row.word("layout", "-,-"), 2)};
+        task.made = {{shape[0], shape[1]}, layout("layout")};
     }
     row.done();
-    const bool moves = !to_text.empty();
-    const LaidOut to = {made_as.shape, moves ? parallel::layout_named(mesh, to_text, 2) : made_as.layout};
-    const auto plan = parallel::plan_redistribution(mesh, made_as.shape, DType::f32, made_as.layout, to.layout);
-    const int64_t k = product ? shape[1] : 0, columns = made_as.shape[1];
-    const auto a_value = [&](int64_t r, int64_t c) {
-        return static_cast<float>(product ? (r + 2 * c) % 5 : r * columns + c);
-    };
-    const auto b_value = [](int64_t r, int64_t c) { return static_cast<float>((3 * r + c) % 7); };
-    const auto wanted_value = [&](int64_t r, int64_t c) {
-        if (!product) return a_value(r, c);
-        float sum = 0;
-        for (int64_t i = 0; i < k; ++i) sum += a_value(r, i) * b_value(i, c);
-        return sum;
-    };
+    moves = !to.empty();
+    task.to = {task.made.shape, moves ? parallel::layout_named(task.mesh, to, 2) : task.made.layout};
+    return task;
+}
+
+// This rank's part of the product, from its parts of the factors.
+LaidMatrix multiplied(const MeshTask& task, int rank) {
+    const LaidMatrix left = matrix_on_rank(task.mesh, task.a, rank, [&](int64_t r, int64_t c) { return task.left(r, c); }),
+                     right = matrix_on_rank(task.mesh, task.b, rank, MeshTask::right);
+    LaidMatrix part{parallel::region_of(task.mesh, task.made.shape, task.made.layout, rank), {}};
+    part.values.assign(static_cast<size_t>(part.rows() * part.columns()), 0);
+    for (int64_t r = 0; r < part.rows(); ++r)
+        for (int64_t i = 0; i < left.columns(); ++i)
+            for (int64_t c = 0; c < part.columns(); ++c)
+                part.values[static_cast<size_t>(r * part.columns() + c)] +=
+                    left.values[static_cast<size_t>(r * left.columns() + i)] *
+                    right.values[static_cast<size_t>(i * right.columns() + c)];
+    return part;
+}
+
+// Brings the part into the layout that is asked for; returns how many of its elements are wrong then.
+double moved(const MeshTask& task, const parallel::Redistribution& plan, comm::Communicator& world, LaidMatrix& part) {
+    const auto count = static_cast<int64_t>(part.values.size());
+    const std::vector<std::byte> bytes = parallel::redistribute(world, plan, {part.values.data(), count, DType::f32});
+    part.region = parallel::region_of(task.mesh, task.to.shape, task.to.layout, world.rank());
+    part.values.resize(bytes.size() / sizeof(float));
+    if (!bytes.empty()) std::memcpy(part.values.data(), bytes.data(), part.values.size() * sizeof(float));
+    if (is_partial(task.to)) return 0;
+    const LaidMatrix right =
+        matrix_on_rank(task.mesh, task.to, world.rank(), [&](int64_t r, int64_t c) { return task.wanted(r, c); });
+    double wrong = 0;
+    for (size_t i = 0; i < right.values.size(); ++i) wrong += i >= part.values.size() || part.values[i] != right.values[i];
+    return wrong;
+}
+
+}  // namespace
+
+std::vector<FigureText> mesh_row_figures() {
+    std::vector<FigureText> all = texts_of(rows);
+    all.insert(all.end(), std::begin(rank_rows), std::end(rank_rows));
+    return all;
+}
+
+ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions&) {
+    bool moves = false;
+    const MeshTask task = task_of_row(row, moves);
+    const auto plan =
+        parallel::plan_redistribution(task.mesh, task.made.shape, DType::f32, task.made.layout, task.to.layout);
+    std::vector<LaidMatrix> parts(size_t(task.mesh.ranks()));
+    std::vector<double> wrong(size_t(task.mesh.ranks()), 0);
+    const auto ended = comm::run_in_process(task.mesh.ranks(), {}, [&](comm::Communicator& world) {
+        LaidMatrix& part = parts[size_t(world.rank())];
+        part = task.product ? multiplied(task, world.rank())
+                            : matrix_on_rank(task.mesh, task.made, world.rank(),
+                                             [&](int64_t r, int64_t c) { return task.left(r, c); });
+        if (moves) wrong[size_t(world.rank())] = moved(task, plan, world, part);
+    });
+    if (const std::string why = ended.problem(); !why.empty()) throw Failure(why);
 
     ParallelRow made;
     made.title = row.head;
     auto& f = made.figures;
-    std::vector<LaidMatrix> parts(size_t(mesh.ranks()));
-    std::vector<double> wrong(size_t(mesh.ranks()), 0);
-    const auto ended = comm::run_in_process(mesh.ranks(), {}, [&](comm::Communicator& world) {
-        const int rank = world.rank();
-        LaidMatrix& part = parts[size_t(rank)];
-        if (product) {
-            const LaidMatrix left = matrix_on_rank(mesh, a, rank, a_value), right = matrix_on_rank(mesh, b, rank, b_value);
-            part.region = parallel::region_of(mesh, made_as.shape, made_as.layout, rank);
-            part.values.assign(static_cast<size_t>(part.rows() * part.columns()), 0);
-            for (int64_t r = 0; r < part.rows(); ++r)
-                for (int64_t i = 0; i < left.columns(); ++i)
-                    for (int64_t c = 0; c < part.columns(); ++c)
-                        part.values[static_cast<size_t>(r * part.columns() + c)] +=
-                            left.values[static_cast<size_t>(r * left.columns() + i)] *
-                            right.values[static_cast<size_t>(i * right.columns() + c)];
-        } else {
-            part = matrix_on_rank(mesh, made_as, rank, a_value);
-        }
-        if (!moves) return;
-        const auto count = static_cast<int64_t>(part.values.size());
-        const std::vector<std::byte> bytes = parallel::redistribute(world, plan, {part.values.data(), count, DType::f32});
-        part.region = parallel::region_of(mesh, to.shape, to.layout, rank);
-        part.values.resize(bytes.size() / sizeof(float));
-        if (!bytes.empty()) std::memcpy(part.values.data(), bytes.data(), part.values.size() * sizeof(float));
-        const LaidMatrix right = matrix_on_rank(mesh, to, rank, wanted_value);
-        if (std::find(to.layout.along.begin(), to.layout.along.end(), parallel::partial()) != to.layout.along.end()) return;
-        for (size_t i = 0; i < right.values.size(); ++i)
-            wrong[size_t(rank)] += i >= part.values.size() || part.values[i] != right.values[i];
-    });
-    if (const std::string why = ended.problem(); !why.empty()) throw Failure(why);
-
-    f["devices"] = mesh.ranks();
-    f["copies"] = 0;
-    f["partial"] = std::find(to.layout.along.begin(), to.layout.along.end(), parallel::partial()) != to.layout.along.end();
-    for (int rank = 0; rank < mesh.ranks(); ++rank) {
+    leave_figures<MeshRun>(rows, {task.mesh, task.to, parts, moves ? &plan : nullptr, wrong, ended}, f);
+    for (int rank = 0; rank < task.mesh.ranks(); ++rank) {
         const std::string at = fmt::format("@rank:{}", rank);
         const LaidMatrix& part = parts[size_t(rank)];
-        for (const parallel::MeshAxis& axis : mesh.axes)
-            f[fmt::format("coordinate@axis:{}{}", axis.name, at)] = mesh.coordinate(rank, axis.name);
+        for (const parallel::MeshAxis& axis : task.mesh.axes)
+            f[fmt::format("coordinate@axis:{}{}", axis.name, at)] = task.mesh.coordinate(rank, axis.name);
         f["rows" + at] = static_cast<double>(part.rows());
         f["columns" + at] = static_cast<double>(part.columns());
         f["first" + at] = part.values.empty() ? 0 : static_cast<double>(part.values.front());
-        f["elements"] = std::max(f["elements"], static_cast<double>(part.values.size()));
-        f["copies"] += part.region[0].begin == 0 && part.region[1].begin == 0 && !part.values.empty();
-    }
-    if (!moves) return made;
-    f["wrong"] = f["bytes"] = f["total_bytes"] = 0;
-    for (const auto& [name, verb] : {std::pair{"all_gathers", "all-gather"},
-                                     {"all_reduces", "all-reduce"},
-                                     {"reduce_scatters", "reduce-scatter"},
-                                     {"all_to_alls", "all-to-all"}})
-        f[name] = static_cast<double>(
-            std::count_if(plan.steps.begin(), plan.steps.end(),
-                          [&, &collective = verb](const auto& step) { return step.collective == collective; }));
-    for (size_t rank = 0; rank < parts.size(); ++rank) {
-        f["wrong"] += wrong[rank];
-        f["bytes"] = std::max(f["bytes"], static_cast<double>(ended.ranks[rank].bytes_sent));
-        f["total_bytes"] += static_cast<double>(ended.ranks[rank].bytes_sent);
     }
     return made;
 }

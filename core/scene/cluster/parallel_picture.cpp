@@ -149,13 +149,14 @@ void show_memory(const ParallelScene& scene, ClusterScene& picture) {
 std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, const std::string& source) {
     auto table = figure_table(result);
     if (!table) return nullptr;
-    if (!result.parallel) {
+    const auto rows = result.as<ParallelScene>();
+    if (!rows) {
         auto picture = std::make_shared<ClusterScene>(run_cluster(ClusterSetup()));
         picture->source = source;
         picture->table = std::move(table);
         return picture;
     }
-    const ParallelScene& scene = *result.parallel;
+    const ParallelScene& scene = *rows;
     ClusterSetup setup;
     if (scene.rows.front().schedule) set_up_pipeline(scene, setup.pipeline);
     if (scene.rows.front().collective) set_up_collective(scene.rows.front(), setup.collective);

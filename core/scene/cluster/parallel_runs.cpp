@@ -11,14 +11,6 @@
 //             beginning of its part, or with drop=1 left out. Without steps= each worker has the batches that its part gives
 //             batches=4,4,3: that the workers have. restart=2 before_dp=4: the first two steps are those of four workers,
 //             whose checkpoint this row's ranks take up
-//   figures:  loss, first_loss, loss@step:N, steps (that were done), step_us (the last), compute_us (of rank 0, in it),
-//             gradients_us (of rank 0's gradients on their way), hidden_us (of that, while rank 0 computed), exposed_us
-//             bytes_sent and messages (of the rank with most; @rank:N of one), bytes@axis:dp and bytes@purpose:gradients of
-//             rank 0; weights, gradients, optimizer (bytes of rank 0 between backward and update), activations, buffers and
-//             memory (at most), memory@rank:N; host_bytes; parameters, ranks, dp ..., batch, share (examples a worker),
-//             records, batches@rank:N, seen (records, of the first epoch), repeated (of its draws), kept_part (records that
-//             worker 0 has in the first two epochs), bubble_of_total, deadlock (0 or 1), waiting (ranks), waits_for@rank:N
-//             and of all rows against the first: losses_off (relative), weights_off
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -197,44 +189,119 @@ double within_spans(const parallel::RankStep& rank, int stream, bool beside_comp
     return sum;
 }
 
-void put_step_figures(const ParallelStepRecord& step, std::map<std::string, double>& f) {
-    f["step_us"] = step.end_us - step.begin_us;
-    double most_sent = 0, most_messages = 0;
-    for (size_t rank = 0; rank < step.ranks.size(); ++rank) {
-        double sent = 0, messages = 0;
-        for (const parallel::Traffic& one : step.ranks[rank].sent) {
-            sent += static_cast<double>(one.bytes);
-            messages += static_cast<double>(one.messages);
-        }
-        f[fmt::format("bytes_sent@rank:{}", rank)] = sent;
-        f[fmt::format("messages@rank:{}", rank)] = messages;
-        f[fmt::format("memory@rank:{}", rank)] = static_cast<double>(parallel::sum_of(step.ranks[rank].peak));
-        most_sent = std::max(most_sent, sent);
-        most_messages = std::max(most_messages, messages);
-    }
-    f["bytes_sent"] = most_sent;
-    f["messages"] = most_messages;
+double sent_by(const parallel::RankStep& rank, int64_t parallel::Traffic::*what) {
+    double sum = 0;
+    for (const parallel::Traffic& one : rank.sent) sum += static_cast<double>(one.*what);
+    return sum;
+}
+double most_sent(const ParallelStepRecord& step, int64_t parallel::Traffic::*what) {
+    double most = 0;
+    for (const parallel::RankStep& rank : step.ranks) most = std::max(most, sent_by(rank, what));
+    return most;
+}
+double gradients_us(const ParallelStepRecord& step, bool hidden) {
+    return within_spans(step.ranks.front(), parallel::gradient_stream, hidden);
+}
+
+// Bytes of rank 0: weights, gradients and optimiser between backward and update, the other kinds at most at any time.
+double bytes_of(const ParallelStepRecord& step, parallel::MemoryKind wanted) {
     const parallel::RankStep& first = step.ranks.front();
+    const auto kind = static_cast<size_t>(wanted);
+    if (kind < 3) return static_cast<double>(first.kept[kind]);
+    int64_t most = first.peak[kind];
+    for (const parallel::MemoryPoint& point : first.memory) most = std::max(most, point.bytes[kind]);
+    return static_cast<double>(most);
+}
+
+constexpr Figure<ParallelStepRecord> step_rows[] = {
+    {"step_us", "us", "Of the last step.", [](const auto& s) { return s.end_us - s.begin_us; }},
+    {"bytes_sent", "B", "In the last step, by the rank with most or by one of them.",
+     [](const auto& s) { return most_sent(s, &parallel::Traffic::bytes); }, "rank"},
+    {"messages", "", "In the last step, of the rank with most or of one of them.",
+     [](const auto& s) { return most_sent(s, &parallel::Traffic::messages); }, "rank"},
+    {"compute_us", "us", "Of the last step, in which rank 0 computes.",
+     [](const auto& s) { return s.ranks.front().compute_us; }},
+    {"gradients_us", "us", "In which rank 0's gradients are on their way.",
+     [](const auto& s) { return gradients_us(s, false); }},
+    {"hidden_us", "us", "Of that, while rank 0 computes.", [](const auto& s) { return gradients_us(s, true); }},
+    {"exposed_us", "us", "Of that, while it does not.",
+     [](const auto& s) { return gradients_us(s, false) - gradients_us(s, true); }},
+    {"weights", "B", "Of rank 0 between backward and update.",
+     [](const auto& s) { return bytes_of(s, parallel::MemoryKind::weights); }},
+    {"gradients", "B", "Of rank 0 between backward and update.",
+     [](const auto& s) { return bytes_of(s, parallel::MemoryKind::gradients); }},
+    {"optimizer", "B", "Of rank 0 between backward and update.",
+     [](const auto& s) { return bytes_of(s, parallel::MemoryKind::optimizer); }},
+    {"activations", "B", "Of rank 0, at most.",
+     [](const auto& s) { return bytes_of(s, parallel::MemoryKind::activations); }},
+    {"buffers", "B", "Of rank 0, at most.", [](const auto& s) { return bytes_of(s, parallel::MemoryKind::buffers); }},
+    {"memory", "B", "Of rank 0 or of another, at most: all of these.",
+     [](const auto& s) { return parallel::sum_of(s.ranks.front().peak); }, "rank"},
+    {"host_bytes", "B", "That rank 0 keeps in the host's memory.", [](const auto& s) { return s.ranks.front().host_bytes; }},
+    {"bubble_of_total", "", "Idle time of all ranks in a pipeline.",
+     [](const auto& s) { return s.schedule ? s.schedule->bubble_of_total() : std::optional<double>(); }},
+};
+
+void put_step_figures(const ParallelStepRecord& step, std::map<std::string, double>& f) {
+    leave_figures<ParallelStepRecord>(step_rows, step, f);
+    for (size_t rank = 0; rank < step.ranks.size(); ++rank) {
+        f[fmt::format("bytes_sent@rank:{}", rank)] = sent_by(step.ranks[rank], &parallel::Traffic::bytes);
+        f[fmt::format("messages@rank:{}", rank)] = sent_by(step.ranks[rank], &parallel::Traffic::messages);
+        f[fmt::format("memory@rank:{}", rank)] = static_cast<double>(parallel::sum_of(step.ranks[rank].peak));
+    }
     for (const char* axis : {"dp", "tp", "pp", "cp"}) f[fmt::format("bytes@axis:{}", axis)] = 0;
     for (const char* what : {"gradients", "parameters", "activations"}) f[fmt::format("bytes@purpose:{}", what)] = 0;
-    for (const parallel::Traffic& one : first.sent) {
+    for (const parallel::Traffic& one : step.ranks.front().sent) {
         f["bytes@axis:" + one.axis] += static_cast<double>(one.bytes);
         f["bytes@purpose:" + one.purpose] += static_cast<double>(one.bytes);
     }
-    f["compute_us"] = first.compute_us;
-    f["gradients_us"] = within_spans(first, parallel::gradient_stream, false);
-    f["hidden_us"] = within_spans(first, parallel::gradient_stream, true);
-    f["exposed_us"] = f["gradients_us"] - f["hidden_us"];
-    parallel::MemoryBytes most = first.peak;  // of each kind, at any time
-    for (const parallel::MemoryPoint& point : first.memory)
-        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) most[kind] = std::max(most[kind], point.bytes[kind]);
-    for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)
-        f[std::string(name_of(static_cast<parallel::MemoryKind>(kind)))] =
-            static_cast<double>(kind < 3 ? first.kept[kind] : most[kind]);
-    f["memory"] = static_cast<double>(parallel::sum_of(first.peak));
-    f["host_bytes"] = static_cast<double>(first.host_bytes);
-    if (step.schedule) f["bubble_of_total"] = step.schedule->bubble_of_total();
 }
+
+constexpr FigureText put_rows[] = {
+    {"bytes", "B", "That rank 0 sends in the last step along an axis or for a purpose.", "axis purpose"},
+    {"records", "", "Of the set that the workers share."},
+    {"seen", "", "Different records of the first epoch."},
+    {"repeated", "", "Draws of the first epoch beyond those."},
+    {"kept_part", "", "Records that worker 0 has in the first two epochs."},
+    {"batches", "", "Of a worker.", "rank"},
+    {"waiting", "", "Ranks that wait in a dead-lock."},
+    {"deadlock", "", "1 where the run ends in one, else 0."},
+    {"waits_for", "", "The rank for which a rank waits in a dead-lock.", "rank"},
+    {"loss", "", "Of the last step, or of one of them.", "step"},
+    {"first_loss", "", "Of the first step."},
+    {"losses_off", "", "How far the losses are from the first row's, relative."},
+    {"weights_off", "", "How far the parameters are from the first row's."},
+};
+
+struct AskedRun {  // what a row asked for, and how far it came
+    const ParallelOptions& options;
+    const ModelShape& shape;
+    const Feed& feed;
+    size_t steps = 0;
+};
+
+constexpr Figure<AskedRun> asked_rows[] = {
+    {"steps", "", "That were done.", [](const auto& a) { return a.steps; }},
+    {"parameters", "", "Of the model.", [](const auto& a) { return parallel::parameters_of(a.shape); }},
+    {"ranks", "", "That train.", [](const auto& a) { return a.options.plan.ranks(); }},
+    {"dp", "", "Data parallel ranks.", [](const auto& a) { return a.options.plan.dp; }},
+    {"tp", "", "Tensor parallel ranks.", [](const auto& a) { return a.options.plan.tp; }},
+    {"pp", "", "Pipeline stages.", [](const auto& a) { return a.options.plan.pp; }},
+    {"cp", "", "Context parallel ranks.", [](const auto& a) { return a.options.plan.cp; }},
+    {"zero", "", "The stage of ZeRO.", [](const auto& a) { return a.options.plan.zero; }},
+    {"microbatches", "", "Of a batch.", [](const auto& a) { return a.options.plan.microbatches; }},
+    {"sync_batch_norm", "", "1 where batch norm's sums are shared, else 0.",
+     [](const auto& a) { return a.options.plan.sync_batch_norm; }},
+    {"bucket_bytes", "B", "Of gradients that are reduced together.",
+     [](const auto& a) { return a.options.plan.bucket_bytes; }},
+    {"batch", "", "Examples of a step, of all ranks.", [](const auto& a) { return a.options.training.batch; }},
+    {"share", "", "Examples of a worker.",
+     [](const auto& a) { return static_cast<double>(a.options.training.batch) / a.options.plan.dp; }},
+    {"lr", "", "The learning rate.", [](const auto& a) { return a.options.training.learning_rate; }},
+    {"epoch_steps", "", "Of the longest part of the records.", [](const auto& a) { return a.feed.epoch_steps; }},
+    {"latency", "us", "Of the link.", [](const auto& a) { return a.options.link.latency_us; }},
+    {"gigabytes", "GB/s", "Of the link.", [](const auto& a) { return a.options.link.bytes_per_us / 1000; }},
+};
 
 void put_feed_figures(const Feed& feed, std::map<std::string, double>& f) {
     std::set<uint64_t> seen;
@@ -289,6 +356,12 @@ ParallelOptions options_of_row(ParallelText& row, uint64_t seed) {
 }
 
 }  // namespace
+
+std::vector<FigureText> parallel_row_figures() {
+    std::vector<FigureText> all = texts_of(asked_rows);
+    for (const auto& more : {texts_of(step_rows), texts_of(put_rows)}) all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
 
 ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scene) {
     ParallelOptions options = options_of_row(row, scene.seed);
@@ -368,7 +441,7 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
         made.losses.push_back(made.step->loss);
         f[fmt::format("loss@step:{}", step)] = made.step->loss;
     }
-    f["steps"] = static_cast<double>(made.losses.size());
+    leave_figures<AskedRun>(asked_rows, {options, shape, feed, made.losses.size()}, f);
     if (!made.losses.empty()) {
         f["loss"] = made.losses.back();
         f["first_loss"] = made.losses.front();
@@ -381,20 +454,6 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
                 if (one.array.dtype == DType::f64) made.parameters.push_back(one.array.as<double>()[i]);
                 if (one.array.dtype == DType::f32) made.parameters.push_back(double{one.array.as<float>()[i]});
             }
-    const parallel::ParallelPlan& plan = options.plan;
-    f["parameters"] = static_cast<double>(parallel::parameters_of(shape));
-    f["ranks"] = plan.ranks();
-    f["dp"] = plan.dp, f["tp"] = plan.tp, f["pp"] = plan.pp, f["cp"] = plan.cp;
-    f["zero"] = plan.zero;
-    f["microbatches"] = plan.microbatches;
-    f["sync_batch_norm"] = plan.sync_batch_norm;
-    f["bucket_bytes"] = static_cast<double>(plan.bucket_bytes);
-    f["batch"] = static_cast<double>(options.training.batch);
-    f["share"] = static_cast<double>(options.training.batch) / plan.dp;
-    f["lr"] = options.training.learning_rate;
-    f["epoch_steps"] = static_cast<double>(feed.epoch_steps);
-    f["latency"] = options.link.latency_us;
-    f["gigabytes"] = options.link.bytes_per_us / 1000;
     return made;
 }
 

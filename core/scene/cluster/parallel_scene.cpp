@@ -9,6 +9,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
+#include "core/scene/figures/figures.h"
 
 namespace lockstep::scene {
 namespace {
@@ -16,18 +17,12 @@ namespace {
 constexpr size_t most_parallel_rows = 8, most_parallel_text = 1 << 16;
 
 constexpr ParallelKind kind_rows[] = {
-    {"schedule", run_schedule_row}, {"parallel", run_parallel_row}, {"collective", run_collective_row},
-    {"plan", run_plan_row},         {"mesh", run_mesh_row},
+    {"schedule", run_schedule_row, schedule_row_figures},
+    {"parallel", run_parallel_row, parallel_row_figures},
+    {"collective", run_collective_row, collective_row_figures},
+    {"plan", run_plan_row, plan_row_figures},
+    {"mesh", run_mesh_row, mesh_row_figures},
 };
-
-std::string figure_word(const std::string& text) {
-    std::string word;
-    for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        word += plain ? c : '_';
-    }
-    return word;
-}
 
 // "rank 2: F1 F2 B1" -> 2 and "F1 F2 B1", "round 1: ..." likewise; false for any other line.
 bool list_line(const std::string& line, std::pair<int, std::string>& into) {
@@ -183,31 +178,26 @@ Result<std::shared_ptr<const ParallelScene>> run_parallel_scene(const std::strin
     return std::shared_ptr<const ParallelScene>(std::move(scene));
 }
 
-Result<double> parallel_figure(const ParallelScene& scene, const std::string& full) {
-    if (full == "rows") return static_cast<double>(scene.rows.size());
-    std::string name = full, wanted;
-    if (const size_t at = name.find("@row:"); at != std::string::npos) {
-        const size_t end = std::min(name.find('@', at + 1), name.size());
-        wanted = name.substr(at + 5, end - at - 5);
-        name.erase(at, end - at);
-    }
-    const ParallelRow* row = &scene.rows.front();
-    if (!wanted.empty()) {
-        row = nullptr;
-        std::vector<std::string> known;
-        for (const ParallelRow& one : scene.rows) {
-            known.push_back(figure_word(one.name));
-            if (known.back() == wanted) row = &one;
-        }
-        if (!row) return Diagnostic{fmt::format("no row is called '{}'; there are {}", wanted, fmt::join(known, ", "))};
-    }
-    if (const auto found = row->figures.find(name); found != row->figures.end()) return found->second;
+std::vector<FigureText> shared_row_figures() {
+    return {{"rows", "", "How many there are."}};
+}
+
+// Of the first row, or with @row:NAME of another; what is neither letter nor digit is '_' in NAME: total@row:zb_h1.
+Result<double> figure_of(const ParallelScene& scene, const FigureName& name) {
+    if (name.text == "rows") return static_cast<double>(scene.rows.size());
+    const std::string wanted = name.place("row");
+    const ParallelRow* row = wanted.empty() ? &scene.rows.front() : nullptr;
     std::vector<std::string> known;
-    for (const auto& [key, value] : row->figures)
-        if (key.find('@') == std::string::npos) known.push_back(key);
-    const std::string near = nearest_name(name, known);
-    return Diagnostic{near.empty() ? fmt::format("unknown figure '{}'; there are {}", full, fmt::join(known, ", "))
-                                   : fmt::format("unknown figure '{}', did you mean '{}'?", full, near)};
+    for (const ParallelRow& one : scene.rows) {
+        known.push_back(figure_word(one.name));
+        if (known.back() == wanted) row = &one;
+    }
+    if (!row) return Diagnostic{fmt::format("no row is called '{}'; there are {}", wanted, fmt::join(known, ", "))};
+    if (const auto found = row->figures.find(name.without("row").text); found != row->figures.end()) return found->second;
+    std::vector<std::string> left;
+    for (const auto& [figure, value] : row->figures)
+        if (figure.find('@') == std::string::npos) left.push_back(figure);
+    return unknown_figure(name, fmt::format("the row '{}'", row->name), {}, left);
 }
 
 }  // namespace lockstep::scene

@@ -19,6 +19,7 @@
 
 #include "core/base/result.h"
 #include "core/parallel/plan.h"
+#include "core/scene/figures/figure_row.h"
 
 namespace lockstep::parallel {
 struct ScheduleRun;
@@ -70,6 +71,7 @@ Result<std::vector<ParallelText>> parse_parallel(const std::string& text, const 
 struct ParallelKind {
     std::string_view name;  // of the scene's attribute, and of files' ends: "schedule"
     ParallelRow (*run)(ParallelText& row, const ParallelSceneOptions& options) = nullptr;  // throws Failure
+    std::vector<FigureText> (*figures)() = nullptr;                                        // that rows leave
 };
 std::span<const ParallelKind> parallel_kinds();
 const ParallelKind* parallel_kind_of(const std::string& file);  // by the end of a file's name; null: none
@@ -78,16 +80,20 @@ const ParallelKind* parallel_kind_of(const std::string& file);  // by the end of
 Result<std::shared_ptr<const ParallelScene>> run_parallel_scene(const std::string& kind, const std::string& text,
                                                                 const SourceLocation& where,
                                                                 const ParallelSceneOptions& options);
-// Of the first row, or with @row:NAME of another; what is neither letter nor digit is '_' in NAME: total@row:zb_h1.
-// rows: how many there are.
-Result<double> parallel_figure(const ParallelScene& scene, const std::string& name);
+// Of every kind's scenes: how many rows there are.
+std::vector<FigureText> shared_row_figures();
 
-// The kinds, a function each.
-ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& options);    // parallel_runs.cpp
-ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions& options);    // schedule_scene.cpp
+// The kinds, two functions each.
+ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& options);  // parallel_runs.cpp
+std::vector<FigureText> parallel_row_figures();
+ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions& options);  // schedule_scene.cpp
+std::vector<FigureText> schedule_row_figures();
 ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions& options);  // collective_scene.cpp
-ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions& options);        // mesh_scene.cpp
-ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions& options);        // plan_scene.cpp
+std::vector<FigureText> collective_row_figures();
+ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions& options);  // mesh_scene.cpp
+std::vector<FigureText> mesh_row_figures();
+ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions& options);  // plan_scene.cpp
+std::vector<FigureText> plan_row_figures();
 // dp= tp= pp= cp= zero= ... of a row. Throws Failure.
 parallel::ParallelPlan parallel_plan_of(ParallelText& row, int64_t most_ranks);  // plan_settings.cpp
 

@@ -6,11 +6,6 @@
 //   settings: dp tp pp cp zero schedule chunks recompute=none|selective|full sequence_parallel=1
 //             context=ring|balanced_ring|all_to_all bucket_bytes offload=1; gpu (h100) link gpus_per_node sequence batch
 //             microbatch; tokens (of a whole run, in 1e9) pue price_per_kwh
-//   figures:  gpus, tflops (a GPU), mfu, tokens_per_second, step_us, tokens, bubble_of_total, fits; shares of the step:
-//             compute (forward and backward), recompute, tensor, context, data, update, bubble (each as share.NAME); bytes
-//             of the fullest GPU: weights, gradients, optimizer, activations, buffers, memory; capacity (bytes of the
-//             board); bytes@axis:tp, parameters, microbatches, recomputes, link_gigabytes (between nodes), gpus_per_node,
-//             watts, megawatts, kwh, tokens_per_kwh, run_days, run_gpu_hours, run_mwh, run_electricity, run_rent
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
@@ -21,33 +16,100 @@
 namespace lockstep::scene {
 namespace {
 
-void note_memory(std::map<std::string, double>& f, const parallel::PlanMemory& memory) {
-    f["weights"] = memory.weights;
-    f["gradients"] = memory.gradients;
-    f["optimizer"] = memory.optimizer;
-    f["activations"] = memory.activations;
-    f["buffers"] = memory.buffers;
-    f["memory"] = memory.total();
+using parallel::PlanMemory;
+using parallel::PlanResult;
+
+constexpr Figure<parallel::ParallelPlan> split_rows[] = {
+    {"dp", "", "Data parallel ranks.", [](const auto& p) { return p.dp; }},
+    {"tp", "", "Tensor parallel ranks.", [](const auto& p) { return p.tp; }},
+    {"pp", "", "Pipeline stages.", [](const auto& p) { return p.pp; }},
+    {"cp", "", "Context parallel ranks.", [](const auto& p) { return p.cp; }},
+    {"zero", "", "The stage of ZeRO.", [](const auto& p) { return p.zero; }},
+    {"recomputes", "", "1 where activations are computed again, else 0.",
+     [](const auto& p) { return p.recompute != parallel::Recompute::none; }},
+    {"gpus", "", "Of the whole machine.", [](const auto& p) { return p.ranks(); }},
+};
+
+constexpr Figure<PlanMemory> memory_rows[] = {
+    {"weights", "B", "Of the fullest GPU.", [](const auto& m) { return m.weights; }},
+    {"gradients", "B", "Of the fullest GPU.", [](const auto& m) { return m.gradients; }},
+    {"optimizer", "B", "Of the fullest GPU.", [](const auto& m) { return m.optimizer; }},
+    {"activations", "B", "Of the fullest GPU.", [](const auto& m) { return m.activations; }},
+    {"buffers", "B", "Of the fullest GPU.", [](const auto& m) { return m.buffers; }},
+    {"memory", "B", "Of the fullest GPU: all of these.", [](const auto& m) { return m.total(); }},
+};
+
+double share(const PlanResult& result, double us) {
+    return result.time.total() > 0 ? us / result.time.total() : 0;
 }
 
+constexpr Figure<PlanResult> rows[] = {
+    {"share.compute", "", "Of the step: forward and backward.",
+     [](const auto& r) { return share(r, r.time.forward + r.time.backward); }},
+    {"share.forward", "", "Of the step.", [](const auto& r) { return share(r, r.time.forward); }},
+    {"share.backward", "", "Of the step.", [](const auto& r) { return share(r, r.time.backward); }},
+    {"share.recompute", "", "Of the step.", [](const auto& r) { return share(r, r.time.recompute); }},
+    {"share.tensor", "", "Of the step: waits of tensor parallelism.", [](const auto& r) { return share(r, r.time.tensor); }},
+    {"share.context", "", "Of the step: waits of context parallelism.",
+     [](const auto& r) { return share(r, r.time.context); }},
+    {"share.data", "", "Of the step: waits of data parallelism.", [](const auto& r) { return share(r, r.time.data); }},
+    {"share.update", "", "Of the step: the optimiser.", [](const auto& r) { return share(r, r.time.update); }},
+    {"share.bubble", "", "Of the step: waits in the pipeline.", [](const auto& r) { return share(r, r.time.bubble); }},
+    {"tflops", "TFLOP/s", "Of a GPU, as the model needs them.", [](const auto& r) { return r.tflops; }},
+    {"executed_tflops", "TFLOP/s", "Of a GPU, with what is computed again.",
+     [](const auto& r) { return r.executed_tflops; }},
+    {"mfu", "", "tflops over the GPU's peak.", [](const auto& r) { return r.mfu; }},
+    {"tokens", "", "Of a step.", [](const auto& r) { return r.tokens; }},
+    {"tokens_per_second", "1/s", "Of the whole machine.", [](const auto& r) { return r.tokens_per_second; }},
+    {"step_us", "us", "Of a step.", [](const auto& r) { return r.step_us; }},
+    {"bubble_of_total", "", "Idle time of all ranks in the pipeline's schedule.",
+     [](const auto& r) { return r.bubble_of_total; }},
+    {"fits", "", "1 where it fits in the GPU's memory, else 0.", [](const auto& r) { return r.fits; }},
+    {"capacity", "B", "Of the board.", [](const auto& r) { return parallel::memory_bytes(r.request.gpu); }},
+    {"parameters", "", "Of the whole model.", [](const auto& r) { return r.parameters; }},
+    {"parameters_here", "", "Of the fullest GPU, before ZeRO.", [](const auto& r) { return r.parameters_here; }},
+    {"microbatches", "", "Of a rank's batch.", [](const auto& r) { return r.request.plan.microbatches; }},
+    {"link_gigabytes", "GB/s", "Between nodes.", [](const auto& r) { return r.request.machine.between.gigabytes_per_s; }},
+    {"gpus_per_node", "", "Of the machine.", [](const auto& r) { return r.request.machine.gpus_per_node; }},
+    {"batch", "", "Sequences of a step.", [](const auto& r) { return r.request.batch; }},
+    {"sequence", "", "Tokens of a sequence.", [](const auto& r) { return r.request.sequence; }},
+    {"watts", "W", "Of a GPU.", [](const auto& r) { return r.power.watts; }},
+    {"megawatts", "MW", "Of the whole machine.", [](const auto& r) { return r.power.megawatts; }},
+    {"kwh", "kWh", "Of a step.", [](const auto& r) { return r.power.kwh; }},
+    {"tokens_per_kwh", "1/kWh", "Of the training.", [](const auto& r) { return r.power.tokens_per_kwh; }},
+    {"run_days", "days", "Of a whole run: needs tokens=.", [](const auto& r) { return r.power.run_hours / 24; }},
+    {"run_gpu_hours", "h", "Of a whole run.", [](const auto& r) { return r.power.run_gpu_hours; }},
+    {"run_mwh", "MWh", "Of a whole run.", [](const auto& r) { return r.power.run_mwh; }},
+    {"run_electricity", "", "What the energy of a whole run costs.", [](const auto& r) { return r.power.run_electricity; }},
+    {"run_rent", "", "What the GPUs of a whole run cost.", [](const auto& r) { return r.power.run_rent; }},
+};
+
+constexpr FigureText axis_rows[] = {
+    {"bytes", "B", "That a GPU sends along an axis in a step.", "axis"},
+    {"us", "us", "That this takes.", "axis"},
+    {"exposed_us", "us", "Of that, what nothing hides.", "axis"},
+};
+
 }  // namespace
+
+std::vector<FigureText> plan_row_figures() {
+    std::vector<FigureText> all = texts_of(rows);
+    for (const auto& more : {texts_of(split_rows), texts_of(memory_rows), texts_of(axis_rows)})
+        all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
 
 ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
     ParallelRow made;
     made.title = row.head;
     auto& f = made.figures;
-    parallel::ParallelPlan plan = parallel_plan_of(row, 1'000'000);
-    f["dp"] = plan.dp;
-    f["tp"] = plan.tp;
-    f["pp"] = plan.pp;
-    f["cp"] = plan.cp;
-    f["zero"] = plan.zero;
-    f["recomputes"] = plan.recompute != parallel::Recompute::none;
-    f["gpus"] = plan.ranks();
+    const parallel::ParallelPlan plan = parallel_plan_of(row, 1'000'000);
+    leave_figures<parallel::ParallelPlan>(split_rows, plan, f);
     if (row.head == "state") {
         const double parameters = row.real("parameters", 7.5e9, 1, 1e13);
         row.done();
-        note_memory(f, parallel::state_memory(parameters, plan.zero, plan.dp, DType::f16, DType::f16));
+        leave_figures<PlanMemory>(memory_rows,
+                                  parallel::state_memory(parameters, plan.zero, plan.dp, DType::f16, DType::f16), f);
         f["parameters"] = parameters;
         return made;
     }
@@ -67,49 +129,14 @@ ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
     request.power.pue = row.real("pue", request.power.pue, 1, 10);
     request.power.price_per_kwh = row.real("price_per_kwh", request.power.price_per_kwh, 0, 100);
     row.done();
-    const parallel::PlanResult result = parallel::plan_step(request);
-    note_memory(f, result.memory);
-    const double step = result.time.total();
-    const auto share = [&](const char* name, double us) { f[std::string("share.") + name] = step > 0 ? us / step : 0; };
-    share("compute", result.time.forward + result.time.backward);
-    share("forward", result.time.forward);
-    share("backward", result.time.backward);
-    share("recompute", result.time.recompute);
-    share("tensor", result.time.tensor);
-    share("context", result.time.context);
-    share("data", result.time.data);
-    share("update", result.time.update);
-    share("bubble", result.time.bubble);
+    const PlanResult result = parallel::plan_step(request);
+    leave_figures<PlanMemory>(memory_rows, result.memory, f);
+    leave_figures<PlanResult>(rows, result, f);
     for (const parallel::PlanAxis& axis : result.axes) {
         f["bytes@axis:" + axis.name] = axis.bytes;
         f["us@axis:" + axis.name] = axis.us;
         f["exposed_us@axis:" + axis.name] = axis.exposed_us;
     }
-    f["tflops"] = result.tflops;
-    f["executed_tflops"] = result.executed_tflops;
-    f["mfu"] = result.mfu;
-    f["tokens"] = result.tokens;
-    f["tokens_per_second"] = result.tokens_per_second;
-    f["step_us"] = result.step_us;
-    f["bubble_of_total"] = result.bubble_of_total;
-    f["fits"] = result.fits;
-    f["capacity"] = parallel::memory_bytes(request.gpu);
-    f["parameters"] = result.parameters;
-    f["parameters_here"] = result.parameters_here;
-    f["microbatches"] = result.request.plan.microbatches;
-    f["link_gigabytes"] = request.machine.between.gigabytes_per_s;
-    f["gpus_per_node"] = request.machine.gpus_per_node;
-    f["batch"] = static_cast<double>(request.batch);
-    f["sequence"] = static_cast<double>(request.sequence);
-    f["watts"] = result.power.watts;
-    f["megawatts"] = result.power.megawatts;
-    f["kwh"] = result.power.kwh;
-    f["tokens_per_kwh"] = result.power.tokens_per_kwh;
-    f["run_days"] = result.power.run_hours / 24;
-    f["run_gpu_hours"] = result.power.run_gpu_hours;
-    f["run_mwh"] = result.power.run_mwh;
-    f["run_electricity"] = result.power.run_electricity;
-    f["run_rent"] = result.power.run_rent;
     return made;
 }
 

@@ -2,10 +2,6 @@
 //
 //   settings: ranks microbatches chunks batches (PipelineShape); forward input weight hop update (Durations, any unit);
 //             slow=RANK:FACTOR
-//   figures:  total, ideal, cost, idle_a_rank, bubble_of_total, bubble_over_ideal, formula_idle (a rank's, of the kind's
-//             formula), peak_activations (of the rank with most; @rank:N of one), weight_versions (likewise), busy@rank:N,
-//             stages, ranks, microbatches, batches, messages (sent), forward, input, weight, hop, problems (sentences),
-//             begin and end of an action where a rank holds one stage: end@action:F3@rank:0
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +57,64 @@ parallel::Schedule own_schedule(const ParallelText& row, const parallel::Pipelin
     return schedule;
 }
 
+struct TimedSchedule {
+    const parallel::ScheduleRun& run;
+    const parallel::PipelineShape& shape;
+    const parallel::Durations& durations;
+    const parallel::ScheduleRow* kind;  // null: a schedule of one's own
+};
+
+bool sends(const parallel::ActionRun& one) {
+    return one.action.kind == ActionKind::send_activation || one.action.kind == ActionKind::send_gradient;
+}
+
+constexpr Figure<TimedSchedule> rows[] = {
+    {"total", "units", "From the first begin to the last end.", [](const auto& s) { return s.run.total; }},
+    {"ideal", "units", "The busiest rank without a gap.", [](const auto& s) { return s.run.ideal; }},
+    {"cost", "units", "What these batches cost when more follow.", [](const auto& s) { return s.run.cost; }},
+    {"idle_a_rank", "units", "The cost less a rank's mean busy time.", [](const auto& s) { return s.run.idle_a_rank(); }},
+    {"bubble_of_total", "", "Idle time over the cost.", [](const auto& s) { return s.run.bubble_of_total(); }},
+    {"bubble_over_ideal", "", "Idle time over busy time.", [](const auto& s) { return s.run.bubble_over_ideal(); }},
+    {"formula_idle", "units", "Idle time of a rank by the kind's formula, where it has one.",
+     [](const auto& s) { return s.kind && s.kind->idle ? s.kind->idle(s.shape, s.durations) : std::optional<double>(); }},
+    {"ranks", "", "Of the pipeline.", [](const auto& s) { return s.shape.ranks; }},
+    {"microbatches", "", "Of a batch.", [](const auto& s) { return s.shape.microbatches; }},
+    {"batches", "", "That the lists hold.", [](const auto& s) { return s.run.schedule.batches; }},
+    {"stages", "", "Of the model.", [](const auto& s) { return s.run.schedule.stages(); }},
+    {"forward", "units", "Of a micro-batch through a rank's part.", [](const auto& s) { return s.durations.forward; }},
+    {"input", "units", "Of the input gradients.", [](const auto& s) { return s.durations.input; }},
+    {"weight", "units", "Of the weight gradients.", [](const auto& s) { return s.durations.weight; }},
+    {"hop", "units", "From rank to rank.", [](const auto& s) { return s.durations.hop; }},
+    {"slow", "", "The factor of the slowest rank.",
+     [](const auto& s) {
+         const std::vector<double>& factors = s.durations.of_rank;
+         return factors.empty() ? 1 : *std::max_element(factors.begin(), factors.end());
+     }},
+    {"messages", "", "That are sent.",
+     [](const auto& s) {
+         int64_t messages = 0;
+         for (const auto& actions : s.run.actions) messages += std::count_if(actions.begin(), actions.end(), sends);
+         return messages;
+     }},
+    {"peak_activations", "micro-batches", "Kept at most, by the rank with most or by one of them.",
+     [](const auto& s) { return *std::max_element(s.run.peak_activations.begin(), s.run.peak_activations.end()); }, "rank"},
+    {"weight_versions", "versions", "Kept at most, by the rank with most or by one of them.",
+     [](const auto& s) { return *std::max_element(s.run.weight_versions.begin(), s.run.weight_versions.end()); }, "rank"},
+};
+
+constexpr FigureText place_rows[] = {
+    {"busy", "units", "In which a rank computes.", "rank"},
+    {"begin", "units", "Of an action where a rank holds one stage: begin@action:F3@rank:0.", "action rank"},
+    {"end", "units", "Of such an action.", "action rank"},
+};
+
 }  // namespace
+
+std::vector<FigureText> schedule_row_figures() {
+    std::vector<FigureText> all = texts_of(rows);
+    all.insert(all.end(), std::begin(place_rows), std::end(place_rows));
+    return all;
+}
 
 ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions&) {
     parallel::PipelineShape shape;
@@ -102,33 +155,13 @@ ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions&) {
     made.title = own ? "Your schedule" : std::string(kind->title);
     made.schedule = run;
     auto& f = made.figures;
-    f["total"] = run->total;
-    f["ideal"] = run->ideal;
-    f["cost"] = run->cost;
-    f["idle_a_rank"] = run->idle_a_rank();
-    f["bubble_of_total"] = run->bubble_of_total();
-    f["bubble_over_ideal"] = run->bubble_over_ideal();
-    if (kind && kind->idle)
-        if (const auto idle = kind->idle(shape, durations)) f["formula_idle"] = *idle;
-    f["ranks"] = shape.ranks;
-    f["microbatches"] = shape.microbatches;
-    f["batches"] = schedule.batches;
-    f["stages"] = schedule.stages();
-    f["forward"] = durations.forward;
-    f["input"] = durations.input;
-    f["weight"] = durations.weight;
-    f["hop"] = durations.hop;
-    f["slow"] = durations.of_rank.empty() ? 1 : *std::max_element(durations.of_rank.begin(), durations.of_rank.end());
-    double messages = 0;
+    leave_figures<TimedSchedule>(rows, {*run, shape, durations, kind}, f);
     for (size_t rank = 0; rank < run->actions.size(); ++rank) {
         const std::string at = fmt::format("@rank:{}", rank);
         f["peak_activations" + at] = run->peak_activations[rank];
         f["weight_versions" + at] = run->weight_versions[rank];
         f["busy" + at] = run->busy[rank];
-        for (const auto& name : {"peak_activations", "weight_versions"})
-            f[name] = std::max(f.count(name) ? f[name] : 0.0, f[name + at]);
         for (const parallel::ActionRun& one : run->actions[rank]) {
-            messages += one.action.kind == ActionKind::send_activation || one.action.kind == ActionKind::send_gradient;
             if (!parallel::computes(one.action.kind) || one.action.kind == ActionKind::update || schedule.chunks > 1)
                 continue;
             const std::string action = parallel::text_of(one.action);
@@ -136,7 +169,6 @@ ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions&) {
             f[fmt::format("end@action:{}{}", action, at)] = one.end;
         }
     }
-    f["messages"] = messages;
     return made;
 }
 

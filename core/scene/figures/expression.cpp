@@ -16,7 +16,7 @@ namespace lockstep::scene {
 struct Expression::Node {
     std::string operation;  // "number", "name", "ceil", "floor", "abs", "negate", "not", or the operator itself
     double value = 0;
-    std::string name;
+    FigureName name;
     std::shared_ptr<const Node> left, right;
     size_t begin = 0, end = 0;  // in the whole text
 };
@@ -170,11 +170,12 @@ struct Parser {
             if (!take(")")) fail("')' is missing", at);
             return node(first, operand, nullptr, begin);
         }
-        if (at < text.size() && text[at] == '[') {
+        while (at < text.size() && text[at] == '[') {
             const size_t open = at++;
             while (at < text.size() && is_digit(text[at])) ++at;
             if (at == open + 1 || at == text.size() || text[at] != ']') fail("an index such as [3] is needed here", open);
             ++at;
+            if (at < text.size() && text[at] == '.') word();
         }
         while (at < text.size() && text[at] == '@') {
             ++at;
@@ -188,7 +189,7 @@ struct Parser {
         }
         auto made = std::make_shared<Node>();
         made->operation = "name";
-        made->name = text.substr(begin, at - begin);
+        made->name = FigureName(text.substr(begin, at - begin), begin);
         made->begin = begin;
         made->end = at;
         return made;
@@ -238,8 +239,9 @@ Result<double> value_of(const Node& node, const Expression::Lookup& lookup) {
     return b != 0 && !std::isnan(b) ? 1.0 : std::nan("");
 }
 
-void collect(const Node& node, std::vector<std::string>& names) {
-    if (node.operation == "name" && std::find(names.begin(), names.end(), node.name) == names.end())
+void collect(const Node& node, std::vector<FigureName>& names) {
+    if (node.operation == "name" &&
+        std::none_of(names.begin(), names.end(), [&](const FigureName& one) { return one.text == node.name.text; }))
         names.push_back(node.name);
     if (node.left) collect(*node.left, names);
     if (node.right) collect(*node.right, names);
@@ -272,6 +274,7 @@ Expression Expression::from(NodePtr node, std::string_view whole) {
 }
 
 Result<double> Expression::evaluate(const Lookup& lookup) const {
+    if (!root_) return Diagnostic{"an expression is missing"};
     Result<double> value = value_of(*root_, lookup);
     const std::string& sign = root_->operation;
     const bool logical = sign == "not" || sign == "&&" || sign == "||" || is_comparison_sign(sign);
@@ -279,15 +282,21 @@ Result<double> Expression::evaluate(const Lookup& lookup) const {
     return value;
 }
 
-std::vector<std::string> Expression::names() const {
-    std::vector<std::string> found;
-    collect(*root_, found);
+std::vector<FigureName> Expression::names() const {
+    std::vector<FigureName> found;
+    if (root_) collect(*root_, found);
     return found;
+}
+
+bool Expression::names(std::string_view name) const {
+    const std::vector<FigureName> all = names();
+    return std::any_of(all.begin(), all.end(), [&](const FigureName& one) { return one.text == name; });
 }
 
 std::vector<Expression> Expression::clauses() const {
     // Children keep offsets into the text they were parsed from, so only a whole expression can be taken apart again.
     std::vector<Expression> found;
+    if (!root_) return found;
     NodePtr rest = root_;
     for (; rest->operation == "&&"; rest = rest->left) found.push_back(from(rest->right, text_));
     found.push_back(from(rest, text_));
@@ -327,13 +336,12 @@ Result<std::string> fill_in(std::string_view text, const std::map<std::string, d
             next = end;
         }
         Result<Expression> parsed = Expression::parse(text.substr(begin, end - begin));
-        Result<double> value = parsed ? parsed.value().evaluate([&](const std::string& name) -> Result<double> {
-            if (const auto found = variables.find(name); found != variables.end()) return found->second;
+        Result<double> value = parsed ? parsed.value().evaluate([&](const FigureName& name) -> Result<double> {
+            if (const auto found = variables.find(name.text); found != variables.end()) return found->second;
             std::vector<std::string> known;
             for (const auto& [key, unused] : variables) known.push_back(key);
-            const std::string near = nearest_name(name, known);
-            return Diagnostic{fmt::format("'{}' is not given in shapes{}", name,
-                                          near.empty() ? "" : fmt::format(", did you mean '{}'?", near))};
+            return Diagnostic{
+                fmt::format("'{}' is not given in shapes{}", name.text, did_you_mean(name.text, known, ""))};
         })
                                       : Result<double>(parsed.error());
         if (!value) {

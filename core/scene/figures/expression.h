@@ -6,8 +6,8 @@
 //   sum        = product { ("+" | "-") product }
 //   product    = unary { ("*" | "/") unary }
 //   unary      = ("-" | "!") unary | number | name | ("ceil" | "floor" | "abs") "(" or ")" | "(" or ")"
-//   name       = word [ "[" digits "]" ] { "@" word ":" word }          sectors_per_request@line:7, output[3],
-//   cycles@scene:four, gpu.sms@gpu:jetson-nano (the names of GPUs may hold '-' and ':')
+//   name       = word { "[" digits "]" [ "." word ] } { "@" word ":" word }      sectors_per_request@line:7, output[3],
+//                cycles@scene:four, hessian.w[0].w[1], gpu.sms@gpu:jetson-nano (names of GPUs may hold '-' and ':')
 //
 // A comparison gives 1 or 0. == allows a relative difference of 1e-9; an infinity equals itself alone. A comparison with NaN
 // is neither true nor false, and so are ! and what else of && and || hangs on it: as the whole expression it gives 0.
@@ -20,18 +20,20 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/scene/figures/figure_name.h"
 
 namespace lockstep::scene {
 
 class Expression {
   public:
-    using Lookup = std::function<Result<double>(const std::string& name)>;
+    using Lookup = std::function<Result<double>(const FigureName& name)>;
 
     // A Diagnostic's column counts from 1 within `text`; its source_line is `text`.
     static Result<Expression> parse(std::string_view text);
 
     Result<double> evaluate(const Lookup& lookup) const;
-    std::vector<std::string> names() const;   // each once, in order
+    std::vector<FigureName> names() const;    // each once, in order
+    bool names(std::string_view name) const;  // whether this is one of them
     std::vector<Expression> clauses() const;  // the terms of the outermost &&: what a report lists one by one
     const std::string& text() const { return text_; }
     // A comparison's two sides; null for anything else.

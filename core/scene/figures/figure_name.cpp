@@ -6,16 +6,7 @@
 #include <charconv>
 
 namespace lockstep::scene {
-
-std::string take_suffix(std::string& name, std::string_view kind) {
-    const std::string marker = "@" + std::string(kind) + ":";
-    const size_t at = name.find(marker);
-    if (at == std::string::npos) return {};
-    const size_t end = std::min(name.find('@', at + 1), name.size());
-    std::string value = name.substr(at + marker.size(), end - at - marker.size());
-    name.erase(at, end - at);
-    return value;
-}
+namespace {
 
 Result<size_t> whole_in(std::string_view text, const std::string& full) {
     size_t value = 0;
@@ -25,11 +16,56 @@ Result<size_t> whole_in(std::string_view text, const std::string& full) {
     return value;
 }
 
-Result<size_t> index_in(const std::string& name) {
-    const size_t open = name.find('['), close = name.size() - 1;
-    if (open == std::string::npos || name.back() != ']')
-        return Diagnostic{fmt::format("'{}': an element is written like y[3]", name)};
-    return whole_in(std::string_view(name).substr(open + 1, close - open - 1), name);
+}  // namespace
+
+FigureName::FigureName(std::string_view written, size_t where) : text(written), at(where) {
+    const size_t end = std::min(written.find('@'), written.size());
+    base = written.substr(0, end);
+    if (const size_t open = base.rfind('['); open != std::string::npos && base.back() == ']' && open + 2 < base.size()) {
+        element = base.substr(open + 1, base.size() - open - 2);
+        base.erase(open);
+    }
+    for (size_t begin = end; begin < written.size();) {
+        const size_t next = std::min(written.find('@', begin + 1), written.size());
+        const std::string_view place = written.substr(begin + 1, next - begin - 1);
+        const size_t colon = std::min(place.find(':'), place.size());
+        places.push_back(
+            {std::string(place.substr(0, colon)), std::string(place.substr(std::min(colon + 1, place.size())))});
+        begin = next;
+    }
+}
+
+std::string FigureName::place(std::string_view kind) const {
+    for (const Place& one : places)
+        if (one.kind == kind) return one.value;
+    return {};
+}
+
+FigureName FigureName::without(std::string_view kind) const {
+    FigureName rest = *this;
+    rest.text = text.substr(0, text.find('@'));
+    std::erase_if(rest.places, [&](const Place& one) { return one.kind == kind; });
+    for (const Place& one : rest.places) rest.text += "@" + one.kind + ":" + one.value;
+    return rest;
+}
+
+Result<size_t> FigureName::index() const {
+    if (!indexed()) return Diagnostic{fmt::format("'{}': an element is written like y[3]", text)};
+    return whole_in(element, text);
+}
+
+Result<size_t> FigureName::number_at(std::string_view kind) const {
+    return whole_in(place(kind), text);
+}
+
+std::string figure_word(std::string_view text, bool joined) {
+    std::string word;
+    for (const char c : text) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (plain || !joined || (!word.empty() && word.back() != '_')) word += plain ? c : '_';
+    }
+    while (joined && !word.empty() && word.back() == '_') word.pop_back();
+    return word;
 }
 
 }  // namespace lockstep::scene

@@ -168,10 +168,12 @@ std::shared_ptr<const FigureTable> table_of(const nn::Comparison& comparison) {
 }  // namespace
 
 std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
-    if (result.training && result.training->comparison) return table_of(*result.training->comparison);
-    if (!result.parallel) return nullptr;
+    if (const auto training = result.as<TrainingRuns>(); training && training->comparison)
+        return table_of(*training->comparison);
+    const auto scene = result.as<ParallelScene>();
+    if (!scene) return nullptr;
     const auto kind = std::find_if(std::begin(table_kinds), std::end(table_kinds),
-                                   [&](const TableKind& one) { return one.kind == result.parallel->kind; });
+                                   [&](const TableKind& one) { return one.kind == scene->kind; });
     if (kind == std::end(table_kinds)) return nullptr;
     auto table = std::make_shared<FigureTable>();
     table->title = kind->title;
@@ -179,7 +181,7 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
     table->one = kind->one;
     for (const TableColumn& column : kind->columns)
         table->columns.push_back({std::string(column.title), std::string(column.unit)});
-    for (const ParallelRow& row : result.parallel->rows) {
+    for (const ParallelRow& row : scene->rows) {
         FigureRow& shown = table->rows.emplace_back();
         shown.name = row.name;
         std::replace(shown.name.begin(), shown.name.end(), '_', ' ');
@@ -192,7 +194,7 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
             table->note = fmt::format("{}: after {} steps, {}.", shown.name, row.losses.size(), row.problem);
     }
     leave_out_empty(*table);
-    add_stacks(*table, *result.parallel);
+    add_stacks(*table, *scene);
     return table;
 }
 

@@ -1,107 +1,154 @@
-// What can be asked of a host program's run, by name.
-#include <fmt/format.h>
-
+// What a host program's run answers by name: its rows, elements of its outputs (y[3]), and the times of a line.
 #include <algorithm>
 #include <climits>
 #include <cmath>
-#include <map>
 #include <set>
 
-#include "core/base/nearest.h"
-#include "core/scene/figures/figure_name.h"
 #include "core/scene/figures/figures.h"
 #include "core/scene/host/host_program.h"
 
 namespace lockstep::scene {
-Result<double> host_figure(const HostRun& run, const std::string& full) {
-    const model::Schedule& s = run.schedule;
-    std::string name = full;
-    if (const std::string line_text = take_suffix(name, "line"); !line_text.empty()) {
-        const Result<size_t> number = whole_in(line_text, full);
-        if (!number) return number.error();
-        const auto line = static_cast<int>(std::min<size_t>(number.value(), INT_MAX));
-        double us = 0, begin = INFINITY, end = 0;
-        bool any = false;
-        for (size_t i = 0; i < run.program.operations.size(); ++i) {
-            if (run.program.operations[i].line != line) continue;
-            any = true;
-            const model::OperationTime& one = s.operations[i];
-            const double from = one.on_device ? one.begin_us : one.call_begin_us,
-                         to = one.on_device ? one.end_us : one.call_end_us;
-            us += to - from;
-            begin = std::min(begin, from);
-            end = std::max(end, to);
-        }
-        if (!any) return Diagnostic{fmt::format("no operation stands in line {} of {}", line, run.text.file)};
-        if (name == "us") return us;
-        if (name == "begin_us") return begin;
-        if (name == "end_us") return end;
-        return Diagnostic{fmt::format("of a line there are us, begin_us and end_us, not '{}'", name)};
+namespace {
+
+double busy(const HostRun& run, model::Engine engine) {
+    return run.schedule.busy_us[static_cast<size_t>(engine)];
+}
+
+bool copies(model::Engine engine) {
+    return engine != model::Engine::compute && engine != model::Engine::none;
+}
+
+double copied_bytes(const HostRun& run) {
+    double bytes = 0;
+    for (size_t i = 0; i < run.schedule.operations.size(); ++i)
+        if (copies(run.schedule.operations[i].engine)) bytes += static_cast<double>(run.program.operations[i].bytes);
+    return bytes;
+}
+
+template <class Wanted>
+double operations_that(const HostRun& run, const Wanted& wanted) {
+    return static_cast<double>(std::count_if(run.schedule.operations.begin(), run.schedule.operations.end(), wanted));
+}
+
+// Steps of the critical path that an engine takes, for which wanted(engine) holds.
+template <class Wanted>
+double critical_that(const HostRun& run, const Wanted& wanted) {
+    return static_cast<double>(
+        std::count_if(run.schedule.critical.begin(), run.schedule.critical.end(), [&](const model::PathStep& step) {
+            const model::Engine engine = run.schedule.operations[static_cast<size_t>(step.operation)].engine;
+            return !step.on_host && engine != model::Engine::none && wanted(engine);
+        }));
+}
+
+struct LineTime {
+    double us = 0, begin = INFINITY, end = 0;
+};
+Result<LineTime> time_of_line(const HostRun& run, const FigureName& name) {
+    const Result<size_t> number = name.number_at("line");
+    if (!number) return number.error();
+    const auto line = static_cast<int>(std::min<size_t>(number.value(), INT_MAX));
+    LineTime time;
+    for (size_t i = 0; i < run.program.operations.size(); ++i) {
+        if (run.program.operations[i].line != line) continue;
+        const model::OperationTime& one = run.schedule.operations[i];
+        const double from = one.on_device ? one.begin_us : one.call_begin_us,
+                     to = one.on_device ? one.end_us : one.call_end_us;
+        time.us += to - from;
+        time.begin = std::min(time.begin, from);
+        time.end = std::max(time.end, to);
     }
-    if (name.rfind("output[", 0) == 0) return Diagnostic{"an element of an output has the array's name, as in y[3]"};
-    if (const size_t open = name.find('['); open != std::string::npos && name.back() == ']') {
-        const Result<size_t> index = index_in(name);
+    if (std::isinf(time.begin)) return Diagnostic{fmt::format("no operation stands in line {} of {}", line, run.text.file)};
+    return time;
+}
+template <double LineTime::*part>
+Result<double> of_line(const HostRun& run, const FigureName& name) {
+    const Result<LineTime> time = time_of_line(run, name);
+    if (!time) return time.error();
+    return time.value().*part;
+}
+
+constexpr Figure<HostRun> rows[] = {
+    {"total_us", "us", "From the first call to the end of all work.", [](const HostRun& r) { return r.schedule.total_us; }},
+    {"work_us", "us", "In which the GPU or the host works.", [](const HostRun& r) { return r.schedule.work_us; }},
+    {"copy_us", "us", "In which a copy is under way.", [](const HostRun& r) { return r.schedule.copy_us; }},
+    {"kernel_us", "us", "In which a kernel is under way.", [](const HostRun& r) { return r.schedule.kernel_us; }},
+    {"host_work_us", "us", "In which the host computes.", [](const HostRun& r) { return r.schedule.host_work_us; }},
+    {"overlap", "", "The share of the work that is done beside other work.",
+     [](const HostRun& r) { return r.schedule.overlap; }},
+    {"speedup", "", "Against the same operations one after the other.",
+     [](const HostRun& r) { return r.schedule.speedup(); }},
+    {"h2d_us", "us", "In which the engine of copies to the GPU is busy.",
+     [](const HostRun& r) { return busy(r, model::Engine::copy_in); }},
+    {"d2h_us", "us", "In which the engine of copies to the host is busy.",
+     [](const HostRun& r) { return busy(r, model::Engine::copy_out); }},
+    {"compute_us", "us", "In which the SMs are busy.", [](const HostRun& r) { return busy(r, model::Engine::compute); }},
+    {"host_wait_us", "us", "In which the host's calls wait.",
+     [](const HostRun& r) {
+         double waits = 0;
+         for (const model::OperationTime& one : r.schedule.operations) waits += one.call_end_us - one.busy_end_us;
+         return waits;
+     }},
+    {"launches", "", "Kernels that were launched.",
+     [](const HostRun& r) {
+         return operations_that(r, [](const auto& one) { return one.engine == model::Engine::compute; });
+     }},
+    {"copies", "", "Copies over the link and on the GPU.",
+     [](const HostRun& r) { return operations_that(r, [](const auto& one) { return copies(one.engine); }); }},
+    {"copied_bytes", "B", "Of all copies.", [](const HostRun& r) { return copied_bytes(r); }},
+    {"copy_gb_per_second", "GB/s", "Bytes of all copies over the time in which one is under way.",
+     [](const HostRun& r) { return r.schedule.copy_us > 0 ? copied_bytes(r) / (r.schedule.copy_us * 1e3) : 0; }},
+    {"streams", "", "On which an operation runs on the GPU.",
+     [](const HostRun& r) {
+         std::set<uint32_t> streams;
+         for (size_t i = 0; i < r.schedule.operations.size(); ++i)
+             if (r.schedule.operations[i].on_device) streams.insert(r.program.operations[i].stream);
+         return streams.size();
+     }},
+    {"kernels_at_once", "", "The most that run at the same time.",
+     [](const HostRun& r) { return model::kernels_at_once(r.schedule); }},
+    {"hazards", "", "Accesses that nothing orders, and copies home that nobody waits for.",
+     [](const HostRun& r) { return r.hazards.size(); }},
+    {"still_allocated", "", "Arrays of the GPU that are not freed at the end.",
+     [](const HostRun& r) { return r.still_allocated.size(); }},
+    {"still_allocated_bytes", "B", "Of these arrays.",
+     [](const HostRun& r) {
+         double bytes = 0;
+         for (const int i : r.still_allocated) bytes += static_cast<double>(r.text.arrays[static_cast<size_t>(i)].bytes);
+         return bytes;
+     }},
+    {"faults", "", "1 where a kernel faulted, else 0.", [](const HostRun& r) { return r.fault.has_value(); }},
+    {"operations", "", "Of the whole program, loops unrolled.",
+     [](const HostRun& r) { return r.schedule.operations.size(); }},
+    {"critical_copies", "", "Copies on the critical path.",
+     [](const HostRun& r) { return critical_that(r, [](model::Engine e) { return copies(e); }); }},
+    {"critical_kernels", "", "Kernels on the critical path.",
+     [](const HostRun& r) { return critical_that(r, [](model::Engine e) { return e == model::Engine::compute; }); }},
+    {"us", "us", "That the operations of a line take together.",
+     [](const HostRun& r, const FigureName& name) { return of_line<&LineTime::us>(r, name); }, "line"},
+    {"begin_us", "us", "When the first operation of a line begins.",
+     [](const HostRun& r, const FigureName& name) { return of_line<&LineTime::begin>(r, name); }, "line"},
+    {"end_us", "us", "When the last operation of a line ends.",
+     [](const HostRun& r, const FigureName& name) { return of_line<&LineTime::end>(r, name); }, "line"},
+};
+
+}  // namespace
+
+std::vector<FigureText> host_figures() {
+    return texts_of(rows);
+}
+
+Result<double> figure_of(const HostRun& run, const FigureName& name) {
+    if (name.base == "output" && name.indexed())
+        return Diagnostic{"an element of an output has the array's name, as in y[3]"};
+    const auto output = std::find(run.output_names.begin(), run.output_names.end(), name.base);
+    if (name.indexed() && output != run.output_names.end()) {
+        const Array& array = run.outputs[static_cast<size_t>(output - run.output_names.begin())];
+        const Result<size_t> index = name.index();
         if (!index) return index.error();
-        for (size_t i = 0; i < run.outputs.size(); ++i)
-            if (run.output_names[i] == name.substr(0, open)) {
-                if (index.value() >= run.outputs[i].count())
-                    return Diagnostic{fmt::format("{} is beyond the array's end", name)};
-                return element_of(run.outputs[i], index.value());
-            }
+        if (index.value() >= array.count()) return Diagnostic{fmt::format("{} is beyond the array's end", name.text)};
+        return element_of(array, index.value());
     }
-    double waits = 0, launches = 0, copies = 0, bytes = 0, critical_copies = 0, critical_kernels = 0;
-    std::set<uint32_t> streams;
-    for (size_t i = 0; i < s.operations.size(); ++i) {
-        const model::OperationTime& one = s.operations[i];
-        waits += one.call_end_us - one.busy_end_us;
-        if (one.on_device) streams.insert(run.program.operations[i].stream);
-        if (one.engine == model::Engine::compute) ++launches;
-        if (one.engine == model::Engine::compute || one.engine == model::Engine::none) continue;
-        ++copies;
-        bytes += static_cast<double>(run.program.operations[i].bytes);
-    }
-    for (const model::PathStep& step : s.critical) {
-        const model::Engine engine = s.operations[static_cast<size_t>(step.operation)].engine;
-        if (step.on_host || engine == model::Engine::none) continue;
-        ++(engine == model::Engine::compute ? critical_kernels : critical_copies);
-    }
-    double still_allocated_bytes = 0;
-    for (const int i : run.still_allocated)
-        still_allocated_bytes += static_cast<double>(run.text.arrays[static_cast<size_t>(i)].bytes);
-    const auto busy = [&](model::Engine engine) { return s.busy_us[static_cast<size_t>(engine)]; };
-    const std::map<std::string, double> figures = {
-        {"total_us", s.total_us},
-        {"work_us", s.work_us},
-        {"copy_us", s.copy_us},
-        {"kernel_us", s.kernel_us},
-        {"host_work_us", s.host_work_us},
-        {"overlap", s.overlap},
-        {"speedup", s.speedup()},
-        {"h2d_us", busy(model::Engine::copy_in)},
-        {"d2h_us", busy(model::Engine::copy_out)},
-        {"compute_us", busy(model::Engine::compute)},
-        {"host_wait_us", waits},
-        {"launches", launches},
-        {"copies", copies},
-        {"copied_bytes", bytes},
-        {"copy_gb_per_second", s.copy_us > 0 ? bytes / (s.copy_us * 1e3) : 0},
-        {"streams", static_cast<double>(streams.size())},
-        {"kernels_at_once", static_cast<double>(model::kernels_at_once(s))},
-        {"hazards", static_cast<double>(run.hazards.size())},
-        {"still_allocated", static_cast<double>(run.still_allocated.size())},
-        {"still_allocated_bytes", still_allocated_bytes},
-        {"faults", run.fault ? 1.0 : 0.0},
-        {"operations", static_cast<double>(s.operations.size())},
-        {"critical_copies", critical_copies},
-        {"critical_kernels", critical_kernels},
-    };
-    if (const auto found = figures.find(name); found != figures.end()) return found->second;
-    std::vector<std::string> known;
-    for (const auto& [key, unused] : figures) known.push_back(key);
-    const std::string near = nearest_name(name, known);
-    return Diagnostic{fmt::format(
-        "unknown figure '{}' of a host program{}", full,
-        near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : fmt::format(", did you mean '{}'?", near))};
+    return figure_among<HostRun>(rows, run, name, "a host program");
 }
 
 }  // namespace lockstep::scene

@@ -251,9 +251,9 @@ class HostParser {
             c.skip();
             const Result<Expression> parsed = Expression::parse(c.line.substr(c.at));
             if (!parsed) c.fail(c.at + static_cast<size_t>(parsed.error().where.column) - 1, parsed.error().message);
-            const Result<double> value = parsed.value().evaluate([&](const std::string& word) -> Result<double> {
-                const auto found = variables_.find(word);
-                if (found == variables_.end()) return Diagnostic{fmt::format("'{}' has no value here", word)};
+            const Result<double> value = parsed.value().evaluate([&](const FigureName& word) -> Result<double> {
+                const auto found = variables_.find(word.text);
+                if (found == variables_.end()) return Diagnostic{fmt::format("'{}' has no value here", word.text)};
                 return found->second;
             });
             if (!value) c.fail(c.at, value.error().message);

@@ -97,11 +97,4 @@ struct HostRunOptions {
 Result<std::shared_ptr<const HostRun>> run_host(const HostText& text, const model::GpuSpec& gpu,
                                                 const std::filesystem::path& folder, const HostRunOptions& options = {});
 
-// total_us, work_us, copy_us, kernel_us, host_work_us, overlap, speedup, h2d_us, d2h_us, compute_us (engines busy),
-// host_wait_us, launches, copies, copied_bytes, copy_gb_per_second, streams, kernels_at_once, hazards (accesses that nothing
-// orders, and copies home that nobody waits for), still_allocated (arrays of the GPU that are not freed at the end),
-// still_allocated_bytes, faults, operations, critical_copies, critical_kernels; y[3]: an output's element; us@line:N,
-// begin_us@line:N, end_us@line:N of the operations of a line.
-Result<double> host_figure(const HostRun& run, const std::string& name);
-
 }  // namespace lockstep::scene

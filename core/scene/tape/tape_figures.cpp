@@ -1,54 +1,115 @@
 // What can be asked of a tensor program's run, by name, and what it found in words.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdint>
 
-#include "core/base/diagnostic.h"
-#include "core/base/nearest.h"
-#include "core/scene/figures/figure_name.h"
+#include "core/scene/figures/figures.h"
 #include "core/scene/tape/tape_program.h"
 
 namespace lockstep::scene {
-
 namespace {
 
-// "d.w[1]@step:3"
-struct FigureName {
-    std::string name;
-    int64_t step = -1;
-    size_t index = 0;
-    bool indexed = false, gradient = false;
-};
-Result<FigureName> figure_name(const std::string& full) {
-    FigureName figure{full};
-    if (const std::string step = take_suffix(figure.name, "step"); !step.empty()) {
-        const Result<size_t> number = whole_in(step, full);
-        if (!number) return number.error();
-        figure.step = static_cast<int64_t>(std::min<size_t>(number.value(), INT64_MAX));
-    }
-    if (const size_t open = figure.name.find('['); open != std::string::npos) {
-        const Result<size_t> index = index_in(figure.name);
-        if (!index) return index.error();
-        figure.index = index.value();
-        figure.indexed = true;
-        figure.name.erase(open);
-    }
-    if (figure.name.starts_with("d.")) {
-        figure.gradient = true;
-        figure.name.erase(0, 2);
-    }
-    return figure;
-}
-
-double cycles_of(const nn::StepRecord& step, std::string_view phase) {
+double cycles_of(const TapeRun& run, std::string_view phase) {
     double sum = 0;
-    for (const device::LaunchEvent& launch : step.launches)
+    for (const device::LaunchEvent& launch : run.step->launches)
         if (phase.empty() || launch.phase == phase) sum += static_cast<double>(launch.cycles);
     return sum;
 }
 
+Result<const tensor::GradcheckResult*> first_check(const TapeRun& run) {
+    if (run.checks.empty()) return Diagnostic{"the program has no gradcheck line"};
+    return &run.checks.front();
+}
+template <double tensor::GradcheckMismatch::*part>
+Result<double> first_mismatch(const TapeRun& run) {
+    const auto check = first_check(run);
+    if (!check) return check.error();
+    if (check.value()->mismatches.empty()) return Diagnostic{"gradcheck finds no difference"};
+    return check.value()->mismatches.front().*part;
+}
+
+template <class Value>
+Result<double> of_anomaly(const TapeRun& run, const Value& value) {
+    if (!run.anomaly) return Diagnostic{"every value and gradient is finite: there is no anomaly"};
+    return static_cast<double>(value);
+}
+
+Result<size_t> step_of(const TapeRun& run, const FigureName& name) {  // the last one where it names none
+    if (name.place("step").empty()) return static_cast<size_t>(run.text.steps - 1);
+    return name.number_at("step");
+}
+
+Result<double> loss(const TapeRun& run, const FigureName& name) {
+    const Result<size_t> step = step_of(run, name);
+    if (!step) return step.error();
+    if (step.value() >= run.loss.size()) return Diagnostic{fmt::format("'{}': the program has no such loss", name.text)};
+    return run.loss[step.value()];
+}
+
+Result<double> hessian(const TapeRun& run, const std::string& name) {
+    if (run.hessians.empty()) return Diagnostic{"the program has no hessian line"};
+    const TapeHessian& hessian = run.hessians.front();
+    for (size_t row = 0; row < hessian.in.size(); ++row)
+        for (size_t column = 0; column < hessian.in.size(); ++column)
+            if (name == "hessian." + hessian.in[row] + "." + hessian.in[column]) return hessian.at(row, column);
+    return Diagnostic{fmt::format("'{}': a Hessian's element is named by two of {}, as in hessian.{}.{}", name,
+                                  fmt::join(hessian.in, ", "), hessian.in.front(), hessian.in.back())};
+}
+
+constexpr Figure<TapeRun> rows[] = {
+    {"loss", "", "The root of backward, in the last step or in one of them.",
+     [](const TapeRun& r, const FigureName& name) { return loss(r, name); }, "step"},
+    {"steps", "", "That the program runs.", [](const TapeRun& r) { return r.text.steps; }},
+    {"chain", "", "Ops of the longest chain in which each waits for the one before.",
+     [](const TapeRun& r) { return r.chain; }},
+    {"operations", "", "Of the forward pass.", [](const TapeRun& r) { return r.cost.forward.operations; }},
+    {"parameters", "", "Elements of all params.", [](const TapeRun& r) { return r.parameters; }},
+    {"cycles", "cycles", "Of all launches.", [](const TapeRun& r) { return cycles_of(r, ""); }},
+    {"forward_cycles", "cycles", "Of the forward pass.", [](const TapeRun& r) { return cycles_of(r, "forward"); }},
+    {"backward_cycles", "cycles", "Of the backward pass.", [](const TapeRun& r) { return cycles_of(r, "backward"); }},
+    {"ops", "", "That the last step records.",
+     [](const TapeRun& r) {
+         return std::count_if(r.step->nodes.begin(), r.step->nodes.end(), [](const auto& node) { return !node.op.empty(); });
+     }},
+    {"accumulations", "", "Gradients that were added to another.",
+     [](const TapeRun& r) {
+         return std::count_if(r.step->launches.begin(), r.step->launches.end(),
+                              [](const auto& launch) { return launch.kernel.starts_with("accumulate"); });
+     }},
+    {"gradcheck.compared", "", "Elements that gradcheck compares.",
+     [](const TapeRun& r) -> Result<double> {
+         const auto check = first_check(r);
+         if (!check) return check.error();
+         return static_cast<double>(check.value()->compared);
+     }},
+    {"gradcheck.wrong", "", "Elements that differ.",
+     [](const TapeRun& r) -> Result<double> {
+         const auto check = first_check(r);
+         if (!check) return check.error();
+         return static_cast<double>(check.value()->mismatches.size());
+     }},
+    {"gradcheck.worst", "tolerances", "The largest difference.",
+     [](const TapeRun& r) -> Result<double> {
+         const auto check = first_check(r);
+         if (!check) return check.error();
+         return check.value()->worst;
+     }},
+    {"gradcheck.backward", "", "What backward gives where the first element differs.",
+     [](const TapeRun& r) { return first_mismatch<&tensor::GradcheckMismatch::backward>(r); }},
+    {"gradcheck.numeric", "", "What central differences give there.",
+     [](const TapeRun& r) { return first_mismatch<&tensor::GradcheckMismatch::numeric>(r); }},
+    {"anomaly.found", "", "1 where a value or gradient is not finite, else 0.",
+     [](const TapeRun& r) { return r.anomaly.has_value(); }},
+    {"anomaly.line", "", "The line that recorded the first such value.",
+     [](const TapeRun& r) { return of_anomaly(r, r.anomaly_line); }},
+    {"anomaly.step", "", "The step in which it came up.", [](const TapeRun& r) { return of_anomaly(r, r.anomaly_step); }},
+    {"anomaly.backward", "", "1 where it is a gradient, else 0.",
+     [](const TapeRun& r) { return of_anomaly(r, r.anomaly && r.anomaly->backward); }},
+};
+
 }  // namespace
+
+std::vector<FigureText> tape_figures() {
+    return texts_of(rows);
+}
 
 std::string anomaly_text(const TapeRun& run) {
     const std::string text = run.anomaly->text();
@@ -68,78 +129,38 @@ std::string TapeHessian::text() const {
     return table;
 }
 
-Result<double> tape_figure(const TapeRun& run, const std::string& full) {
-    if (full.starts_with("hessian.")) {
-        if (run.hessians.empty()) return Diagnostic{"the program has no hessian line"};
-        const TapeHessian& hessian = run.hessians.front();
-        for (size_t row = 0; row < hessian.in.size(); ++row)
-            for (size_t column = 0; column < hessian.in.size(); ++column)
-                if (full == "hessian." + hessian.in[row] + "." + hessian.in[column]) return hessian.at(row, column);
-        return Diagnostic{fmt::format("'{}': a Hessian's element is named by two of {}, as in hessian.{}.{}", full,
-                                      fmt::join(hessian.in, ", "), hessian.in.front(), hessian.in.back())};
-    }
-    if (full.starts_with("anomaly.")) {
-        const std::string what = full.substr(8);
-        if (what == "found") return run.anomaly ? 1.0 : 0.0;
-        if (!run.anomaly) return Diagnostic{"every value and gradient is finite: there is no anomaly"};
-        if (what == "line") return static_cast<double>(run.anomaly_line);
-        if (what == "step") return static_cast<double>(run.anomaly_step);
-        if (what == "backward") return run.anomaly->backward ? 1.0 : 0.0;
-        return Diagnostic{"of an anomaly there are found, line, step and backward"};
-    }
-    if (full.starts_with("gradcheck.")) {
-        if (run.checks.empty()) return Diagnostic{"the program has no gradcheck line"};
-        const tensor::GradcheckResult& check = run.checks.front();
-        const std::string what = full.substr(10);
-        if (what == "compared") return static_cast<double>(check.compared);
-        if (what == "wrong") return static_cast<double>(check.mismatches.size());
-        if (what == "worst") return check.worst;
-        if (what == "backward" || what == "numeric") {
-            if (check.mismatches.empty()) return Diagnostic{"gradcheck finds no difference"};
-            return what == "backward" ? check.mismatches.front().backward : check.mismatches.front().numeric;
-        }
-        return Diagnostic{"of gradcheck there are compared, wrong, worst, backward and numeric"};
-    }
-    const Result<FigureName> asked = figure_name(full);
-    if (!asked) return asked.error();
-    const FigureName& figure = asked.value();
-    const int64_t steps = run.text.steps, step = figure.step < 0 ? steps - 1 : figure.step;
-    if (step >= static_cast<int64_t>(run.history.size()))
-        return Diagnostic{fmt::format("'{}': the program runs {} step{}, from 0", full, steps, steps == 1 ? "" : "s")};
-    const auto& kept = run.history[static_cast<size_t>(step)];
-    if (const auto found = kept.find(figure.name); found != kept.end()) {
-        const std::vector<double>& values = figure.gradient ? found->second.gradient : found->second.value;
+// A name of the program, d.NAME for its gradient, or a row; and whatever a training step answers.
+Result<double> figure_of(const TapeRun& run, const FigureName& name) {
+    if (name.base.starts_with("hessian.")) return hessian(run, name.text);
+    if (!name.place("launch").empty()) return figure_of(*run.step, name);
+    const Result<size_t> step = step_of(run, name);
+    if (!step) return step.error();
+    if (step.value() >= run.history.size())
+        return Diagnostic{fmt::format("'{}': the program runs {} step{}, from 0", name.text, run.text.steps,
+                                      run.text.steps == 1 ? "" : "s")};
+    const bool gradient = name.base.starts_with("d.");
+    const std::string named = gradient ? name.base.substr(2) : name.base;
+    const auto& kept = run.history[step.value()];
+    if (const auto found = kept.find(named); found != kept.end()) {
+        const std::vector<double>& values = gradient ? found->second.gradient : found->second.value;
         if (values.empty())
-            return Diagnostic{
-                fmt::format("'{}' has no {}", figure.name, figure.gradient ? "gradient" : "value that was kept")};
-        if (figure.index >= values.size())
-            return Diagnostic{fmt::format("'{}' is beyond the {} elements", full, values.size())};
-        if (!figure.indexed && values.size() > 1)
-            return Diagnostic{fmt::format("'{}' has {} elements: say which, as in {}[0]", figure.name, values.size(), full)};
-        return values[figure.index];
+            return Diagnostic{fmt::format("'{}' has no {}", named, gradient ? "gradient" : "value that was kept")};
+        if (!name.indexed() && values.size() > 1)
+            return Diagnostic{fmt::format("'{}' has {} elements: say which, as in {}[0]", named, values.size(), name.text)};
+        const Result<size_t> index = name.indexed() ? name.index() : Result<size_t>(0);
+        if (!index) return index.error();
+        if (index.value() >= values.size())
+            return Diagnostic{fmt::format("'{}' is beyond the {} elements", name.text, values.size())};
+        return values[index.value()];
     }
-    const nn::StepRecord& last = *run.step;
-    if (figure.name == "loss" && step < static_cast<int64_t>(run.loss.size())) return run.loss[static_cast<size_t>(step)];
-    if (figure.name == "steps") return static_cast<double>(steps);
-    if (figure.name == "chain") return static_cast<double>(run.chain);
-    if (figure.name == "operations") return run.cost.forward.operations;
-    if (figure.name == "parameters") return static_cast<double>(run.parameters);
-    if (figure.name == "cycles") return cycles_of(last, "");
-    if (figure.name == "forward_cycles") return cycles_of(last, "forward");
-    if (figure.name == "backward_cycles") return cycles_of(last, "backward");
-    if (figure.name == "ops")
-        return static_cast<double>(
-            std::count_if(last.nodes.begin(), last.nodes.end(), [](const nn::GraphNode& node) { return !node.op.empty(); }));
-    if (figure.name == "accumulations")
-        return static_cast<double>(
-            std::count_if(last.launches.begin(), last.launches.end(),
-                          [](const device::LaunchEvent& launch) { return launch.kernel.starts_with("accumulate"); }));
+    if (const Figure<TapeRun>* row = name.indexed() ? nullptr : row_named(rows, name.base)) {
+        if (auto wrong = wrong_place(*row, name)) return *std::move(wrong);
+        return row->value.of(run, name);
+    }
+    if (const Result<double> of_step = figure_of(*run.step, name)) return of_step;
     std::vector<std::string> known;
-    for (const auto& [name, unused] : kept) known.push_back(name);
-    const std::string near = nearest_name(figure.name, known);
-    return Diagnostic{near.empty()
-                          ? fmt::format("unknown figure '{}'; named in the program are {}", full, fmt::join(known, ", "))
-                          : fmt::format("unknown figure '{}', did you mean '{}'?", full, near)};
+    for (const auto& [one, unused] : kept) known.push_back(one);
+    return unknown_figure(name, "a tensor program", texts_of(rows), known);
 }
 
 }  // namespace lockstep::scene

@@ -217,10 +217,10 @@ class TapeParser {
             const auto [left, right] = sides(rest);
             const Result<Expression> expression = Expression::parse(right);
             if (!expression) fail(expression.error().message);
-            const Result<double> value = expression.value().evaluate([&](const std::string& full) -> Result<double> {
-                const auto found = variables_.find(full);
+            const Result<double> value = expression.value().evaluate([&](const FigureName& word) -> Result<double> {
+                const auto found = variables_.find(word.text);
                 if (found != variables_.end()) return found->second;
-                return Diagnostic{fmt::format("no 'let' names '{}'", full)};
+                return Diagnostic{fmt::format("no 'let' names '{}'", word.text)};
             });
             if (!value) fail(value.error().message);
             variables_[name(left, "a name")] = value.value();

@@ -127,14 +127,6 @@ struct TapeRunOptions {
 };
 Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const TapeRunOptions& options);
 
-// NAME, NAME[i]: a value in the last step; d.NAME[i]: its gradient; with @step:N in step N (from 0; params also after the
-// last; of a replayed step there are the params, the loss and what the last line makes). loss (the root of backward), steps,
-// ops, chain, operations, parameters, saved_bytes, cycles, forward_cycles, backward_cycles, accumulations (gradients that
-// were added to another); gradcheck.compared, .wrong (elements that differ), .worst (in tolerances), .backward and .numeric
-// (of the first that differs); hessian.x.y, hessian.w[0].w[1]; with `watch` anomaly.found, .line, .step and .backward (1: a
-// gradient). And those of a training step: launches ...
-Result<double> tape_figure(const TapeRun& run, const std::string& name);
-
 // The functions that terms may call, and one line on each: for messages and the README.
 std::vector<std::string> tape_functions();
 

@@ -131,18 +131,6 @@ nn::Comparison compared(const CheaperSpec& spec) {
 }
 
 // "magnitude 90 %, tuned" -> "magnitude_90_tuned"
-std::string row_name(const std::string& text) {
-    std::string name;
-    for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (plain)
-            name += c;
-        else if (!name.empty() && name.back() != '_')
-            name += '_';
-    }
-    while (!name.empty() && name.back() == '_') name.pop_back();
-    return name;
-}
 
 }  // namespace
 
@@ -197,39 +185,6 @@ Result<TrainingRuns> run_cheaper(const std::string& train, const SourceLocation&
     all.runs.front().parameters = first.trained_parameters();
     all.step = std::make_shared<const nn::StepRecord>(first.step());
     return all;
-}
-
-std::optional<Result<double>> comparison_figure(const nn::Comparison& comparison, const std::string& full) {
-    const size_t at = full.find("@row:");
-    const std::string name = full.substr(0, at), wanted = at == std::string::npos ? "" : full.substr(at + 5);
-    const nn::CheaperRow& first = comparison.rows.front();
-    const nn::CheaperRow* row = &first;
-    std::vector<std::string> known;
-    if (!wanted.empty()) {
-        row = nullptr;
-        for (const nn::CheaperRow& one : comparison.rows) {
-            known.push_back(row_name(one.method));
-            if (known.back() == wanted) row = &one;
-        }
-        if (!row)
-            return Result<double>(
-                Diagnostic{fmt::format("no row is called '{}'; there are {}", wanted, fmt::join(known, ", "))});
-    }
-    if (name == "quality") return Result<double>(row->quality);
-    if (name == "test_loss") return Result<double>(row->loss);
-    if (name == "bytes") return Result<double>(row->bytes);
-    if (name == "moved") return Result<double>(row->moved);
-    if (name == "operations") return Result<double>(row->operations);
-    if (name == "trained") return Result<double>(static_cast<double>(row->trained));
-    if (name == "state_bytes") return Result<double>(row->state_bytes);
-    if (name == "bytes_ratio") return Result<double>(row->bytes / first.bytes);
-    if (name == "moved_ratio") return Result<double>(row->moved / first.moved);
-    if (name == "operations_ratio") return Result<double>(row->operations / first.operations);
-    for (const nn::Measure& measure : row->more)
-        if (row_name(measure.name) == name) return Result<double>(measure.value);
-    if (at == std::string::npos) return std::nullopt;
-    return Result<double>(Diagnostic{
-        fmt::format("a row has quality, test_loss, bytes, moved, operations, trained and state_bytes, no '{}'", name)});
 }
 
 }  // namespace lockstep::scene

@@ -20,9 +20,4 @@ bool is_cheaper(const std::string& train);  // whether a train= begins with "che
 Result<TrainingRuns> run_cheaper(const std::string& train, const SourceLocation& where, uint64_t seed,
                                  const TrainingRunOptions& options);
 
-// quality, test_loss, bytes, moved, operations, trained, state_bytes, or one of the row's own measures (weights_kept), of
-// the first row or with @row:NAME of another: what is neither letter nor digit is '_', as in @row:magnitude_90_tuned.
-// `bytes_ratio`, `moved_ratio` and `operations_ratio` are to the first row's. Nothing for another name.
-std::optional<Result<double>> comparison_figure(const nn::Comparison& comparison, const std::string& name);
-
 }  // namespace lockstep::scene

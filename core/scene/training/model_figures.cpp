@@ -1,12 +1,11 @@
 // Dimensions of the Llama 3 models: arXiv 2407.21783, table 3; the module tree is that of core/nn/models/language.h.
-#include "core/scene/training/model_figures.h"
-
 #include <fmt/format.h>
 
 #include <map>
 
 #include "core/base/diagnostic.h"
 #include "core/nn/models/language.h"
+#include "core/scene/figures/figures.h"
 
 namespace lockstep::scene {
 namespace {
@@ -24,7 +23,7 @@ nn::LanguageShape llama3(int64_t layers, int64_t width, int64_t heads, int64_t f
     return shape;
 }
 
-const std::map<std::string, nn::LanguageShape>& llama_rows() {
+const std::map<std::string, nn::LanguageShape>& known_models() {
     static const std::map<std::string, nn::LanguageShape> rows = {{"llama3_8b", llama3(32, 4096, 32, 14336)},
                                                                   {"llama3_70b", llama3(80, 8192, 64, 28672)},
                                                                   {"llama3_405b", llama3(126, 16384, 128, 53248)}};
@@ -45,26 +44,36 @@ double parameters_of(const nn::LanguageShape& shape, const std::string& prefix) 
     return sum;
 }
 
+constexpr Figure<nn::LanguageShape> rows[] = {
+    {"model.parameters", "", "Of the whole model.", [](const nn::LanguageShape& s) { return parameters_of(s, ""); },
+     "model"},
+    {"model.attention_parameters", "", "Of one layer's attention.",
+     [](const nn::LanguageShape& s) { return parameters_of(s, "layers.0.attention"); }, "model"},
+    {"model.ffn_parameters", "", "Of one layer's feed-forward part.",
+     [](const nn::LanguageShape& s) { return parameters_of(s, "layers.0.mlp"); }, "model"},
+    {"model.embedding_parameters", "", "Of the table of tokens alone.",
+     [](const nn::LanguageShape& s) { return parameters_of(s, "tokens"); }, "model"},
+    {"model.layers", "", "Of the model.", [](const nn::LanguageShape& s) { return s.layers; }, "model"},
+    {"model.width", "", "Of a token between layers.", [](const nn::LanguageShape& s) { return s.width; }, "model"},
+    {"model.heads", "", "Of an attention layer.", [](const nn::LanguageShape& s) { return s.heads; }, "model"},
+    {"model.kv_heads", "", "Of keys and values.", [](const nn::LanguageShape& s) { return s.kv_heads; }, "model"},
+    {"model.ffn", "", "Width of the feed-forward part.", [](const nn::LanguageShape& s) { return s.ffn; }, "model"},
+    {"model.vocabulary", "", "Tokens that there are.", [](const nn::LanguageShape& s) { return s.vocabulary; }, "model"},
+};
+
 }  // namespace
 
-std::optional<Result<double>> figure_of_named_model(const std::string& name) {
-    const size_t at = name.find("@model:");
-    if (!name.starts_with("model.") || at == std::string::npos) return std::nullopt;
-    const std::string what = name.substr(6, at - 6), which = name.substr(at + 7);
-    const auto row = llama_rows().find(which);
-    if (row == llama_rows().end())
-        return Result<double>(
-            Diagnostic{fmt::format("no model '{}' is known; there are llama3_8b, llama3_70b and llama3_405b", which)});
-    const nn::LanguageShape& shape = row->second;
-    const std::map<std::string, int64_t> plain = {{"layers", shape.layers}, {"width", shape.width},
-                                                  {"heads", shape.heads},   {"kv_heads", shape.kv_heads},
-                                                  {"ffn", shape.ffn},       {"vocabulary", shape.vocabulary}};
-    if (const auto found = plain.find(what); found != plain.end()) return Result<double>(static_cast<double>(found->second));
-    if (what == "parameters") return Result<double>(parameters_of(shape, ""));
-    if (what == "attention_parameters") return Result<double>(parameters_of(shape, "layers.0.attention"));
-    if (what == "ffn_parameters") return Result<double>(parameters_of(shape, "layers.0.mlp"));
-    if (what == "embedding_parameters") return Result<double>(parameters_of(shape, "tokens"));
-    return Result<double>(Diagnostic{fmt::format("a model has no figure '{}'", what)});
+std::vector<FigureText> model_figures() {
+    return texts_of(rows);
+}
+
+std::optional<Result<double>> figure_of_named_model(const FigureName& name) {
+    const std::string which = name.place("model");
+    if (!name.base.starts_with("model.") || which.empty()) return std::nullopt;
+    const auto model = known_models().find(which);
+    if (model == known_models().end())
+        return Diagnostic{fmt::format("no model '{}' is known; there are llama3_8b, llama3_70b and llama3_405b", which)};
+    return figure_among<nn::LanguageShape>(rows, model->second, name, "a model");
 }
 
 }  // namespace lockstep::scene

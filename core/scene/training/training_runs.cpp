@@ -18,7 +18,6 @@
 #include "core/base/nearest.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/kept_options.h"
-#include "core/scene/figures/figure_name.h"
 #include "core/scene/training/cheaper_runs.h"
 
 namespace lockstep::scene {
@@ -91,17 +90,6 @@ std::string set_training(TrainingSpec& spec, const std::string& word) {
     const std::string near = nearest_name(key, keys);
     return near.empty() ? fmt::format("unknown setting '{}'; there are {}", word, fmt::join(keys, ", "))
                         : fmt::format("unknown setting '{}', did you mean '{}='?", word, near);
-}
-
-double mean_of_last(const std::vector<double>& values, size_t count) {
-    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-    const size_t n = std::min(count, values.size());
-    return std::accumulate(values.end() - static_cast<std::ptrdiff_t>(n), values.end(), 0.0) / static_cast<double>(n);
-}
-
-std::string underscored(std::string text) {
-    std::replace(text.begin(), text.end(), ' ', '_');
-    return text;
 }
 
 // What runs of this process have come to: one that is asked for again, by a later scene beside others, is not run twice. The
@@ -256,72 +244,6 @@ Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const 
         if (!key.empty()) known_runs().keep(key, {run, std::move(before_last)});
     }
     return all;
-}
-
-std::optional<Result<double>> training_run_figure(const TrainingRuns& training, const std::string& full) {
-    if (training.comparison)
-        if (auto figure = comparison_figure(*training.comparison, full)) return figure;
-    std::string name = full;
-    const std::string curve = take_suffix(name, "curve"), step_text = take_suffix(name, "step");
-    const TrainedRun* run = &training.runs.front();
-    if (!curve.empty()) {
-        std::vector<std::string> known;
-        run = nullptr;
-        for (const TrainedRun& one : training.runs) {
-            known.push_back(underscored(one.spec.name));
-            if (known.back() == curve) run = &one;
-        }
-        if (!run)
-            return Result<double>(
-                Diagnostic{fmt::format("no run is called '{}'; there are {}", curve, fmt::join(known, ", "))});
-    }
-    if (name == "loss" && !step_text.empty()) {
-        const Result<size_t> step = whole_in(step_text, full);
-        if (!step) return Result<double>(step.error());
-        if (step.value() >= run->loss.size())
-            return Result<double>(Diagnostic{fmt::format("'{}': the run has {} steps, from 0", full, run->loss.size())});
-        return Result<double>(run->loss[step.value()]);
-    }
-    const auto steps = static_cast<double>(run->loss.size());
-    const auto batch = static_cast<double>(run->spec.options.batch);
-    if (name == "loss") return Result<double>(run->loss.back());
-    if (name == "first_loss") return Result<double>(run->loss.front());
-    if (name == "mean_loss") return Result<double>(mean_of_last(run->loss, 10));
-    if (name == "lowest_loss") return Result<double>(*std::min_element(run->loss.begin(), run->loss.end()));
-    if (name == "train_accuracy" && !run->accuracy.empty()) return Result<double>(mean_of_last(run->accuracy, 10));
-    if (name == "steps") return Result<double>(steps);
-    if (name == "batch") return Result<double>(batch);
-    if (name == "examples") return Result<double>(steps * batch);
-    if (name == "lr") return Result<double>(run->spec.options.learning_rate);
-    if (name == "parameters") return Result<double>(static_cast<double>(run->parameters));
-    if (name == "diverged") {
-        const double last = mean_of_last(run->loss, 10);
-        return Result<double>(std::isfinite(last) && last <= run->loss.front() ? 0.0 : 1.0);
-    }
-    if (name == "noise_scale") {
-        if (!run->noise_scale) return Result<double>(Diagnostic{"the run does not measure noise: noise=1"});
-        return Result<double>(*run->noise_scale);
-    }
-    if (name == "steps_to_target" || name == "examples_to_target") {
-        if (run->spec.target <= 0) return Result<double>(Diagnostic{"the run names no target=..."});
-        for (size_t i = 4; i < run->loss.size(); ++i) {
-            const double mean =
-                (run->loss[i] + run->loss[i - 1] + run->loss[i - 2] + run->loss[i - 3] + run->loss[i - 4]) / 5;
-            if (mean <= run->spec.target)
-                return Result<double>(static_cast<double>(i + 1) * (name == "steps_to_target" ? 1 : batch));
-        }
-        return Result<double>(Diagnostic{
-            fmt::format("the run '{}' does not reach its target {} in {} steps", run->spec.name, run->spec.target, steps)});
-    }
-    if (name == "accuracy" || name == "test_loss") {
-        if (!run->test) return Result<double>(Diagnostic{fmt::format("'{}' needs test=... of the run", name)});
-        return Result<double>(name == "accuracy" ? run->test->accuracy : run->test->loss);
-    }
-    if (run->test)
-        for (const nn::Measure& measure : run->test->measures)
-            if (underscored(measure.name) == name) return Result<double>(measure.value);
-    if (!curve.empty()) return Result<double>(Diagnostic{fmt::format("unknown figure '{}' of a training run", full)});
-    return std::nullopt;
 }
 
 }  // namespace lockstep::scene

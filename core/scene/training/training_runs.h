@@ -53,11 +53,4 @@ struct TrainingRunOptions {
 };
 Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const TrainingRunOptions& options);
 
-// Of the first run, or with @curve:NAME (spaces as '_') of another: loss (of the last step, or @step:N), first_loss,
-// mean_loss and train_accuracy (of the last ten steps), lowest_loss, accuracy and test_loss (needs test=), steps, batch,
-// examples, lr, parameters, noise_scale (needs noise=1), steps_to_target and examples_to_target (needs target=), diverged (0
-// or 1: the last losses are not finite, or above the first), and what the model is measured by (modes_covered). Nothing for
-// another name.
-std::optional<Result<double>> training_run_figure(const TrainingRuns& training, const std::string& name);
-
 }  // namespace lockstep::scene

@@ -150,7 +150,7 @@ class LessonView final : public View {
                                     truth_text(step.predicts[p], *given->truth));
         }
         for (const auto& exercise : step.exercises)
-            text += fmt::format("  Exercise {}: {} ({})\n", exercise.id, exercise.prompt, exercise.check);
+            text += fmt::format("  Exercise {}: {} ({})\n", exercise.id, exercise.prompt, exercise.check.text());
         for (const std::string& line : state.exercise_report) text += "    " + line + "\n";
         return text;
     }
