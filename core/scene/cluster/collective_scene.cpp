@@ -104,7 +104,7 @@ double most_messages(const comm::Collective& list, bool sends, bool by_round) {
     return most;
 }
 
-constexpr Figure<TimedCollective> rows[] = {
+constexpr Figure<TimedCollective> collective_rows[] = {
     {"rounds", "", "One after the other.", [](const auto& c) { return c.list.rounds; }},
     {"chunks", "", "Into which the buffer is cut.", [](const auto& c) { return c.list.chunks; }},
     {"messages", "", "Of all ranks.",
@@ -138,7 +138,7 @@ constexpr Figure<TimedCollective> rows[] = {
     {"gigabytes", "GB/s", "Of the link.", [](const auto& c) { return c.place.link.bytes_per_us / 1000; }},
 };
 
-constexpr FigureText rank_rows[] = {
+constexpr FigureText rank_sends[] = {
     {"bytes_sent", "B", "By a rank.", "rank"},
     {"received", "B", "By a rank.", "rank"},
 };
@@ -146,8 +146,8 @@ constexpr FigureText rank_rows[] = {
 }  // namespace
 
 std::vector<FigureText> collective_row_figures() {
-    std::vector<FigureText> all = texts_of(rows);
-    all.insert(all.end(), std::begin(rank_rows), std::end(rank_rows));
+    std::vector<FigureText> all = texts_of(collective_rows);
+    all.insert(all.end(), std::begin(rank_sends), std::end(rank_sends));
     return all;
 }
 
@@ -193,7 +193,7 @@ ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions&) {
     ParallelRow made;
     made.title = row.head;
     made.collective = run;
-    leave_figures<TimedCollective>(rows, {*list, *run, place, static_cast<double>(4 * count), own}, made.figures);
+    leave_figures<TimedCollective>(collective_rows, {*list, *run, place, static_cast<double>(4 * count), own}, made.figures);
     for (size_t rank = 0; rank < size_t(shape.ranks); ++rank) {
         made.figures[fmt::format("bytes_sent@rank:{}", rank)] = static_cast<double>(run->bytes_sent[rank]);
         made.figures[fmt::format("received@rank:{}", rank)] = static_cast<double>(run->bytes_received[rank]);

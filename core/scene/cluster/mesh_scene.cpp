@@ -84,7 +84,7 @@ std::optional<double> steps_of(const MeshRun& run, std::string_view collective) 
                                              [&](const auto& step) { return step.collective == collective; }));
 }
 
-constexpr Figure<MeshRun> rows[] = {
+constexpr Figure<MeshRun> mesh_rows[] = {
     {"devices", "", "Of the mesh.", [](const auto& m) { return m.mesh.ranks(); }},
     {"partial", "", "1 where sums are left to be added, else 0.", [](const auto& m) { return is_partial(m.to); }},
     {"elements", "", "That a device holds, at most.",
@@ -119,7 +119,7 @@ constexpr Figure<MeshRun> rows[] = {
      }},
 };
 
-constexpr FigureText rank_rows[] = {
+constexpr FigureText device_rows[] = {
     {"coordinate", "", "Of a device along an axis: coordinate@axis:x@rank:1.", "axis rank"},
     {"rows", "", "Of a device's part.", "rank"},
     {"columns", "", "Of a device's part.", "rank"},
@@ -199,8 +199,8 @@ double moved(const MeshTask& task, const parallel::Redistribution& plan, comm::C
 }  // namespace
 
 std::vector<FigureText> mesh_row_figures() {
-    std::vector<FigureText> all = texts_of(rows);
-    all.insert(all.end(), std::begin(rank_rows), std::end(rank_rows));
+    std::vector<FigureText> all = texts_of(mesh_rows);
+    all.insert(all.end(), std::begin(device_rows), std::end(device_rows));
     return all;
 }
 
@@ -223,7 +223,7 @@ ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions&) {
     ParallelRow made;
     made.title = row.head;
     auto& f = made.figures;
-    leave_figures<MeshRun>(rows, {task.mesh, task.to, parts, moves ? &plan : nullptr, wrong, ended}, f);
+    leave_figures<MeshRun>(mesh_rows, {task.mesh, task.to, parts, moves ? &plan : nullptr, wrong, ended}, f);
     for (int rank = 0; rank < task.mesh.ranks(); ++rank) {
         const std::string at = fmt::format("@rank:{}", rank);
         const LaidMatrix& part = parts[size_t(rank)];

@@ -43,7 +43,7 @@ double share(const PlanResult& result, double us) {
     return result.time.total() > 0 ? us / result.time.total() : 0;
 }
 
-constexpr Figure<PlanResult> rows[] = {
+constexpr Figure<PlanResult> plan_rows[] = {
     {"share.compute", "", "Of the step: forward and backward.",
      [](const auto& r) { return share(r, r.time.forward + r.time.backward); }},
     {"share.forward", "", "Of the step.", [](const auto& r) { return share(r, r.time.forward); }},
@@ -93,7 +93,7 @@ constexpr FigureText axis_rows[] = {
 }  // namespace
 
 std::vector<FigureText> plan_row_figures() {
-    std::vector<FigureText> all = texts_of(rows);
+    std::vector<FigureText> all = texts_of(plan_rows);
     for (const auto& more : {texts_of(split_rows), texts_of(memory_rows), texts_of(axis_rows)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
@@ -131,7 +131,7 @@ ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
     row.done();
     const PlanResult result = parallel::plan_step(request);
     leave_figures<PlanMemory>(memory_rows, result.memory, f);
-    leave_figures<PlanResult>(rows, result, f);
+    leave_figures<PlanResult>(plan_rows, result, f);
     for (const parallel::PlanAxis& axis : result.axes) {
         f["bytes@axis:" + axis.name] = axis.bytes;
         f["us@axis:" + axis.name] = axis.us;

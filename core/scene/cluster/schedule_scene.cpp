@@ -68,7 +68,7 @@ bool sends(const parallel::ActionRun& one) {
     return one.action.kind == ActionKind::send_activation || one.action.kind == ActionKind::send_gradient;
 }
 
-constexpr Figure<TimedSchedule> rows[] = {
+constexpr Figure<TimedSchedule> schedule_rows[] = {
     {"total", "units", "From the first begin to the last end.", [](const auto& s) { return s.run.total; }},
     {"ideal", "units", "The busiest rank without a gap.", [](const auto& s) { return s.run.ideal; }},
     {"cost", "units", "What these batches cost when more follow.", [](const auto& s) { return s.run.cost; }},
@@ -111,7 +111,7 @@ constexpr FigureText place_rows[] = {
 }  // namespace
 
 std::vector<FigureText> schedule_row_figures() {
-    std::vector<FigureText> all = texts_of(rows);
+    std::vector<FigureText> all = texts_of(schedule_rows);
     all.insert(all.end(), std::begin(place_rows), std::end(place_rows));
     return all;
 }
@@ -155,7 +155,7 @@ ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions&) {
     made.title = own ? "Your schedule" : std::string(kind->title);
     made.schedule = run;
     auto& f = made.figures;
-    leave_figures<TimedSchedule>(rows, {*run, shape, durations, kind}, f);
+    leave_figures<TimedSchedule>(schedule_rows, {*run, shape, durations, kind}, f);
     for (size_t rank = 0; rank < run->actions.size(); ++rank) {
         const std::string at = fmt::format("@rank:{}", rank);
         f["peak_activations" + at] = run->peak_activations[rank];

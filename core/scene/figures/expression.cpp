@@ -340,8 +340,7 @@ Result<std::string> fill_in(std::string_view text, const std::map<std::string, d
             if (const auto found = variables.find(name.text); found != variables.end()) return found->second;
             std::vector<std::string> known;
             for (const auto& [key, unused] : variables) known.push_back(key);
-            return Diagnostic{
-                fmt::format("'{}' is not given in shapes{}", name.text, did_you_mean(name.text, known, ""))};
+            return Diagnostic{fmt::format("'{}' is not given in shapes{}", name.text, did_you_mean(name.text, known, ""))};
         })
                                       : Result<double>(parsed.error());
         if (!value) {

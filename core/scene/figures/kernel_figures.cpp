@@ -88,7 +88,7 @@ Result<double> figure_on(const KernelResult& result, const std::string& name, co
     return Diagnostic{fmt::format("the scene does not run on '{}': name it in gpus=", gpu)};
 }
 
-constexpr Figure<KernelResult> rows[] = {
+constexpr Figure<KernelResult> kernel_rows[] = {
     {"cycles", "cycles", "From the launch to the end of its last block.",
      [](const KernelResult& r) { return r.run->result.cycles; }},
     {"blocks", "", "That were launched.", [](const KernelResult& r) { return r.run->config.grid.count(); }},
@@ -127,14 +127,14 @@ constexpr Figure<KernelResult> rows[] = {
 }  // namespace
 
 std::vector<FigureText> kernel_figures() {
-    return texts_of(rows);
+    return texts_of(kernel_rows);
 }
 
 Result<double> figure_of(const KernelResult& result, const FigureName& name) {
     if (name.text.starts_with("gpu.")) return gpu_figure(result.run->gpu, name.text.substr(4));
     if (const std::string gpu = name.place("gpu"); !gpu.empty())
         return figure_on(result, name.without("gpu").without("line").text, gpu);
-    const Figure<KernelResult>* row = row_named(rows, name.base);
+    const Figure<KernelResult>* row = row_named(kernel_rows, name.base);
     if (row && (name.base == "output" || !name.indexed()) && !wrong_place(*row, name)) return row->value.of(result, name);
     return model::metric_of(*result.run->program, result.run->result, name.text);
 }

@@ -72,7 +72,7 @@ Result<double> of_launch(const StepRecord& step, const FigureName& name) {
     return Diagnostic{fmt::format("'{}' of a single launch needs its run kept", figure)};
 }
 
-constexpr Figure<StepRecord> rows[] = {
+constexpr Figure<StepRecord> step_rows[] = {
     {"launches", "", "Kernels of the step.", [](const StepRecord& s) { return s.launches.size(); }},
     {"forward_launches", "", "Kernels of the forward pass.", [](const StepRecord& s) { return launches_of(s, "forward"); }},
     {"backward_launches", "", "Kernels of the backward pass.",
@@ -143,11 +143,11 @@ constexpr Figure<StepRecord> rows[] = {
 }  // namespace
 
 std::vector<FigureText> step_figures() {
-    return texts_of(rows);
+    return texts_of(step_rows);
 }
 
 Result<double> figure_of(const nn::StepRecord& step, const FigureName& name) {
-    return name.place("launch").empty() ? figure_among<StepRecord>(rows, step, name, "a training step")
+    return name.place("launch").empty() ? figure_among<StepRecord>(step_rows, step, name, "a training step")
                                         : of_launch(step, name);
 }
 

@@ -67,7 +67,7 @@ Result<double> of_line(const HostRun& run, const FigureName& name) {
     return time.value().*part;
 }
 
-constexpr Figure<HostRun> rows[] = {
+constexpr Figure<HostRun> host_rows[] = {
     {"total_us", "us", "From the first call to the end of all work.", [](const HostRun& r) { return r.schedule.total_us; }},
     {"work_us", "us", "In which the GPU or the host works.", [](const HostRun& r) { return r.schedule.work_us; }},
     {"copy_us", "us", "In which a copy is under way.", [](const HostRun& r) { return r.schedule.copy_us; }},
@@ -134,7 +134,7 @@ constexpr Figure<HostRun> rows[] = {
 }  // namespace
 
 std::vector<FigureText> host_figures() {
-    return texts_of(rows);
+    return texts_of(host_rows);
 }
 
 Result<double> figure_of(const HostRun& run, const FigureName& name) {
@@ -148,7 +148,7 @@ Result<double> figure_of(const HostRun& run, const FigureName& name) {
         if (index.value() >= array.count()) return Diagnostic{fmt::format("{} is beyond the array's end", name.text)};
         return element_of(array, index.value());
     }
-    return figure_among<HostRun>(rows, run, name, "a host program");
+    return figure_among<HostRun>(host_rows, run, name, "a host program");
 }
 
 }  // namespace lockstep::scene

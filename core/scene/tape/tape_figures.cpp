@@ -54,7 +54,7 @@ Result<double> hessian(const TapeRun& run, const std::string& name) {
                                   fmt::join(hessian.in, ", "), hessian.in.front(), hessian.in.back())};
 }
 
-constexpr Figure<TapeRun> rows[] = {
+constexpr Figure<TapeRun> tape_rows[] = {
     {"loss", "", "The root of backward, in the last step or in one of them.",
      [](const TapeRun& r, const FigureName& name) { return loss(r, name); }, "step"},
     {"steps", "", "That the program runs.", [](const TapeRun& r) { return r.text.steps; }},
@@ -108,7 +108,7 @@ constexpr Figure<TapeRun> rows[] = {
 }  // namespace
 
 std::vector<FigureText> tape_figures() {
-    return texts_of(rows);
+    return texts_of(tape_rows);
 }
 
 std::string anomaly_text(const TapeRun& run) {
@@ -153,14 +153,14 @@ Result<double> figure_of(const TapeRun& run, const FigureName& name) {
             return Diagnostic{fmt::format("'{}' is beyond the {} elements", name.text, values.size())};
         return values[index.value()];
     }
-    if (const Figure<TapeRun>* row = name.indexed() ? nullptr : row_named(rows, name.base)) {
+    if (const Figure<TapeRun>* row = name.indexed() ? nullptr : row_named(tape_rows, name.base)) {
         if (auto wrong = wrong_place(*row, name)) return *std::move(wrong);
         return row->value.of(run, name);
     }
     if (const Result<double> of_step = figure_of(*run.step, name)) return of_step;
     std::vector<std::string> known;
     for (const auto& [one, unused] : kept) known.push_back(one);
-    return unknown_figure(name, "a tensor program", texts_of(rows), known);
+    return unknown_figure(name, "a tensor program", texts_of(tape_rows), known);
 }
 
 }  // namespace lockstep::scene

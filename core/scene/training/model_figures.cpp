@@ -44,7 +44,7 @@ double parameters_of(const nn::LanguageShape& shape, const std::string& prefix) 
     return sum;
 }
 
-constexpr Figure<nn::LanguageShape> rows[] = {
+constexpr Figure<nn::LanguageShape> model_rows[] = {
     {"model.parameters", "", "Of the whole model.", [](const nn::LanguageShape& s) { return parameters_of(s, ""); },
      "model"},
     {"model.attention_parameters", "", "Of one layer's attention.",
@@ -64,7 +64,7 @@ constexpr Figure<nn::LanguageShape> rows[] = {
 }  // namespace
 
 std::vector<FigureText> model_figures() {
-    return texts_of(rows);
+    return texts_of(model_rows);
 }
 
 std::optional<Result<double>> figure_of_named_model(const FigureName& name) {
@@ -73,7 +73,7 @@ std::optional<Result<double>> figure_of_named_model(const FigureName& name) {
     const auto model = known_models().find(which);
     if (model == known_models().end())
         return Diagnostic{fmt::format("no model '{}' is known; there are llama3_8b, llama3_70b and llama3_405b", which)};
-    return figure_among<nn::LanguageShape>(rows, model->second, name, "a model");
+    return figure_among<nn::LanguageShape>(model_rows, model->second, name, "a model");
 }
 
 }  // namespace lockstep::scene
