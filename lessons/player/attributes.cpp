@@ -34,12 +34,6 @@ const std::vector<DirectiveRow>& rows() {
     return table;
 }
 
-std::string suggestion_or_all(std::string_view word, const std::vector<std::string>& known) {
-    const std::string near = nearest_name(word, known);
-    if (!near.empty()) return fmt::format(", did you mean '{}'?", near);
-    return fmt::format("; there are {}", fmt::join(known, ", "));
-}
-
 bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -82,7 +76,7 @@ Result<Directive> parse_directive(const std::string& line, const SourceLocation&
     if (row == rows().end()) {
         std::vector<std::string> names;
         for (const DirectiveRow& r : rows()) names.emplace_back(r.name);
-        return bad(at, fmt::format("unknown directive '{}'{}", directive.name, suggestion_or_all(directive.name, names)));
+        return bad(at, fmt::format("unknown directive '{}'{}", directive.name, did_you_mean(directive.name, names)));
     }
     directive.has_body = row->has_body;
     std::vector<std::string> known;
@@ -98,7 +92,7 @@ Result<Directive> parse_directive(const std::string& line, const SourceLocation&
         if (attribute.key.empty()) return bad(at, fmt::format("an attribute such as {}=... is needed here", known.front()));
         if (std::find(known.begin(), known.end(), attribute.key) == known.end())
             return bad(at, fmt::format("'{}' has no attribute '{}'{}", directive.name, attribute.key,
-                                       suggestion_or_all(attribute.key, known)));
+                                       did_you_mean(attribute.key, known)));
         if (directive.find(attribute.key))
             return bad(at, fmt::format("the attribute '{}' stands here twice", attribute.key));
         at += attribute.key.size();

@@ -27,10 +27,7 @@ Result<Lesson> parse_front_matter(const std::string& text, const std::string& fi
     const std::vector<std::string> known = {"id", "title", "part", "needs", "minutes", "gpu", "seed"};
     for (const auto& [key, value] : table)
         if (const std::string word(key.str()); std::find(known.begin(), known.end(), word) == known.end()) {
-            const std::string near = nearest_name(word, known);
-            return at(key.source(), fmt::format("unknown key '{}'{}", word,
-                                                near.empty() ? fmt::format("; there are {}", fmt::join(known, ", "))
-                                                             : fmt::format(", did you mean '{}'?", near)));
+            return at(key.source(), fmt::format("unknown key '{}'{}", word, did_you_mean(word, known)));
         }
     Lesson lesson;
     const std::pair<const char*, std::string*> words[] = {

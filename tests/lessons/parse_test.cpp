@@ -159,6 +159,17 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
          "x/lesson.md:10:30: error: a number or a name is missing at the end\n    ::: predict id=q of=\"cycles *\" "
          "type=number\n       "
          "                          ^"},
+        {step + "::: scene file=\"a.cu\"\n::: predict id=q of=\"2 * cycels\" type=number\nQ\n| 1 | a\n| 2 | b\n:::\n",
+         "x/lesson.md:11:26: error: unknown figure 'cycels' of a kernel's run, did you mean 'cycles'?\n    ::: predict id=q "
+         "of=\"2 * cycels\" type=number\n                             ^"},
+        {step + "::: predict id=q of=cycles type=number\nQ\n| 1 | a\n| 2 | b\n:::\n",
+         "x/lesson.md:10:21: error: no scene stands before this prediction\n    ::: predict id=q of=cycles type=number\n"
+         "                        ^"},
+        {step + "::: exercise id=e file=a.host check=\"outputs == reference && hazard == 0\"\nDo.\n:::\n",
+         "x/lesson.md:10:62: error: unknown figure 'hazard' of a host program, did you mean 'hazards'?\n    ::: exercise "
+         "id=e "
+         "file=a.host check=\"outputs == reference && hazard == 0\"\n" +
+             std::string(65, ' ') + "^"},
         {step + "::: predict id=q of=cycles type=number\nQ\n| 1 | a\n| two | b\n:::\n",
          "x/lesson.md:13:3: error: 'two' is not a number\n    | two | b\n      ^"},
         {step + "::: predict id=q of=cycles type=number\nQ\n| -12,345,678 | a\n| 10,24 | b\n:::\n",

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "core/base/hash.h"
+#include "core/device/compile/source_tokens.h"
 #include "core/ptx/ptx.h"
 #include "lessons/player/lesson.h"
 
@@ -14,26 +15,13 @@ namespace lockstep::gui {
 
 namespace {
 
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-        const bool begins = at == 0 || !is_word(text[at - 1]);
-        const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
-        if (begins && ends) return true;
-    }
-    return false;
-}
-
 struct Element {
     DType type = DType::f32;
     int64_t width = 1;  // of a vector: 4 of float4
 };
 
 Element element_of(const std::string& declaration) {
-    const auto has = [&](std::string_view word) { return has_word(declaration, word); };
+    const auto has = [&](std::string_view word) { return device::has_name(declaration, word); };
     const bool is_unsigned = has("unsigned");
     static constexpr struct {
         std::string_view word;
@@ -81,7 +69,8 @@ struct Use {
 Use use_of(const std::string& text, const std::string& name) {
     Use use;
     for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-        if ((at > 0 && is_word(text[at - 1])) || (at + name.size() < text.size() && is_word(text[at + name.size()])))
+        if ((at > 0 && device::in_name(text[at - 1])) ||
+            (at + name.size() < text.size() && device::in_name(text[at + name.size()])))
             continue;
         const size_t line = text.rfind('\n', at) == std::string::npos ? 0 : text.rfind('\n', at) + 1;
         if (text.substr(line, at - line).find("atomic") != std::string::npos) use.atomic = true;
@@ -97,7 +86,7 @@ Use use_of(const std::string& text, const std::string& name) {
             next = std::min(text.find_first_not_of(" \t\n", next + 1), text.size());
             if (next < text.size() && text[next] == '.') {  // x[i].y
                 ++next;
-                while (next < text.size() && is_word(text[next])) ++next;
+                while (next < text.size() && device::in_name(text[next])) ++next;
                 next = std::min(text.find_first_not_of(" \t\n", next), text.size());
             }
         }
@@ -144,8 +133,8 @@ std::string scalar_guess(const ptx::Parameter& p, const std::string& declaration
 
 // "tex2d:f32[64,64]" of a texture that the text reads by tex2D<float>; empty: the parameter is neither texture nor surface.
 std::string texture_guess(const std::string& declaration, const std::string& text) {
-    const bool surface = has_word(declaration, "cudaSurfaceObject_t");
-    if (!surface && !has_word(declaration, "cudaTextureObject_t")) return {};
+    const bool surface = device::has_name(declaration, "cudaSurfaceObject_t");
+    if (!surface && !device::has_name(declaration, "cudaTextureObject_t")) return {};
     static constexpr struct {
         std::string_view call, name, extents;
     } shapes[] = {{"2D", "2d", "64,64"}, {"1D", "1d", "4096"}, {"3D", "3d", "16,16,16"}};
@@ -185,8 +174,8 @@ int64_t block_of_shared(const std::string& text) {
         if (open >= end) continue;
         const size_t close = std::min(text.find(']', open), end);
         std::string word;
-        for (size_t i = open + 1; i < close && (is_word(text[i]) || word.empty()); ++i)
-            if (is_word(text[i])) word += text[i];
+        for (size_t i = open + 1; i < close && (device::in_name(text[i]) || word.empty()); ++i)
+            if (device::in_name(text[i])) word += text[i];
         const int64_t n = number_of(text, word);
         if (n >= 8 && n <= 1024) width = width == 0 ? n : std::min(width, n);
     }
@@ -234,10 +223,9 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
     const ptx::Program& program = *entry.program;
     std::vector<std::string> declarations = parameter_declarations(source, program.kernel);
     if (declarations.size() != program.parameters.size()) declarations.assign(program.parameters.size(), "");
-    std::string text = scene::without_comments(source);
+    std::string text = device::without_comments(source);
     if (text.find("#define") != std::string::npos) text = scene::without_macros(source);
-    const bool plane = has_word(text, "threadIdx.y") || text.find("threadIdx.y") != std::string::npos ||
-                       text.find("blockIdx.y") != std::string::npos;
+    const bool plane = text.find("threadIdx.y") != std::string::npos || text.find("blockIdx.y") != std::string::npos;
     if (!settings.grid_chosen) {
         settings.grid = plane ? "4,4" : "4";
         settings.block = plane ? "16,16" : "256";
@@ -275,7 +263,8 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
             const Element element = declaration.empty() ? element_of(program) : element_of(declaration);
             const int64_t elements = count * element.width;
             const Use use = declaration.empty() ? Use{true, true, false} : use_of(text, name);
-            const bool read_only = has_word(declaration, "const") && declaration.find("const") < declaration.find('*');
+            const bool read_only =
+                device::has_name(declaration, "const") && declaration.find("const") < declaration.find('*');
             const std::string type(name_of(element.type));
             const std::string extents = plane && element.width == 1 ? "64,64" : std::to_string(elements);
             if (read_only || (use.read && !use.written && !use.atomic))

@@ -5,53 +5,19 @@
 #include <array>
 #include <cctype>
 
+#include "core/device/compile/source_tokens.h"
+
 namespace lockstep::gui {
 
 namespace {
 
-constexpr std::array<std::string_view, 43> keywords = {"alignas",
-                                                       "asm",
-                                                       "auto",
-                                                       "break",
-                                                       "case",
-                                                       "class",
-                                                       "const",
-                                                       "constexpr",
-                                                       "const_cast",
-                                                       "continue",
-                                                       "default",
-                                                       "delete",
-                                                       "do",
-                                                       "else",
-                                                       "enum",
-                                                       "extern",
-                                                       "false",
-                                                       "for",
-                                                       "goto",
-                                                       "if",
-                                                       "inline",
-                                                       "namespace",
-                                                       "new",
-                                                       "nullptr",
-                                                       "operator",
-                                                       "private",
-                                                       "public",
-                                                       "register",
-                                                       "reinterpret_cast",
-                                                       "return",
-                                                       "sizeof",
-                                                       "static",
-                                                       "static_assert",
-                                                       "static_cast",
-                                                       "struct",
-                                                       "switch",
-                                                       "template",
-                                                       "true",
-                                                       "typedef",
-                                                       "typename",
-                                                       "union",
-                                                       "using",
-                                                       "while"};
+// clang-format off
+constexpr std::array<std::string_view, 43> keywords = {
+    "alignas", "asm", "auto", "break", "case", "class", "const", "constexpr", "const_cast", "continue", "default", "delete",
+    "do", "else", "enum", "extern", "false", "for", "goto", "if", "inline", "namespace", "new", "nullptr", "operator",
+    "private", "public", "register", "reinterpret_cast", "return", "sizeof", "static", "static_assert", "static_cast",
+    "struct", "switch", "template", "true", "typedef", "typename", "union", "using", "while"};
+// clang-format on
 constexpr std::array<std::string_view, 11> intrinsics = {
     "__all_sync",      "__any_sync",    "__ballot_sync", "__shfl_down_sync", "__shfl_sync",        "__shfl_up_sync",
     "__shfl_xor_sync", "__syncthreads", "__syncwarp",    "__threadfence",    "__threadfence_block"};
@@ -90,67 +56,82 @@ WordKind kind_of(std::string_view word) {
     return WordKind::plain;
 }
 
-}  // namespace
+// CUDA C++: words from `from` on; returns whether a block comment is open behind them.
+bool colour_source(std::string_view line, size_t from, std::vector<ColouredWord>& words) {
+    using Kind = device::SourceToken::Kind;
+    bool open = false;
+    for (const device::SourceToken& token : device::tokens_of(line.substr(from), true)) {
+        const size_t begin = from + token.begin;
+        if (token.kind == Kind::directive) {  // its name, and the rest as code
+            size_t end = begin + 1;
+            while (end < line.size() && (is_letter(line[end]) || line[end] == ' ')) ++end;
+            words.push_back({begin, end, WordKind::directive});
+            open = colour_source(line, std::min(line.find_first_not_of('#', end), line.size()), words);
+            continue;
+        }
+        const WordKind kind = token.kind == Kind::comment   ? WordKind::comment
+                              : token.kind == Kind::literal ? WordKind::string
+                              : token.kind == Kind::number  ? WordKind::number
+                              : token.kind == Kind::name    ? kind_of(token.text)
+                                                            : WordKind::plain;
+        if (kind != WordKind::plain) words.push_back({begin, from + token.end, kind});
+        open = token.text.starts_with("/*") && (token.text.size() < 4 || !token.text.ends_with("*/"));
+    }
+    return open;
+}
 
-uint8_t colour_line(std::string_view line, bool ptx, uint8_t state, std::vector<ColouredWord>& words, bool program) {
-    size_t i = 0;
+// PTX, and host and tensor programs.
+void colour_other(std::string_view line, bool ptx, size_t i, std::vector<ColouredWord>& words, uint8_t& state) {
+    const size_t first = line.find_first_not_of(" \t");
     const auto add = [&](size_t end, WordKind kind) {
         if (kind != WordKind::plain && end > i) words.push_back({i, end, kind});
         i = end;
     };
-    const auto comment = [&](size_t from) {
-        const size_t close = line.find("*/", from);
-        state = close == std::string_view::npos ? 1 : 0;
-        add(close == std::string_view::npos ? line.size() : close + 2, WordKind::comment);
+    const auto while_in = [&](std::string_view more) {
+        size_t end = i + 1;
+        while (end < line.size() && (is_letter(line[end]) || is_digit(line[end]) || more.find(line[end]) != more.npos))
+            ++end;
+        return end;
     };
-    if (state == 1) comment(0);
-    const size_t first = line.find_first_not_of(" \t");
     while (i < line.size()) {
         const char c = line[i];
-        if (program && c == '#') {
-            add(line.size(), WordKind::comment);
-        } else if (program && is_letter(c) && i == first) {
-            size_t end = i + 1;
-            while (end < line.size() && (is_letter(line[end]) || is_digit(line[end]))) ++end;
-            add(end, is_in(program_verbs, line.substr(i, end - i)) ? WordKind::keyword : WordKind::plain);
-        } else if (line.substr(i, 2) == "//") {
+        if ((!ptx && c == '#') || line.substr(i, 2) == "//") {
             add(line.size(), WordKind::comment);
         } else if (line.substr(i, 2) == "/*") {
-            comment(i + 2);
+            const size_t close = line.find("*/", i + 2);
+            state = close == std::string_view::npos;
+            add(state ? line.size() : close + 2, WordKind::comment);
         } else if (c == '"' || (c == '\'' && !ptx)) {
-            size_t end = i + 1;
-            while (end < line.size() && line[end] != c) end += line[end] == '\\' ? 2 : 1;
-            add(std::min(end + 1, line.size()), WordKind::string);
-        } else if (c == '#' && i == first && !ptx) {
-            size_t end = i + 1;
-            while (end < line.size() && (is_letter(line[end]) || line[end] == ' ')) ++end;
-            add(end, WordKind::directive);
-        } else if (is_digit(c) || (c == '.' && i + 1 < line.size() && is_digit(line[i + 1]) && !ptx)) {
-            size_t end = i + 1;
-            while (end < line.size() && (is_letter(line[end]) || is_digit(line[end]) || line[end] == '.' ||
-                                         ((line[end] == '+' || line[end] == '-') &&
-                                          (line[end - 1] == 'e' || line[end - 1] == 'E') && line.substr(i, 2) != "0x")))
-                ++end;
-            add(end, WordKind::number);
+            add(device::end_of_literal(line, i), WordKind::string);
+        } else if (is_digit(c) || (c == '.' && !ptx && i + 1 < line.size() && is_digit(line[i + 1]))) {
+            add(device::end_of_number(line, i), WordKind::number);
         } else if (ptx && (c == '%' || c == '$')) {
-            size_t end = i + 1;
-            while (end < line.size() && (is_letter(line[end]) || is_digit(line[end]) || line[end] == '$')) ++end;
-            add(end, c == '$' ? WordKind::directive : WordKind::type);
+            add(while_in("$"), c == '$' ? WordKind::directive : WordKind::type);
         } else if (ptx && c == '.' && i == first) {
-            size_t end = i + 1;
-            while (end < line.size() && is_letter(line[end])) ++end;
-            add(end, WordKind::qualifier);
+            add(while_in(""), WordKind::qualifier);
         } else if (is_letter(c)) {
-            size_t end = i + 1;
-            while (end < line.size() && (is_letter(line[end]) || is_digit(line[end]) || (ptx && line[end] == '.'))) ++end;
-            const std::string_view word = line.substr(i, end - i);
-            add(end, ptx ? (i == first || (first != std::string_view::npos && line[first] == '@') ? WordKind::keyword
-                                                                                                  : WordKind::plain)
-                         : kind_of(word));
+            const size_t end = while_in(ptx ? "." : "");
+            const bool leads =
+                ptx ? i == first || line[first] == '@' : i == first && is_in(program_verbs, line.substr(i, end - i));
+            add(end, leads ? WordKind::keyword : ptx || i == first ? WordKind::plain : kind_of(line.substr(i, end - i)));
         } else {
             ++i;
         }
     }
+}
+
+}  // namespace
+
+uint8_t colour_line(std::string_view line, bool ptx, uint8_t state, std::vector<ColouredWord>& words, bool program) {
+    size_t from = 0;
+    if (state == 1) {
+        const size_t close = line.find("*/");
+        state = close == std::string_view::npos;
+        from = state ? line.size() : close + 2;
+        if (from > 0) words.push_back({0, from, WordKind::comment});
+    }
+    if (!ptx && !program) return colour_source(line, from, words) || state;
+    colour_other(line, ptx, from, words, state);
     return state;
 }
 

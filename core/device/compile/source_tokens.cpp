@@ -7,20 +7,8 @@
 namespace lockstep::device {
 namespace {
 
-bool is_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-}
-
-// Behind the closing quote, or the end of the line where there is none.
-size_t end_of_quoted(std::string_view source, size_t at) {
-    const char quote = source[at];
-    for (++at; at < source.size() && source[at] != '\n'; ++at) {
-        if (source[at] == '\\' && at + 1 < source.size())
-            ++at;
-        else if (source[at] == quote)
-            return at + 1;
-    }
-    return at;
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
 }
 
 size_t end_of_raw_string(std::string_view source, size_t quote) {  // R"x( ... )x"
@@ -55,7 +43,63 @@ size_t end_of_directive(std::string_view source, size_t at) {
 
 }  // namespace
 
-std::vector<SourceToken> tokens_of(std::string_view source) {
+bool in_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+
+size_t end_of_name(std::string_view source, size_t at) {
+    while (at < source.size() && in_name(source[at])) ++at;
+    return at;
+}
+
+// 1.5e-3f, 0x1p4, 1'000: a sign belongs to it behind an exponent's letter.
+size_t end_of_number(std::string_view source, size_t at) {
+    const bool hexadecimal = source.substr(at, 2) == "0x" || source.substr(at, 2) == "0X";
+    for (++at; at < source.size(); ++at) {
+        const char c = source[at], last = source[at - 1];
+        const bool sign = (c == '+' || c == '-') && !hexadecimal && (last == 'e' || last == 'E');
+        if (!in_name(c) && c != '.' && c != '\'' && !sign) break;
+    }
+    return at;
+}
+
+size_t begin_of_name(std::string_view source, size_t end) {
+    while (end > 0 && in_name(source[end - 1])) --end;
+    return end;
+}
+
+size_t end_of_literal(std::string_view source, size_t at) {
+    const char quote = source[at];
+    for (++at; at < source.size() && source[at] != '\n'; ++at) {
+        if (source[at] == '\\' && at + 1 < source.size())
+            ++at;
+        else if (source[at] == quote)
+            return at + 1;
+    }
+    return at;
+}
+
+bool has_name(std::string_view source, std::string_view name) {
+    for (size_t at = source.find(name); at != std::string_view::npos; at = source.find(name, at + 1))
+        if (begin_of_name(source, at) == at && end_of_name(source, at) == at + name.size()) return true;
+    return false;
+}
+
+std::string without_comments(std::string_view source) {
+    std::string text(source);
+    for (size_t at = 0; at < text.size();) {
+        const size_t end = end_of_comment(source, at);
+        if (end == at) {
+            at = text[at] == '"' || text[at] == '\'' ? end_of_literal(source, at) : at + 1;
+            continue;
+        }
+        for (; at < end; ++at)
+            if (text[at] != '\n') text[at] = ' ';
+    }
+    return text;
+}
+
+std::vector<SourceToken> tokens_of(std::string_view source, bool with_comments) {
     std::vector<SourceToken> tokens;
     bool line_begins = true;
     for (size_t at = 0; at < source.size();) {
@@ -65,34 +109,39 @@ std::vector<SourceToken> tokens_of(std::string_view source) {
             ++at;
             continue;
         }
-        if (const size_t end = end_of_comment(source, at); end != at) {
-            at = end;
+        const size_t behind = end_of_comment(source, at);
+        if (behind != at && !with_comments) {
+            at = behind;
             continue;
         }
         SourceToken token;
         token.begin = at;
-        if ((c == '#' || source.substr(at, 2) == "%:") && line_begins) {
+        if (behind != at) {
+            token.kind = SourceToken::Kind::comment;
+            at = behind;
+        } else if ((c == '#' || source.substr(at, 2) == "%:") && line_begins) {
             token.kind = SourceToken::Kind::directive;
             at = end_of_directive(source, at);
-        } else if (is_name(c)) {
-            const bool number = std::isdigit(static_cast<unsigned char>(c)) != 0;
-            token.kind = number ? SourceToken::Kind::number : SourceToken::Kind::name;
-            while (at < source.size() && (is_name(source[at]) || (number && (source[at] == '.' || source[at] == '\''))))
-                ++at;
+        } else if (is_digit(c) || (c == '.' && at + 1 < source.size() && is_digit(source[at + 1]))) {
+            token.kind = SourceToken::Kind::number;
+            at = end_of_number(source, at);
+        } else if (in_name(c)) {
+            token.kind = SourceToken::Kind::name;
+            at = end_of_name(source, at);
             const std::string_view name = source.substr(token.begin, at - token.begin);
-            if (!number && at < source.size() && source[at] == '"' &&
+            if (at < source.size() && source[at] == '"' &&
                 (name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R")) {
                 token.kind = SourceToken::Kind::literal;
                 at = end_of_raw_string(source, at);
             }
         } else if (c == '"' || c == '\'') {
             token.kind = SourceToken::Kind::literal;
-            at = end_of_quoted(source, at);
+            at = end_of_literal(source, at);
         } else {
             token.kind = SourceToken::Kind::punctuation;
             ++at;
         }
-        line_begins = false;
+        line_begins &= token.kind == SourceToken::Kind::comment;
         token.end = at;
         token.text = source.substr(token.begin, token.end - token.begin);
         tokens.push_back(token);
@@ -104,7 +153,7 @@ std::string_view directive_name(std::string_view directive) {
     size_t at = directive.starts_with("%:") ? 2 : 1;
     while (at < directive.size() && directive[at] != '\n' && std::isspace(static_cast<unsigned char>(directive[at]))) ++at;
     size_t end = at;
-    while (end < directive.size() && is_name(directive[end])) ++end;
+    while (end < directive.size() && in_name(directive[end])) ++end;
     return directive.substr(at, end - at);
 }
 

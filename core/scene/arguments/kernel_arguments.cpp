@@ -24,11 +24,6 @@ Diagnostic bad(std::string_view text, size_t column, std::string message) {
     return {std::move(message), {"argument", 1, static_cast<int>(column) + 1}, std::string(text)};
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-    const std::string near = nearest_name(word, known);
-    return near.empty() ? "" : fmt::format(", did you mean '{}'?", near);
-}
-
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -111,9 +106,9 @@ Result<DType> parse_type(std::string_view text, size_t at, std::string_view ends
     if (const auto type = dtype_named(word)) return *type;
     std::vector<std::string> known;
     for (int i = 0; i <= static_cast<int>(DType::f64); ++i) known.emplace_back(name_of(static_cast<DType>(i)));
-    return bad(text, at,
-               fmt::format("unknown type '{}'{}{}", word, suggestion(word, known),
-                           nearest_name(word, known).empty() ? fmt::format(": the types are {}", type_names) : ""));
+    return bad(
+        text, at,
+        fmt::format("unknown type '{}'{}", word, did_you_mean(word, known, fmt::format(": the types are {}", type_names))));
 }
 
 // "{" number { "," number } "}" that begins at `open`; returns the offset behind the closing brace.
@@ -170,7 +165,7 @@ Result<size_t> parse_extents(std::string_view text, size_t open, KernelArgument&
         if (error != std::errc{} || end != rest.data() + rest.size() || argument.below == 0)
             return bad(text, at, "'below' needs a number from 1, as in i32[64 below 8]");
     } else {
-        const std::string meant = suggestion(word, {"random", "below", "ramp", "zero"});
+        const std::string meant = did_you_mean(word, {"random", "below", "ramp", "zero"}, "");
         return bad(text, at,
                    fmt::format("unknown fill '{}'{}", text.substr(at, close - at),
                                meant.empty() ? ": a buffer is filled with zero, ramp, random or below N" : meant));

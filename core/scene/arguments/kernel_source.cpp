@@ -9,34 +9,24 @@
 #include <map>
 #include <string_view>
 
+#include "core/device/compile/source_tokens.h"
 #include "core/ptx/ptx.h"
 
 namespace lockstep::scene {
 namespace {
 
-constexpr size_t most_expanded = 1 << 20;  // bytes; macros can double themselves
+using device::begin_of_name;
+using device::end_of_literal;
+using device::end_of_name;
+using device::in_name;
+using device::without_comments;
 
-bool in_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
+constexpr size_t most_expanded = 1 << 20;  // bytes; macros can double themselves
 
 std::string stripped(std::string_view text) {
     const size_t first = text.find_first_not_of(" \t\n\r");
     if (first == std::string_view::npos) return {};
     return std::string(text.substr(first, text.find_last_not_of(" \t\n\r") + 1 - first));
-}
-
-// Behind a string or character literal that begins at `at`.
-size_t behind_literal(std::string_view text, size_t at) {
-    const char mark = text[at];
-    for (++at; at < text.size() && text[at] != mark && text[at] != '\n'; ++at)
-        if (text[at] == '\\') ++at;
-    return std::min(at + 1, text.size());
-}
-
-size_t behind_word(std::string_view text, size_t at) {
-    while (at < text.size() && in_name(text[at])) ++at;
-    return at;
 }
 
 // The parts between the bracket at `open` and its partner, cut at the commas that stand in no other bracket; `end`: behind
@@ -47,7 +37,7 @@ std::vector<std::string> parts(std::string_view text, size_t open, size_t& end, 
     for (size_t i = open; i < text.size();) {
         const char c = text[i];
         if (c == '"' || c == '\'') {
-            const size_t to = behind_literal(text, i);
+            const size_t to = end_of_literal(text, i);
             found.back() += text.substr(i, to - i);
             i = to;
             continue;
@@ -80,7 +70,7 @@ struct Macro {
 using Macros = std::map<std::string, Macro, std::less<>>;
 
 void define(Macros& macros, std::string_view line) {  // what stands behind #define
-    const size_t end = behind_word(line, 0);
+    const size_t end = end_of_name(line, 0);
     if (end == 0) return;
     Macro made;
     size_t body = end;
@@ -145,11 +135,11 @@ class Expander {
                 continue;
             }
             if (body[i] == '"' || body[i] == '\'') {
-                const size_t to = behind_literal(body, i);
+                const size_t to = end_of_literal(body, i);
                 out += body.substr(i, to - i);
                 i = to;
             } else if (in_name(body[i])) {
-                const size_t to = behind_word(body, i);
+                const size_t to = end_of_name(body, i);
                 const std::string_view word = body.substr(i, to - i);
                 const std::string* given = word == "__VA_ARGS__" ? &rest : argument(word);
                 const size_t next = body.find_first_not_of(" \t\n", to);
@@ -175,7 +165,7 @@ class Expander {
         std::string out;
         for (size_t i = 0; i < text.size() && out.size() < most_expanded;) {
             if (text[i] == '"' || text[i] == '\'') {
-                const size_t to = behind_literal(text, i);
+                const size_t to = end_of_literal(text, i);
                 out += text.substr(i, to - i);
                 i = to;
                 continue;
@@ -184,7 +174,7 @@ class Expander {
                 out += text[i++];
                 continue;
             }
-            size_t to = behind_word(text, i);
+            size_t to = end_of_name(text, i);
             const std::string_view word = text.substr(i, to - i);
             const auto macro = expansions_left_ > 0 ? macros.find(word) : macros.end();
             std::vector<std::string> arguments;
@@ -226,8 +216,7 @@ std::vector<std::string> declarations_in(const std::string& text, const std::str
             size_t end = open;
             while (std::isspace(static_cast<unsigned char>(one[end - 1]))) --end;
             if (one[end - 1] == '>') end = std::min(one.rfind('<', end), end);  // scale<float>(
-            size_t begin = end;
-            while (begin > 0 && in_name(one[begin - 1])) --begin;
+            const size_t begin = begin_of_name(one, end);
             name = one.substr(begin, end - begin);
             size_t behind = 0;
             if (!name.starts_with("__") || name == mark) break;
@@ -251,32 +240,16 @@ std::string name_in(std::string declaration) {
     if (const size_t inner = declaration.find_first_of("*&", std::min(declaration.find('('), declaration.size()));
         inner != std::string::npos && declaration.find('(') != std::string::npos) {  // int (*x)[3]
         const size_t from = std::min(declaration.find_first_not_of(" *&", inner), declaration.size());
-        return declaration.substr(from, behind_word(declaration, from) - from);
+        return declaration.substr(from, end_of_name(declaration, from) - from);
     }
     declaration = stripped(declaration.substr(0, declaration.find('[')));
-    size_t begin = declaration.size();
-    while (begin > 0 && in_name(declaration[begin - 1])) --begin;
+    const size_t begin = begin_of_name(declaration, declaration.size());
     const std::string word = declaration.substr(begin);
     const bool only = stripped(declaration.substr(0, begin)).empty();
     return only || std::find(std::begin(types), std::end(types), word) != std::end(types) ? std::string() : word;
 }
 
 }  // namespace
-
-std::string without_comments(std::string text) {
-    for (size_t i = 0; i + 1 < text.size(); ++i) {
-        if (text[i] == '/' && text[i + 1] == '/')
-            while (i < text.size() && text[i] != '\n') text[i++] = ' ';
-        else if (text[i] == '/' && text[i + 1] == '*') {
-            while (i + 1 < text.size() && !(text[i] == '*' && text[i + 1] == '/')) {
-                if (text[i] != '\n') text[i] = ' ';
-                ++i;
-            }
-            if (i + 1 < text.size()) text[i] = text[i + 1] = ' ';
-        }
-    }
-    return text;
-}
 
 std::string without_macros(const std::string& source) {
     std::string text = without_comments(source);
@@ -298,7 +271,7 @@ std::string without_macros(const std::string& source) {
             continue;
         }
         const std::string what = stripped(std::string_view(line).substr(1));
-        const std::string word = what.substr(0, behind_word(what, 0)), rest = stripped(what.substr(word.size()));
+        const std::string word = what.substr(0, end_of_name(what, 0)), rest = stripped(what.substr(word.size()));
         if (left_out > 0) {
             if (word.starts_with("if")) ++left_out;
             if (word == "endif" || (left_out == 1 && (word == "else" || word == "elif"))) --left_out;

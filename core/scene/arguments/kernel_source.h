@@ -5,8 +5,6 @@
 
 namespace lockstep::scene {
 
-// The text without comments, of the same length.
-std::string without_comments(std::string text);
 // The text as a compiler reads it, as far as the file alone tells: comments and `#` lines gone, its macros put in. Both
 // sides of an #if are there, but nothing of an #if 0. A text whose macros come to more than 100,000 expansions keeps the
 // others as they are written.

@@ -217,15 +217,14 @@ std::optional<Result<KernelArgument>> parse_texture_argument(std::string_view te
         const size_t next = std::min(rest.find(',', at + 1), rest.size());
         const std::string_view word = rest.substr(at + 1, next - at - 1);
         if (!take_option(word, texture)) {
-            const std::string near =
-                nearest_name(word, {"nearest", "linear", "wrap", "mirror", "clamp", "border", "normalized", "unit",
-                                    "miplinear", "levels=2", "bias=0", "minlevel=0", "maxlevel=0", "compare=lequal"});
-            return bad(body + at + 1,
-                       fmt::format("unknown option '{}'{}", word,
-                                   near.empty() ? ": there are linear, nearest, wrap, mirror, clamp, border, "
-                                                  "normalized, unit, levels=N, miplinear, bias=X, minlevel=X, "
-                                                  "maxlevel=X, compare=less"
-                                                : ", did you mean '" + near + "'?"));
+            return bad(
+                body + at + 1,
+                fmt::format("unknown option '{}'{}", word,
+                            did_you_mean(word,
+                                         {"nearest", "linear", "wrap", "mirror", "clamp", "border", "normalized", "unit",
+                                          "miplinear", "levels=2", "bias=0", "minlevel=0", "maxlevel=0", "compare=lequal"},
+                                         ": there are linear, nearest, wrap, mirror, clamp, border, normalized, unit, "
+                                         "levels=N, miplinear, bias=X, minlevel=X, maxlevel=X, compare=less")));
         }
         at = next;
     }

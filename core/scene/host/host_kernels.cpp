@@ -1,25 +1,15 @@
 #include "core/scene/host/host_kernels.h"
 
-#include <cctype>
 #include <optional>
 #include <string_view>
 
 #include "core/base/files.h"
+#include "core/device/compile/source_tokens.h"
 #include "core/scene/arguments/kernel_source.h"
 #include "core/scene/run.h"
 
 namespace lockstep::scene {
 namespace {
-
-bool says_const(std::string_view text) {
-    for (size_t at = text.find("const"); at != std::string_view::npos; at = text.find("const", at + 1)) {
-        const auto in_name = [&](size_t i) {
-            return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
-        };
-        if (!(at > 0 && in_name(at - 1)) && !in_name(at + 5)) return true;
-    }
-    return false;
-}
 
 // Whether what is declared points to something const: "const float *x", "float const *const x", not "float *const x".
 bool points_to_const(std::string_view declaration) {
@@ -29,7 +19,7 @@ bool points_to_const(std::string_view declaration) {
     if (!array && star == std::string_view::npos) return false;
     const std::string_view pointee = declaration.substr(0, array ? bracket : star);
     const size_t inner = pointee.rfind('*');  // of a pointer to pointers, which are const or not themselves
-    return says_const(inner == std::string_view::npos ? pointee : pointee.substr(inner + 1));
+    return device::has_name(inner == std::string_view::npos ? pointee : pointee.substr(inner + 1), "const");
 }
 
 }  // namespace

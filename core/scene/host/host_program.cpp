@@ -264,10 +264,7 @@ class HostParser {
             const std::vector<std::string> known = {"host",   "malloc",      "free",  "h2d",  "d2h",  "d2d",
                                                     "launch", "work",        "event", "wait", "sync", "kernels",
                                                     "link",   "connections", "let",   "for"};
-            const std::string nearest = nearest_name(verb, known);
-            c.fail(verb_at, fmt::format("unknown operation '{}'{}", verb,
-                                        nearest.empty() ? fmt::format("; there are {}", fmt::join(known, ", "))
-                                                        : fmt::format(", did you mean '{}'?", nearest)));
+            c.fail(verb_at, fmt::format("unknown operation '{}'{}", verb, did_you_mean(verb, known)));
         }
         c.finished();
         if (host_.statements.size() >= most_statements)
@@ -279,8 +276,7 @@ class HostParser {
     static std::string near(const std::string& name, const Map& known) {
         std::vector<std::string> names;
         for (const auto& [key, unused] : known) names.push_back(key);
-        const std::string nearest = nearest_name(name, names);
-        return nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest);
+        return did_you_mean(name, names, "");
     }
 
     void array(Cursor& c, bool on_device, HostStatement& s) {

@@ -224,9 +224,7 @@ struct Recorder {
                 if (found != names.end()) return {{}, found->second};
                 std::vector<std::string> known;
                 for (const auto& [key, unused] : names) known.push_back(key);
-                const std::string near = nearest_name(t.name, known);
-                throw Failure(near.empty() ? fmt::format("nothing is called '{}' here", t.name)
-                                           : fmt::format("nothing is called '{}' here, did you mean '{}'?", t.name, near));
+                throw Failure(fmt::format("nothing is called '{}' here{}", t.name, did_you_mean(t.name, known, "")));
             }
             case Term::Kind::negate: {
                 const Operand x = term(t.parts[0], named(t.parts[0]));
@@ -440,9 +438,7 @@ void check_call(const Term& term, const std::vector<TapeOp>& own) {
         }
         known.push_back(op.name);
     }
-    const std::string near = nearest_name(term.name, known);
-    throw Failure(near.empty() ? fmt::format("unknown function '{}'; there are {}", term.name, fmt::join(known, ", "))
-                               : fmt::format("unknown function '{}', did you mean '{}'?", term.name, near));
+    throw Failure(fmt::format("unknown function '{}'{}", term.name, did_you_mean(term.name, known)));
 }
 
 std::vector<std::string> tape_functions() {

@@ -264,9 +264,8 @@ class TapeParser {
         } else {
             const std::vector<std::string> known = {"dtype", "steps",    "mode",   "param", "input",     "label",   "op",
                                                     "let",   "backward", "update", "for",   "gradcheck", "hessian", "hook"};
-            const std::string near = nearest_name(verb, known);
-            fail(near.empty() ? fmt::format("unknown line '{}'; there are NAME = ..., {}", verb, fmt::join(known, ", "))
-                              : fmt::format("unknown line '{}', did you mean '{}'?", verb, near));
+            fail(fmt::format("unknown line '{}'{}", verb,
+                             did_you_mean(verb, known, fmt::format("; there are NAME = ..., {}", fmt::join(known, ", ")))));
         }
     }
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "core/device/compile/source_tokens.h"
 
 namespace lockstep::gui {
 namespace {
@@ -13,10 +14,6 @@ constexpr std::array<std::string_view, 30> keywords = {
     "bool",       "char",       "const",      "if",           "else",          "for",
     "while",      "do",         "return",     "break",        "continue",      "struct",
     "template",   "constexpr",  "static",     "auto",         "size_t",        "half"};
-
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
 
 }  // namespace
 
@@ -55,10 +52,11 @@ void draw_code(Ui& ui, float x, float baseline, std::string_view line, float siz
         const bool comment = line.substr(i, 2) == "//";
         if (comment)
             end = line.size();
-        else if (is_word(line[i]))
-            while (end < line.size() && is_word(line[end])) ++end;
+        else if (device::in_name(line[i]))
+            end = device::end_of_name(line, i);
         else
-            while (end < line.size() && !is_word(line[end]) && line[end] != ' ' && line.substr(end, 2) != "//") ++end;
+            while (end < line.size() && !device::in_name(line[end]) && line[end] != ' ' && line.substr(end, 2) != "//")
+                ++end;
         const std::string_view word = line.substr(i, end - i);
         const bool keyword = std::find(keywords.begin(), keywords.end(), word) != keywords.end();
         ui.text(x + glyph * static_cast<float>(i), baseline, word,

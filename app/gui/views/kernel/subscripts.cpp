@@ -2,9 +2,10 @@
 #include "app/gui/views/kernel/subscripts.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <vector>
+
+#include "core/device/compile/source_tokens.h"
 
 namespace lockstep::gui {
 namespace {
@@ -17,10 +18,6 @@ struct Subscript {  // text[begin, end) = name[...]...
     bool holds(const Subscript& other) const { return begin < other.begin && other.end < end; }
 };
 
-bool names(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 size_t last_sign(std::string_view text, size_t before) {  // npos: none
     return before == 0 ? std::string_view::npos : text.find_last_not_of(" \t", before - 1);
 }
@@ -30,7 +27,7 @@ bool is_prefix(std::string_view text, size_t at) {
     const size_t before = last_sign(text, at);
     if (before == std::string_view::npos) return true;
     if (text[before] == ')') return before > 0 && text[before - 1] == '*';
-    return !names(text[before]) && text[before] != ']';
+    return !device::in_name(text[before]) && text[before] != ']';
 }
 
 bool takes_address(std::string_view text, size_t at) {
@@ -43,9 +40,8 @@ bool takes_address(std::string_view text, size_t at) {
 std::vector<Subscript> subscripts(std::string_view text) {
     std::vector<Subscript> found;
     for (size_t i = 1; i < text.size(); ++i) {
-        if (text[i] != '[' || !names(text[i - 1])) continue;
-        size_t begin = i;
-        while (begin > 0 && names(text[begin - 1])) --begin;
+        if (text[i] != '[' || !device::in_name(text[i - 1])) continue;
+        const size_t begin = device::begin_of_name(text, i);
         int depth = 0;
         size_t end = i;
         for (; end < text.size(); ++end) {
@@ -68,7 +64,7 @@ struct Line {
 
 Line line_parts(const std::string& source, int number) {
     Line line{line_of(source, number), {}, nullptr, false, 0};
-    line.text = line.text.substr(0, line.text.find("//"));
+    line.text = device::without_comments(line.text);
     const std::string_view text = line.text;
     line.all = subscripts(text);
     for (size_t i = 1; i + 1 < text.size(); ++i) {
@@ -80,7 +76,7 @@ Line line_parts(const std::string& source, int number) {
         for (const Subscript& one : line.all)  // a[i] =, a[i].x =
             if (one.end <= left && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(one.end),
                                                text.begin() + static_cast<std::ptrdiff_t>(left),
-                                               [](char c) { return names(c) || c == '.' || c == ' '; }))
+                                               [](char c) { return device::in_name(c) || c == '.' || c == ' '; }))
                 line.assigned = line.assigned && line.assigned->holds(one) ? line.assigned : &one;
         break;
     }
@@ -127,13 +123,14 @@ bool is_kernel_pointer(std::string_view source, std::string_view name) {
 ptx::Space declared_in(std::string_view source, std::string_view name) {
     for (size_t at = source.find(name); at != std::string_view::npos; at = source.find(name, at + 1)) {
         const size_t end = at + name.size();
-        if (end >= source.size() || source[end] != '[' || at == 0 || names(source[at - 1])) continue;
+        if (end >= source.size() || source[end] != '[' || at == 0 || device::in_name(source[at - 1])) continue;
         const size_t start = source.find_last_of(";{}\n", at - 1) + 1;  // npos + 1 is 0
         const std::string_view head = source.substr(start, at - start);
         if (head.find("__shared__") != std::string_view::npos) return ptx::Space::shared;
         if (head.find("__constant__") != std::string_view::npos) return ptx::Space::constant;
-        const bool types = head.find_first_not_of(" \t") != std::string_view::npos &&
-                           std::all_of(head.begin(), head.end(), [](char c) { return names(c) || c == ' ' || c == '\t'; });
+        const bool types =
+            head.find_first_not_of(" \t") != std::string_view::npos &&
+            std::all_of(head.begin(), head.end(), [](char c) { return device::in_name(c) || c == ' ' || c == '\t'; });
         const size_t after = source.find_first_of(";=,)\n", end);
         const bool ends = after != std::string_view::npos && (source[after] == ';' || source[after] == '=');
         if (types && ends && head.find("return") == std::string_view::npos && head.find("else") == std::string_view::npos)

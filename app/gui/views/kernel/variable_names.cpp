@@ -2,76 +2,55 @@
 #include "app/gui/views/kernel/variable_names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
+
+#include "core/device/compile/source_tokens.h"
 
 namespace lockstep::gui {
 namespace {
 
-bool in_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+using device::SourceToken;
+using Tokens = std::vector<SourceToken>;
+
+bool is(const Tokens& tokens, size_t i, std::string_view text) {
+    return i < tokens.size() && tokens[i].is(text);
+}
+bool is_name(const Tokens& tokens, size_t i) {
+    return i < tokens.size() && tokens[i].kind == SourceToken::Kind::name;
+}
+// Whether this sign follows the one before without a blank: "+=" is two tokens.
+bool joined(const Tokens& tokens, size_t i) {
+    return i > 0 && i < tokens.size() && tokens[i].begin == tokens[i - 1].end;
 }
 
-// Without comments and strings.
-std::string without_comments(std::string_view line) {
-    std::string text;
-    char quote = 0;
-    for (size_t i = 0; i < line.size(); ++i) {
-        if (quote != 0) {
-            if (line[i] == '\\')
-                ++i;
-            else if (line[i] == quote)
-                quote = 0;
-            continue;
-        }
-        if (line[i] == '/' && i + 1 < line.size() && (line[i + 1] == '/' || line[i + 1] == '*')) break;
-        if (line[i] == '"' || line[i] == '\'')
-            quote = line[i];
-        else
-            text += line[i];
+// The name in front of token `sign`; "" where it is an element, a member or what a pointer points to.
+std::string_view target_before(const Tokens& tokens, size_t sign) {
+    if (sign == 0 || !is_name(tokens, sign - 1)) return {};
+    size_t before = sign - 1;
+    if (before > 0 && (is(tokens, before - 1, ".") || is(tokens, before - 1, ">"))) return {};
+    if (before > 0 && is(tokens, before - 1, "*")) {  // "float *p = ..." declares p, "*p = ..." writes through it
+        while (before > 0 && is(tokens, before - 1, "*")) --before;
+        if (before == 0 || !is_name(tokens, before - 1)) return {};
     }
-    return text;
+    return tokens[sign - 1].text;
 }
 
-// The name that ends in front of `end`; "" where it is an element, a member or what a pointer points to.
-std::string target_before(const std::string& text, size_t end) {
-    while (end > 0 && text[end - 1] == ' ') --end;
-    size_t begin = end;
-    while (begin > 0 && in_name(text[begin - 1])) --begin;
-    if (begin == end || std::isdigit(static_cast<unsigned char>(text[begin])) != 0) return {};
-    size_t before = begin;
-    while (before > 0 && text[before - 1] == ' ') --before;
-    if (before > 0 && (text[before - 1] == '.' || text[before - 1] == '>')) return {};
-    if (before > 0 && text[before - 1] == '*') {  // "float *p = ..." declares p, "*p = ..." writes through it
-        while (before > 0 && (text[before - 1] == '*' || text[before - 1] == ' ')) --before;
-        if (before == 0 || !in_name(text[before - 1])) return {};
-    }
-    return text.substr(begin, end - begin);
-}
-
-std::string target_behind(const std::string& text, size_t begin) {
-    while (begin < text.size() && text[begin] == ' ') ++begin;
-    size_t end = begin;
-    while (end < text.size() && in_name(text[end])) ++end;
-    const char next = end < text.size() ? text[end] : ';';
-    return next == '[' || next == '.' || next == '-' ? std::string() : text.substr(begin, end - begin);
+std::string_view target_behind(const Tokens& tokens, size_t i) {
+    if (!is_name(tokens, i) || is(tokens, i + 1, "[") || is(tokens, i + 1, ".") || is(tokens, i + 1, "-")) return {};
+    return tokens[i].text;
 }
 
 // What registers of its declared type are called in PTX; none where no declaration of a plain type is found.
-ptx::Type type_declared(std::string_view source, const std::string& name) {
+ptx::Type type_declared(const Tokens& source, std::string_view name) {
     static const std::map<std::string_view, ptx::Type> words = {
         {"float", ptx::Type::f32},   {"double", ptx::Type::f64},   {"int", ptx::Type::b32},    {"unsigned", ptx::Type::b32},
         {"int32_t", ptx::Type::b32}, {"uint32_t", ptx::Type::b32}, {"size_t", ptx::Type::b64}, {"int64_t", ptx::Type::b64},
         {"long", ptx::Type::b64},    {"uint64_t", ptx::Type::b64}};
     ptx::Type found = ptx::Type::none;
-    for (size_t at = source.find(name); at != std::string_view::npos; at = source.find(name, at + 1)) {
-        size_t end = at;
-        while (end > 0 && source[end - 1] == ' ') --end;
-        if (end == at || (at + name.size() < source.size() && in_name(source[at + name.size()]))) continue;
-        size_t begin = end;
-        while (begin > 0 && in_name(source[begin - 1])) --begin;
-        const auto word = words.find(source.substr(begin, end - begin));
+    for (size_t i = 1; i < source.size(); ++i) {
+        if (!is_name(source, i) || source[i].text != name) continue;
+        const auto word = words.find(source[i - 1].text);
         if (word == words.end()) continue;
         if (found != ptx::Type::none && found != word->second) return ptx::Type::none;  // two variables of one name
         found = word->second;
@@ -117,35 +96,33 @@ std::set<int32_t> results_of(const ptx::Program& program, uint32_t begin, uint32
 }  // namespace
 
 std::string variable_assigned(std::string_view line) {
-    const std::string text = without_comments(line);
-    std::set<std::string> names;
-    bool unclear = text.find("[&]") != std::string::npos || text.find("[=]") != std::string::npos;  // lambdas
-    const auto assigned = [&](const std::string& name) {
-        if (name.empty())
-            unclear = true;
-        else
-            names.insert(name);
-    };
-    for (size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : ' ', last = i > 0 ? text[i - 1] : ' ';
-        if ((c == '+' || c == '-') && next == c) {
-            const std::string behind = target_behind(text, i + 2);
-            assigned(behind.empty() ? target_before(text, i) : behind);
+    const Tokens tokens = device::tokens_of(line);
+    std::set<std::string_view> names;  // "": unclear
+    for (size_t i = 0; i < tokens.size(); ++i) {
+        const bool lambda =
+            is(tokens, i, "[") && (is(tokens, i + 1, "&") || is(tokens, i + 1, "=")) && is(tokens, i + 2, "]");
+        if (lambda) names.insert("");
+        const bool twice = joined(tokens, i + 1) && tokens[i + 1].text == tokens[i].text;
+        if ((is(tokens, i, "+") || is(tokens, i, "-")) && twice) {
+            const std::string_view behind = target_behind(tokens, i + 2);
+            names.insert(behind.empty() ? target_before(tokens, i) : behind);
             ++i;
-        } else if (c == '=' && next == '=') {
+        } else if (is(tokens, i, "=") && twice) {
             ++i;
-        } else if (c == '=' && last != '!') {
+        } else if (is(tokens, i, "=") && !lambda && !(i > 0 && is(tokens, i - 1, "[") && is(tokens, i + 1, "]"))) {
+            const std::string_view last = joined(tokens, i) ? tokens[i - 1].text : std::string_view();
             size_t sign = i;  // where "+=", "<<=" begins; "<=" and ">=" compare
-            if (last == '<' || last == '>') {
-                if (i < 2 || text[i - 2] != last) continue;
+            if (last == "!") continue;
+            if (last == "<" || last == ">") {
+                if (!joined(tokens, i - 1) || tokens[i - 2].text != last) continue;
                 sign = i - 2;
-            } else if (std::string_view("+-*/%&|^").find(last) != std::string_view::npos) {
+            } else if (last.size() == 1 && std::string_view("+-*/%&|^").find(last) != std::string_view::npos) {
                 sign = i - 1;
             }
-            assigned(target_before(text, sign));
+            names.insert(target_before(tokens, sign));
         }
     }
-    return unclear || names.size() != 1 ? std::string() : *names.begin();
+    return names.size() == 1 ? std::string(*names.begin()) : std::string();
 }
 
 std::vector<std::string> variable_names(const ptx::Program& program, std::string_view source) {
@@ -155,6 +132,7 @@ std::vector<std::string> variable_names(const ptx::Program& program, std::string
         lines.push_back(source.substr(begin, end - begin));
         begin = end + 1;
     }
+    const Tokens tokens = device::tokens_of(source);
     std::map<int32_t, ptx::Type> types;
     for (const ptx::Register& reg : program.registers) types[reg.offset] = reg.type;
     std::vector<std::string> names(program.instructions.size());
@@ -171,7 +149,7 @@ std::vector<std::string> variable_names(const ptx::Program& program, std::string
     for (const auto& [number, pcs] : of_line) {
         const std::string name = variable_assigned(lines[static_cast<size_t>(number) - 1]);
         if (name.empty()) continue;
-        const ptx::Type type = type_declared(source, name);
+        const ptx::Type type = type_declared(tokens, name);
         for (size_t i = 0, next = 0; i < pcs.size(); i = next) {
             for (next = i + 1; next < pcs.size() && pcs[next] == pcs[next - 1] + 1;) ++next;
             const uint32_t begin = pcs[i], end = pcs[next - 1] + 1;
