@@ -32,10 +32,11 @@ bool asks_for(const Session& session, std::string_view words) {
         if (lessons::scene_at(*state.lesson, s) != scene) continue;
         const auto& asked = state.lesson->steps[s].predicts;
         for (size_t i = 0; i < std::min(asked.size(), state.predictions[s].size()); ++i) {
-            const size_t at = asked[i].of.find(words), behind = at + words.size();
+            const std::string& of = asked[i].of.text();
+            const size_t at = of.find(words), behind = at + words.size();
             if (at == std::string::npos) continue;
             // "line:3" is not "line:33".
-            if (behind < asked[i].of.size() && asked[i].of[behind] >= '0' && asked[i].of[behind] <= '9') continue;
+            if (behind < of.size() && of[behind] >= '0' && of[behind] <= '9') continue;
             const bool locked = state.predictions[s][i].locked;
             if (!locked && s == first) return true;
             answered = answered || locked;

@@ -94,7 +94,8 @@ class CodeView final : public View {
         if (!state.lesson || state.step < 0 || static_cast<size_t>(state.step) >= state.lesson->steps.size()) return false;
         const auto& asked = state.lesson->steps[static_cast<size_t>(state.step)].predicts;
         return std::filesystem::path(run.program->source_file).filename().string().starts_with("fused_") &&
-               std::any_of(asked.begin(), asked.end(), [](const auto& one) { return one.of.starts_with("launches"); });
+               std::any_of(asked.begin(), asked.end(),
+                           [](const auto& one) { return one.of.text().starts_with("launches"); });
     }
     std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
     WindowSums sums_;

@@ -29,7 +29,8 @@ bool asks_of_passes(const LessonState& state) {
     for (auto s = static_cast<size_t>(state.step); s < std::min(state.lesson->steps.size(), state.predictions.size()); ++s) {
         const auto& asked = state.lesson->steps[s].predicts;
         for (size_t i = 0; i < std::min(asked.size(), state.predictions[s].size()); ++i)
-            if (!state.predictions[s][i].locked && asked[i].of.find("shared_passes") != std::string::npos) return true;
+            if (!state.predictions[s][i].locked && asked[i].of.text().find("shared_passes") != std::string::npos)
+                return true;
     }
     return false;
 }
