@@ -1,4 +1,5 @@
-// What judging a kernel (exercise.cpp) and judging a host program (host_exercise.cpp) share. Internal to lessons/player.
+// What judging kernels (exercise.cpp), host programs, tensor programs, training runs and rows of many ranks share
+// (judge.cpp). Internal to lessons/player.
 #pragma once
 #include <functional>
 #include <map>
