@@ -36,6 +36,4 @@ struct ParallelPlan {
     bool operator==(const ParallelPlan&) const = default;
 };
 
-struct ModelShape;  // model.h
-
 }  // namespace lockstep::parallel

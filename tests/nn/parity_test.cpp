@@ -47,16 +47,17 @@ void fill(tensor::Heap& heap, ParameterList& list, const Json& rows) {
     }
 }
 
-LanguageShape small_language(bool llama, double dropout = 0) {
-    return {.layers = 2,
+ModelShape small_language(bool llama, double dropout = 0) {
+    return {.kind = llama ? ModelShape::Kind::llama : ModelShape::Kind::gpt,
+            .layers = 2,
             .width = 32,
             .heads = 4,
             .kv_heads = llama ? 2 : 4,
-            .context = 16,
-            .vocabulary = 20,
             .ffn = 48,
-            .dropout = dropout,
-            .llama = llama};
+            .vocabulary = 20,
+            .context = 16,
+            .tied_head = !llama,
+            .dropout = dropout};
 }
 
 void language(const std::string& name, const std::string& type, double relative, double dropout = 0) {
@@ -68,15 +69,16 @@ void language(const std::string& name, const std::string& type, double relative,
     Build build{heap, rng, list, dtype_named(type).value()};
     const int64_t heads = config["heads"], width = config["width"], context = config["context"];
     const bool llama = model["kind"] == "llama";
-    const LanguageModel net(build, {.layers = config["layers"],
-                                    .width = width,
-                                    .heads = heads,
-                                    .kv_heads = config.value("kv_heads", heads),
-                                    .context = context,
-                                    .vocabulary = config["vocabulary"],
-                                    .ffn = config.value("ffn", 4 * width),
-                                    .dropout = dropout,
-                                    .llama = llama});
+    const Model net(build, {.kind = llama ? ModelShape::Kind::llama : ModelShape::Kind::gpt,
+                            .layers = config["layers"],
+                            .width = width,
+                            .heads = heads,
+                            .kv_heads = config.value("kv_heads", heads),
+                            .ffn = config.value("ffn", 4 * width),
+                            .vocabulary = config["vocabulary"],
+                            .context = context,
+                            .tied_head = !llama,
+                            .dropout = dropout});
     fill(heap, list, model["parameters"]);
     Optimizer optimizer(heap, rule_of(model["optimiser"]), list.all());
     const int64_t batch = model["batch"];
@@ -133,7 +135,7 @@ TEST_CASE("a GPT drops a value as often as it was told, in PyTorch's places, the
             Rng rng(4);
             ParameterList list;
             Build build{heap, rng, list};
-            const LanguageModel net(build, small_language(llama, p));
+            const Model net(build, small_language(llama, p));
             std::vector<int32_t> tokens;
             for (int i = 0; i < 64; ++i) tokens.push_back((7 * i + i / 5) % 20);
             dropped[on].clear();
@@ -188,7 +190,7 @@ TEST_CASE("text made with a cache of keys and values is the text made without on
         Rng rng(4);
         ParameterList list;
         Build build{heap, rng, list, DType::f64};
-        const LanguageModel net(build, small_language(llama));
+        const Model net(build, small_language(llama));
         const std::vector<int32_t> prompt = {3, 1, 4, 1, 5};
         const auto made = generate(net, heap, prompt, 9, {.temperature = 0});
         std::vector<int32_t> all = prompt;

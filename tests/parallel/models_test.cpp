@@ -33,14 +33,7 @@ Serial serial_language(const ModelShape& shape, const Tokens& tokens, uint64_t s
     nn::ParameterList list;
     Rng rng(seed);
     nn::Build build{heap, rng, list, dtype, compute};
-    const nn::LanguageModel model(build, {.layers = shape.layers,
-                                          .width = shape.width,
-                                          .heads = shape.heads,
-                                          .kv_heads = shape.kv_heads,
-                                          .context = shape.context,
-                                          .vocabulary = shape.vocabulary,
-                                          .ffn = shape.ffn,
-                                          .llama = shape.kind == ModelShape::Kind::llama});
+    const nn::Model model(build, shape);
     tensor::Tape tape(heap);
     nn::Pass pass{tape};
     const tensor::Tensor ids =

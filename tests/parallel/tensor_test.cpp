@@ -1,5 +1,6 @@
 // Tensor parallelism: every op that communicates against its definition, the layers and whole models against serial ones.
 #include "core/nn/models/language.h"
+#include "core/parallel/blocks/rank_sharding.h"
 #include "core/parallel/blocks/tensor_parallel.h"
 #include "core/tensor/ops.h"
 #include "tests/parallel/support.h"
@@ -168,9 +169,11 @@ TEST_CASE("A column-parallel product is the whole one's columns") {
     for (const auto& [dtype, rounding] : {std::pair{DType::f32, 1e-6}, {DType::f64, 1e-15}})
         for (const int n : {1, 2, 3, 4})
             check_no_problem(run_ranks({.tp = n}, [&, dtype = dtype, rounding = rounding](Rank& rank) {
-                ParallelModel model;
-                ShardedBuild build{.rank = rank, .model = model, .rng = Rng(3), .dtype = dtype};
-                const nn::Linear linear = column_linear(build, "fc", inputs, outputs, true);
+                nn::ParameterList list;
+                Rng rng(3);
+                const RankSharding sharding(rank, shape_named("mlp"), {true});
+                nn::Build build{rank.heap, rng, list, dtype, {}, &sharding};
+                const nn::Linear linear(build, "fc", inputs, outputs, true, nn::Cut::columns);
                 tensor::Tape tape(rank.heap);
                 nn::Pass pass{tape};
                 const tensor::Tensor in = tensor::tensor_from(rank.heap, {rows, inputs}, std::span<const double>(x), "x",

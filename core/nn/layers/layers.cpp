@@ -2,43 +2,62 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
-#include "core/base/diagnostic.h"
 #include "core/tensor/ops.h"
 
 namespace lockstep::nn {
 
 using tensor::Variable;
 
-Linear::Linear(Build& build, const std::string& layer, int64_t inputs, int64_t outputs, bool with_bias) : name(layer) {
-    weight = build.parameter(layer + ".weight", {outputs, inputs}, Init::fan_in(inputs));
-    if (with_bias) bias = build.parameter(layer + ".bias", {outputs}, Init::fan_in(inputs));
+Variable Sharding::embedding(Pass& pass, const Embedding& table, const Variable& ids) const {
+    return tensor::embedding(pass.tape, pass(table.weight), ids, table.name + " embedding");
+}
+Variable Sharding::attention(Pass& pass, const Variable& q, const Variable& k, const Variable& v,
+                             const std::string& name) const {
+    return tensor::attention(pass.tape, q, k, v, true, tensor::HeadLayout::positions_first, name);
+}
+Variable Sharding::batch_norm(Pass& pass, const BatchNorm2d& layer, const Variable& x) const {
+    return tensor::batch_norm(pass.tape, x, pass.leaf(layer.weight), pass.leaf(layer.bias), pass(layer.running_mean),
+                              pass(layer.running_variance), pass.training, layer.name + " batch_norm", layer.ghosts);
+}
+
+Linear::Linear(Build& build, const std::string& layer, int64_t inputs, int64_t outputs, bool with_bias, Cut cut)
+    : name(layer) {
+    weight = build.parameter(layer + ".weight", {outputs, inputs}, Init::fan_in(inputs), cut);
+    if (cut == Cut::rows) sharding = build.sharding, cut = Cut::whole;
+    if (with_bias) bias = build.parameter(layer + ".bias", {outputs}, Init::fan_in(inputs), cut);
 }
 
 Variable Linear::operator()(Pass& pass, const Variable& x) const {
     Variable y = weight->product ? weight->product->linear(pass, *this, x)  // [..., inputs] [outputs, inputs]ᵀ
                                  : tensor::matmul(pass.tape, x, pass(weight), name + " matmul", true);
+    if (sharding) y = sharding->out_of(pass, y, name);
     if (bias) y = tensor::add_bias(pass.tape, y, pass(bias), name + " add");
     return y;
 }
 
-Perceptron::Perceptron(Build& build, std::span<const int64_t> widths) {
-    for (size_t i = 0; i + 1 < widths.size(); ++i)
-        layers.emplace_back(build, fmt::format("fc{}", i + 1), widths[i], widths[i + 1]);
+Perceptron::Perceptron(Build& build, std::span<const int64_t> widths) : sharding(build.sharding) {
+    const size_t count = widths.size() - 1;
+    for (size_t i = 0; i < count; ++i) {
+        build.held = sharding->holds(i);
+        layers.emplace_back(build, fmt::format("fc{}", i + 1), widths[i], widths[i + 1], true,
+                            by_columns(i, count) ? Cut::columns : Cut::rows);
+    }
+}
+
+Variable Perceptron::layer(Pass& pass, size_t i, const Variable& x) const {
+    const Linear& linear = layers[i];
+    const bool last = i + 1 == layers.size();
+    if (!last && linear.weight->product)
+        if (const auto next = linear.weight->product->linear_into(pass, linear, layers[i + 1], x)) return *next;
+    const Variable in = by_columns(i, layers.size()) ? sharding->into(pass, x, linear.name)
+                        : last && i % 2 == 0         ? sharding->take_part(pass, x, linear.name + " take_part")
+                                                     : x;
+    const Variable y = linear(pass, in);
+    return last ? y : tensor::relu(pass.tape, y, fmt::format("relu{}", i + 1));
 }
 
 Variable Perceptron::operator()(Pass& pass, Variable x) const {
-    for (size_t i = 0; i < layers.size(); ++i) {
-        const auto& product = layers[i].weight->product;
-        if (i + 1 < layers.size() && product)
-            if (const auto next = product->linear_into(pass, layers[i], layers[i + 1], x)) {
-                x = *next;
-                continue;
-            }
-        x = layers[i](pass, x);
-        if (i + 1 < layers.size()) x = tensor::relu(pass.tape, x, fmt::format("relu{}", i + 1));
-    }
+    for (size_t i = 0; i < layers.size(); ++i) x = layer(pass, i, x);
     return x;
 }
 
@@ -70,7 +89,7 @@ Variable ConvTranspose2d::operator()(Pass& pass, const Variable& x) const {
 }
 
 BatchNorm2d::BatchNorm2d(Build& build, const std::string& layer, int64_t channels, int64_t parts)
-    : name(layer), ghosts(parts) {
+    : name(layer), ghosts(parts), sharding(build.sharding) {
     weight = build.parameter(layer + ".weight", {channels}, Init::constant(1));
     bias = build.parameter(layer + ".bias", {channels}, Init::constant(0));
     running_mean = build.buffer(layer + ".running_mean", {channels}, 0);
@@ -81,8 +100,7 @@ Variable BatchNorm2d::operator()(Pass& pass, const Variable& x) const {
     // Running statistics are not halved: half-precision pictures are normalised as the parameters are stored.
     const DType given = x.dtype(), full = weight->value.dtype;
     const Variable wide = given == full ? x : tensor::cast(pass.tape, x, full, fmt::format("{} {}", name, name_of(full)));
-    const Variable y = tensor::batch_norm(pass.tape, wide, pass.leaf(weight), pass.leaf(bias), pass(running_mean),
-                                          pass(running_variance), pass.training, name + " batch_norm", ghosts);
+    const Variable y = sharding->batch_norm(pass, *this, wide);
     return given == full ? y : tensor::cast(pass.tape, y, given, fmt::format("{} {}", name, name_of(given)));
 }
 
@@ -112,79 +130,13 @@ Variable RMSNorm::operator()(Pass& pass, const Variable& x) const {
     return tensor::rms_norm(pass.tape, x, pass(weight), name + " rms_norm");
 }
 
-Embedding::Embedding(Build& build, const std::string& layer, int64_t vocabulary, int64_t width, double deviation)
-    : name(layer) {
-    weight = build.parameter(layer + ".weight", {vocabulary, width}, Init::normal(deviation));
+Embedding::Embedding(Build& build, const std::string& layer, int64_t words, int64_t width, double deviation, Cut cut)
+    : name(layer), vocabulary(words), sharding(build.sharding) {
+    weight = build.parameter(layer + ".weight", {vocabulary, width}, Init::normal(deviation), cut);
 }
 
 Variable Embedding::operator()(Pass& pass, const Variable& indices) const {
-    return tensor::embedding(pass.tape, pass(weight), indices, name + " embedding");
-}
-
-SelfAttention::SelfAttention(Build& build, const std::string& layer, int64_t width, int64_t query_heads, int64_t key_heads,
-                             bool with_bias)
-    : name(layer), heads(query_heads), kv_heads(key_heads) {
-    if (width % heads != 0 || heads % kv_heads != 0)
-        throw Failure(fmt::format("{}: a width of {} does not divide into {} heads with {} of keys and values", layer, width,
-                                  heads, kv_heads));
-    const int64_t kv = width / heads * kv_heads;
-    q = Linear(build, layer + ".q", width, width, with_bias);
-    k = Linear(build, layer + ".k", width, kv, with_bias);
-    v = Linear(build, layer + ".v", width, kv, with_bias);
-    out = Linear(build, layer + ".out", width, width, with_bias);
-}
-
-// softmax(q kᵀ / sqrt(D)) with weights dropped, times v; q [B,T,H,D], k and v [B,T,G,D] -> [B,T,H,D].
-static Variable attention_dropping(Pass& pass, const Variable& q, const Variable& k, const Variable& v, double dropout,
-                                   const std::string& name) {
-    tensor::Tape& tape = pass.tape;
-    const int64_t batch = q.shape()[0], heads = q.shape()[2], size = q.shape()[3];
-    const auto for_every_head = [&](const Variable& x, const char* what) {  // [B,T,G,D] -> [B,H,T,D]
-        const Variable some = tensor::permute(tape, x, {0, 2, 1, 3}, name + what);
-        const int64_t groups = some.shape()[1], places = some.shape()[2];
-        if (groups == heads) return some;
-        const Variable apart = tensor::reshape(tape, some, {batch, groups, 1, places, size}, name + what);
-        const Variable repeated = tensor::expand(tape, apart, {batch, groups, heads / groups, places, size}, name + what);
-        return tensor::reshape(tape, repeated, {batch, heads, places, size}, name + what);
-    };
-    const Variable products =
-        tensor::matmul(tape, for_every_head(q, " queries"), for_every_head(k, " keys"), name + " attention scores", true);
-    const Variable scores = tensor::affine(tape, products, 1 / std::sqrt(double(size)), 0, name + " attention scaled");
-    const Variable weights = tensor::dropout(tape, tensor::softmax_causal(tape, scores, name + " attention weights"),
-                                             dropout, pass.random, name + " attention dropout");
-    return tensor::permute(tape, tensor::matmul(tape, weights, for_every_head(v, " values"), name + " attention"),
-                           {0, 2, 1, 3}, name + " attention heads");
-}
-
-Variable SelfAttention::operator()(Pass& pass, const Variable& x, const tensor::Tensor* table, Cache* cache) const {
-    tensor::Tape& tape = pass.tape;
-    const int64_t batch = x.shape()[0], places = x.shape()[1], width = x.shape()[2], size = width / heads;
-    const int64_t before = cache && cache->keys ? cache->keys.shape[1] : 0;
-    const auto split = [&](const Linear& layer, int64_t count, const char* what) {
-        return tensor::reshape(tape, layer(pass, x), {batch, places, count, size}, name + what);
-    };
-    Variable queries = split(q, heads, " q heads"), keys = split(k, kv_heads, " k heads"),
-             values = split(v, kv_heads, " v heads");
-    if (table) {
-        const Variable turns = tape.input(*table, "rope table");
-        queries = tensor::rope(tape, queries, turns, tensor::RopeLayout::half_split, 1, before, name + " q rope");
-        keys = tensor::rope(tape, keys, turns, tensor::RopeLayout::half_split, 1, before, name + " k rope");
-    }
-    if (cache) {
-        if (before > 0) {
-            const Variable earlier[] = {tape.input(cache->keys, name + " cached keys"), keys};
-            keys = tensor::cat(tape, earlier, 1, name + " keys");
-            const Variable past[] = {tape.input(cache->values, name + " cached values"), values};
-            values = tensor::cat(tape, past, 1, name + " values");
-        }
-        cache->keys = keys.value;
-        cache->values = values.value;
-    }
-    const Variable mixed =
-        pass.training && dropout > 0
-            ? attention_dropping(pass, queries, keys, values, dropout, name)
-            : tensor::attention(tape, queries, keys, values, true, tensor::HeadLayout::positions_first, name + " attention");
-    return out(pass, tensor::reshape(tape, mixed, {batch, places, width}, name + " joined"));
+    return sharding->embedding(pass, *this, indices);
 }
 
 LSTMCell::LSTMCell(Build& build, const std::string& layer, int64_t inputs, int64_t size) : name(layer), hidden(size) {

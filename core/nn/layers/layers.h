@@ -15,18 +15,25 @@ namespace lockstep::nn {
 struct Linear {
     std::string name;                              // "fc1"
     Parameter *weight = nullptr, *bias = nullptr;  // bias null: none
+    const Sharding* sharding = nullptr;            // of one that is cut by rows: adds the ranks' products up
 
     Linear() = default;
-    Linear(Build& build, const std::string& name, int64_t inputs, int64_t outputs, bool with_bias = true);
+    Linear(Build& build, const std::string& name, int64_t inputs, int64_t outputs, bool with_bias = true,
+           Cut cut = Cut::whole);
     tensor::Variable operator()(Pass& pass, const tensor::Variable& x) const;  // [..., inputs] -> [..., outputs]
 };
 
-struct Perceptron {  // linear layers fc1, fc2, ... with a ReLU between them, none after the last
+// Linear layers fc1, fc2, ... with a ReLU between them, none after the last. Over several ranks they alternate between
+// columns and rows; an odd last layer takes its part of an input that all have alike.
+struct Perceptron {
     std::vector<Linear> layers;
+    const Sharding* sharding = nullptr;
 
     Perceptron() = default;
     Perceptron(Build& build, std::span<const int64_t> widths);  // input first
     tensor::Variable operator()(Pass& pass, tensor::Variable x) const;
+    tensor::Variable layer(Pass& pass, size_t index, const tensor::Variable& x) const;  // with its ReLU
+    static bool by_columns(size_t index, size_t layers) { return index % 2 == 0 && index + 1 < layers; }
 };
 
 struct Conv2d {  // [B, inputs, H, W] -> [B, outputs, H', W']; drawn like Linear, fan-in inputs * kernel^2
@@ -56,6 +63,7 @@ struct BatchNorm2d {  // over B, H, W of each channel; running statistics with m
     Parameter *weight = nullptr, *bias = nullptr;
     Buffer *running_mean = nullptr, *running_variance = nullptr;
     int64_t ghosts = 1;
+    const Sharding* sharding = nullptr;
 
     BatchNorm2d() = default;
     BatchNorm2d(Build& build, const std::string& name, int64_t channels, int64_t ghosts = 1);
@@ -93,30 +101,17 @@ struct RMSNorm {  // over the last axis
 struct Embedding {  // rows of weight[vocabulary, width] ~ N(0, deviation)
     std::string name;
     Parameter* weight = nullptr;
+    int64_t vocabulary = 0;
+    const Sharding* sharding = nullptr;  // of one whose vocabulary is cut
 
     Embedding() = default;
-    Embedding(Build& build, const std::string& name, int64_t vocabulary, int64_t width, double deviation = 1);
+    Embedding(Build& build, const std::string& name, int64_t vocabulary, int64_t width, double deviation = 1,
+              Cut cut = Cut::whole);
     tensor::Variable operator()(Pass& pass, const tensor::Variable& indices) const;  // i32 [...] -> [..., width]
 };
 
 struct Cache {  // keys and values of the places seen so far, of one attention: [B, T, heads, D / heads] each
     tensor::Tensor keys, values;
-};
-
-// Causal self-attention with `heads` heads and `kv_heads` heads of keys and values (grouped queries). Where weights are
-// dropped while it learns, the matrix of weights is made: the tiled kernel never has it.
-struct SelfAttention {
-    std::string name;
-    Linear q, k, v, out;
-    int64_t heads = 1, kv_heads = 1;
-    double dropout = 0;  // of the weights
-
-    SelfAttention() = default;
-    SelfAttention(Build& build, const std::string& name, int64_t width, int64_t heads, int64_t kv_heads, bool with_bias);
-    // x[B,T,D] -> [B,T,D]. rope: a table of rotary positions (half-split), or none. cache: this call's keys and values are
-    // appended to it, and x's places follow those in it.
-    tensor::Variable operator()(Pass& pass, const tensor::Variable& x, const tensor::Tensor* rope = nullptr,
-                                Cache* cache = nullptr) const;
 };
 
 struct LSTMCell {  // gates i f g o; weights and biases from U(-1/sqrt(hidden), 1/sqrt(hidden))

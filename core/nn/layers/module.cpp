@@ -41,22 +41,52 @@ Init Init::fan_in(int64_t inputs) {
     return uniform(1.0 / std::sqrt(static_cast<double>(inputs)));
 }
 
-Parameter* Build::parameter(const std::string& name, const tensor::Shape& shape, Init init) {
-    if (heap.device().name() == "meta")  // holds no values: a model of any size is made at once
-        return list.add(Parameter{.name = name,
-                                  .value = tensor::make_tensor(heap, shape, name, tensor::Purpose::parameter, dtype),
-                                  .compute = compute.value_or(dtype)});
-    std::vector<double> values(static_cast<size_t>(tensor::count_of(shape)), init.value);
-    if (init.kind == Init::Kind::uniform)
-        for (double& value : values) value = rng.uniform(-init.value, init.value);
-    if (init.kind == Init::Kind::normal)
-        for (double& value : values) value = init.value * rng.normal();
-    return list.add(Parameter{.name = name,
-                              .value = tensor::tensor_from(heap, shape, values, name, tensor::Purpose::parameter, dtype),
-                              .compute = compute.value_or(dtype)});
+static std::vector<double> sliced_values(const std::vector<double>& values, const tensor::Shape& full, const Slice& slice) {
+    int64_t outer = 1, inner = 1;
+    const auto axis = static_cast<size_t>(slice.axis);
+    for (size_t i = 0; i < full.size(); ++i)
+        if (i != axis) (i < axis ? outer : inner) *= full[i];
+    const int64_t run = full[axis] / slice.parts * inner, row = full[axis] * inner;
+    std::vector<double> kept;
+    kept.reserve(static_cast<size_t>(outer * run));
+    for (int64_t o = 0; o < outer; ++o) {
+        const auto first = values.begin() + o * row + slice.part * run;
+        kept.insert(kept.end(), first, first + run);
+    }
+    return kept;
+}
+
+Parameter* Build::parameter(const std::string& name, const tensor::Shape& full, Init init, Cut cut) {
+    const bool meta = heap.device().name() == "meta";  // holds no values: a model of any size is made at once
+    std::vector<double> values;
+    if (!meta && (held || init.kind != Init::Kind::constant)) {
+        values.assign(static_cast<size_t>(tensor::count_of(full)), init.value);
+        if (init.kind == Init::Kind::uniform)
+            for (double& value : values) value = rng.uniform(-init.value, init.value);
+        if (init.kind == Init::Kind::normal)
+            for (double& value : values) value = init.value * rng.normal();
+    }
+    if (!held) return nullptr;
+    tensor::Shape shape = full;
+    if (const Slice slice = sharding->slice(cut); slice.axis >= 0) {
+        int64_t& extent = shape[static_cast<size_t>(slice.axis)];
+        if (extent % slice.parts)
+            throw Failure(fmt::format("{}: axis {} of {} does not divide into {} parts", name, slice.axis,
+                                      tensor::text_of(full), slice.parts));
+        extent /= slice.parts;
+        if (!meta) values = sliced_values(values, full, slice);
+    }
+    const auto purpose = tensor::Purpose::parameter;
+    Parameter* parameter = list.add(Parameter{.name = name,
+                                              .value = meta ? tensor::make_tensor(heap, shape, name, purpose, dtype)
+                                                            : tensor::tensor_from(heap, shape, values, name, purpose, dtype),
+                                              .compute = activations()});
+    if (made) made(parameter, full, cut);
+    return parameter;
 }
 
 Buffer* Build::buffer(const std::string& name, const tensor::Shape& shape, double value) {
+    if (!held) return nullptr;
     const std::vector<double> values(static_cast<size_t>(tensor::count_of(shape)), value);
     return list.add(Buffer{name, tensor::tensor_from(heap, shape, values, name, tensor::Purpose::parameter, dtype)});
 }

@@ -9,6 +9,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,14 +18,15 @@
 #include <vector>
 
 #include "core/base/rng.h"
+#include "core/nn/layers/sharding.h"
 #include "core/tensor/sequence_ops.h"
 #include "core/tensor/tape.h"
 
 namespace lockstep::nn {
 
+struct Cache;
 struct Conv2d;
 struct Linear;
-struct Pass;
 
 struct StandIn {  // what takes a layer's product over (a convolution's with its bias); shapes as the layer's own
     virtual ~StandIn() = default;
@@ -95,8 +97,15 @@ struct Build {
     ParameterList& list;
     DType dtype = DType::f32;
     std::optional<DType> compute = {};  // of layers, where it is not dtype: f16 or bf16 beside f32
+    const Sharding* sharding = &one_rank;
+    bool held = true;  // by this rank: otherwise values are drawn and let go, and what is made is null
+    // Hears of every parameter that is held, with its shape before cutting.
+    std::function<void(Parameter* made, const tensor::Shape& full, Cut cut)> made = {};
 
-    Parameter* parameter(const std::string& name, const tensor::Shape& shape, Init init);
+    DType activations() const { return compute.value_or(dtype); }
+    // All of it is drawn, so that a run on many ranks begins with the values of a run on one; this rank keeps its slice.
+    // Throws Failure where the extent does not divide.
+    Parameter* parameter(const std::string& name, const tensor::Shape& full, Init init, Cut cut = Cut::whole);
     Buffer* buffer(const std::string& name, const tensor::Shape& shape, double value);
 };
 
@@ -108,6 +117,7 @@ struct Pass {  // one forward pass
     uint64_t number = next_number();    // tells passes apart, so that a parameter used twice is one leaf
     // Parameters as layers see them, where that is not as they are stored: clear() before another forward on this tape.
     std::vector<std::pair<const Parameter*, tensor::Variable>> seen = {};
+    std::vector<Cache>* caches = nullptr;  // of a language model's layers, whose tokens follow what they hold
 
     void renumber() { number = next_number(); }         // parameters become leaves anew
     tensor::Variable operator()(Parameter* parameter);  // as layers see it: masked, rounded to its compute type

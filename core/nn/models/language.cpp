@@ -1,3 +1,4 @@
+// The task of the character language models, gpt and llama, and the text that they write.
 #include "core/nn/models/language.h"
 
 #include <fmt/format.h>
@@ -17,107 +18,34 @@ namespace lockstep::nn {
 
 using tensor::Variable;
 
-LanguageModel::LanguageModel(Build& build, const LanguageShape& shape) : shape_(shape) {
-    const int64_t d = shape.width;
-    const bool biases = !shape.llama;
-    tokens_ = Embedding(build, "tokens", shape.vocabulary, d, 0.02);
-    if (!shape.llama) positions_ = Embedding(build, "positions", shape.context, d, 0.02);
-    for (int64_t i = 0; i < shape.layers; ++i) {
-        const std::string at = fmt::format("layers.{}.", i);
-        Layer& layer = layers_.emplace_back();
-        if (shape.llama)
-            layer.rms_norm1 = RMSNorm(build, at + "norm1", d);
-        else
-            layer.layer_norm1 = LayerNorm(build, at + "norm1", d);
-        layer.attention = SelfAttention(build, at + "attention", d, shape.heads, shape.kv_heads, biases);
-        layer.attention.dropout = shape.dropout;
-        if (shape.llama) {
-            layer.rms_norm2 = RMSNorm(build, at + "norm2", d);
-            layer.gate = Linear(build, at + "mlp.w1", d, shape.ffn, false);
-            layer.up = Linear(build, at + "mlp.w3", d, shape.ffn, false);
-            layer.down = Linear(build, at + "mlp.w2", shape.ffn, d, false);
-        } else {
-            layer.layer_norm2 = LayerNorm(build, at + "norm2", d);
-            layer.up = Linear(build, at + "mlp.up", d, shape.ffn);
-            layer.down = Linear(build, at + "mlp.down", shape.ffn, d);
-        }
-    }
-    if (shape.llama) {
-        rms_norm_ = RMSNorm(build, "norm", d);
-        head_ = Linear(build, "head", d, shape.vocabulary, false);
-        rope_ = tensor::rope_table(build.heap, shape.context, d / shape.heads, 10000, build.dtype, "rope table");
-    } else {
-        layer_norm_ = LayerNorm(build, "norm", d);
-        head_.name = "head", head_.weight = tokens_.weight;  // one matrix for both
-    }
-}
-
-Variable LanguageModel::operator()(Pass& pass, const Variable& tokens, std::vector<Cache>* caches) const {
-    tensor::Tape& tape = pass.tape;
-    const int64_t batch = tokens.shape()[0], places = tokens.shape()[1];
-    if (caches) caches->resize(layers_.size());
-    const int64_t before = caches && caches->front().keys ? caches->front().keys.shape[1] : 0;
-    if (before + places > shape_.context)
-        throw Failure(fmt::format("{} places are too many: the model's context has {}", before + places, shape_.context));
-    Variable h = tokens_(pass, tokens);  // [B,T,D]
-    const bool casts = shape_.llama && rope_.dtype != h.dtype();
-    const tensor::Tensor rope =
-        casts ? tensor::cast(tape, tape.input(rope_, "rope table"), h.dtype(), "rope cast").value : rope_;
-    if (!shape_.llama) {
-        Variable table = pass(positions_.weight);
-        if (places != shape_.context || before > 0)
-            table = tensor::slice(tape, table, 0, before, before + places, 1, "positions slice");
-        h = tensor::add(tape, h, table, "positions add");
-    }
-    const auto drop = [&](const Variable& x, const std::string& at, const char* what) {
-        return pass.training && shape_.dropout > 0 ? tensor::dropout(tape, x, shape_.dropout, pass.random, at + what) : x;
-    };
-    h = drop(h, "embedding", " dropout");
-    for (size_t i = 0; i < layers_.size(); ++i) {
-        const Layer& layer = layers_[i];
-        const std::string at = fmt::format("layers.{} ", i);
-        Cache* cache = caches ? &(*caches)[i] : nullptr;
-        const Variable n = shape_.llama ? layer.rms_norm1(pass, h) : layer.layer_norm1(pass, h);
-        const Variable mixed = drop(layer.attention(pass, n, shape_.llama ? &rope : nullptr, cache), at, "dropout 1");
-        h = tensor::add(tape, h, mixed, at + "residual 1");
-        const Variable m = shape_.llama ? layer.rms_norm2(pass, h) : layer.layer_norm2(pass, h);
-        const Variable inner = shape_.llama ? tensor::swiglu(tape, layer.gate(pass, m), layer.up(pass, m), at + "swiglu")
-                                            : tensor::unary(tape, "gelu_tanh", layer.up(pass, m), at + "gelu");
-        h = tensor::add(tape, h, drop(layer.down(pass, inner), at, "dropout 2"), at + "residual 2");
-    }
-    h = shape_.llama ? rms_norm_(pass, h) : layer_norm_(pass, h);
-    h = tensor::reshape(tape, h, {batch * places, shape_.width}, "rows");
-    return head_(pass, h);
-}
-
 // Token tensors are i32 [B,T].
 static tensor::Tensor tokens_on(tensor::Heap& heap, std::span<const int32_t> tokens, int64_t batch, const char* name) {
     return tensor::reshaped(tensor::labels_from(heap, tokens, name), {batch, static_cast<int64_t>(tokens.size()) / batch});
 }
 
-std::vector<int32_t> generate(const LanguageModel& model, tensor::Heap& heap, std::vector<int32_t> prompt, int64_t count,
+std::vector<int32_t> generate(const Model& model, tensor::Heap& heap, std::vector<int32_t> prompt, int64_t count,
                               const Sampling& sampling, const std::function<bool(int32_t)>& each_token) {
     if (prompt.empty()) throw Failure("a text to go on from must not be empty");
     Rng rng(sampling.seed);
-    const auto context = static_cast<size_t>(model.shape().context);
+    const auto context = static_cast<size_t>(model.shape.context);
     std::vector<int32_t> made, pending = std::move(prompt);
     if (pending.size() > context) pending.erase(pending.begin(), pending.end() - static_cast<int64_t>(context));
     std::vector<int32_t> seen;  // what the caches hold
-    std::vector<Cache> caches;
+    std::vector<Cache> caches(static_cast<size_t>(model.shape.layers));
     tensor::Tape tape(heap);
     while (static_cast<int64_t>(made.size()) < count) {
         if (seen.size() + pending.size() > context) {  // start anew from the last half
             seen.insert(seen.end(), pending.begin(), pending.end());
             pending.assign(seen.end() - static_cast<int64_t>(context / 2), seen.end());
             seen.clear();
-            caches.clear();
+            caches.assign(caches.size(), {});
         }
         tape.clear();
         heap.recycle();
         const tensor::NoGrad no_gradients(tape);
-        Pass pass{tape, false};
+        Pass pass{.tape = tape, .training = false, .caches = &caches};
         const Variable tokens = tape.label(tokens_on(heap, pending, 1, "tokens"), "tokens");
-        const Variable logits = model(pass, tokens, &caches);
+        const Variable logits = model(pass, tokens);
         seen.insert(seen.end(), pending.begin(), pending.end());
         const auto values =
             tensor::values_of(heap, tensor::sliced(logits.value, 0, logits.shape()[0] - 1, logits.shape()[0]));
@@ -154,29 +82,26 @@ namespace {
 struct Characters {
     std::shared_ptr<const TextSet> text;
     SequenceSet windows;
-    std::unique_ptr<LanguageModel> model;
+    Model model;
 };
 
-std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options, tensor::Heap& heap, bool llama) {
+std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options, tensor::Heap& heap) {
     auto task = std::make_unique<Task>();
     auto it = std::make_shared<Characters>();
-    constexpr int64_t context = 128;
+    ModelShape shape = *find_shape(name);
+    const int64_t context = shape.context;
     it->text = std::make_shared<const TextSet>(open_text(options.data.empty() ? "stories" : options.data, options.seed));
-    it->windows = windows(it->text, context, options.seed);
+    it->windows = windows(it->text, static_cast<int>(context), options.seed);
     Rng rng(options.seed);
     Build build{heap, rng, task->list, options.dtype, options.compute};
-    it->model = std::make_unique<LanguageModel>(
-        build, LanguageShape{.kv_heads = llama ? 2 : 4,
-                             .context = context,
-                             .vocabulary = std::max<int64_t>(96, it->text->vocabulary.size()),
-                             .ffn = llama ? 352 : 512,
-                             .dropout = options.dropout.value_or(0),
-                             .llama = llama});
+    shape.vocabulary = std::max<int64_t>(shape.vocabulary, it->text->vocabulary.size());
+    shape.dropout = options.dropout.value_or(0);
+    it->model = Model(build, shape);
     task->model = name;
     task->data = it->text->name;
     const Sampler sampler{options.batch, options.rank, options.world};
     // Tokens of all windows in `labels`' first half, targets in its second.
-    task->make_batch = [it, sampler](uint64_t step, Batch& batch) {
+    task->make_batch = [it, sampler, context](uint64_t step, Batch& batch) {
         const auto rows = static_cast<size_t>(batch.examples(sampler.batch)), length = static_cast<size_t>(context);
         batch.labels.resize(2 * rows * length);
         const std::span all(batch.labels);
@@ -188,14 +113,14 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
             for (size_t t = 0; t < length; ++t) all[i * length + t] = static_cast<int32_t>(window[t]);
         }
     };
-    const auto loss_of = [it, dtype = options.dtype](Pass& pass, std::span<const int32_t> tokens,
-                                                     std::span<const int32_t> targets) {
+    const auto loss_of = [it, context, dtype = options.dtype](Pass& pass, std::span<const int32_t> tokens,
+                                                              std::span<const int32_t> targets) {
         tensor::Heap& on = pass.tape.heap();
         const int64_t rows = static_cast<int64_t>(tokens.size()) / context;
         const Variable x = pass.tape.label(tokens_on(on, tokens, rows, "tokens"), "tokens");
         const auto next = tensor::labels_from(on, targets, "next");
         Forward result;
-        result.output = in_full(pass, (*it->model)(pass, x), dtype);
+        result.output = in_full(pass, it->model(pass, x), dtype);
         result.loss = tensor::softmax_cross_entropy(pass.tape, result.output, pass.tape.label(next, "next"), "loss");
         return result;
     };
@@ -203,7 +128,7 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
         const std::span<const int32_t> all(batch.labels);
         return loss_of(pass, all.first(all.size() / 2), all.last(all.size() / 2));
     };
-    task->evaluate = [it, loss_of](tensor::Heap& on, int64_t examples, const std::stop_token& stop) {
+    task->evaluate = [it, loss_of, context](tensor::Heap& on, int64_t examples, const std::stop_token& stop) {
         std::vector<int32_t> tokens, targets;
         const Judging judging{.count = examples > 0 ? std::min(examples, it->windows.test_count) : it->windows.test_count,
                               .group = 16,
@@ -235,17 +160,17 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
     };
     task->sample = [it](tensor::Heap& on, const std::string& prompt, int64_t count, uint64_t seed) {
         const auto start = it->text->vocabulary.encode(prompt.empty() ? "\n" : prompt, "prompt").value();
-        return it->text->vocabulary.decode(generate(*it->model, on, start, count, {.temperature = 0.8, .seed = seed}));
+        return it->text->vocabulary.decode(generate(it->model, on, start, count, {.temperature = 0.8, .seed = seed}));
     };
     return task;
 }
 }  // namespace
 
 std::unique_ptr<Task> make_gpt(const TaskOptions& options, tensor::Heap& heap) {
-    return language_task("gpt", options, heap, false);
+    return language_task("gpt", options, heap);
 }
 std::unique_ptr<Task> make_llama(const TaskOptions& options, tensor::Heap& heap) {
-    return language_task("llama", options, heap, true);
+    return language_task("llama", options, heap);
 }
 
 }  // namespace lockstep::nn

@@ -1,3 +1,4 @@
+// The task of the models that tell pictures apart, mlp, lenet5 and resnet8: data, loss and evaluation.
 #include "core/nn/models/pictures.h"
 
 #include <fmt/format.h>
@@ -6,8 +7,12 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "core/nn/data/data_set.h"
 #include "core/nn/data/sampler.h"
+#include "core/nn/models/blocks.h"
 #include "core/nn/models/evaluate.h"
+#include "core/nn/models/list.h"
+#include "core/nn/models/models.h"
 #include "core/tensor/ops.h"
 
 namespace lockstep::nn {
@@ -50,35 +55,40 @@ tensor::Tensor pictures_on(tensor::Heap& heap, const Shape& shape, std::span<con
 
 struct Pictures {
     DataSet data;
-    Network network;
+    Model model;
+    Shape shape;        // of a picture, as the model takes it: {pixels} or {channels, rows, columns}
     DType dtype, full;  // of layers; of the loss
     Batch test;         // filled at the first evaluation
 };
-}  // namespace
 
-std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& options, tensor::Heap& heap,
-                                   const std::string& default_data,
-                                   const std::function<Network(Build& build, const DataSet& data)>& build) {
+// Pictures that are smaller than the model's get an empty rim, as LeNet-5's authors gave MNIST's. Throws Failure where the
+// data's pictures are not what the model takes.
+std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& options, tensor::Heap& heap) {
     auto task = std::make_unique<Task>();
     auto it = std::make_shared<Pictures>();
-    it->data = open_data_set(options.data.empty() ? default_data : options.data, options.seed);
+    it->data =
+        open_data_set(options.data.empty() ? std::string(model_named(std::string(model)).data) : options.data, options.seed);
     it->dtype = options.compute.value_or(options.dtype);
     it->full = options.dtype;
+    ModelShape network = *find_shape(model);
+    if (network.any_picture) {
+        network.picture = {it->data.channels, it->data.rows, it->data.columns};
+        network.classes = it->data.classes;
+    }
     Rng rng(options.seed);
-    Build with{heap, rng, task->list, options.dtype, options.compute};
-    it->network = build(with, it->data);
-    if (it->network.shape.size() == 3 && it->network.shape[1] == it->network.shape[2])
-        it->data = with_rim(std::move(it->data), static_cast<int>(it->network.shape[1]));
+    Build build{heap, rng, task->list, options.dtype, options.compute};
+    it->model = Model(build, network);
+    const bool flat = network.picture.empty();
+    it->shape = flat ? Shape{network.widths.front()} : network.picture;
+    if (!flat && it->shape[1] == it->shape[2]) it->data = with_rim(std::move(it->data), static_cast<int>(it->shape[1]));
     const DataSet& data = it->data;
-    const Network& network = it->network;
-    const bool flat = network.shape.size() == 1;
-    const bool fits = flat ? network.shape[0] == static_cast<int64_t>(data.pixels())
-                           : network.shape == Shape{data.channels, data.rows, data.columns};
+    const bool fits = flat ? it->shape[0] == static_cast<int64_t>(data.pixels())
+                           : it->shape == Shape{data.channels, data.rows, data.columns};
     if (!fits)
         throw Failure(flat ? fmt::format("model {} takes {} inputs but the images of {} have {} x {} pixels", model,
-                                         network.shape[0], data.name, data.rows, data.columns)
+                                         it->shape[0], data.name, data.rows, data.columns)
                            : fmt::format("model {} takes pictures of {} but those of {} are [{}, {}, {}]", model,
-                                         tensor::text_of(network.shape), data.name, data.channels, data.rows, data.columns));
+                                         tensor::text_of(it->shape), data.name, data.channels, data.rows, data.columns));
     if (data.classes != network.classes)
         throw Failure(
             fmt::format("model {} has {} outputs but {} has {} classes", model, network.classes, data.name, data.classes));
@@ -100,11 +110,11 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
     };
     task->forward = [it](Pass& pass, const Batch& batch, size_t) {
         tensor::Heap& on = pass.tape.heap();
-        const Shape shape = with_batch(static_cast<int64_t>(batch.labels.size()), it->network.shape);
+        const Shape shape = with_batch(static_cast<int64_t>(batch.labels.size()), it->shape);
         const Variable x = pass.tape.input(pictures_on(on, shape, batch.values, it->dtype), "x");
         const auto targets = tensor::labels_from(on, batch.labels, "labels");  // copied before the first launch: no gap
         Forward result;
-        result.output = in_full(pass, it->network.logits(pass, x), it->full);
+        result.output = in_full(pass, it->model(pass, x), it->full);
         const Variable labels = pass.tape.label(targets, "labels");
         result.loss = tensor::softmax_cross_entropy(pass.tape, result.output, labels, "loss");
         return result;
@@ -126,9 +136,9 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
                     const auto from = static_cast<size_t>(first), some = static_cast<size_t>(rows);
                     labels = std::span(it->test.labels).subspan(from, some);
                     const auto values = std::span(it->test.values).subspan(from * pixels, some * pixels);
-                    const auto pictures = pictures_on(on, with_batch(rows, it->network.shape), values, it->dtype);
+                    const auto pictures = pictures_on(on, with_batch(rows, it->shape), values, it->dtype);
                     Forward made;
-                    made.output = in_full(pass, it->network.logits(pass, pass.tape.input(pictures, "x")), it->full);
+                    made.output = in_full(pass, it->model(pass, pass.tape.input(pictures, "x")), it->full);
                     const Variable y = pass.tape.label(tensor::labels_from(on, labels, "labels"), "labels");
                     made.loss = tensor::softmax_cross_entropy(pass.tape, made.output, y, "loss");
                     return made;
@@ -137,6 +147,21 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
         return judge(judging, on, stop);
     };
     return task;
+}
+
+}  // namespace
+
+std::unique_ptr<Task> make_mlp(const TaskOptions& options, tensor::Heap& heap) {
+    return picture_task("mlp", options, heap);
+}
+std::unique_ptr<Task> make_mlp512(const TaskOptions& options, tensor::Heap& heap) {
+    return picture_task("mlp512", options, heap);
+}
+std::unique_ptr<Task> make_lenet5(const TaskOptions& options, tensor::Heap& heap) {
+    return picture_task("lenet5", options, heap);
+}
+std::unique_ptr<Task> make_resnet8(const TaskOptions& options, tensor::Heap& heap) {
+    return picture_task("resnet8", options, heap);
 }
 
 }  // namespace lockstep::nn

@@ -1,8 +1,8 @@
-// A model as a list of blocks, each with this rank's shards of its parameters: what pipeline stages are runs of. One text
-// serves the serial run (a plan of 1s), every parallel run, and planning on `meta`.
+// A rank's share of a model: its blocks (core/nn/models/blocks.h) with this rank's shards of their parameters, on the rank's
+// clock. One text serves the serial run (a plan of 1s), every parallel run, and planning on `meta`.
 //
-// Initial values: every rank draws every parameter's full values in the serial order from the one seed, and keeps its shard
-// (ShardedBuild), so that a parallel run begins with the serial run's bits. Nothing is drawn on `meta`.
+// Initial values: every rank draws every parameter's full values in the serial order from the one seed, and keeps its slice,
+// so that a parallel run begins with the serial run's bits. Nothing is drawn on `meta`.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,32 +11,25 @@
 #include <string>
 #include <vector>
 
-#include "core/nn/layers/module.h"
+#include "core/nn/models/blocks.h"
 #include "core/parallel/plan.h"
 #include "core/parallel/train/rank.h"
 
 namespace lockstep::parallel {
 
-struct ModelShape {    // one row a model: what plans are held against, and what planning needs to know
-    std::string name;  // "llama", "llama3-405b", "mlp", "lenet5"
-    enum class Kind : uint8_t { perceptron, convolutional, gpt, llama } kind = Kind::llama;
-    int64_t layers = 4, width = 128, heads = 4, kv_heads = 4, ffn = 512, vocabulary = 96, context = 128;
-    std::vector<int64_t> widths = {};  // perceptron: input first
-    bool tied_head = false;            // the last product takes the embedding's weight
-    double rope_base = 10000;
-    bool fused_attention = true;  // one kernel; otherwise products and a softmax with the matrix of scores between them
-};
+using nn::ModelShape;
+using nn::PlaceRun;
 
 struct MicroBatch {                // this rank's part: of the batch over dp, of the sequence over cp
     tensor::Tensor input, target;  // tokens i32 [B,T] and their followers [B T]; or pictures and labels
     int64_t examples = 0;          // that the loss is a mean over: tokens, pictures
 };
 
-struct Block {
-    std::string name;                   // "layers.3", "tokens", "head"
-    std::vector<std::string> prefixes;  // of the parameters that it owns: "layers.3."
-    // x: the activation that arrives (of the first block: the input). The last block returns the loss, of one element: the
-    // sum over this rank's examples divided by `examples` of the MicroBatch.
+struct Block {  // one of nn::Block, on this rank; counts its ops on the rank's clock
+    std::string name;
+    std::vector<std::string> prefixes;
+    // x: the activation that arrives (of the first block: the input, or none). The last block returns the loss, of one
+    // element: the sum over this rank's examples divided by `examples` of the MicroBatch. Null: another rank holds it.
     std::function<tensor::Variable(nn::Pass& pass, const tensor::Variable& x, const MicroBatch& batch)> forward;
     // Of what leaves the block, for one micro-batch; asked on ranks that only receive it.
     std::function<tensor::TensorType(const MicroBatch& batch)> output;
@@ -58,7 +51,8 @@ struct ParallelModel {
     nn::ParameterList list;                // of the blocks that this rank holds
     std::vector<ShardedParameter> shards;  // one a parameter of `list`, in its order
     std::vector<Block> blocks;             // all of the model; those that this rank does not hold have no forward
-    std::vector<std::unique_ptr<comm::Communicator>> groups;  // that shards and ops name
+    std::vector<std::unique_ptr<comm::Communicator>> groups;  // that shards name
+    std::unique_ptr<nn::Sharding> sharding;                   // that blocks refer to
 };
 
 // Makes a model's blocks [held[i].first, held[i].last) for this rank. Throws Failure (refusal()).
@@ -75,18 +69,10 @@ std::unique_ptr<ParallelModel> make_model(const ModelShape& shape, const Paralle
                                           const std::vector<BlockRange>& held, uint64_t seed, DType dtype,
                                           std::optional<DType> compute = {});
 
-const ModelShape& shape_named(const std::string& model);  // throws Failure with the nearest name
-// GPT-3's form with learnt positions and a tied head, without a fused attention: what Megatron-LM's table was measured with.
-ModelShape megatron_shape(const std::string& name, int64_t layers, int64_t width, int64_t heads, int64_t vocabulary,
-                          int64_t context);
-int64_t parameters_of(const ModelShape& shape);  // of the whole model, elements
-
+const ModelShape& shape_named(const std::string& model);             // throws Failure with the nearest name
+std::vector<int64_t> operations_of_blocks(const ModelShape& shape);  // forward products, of a token or picture
 // Which places of a sequence of `context` a rank of the cp axis holds: runs [first, last), in the order of its rows. A
 // balanced ring gives rank r the pieces r and 2 cp - 1 - r of 2 cp, so that all see as many keys.
-struct PlaceRun {
-    int64_t first = 0, last = 0;
-    bool operator==(const PlaceRun&) const = default;
-};
 std::vector<PlaceRun> places_of(const ParallelPlan& plan, int cp_rank, int64_t context);
 // Why the plan cannot run this model with `batch` examples a step, and what would; nothing: it can.
 std::optional<std::string> refusal(const ParallelPlan& plan, const ModelShape& shape, int64_t batch);

@@ -1,6 +1,4 @@
-// The table of models that can be split, how they are cut into stages, and why a plan cannot run one.
-#include "core/parallel/blocks/models.h"
-
+// How models are cut into stages, why a plan cannot run one, and the blocks that a rank holds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,46 +6,18 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
+#include "core/parallel/blocks/model.h"
+#include "core/parallel/blocks/rank_sharding.h"
+#include "core/parallel/blocks/tensor_parallel.h"
 #include "core/parallel/pipeline/schedule.h"
 #include "core/tensor/ops.h"
 
 namespace lockstep::parallel {
 
 using Kind = ModelShape::Kind;
+using tensor::Variable;
 
 namespace {
-ModelShape llama3_shape(const char* name, int64_t layers, int64_t width, int64_t heads, int64_t ffn) {
-    return {.name = name,  // Llama 3 herd of models, table 3: 8 heads of keys, 128,256 tokens, sequences of 8,192
-            .kind = Kind::llama,
-            .layers = layers,
-            .width = width,
-            .heads = heads,
-            .kv_heads = 8,
-            .ffn = ffn,
-            .vocabulary = 128256,
-            .context = 8192,
-            .rope_base = 500000};
-}
-
-const std::vector<ModelShape>& shapes() {
-    static const std::vector<ModelShape> table = {
-        {.name = "gpt", .kind = Kind::gpt, .kv_heads = 4, .ffn = 512, .tied_head = true},
-        {.name = "llama", .kind = Kind::llama, .kv_heads = 2, .ffn = 352},
-        llama3_shape("llama3-8b", 32, 4096, 32, 14336),
-        llama3_shape("llama3-70b", 80, 8192, 64, 28672),
-        llama3_shape("llama3-405b", 126, 16384, 128, 53248),
-        {.name = "mlp", .kind = Kind::perceptron, .widths = {784, 128, 10}},
-        {.name = "mlp512", .kind = Kind::perceptron, .widths = {784, 512, 512, 10}},
-        {.name = "lenet5", .kind = Kind::convolutional},
-        {.name = "resnet8", .kind = Kind::convolutional},
-    };
-    return table;
-}
-
-bool decodes(const ModelShape& shape) {
-    return shape.kind == Kind::gpt || shape.kind == Kind::llama;
-}
-
 // What an extent divides into: "1, 2 or 4", the smallest eight.
 std::string divisors_of(int64_t extent) {
     std::vector<int64_t> all;
@@ -101,13 +71,13 @@ std::optional<std::string> refuse_tensor(const ParallelPlan& plan, const ModelSh
 }
 
 int64_t layers_to_cut(const ModelShape& shape) {
-    return decodes(shape) ? shape.layers : count_blocks(shape);
+    return shape.decodes() ? shape.layers : count_blocks(shape);
 }
 }  // namespace
 
 const ModelShape& shape_named(const std::string& model) {
     std::vector<std::string> known;
-    for (const ModelShape& shape : shapes()) {
+    for (const ModelShape& shape : nn::model_shapes()) {
         if (shape.name == model) return shape;
         known.push_back(shape.name);
     }
@@ -115,45 +85,6 @@ const ModelShape& shape_named(const std::string& model) {
     throw Failure(nearest.empty()
                       ? fmt::format("no model '{}' can be split over ranks: known are {}", model, fmt::join(known, ", "))
                       : fmt::format("no model '{}' can be split over ranks, did you mean '{}'?", model, nearest));
-}
-
-ModelShape megatron_shape(const std::string& name, int64_t layers, int64_t width, int64_t heads, int64_t vocabulary,
-                          int64_t context) {
-    return {.name = name,
-            .kind = Kind::gpt,
-            .layers = layers,
-            .width = width,
-            .heads = heads,
-            .kv_heads = heads,
-            .ffn = 4 * width,
-            .vocabulary = vocabulary,
-            .context = context,
-            .tied_head = true,
-            .fused_attention = false};
-}
-
-int64_t parameters_of(const ModelShape& shape) {
-    const int64_t d = shape.width;
-    switch (shape.kind) {
-        case Kind::perceptron: {
-            int64_t sum = 0;
-            for (size_t i = 0; i + 1 < shape.widths.size(); ++i) sum += (shape.widths[i] + 1) * shape.widths[i + 1];
-            return sum;
-        }
-        case Kind::convolutional:
-            return shape.name == "lenet5" ? 81194 : 77658;
-        case Kind::gpt: {
-            const int64_t kv = d / shape.heads * shape.kv_heads;
-            const int64_t layer = 4 * d + 2 * (d + 1) * d + 2 * (d + 1) * kv + (d + 1) * shape.ffn + (shape.ffn + 1) * d;
-            return (shape.vocabulary * (shape.tied_head ? 1 : 2) + shape.context) * d + shape.layers * layer + 2 * d;
-        }
-        case Kind::llama: {
-            const int64_t kv = d / shape.heads * shape.kv_heads;
-            const int64_t layer = 2 * d + 2 * d * d + 2 * d * kv + 3 * d * shape.ffn;
-            return shape.vocabulary * d * (shape.tied_head ? 1 : 2) + shape.layers * layer + d;
-        }
-    }
-    return 0;
 }
 
 int count_blocks(const ModelShape& shape) {
@@ -259,7 +190,7 @@ std::optional<std::string> refusal(const ParallelPlan& plan, const ModelShape& s
                                       {"--microbatches", plan.microbatches}})
         if (value < 1) return fmt::format("{} {} makes no ranks: 1 is the smallest", name, value);
     if (plan.zero < 0 || plan.zero > 3) return fmt::format("--zero {} does not exist: 0, 1, 2 and 3 do", plan.zero);
-    if (!decodes(shape)) {
+    if (!shape.decodes()) {
         if (plan.cp > 1)
             return fmt::format("--cp {} cuts sequences, and {} has none: gpt and llama do", plan.cp, shape.name);
         if (plan.tp > 1 && shape.kind == Kind::convolutional)
@@ -286,19 +217,39 @@ std::optional<std::string> refusal(const ParallelPlan& plan, const ModelShape& s
     return {};
 }
 
-BlockForward timed(Rank& rank, BlockForward forward) {
-    return [&rank, inside = std::move(forward)](nn::Pass& pass, const tensor::Variable& x, const MicroBatch& batch) {
-        rank.forward_begins(pass.tape);
-        tensor::Variable y = inside(pass, x, batch);
-        rank.forward_took(pass.tape);
-        return y;
-    };
-}
-
-tensor::Variable share_of_loss(nn::Pass& pass, const tensor::Variable& loss, int64_t rows, const MicroBatch& batch) {
+namespace {
+// The mean over this rank's rows as a share of the mean over batch.examples.
+Variable loss_of(nn::Pass& pass, const Variable& given, const MicroBatch& batch, DType full, const Crossing* tp,
+                 bool tokens) {
+    const Variable logits = nn::in_full(pass, given, full);
+    const int64_t rows = logits.shape()[0];
+    const Variable loss = tp && tokens
+                              ? vocabulary_parallel_cross_entropy(pass, logits, batch.target, *tp, "loss")
+                              : tensor::softmax_cross_entropy(
+                                    pass.tape, logits, pass.tape.label(batch.target, tokens ? "next" : "labels"), "loss");
     if (batch.examples <= 0 || batch.examples == rows) return loss;
     return tensor::affine(pass.tape, loss, static_cast<double>(rows) / static_cast<double>(batch.examples), 0, "loss share");
 }
+
+// A tied head on another pipeline rank than the embedding: both have a copy, whose gradients are added.
+void tie_over_stages(ParallelModel& model, Rank& rank, bool has_tokens) {
+    const int here = rank.along("pp"), last = rank.plan.pp - 1, other[] = {0, last};
+    if (here != (has_tokens ? 0 : last))
+        throw Failure("a tied head needs the first stage on the first pipeline rank, the last on the last or the first");
+    model.groups.push_back(rank.pp->group(other));
+    for (ShardedParameter& shard : model.shards)
+        if (shard.parameter->name == "tokens.weight") {
+            shard.add_over = model.groups.back().get();
+            shard.counts = shard.counts && has_tokens;
+        }
+}
+
+void check_places(const ParallelPlan& plan, const ModelShape& shape, const Variable& tokens) {
+    if (plan.cp > 1 && tokens.shape()[1] * plan.cp != shape.context)
+        throw Failure(fmt::format("{} places a rank are not 1/{} of the model's context of {}", tokens.shape()[1], plan.cp,
+                                  shape.context));
+}
+}  // namespace
 
 std::unique_ptr<ParallelModel> make_model(const ModelShape& shape, const ParallelPlan& plan, Rank& rank,
                                           const std::vector<BlockRange>& held, uint64_t seed, DType dtype,
@@ -306,16 +257,40 @@ std::unique_ptr<ParallelModel> make_model(const ModelShape& shape, const Paralle
     if (const auto why = refusal(plan, shape, int64_t{plan.dp} * plan.microbatches)) throw Failure(*why);
     auto model = std::make_unique<ParallelModel>();
     model->shape = shape;
-    std::vector<bool> holds(static_cast<size_t>(count_blocks(shape)), false);
+    const auto last = static_cast<size_t>(count_blocks(shape)) - 1;
+    std::vector<bool> holds(last + 1, false);
     for (const BlockRange& range : held)
         for (int i = range.first; i < range.last; ++i) holds.at(static_cast<size_t>(i)) = true;
-    ShardedBuild build{.rank = rank, .model = *model, .rng = Rng(seed), .dtype = dtype, .compute = compute};
-    if (decodes(shape))
-        add_transformer(build, holds);
-    else if (shape.kind == Kind::perceptron)
-        add_perceptron(build, holds);
-    else
-        add_convolutional(build, holds);
+    auto sharding = std::make_unique<RankSharding>(rank, shape, holds);
+    Rng rng(seed);
+    nn::Build build{rank.heap, rng, model->list, dtype, compute, sharding.get()};
+    build.made = [&](nn::Parameter* parameter, const tensor::Shape& full, nn::Cut cut) {
+        model->shards.push_back(sharding->shard_of(parameter, full, cut));
+    };
+    nn::Model whole(build, shape);
+    if (shape.tied_head && holds[0] != holds[last] && plan.pp > 1) tie_over_stages(*model, rank, holds[0]);
+    const bool tokens = shape.decodes();
+    for (size_t i = 0; i <= last; ++i) {
+        nn::Block& block = whole.blocks[i];
+        Block& made = model->blocks.emplace_back();
+        made.output = [=, of = std::move(block.output), type = build.activations()](const MicroBatch& batch) {
+            return i == last ? tensor::TensorType{{}, dtype} : tensor::TensorType{of(batch.input.shape), type};
+        };
+        made.name = block.name, made.prefixes = std::move(block.prefixes);
+        if (!holds[i]) continue;
+        made.forward = [=, &rank, tp = sharding->over_tp(), inside = std::move(block.forward)](
+                           nn::Pass& pass, const Variable& given, const MicroBatch& batch) {
+            rank.forward_begins(pass.tape);
+            Variable x = given;
+            if (x.node < 0) x = tokens ? pass.tape.label(batch.input, "tokens") : pass.tape.input(batch.input, "x");
+            if (i == 0 && tokens) check_places(rank.plan, shape, x);
+            x = inside(pass, x);
+            if (i == last) x = loss_of(pass, x, batch, dtype, tp, tokens);
+            rank.forward_took(pass.tape);
+            return x;
+        };
+    }
+    model->sharding = std::move(sharding);
     return model;
 }
 

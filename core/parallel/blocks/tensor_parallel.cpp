@@ -1,143 +1,125 @@
+// Cross-entropy of logits that are cut over ranks. Forward, for rows r and this rank's classes:
+//     m = max over all classes (all-reduce), p = exp(x - m), s = sum p and t = x[label] - m where the label is here
+//     (one all-reduce of both), p /= s, loss = mean(log s - t).
+// Backward is local: (p - onehot) / R. Kept: p, this rank's classes alone.
 #include "core/parallel/blocks/tensor_parallel.h"
 
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops.h"
+#include "core/tensor/ops/walk.h"
 
 namespace lockstep::parallel {
 
+using tensor::BackwardCall;
+using tensor::elementwise;
+using tensor::ForwardCall;
+using tensor::Launch;
+using tensor::scalar_argument;
+using tensor::size_argument;
 using tensor::Tensor;
-using tensor::Variable;
 
 namespace {
-// Part `split` of values laid out as `full`.
-std::vector<double> part_of_values(const std::vector<double>& values, const tensor::Shape& full, const Split& split) {
-    int64_t outer = 1, inner = 1;
-    const auto axis = static_cast<size_t>(split.axis);
-    for (size_t i = 0; i < full.size(); ++i)
-        if (i != axis) (i < axis ? outer : inner) *= full[i];
-    const int64_t run = full[axis] / split.parts * inner, row = full[axis] * inner;
-    std::vector<double> kept;
-    kept.reserve(static_cast<size_t>(outer * run));
-    for (int64_t o = 0; o < outer; ++o) {
-        const auto first = values.begin() + o * row + split.part * run;
-        kept.insert(kept.end(), first, first + run);
-    }
-    return kept;
+tensor::Shape split_loss_shape(tensor::Types in, const tensor::Attributes&) {
+    const tensor::Shape &logits = in[0].shape, &labels = in[1].shape;
+    if (logits.size() != 2 || labels.size() != 1 || logits[0] != labels[0])
+        throw Failure(fmt::format("logits of shape {} need one label a row, but the labels have shape {}",
+                                  tensor::text_of(logits), tensor::text_of(labels)));
+    return {};
 }
+
+// y = x with its row's value; y may be x.
+Launch loss_by_rows(std::string_view kernel, const Tensor& x, const Tensor& row_values, const Tensor& y) {
+    tensor::Arguments arguments = {x.pointer(), row_values.pointer(), y.pointer(), size_argument(x.count()), int32_t{2}};
+    append_walk(arguments, x.shape, x.strides);
+    append_strides(arguments, {1, 0});
+    return elementwise(kernel, x.count(), arguments);
+}
+Launch loss_pair(std::string_view kernel, const Tensor& a, const Tensor& b, const Tensor& y) {
+    return elementwise(kernel, y.count(), {a.pointer(), b.pointer(), y.pointer(), size_argument(y.count())});
+}
+Launch loss_each(std::string_view kernel, const Tensor& x, const Tensor& y) {
+    return elementwise(kernel, y.count(), {x.pointer(), y.pointer(), size_argument(y.count())});
+}
+
+void split_loss_forward(ForwardCall& call) {
+    const Crossing& tp = *static_cast<const Crossing*>(call.attributes.context);
+    device::Device& device = call.tape.heap().device();
+    const Tensor &logits = call.inputs[0], &label = call.inputs[1], &row = call.inputs[2], &mine = call.inputs[3];
+    const int64_t rows = logits.shape[0], classes = logits.shape[1];
+    const Tensor largest = call.temporary({rows}, "largest");
+    Launch most = sum_strided(logits, largest, 2);
+    most.kernel = "amax";
+    call.launch(most, "largest");
+    tp.rank->forward_took(call.tape);
+    all_reduce(*tp.group, device, largest, comm::Reduction::max);
+
+    const Tensor p = call.temporary({rows, classes}, "probabilities");
+    call.launch(loss_by_rows("sub_broadcast", logits, largest, p));
+    const Tensor both = call.temporary({2, rows}, "sums and targets");
+    const Tensor sums = sliced(both, 0, 0, 1), targets = sliced(both, 0, 1, 2);
+    call.launch(elementwise("gather", rows,
+                            {p.pointer(), row.pointer(), targets.pointer(), size_argument(rows), size_argument(classes),
+                             size_argument(1), size_argument(1)}));
+    call.launch(loss_pair("mul", targets, mine, targets));
+    call.launch(loss_each("exp_value", p, p));
+    call.launch({"sum_rows",
+                 {static_cast<uint32_t>(rows), 1, 1},
+                 {256, 1, 1},
+                 {p.pointer(), sums.pointer(), size_argument(rows), size_argument(classes)}});
+    all_reduce(*tp.group, device, both);
+    call.launch(loss_by_rows("div_broadcast", p, sums, p));
+    const Tensor losses = call.temporary({rows}, "rows");
+    call.launch(loss_each("log_value", sums, losses));
+    call.launch(loss_pair("sub", losses, targets, losses));
+    call.launch({"reduce_mean", {1, 1, 1}, {256, 1, 1}, {losses.pointer(), call.output.pointer(), size_argument(rows)}},
+                "mean");
+    call.save("probabilities", p);
+    call.save("label", label);
+}
+
+void split_loss_backward(BackwardCall& call) {
+    const Tensor &p = call.kept(0), &label = call.kept(1);
+    const int64_t rows = p.shape[0], classes = p.shape[1];
+    const Tensor& dlogits = call.allocate(0);
+    call.launch(0, elementwise("softmax_cross_entropy_backward", dlogits.count(),
+                               {p.pointer(), label.pointer(), dlogits.pointer(), size_argument(rows), size_argument(classes),
+                                scalar_argument(1.0 / static_cast<double>(rows), call.dtype)}));
+    times_upstream(call, 0);
+}
+
+// As softmax_cross_entropy's, of the classes here; each step is a kernel of its own: 8 values are moved.
+tensor::OpCost split_loss_cost(tensor::Types in, const tensor::Attributes&) {
+    const double rows = double(in[1].count()), n = double(in[0].count()), e = double(size_of(in[0].dtype));
+    return {{5 * n + 4 * rows, e * (8 * n + 12 * rows)}, {3 * n, e * (4 * n + 1) + 4 * rows}};
+}
+
+const tensor::OpRow split_loss_row = {
+    .name = "vocabulary_parallel_cross_entropy",
+    .inputs = 4,
+    .integer_inputs = 1u << 1 | 1u << 2,
+    .constant_inputs = 1u << 3,
+    .takes_unit_upstream = true,
+    .gradient_names = {"dlogits"},
+    .kernels = {"amax", "sub_broadcast", "gather", "mul", "exp_value", "sum_rows", "div_broadcast", "log_value", "sub",
+                "reduce_mean", "softmax_cross_entropy_backward", "mul_broadcast"},
+    .shape = split_loss_shape,
+    .forward = split_loss_forward,
+    .backward = split_loss_backward,
+    .cost = split_loss_cost,
+};
 }  // namespace
 
-nn::Parameter* ShardedBuild::parameter(const std::string& name, const tensor::Shape& full, nn::Init init,
-                                       const Split& split) {
-    const bool meta = rank.device.name() == "meta";
-    std::vector<double> values;
-    if (!meta && (held || init.kind != nn::Init::Kind::constant)) {
-        values.assign(static_cast<size_t>(tensor::count_of(full)), init.value);
-        if (init.kind == nn::Init::Kind::uniform)
-            for (double& value : values) value = rng.uniform(-init.value, init.value);
-        if (init.kind == nn::Init::Kind::normal)
-            for (double& value : values) value = init.value * rng.normal();
-    }
-    if (!held) return nullptr;
-    tensor::Shape shape = full;
-    if (split.axis >= 0) {
-        int64_t& extent = shape[static_cast<size_t>(split.axis)];
-        if (extent % split.parts)
-            throw Failure(fmt::format("{}: axis {} of {} does not divide into {} parts", name, split.axis,
-                                      tensor::text_of(full), split.parts));
-        extent /= split.parts;
-        if (!meta) values = part_of_values(values, full, split);
-    }
-    const auto purpose = tensor::Purpose::parameter;
-    nn::Parameter made{.name = name,
-                       .value = meta ? tensor::make_tensor(rank.heap, shape, name, purpose, dtype)
-                                     : tensor::tensor_from(rank.heap, shape, values, name, purpose, dtype),
-                       .compute = activations()};
-    nn::Parameter* parameter = model.list.add(std::move(made));
-    model.shards.push_back({parameter, full, split.axis, split.parts, split.part, split.add_over, split.counts});
-    return parameter;
-}
-
-nn::Linear column_linear(ShardedBuild& build, const std::string& name, int64_t inputs, int64_t outputs, bool with_bias) {
-    nn::Linear linear;
-    linear.name = name;
-    const nn::Init init = nn::Init::fan_in(inputs);
-    const Split split = build.tp() > 1 ? build.cut(0) : build.whole();
-    linear.weight = build.parameter(name + ".weight", {outputs, inputs}, init, split);
-    if (with_bias) linear.bias = build.parameter(name + ".bias", {outputs}, init, split);
-    return linear;
-}
-
-nn::Linear whole_linear(ShardedBuild& build, const std::string& name, int64_t inputs, int64_t outputs, bool with_bias) {
-    nn::Linear linear;
-    linear.name = name;
-    const nn::Init init = nn::Init::fan_in(inputs);
-    linear.weight = build.parameter(name + ".weight", {outputs, inputs}, init, build.whole());
-    if (with_bias) linear.bias = build.parameter(name + ".bias", {outputs}, init, build.whole());
-    return linear;
-}
-
-nn::LayerNorm layer_norm_of(ShardedBuild& build, const std::string& name, int64_t width, bool parts_of_places) {
-    nn::LayerNorm norm;
-    norm.name = name;
-    const Split split = build.whole_of_parts(parts_of_places);
-    norm.weight = build.parameter(name + ".weight", {width}, nn::Init::constant(1), split);
-    norm.bias = build.parameter(name + ".bias", {width}, nn::Init::constant(0), split);
-    return norm;
-}
-
-nn::RMSNorm rms_norm_of(ShardedBuild& build, const std::string& name, int64_t width, bool parts_of_places) {
-    nn::RMSNorm norm;
-    norm.name = name;
-    norm.weight = build.parameter(name + ".weight", {width}, nn::Init::constant(1), build.whole_of_parts(parts_of_places));
-    return norm;
-}
-
-Variable TensorCrossing::into(nn::Pass& pass, const Variable& x, const std::string& name) const {
-    if (!tp) return x;
-    return sequence ? gather_parts(pass.tape, x, 1, *tp, name + " gather_parts")
-                    : spread_copy(pass.tape, x, *tp, name + " spread_copy");
-}
-
-Variable TensorCrossing::out_of(nn::Pass& pass, const Variable& x, const std::string& name) const {
-    if (!tp) return x;
-    return sequence ? sum_to_parts(pass.tape, x, 1, *tp, name + " sum_to_parts")
-                    : sum_over(pass.tape, x, *tp, name + " sum_over");
-}
-
-void TensorCrossing::keep_part(nn::Pass& pass, const Variable& x, const Variable& gathered, const Variable& last,
-                               const std::string& name) const {
+tensor::Variable vocabulary_parallel_cross_entropy(nn::Pass& pass, const tensor::Variable& logits, const Tensor& labels,
+                                                   const Crossing& tp, tensor::NodeName name) {
     tensor::Tape& tape = pass.tape;
-    if (!tp || !sequence || !tape.recording() || !tape.nodes()[size_t(last.node)].requires_grad) return;
-    struct Kept {
-        Tensor part;
-        std::vector<tensor::Tape::SavedPlace> places;
-    };
-    const auto kept = std::make_shared<Kept>();
-    kept->places = tape.let_go(*gathered.value.storage, gathered.node);
-    kept->part = x.value;
-    tape.on_gradient(last, [kept, &tape, crossing = tp, what = name + " gathered again"](const Tensor&) {
-        tape.bring_back(kept->places, gathered_again(tape, kept->part, 1, *crossing, what).storage);
-        kept->part = {};
-        return Tensor{};
-    });
-}
-
-RowParallelLinear::RowParallelLinear(ShardedBuild& build, const std::string& name, int64_t inputs, int64_t outputs,
-                                     bool with_bias, const TensorCrossing& how)
-    : crossing(how) {
-    product.name = name;
-    const nn::Init init = nn::Init::fan_in(inputs);
-    product.weight =
-        build.parameter(name + ".weight", {outputs, inputs}, init, build.tp() > 1 ? build.cut(1) : build.whole());
-    if (with_bias) bias = build.parameter(name + ".bias", {outputs}, init, build.whole_of_parts(how.sequence));
-}
-
-Variable RowParallelLinear::operator()(nn::Pass& pass, const Variable& x) const {
-    Variable y = crossing.out_of(pass, product(pass, x), product.name);
-    if (bias) y = tensor::add_bias(pass.tape, y, pass(bias), product.name + " add");
-    return y;
+    const int64_t parts = tp.group->size();
+    const LocalLabels local =
+        local_labels(tape.heap(), labels, logits.shape()[1] * parts, parts, tp.group->rank(), logits.dtype(), "labels");
+    const tensor::Variable inputs[] = {logits, tape.label(local.label, "labels here"), tape.label(local.row, "labels rows"),
+                                       tape.input(local.mine, "labels mine")};
+    return tape.apply(split_loss_row, inputs, std::move(name), {.context = &tp});
 }
 
 LocalLabels local_labels(tensor::Heap& heap, const Tensor& labels, int64_t classes, int64_t parts, int64_t part, DType type,
@@ -163,27 +145,6 @@ LocalLabels local_labels(tensor::Heap& heap, const Tensor& labels, int64_t class
     heap.device().copy_in(others.pointer(), label.data(), label.size() * sizeof(int32_t));
     return {tensor::labels_from(heap, row, name), others,
             tensor::tensor_from(heap, {count}, mine, name + " mine", tensor::Purpose::data, type)};
-}
-
-VocabularyParallelEmbedding::VocabularyParallelEmbedding(ShardedBuild& build, const std::string& layer, int64_t words,
-                                                         int64_t width, double deviation, const TensorCrossing& how)
-    : name(layer), vocabulary(words), crossing(how) {
-    weight = build.parameter(layer + ".weight", {vocabulary, width}, nn::Init::normal(deviation),
-                             build.tp() > 1 ? build.cut(0) : build.whole());
-}
-
-Variable VocabularyParallelEmbedding::operator()(nn::Pass& pass, const Variable& tokens) const {
-    tensor::Tape& tape = pass.tape;
-    const Variable table = pass(weight);
-    if (!crossing.tp) return tensor::embedding(tape, table, tokens, name + " embedding");
-    const comm::Communicator& tp = *crossing.tp->group;
-    const LocalLabels local = local_labels(tape.heap(), tokens.value, vocabulary, tp.size(), tp.rank(), table.dtype(), name);
-    tensor::Shape places = tokens.shape();
-    const Variable rows = tape.label(tensor::reshaped(local.row, places), name + " here");
-    places.push_back(1);
-    const Variable mine = tape.input(tensor::reshaped(local.mine, places), name + " mine");
-    const Variable found = tensor::embedding(tape, table, rows, name + " embedding");
-    return crossing.out_of(pass, tensor::mul(tape, found, mine, name + " masked"), name);
 }
 
 }  // namespace lockstep::parallel

@@ -8,7 +8,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
 #include "core/device/meta.h"
-#include "core/parallel/blocks/models.h"
+#include "core/parallel/blocks/model.h"
 #include "core/parallel/plan/cluster_tables.h"
 #include "core/parallel/plan/planner.h"
 

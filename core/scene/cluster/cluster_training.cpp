@@ -105,7 +105,7 @@ parallel::ParallelOptions options_of_cluster(const ClusterTraining& wanted, cons
 
 // Elements of the blocks that a rank holds; over tp every matrix is cut evenly, and norms are left out of account.
 double parameters_held(const parallel::ModelShape& shape, const parallel::ParallelPlan& plan, int pipeline_rank) {
-    const auto whole = static_cast<double>(parallel::parameters_of(shape));
+    const auto whole = static_cast<double>(nn::parameters_of(shape));
     if (plan.pp == 1) return whole / plan.tp;
     std::vector<double> blocks;
     if (shape.kind == parallel::ModelShape::Kind::perceptron) {
@@ -376,7 +376,7 @@ void ClusterTrainer::show(ClusterScene& scene) {
         shown->loss.assign(run_->loss.begin(), run_->loss.begin() + count);
         shown->alone.assign(run_->serial.begin(), run_->serial.begin() + count);
         shown->mesh = run_->ranks.mesh();
-        shown->parameters = parallel::parameters_of(run_->shape);
+        shown->parameters = nn::parameters_of(run_->shape);
         const parallel::ParallelStepRecord& record = run_->record(wanted.steps - 1);
         const parallel::ParallelStepRecord& first = run_->flushes ? record : run_->record(0);
         double origin = first.end_us;  // where the clock of rank 0's column begins

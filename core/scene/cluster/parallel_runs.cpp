@@ -282,7 +282,7 @@ struct AskedRun {  // what a row asked for, and how far it came
 
 constexpr Figure<AskedRun> asked_rows[] = {
     {"steps", "", "That were done.", [](const auto& a) { return a.steps; }},
-    {"parameters", "", "Of the model.", [](const auto& a) { return parallel::parameters_of(a.shape); }},
+    {"parameters", "", "Of the model.", [](const auto& a) { return nn::parameters_of(a.shape); }},
     {"ranks", "", "That train.", [](const auto& a) { return a.options.plan.ranks(); }},
     {"dp", "", "Data parallel ranks.", [](const auto& a) { return a.options.plan.dp; }},
     {"tp", "", "Tensor parallel ranks.", [](const auto& a) { return a.options.plan.tp; }},
@@ -367,9 +367,9 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
     ParallelOptions options = options_of_row(row, scene.seed);
     ModelShape shape;
     const bool own = shape_of_row(row, shape);
-    if (parallel::parameters_of(shape) > most_parallel_parameters)
+    if (nn::parameters_of(shape) > most_parallel_parameters)
         throw Failure(fmt::format("{} has {} parameters: at most {} train in a scene", row.head,
-                                  parallel::parameters_of(shape), most_parallel_parameters));
+                                  nn::parameters_of(shape), most_parallel_parameters));
     int64_t epochs = 1;
     const Feed feed = feed_of_row(row, options, epochs);
     if (feed.records > 0 && !own)
@@ -392,7 +392,7 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
     const double places = shape.kind == ModelShape::Kind::perceptron      ? 1
                           : shape.kind == ModelShape::Kind::convolutional ? 200
                                                                           : static_cast<double>(shape.context);
-    const double work = static_cast<double>(parallel::parameters_of(shape)) * static_cast<double>(options.training.batch) *
+    const double work = static_cast<double>(nn::parameters_of(shape)) * static_cast<double>(options.training.batch) *
                         places * static_cast<double>(steps);
     if (work > most_parallel_work)
         throw Failure(fmt::format("{} steps of this model are too long for a scene: about {} would do", steps,
