@@ -135,6 +135,7 @@ std::vector<ScheduleRow> schedule_rows() {
          .title = "ZB-H1",
          .summary = "the backward cut in two: W fills what 1F1B leaves idle, at 1F1B's largest memory",
          .source = "arXiv 2401.10241",
+         .two_parts = true,
          .make = make_zb_h1,
          .idle_text = "(p-1)(F+I-W)",
          .idle = [](const Shape& s, const Durations& d) -> Idle {
@@ -146,6 +147,7 @@ std::vector<ScheduleRow> schedule_rows() {
          .title = "ZB-H2",
          .summary = "twice the warm-up for no bubble: 2p-1 micro-batches kept, ranks end as staggered as they begin",
          .source = "arXiv 2401.10241",
+         .two_parts = true,
          .make = make_zb_h2,
          .idle_text = "(p-1)(F+I-2W)",
          .idle = [](const Shape& s, const Durations& d) -> Idle {
@@ -160,6 +162,7 @@ std::vector<ScheduleRow> schedule_rows() {
          .summary = "the order of F, I and W searched for their times, at 1F1B's largest memory",
          .source = "arXiv 2401.10241",
          .searched = true,
+         .two_parts = true,
          .make = make_zb_1p,
          .idle_text = "searched",
          .idle = no_formula,
@@ -170,6 +173,7 @@ std::vector<ScheduleRow> schedule_rows() {
          .summary = "the order of F, I and W searched for their times, at twice 1F1B's memory: next to no bubble",
          .source = "arXiv 2401.10241",
          .searched = true,
+         .two_parts = true,
          .make = make_zb_2p,
          .idle_text = "searched",
          .idle = no_formula,
@@ -180,6 +184,7 @@ std::vector<ScheduleRow> schedule_rows() {
          .summary = "down all ranks and up again, two pieces a rank: no bubble where F = I = W, at 1F1B's largest memory",
          .source = "arXiv 2401.10241",
          .chunks = 2,
+         .two_parts = true,
          .make = make_zb_v,
          .idle_text = "0 when F = I = W",
          .idle = [](const Shape&, const Durations& d) -> Idle {
@@ -193,6 +198,7 @@ std::vector<ScheduleRow> schedule_rows() {
          .source = "arXiv 2412.19437",
          .chunks = 2,
          .copies = 2,
+         .two_parts = true,
          .make = make_dualpipe,
          .idle_text = "(p/2-1)(F&B+B-3W)",
          .idle = [](const Shape& s, const Durations& d) -> Idle {

@@ -99,6 +99,7 @@ struct ScheduleRow {
     int chunks = 1;            // stages a rank holds; 0: as many as asked for
     int copies = 1;            // of every stage
     bool searched = false;     // its order is found for the shape's times
+    bool two_parts = false;    // backward comes as I and W, the gradients of activations and those of weights
     Schedule (*make)(const PipelineShape& shape) = nullptr;
     // Formulas for equal stages without hops (p ranks, m micro-batches, v chunks), and the same as text. Idle time of a rank
     // in one batch, in the unit of the durations; of what never flushes: in steady state. Nothing where there is no formula.

@@ -86,6 +86,10 @@ struct BlockCost {
     double forward_operations = 0, backward_operations = 0;  // of products, as executed
 };
 
+struct ModelCost {
+    BlockCost tokens, layer, head;
+};
+
 // Blocks that were measured already, for searches and for tables: plans share most of theirs.
 class Planner {
   public:
@@ -93,10 +97,9 @@ class Planner {
     size_t measured() const { return blocks_.size(); }
 
   private:
-    struct ModelCost {
-        BlockCost tokens, layer, head;
-    };
     const ModelCost& cost_of(const PlanRequest& request);
+    const std::vector<BlockRange>& cut_of(const PlanRequest& request, int pieces);
+    const Schedule& schedule_for(const PlanRequest& request, const Durations& durations, const BlockCost& layer);
     std::map<std::string, ModelCost> blocks_;
     std::map<std::string, Schedule> schedules_;
     std::map<std::string, std::vector<BlockRange>> cuts_;

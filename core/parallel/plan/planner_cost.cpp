@@ -146,7 +146,7 @@ double parameters_of_block(ParallelModel& model, const Block& block, std::string
 }
 
 bool splits_backward(const ParallelPlan& plan) {
-    return plan.pp > 1 && (plan.schedule.starts_with("zb-") || plan.schedule == "dualpipe");
+    return plan.pp > 1 && schedule_named(plan.schedule).two_parts;
 }
 
 std::string key_of_blocks(const PlanRequest& r) {
@@ -159,7 +159,7 @@ std::string key_of_blocks(const PlanRequest& r) {
 }
 }  // namespace
 
-const Planner::ModelCost& Planner::cost_of(const PlanRequest& whole) {
+const ModelCost& Planner::cost_of(const PlanRequest& whole) {
     const std::string key = key_of_blocks(whole);
     if (const auto found = blocks_.find(key); found != blocks_.end()) return found->second;
     PlanRequest request = whole;  // a block does not know how many there are on its rank
