@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
-#include "core/base/nearest.h"
+#include "app/cli/train/train_parallel.h"
+#include "core/base/dtype.h"
 #include "core/base/tell.h"
 #include "core/parallel/plan/search.h"
 #include "core/system/system.h"
@@ -16,79 +18,51 @@
 namespace lockstep::cli {
 namespace {
 
+using parallel::ParallelPlan;
 using parallel::PlanRequest;
 using parallel::PlanResult;
 
+// Of all options of plans: the others are the training run's.
+constexpr std::string_view of_plans[] = {"dp", "tp", "pp", "cp", "zero", "chunks", "cut", "recompute", "offload"};
+
 struct PlanOptions {
-    std::string model, gpu, schedule = "1f1b", recompute = "none", context = "balanced", link, json, dtype;
-    int tp = 1, cp = 1, pp = 1, dp = 1, chunks = 1, zero = 0, gpus = 0, gpus_per_node = 8;
-    int64_t sequence = 0, batch = 0, microbatch = 1, bucket = 25 << 20;
-    bool sequence_parallel = false, whole_sequences = false, search = false, offload = false;
-    std::vector<int> cut;
+    parallel::ParallelPlan plan = {.context = parallel::Context::balanced_ring};
+    std::string model, gpu, context = "balanced", link, json, dtype;
+    int gpus = 0, gpus_per_node = 8;
+    int64_t sequence = 0, batch = 0, microbatch = 1;
+    bool whole_sequences = false, search = false;
     double memory_limit = 0;
     size_t most = 2000;
     parallel::PowerOptions power;
 };
 
-template <class T>
-T chosen_of(const std::string& option, const std::string& value, std::initializer_list<std::pair<const char*, T>> known) {
-    std::vector<std::string> names;
-    for (const auto& [name, meaning] : known) {
-        if (value == name) return meaning;
-        names.emplace_back(name);
-    }
-    const std::string near = nearest_name(value, names);
-    throw Failure(fmt::format("{} is one of {}, not '{}'{}", option, fmt::join(names, ", "), value,
-                              near.empty() ? "" : fmt::format(": did you mean '{}'?", near)));
-}
-
 PlanRequest plan_request_of(const PlanOptions& o, const std::string& link) {
-    using parallel::Context;
-    using parallel::Recompute;
     const model::GpuSpec gpu = model::gpu_named(o.gpu).value();
     PlanRequest request{.shape = parallel::plan_shape_named(o.model),
-                        .plan = {},
+                        .plan = o.plan,
                         .gpu = gpu,
                         .machine = parallel::machine_of(gpu, link, o.gpus_per_node)};
-    parallel::schedule_named(o.schedule);
-    for (const auto& [name, value] : {std::pair{"--tp", o.tp},
-                                      {"--cp", o.cp},
-                                      {"--pp", o.pp},
-                                      {"--dp", o.dp},
-                                      {"--chunks", o.chunks},
-                                      {"--gpus-per-node", o.gpus_per_node}})
-        if (value < 1) throw Failure(fmt::format("{} {} makes no ranks: 1 is the smallest", name, value));
-    if (int64_t{o.tp} * o.cp > 1 << 20 || int64_t{o.pp} * o.dp > 1 << 20 ||
-        int64_t{o.tp} * o.cp * (int64_t{o.pp} * o.dp) > 1 << 20)
+    ParallelPlan& plan = request.plan;
+    parallel::schedule_named(plan.schedule);
+    if (o.gpus_per_node < 1)
+        throw Failure(fmt::format("--gpus-per-node {} makes no ranks: 1 is the smallest", o.gpus_per_node));
+    const int64_t inside = int64_t{plan.tp} * plan.cp, outside = int64_t{plan.pp} * plan.dp;
+    if (inside > 1 << 20 || outside > 1 << 20 || inside * outside > 1 << 20)
         throw Failure("a plan is for at most 1,048,576 GPUs");
-    request.plan = {
-        .dp = o.dp,
-        .tp = o.tp,
-        .pp = o.pp,
-        .cp = o.cp,
-        .zero = o.zero,
-        .context = chosen_of<Context>(
-            "--context", o.context,
-            {{"ring", Context::ring}, {"balanced", Context::balanced_ring}, {"all_to_all", Context::all_to_all}}),
-        .schedule = o.schedule,
-        .chunks = o.chunks,
-        .recompute = chosen_of<Recompute>(
-            "--recompute", o.recompute,
-            {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}}),
-        .offload = o.offload,
-        .bucket_bytes = o.bucket,
-        .cut = o.cut};
-    if (!o.cut.empty() && o.pp == 1)
+    constexpr std::string_view contexts[] = {"ring", "balanced", "all_to_all"};  // in the order of parallel::Context
+    plan.context = parallel::Context(parallel::place_of_name("--context", contexts, o.context));
+    if (!plan.cut.empty() && plan.pp == 1)
         throw Failure("--cut moves blocks between the stages of a pipeline: --pp 2 makes two of them");
     request.sequence = o.sequence > 0 ? o.sequence : request.shape.context;
     request.batch = o.batch;
     request.microbatch = o.microbatch;
-    request.plan.sequence_parallel =
-        o.tp > 1 && (o.sequence_parallel || (!o.whole_sequences && request.shape.kind == parallel::ModelShape::Kind::llama));
+    plan.sequence_parallel =
+        plan.tp > 1 &&
+        (plan.sequence_parallel || (!o.whole_sequences && request.shape.kind == parallel::ModelShape::Kind::llama));
     const bool halves = gpu.compute.number < 80;  // no bf16 before Ampere
+    constexpr std::string_view types[] = {"bf16", "f16", "f32"};
     request.compute = o.dtype.empty() ? (halves ? DType::f16 : DType::bf16)
-                                      : chosen_of<DType>("--dtype", o.dtype,
-                                                         {{"bf16", DType::bf16}, {"f16", DType::f16}, {"f32", DType::f32}});
+                                      : *dtype_named(types[parallel::place_of_name("--dtype", types, o.dtype)]);
     request.power = o.power;
     return request;
 }
@@ -291,25 +265,20 @@ void add_plan(CLI::App& app, int&) {
     command->add_option("--model", o->model, "gpt, llama, llama3-8b, llama3-70b, llama3-405b, megatron-1.7b ... megatron-1t")
         ->required();
     command->add_option("--gpu", o->gpu, "GPU, see 'lockstep gpus'")->required();
-    command->add_option("--tp", o->tp, "tensor-parallel ranks");
-    command->add_option("--cp", o->cp, "context-parallel ranks");
-    command->add_option("--pp", o->pp, "pipeline ranks");
-    command->add_option("--dp", o->dp, "data-parallel ranks");
+    for (const parallel::PlanOption& row : parallel::plan_options())
+        if (std::find(std::begin(of_plans), std::end(of_plans), row.name) != std::end(of_plans))
+            add_plan_option(*command, o->plan, row);
     command->add_option("--seq", o->sequence, "tokens a sequence; unless said, the model's context")->check(not_from_1);
     command->add_option("--batch", o->batch, "sequences a step, of all ranks together")->required()->check(not_from_1);
     command->add_option("--microbatch", o->microbatch, "sequences a micro-batch")->check(not_from_1);
-    command->add_option("--schedule", o->schedule, "of the pipeline, see 'lockstep schedule'");
-    command->add_option("--chunks", o->chunks, "of the model a pipeline rank holds");
-    command->add_option("--cut", o->cut, "blocks of each stage, first to last; unless said, as even as they go")
+    command->add_option("--schedule", o->plan.schedule, "of the pipeline, see 'lockstep schedule'");
+    command->add_option("--cut", o->plan.cut, "blocks of each stage, first to last; unless said, as even as they go")
         ->delimiter(',');
-    command->add_option("--zero", o->zero, "0 to 3: what is cut over the data-parallel ranks");
-    command->add_option("--recompute", o->recompute, "activations in backward: none, selective or full");
     command->add_option("--context", o->context, "how attention crosses a cut sequence: ring, balanced or all_to_all");
-    command->add_flag("--sequence-parallel", o->sequence_parallel,
+    command->add_flag("--sequence-parallel", o->plan.sequence_parallel,
                       "norms on a part of the sequence a tp rank; llama: unless said");
     command->add_flag("--whole-sequences", o->whole_sequences, "not that");
-    command->add_flag("--offload", o->offload, "the optimiser's state lives in the host's memory");
-    command->add_option("--bucket", o->bucket, "bytes of a bucket of gradients; 0: all at the end of backward")
+    command->add_option("--bucket", o->plan.bucket_bytes, "bytes of a bucket of gradients; 0: all at the end of backward")
         ->check(not_from_0);
     command->add_option("--dtype", o->dtype, "of weights and activations: bf16, f16 or f32");
     command->add_option("--link", o->link, "between nodes: 10gbe, 40gbe, ib-edr, ib-hdr, ib-ndr or nvlink; all: each");
@@ -328,7 +297,7 @@ void add_plan(CLI::App& app, int&) {
         if (!o->search)
             for (const char* name : {"--gpus", "--memory-limit", "--most"})
                 if (command->get_option(name)->count() > 0) throw Failure(fmt::format("{} is of --search", name));
-        if (o->search && !o->cut.empty()) throw Failure("--search cuts every plan by itself: leave --cut out");
+        if (o->search && !o->plan.cut.empty()) throw Failure("--search cuts every plan by itself: leave --cut out");
         check_can_write(o->json);
         const bool quiet = o->json == "-";
         nlohmann::ordered_json json;

@@ -21,20 +21,19 @@
 #include "core/nn/cheaper/kept_form.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/finite.h"
-#include "core/nn/train/kept_options.h"
 #include "core/nn/train/trainer.h"
+#include "core/nn/train/training_options.h"
 
 namespace lockstep::cli {
 namespace {
 
 struct TrainAsked {
     nn::TrainerOptions trainer;
-    std::optional<int64_t> steps, batch;  // none: the model's own
-    std::optional<double> learning_rate;
+    std::optional<int64_t> steps;  // none: the model's own
     int64_t evaluate_every = 0;
-    std::string dtype = "f32", json, trace, prompt, save, resume;
+    std::string json, trace, prompt, save, resume;
     int64_t save_every = 0;
-    std::string nan = "stop", mode;
+    std::string mode;
     CheaperChoice cheaper;
     ParallelChoice parallel;
     int64_t sample = 0;  // characters of text to write after the training
@@ -119,28 +118,23 @@ void check_can_save(const std::filesystem::path& folder) {
         throw Failure(Diagnostic{fmt::format("no checkpoint can be saved there: {}", error.message()), {folder.string()}});
 }
 
+bool is_given(const CLI::App& command, std::string_view name) {  // some are no options of the command
+    const CLI::Option* option = command.get_option_no_throw("--" + std::string(name));
+    return option && option->count() > 0;
+}
+
 // The options of the run: those given, then the checkpoint's, then the model's own.
 nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoint* from, const CLI::App& command) {
     nn::TrainerOptions trainer = options.trainer;
-    const auto given = [&](std::string_view name) {  // some are no options of the command
-        const CLI::Option* option = command.get_option_no_throw("--" + std::string(name));
-        return option && option->count() > 0;
-    };
+    const auto given = [&](std::string_view name) { return is_given(command, name); };
     if (!given("model") && !from) throw Failure("--model is needed, or --resume; 'lockstep train --help' lists the models");
     const nn::ModelRow& row = nn::model_named(given("model") ? trainer.model : from->model);
     trainer.model = row.name;
     trainer.keep_images = false;
     trainer.prefetch = true;
-    trainer.batch = options.batch.value_or(row.batch);
-    trainer.learning_rate = options.learning_rate.value_or(row.learning_rate);
-    const auto type = dtype_named(options.dtype);
-    if (!type || (*type != DType::f32 && *type != DType::f64 && *type != DType::f16 && *type != DType::bf16))
-        throw Failure(fmt::format("--dtype {} is not one of f32, f64, f16 and bf16", options.dtype));
-    trainer.dtype = *type;
+    if (!given("batch")) trainer.batch = row.batch;
+    if (!given("lr")) trainer.learning_rate = row.learning_rate;
     if (!options.mode.empty() && options.mode != "each") trainer.mode = nn::mode_named(options.mode);
-    if (options.nan != "stop" && options.nan != "warn")
-        throw Failure(fmt::format("--nan {} is neither stop nor warn", options.nan));
-    trainer.nan = options.nan == "warn" ? nn::NanPolicy::warn : nn::NanPolicy::stop;
     if (trainer.planned_steps == 0) trainer.planned_steps = options.steps.value_or(row.steps);
     if (from) {
         try {
@@ -162,8 +156,10 @@ int train(const TrainAsked& options, const CLI::App& command) {
     request.options = trainer_options(options, from ? &*from : nullptr, command);
     request.from = from ? &*from : nullptr;
     if (options.cheaper.any() && !from && options.save.empty())
-        return train_cheaper(options.cheaper, request.options, request.options.dtype, options.steps, options.batch,
-                             options.learning_rate, options.json);
+        return train_cheaper(options.cheaper, request.options, request.options.dtype, options.steps,
+                             is_given(command, "batch") ? std::optional(request.options.batch) : std::nullopt,
+                             is_given(command, "lr") ? std::optional(request.options.learning_rate) : std::nullopt,
+                             options.json);
     std::optional<FormedTraining> formed;
     if (options.cheaper.any()) {
         formed = formed_training(options.cheaper, request.options, request.from, options.steps);
@@ -284,6 +280,36 @@ int train(const TrainAsked& options, const CLI::App& command) {
     return status;
 }
 
+void add_training_option(CLI::App& command, nn::TrainerOptions& options, const nn::TrainingOption& row) {
+    if (row.summary.empty()) return;
+    const std::string flag = fmt::format("--{}", row.name), summary(row.summary);
+    if (!names_of(row).empty()) {
+        command.add_option_function<std::string>(
+            flag,
+            [&options, &row](const std::string& name) {
+                if (!set_named(options, row, name))
+                    throw Failure(fmt::format("--{} {} is not one of {}", row.name, name, names_of(row)));
+            },
+            summary);
+        return;
+    }
+    std::visit(
+        [&](auto field) {
+            auto& value = options.*field;
+            using Value = std::remove_reference_t<decltype(value)>;
+            if constexpr (std::is_same_v<Value, bool>) {
+                command.add_flag(flag, value, summary);
+            } else if constexpr (!std::is_enum_v<Value>) {
+                CLI::Option* option = command.add_option(flag, value, summary);
+                if (std::is_same_v<Value, double> && row.least > -1e300)
+                    option->check(number_within(row.least, row.most));
+                else if (std::is_integral_v<Value> && row.least >= 0)
+                    option->check(row.least > 0 ? not_from_1 : not_from_0);
+            }
+        },
+        row.field);
+}
+
 }  // namespace
 
 void add_train(CLI::App& app, int& status) {
@@ -294,35 +320,8 @@ void add_train(CLI::App& app, int& status) {
     for (const nn::ModelRow& row : nn::models())
         names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", row.name, row.summary);
     command->add_option("--model", t.model, names);
-    command->add_option("--data", t.data,
-                        "the model's own unless said: digits, digits32, or a folder with MNIST's or CIFAR-10's files");
-    command->add_option("--device", t.device, "host or sim:GPU, see 'lockstep devices'");
+    for (const nn::TrainingOption& row : nn::training_options()) add_training_option(*command, t, row);
     command->add_option("--steps", options->steps, "training steps; unless said, as many as the model needs")
-        ->check(not_from_1);
-    command->add_option("--batch", options->batch, "examples a step");
-    command->add_option("--optimizer", t.optimizer, "sgd, adam, adamw, lars, larc or novograd; the model's own unless said");
-    command->add_option("--momentum", t.momentum, "of sgd, lars and larc")->check(number_within(0, 1));
-    command->add_option("--weight-decay", t.weight_decay, "of the optimizer")->check(number_within(0, 1e9));
-    command->add_flag("--nesterov", t.nesterov, "sgd looks ahead");
-    command->add_option("--clip-norm", t.clip_norm, "largest norm of all gradients together; 0: none")
-        ->check(number_within(0));
-    command
-        ->add_option("--dropout", t.dropout,
-                     "how often gpt, llama and gcn drop a value while they learn; the model's own unless said")
-        ->check(number_within(0, 1));
-    command->add_option(
-        "--schedule", t.schedule,
-        "of the learning rate: constant, step, cosine, warm_up or warm_up_cosine; or of the pipeline: 1f1b, gpipe, "
-        "interleaved, zb-h1, ...");
-    command->add_option("--warm-up", t.warm_up, "steps in which the rate rises to the schedule's")->check(not_from_0);
-    command->add_option("--scale-lr", t.scale_rate,
-                        "linear or sqrt: the learning rate is for the model's own batch and grows with this one");
-    command->add_option("--accumulate", t.accumulate, "parts that a batch goes through in, their gradients added up")
-        ->check(not_from_1);
-    command->add_flag("--noise-scale", t.noise_scale, "measure the gradient noise scale, from a batch and its parts");
-    command->add_option("--nan", options->nan, "what a loss or gradient that is no finite number does: stop or warn");
-    command
-        ->add_option("--planned-steps", t.planned_steps, "that the schedule is laid out for; as many as --steps unless said")
         ->check(not_from_1);
     command->add_option("--save", options->save, "folder for a checkpoint after the last step");
     command->add_option("--save-every", options->save_every, "steps between checkpoints in that folder")->check(not_from_1);
@@ -331,16 +330,9 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--sample", options->sample, "characters of text that a language model writes at the end")
         ->check(not_from_0);
     command->add_option("--prompt", options->prompt, "what that text goes on from");
-    command->add_option("--lr", options->learning_rate, "learning rate");
-    command->add_option("--dtype", options->dtype, "f32, f64, or mixed with f32 parameters: f16, bf16");
-    command->add_option("--loss-scale", t.loss_scale, "that the loss begins with; 0: none; 65536 with f16")
-        ->check(not_from_0);
     command->add_option("--mode", options->mode, modes_text());
     add_cheaper(*command, options->cheaper);
     add_parallel(*command, options->parallel);
-    command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);
-    command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");
-    command->add_option("--threads", t.threads, "of the host");
     command
         ->add_option("--evaluate-every", options->evaluate_every,
                      "steps between evaluations on the test set; 0: once at the end")

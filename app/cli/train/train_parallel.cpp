@@ -10,7 +10,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/kernel/trace_file.h"
 #include "core/base/files.h"
-#include "core/base/nearest.h"
 #include "core/comm/collectives/collectives.h"
 #include "core/comm/outside/mpi.h"
 #include "core/comm/outside/nccl.h"
@@ -18,30 +17,6 @@
 
 namespace lockstep::cli {
 namespace {
-
-constexpr std::pair<const char*, parallel::Context> contexts[] = {{"ring", parallel::Context::ring},
-                                                                  {"balanced_ring", parallel::Context::balanced_ring},
-                                                                  {"all_to_all", parallel::Context::all_to_all}};
-constexpr std::pair<const char*, parallel::Compression> compressions[] = {{"none", parallel::Compression::none},
-                                                                          {"fp16", parallel::Compression::fp16},
-                                                                          {"top_k", parallel::Compression::top_k},
-                                                                          {"power_sgd", parallel::Compression::power_sgd}};
-constexpr std::pair<const char*, parallel::Recompute> recomputes[] = {
-    {"none", parallel::Recompute::none}, {"selective", parallel::Recompute::selective}, {"full", parallel::Recompute::full}};
-
-constexpr std::pair<const char*, int> comms[] = {{"in_process", 0}, {"mpi", 1}, {"nccl", 2}};
-
-template <class Value, size_t n>
-Value choice_named(const std::pair<const char*, Value> (&rows)[n], const char* option, const std::string& name) {
-    std::vector<std::string> known;
-    for (const auto& [row, value] : rows) {
-        if (name == row) return value;
-        known.emplace_back(row);
-    }
-    const std::string near = nearest_name(name, known);
-    throw Failure(fmt::format("--{} {} does not exist: there are {}{}", option, name, fmt::join(known, ", "),
-                              near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
-}
 
 nlohmann::ordered_json bytes_json(const parallel::MemoryBytes& bytes) {
     nlohmann::ordered_json json;
@@ -108,9 +83,6 @@ parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::Tra
     parallel::ParallelOptions options;
     options.training = training;
     options.plan = choice.plan;
-    options.plan.context = choice_named(contexts, "context", choice.context);
-    options.plan.compression = choice_named(compressions, "compression", choice.compression);
-    options.plan.recompute = choice_named(recomputes, "recompute", choice.recompute);
     if (!options.plan.all_reduce.empty()) comm::collective_named("all_reduce", options.plan.all_reduce);
     options.plan.bucket_bytes = static_cast<int64_t>(choice.bucket_mb * (1 << 20));
     options.gpu = choice.gpu;
@@ -146,19 +118,12 @@ void print_end(const parallel::ParallelTrainer& trainer, const parallel::Paralle
 
 bool ParallelChoice::any() const {
     if (!command) return false;
-    for (const char* name : {"--dp",           "--tp",
-                             "--pp",           "--cp",
-                             "--zero",         "--chunks",
-                             "--microbatches", "--sequence-parallel",
-                             "--context",      "--compression",
-                             "--recompute",    "--offload",
-                             "--bucket-mb",    "--all-reduce",
-                             "--comm",         "--link",
-                             "--gpu",          "--sync-batch-norm",
-                             "--own-steps",    "--set-examples",
-                             "--partition",    "--cut",
-                             "--batches",      "--timeout"})
-        if (command->get_option(name)->count() > 0) return true;
+    const auto given = [&](std::string_view name) { return command->get_option(fmt::format("--{}", name))->count() > 0; };
+    for (const parallel::PlanOption& row : parallel::plan_options())
+        if (!row.name.empty() && row.name != "keep" && row.name != "rank" && given(row.name)) return true;
+    for (const char* name :
+         {"bucket-mb", "comm", "link", "gpu", "own-steps", "set-examples", "partition", "batches", "timeout"})
+        if (given(name)) return true;
     return plan.schedule != parallel::ParallelPlan().schedule;
 }
 
@@ -181,34 +146,35 @@ void refuse_single_rank_options(const CLI::App& command) {
             throw Failure(fmt::format("{} works on one rank: leave it out, or the options that ask for many", name));
 }
 
+void add_plan_option(CLI::App& command, parallel::ParallelPlan& plan, const parallel::PlanOption& row) {
+    if (row.name.empty()) return;
+    const std::string flag = fmt::format("--{}", row.name), summary(row.summary);
+    if (!row.names.empty()) {
+        command.add_option_function<std::string>(
+            flag, [&plan, &row, flag](const std::string& name) { parallel::set_named(plan, row, flag, name); }, summary);
+        return;
+    }
+    std::visit(
+        [&](auto field) {
+            auto& value = plan.*field;
+            using Value = std::remove_reference_t<decltype(value)>;
+            if constexpr (std::is_same_v<Value, bool>)
+                command.add_flag(flag, value, summary);
+            else if constexpr (std::is_same_v<Value, std::vector<int>>)
+                command.add_option(flag, value, summary)->delimiter(',');
+            else if constexpr (std::is_integral_v<Value>)
+                command.add_option(flag, value, summary)->check(row.least > 0 ? not_from_1 : not_from_0);
+            else if constexpr (!std::is_enum_v<Value>)
+                command.add_option(flag, value, summary);
+        },
+        row.field);
+}
+
 void add_parallel(CLI::App& command, ParallelChoice& choice) {
     choice.command = &command;
-    parallel::ParallelPlan& plan = choice.plan;
-    command.add_option("--dp", plan.dp, "ranks that each take a part of the batch")->check(not_from_1);
-    command.add_option("--tp", plan.tp, "ranks that each hold a part of every layer")->check(not_from_1);
-    command.add_option("--pp", plan.pp, "ranks that each hold some of the layers, a pipeline")->check(not_from_1);
-    command.add_option("--cp", plan.cp, "ranks that each hold a part of every sequence")->check(not_from_1);
-    command
-        .add_option("--zero", plan.zero,
-                    "1: each rank keeps a part of the optimizer's state, 2: of the gradients too, 3: of the weights too")
-        ->check(not_from_0);
-    command.add_option("--chunks", plan.chunks, "stages that a pipeline rank holds (interleaved)")->check(not_from_1);
-    command
-        .add_option("--cut", plan.cut, "blocks of each stage, first to last: --cut 1,2,2,1; unless said, as even as they go")
-        ->delimiter(',');
-    command.add_option("--microbatches", plan.microbatches, "that each rank's part of the batch goes through in")
-        ->check(not_from_1);
-    command.add_flag("--sequence-parallel", plan.sequence_parallel, "norms of a tp group on a part of the sequence each");
-    command.add_option("--context", choice.context, "ring, balanced_ring or all_to_all: how attention crosses cp ranks");
-    command.add_option("--recompute", choice.recompute, "none, selective or full: activations that are computed again");
-    command.add_flag("--offload", plan.offload, "the optimizer's state in the host's memory");
+    for (const parallel::PlanOption& row : parallel::plan_options()) add_plan_option(command, choice.plan, row);
     command.add_option("--bucket-mb", choice.bucket_mb, "of gradients that travel together; 0: all after backward")
         ->check(number_within(0, 4096));
-    command.add_option("--all-reduce", plan.all_reduce, "algorithm of the gradients' all-reduce");
-    command.add_option("--compression", choice.compression, "of gradients: none, fp16, top_k or power_sgd");
-    command.add_option("--keep", plan.keep, "share of the elements that top_k sends");
-    command.add_option("--rank", plan.rank, "of power_sgd");
-    command.add_flag("--sync-batch-norm", plan.sync_batch_norm, "statistics of batch norm over all workers");
     command.add_option("--set-examples", choice.set, "that training draws from, reshuffled each time through; 0: all")
         ->check(not_from_0);
     command.add_flag("--partition", choice.partition, "each worker draws from a part of --set-examples of its own");
@@ -292,8 +258,8 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
 }  // namespace
 
 int train_parallel(const ParallelChoice& choice, const ParallelRun& asked) {
-    if (choice.comm != "in_process" && choice.comm != "mpi" && choice.comm != "nccl")
-        choice_named(comms, "comm", choice.comm);
+    constexpr std::string_view comms[] = {"in_process", "mpi", "nccl"};
+    parallel::place_of_name("--comm", comms, choice.comm);
     if (choice.comm == "nccl") {
         const std::string why = comm::why_no_nccl();
         throw Failure(why.empty() ? "--comm nccl runs collectives; training takes in_process or mpi" : why,

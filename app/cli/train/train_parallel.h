@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/parallel/plan.h"
+#include "core/parallel/plan_options.h"
 
 namespace CLI {
 class App;
@@ -19,7 +19,7 @@ namespace lockstep::cli {
 
 struct ParallelChoice {
     parallel::ParallelPlan plan;
-    std::string context = "ring", compression = "none", recompute = "none", comm = "in_process", link = "", gpu = "h100";
+    std::string comm = "in_process", link = "", gpu = "h100";
     double bucket_mb = 25;
     bool own_steps = false, partition = false;
     int64_t set = 0;               // examples
@@ -30,6 +30,7 @@ struct ParallelChoice {
     bool any() const;  // whether an option of many ranks was given
 };
 void add_parallel(CLI::App& command, ParallelChoice& choice);
+void add_plan_option(CLI::App& command, parallel::ParallelPlan& plan, const parallel::PlanOption& row);
 // --schedule names the learning rate's schedule, or the pipeline's: then it is taken out of `schedule`.
 void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule);
 // Throws Failure for what training on many ranks would not heed: --mode, --quantize ...

@@ -38,7 +38,7 @@ struct TrainerOptions {
     std::string device = "host";  // as device::open_device takes it
     int64_t batch = 64;
     double learning_rate = 0.1;
-    std::string optimizer = "";               // "" the model's own; "sgd", "adam", "adamw", "lars", "larc", "novograd"
+    std::string optimizer = "";               // "" the model's own; a row of optimizers()
     double momentum = -1, weight_decay = -1;  // below 0: the optimiser's own
     bool nesterov = false;
     double clip_norm = -1;        // of all gradients together; 0: none, below 0: the model's own
@@ -93,7 +93,7 @@ class Trainer {
     std::function<void(const device::LaunchEvent&)> on_launch;
 
     // All that the next step depends on: parameters, running statistics, what the optimizers keep, the step's number; and
-    // the options, as core/nn/train/kept_options.h writes them.
+    // the options, as core/nn/train/training_options.h writes them.
     Checkpoint checkpoint() const;
     // Throws Failure before it changes anything where the checkpoint is of another run (model, data, batch, seed, optimizer)
     // or its tensors are not this model's.

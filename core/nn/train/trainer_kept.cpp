@@ -4,7 +4,7 @@
 #include "core/base/diagnostic.h"
 #include "core/nn/cheaper/kept_form.h"
 #include "core/nn/data/files/parameter_arrays.h"
-#include "core/nn/train/kept_options.h"
+#include "core/nn/train/training_options.h"
 #include "core/nn/train/trainer_state.h"
 
 namespace lockstep::nn {

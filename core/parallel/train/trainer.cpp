@@ -17,7 +17,7 @@
 #include "core/model/gpus/gpu_spec.h"
 #include "core/nn/layers/rules.h"
 #include "core/nn/models/models.h"
-#include "core/nn/train/kept_options.h"
+#include "core/nn/train/training_options.h"
 #include "core/parallel/train/rank_trainer.h"
 
 namespace lockstep::parallel {

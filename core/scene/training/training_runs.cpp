@@ -17,7 +17,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
 #include "core/nn/models/models.h"
-#include "core/nn/train/kept_options.h"
+#include "core/nn/train/training_options.h"
 #include "core/scene/training/cheaper_runs.h"
 
 namespace lockstep::scene {
@@ -26,10 +26,8 @@ namespace {
 constexpr int64_t most_training_steps = 2000;
 constexpr size_t most_training_runs = 8;
 
-// One setting; a sentence where it is wrong.
-std::string set_training(TrainingSpec& spec, const std::string& word) {
-    const size_t equals = word.find('=');
-    const std::string key = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
+// What a scene says of a run beside the options that every run has.
+std::string set_of_scene(TrainingSpec& spec, const std::string& key, const std::string& value) {
     double number = 0;
     const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     const bool is_number = error == std::errc{} && rest == value.data() + value.size() && std::isfinite(number);
@@ -39,54 +37,29 @@ std::string set_training(TrainingSpec& spec, const std::string& word) {
         into = static_cast<int64_t>(number);
         return {};
     };
-    const auto real = [&](double& into) -> std::string {
-        if (!is_number) return fmt::format("{} is a number", key);
-        into = number;
-        return {};
-    };
-    nn::TrainerOptions& options = spec.options;
-    if (value.empty()) return fmt::format("'{}' has no value: {}=...", key, key);
-    if (key == "name") return spec.name = value, "";
-    if (key == "data") return options.data = value, "";
-    if (key == "optimizer") return options.optimizer = value, "";
-    if (key == "schedule") return options.schedule = value, "";
-    if (key == "scale") return options.scale_rate = value, "";
-    if (key == "loss_scale") return real(options.loss_scale);
-    if (key == "dtype") {
-        const auto type = dtype_named(value);
-        if (!type || (*type != DType::f32 && *type != DType::f16 && *type != DType::bf16))
-            return "dtype is f32, f16 or bf16";
-        options.dtype = *type;
-        return "";
-    }
-    if (key == "batch") return whole(options.batch, 1, 4096);
-    if (key == "lr") return real(options.learning_rate);
-    if (key == "momentum") return real(options.momentum);
-    if (key == "weight_decay") return real(options.weight_decay);
-    if (key == "clip") return real(options.clip_norm);
-    if (key == "target") return real(spec.target);
     if (key == "steps") return whole(spec.steps, 1, most_training_steps);
-    if (key == "warm_up") return whole(options.warm_up, 0, most_training_steps);
     if (key == "test") return whole(spec.test, 1, 100'000);
-    int64_t other = 0;
-    if (key == "seed") {
-        const std::string wrong = whole(other, 0, 1e9);
-        options.seed = static_cast<uint64_t>(other);
-        return wrong;
+    if (key == "target") {
+        spec.target = number;
+        return is_number ? "" : "target is a number";
     }
-    if (key == "noise") {
-        const std::string wrong = whole(other, 0, 1);
-        options.noise_scale = other == 1;
-        return wrong;
-    }
-    if (key == "timed") {
-        const std::string wrong = whole(other, 0, 1);
-        spec.timed = other == 1;
-        return wrong;
-    }
-    const std::vector<std::string> keys = {
-        "name",    "data",  "batch", "lr",   "steps", "optimizer", "schedule", "momentum", "weight_decay", "clip",
-        "warm_up", "scale", "noise", "seed", "test",  "target",    "timed",    "dtype",    "loss_scale"};
+    int64_t timed = 0;
+    const std::string wrong = whole(timed, 0, 1);
+    spec.timed = timed == 1;
+    return wrong;
+}
+
+// One setting; a sentence where it is wrong.
+std::string set_training(TrainingSpec& spec, const std::string& word) {
+    const size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (value.empty()) return fmt::format("'{}' has no value: {}=...", key, key);
+    if (const nn::TrainingOption* row = nn::training_option_of_scene(key)) return set_in_scene(spec.options, *row, value);
+    if (key == "name") return spec.name = value, "";
+    std::vector<std::string> keys = {"name", "steps", "test", "target", "timed"};
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) return set_of_scene(spec, key, value);
+    for (const nn::TrainingOption& row : nn::training_options())
+        if (!row.in_scene.empty()) keys.emplace_back(row.in_scene);
     const std::string near = nearest_name(key, keys);
     return near.empty() ? fmt::format("unknown setting '{}'; there are {}", word, fmt::join(keys, ", "))
                         : fmt::format("unknown setting '{}', did you mean '{}='?", word, near);
