@@ -6,6 +6,7 @@
 
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/training/training_data.h"
+#include "core/nn/layers/optim.h"
 #include "core/nn/models/models.h"
 
 namespace lockstep::gui {
@@ -207,7 +208,8 @@ int Shell::setting_menu(Ui& ui) {
             }
             break;
         case Kind::optimizer:
-            for (const std::string_view name : {"", "sgd", "adam", "adamw", "lars", "larc", "novograd"}) {
+            for (size_t i = 0; i <= nn::optimizers().size(); ++i) {
+                const std::string_view name = i == 0 ? "" : nn::optimizers()[i - 1].name;
                 TrainingSetup setup = wanted;
                 setup.optimizer = name;
                 add(name.empty() ? "the model's own" : std::string(name),

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -21,8 +22,6 @@ using tensor::size_argument;
 using tensor::Tensor;
 
 namespace {
-const Rule rules[] = {SGD{}, Adam{}, AdamW{}, LARS{}, LARC{}, NovoGrad{}};
-
 OptimizerSettings settings_of(const Rule& rule) {
     OptimizerSettings s = {};
     s.power1 = s.power2 = s.loss_scale = s.factor = 1;
@@ -40,7 +39,7 @@ OptimizerSettings settings_of(const Rule& rule) {
 }
 
 bool has_layer_rate(const Rule& rule) {
-    return std::holds_alternative<LARS>(rule) || std::holds_alternative<LARC>(rule);
+    return row_of(rule).norms == OptimizerRow::Norms::weight_too;
 }
 
 int64_t parts_of(int64_t count) {
@@ -57,19 +56,38 @@ Launch square_sum(const Tensor& x, const Tensor& sums, int64_t first) {
 }
 }  // namespace
 
+std::span<const OptimizerRow> optimizers() {
+    using Second = OptimizerRow::Second;
+    using Norms = OptimizerRow::Norms;
+    static const OptimizerRow table[] = {
+        {"sgd", SGD{}, "momentum_buffer"},
+        {"adam", Adam{}, "exp_avg", Second::element},
+        {"adamw", AdamW{}, "exp_avg", Second::element},
+        {"lars", LARS{}, "momentum_buffer", Second::none, Norms::weight_too},
+        {"larc", LARC{}, "momentum_buffer", Second::none, Norms::weight_too},
+        {"novograd", NovoGrad{}, "exp_avg", Second::layer, Norms::gradient},
+    };
+    return table;
+}
+
+const OptimizerRow& row_of(const Rule& rule) {
+    const auto rows = optimizers();
+    return *std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.rule.index() == rule.index(); });
+}
+
 std::string_view name_of(const Rule& rule) {
-    constexpr std::string_view names[] = {"sgd", "adam", "adamw", "lars", "larc", "novograd"};
-    return names[rule.index()];
+    return row_of(rule).name;
 }
 
 Rule rule_named(const std::string& name, double lr) {
     std::vector<std::string> known;
-    for (Rule rule : rules) {
-        if (name == name_of(rule)) {
+    for (const OptimizerRow& row : optimizers()) {
+        if (name == row.name) {
+            Rule rule = row.rule;
             std::visit([&](auto& r) { r.lr = lr; }, rule);
             return rule;
         }
-        known.emplace_back(name_of(rule));
+        known.emplace_back(row.name);
     }
     const std::string nearest = nearest_name(name, known);
     throw Failure(nearest.empty() ? fmt::format("unknown optimizer '{}'; known: {}", name, fmt::join(known, ", "))
@@ -99,12 +117,10 @@ Optimizer::Optimizer(tensor::Heap& heap, const Rule& rule, std::vector<Parameter
         parts += parts_of(value.count());
         most = std::max(most, parts_of(value.count()));
         Slot& slot = slots_.emplace_back();
-        const bool adam = std::holds_alternative<Adam>(rule_) || std::holds_alternative<AdamW>(rule_);
-        const bool novograd = std::holds_alternative<NovoGrad>(rule_);
-        if (adam || novograd || s.momentum != 0 || has_layer_rate(rule_))
-            slot.first = zeros(*parameter, value.shape, adam || novograd ? "exp_avg" : "momentum_buffer", dtype_);
-        if (adam) slot.second = zeros(*parameter, value.shape, "exp_avg_sq", dtype_);
-        if (novograd) slot.second = zeros(*parameter, {2}, "exp_avg_sq", DType::f64);
+        const OptimizerRow& row = row_of(rule_);
+        if (!moments().empty()) slot.first = zeros(*parameter, value.shape, row.first_moment, dtype_);
+        if (row.second == OptimizerRow::Second::element) slot.second = zeros(*parameter, value.shape, "exp_avg_sq", dtype_);
+        if (row.second == OptimizerRow::Second::layer) slot.second = zeros(*parameter, {2}, "exp_avg_sq", DType::f64);
     }
     gradients_.resize(parameters_.size());
     places_.resize(parameters_.size());
@@ -137,6 +153,18 @@ bool Optimizer::plain() const {
     return sgd && sgd->momentum == 0 && sgd->weight_decay == 0 && clipping_.max_norm == 0 && !scaling_;
 }
 
+bool Optimizer::takes_norms() const {
+    return clipping_.max_norm > 0 || scaling_ || row_of(rule_).norms != OptimizerRow::Norms::none;
+}
+
+std::vector<std::string_view> Optimizer::moments() const {
+    const OptimizerRow& row = row_of(rule_);
+    const SGD* sgd = std::get_if<SGD>(&rule_);
+    if (sgd && sgd->momentum == 0) return {};
+    if (row.second == OptimizerRow::Second::none) return {row.first_moment};
+    return {row.first_moment, "exp_avg_sq"};
+}
+
 void Optimizer::send_lr() {
     if (plain() || sent_lr_ == lr_) return;
     heap_.device().copy_in({settings_.pointer().address + offsetof(OptimizerSettings, lr)}, &lr_, sizeof lr_);
@@ -153,7 +181,7 @@ Tensor Optimizer::seed(tensor::Tape& tape) {
 void Optimizer::take_norms(tensor::Tape& tape) {
     const bool clips = clipping_.max_norm > 0 || scaling_;
     parts_ = 0;
-    if (!clips && !has_layer_rate(rule_) && !std::holds_alternative<NovoGrad>(rule_)) return;
+    if (!takes_norms()) return;
     for (size_t i = 0; i < gradients_.size(); ++i) {
         if (!gradients_[i]) continue;
         places_[i] = parts_;
@@ -200,7 +228,7 @@ void Optimizer::update(tensor::Tape& tape, size_t i) {
             tape.launch(square_sum(w, weight_squares_, 0), {parameter.name, "norm"}, "update", dtype_);
             arguments.push_back(weight_squares_.pointer());
         }
-        if (has_layer_rate(rule_) || kernel == "novograd") arguments.push_back(squares);
+        if (row_of(rule_).norms != OptimizerRow::Norms::none) arguments.push_back(squares);
         arguments.push_back(settings_.pointer());
     }
     arguments.push_back(count);
@@ -248,24 +276,20 @@ void Optimizer::restored() {
 std::vector<NamedTensor> Optimizer::state() const {
     std::vector<NamedTensor> all;
     if (settings_) all.push_back({"optimizer.settings", settings_});
-    const bool moments = std::holds_alternative<Adam>(rule_) || std::holds_alternative<AdamW>(rule_) ||
-                         std::holds_alternative<NovoGrad>(rule_);
     for (size_t i = 0; i < parameters_.size(); ++i) {
         const auto named = [&](std::string_view what) { return fmt::format("optimizer.{}.{}", parameters_[i]->name, what); };
-        if (slots_[i].first) all.push_back({named(moments ? "exp_avg" : "momentum_buffer"), slots_[i].first});
+        if (slots_[i].first) all.push_back({named(row_of(rule_).first_moment), slots_[i].first});
         if (slots_[i].second) all.push_back({named("exp_avg_sq"), slots_[i].second});
     }
     return all;
 }
 
 double Optimizer::bytes_per_step() const {
-    const bool norms =
-        clipping_.max_norm > 0 || scaling_ || has_layer_rate(rule_) || std::holds_alternative<NovoGrad>(rule_);
     double bytes = 0;
     for (size_t i = 0; i < parameters_.size(); ++i) {
         if (!parameters_[i]->trainable) continue;
         double elements = 3;  // weight read and written, gradient read
-        if (norms) elements += 1;
+        if (takes_norms()) elements += 1;
         if (has_layer_rate(rule_)) elements += 1;
         if (clipping_.max_value > 0) elements += 2;
         bytes += elements * double(parameters_[i]->value.bytes());

@@ -44,7 +44,17 @@ struct NovoGrad {  // Ginsburg et al. 2019
 };
 using Rule = std::variant<SGD, Adam, AdamW, LARS, LARC, NovoGrad>;
 
-std::string_view name_of(const Rule& rule);           // "adamw"
+struct OptimizerRow {               // all that Optimizer knows of a rule, beside its numbers
+    std::string_view name;          // "adamw"; its kernel's too
+    Rule rule;                      // with its defaults
+    std::string_view first_moment;  // as PyTorch calls it: "exp_avg", "momentum_buffer"; SGD has it with momentum alone
+    // "exp_avg_sq": of each element, or one number a layer, in f64.
+    enum class Second : uint8_t { none, element, layer } second = Second::none;
+    enum class Norms : uint8_t { none, gradient, weight_too } norms = Norms::none;  // of whole layers, that the kernel takes
+};
+std::span<const OptimizerRow> optimizers();
+const OptimizerRow& row_of(const Rule& rule);
+std::string_view name_of(const Rule& rule);
 Rule rule_named(const std::string& name, double lr);  // with its defaults; throws Failure with the nearest name
 
 struct Clipping {          // 0: none
@@ -79,7 +89,8 @@ class Optimizer {
 
     // Derived: bytes that a step's launches move, each buffer once a kernel: gradients, weights, moments, norms.
     double bytes_per_step() const;
-    int64_t state_bytes() const;  // of moments, kept from step to step
+    int64_t state_bytes() const;                    // of moments, kept from step to step
+    std::vector<std::string_view> moments() const;  // that every parameter has: {"exp_avg", "exp_avg_sq"}
 
     // For checkpoints, all that a step leaves behind: "optimizer.fc1.weight.exp_avg", "optimizer.settings".
     std::vector<NamedTensor> state() const;
@@ -98,6 +109,7 @@ class Optimizer {
     };
     OptimizerSettings begin() const;  // before the first step
     bool plain() const;               // w -= lr g: the kernel that takes the rate as an argument
+    bool takes_norms() const;         // of gradients
     void take_norms(tensor::Tape& tape);
     void update(tensor::Tape& tape, size_t parameter);
 

@@ -101,8 +101,7 @@ std::vector<RankPiece> RankTrainer::pieces() {
         return {};
     };
     std::vector<std::string> kinds = {""};
-    for (const char* what : {"exp_avg", "exp_avg_sq", "momentum_buffer"})
-        if (kind_is_kept(what)) kinds.emplace_back(what);
+    for (const std::string_view what : l.optimizer->moments()) kinds.emplace_back(what);
     for (const Bucket& bucket : buckets_->all())
         for (const std::string& kind : kinds) {
             if (options_.plan.zero == 0) {
@@ -160,26 +159,16 @@ std::vector<RankPiece> RankTrainer::pieces() {
     return all;
 }
 
-bool RankTrainer::kind_is_kept(std::string_view what) const {
-    const nn::Rule& rule = learning_->optimizer->rule();
-    const bool adam = std::holds_alternative<nn::Adam>(rule) || std::holds_alternative<nn::AdamW>(rule);
-    const bool novograd = std::holds_alternative<nn::NovoGrad>(rule);
-    if (what == "exp_avg" || what == "exp_avg_sq") return adam || novograd;
-    const nn::SGD* sgd = std::get_if<nn::SGD>(&rule);
-    return !adam && !novograd && (!sgd || sgd->momentum != 0);
-}
-
 void RankTrainer::restore(const nn::NamedArrays& whole, int64_t next_step) {
     Learning& l = *learning_;
     const bool own_copies = l.half_weights || host_heap_.has_value();
     tensor::Heap& of_optimizer = host_heap_ ? *host_heap_ : heap_;
     std::vector<std::string> kinds = {""};
-    for (const char* what : {"exp_avg", "exp_avg_sq", "momentum_buffer"})
-        if (kind_is_kept(what)) kinds.emplace_back(what);
+    for (const std::string_view what : l.optimizer->moments()) kinds.emplace_back(what);
     const auto name_of_kind = [](const nn::Parameter& parameter, const std::string& kind) {
         return kind.empty() ? parameter.name : fmt::format("optimizer.{}.{}", parameter.name, kind);
     };
-    const bool layers = std::holds_alternative<nn::NovoGrad>(l.optimizer->rule());
+    const bool layers = row_of(l.optimizer->rule()).second == nn::OptimizerRow::Second::layer;
     for (const ShardedParameter& shard : model_->shards)
         for (const std::string& kind : kinds) {
             const std::string name = name_of_kind(*shard.parameter, kind);

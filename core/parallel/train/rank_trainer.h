@@ -65,7 +65,6 @@ class RankTrainer {
     double loss_over_all(double own);
     // Of two ranks with the same stage the first one's counts; of one alone always.
     bool first_copy(int stage) const { return schedule_.rank_of(stage, 0) == rank_.along("pp"); }
-    bool kind_is_kept(std::string_view what) const;  // of moments: "exp_avg"
 
     ParallelOptions options_;
     const Examples& examples_;

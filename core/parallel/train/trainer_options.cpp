@@ -57,10 +57,10 @@ void check_parallel_options(const ParallelOptions& options, const ModelShape& sh
         throw Failure(fmt::format("top-k keeps a share of {}: more than 0, 1 at most", plan.keep));
     if (plan.compression == Compression::power_sgd && plan.rank < 1)
         throw Failure(fmt::format("PowerSGD's rank of {} is impossible: 1 or more", plan.rank));
-    const std::string_view rule = name_of(nn::rule_of(training));
-    if ((rule == "lars" || rule == "larc" || rule == "novograd") && (plan.zero > 0 || plan.tp > 1))
+    const nn::OptimizerRow& rule = row_of(nn::rule_of(training));
+    if (rule.norms != nn::OptimizerRow::Norms::none && (plan.zero > 0 || plan.tp > 1))
         throw Failure(
-            fmt::format("{} takes the norm of whole layers, which --zero and --tp cut: sgd, adam and adamw go", rule));
+            fmt::format("{} takes the norm of whole layers, which --zero and --tp cut: sgd, adam and adamw go", rule.name));
     if (plan.sync_batch_norm && shape.name != "resnet8")
         throw Failure(fmt::format("--sync-batch-norm works on batch norm, and {} has none: resnet8 has", shape.name));
     if (!options.batches_of_worker.empty()) {
