@@ -10,9 +10,8 @@
 
 namespace lockstep::parallel {
 
-using P = ParallelPlan;
-
 std::span<const PlanOption> plan_options() {
+    using P = ParallelPlan;
     constexpr double any = 1e300;
     static const PlanOption table[] = {
         {"dp", "dp", &P::dp, "ranks that each take a part of the batch", 1, any},

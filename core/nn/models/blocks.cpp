@@ -5,11 +5,9 @@
 
 namespace lockstep::nn {
 
-using Kind = ModelShape::Kind;
-
 static ModelShape llama3_shape(const char* name, int64_t layers, int64_t width, int64_t heads, int64_t ffn) {
     return {.name = name,  // Llama 3 herd of models, table 3: 8 heads of keys, 128,256 tokens, sequences of 8,192
-            .kind = Kind::llama,
+            .kind = ModelShape::Kind::llama,
             .layers = layers,
             .width = width,
             .heads = heads,
@@ -22,15 +20,15 @@ static ModelShape llama3_shape(const char* name, int64_t layers, int64_t width, 
 
 std::span<const ModelShape> model_shapes() {
     static const std::vector<ModelShape> table = {
-        {.name = "gpt", .kind = Kind::gpt, .kv_heads = 4, .ffn = 512, .tied_head = true},
-        {.name = "llama", .kind = Kind::llama, .kv_heads = 2, .ffn = 352},
+        {.name = "gpt", .kind = ModelShape::Kind::gpt, .kv_heads = 4, .ffn = 512, .tied_head = true},
+        {.name = "llama", .kind = ModelShape::Kind::llama, .kv_heads = 2, .ffn = 352},
         llama3_shape("llama3-8b", 32, 4096, 32, 14336),
         llama3_shape("llama3-70b", 80, 8192, 64, 28672),
         llama3_shape("llama3-405b", 126, 16384, 128, 53248),
-        {.name = "mlp", .kind = Kind::perceptron, .widths = {784, 128, 10}},
-        {.name = "mlp512", .kind = Kind::perceptron, .widths = {784, 512, 512, 10}},
-        {.name = "lenet5", .kind = Kind::convolutional, .picture = {1, 32, 32}},
-        {.name = "resnet8", .kind = Kind::convolutional, .picture = {1, 28, 28}, .any_picture = true},
+        {.name = "mlp", .kind = ModelShape::Kind::perceptron, .widths = {784, 128, 10}},
+        {.name = "mlp512", .kind = ModelShape::Kind::perceptron, .widths = {784, 512, 512, 10}},
+        {.name = "lenet5", .kind = ModelShape::Kind::convolutional, .picture = {1, 32, 32}},
+        {.name = "resnet8", .kind = ModelShape::Kind::convolutional, .picture = {1, 28, 28}, .any_picture = true},
     };
     return table;
 }
@@ -44,7 +42,7 @@ const ModelShape* find_shape(std::string_view name) {
 ModelShape megatron_shape(const std::string& name, int64_t layers, int64_t width, int64_t heads, int64_t vocabulary,
                           int64_t context) {
     return {.name = name,
-            .kind = Kind::gpt,
+            .kind = ModelShape::Kind::gpt,
             .layers = layers,
             .width = width,
             .heads = heads,
@@ -58,9 +56,9 @@ ModelShape megatron_shape(const std::string& name, int64_t layers, int64_t width
 
 Model::Model(Build& build, const ModelShape& what)
     : shape(what),
-      blocks(what.decodes()                  ? transformer_blocks(build, what)
-             : what.kind == Kind::perceptron ? perceptron_blocks(build, what)
-                                             : convolutional_blocks(build, what)) {}
+      blocks(what.decodes()                              ? transformer_blocks(build, what)
+             : what.kind == ModelShape::Kind::perceptron ? perceptron_blocks(build, what)
+                                                         : convolutional_blocks(build, what)) {}
 
 tensor::Variable Model::operator()(Pass& pass, tensor::Variable x) const {
     for (const Block& block : blocks) x = block.forward(pass, x);

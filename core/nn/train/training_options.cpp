@@ -14,13 +14,12 @@
 
 namespace lockstep::nn {
 
-using T = TrainerOptions;
-
 std::span<const TrainingOption> training_options() {
     std::string names;
     for (const OptimizerRow& row : optimizers())
         names += fmt::format("{}{}", names.empty() ? "" : &row == &optimizers().back() ? " or " : ", ", row.name);
     static const std::string optimizers_text = names + "; the model's own unless said";
+    using T = TrainerOptions;
     static const TrainingOption table[] = {
         {.name = "data",
          .in_scene = "data",
