@@ -52,7 +52,7 @@ TEST_CASE("A scene's option that cannot be says what it would have to be") {
     CHECK(set_in_scene(options, row_named("batch"), "0") == "batch is a whole number from 1 to 4096");
     CHECK(set_in_scene(options, row_named("batch"), "1.5") == "batch is a whole number from 1 to 4096");
     CHECK(set_in_scene(options, row_named("momentum"), "2") == "momentum is a number from 0 to 1");
-    CHECK(set_in_scene(options, row_named("lr"), "nan") == "lr is a number");
+    CHECK(set_in_scene(options, row_named("lr"), "nan") == "lr is a number from 0");
     CHECK(set_in_scene(options, row_named("dtype"), "u8") == "dtype is one of f32, f64, f16 and bf16");
     CHECK(set_in_scene(options, row_named("noise-scale"), "2") == "noise is a whole number from 0 to 1");
     CHECK(options.batch == TrainerOptions().batch);

@@ -96,7 +96,7 @@ std::span<const TrainingOption> training_options() {
          .summary = "that the schedule is laid out for; as many as --steps unless said",
          .least = 1,
          .kept = true},
-        {.name = "lr", .in_scene = "lr", .field = &T::learning_rate, .summary = "learning rate", .kept = true},
+        {.name = "lr", .in_scene = "lr", .field = &T::learning_rate, .summary = "learning rate", .least = 0, .kept = true},
         {.name = "dtype",
          .in_scene = "dtype",
          .field = &T::dtype,

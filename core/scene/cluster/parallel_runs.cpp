@@ -24,6 +24,7 @@
 #include "core/comm/network/network.h"
 #include "core/nn/data/sampler.h"
 #include "core/nn/models/models.h"
+#include "core/nn/train/training_options.h"
 #include "core/parallel/train/trainer.h"
 #include "core/scene/cluster/parallel_scene.h"
 
@@ -35,7 +36,8 @@ using parallel::ParallelOptions;
 using parallel::ParallelStepRecord;
 
 constexpr double most_parallel_work = 2e10;
-constexpr int64_t most_parallel_ranks = 16, most_parallel_steps = 200, most_parallel_parameters = 500'000;
+constexpr int64_t most_parallel_batch = 512, most_parallel_ranks = 16, most_parallel_steps = 200,
+                  most_parallel_parameters = 500'000;
 
 std::vector<int64_t> counts_of(const std::string& key, const std::string& text, int64_t most) {
     std::vector<int64_t> counts;
@@ -332,21 +334,25 @@ void put_waits(const std::string& problem, std::map<std::string, double>& f) {
     f["deadlock"] = waiting > 0;
 }
 
-ParallelOptions options_of_row(ParallelText& row, uint64_t seed) {
+ParallelOptions options_of_row(ParallelText& row, uint64_t scene_seed) {
     ParallelOptions options;
     options.plan = parallel_plan_of(row, most_parallel_ranks);
     nn::TrainerOptions& training = options.training;
     training.model = row.head;
     const nn::ModelRow& model = nn::model_named(row.head);
-    training.batch = row.whole("batch", model.batch, 1, 512);
-    training.learning_rate = row.real("lr", model.learning_rate, 0, 1e6);
-    training.optimizer = row.word("optimizer", "");
-    if (row.settings.count("momentum")) training.momentum = row.real("momentum", 0, 0, 1);
+    training.batch = model.batch;
+    training.learning_rate = model.learning_rate;
     training.schedule = "constant";
-    const std::string type = row.word("dtype", "f32");
-    if (type != "f32" && type != "f64") throw Failure(fmt::format("dtype is f32 or f64, not '{}'", type));
-    training.dtype = type == "f64" ? DType::f64 : DType::f32;
-    training.seed = static_cast<uint64_t>(row.whole("seed", static_cast<int64_t>(seed), 0, 1'000'000'000));
+    training.seed = scene_seed;
+    for (const char* key : {"batch", "lr", "optimizer", "momentum", "dtype", "seed"})
+        if (const std::string text = row.word(key, ""); !text.empty()) {
+            const std::string wrong = set_in_scene(training, *nn::training_option_of_scene(key), text);
+            if (!wrong.empty()) throw Failure(wrong);
+        }
+    if (training.batch > most_parallel_batch)
+        throw Failure(fmt::format("batch is a whole number from 1 to {}", most_parallel_batch));
+    if (training.dtype != DType::f32 && training.dtype != DType::f64)
+        throw Failure(fmt::format("dtype is f32 or f64, not '{}'", name_of(training.dtype)));
     training.nan = nn::NanPolicy::warn;
     options.gpu = row.word("gpu", options.gpu);
     if (const std::string link = row.word("link", ""); !link.empty()) options.link = comm::link_named(link).link();
@@ -368,8 +374,8 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
     ModelShape shape;
     const bool own = shape_of_row(row, shape);
     if (nn::parameters_of(shape) > most_parallel_parameters)
-        throw Failure(fmt::format("{} has {} parameters: at most {} train in a scene", row.head,
-                                  nn::parameters_of(shape), most_parallel_parameters));
+        throw Failure(fmt::format("{} has {} parameters: at most {} train in a scene", row.head, nn::parameters_of(shape),
+                                  most_parallel_parameters));
     int64_t epochs = 1;
     const Feed feed = feed_of_row(row, options, epochs);
     if (feed.records > 0 && !own)
