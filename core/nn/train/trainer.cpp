@@ -111,28 +111,62 @@ StepRecord Trainer::step() {
     return record;
 }
 
+// What is known before the first launch; the batch is in its place then.
+void Trainer::State::begin(StepRecord& record) {
+    begin_again(record);
+    record.step = next;
+    record.learning_rate = rate_at(options, next);
+    record.device = device->name();
+    record.model = task->model;
+    record.batch = options.batch;
+    record.mode = name_of(options.mode);
+    record.batches_ahead = -1, record.loader_waited = 0;
+    record.image_rows = task->rows;
+    record.image_columns = task->columns;
+    tape.clear();
+    heap.recycle();
+    load_batch();
+    if (!loader) return;
+    const LoaderProgress loaded = loader->progress();
+    record.batches_ahead = static_cast<int64_t>(loaded.made - loaded.taken);
+    record.loader_waited = loaded.waited_seconds;
+}
+
+Trainer::State::Learnt Trainer::State::learn(StepRecord& record) {
+    Learnt learnt{.pass = {.tape = tape, .training = true, .random = {options.seed, random_base()}, .step = next}};
+    Pass& pass = learnt.pass;
+    for (size_t turn = 0; turn < players.size(); ++turn) {
+        if (turn > 0) pass.renumber();
+        if (turn > 0 && options.keep_graph) learnt.earlier.push_back(gradients_of_turn(tape));
+        let_learn(turn);
+        for (size_t part = 0; part < parts.size(); ++part) {
+            pass.seen.clear();  // a part's backward frees what it went through
+            learnt.last_part = static_cast<int>(part == 0 ? 0 : tape.nodes().size());
+            learnt.made = task->forward(pass, parts[part], turn);
+            if (!task->update) learn_part(record, learnt.made, turn, part);
+        }
+        if (task->update) {
+            task->update(pass, learnt.made);
+            continue;
+        }
+        players[turn].optimizer.set_lr(record.learning_rate);
+        players[turn].optimizer.step(tape);
+    }
+    learnt.made.output.value = {};
+    return learnt;
+}
+
+void Trainer::State::note_cost(StepRecord& record) const {
+    const tensor::OpCost cost = tape.cost();
+    record.operations = cost.forward.operations + cost.backward.operations;
+    record.moved = cost.forward.bytes + cost.backward.bytes;
+    for (const Player& player : players) record.moved += player.optimizer.bytes_per_step();
+}
+
 void Trainer::step(StepRecord& record) {
     State& s = *state_;
     const auto started = std::chrono::steady_clock::now();
-    begin_again(record);
-    record.step = s.next;
-    record.learning_rate = rate_at(s.options, s.next);
-    record.device = s.device->name();
-    record.model = s.task->model;
-    record.batch = s.options.batch;
-    record.mode = name_of(s.options.mode);
-    record.batches_ahead = -1, record.loader_waited = 0;
-    record.image_rows = s.task->rows;
-    record.image_columns = s.task->columns;
-
-    s.tape.clear();
-    s.heap.recycle();
-    s.load_batch();
-    if (s.loader) {
-        const LoaderProgress loaded = s.loader->progress();
-        record.batches_ahead = static_cast<int64_t>(loaded.made - loaded.taken);
-        record.loader_waited = loaded.waited_seconds;
-    }
+    s.begin(record);
     std::vector<std::vector<float>> before;  // of the parameters, in order
     std::vector<Parameter*> parameters;
     if (s.options.keep_graph && s.options.keep_values) {
@@ -147,15 +181,13 @@ void Trainer::step(StepRecord& record) {
     s.device->on_copy = [&record](const device::CopyEvent& event) { record.copies.push_back(event); };
     auto* queue = s.options.keep_launches ? dynamic_cast<graph::Queue*>(s.device.get()) : nullptr;
     if (queue) queue->on_queue = [&record](const graph::QueueEvent& event) { record.queue.push_back(event); };
-    tensor::Tape& tape = s.tape;
-    int last_part = 0;      // its first node
-    const auto end = [&] {  // what every step says at its end
+    const auto end = [&](int last_part) {  // what every step says at its end
         record.launches.resize(hearing.heard);
         record.peak_bytes = s.heap.peak_bytes();
         record.device_bytes = s.heap.device_bytes();
         if (s.execution.traffic()) record.traffic = s.execution.traffic()->bytes;
         record.not_finite = s.watch.look(
-            {s.heap, tape, s.task->list, name_of(s.players[0].optimizer.rule()), s.next, record.loss, last_part});
+            {s.heap, s.tape, s.task->list, name_of(s.players[0].optimizer.rule()), s.next, record.loss, last_part});
     };
     const auto leave = [&] {
         if (s.options.keep_images && s.task->rows > 0) s.keep_pictures(record);
@@ -173,49 +205,25 @@ void Trainer::step(StepRecord& record) {
         s.note_scale(record);
         if (s.task->classifies) executor->values(1, s.logits);
         s.note(record, executor->scalar(0), s.logits, s.parts[0]);
-        end();
+        end(0);
         leave();
         return;
     }
-    if (s.parts.size() == 1) s.execution.begin(tape, inputs);
-    Pass pass{.tape = tape, .training = true, .random = {s.options.seed, s.random_base()}, .step = s.next};
-    Forward made;
-    std::vector<TurnGradients> earlier;
-    for (size_t turn = 0; turn < s.players.size(); ++turn) {
-        if (turn > 0) pass.renumber();
-        if (turn > 0 && s.options.keep_graph) earlier.push_back(gradients_of_turn(tape));
-        s.let_learn(turn);
-        for (size_t part = 0; part < s.parts.size(); ++part) {
-            pass.seen.clear();  // a part's backward frees what it went through
-            last_part = static_cast<int>(part == 0 ? 0 : tape.nodes().size());
-            made = s.task->forward(pass, s.parts[part], turn);
-            if (!s.task->update) s.learn_part(record, made, turn, part);
-        }
-        if (s.task->update) {
-            s.task->update(pass, made);
-            continue;
-        }
-        s.players[turn].optimizer.set_lr(record.learning_rate);
-        s.players[turn].optimizer.step(tape);
-    }
-    made.output.value = {};
+    if (s.parts.size() == 1) s.execution.begin(s.tape, inputs);
+    const State::Learnt learnt = s.learn(record);
+    const Forward& made = learnt.made;
     s.device->synchronize();
     record.issue_seconds = seconds_since(issued);
     s.device->on_copy = nullptr;
     s.execution.end(made.loss.node, s.task->classifies ? made.output.node : -1);
 
-    record.live_bytes = tape.live_bytes();
+    record.live_bytes = s.tape.live_bytes();
     s.note_scale(record);
-    if (s.options.keep_cost) {
-        const tensor::OpCost cost = tape.cost();
-        record.operations = cost.forward.operations + cost.backward.operations;
-        record.moved = cost.forward.bytes + cost.backward.bytes;
-        for (const State::Player& player : s.players) record.moved += player.optimizer.bytes_per_step();
-    }
+    if (s.options.keep_cost) s.note_cost(record);
     if (s.parts.size() == 1) s.note(record, made, s.parts[0]);
     if (s.options.noise_scale) record.noise_scale = s.noise.end();
-    end();
-    if (s.options.keep_graph) record.nodes = record_nodes(tape, made.loss.node, s.options.keep_values, earlier);
+    end(learnt.last_part);
+    if (s.options.keep_graph) record.nodes = record_nodes(s.tape, made.loss.node, s.options.keep_values, learnt.earlier);
     // What an update has changed since is shown as it was when it was read: before it in the player's own turn.
     for (GraphNode& node : record.nodes)
         for (size_t i = 0; i < before.size() && node.kind == GraphNode::Kind::parameter; ++i)

@@ -11,6 +11,7 @@
 #include "core/nn/layers/rules.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/finite.h"
+#include "core/nn/train/graph_record.h"
 #include "core/nn/train/noise_scale.h"
 #include "core/nn/train/trainer.h"
 
@@ -50,6 +51,16 @@ struct Trainer::State {
     std::unique_ptr<Evaluator> evaluator;
 
     explicit State(TrainerOptions o);
+
+    void begin(StepRecord& record);
+    struct Learnt {
+        Pass pass;  // keeps rounded parameters until the record is made
+        Forward made = {};
+        int last_part = 0;                        // the first node of the batch's last part
+        std::vector<TurnGradients> earlier = {};  // of the turns before the last, with keep_graph
+    };
+    Learnt learn(StepRecord& record);  // forward, backward and update of every turn
+    void note_cost(StepRecord& record) const;
 
     // What is new in this step, for recording and replay.
     const graph::StepInputs& inputs(double rate);

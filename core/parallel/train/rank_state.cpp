@@ -79,156 +79,178 @@ std::vector<ParameterHolding> RankTrainer::holdings() const {
     return all;
 }
 
-// Flat values of every bucket under the name that a checkpoint gives them behind the parameter's: "" the weights themselves,
-// "exp_avg", ... With zero 0 a parameter's tensor is as it is.
+namespace {
+// What a checkpoint has of every parameter: "" its weights, and the optimizer's moments.
+std::vector<std::string> kinds_of(const nn::Optimizer& optimizer) {
+    std::vector<std::string> kinds = {""};
+    for (const std::string_view what : optimizer.moments()) kinds.emplace_back(what);
+    return kinds;
+}
+
+std::string name_of_kind(const std::string& parameter, const std::string& kind) {
+    return kind.empty() ? parameter : fmt::format("optimizer.{}.{}", parameter, kind);
+}
+
+Tensor tensor_named(const std::vector<nn::NamedTensor>& state, const std::string& name) {
+    for (const nn::NamedTensor& row : state)
+        if (row.name == name) return row.tensor;
+    return {};
+}
+
+Array array_from(device::Device& device, const Tensor& value) {
+    Array array{value.dtype, value.shape, std::vector<std::byte>(static_cast<size_t>(value.bytes()))};
+    device.copy_out(array.bytes.data(), value.pointer(), array.bytes.size());
+    return array;
+}
+
+RankPiece piece_of(const ShardedParameter& shard, const std::string& name, Array array) {
+    return {name, shard.full, shard.axis, shard.axis < 0 ? 1 : shard.parts, shard.part, std::move(array)};
+}
+
+void put(tensor::Heap& heap, const Tensor& to, const std::byte* from) {
+    if (to) heap.device().copy_in(to.pointer(), from, static_cast<size_t>(to.bytes()));
+}
+}  // namespace
+
+bool RankTrainer::keeps_copies() const {
+    return learning_->half_weights || host_heap_.has_value();
+}
+
+// With zero 0 a parameter's tensor is as it is.
+void RankTrainer::add_whole_pieces(std::vector<RankPiece>& all, const Bucket& bucket, const std::string& kind) {
+    const Learning& l = *learning_;
+    const std::vector<nn::NamedTensor> state = l.optimizer->state();
+    const bool weights = kind.empty() && !keeps_copies();
+    for (const BucketSlot& slot : bucket.slots) {
+        const ShardedParameter& shard = model_->shards[slot.parameter];
+        const nn::Parameter& parameter = *shard.parameter;
+        const std::string name = name_of_kind(parameter.name, kind);
+        Tensor value = kind.empty() ? parameter.value : tensor_named(state, name);
+        if (kind.empty() && keeps_copies())
+            for (const nn::Parameter& own : l.own)
+                if (own.name == parameter.name) value = own.value;
+        if (!value) continue;
+        Array array = array_from(weights || !host_ ? *device_ : *host_, value);
+        if (!is_first_replica() || !bucket.counts) continue;
+        if (value.count() == slot.count)
+            all.push_back(piece_of(shard, name, std::move(array)));
+        else  // a layer's one number
+            all.push_back({name, value.shape, -1, 1, 0, std::move(array)});
+    }
+}
+
+// What the workers have pieces of, put together.
+void RankTrainer::add_cut_pieces(std::vector<RankPiece>& all, const Bucket& bucket, const std::string& kind) {
+    const Learning& l = *learning_;
+    const bool weights = kind.empty() && !keeps_copies();
+    Tensor own;
+    if (bucket.piece.count > 0)
+        own = !kind.empty()    ? tensor_named(l.optimizer->state(), name_of_kind(bucket.name, kind))
+              : keeps_copies() ? l.own[l.at(buckets_->all(), bucket)].value
+                               : bucket.own_weights();
+    const DType type = weights ? bucket.dtype : l.type;
+    const std::vector<std::byte> flat = buckets_->whole_of(bucket, own, type, weights || !host_ ? *device_ : *host_);
+    if (!is_first_replica() || !bucket.counts) return;
+    for (const BucketSlot& slot : bucket.slots) {
+        const ShardedParameter& shard = model_->shards[slot.parameter];
+        const std::byte* from = flat.data() + static_cast<size_t>(slot.offset) * size_of(type);
+        all.push_back(piece_of(shard, name_of_kind(shard.parameter->name, kind),
+                               array_of_bytes(type, shard.parameter->value.shape, from)));
+    }
+}
+
+bool RankTrainer::is_of_second_copy(std::string_view name) const {
+    for (size_t run = 0; run < held_stages_.size(); ++run)
+        for (int block = held_[run].first; block < held_[run].last; ++block)
+            for (const std::string& prefix : model_->blocks[static_cast<size_t>(block)].prefixes)
+                if (name.starts_with(prefix)) return !first_copy(held_stages_[run]);
+    return false;
+}
+
 std::vector<RankPiece> RankTrainer::pieces() {
     std::vector<RankPiece> all;
-    Learning& l = *learning_;
-    const bool first = !replicas_ || replicas_->rank() == 0;
-    device::Device& of_optimizer = host_ ? *host_ : *device_;
-    const bool own_copies = l.half_weights || host_heap_.has_value();
     const Purposeful purpose(log_, "checkpoint");
-    const auto add = [&](const Bucket& bucket, const BucketSlot& slot, const std::string& name, Array array) {
-        const ShardedParameter& shard = model_->shards[slot.parameter];
-        if (!first || !bucket.counts) return;
-        all.push_back({name, shard.full, shard.axis, shard.axis < 0 ? 1 : shard.parts, shard.part, std::move(array)});
-    };
-    const std::vector<nn::NamedTensor> state = l.optimizer->state();
-    const auto state_of = [&](const std::string& parameter, std::string_view what) -> Tensor {
-        const std::string name = fmt::format("optimizer.{}.{}", parameter, what);
-        for (const nn::NamedTensor& row : state)
-            if (row.name == name) return row.tensor;
-        return {};
-    };
-    std::vector<std::string> kinds = {""};
-    for (const std::string_view what : l.optimizer->moments()) kinds.emplace_back(what);
     for (const Bucket& bucket : buckets_->all())
-        for (const std::string& kind : kinds) {
-            if (options_.plan.zero == 0) {
-                for (const BucketSlot& slot : bucket.slots) {
-                    const nn::Parameter& parameter = *model_->shards[slot.parameter].parameter;
-                    Tensor value = kind.empty() ? parameter.value : state_of(parameter.name, kind);
-                    if (kind.empty() && own_copies)
-                        for (const nn::Parameter& own : l.own)
-                            if (own.name == parameter.name) value = own.value;
-                    if (!value) continue;
-                    const bool weights = kind.empty() && !own_copies;
-                    Array array{value.dtype, value.shape, std::vector<std::byte>(static_cast<size_t>(value.bytes()))};
-                    (weights ? *device_ : of_optimizer).copy_out(array.bytes.data(), value.pointer(), array.bytes.size());
-                    const std::string name =
-                        kind.empty() ? parameter.name : fmt::format("optimizer.{}.{}", parameter.name, kind);
-                    if (value.count() == slot.count)
-                        add(bucket, slot, name, std::move(array));
-                    else if (first && bucket.counts)  // a layer's one number
-                        all.push_back({name, value.shape, -1, 1, 0, std::move(array)});
-                }
-                continue;
-            }
-            Tensor own;
-            if (bucket.piece.count > 0)
-                own = !kind.empty() ? state_of(bucket.name, kind)
-                      : own_copies  ? l.own[l.at(buckets_->all(), bucket)].value
-                                    : bucket.own_weights();
-            const bool weights = kind.empty() && !own_copies;
-            const DType type = weights ? bucket.dtype : l.type;
-            const std::vector<std::byte> flat = buckets_->whole_of(bucket, own, type, weights ? *device_ : of_optimizer);
-            for (const BucketSlot& slot : bucket.slots) {
-                const nn::Parameter& parameter = *model_->shards[slot.parameter].parameter;
-                add(bucket, slot, kind.empty() ? parameter.name : fmt::format("optimizer.{}.{}", parameter.name, kind),
-                    array_of_bytes(type, parameter.value.shape,
-                                   flat.data() + static_cast<size_t>(slot.offset) * size_of(type)));
-            }
-        }
-    if (rank_.world.rank() == 0 && !state.empty() && state.front().name == "optimizer.settings") {
-        const Tensor& settings = state.front().tensor;
-        Array array{settings.dtype, settings.shape, std::vector<std::byte>(static_cast<size_t>(settings.bytes()))};
-        of_optimizer.copy_out(array.bytes.data(), settings.pointer(), array.bytes.size());
-        all.push_back({"optimizer.settings", array.shape, -1, 1, 0, array});
-    }
-    const auto of_second_copy = [&](const std::string& name) {
-        for (size_t run = 0; run < held_stages_.size(); ++run)
-            for (int block = held_[run].first; block < held_[run].last; ++block)
-                for (const std::string& prefix : model_->blocks[static_cast<size_t>(block)].prefixes)
-                    if (name.starts_with(prefix)) return !first_copy(held_stages_[run]);
-        return false;
-    };
-    if (first && rank_.along("tp") == 0)
+        for (const std::string& kind : kinds_of(*learning_->optimizer))
+            if (options_.plan.zero == 0)
+                add_whole_pieces(all, bucket, kind);
+            else
+                add_cut_pieces(all, bucket, kind);
+    const Tensor settings = tensor_named(learning_->optimizer->state(), "optimizer.settings");
+    if (rank_.world.rank() == 0 && settings)
+        all.push_back({"optimizer.settings", settings.shape, -1, 1, 0, array_from(host_ ? *host_ : *device_, settings)});
+    if (is_first_replica() && rank_.along("tp") == 0)
         for (const nn::Buffer& buffer : model_->list.buffers())
-            if (!of_second_copy(buffer.name))
+            if (!is_of_second_copy(buffer.name))
                 all.push_back({buffer.name, buffer.value.shape, -1, 1, 0, nn::array_of(heap_, buffer.value)});
     return all;
 }
 
-void RankTrainer::restore(const nn::NamedArrays& whole, int64_t next_step) {
-    Learning& l = *learning_;
-    const bool own_copies = l.half_weights || host_heap_.has_value();
-    tensor::Heap& of_optimizer = host_heap_ ? *host_heap_ : heap_;
-    std::vector<std::string> kinds = {""};
-    for (const std::string_view what : l.optimizer->moments()) kinds.emplace_back(what);
-    const auto name_of_kind = [](const nn::Parameter& parameter, const std::string& kind) {
-        return kind.empty() ? parameter.name : fmt::format("optimizer.{}.{}", parameter.name, kind);
-    };
+void RankTrainer::check_whole(const nn::NamedArrays& whole) const {
+    const Learning& l = *learning_;
     const bool layers = row_of(l.optimizer->rule()).second == nn::OptimizerRow::Second::layer;
     for (const ShardedParameter& shard : model_->shards)
-        for (const std::string& kind : kinds) {
-            const std::string name = name_of_kind(*shard.parameter, kind);
+        for (const std::string& kind : kinds_of(*l.optimizer)) {
+            const std::string name = name_of_kind(shard.parameter->name, kind);
             const Array* array = nn::find(whole, name);
             if (!array) throw Failure(fmt::format("the checkpoint has no {}", name));
-            if (array->dtype != l.type && !(layers && kind == "exp_avg_sq"))
+            if (layers && kind == "exp_avg_sq") continue;
+            if (array->dtype != l.type)
                 throw Failure(
                     fmt::format("{} is {} in the checkpoint, not {}", name, name_of(array->dtype), name_of(l.type)));
-            if (array->shape != std::vector<int64_t>(shard.full) && !(layers && kind == "exp_avg_sq"))
+            if (array->shape != std::vector<int64_t>(shard.full))
                 throw Failure(fmt::format("{} is {} in the checkpoint, not {}", name, tensor::text_of(array->shape),
                                           tensor::text_of(shard.full)));
         }
+}
+
+// A bucket's weights, where the optimizer has them and where blocks see them.
+void RankTrainer::restore_weights(const Bucket& bucket, const std::vector<std::byte>& flat) {
+    const Learning& l = *learning_;
+    const auto at = [](const std::vector<std::byte>& values, int64_t element, DType type) {
+        return values.data() + static_cast<size_t>(element) * size_of(type);
+    };
+    for (size_t i = 0; keeps_copies() && i < l.own.size(); ++i) {
+        if (&buckets_->all()[l.rows[i].bucket] != &bucket) continue;
+        const int64_t offset = l.rows[i].slot < 0 ? bucket.piece.begin : bucket.slots[size_t(l.rows[i].slot)].offset;
+        put(host_heap_ ? *host_heap_ : heap_, l.own[i].value, at(flat, offset, l.type));
+    }
+    std::vector<std::byte> as_seen = flat;
+    if (bucket.dtype != l.type) {
+        as_seen.resize(static_cast<size_t>(bucket.count) * size_of(bucket.dtype));
+        tensor::convert_values(flat.data(), l.type, as_seen.data(), bucket.dtype, static_cast<size_t>(bucket.count),
+                               bucket.name);
+    }
+    if (bucket.weights) put(heap_, bucket.weights, as_seen.data());
+    if (bucket.weight_piece) put(heap_, bucket.weight_piece, at(as_seen, bucket.piece.begin, bucket.dtype));
+}
+
+void RankTrainer::restore(const nn::NamedArrays& whole, int64_t next_step) {
+    check_whole(whole);
+    Learning& l = *learning_;
+    tensor::Heap& of_optimizer = host_heap_ ? *host_heap_ : heap_;
     const std::vector<nn::NamedTensor> state = l.optimizer->state();
-    const auto tensor_named = [&](const std::string& name) -> Tensor {
-        for (const nn::NamedTensor& row : state)
-            if (row.name == name) return row.tensor;
-        return {};
-    };
-    const auto put = [](tensor::Heap& heap, const Tensor& to, const std::byte* from) {
-        if (to) heap.device().copy_in(to.pointer(), from, static_cast<size_t>(to.bytes()));
-    };
-    for (Bucket& bucket : buckets_->all())
-        for (const std::string& kind : kinds) {
+    for (const Bucket& bucket : buckets_->all())
+        for (const std::string& kind : kinds_of(*l.optimizer)) {
             std::vector<std::byte> flat(static_cast<size_t>(bucket.count) * size_of(l.type));
             for (const BucketSlot& slot : bucket.slots) {
                 const ShardedParameter& shard = model_->shards[slot.parameter];
-                const Array cut =
-                    cut_from(*nn::find(whole, name_of_kind(*shard.parameter, kind)), shard.axis, shard.parts, shard.part);
-                if (options_.plan.zero == 0 && !kind.empty()) {
-                    put(of_optimizer, tensor_named(name_of_kind(*shard.parameter, kind)), cut.bytes.data());
-                    continue;
-                }
-                std::memcpy(&flat[static_cast<size_t>(slot.offset) * size_of(l.type)], cut.bytes.data(), cut.bytes.size());
+                const std::string name = name_of_kind(shard.parameter->name, kind);
+                const Array cut = cut_from(*nn::find(whole, name), shard.axis, shard.parts, shard.part);
+                if (options_.plan.zero == 0 && !kind.empty())
+                    put(of_optimizer, tensor_named(state, name), cut.bytes.data());
+                else
+                    std::memcpy(&flat[static_cast<size_t>(slot.offset) * size_of(l.type)], cut.bytes.data(),
+                                cut.bytes.size());
             }
-            const std::byte* piece = flat.data() + static_cast<size_t>(bucket.piece.begin) * size_of(l.type);
-            if (!kind.empty()) {
-                if (options_.plan.zero > 0 && bucket.piece.count > 0)
-                    put(of_optimizer, tensor_named(fmt::format("optimizer.{}.{}", bucket.name, kind)), piece);
-                continue;
-            }
-            if (own_copies)
-                for (size_t i = 0; i < l.own.size(); ++i) {
-                    if (&buckets_->all()[l.rows[i].bucket] != &bucket) continue;
-                    const int64_t offset =
-                        l.rows[i].slot < 0 ? bucket.piece.begin : bucket.slots[size_t(l.rows[i].slot)].offset;
-                    put(of_optimizer, l.own[i].value, flat.data() + static_cast<size_t>(offset) * size_of(l.type));
-                }
-            std::vector<std::byte> as_seen(static_cast<size_t>(bucket.count) * size_of(bucket.dtype));
-            if (bucket.dtype == l.type)
-                as_seen = flat;
-            else
-                tensor::convert_values(flat.data(), l.type, as_seen.data(), bucket.dtype, static_cast<size_t>(bucket.count),
-                                       bucket.name);
-            if (bucket.weights) put(heap_, bucket.weights, as_seen.data());
-            if (bucket.weight_piece)
-                put(heap_, bucket.weight_piece,
-                    as_seen.data() + static_cast<size_t>(bucket.piece.begin) * size_of(bucket.dtype));
+            if (kind.empty())
+                restore_weights(bucket, flat);
+            else if (options_.plan.zero > 0 && bucket.piece.count > 0)
+                put(of_optimizer, tensor_named(state, name_of_kind(bucket.name, kind)),
+                    flat.data() + static_cast<size_t>(bucket.piece.begin) * size_of(l.type));
         }
     if (const Array* settings = nn::find(whole, "optimizer.settings"))
-        if (const Tensor here = tensor_named("optimizer.settings");
+        if (const Tensor here = tensor_named(state, "optimizer.settings");
             here && static_cast<size_t>(here.bytes()) == settings->bytes.size())
             put(of_optimizer, here, settings->bytes.data());
     for (nn::Buffer& buffer : model_->list.buffers())

@@ -60,6 +60,14 @@ class RankTrainer {
     void train_pipeline(Stepped& stepped);
     void update();
     double sum_squares(std::span<const double> squares);
+    bool is_first_replica() const { return !replicas_ || replicas_->rank() == 0; }
+    bool keeps_copies() const;  // the optimizer, of weights: of half ones, or offloaded
+    bool is_of_second_copy(std::string_view buffer) const;
+    // Of one bucket, under the names that a checkpoint gives them; kind: "" the weights, "exp_avg", ...
+    void add_whole_pieces(std::vector<RankPiece>& all, const Bucket& bucket, const std::string& kind);
+    void add_cut_pieces(std::vector<RankPiece>& all, const Bucket& bucket, const std::string& kind);
+    void check_whole(const nn::NamedArrays& whole) const;  // throws Failure
+    void restore_weights(const Bucket& bucket, const std::vector<std::byte>& flat);
     MemoryBytes memory_now() const;
     void note_memory();
     double loss_over_all(double own);
