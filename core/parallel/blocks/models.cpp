@@ -88,8 +88,7 @@ const ModelShape& shape_named(const std::string& model) {
 }
 
 int count_blocks(const ModelShape& shape) {
-    if (shape.kind == Kind::perceptron) return static_cast<int>(shape.widths.size()) - 1;
-    return shape.kind == Kind::convolutional ? 5 : static_cast<int>(shape.layers) + 2;
+    return static_cast<int>(operations_of_blocks(shape).size());
 }
 
 std::vector<int64_t> operations_of_blocks(const ModelShape& shape) {
@@ -99,7 +98,7 @@ std::vector<int64_t> operations_of_blocks(const ModelShape& shape) {
         return operations;
     }
     if (shape.kind == Kind::convolutional) {  // 2 x outputs x (inputs x kernel) x places
-        if (shape.name == "lenet5") return {2 * 54 * 900, 2 * 864 * 169, 2 * 576 * 120, 2 * 120 * 84, 2 * 84 * 10};
+        if (!shape.any_picture) return {2 * 54 * 900, 2 * 864 * 169, 2 * 576 * 120, 2 * 120 * 84, 2 * 84 * 10};
         return {2 * 144 * 196, 2 * 2 * 2304 * 196, 2 * (4608 + 9216 + 512) * 49, 2 * (18432 + 36864 + 2048) * 16, 2 * 640};
     }
     const int64_t d = shape.width, kv = d / shape.heads * shape.kv_heads;
@@ -154,8 +153,7 @@ int pipeline_stages(const ParallelPlan& plan) {
 std::vector<BlockRange> cut_of_plan(const ModelShape& shape, const ParallelPlan& plan, int stages) {
     if (plan.cut.empty()) return cut_into_stages(shape, stages);
     const int blocks = count_blocks(shape);
-    const bool whole = shape.kind == Kind::perceptron || shape.kind == Kind::convolutional;
-    const std::string_view among = whole ? "," : ", embedding and head among them,";
+    const std::string_view among = shape.decodes() ? ", embedding and head among them," : ",";
     std::vector<BlockRange> ranges;
     int64_t end = 0;
     for (const int count : plan.cut) {

@@ -67,7 +67,7 @@ Reductions reductions_of(const Schedule& schedule, const ScheduleRun& run, const
 }
 
 void refuse_plan(const PlanRequest& r) {
-    if (r.shape.kind != ModelShape::Kind::gpt && r.shape.kind != ModelShape::Kind::llama)
+    if (!r.shape.decodes())
         throw Failure(
             fmt::format("plans are made for language models, and {} is none: gpt, llama and llama3-8b are", r.shape.name));
     if (r.sequence < 1 || r.batch < 1 || r.microbatch < 1)

@@ -22,7 +22,7 @@ class Examples {  // one for all ranks of a process; thread-safe
 
   private:
     struct Made;
-    bool language() const { return shape_.kind == ModelShape::Kind::gpt || shape_.kind == ModelShape::Kind::llama; }
+    bool language() const { return shape_.decodes(); }
     void draw_from_set(int worker, int workers, int64_t step, nn::Batch& batch) const;
     ParallelOptions options_;
     ModelShape shape_;
