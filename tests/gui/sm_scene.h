@@ -60,15 +60,10 @@ inline std::shared_ptr<const ptx::Program> small_program() {
         i.type = i.destination_type = row.type;
         i.line = row.line;
         i.ptx_line = ptx_line++;
-        if (row.write != none) {
-            i.writes[i.registers_written++] = row.write;
-            i.destination[0] = row.write;
-        }
+        if (row.write != none) i.destination[0] = row.write;
+        size_t sources = 0;
         for (const int32_t read : {row.read, row.read2})
-            if (read != none) {
-                if (row.opcode->kind == Kind::lane_wise) i.source[i.registers_read] = read;
-                i.reads[i.registers_read++] = read;
-            }
+            if (read != none) i.source[sources++] = read;
         program->instructions.push_back(i);
         const std::string text = row.text;
         program->texts.push_back({static_cast<uint32_t>(program->ptx.size()) + 1, static_cast<uint32_t>(text.size()) - 1});

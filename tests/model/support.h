@@ -25,7 +25,7 @@ inline const Opcode& opcode(Unit unit) {
     return rows[1];
 }
 
-// Gives every instruction its unit (where it has none) and the registers that it reads and writes.
+// Gives every instruction its unit, where it has none.
 inline Program finished(Program program) {
     for (DecodedInstruction& i : program.instructions) {
         if (i.opcode == nullptr)
@@ -33,15 +33,6 @@ inline Program finished(Program program) {
                                : i.kind == Kind::branch || i.kind == Kind::exit || i.kind == Kind::barrier ? Unit::cbu
                                : i.type == Type::f32                                                       ? Unit::fma
                                                                                                            : Unit::alu);
-        i.registers_read = i.registers_written = 0;
-        const auto reads = [&](int32_t operand) {
-            if (operand >= 0 && operand != no_operand) i.reads[i.registers_read++] = operand;
-        };
-        for (const int32_t operand : i.source) reads(operand);
-        reads(i.address);
-        reads(i.guard);
-        for (const int32_t operand : i.destination)
-            if (operand >= 0 && operand != no_operand) i.writes[i.registers_written++] = operand;
     }
     return program;
 }

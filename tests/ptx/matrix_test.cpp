@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "core/base/rng.h"
-#include "core/ptx/decode/decode.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/rng.h"
-#include "core/ptx/decode/decode.h"
+#include "core/ptx/decode/program.h"
 #include "core/ptx/opcodes/opcode.h"
 #include "core/ptx/opcodes/opcode_text.h"
 #include "core/ptx/parse/spelling.h"

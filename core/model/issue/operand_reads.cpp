@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/ptx/analyse/dataflow.h"
+
 namespace lockstep::model {
 namespace {
 
@@ -45,7 +47,6 @@ struct Places {
         const uint32_t x = node(a), y = node(b);
         same[std::max(x, y)] = std::min(x, y);
     }
-    static bool is_register(int32_t operand) { return operand >= 0 && operand != no_operand; }
     bool folded(uint32_t pc) const { return lowered[pc].instructions == 0; }
 
     void find_constants();
@@ -58,9 +59,10 @@ void Places::find_constants() {
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const DecodedInstruction& in = program.instructions[pc];
         const bool fixed = folded(pc) && ((in.kind == Kind::load && in.space == Space::param) ||
-                                          (in.kind == Kind::lane_wise && in.registers_read == 0));
-        for (uint32_t i = 0; i < std::min<uint32_t>(4, in.registers_written); ++i) {
-            const auto entry = only.try_emplace(in.writes[i], fixed).first;
+                                          (in.kind == Kind::lane_wise && !ptx::reads_registers(in)));
+        for (const int32_t reg : in.destination) {
+            if (!ptx::is_register(reg)) continue;
+            const auto entry = only.try_emplace(reg, fixed).first;
             entry->second = entry->second && fixed;
         }
     }
@@ -71,10 +73,10 @@ void Places::find_constants() {
 void Places::find_places() {
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const DecodedInstruction& in = program.instructions[pc];
-        if (in.kind != Kind::lane_wise || in.opcode == nullptr || !is_register(in.destination[0])) continue;
+        if (in.kind != Kind::lane_wise || in.opcode == nullptr || !ptx::is_register(in.destination[0])) continue;
         const std::string_view op = in.opcode->name;
         const int32_t from = op == "mov" ? in.source[0] : op == "fma" || op == "mad" ? in.source[2] : no_operand;
-        if (is_register(from) && !constants.contains(from) && !constants.contains(in.destination[0]))
+        if (ptx::is_register(from) && !constants.contains(from) && !constants.contains(in.destination[0]))
             join(in.destination[0], from);
     }
 }
@@ -86,7 +88,7 @@ Fresh Places::fresh_of(uint32_t pc) {
     const bool counts = in.kind == Kind::lane_wise && ptx::size_of(in.type) <= 4;
     for (size_t k = 0; counts && k < now.size(); ++k) {
         const int32_t reg = in.source[k];
-        if (!is_register(reg) || constants.contains(reg)) continue;
+        if (!ptx::is_register(reg) || constants.contains(reg)) continue;
         now[k] = reg;
         const bool kept = reg == last[k] || (k < 2 && reg == last[1 - k]);  // factors change places
         if (kept || (k > 0 && reg == now[0]) || (k > 1 && reg == now[1])) continue;
@@ -116,7 +118,7 @@ std::vector<uint8_t> operand_cycles(const GpuSpec& gpu, const ptx::Program& prog
         const uint32_t leader = lowered[pc].merged_with != UINT32_MAX ? lowered[pc].merged_with : pc;
         const bool wide = lowered[leader].wide_bytes != 0 && in.vector == 1;
         for (uint32_t k = 0; k < in.vector && (wide || in.vector > 1); ++k)
-            if (Places::is_register(in.destination[k]))
+            if (ptx::is_register(in.destination[k]))
                 bank.try_emplace(places.node(in.destination[k]),
                                  static_cast<int32_t>((wide ? static_cast<uint64_t>(in.offset) / 4 : k) % banks));
     }

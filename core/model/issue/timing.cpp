@@ -11,6 +11,7 @@
 #include "core/model/issue/operand_reads.h"
 #include "core/model/lowering/lowering.h"
 #include "core/model/metrics/operations.h"
+#include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::model {
 namespace {
@@ -301,16 +302,17 @@ void find_registers(const ptx::Program& program, uint32_t pc, const Lowered& low
         t.filter |= uint64_t{1} << number % 64;
         return number;
     };
-    if (lowered.merged_with != UINT32_MAX)
-        t.reads[t.registers_read++] = number_of(program.instructions[lowered.merged_with].writes[0]);
-    else
-        for (uint32_t i = 0; i < std::min<uint32_t>(8, in.registers_read); ++i)
-            t.reads[t.registers_read++] = number_of(in.reads[i]);
-    for (uint32_t i = 0; i < std::min<uint32_t>(4, in.registers_written); ++i)
-        t.writes[t.registers_written++] = number_of(in.writes[i]);
+    const bool merged = lowered.merged_with != UINT32_MAX;
+    if (merged) t.reads[t.registers_read++] = number_of(program.instructions[lowered.merged_with].destination[0]);
     t.list_written = in.list_destinations;
-    for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)
-        if (const int32_t operand = program.lists[in.list + i]; operand >= 0) t.list.push_back(number_of(operand));
+    ptx::each_use(program.lists, in, [&](const ptx::RegisterUse& use) {
+        if (use.listed)
+            t.list.push_back(number_of(use.reg));
+        else if (use.role == ptx::Role::destination)
+            t.writes[t.registers_written++] = number_of(use.reg);
+        else if (!merged)
+            t.reads[t.registers_read++] = number_of(use.reg);
+    });
 }
 
 }  // namespace

@@ -28,11 +28,9 @@ Pass::Pass(const ptx::Program& of, std::vector<Lowered>& found)
       out(found),
       block_end(code.size(), static_cast<uint32_t>(code.size())),
       took(code.size()) {
-    const auto take = [&](uint32_t begin, uint32_t end) {
-        for (ptx::BasicBlock& block : ptx::basic_blocks(code, program.lists, begin, end)) blocks.push_back(std::move(block));
-    };
-    if (program.functions.empty()) take(0, static_cast<uint32_t>(code.size()));
-    for (const ptx::Function& function : program.functions) take(function.begin, function.end);
+    for (const ptx::CodeRange function : ptx::functions_of(program))
+        for (ptx::BasicBlock& block : ptx::basic_blocks(code, program.lists, function.begin, function.end))
+            blocks.push_back(std::move(block));
     for (const ptx::BasicBlock& block : blocks)
         for (uint32_t pc = block.begin; pc < block.end; ++pc) block_end[pc] = block.end;
     for (const DecodedInstruction& in : code) {

@@ -8,10 +8,9 @@ constexpr uint32_t most_distance = 256;  // between what is folded and its user
 
 uint32_t Pass::only_user(uint32_t pc) const {
     const DecodedInstruction& in = code[pc];
-    if (in.registers_written != 1) return none;
-    const int32_t result = in.writes[0];
+    const int32_t result = ptx::only_result(in);
     const auto used = uses.find(result), written = writes.find(result);
-    if (used == uses.end() || used->second != 1 || written->second != 1) return none;
+    if (result == no_operand || used == uses.end() || used->second != 1 || written->second != 1) return none;
     for (uint32_t at = pc + 1; at < std::min(block_end[pc], pc + most_distance); ++at) {
         if (reads(at, result)) return at;
         bool changed = false;
@@ -59,8 +58,8 @@ void Pass::moves(uint32_t pc) {
 void Pass::addresses(uint32_t pc) {
     const DecodedInstruction& in = code[pc];
     if (!plain(pc) || name(pc) != "add" || out[pc].instructions == 0) return;
-    if (in.source[0] < 0 || in.source[1] >= 0 || in.source[1] == no_operand || in.registers_written != 1) return;
-    const int32_t result = in.writes[0], from = in.source[0];
+    const int32_t result = ptx::only_result(in), from = in.source[0];
+    if (from < 0 || in.source[1] >= 0 || result == no_operand) return;
     if (result == from || writes[result] != 1) return;
     uint32_t left = uses[result];
     if (left == 0) return;

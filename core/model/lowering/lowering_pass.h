@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/model/lowering/lowering.h"
-#include "core/ptx/decode/decode.h"
+#include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::model::lowering {
 
@@ -49,26 +49,14 @@ struct Pass {
 
     template <class F>
     void each_read(const DecodedInstruction& in, F&& see) const {
-        for (uint32_t k = 0; k < std::min<uint32_t>(8, in.registers_read); ++k) see(in.reads[k]);
-        for (uint32_t k = 0; k < in.list_sources; ++k)
-            if (const int32_t operand = program.lists[in.list + in.list_destinations + k]; operand >= 0) see(operand);
+        ptx::each_read(program.lists, in, see);
     }
     template <class F>
     void each_write(const DecodedInstruction& in, F&& see) const {
-        for (uint32_t k = 0; k < std::min<uint32_t>(4, in.registers_written); ++k) see(in.writes[k]);
-        for (uint32_t k = 0; k < in.list_destinations; ++k)
-            if (const int32_t operand = program.lists[in.list + k]; operand >= 0) see(operand);
+        ptx::each_written(program.lists, in, see);
     }
-    bool reads(uint32_t pc, int32_t reg) const {
-        bool found = false;
-        each_read(code[pc], [&](int32_t r) { found |= r == reg; });
-        return found;
-    }
-    bool writes_to(uint32_t pc, int32_t reg) const {
-        bool found = false;
-        each_write(code[pc], [&](int32_t r) { found |= r == reg; });
-        return found;
-    }
+    bool reads(uint32_t pc, int32_t reg) const { return ptx::reads(program, code[pc], reg); }
+    bool writes_to(uint32_t pc, int32_t reg) const { return ptx::writes(program, code[pc], reg); }
 
     // The only user of the result of `pc`, behind it in the same basic block, with the sources of `pc` still as they were.
     uint32_t only_user(uint32_t pc) const;

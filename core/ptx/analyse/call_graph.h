@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/ptx/decode/decode.h"
+#include "core/ptx/analyse/registers.h"
 #include "core/ptx/decode/frame.h"
 
 namespace lockstep::ptx {

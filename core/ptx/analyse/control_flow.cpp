@@ -1,8 +1,8 @@
 // Basic blocks and immediate post-dominators (Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm", on the
 // reversed graph). No recursion: the text may come from anybody.
-#include <algorithm>
+#include "core/ptx/analyse/control_flow.h"
 
-#include "core/ptx/decode/decode.h"
+#include <algorithm>
 
 namespace lockstep::ptx {
 namespace {
@@ -10,27 +10,23 @@ namespace {
 constexpr size_t most_steps = 100'000'000;  // a real kernel takes a few for each block
 
 bool ends_block(const DecodedInstruction& i) {
-    if (i.kind == Kind::branch || i.kind == Kind::branch_table) return true;
-    return (i.kind == Kind::exit || i.kind == Kind::trap || i.kind == Kind::return_) && i.guard == no_operand;
+    return leaves(i) && (i.guard == no_operand || i.kind == Kind::branch || i.kind == Kind::branch_table);
 }
 
 }  // namespace
 
 std::vector<BasicBlock> basic_blocks(const std::vector<DecodedInstruction>& instructions, const std::vector<int32_t>& lists,
                                      uint32_t begin, uint32_t end) {
-    const auto inside = [&](uint32_t pc) { return pc >= begin && pc < end; };
-    const auto each_target = [&](const DecodedInstruction& i, auto&& take) {
-        if (i.kind == Kind::branch && inside(i.target)) take(i.target);
-        if (i.kind != Kind::branch_table) return;
-        const size_t first = size_t{i.list} + 1, count = static_cast<size_t>(lists[i.list]);
-        for (size_t k = 0; k < count; ++k)
-            if (inside(static_cast<uint32_t>(lists[first + k]))) take(static_cast<uint32_t>(lists[first + k]));
+    const auto each_inside = [&](const DecodedInstruction& i, auto&& take) {
+        each_target(lists, i, [&](uint32_t target) {
+            if (target >= begin && target < end) take(target);
+        });
     };
     std::vector<bool> starts(end - begin + 1, false);  // here and below by distance from `begin`
     starts[0] = true;
     for (uint32_t pc = begin; pc < end; ++pc) {
         if (ends_block(instructions[pc])) starts[pc + 1 - begin] = true;
-        each_target(instructions[pc], [&](uint32_t target) { starts[target - begin] = true; });
+        each_inside(instructions[pc], [&](uint32_t target) { starts[target - begin] = true; });
     }
     std::vector<uint32_t> block_at(end - begin + 1, 0);
     std::vector<BasicBlock> blocks;
@@ -42,7 +38,7 @@ std::vector<BasicBlock> basic_blocks(const std::vector<DecodedInstruction>& inst
     for (BasicBlock& block : blocks) {
         const DecodedInstruction& last = instructions[block.end - 1];
         const bool falls = !ends_block(last) || last.guard != no_operand;
-        each_target(last, [&](uint32_t target) { block.successors.push_back(block_at[target - begin]); });
+        each_inside(last, [&](uint32_t target) { block.successors.push_back(block_at[target - begin]); });
         if (falls && block.end < end) block.successors.push_back(block_at[block.end - begin]);
         if (block.successors.size() < 3) continue;
         std::sort(block.successors.begin(), block.successors.end());
@@ -125,6 +121,15 @@ void find_reconvergence(std::vector<DecodedInstruction>& instructions, const std
         if ((last.kind == Kind::branch || last.kind == Kind::branch_table) && parent[b] != none && parent[b] != exit)
             last.reconvergence = blocks[parent[b]].begin;
     }
+}
+
+std::vector<CodeRange> functions_of(const Program& program) {
+    const auto count = static_cast<uint32_t>(program.instructions.size());
+    if (program.functions.empty()) return {{0, count}};
+    std::vector<CodeRange> ranges;
+    for (const Function& f : program.functions)
+        if (f.begin <= f.end && f.end <= count) ranges.push_back({f.begin, f.end});
+    return ranges;
 }
 
 }  // namespace lockstep::ptx

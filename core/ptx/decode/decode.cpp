@@ -1,12 +1,11 @@
 // Module -> Program: decides what each statement of one entry, and of the functions that it may call, means. Statement n of
 // a function becomes its instruction n.
 // Order: names get places (frame.cpp), statements are decoded one by one, then branches, reconvergence and registers.
-#include "core/ptx/decode/decode.h"
-
 #include <algorithm>
 #include <charconv>
 #include <map>
 
+#include "core/ptx/analyse/control_flow.h"
 #include "core/ptx/decode/decoder.h"
 #include "core/ptx/parse/names.h"
 #include "core/ptx/ptx.h"
@@ -115,7 +114,6 @@ void Decoder::decode_statement(const Statement& statement) {
                 decode_control(out);
         }
     }
-    note_registers(out);
     locate(out);
     program_.instructions.push_back(out);
     program_.texts.push_back(
@@ -186,7 +184,7 @@ void Decoder::finish(std::vector<LiveAtCall>& live) {
     function.begin = first_;
     function.end = end;
     find_reconvergence(instructions, program_.lists, first_, end);
-    function.registers = count_registers(instructions, program_.lists, frame_.slot_registers(), first_, end, live);
+    function.registers = count_registers(program_, function, live);
     if (function_ != 0) return;
     if (static_cast<size_t>(source_file_) < module_.files.size())
         program_.source_file = module_.files[static_cast<size_t>(source_file_)];

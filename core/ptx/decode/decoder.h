@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/ptx/analyse/call_graph.h"
-#include "core/ptx/decode/decode.h"
 #include "core/ptx/decode/frame.h"
 #include "core/ptx/parse/spelling.h"
 
@@ -129,7 +128,6 @@ class Decoder {
     int32_t destination_named(std::string_view name, const Operand& at, Type wanted);
     uint64_t immediate(const Operand& o, Type wanted) const;
     [[noreturn]] void unknown_name(const Operand& o, std::string_view name);
-    void note_registers(DecodedInstruction& out) const;
     void locate(DecodedInstruction& out);
     std::string source_line_of(const Statement& statement) const;
     void finish(std::vector<LiveAtCall>& live);

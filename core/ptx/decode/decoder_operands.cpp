@@ -1,4 +1,4 @@
-// Operands: registers and their types, numbers, addresses of variables; what an instruction reads and writes.
+// Operands: registers and their types, numbers, addresses of variables.
 #include <bit>
 
 #include "core/base/dtype.h"
@@ -95,19 +95,6 @@ void Decoder::expect_operands(size_t least, size_t most) const {
     if (count >= least && count <= most) return;
     complain(spelled() + " takes " + std::to_string(least) + (most > least ? " to " + std::to_string(most) : "") +
              (most == 1 ? " operand" : " operands") + ", not " + std::to_string(count));
-}
-
-void Decoder::note_registers(DecodedInstruction& out) const {
-    const auto read = [&](int32_t operand_offset) {
-        if (operand_offset == no_operand || operand_offset < 0) return;
-        if (std::find(out.reads, out.reads + out.registers_read, operand_offset) == out.reads + out.registers_read)
-            out.reads[out.registers_read++] = operand_offset;
-    };
-    read(out.guard);
-    read(out.address);
-    for (int32_t s : out.source) read(s);
-    for (int32_t d : out.destination)
-        if (d != no_operand && d >= 0) out.writes[out.registers_written++] = d;
 }
 
 }  // namespace lockstep::ptx

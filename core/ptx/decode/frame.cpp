@@ -192,8 +192,9 @@ Slot Frame::new_slot(Type type, const std::string& name) {
     if (register_bytes_ + bytes > most_register_bytes) throw Complaint{"this kernel uses too many registers", entry_.place};
     const Slot slot{static_cast<int32_t>(register_bytes_), type};
     register_bytes_ += static_cast<uint32_t>(bytes);
-    slot_registers_.resize(register_bytes_ / 64, 0);
-    slot_registers_[static_cast<size_t>(slot.offset) / 64] = static_cast<uint8_t>(lane == 0 ? 0 : (lane + 3) / 4);
+    std::vector<uint8_t>& lane_bytes = program_.functions[function_].lane_bytes;
+    lane_bytes.resize(register_bytes_ / 64, 0);
+    lane_bytes[static_cast<size_t>(slot.offset) / 64] = static_cast<uint8_t>(lane);
     if (!name.empty()) program_.registers.push_back({name, type, slot.offset, static_cast<int32_t>(function_)});
     return slot;
 }

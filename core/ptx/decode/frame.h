@@ -73,7 +73,6 @@ class Frame {
     // What is said behind an unknown name: the range of the registers that begin like it, else the nearest name in sight,
     // or of `known`.
     std::string hint_for(std::string_view name, int scope, std::vector<std::string_view> known = {}) const;
-    const std::vector<uint8_t>& slot_registers() const { return slot_registers_; }
 
   private:
     struct Key {
@@ -106,7 +105,6 @@ class Frame {
     std::unordered_map<Key, const Prototype*, Hash> prototypes_;
     std::map<Type, Slot> scratch_;
     Slot carry_;
-    std::vector<uint8_t> slot_registers_;
 };
 
 }  // namespace lockstep::ptx

@@ -131,12 +131,8 @@ struct DecodedInstruction {
     int32_t line = 0;                // of the CUDA source, 0 unknown
     int32_t file = 0;                // index into Program::files
     int32_t ptx_line = 0;            // of the PTX text
-    uint16_t registers_read = 0;     // how many of `reads` are used
-    uint16_t registers_written = 0;
-    int32_t reads[8] = {};  // operand offsets >= 0 that a scoreboard has to watch (guard and address included)
-    int32_t writes[4] = {};
     // Kinds with more operands than fit above have them in Program::lists: from `list` on, first the destinations, then
-    // the sources; offsets as in `source`. A scoreboard watches those that are >= 0 too.
+    // the sources; offsets as in `source`.
     uint32_t list = 0;
     uint16_t list_destinations = 0, list_sources = 0;
     uint16_t shape[3] = {0, 0, 0};  // matrices: m, n and k as written
@@ -278,6 +274,8 @@ struct Function {
     uint32_t register_bytes = 0;  // of a frame, all 32 lanes
     uint32_t local_bytes = 0;     // of a frame, a thread
     uint32_t registers = 0;       // 32-bit registers a thread that its own values need
+    // By slots of 64 bytes: how many bytes a lane has of the register that begins there; 0 is a predicate.
+    std::vector<uint8_t> lane_bytes;
     int32_t base32 = no_operand;  // registers that a call fills with where the frame's local memory begins,
     int32_t base64 = no_operand;  // or absent
     std::vector<Passed> parameters, results;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ptx/analyse/dataflow.h"
 #include "core/simt/check/checker_state.h"
 
 namespace lockstep::simt {
@@ -64,13 +65,7 @@ void begin(CheckerState& state, const Grid& grid) {
     state.last_global.assign(instructions.size() + 1, nullptr);
     if (state.race) state.hazards = find_group_hazards(*grid.program);
     std::set<int32_t> read;  // registers that some instruction reads
-    const auto& lists = grid.program->lists;
-    for (const auto& i : instructions) {
-        read.insert(i.reads, i.reads + std::min<size_t>(i.registers_read, std::size(i.reads)));
-        read.insert(std::begin(i.source), std::end(i.source));
-        for (size_t k = i.list; k < size_t{i.list} + i.list_destinations + i.list_sources && k < lists.size(); ++k)
-            read.insert(lists[k]);
-    }
+    for (const auto& i : instructions) ptx::each_read(grid.program->lists, i, [&](int32_t reg) { read.insert(reg); });
     for (size_t pc = 0; pc < instructions.size(); ++pc) {
         const auto& i = instructions[pc];
         const bool strong = i.mode == 1;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <span>
 
+#include "core/ptx/analyse/dataflow.h"
 #include "core/simt/check/checker_state.h"
 
 namespace lockstep::simt {
@@ -24,13 +25,8 @@ using ptx::Kind;
 
 using FunctionCode = std::span<const ptx::DecodedInstruction>;  // of one function: its registers are its own
 
-std::vector<FunctionCode> functions_of(const ptx::Program& program) {
-    const FunctionCode all(program.instructions);
-    if (program.functions.empty()) return {all};
-    std::vector<FunctionCode> parts;
-    for (const ptx::Function& f : program.functions)
-        if (f.begin <= f.end && f.end <= all.size()) parts.push_back(all.subspan(f.begin, f.end - f.begin));
-    return parts;
+FunctionCode code_of(const ptx::Program& program, ptx::CodeRange function) {
+    return FunctionCode(program.instructions).subspan(function.begin, function.end - function.begin);
 }
 
 bool is_copy(const ptx::DecodedInstruction& i) {
@@ -45,32 +41,9 @@ bool is_whole_read(const ptx::DecodedInstruction& i) {
 // Where a thread may go from `pc` without coming to a barrier of the block or of the warp.
 void add_next(const ptx::Program& program, uint32_t pc, std::vector<uint32_t>& next) {
     const auto& i = program.instructions[pc];
-    const bool guarded = i.guard != ptx::no_operand;
-    bool on = true;
-    switch (i.kind) {
-        case Kind::barrier:
-        case Kind::warp_barrier:
-            return;
-        case Kind::exit:
-        case Kind::return_:
-        case Kind::trap:
-            on = guarded;
-            break;
-        case Kind::branch:
-            next.push_back(i.target);
-            on = guarded;
-            break;
-        case Kind::branch_table:
-            for (int32_t k = 1; k <= program.lists[i.list]; ++k)
-                next.push_back(static_cast<uint32_t>(program.lists[i.list + static_cast<uint32_t>(k)]));
-            break;
-        case Kind::call:
-            if (i.target != ptx::no_pc) next.push_back(i.target);
-            break;
-        default:
-            break;
-    }
-    if (on) next.push_back(pc + 1);
+    if (i.kind == Kind::barrier || i.kind == Kind::warp_barrier) return;
+    if (i.kind == Kind::call && i.target != ptx::no_pc) next.push_back(i.target);
+    ptx::each_successor(program, pc, [&](uint32_t to) { next.push_back(to); });
 }
 
 bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
@@ -127,7 +100,8 @@ void add_copied(FunctionCode code, std::set<int32_t>& registers, const BitFields
 
 std::vector<bool> find_expected(const ptx::Program& program) {
     std::vector<bool> expected(program.instructions.size() + 1, false);
-    for (const FunctionCode code : functions_of(program)) {
+    for (const ptx::CodeRange function : ptx::functions_of(program)) {
+        const FunctionCode code = code_of(program, function);
         std::set<int32_t> compared;  // registers that hold what a compare-and-swap compares with, or are copied there
         for (const auto& i : code)
             if (i.kind == Kind::atomic && static_cast<ptx::AtomicOperation>(i.mode) == ptx::AtomicOperation::cas &&
@@ -150,17 +124,15 @@ std::vector<bool> find_copied(const ptx::Program& program) {
     };
     std::vector<bool> copied(program.instructions.size() + 1, false);
     if (!program.local_bytes) return copied;
-    for (const FunctionCode code : functions_of(program)) {
+    for (const ptx::CodeRange function : ptx::functions_of(program)) {
+        const FunctionCode code = code_of(program, function);
         const BitFields fields(code);
         std::set<int32_t> used, kept;  // registers that something reads; that are stored there
         for (const auto& i : code) {
             used.insert({i.guard, i.address});
             if (keeps(i)) kept.insert(std::begin(i.source), std::end(i.source));
             if (keeps(i) || is_copy(i) || fields.holds(i)) continue;
-            used.insert(i.reads, i.reads + std::min<size_t>(i.registers_read, std::size(i.reads)));
-            used.insert(std::begin(i.source), std::end(i.source));
-            for (size_t k = i.list_destinations; k < size_t{i.list_destinations} + i.list_sources; ++k)
-                used.insert(program.lists[i.list + k]);
+            ptx::each_read(program.lists, i, [&](int32_t reg) { used.insert(reg); });
         }
         for (std::set<int32_t>* const registers : {&used, &kept}) {
             registers->erase(ptx::no_operand);

@@ -7,6 +7,7 @@
 // no wait.
 #include <algorithm>
 
+#include "core/ptx/analyse/dataflow.h"
 #include "core/simt/check/checker_state.h"
 #include "core/simt/check/faults.h"
 
@@ -107,11 +108,8 @@ struct Search {
             }
             return ages;
         }
-        for (uint32_t k = 0; k < i.registers_read; ++k) touch(i.reads[k], false);
-        for (uint32_t k = 0; k < i.registers_written; ++k) touch(i.writes[k], true);
-        if (i.kind != Kind::branch_table)
-            for (size_t k = 0; k < size_t{i.list_destinations} + i.list_sources; ++k)
-                touch(program.lists[i.list + k], k < i.list_destinations);
+        ptx::each_use(program.lists, i,
+                      [&](const ptx::RegisterUse& use) { touch(use.reg, use.role == ptx::Role::destination); });
         return ages;
     }
 
@@ -148,19 +146,10 @@ struct Search {
     }
 
     std::vector<uint32_t> followers(uint32_t pc) const {
-        const auto& i = program.instructions[pc];
         std::vector<uint32_t> next;
-        const auto count = static_cast<uint32_t>(program.instructions.size());
-        const auto go = [&](uint32_t to) {
-            if (to < count) next.push_back(to);
-        };
-        if (i.kind == Kind::branch) go(i.target);
-        if (i.kind == Kind::branch_table)
-            for (int32_t k = 1; k <= program.lists[i.list]; ++k)
-                go(static_cast<uint32_t>(program.lists[i.list + static_cast<uint32_t>(k)]));
-        const bool leaves = i.kind == Kind::branch || i.kind == Kind::branch_table || i.kind == Kind::exit ||
-                            i.kind == Kind::return_ || i.kind == Kind::trap;
-        if (!leaves || i.guard != ptx::no_operand) go(pc + 1);
+        ptx::each_successor(program, pc, [&](uint32_t to) {
+            if (to < program.instructions.size()) next.push_back(to);
+        });
         return next;
     }
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/analyse/dataflow.h"
 #include "core/simt/execute/ahead.h"
 #include "core/simt/execute/special.h"
 
@@ -143,15 +144,8 @@ std::vector<bool> leaders_of(const ptx::Program& program) {
     std::vector<bool> leader(count + 1, false);
     for (uint32_t pc = 0; pc < count; ++pc) {
         const auto& i = program.instructions[pc];
-        if (i.kind == Kind::branch) {
-            leader[std::min(i.target, count)] = true;
-            leader[std::min(i.reconvergence, count)] = true;
-        }
-        if (i.kind == Kind::branch_table) {
-            const int32_t* const list = program.lists.data() + i.list;
-            for (int32_t k = 1; k <= list[0]; ++k) leader[std::min(static_cast<uint32_t>(list[k]), count)] = true;
-            leader[std::min(i.reconvergence, count)] = true;
-        }
+        ptx::each_target(program.lists, i, [&](uint32_t target) { leader[std::min(target, count)] = true; });
+        if (i.kind == Kind::branch || i.kind == Kind::branch_table) leader[std::min(i.reconvergence, count)] = true;
         if (i.kind == Kind::branch || i.kind == Kind::branch_table || i.kind == Kind::call || i.kind == Kind::return_ ||
             i.kind == Kind::exit || i.kind == Kind::barrier)
             leader[pc + 1] = true;
@@ -181,13 +175,10 @@ void mark_shapes(const ptx::Program& program, const std::vector<bool>& leader, s
                 p.shape = next;
             }
         }
-        const auto forget = [&](int32_t d) {
-            for (uint8_t slot = 1; slot <= shape_slots; ++slot) {
-                if (d != ptx::no_operand && holds[slot] == d) holds[slot] = ptx::no_operand;
-            }
-        };
-        for (const int32_t d : i.destination) forget(d);
-        for (uint32_t k = 0; k < i.list_destinations; ++k) forget(program.lists[i.list + k]);
+        ptx::each_written(program.lists, i, [&](int32_t reg) {
+            for (uint8_t slot = 1; slot <= shape_slots; ++slot)
+                if (holds[slot] == reg) holds[slot] = ptx::no_operand;
+        });
     }
 }
 

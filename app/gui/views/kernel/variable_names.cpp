@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/device/compile/source_tokens.h"
+#include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::gui {
 namespace {
@@ -63,14 +64,6 @@ bool same_file(ptx::Type reg, ptx::Type wanted) {  // of registers: %f, %fd, %r,
     return floats(reg) == floats(wanted) && ptx::size_of(reg) == ptx::size_of(wanted);
 }
 
-bool writes(const ptx::DecodedInstruction& in, int32_t reg) {
-    return std::find(in.writes, in.writes + in.registers_written, reg) != in.writes + in.registers_written;
-}
-
-bool reads(const ptx::DecodedInstruction& in, int32_t reg) {
-    return std::find(in.reads, in.reads + in.registers_read, reg) != in.reads + in.registers_read;
-}
-
 // What the instructions of a run write and no instruction of their line uses up (`line`: all of them, also what a compiler
 // moved out of a loop or unrolled): registers of `type`, unless that is none.
 std::set<int32_t> results_of(const ptx::Program& program, uint32_t begin, uint32_t end, const std::vector<uint32_t>& line,
@@ -78,17 +71,17 @@ std::set<int32_t> results_of(const ptx::Program& program, uint32_t begin, uint32
     std::set<int32_t> results, counters;  // those that are read and written at once: "++i", which a comparison may read, too
     for (uint32_t pc = begin; pc < end; ++pc) {
         const ptx::DecodedInstruction& in = program.instructions[pc];
-        for (uint32_t k = 0; k < in.registers_written; ++k) {
-            const int32_t reg = in.writes[k];
+        ptx::each_written(program.lists, in, [&](int32_t reg) {
             const auto known = types.find(reg);
-            if (known == types.end() || known->second == ptx::Type::pred) continue;
-            if (type != ptx::Type::none && !same_file(known->second, type)) continue;
+            if (known == types.end() || known->second == ptx::Type::pred) return;
+            if (type != ptx::Type::none && !same_file(known->second, type)) return;
             const bool used = std::any_of(line.begin(), line.end(), [&](uint32_t other) {
-                return reads(program.instructions[other], reg) && !writes(program.instructions[other], reg);
+                const ptx::DecodedInstruction& user = program.instructions[other];
+                return ptx::reads(program, user, reg) && !ptx::writes(program, user, reg);
             });
             if (!used) results.insert(reg);
-            if (reads(in, reg)) counters.insert(reg);
-        }
+            if (ptx::reads(program, in, reg)) counters.insert(reg);
+        });
     }
     return results.empty() ? counters : results;
 }
@@ -156,7 +149,7 @@ std::vector<std::string> variable_names(const ptx::Program& program, std::string
             const std::set<int32_t> results = results_of(program, begin, end, pcs, types, type);
             if (results.size() != 1) continue;
             for (uint32_t pc = begin; pc < end; ++pc)
-                if (writes(program.instructions[pc], *results.begin())) names[pc] = name;
+                if (ptx::writes(program, program.instructions[pc], *results.begin())) names[pc] = name;
         }
     }
     return names;

@@ -14,6 +14,7 @@
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/widgets/text_editor.h"
+#include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::gui {
 namespace {
@@ -31,9 +32,7 @@ std::map<int32_t, Writer> writers(const ptx::Program& program, const simt::WarpH
         const uint32_t pc = history.steps[static_cast<size_t>(i)].pc;
         if (pc >= program.instructions.size()) continue;
         const auto& instruction = program.instructions[pc];
-        for (int w = 0; w < instruction.registers_written; ++w) last[instruction.writes[w]] = {pc, i};
-        for (uint32_t k = 0; k < instruction.list_destinations && instruction.list + k < program.lists.size(); ++k)
-            last[program.lists[instruction.list + k]] = {pc, i};
+        ptx::each_written(program.lists, instruction, [&](int32_t reg) { last[reg] = {pc, i}; });
     }
     return last;
 }
@@ -158,8 +157,8 @@ class WatchView final : public View {
                 variable(row.writer).find(filter_) == std::string::npos)
                 continue;
             if (next != nullptr) {
-                for (int k = 0; k < next->registers_read; ++k) row.read |= next->reads[k] == reg.offset;
-                for (int k = 0; k < next->registers_written; ++k) row.written |= next->writes[k] == reg.offset;
+                row.read = ptx::reads(program, *next, reg.offset);
+                row.written = ptx::writes(program, *next, reg.offset);
             }
             rows.push_back(row);
         }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/ptx/analyse/registers_of.h"
+#include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::gui {
 namespace {
@@ -151,8 +151,8 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
     // The register that the producer writes and the waiting instruction reads.
     std::string reg;
     if (wait.cause->warp == warp && waiting)
-        ptx::each_written(*timeline.run->program, *producer, [&](int32_t written) {
-            ptx::each_read(*timeline.run->program, *waiting, [&](int32_t read) {
+        ptx::each_written(timeline.run->program->lists, *producer, [&](int32_t written) {
+            ptx::each_read(timeline.run->program->lists, *waiting, [&](int32_t read) {
                 if (reg.empty() && written == read) reg = name_at(*timeline.run->program, written);
             });
         });
@@ -217,13 +217,16 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
     step -= static_cast<int64_t>(warp.issued_before);  // from here on among those that the trace holds
     const auto pc_at = [&](int64_t i) { return trace.issues[warp.issues[static_cast<size_t>(i)]].pc; };
     if (step >= 0 && step < count)
-        if (const auto* next = instruction_at(timeline, pc_at(step))) ptx::each_read(*timeline.run->program, *next, want);
+        if (const auto* next = instruction_at(timeline, pc_at(step)))
+            ptx::each_read(timeline.run->program->lists, *next, want);
     for (int64_t i = std::min(step, count) - 1; i >= 0 && i > step - 400 && order.size() < 4 * most; --i)
-        if (const auto* done = instruction_at(timeline, pc_at(i))) ptx::each_written(*timeline.run->program, *done, want);
+        if (const auto* done = instruction_at(timeline, pc_at(i)))
+            ptx::each_written(timeline.run->program->lists, *done, want);
     // Where the trace begins not long before, also what was written earlier and is read soon.
     if (warp.issued_before > 0)
         for (int64_t i = std::max<int64_t>(0, step); i < std::min(count, step + 100) && order.size() < 4 * most; ++i)
-            if (const auto* soon = instruction_at(timeline, pc_at(i))) ptx::each_read(*timeline.run->program, *soon, want);
+            if (const auto* soon = instruction_at(timeline, pc_at(i)))
+                ptx::each_read(timeline.run->program->lists, *soon, want);
     for (const int32_t offset : order) {
         const auto value =
             std::find_if(lanes.begin(), lanes.end(), [&](const simt::LaneValues& v) { return v.reg.offset == offset; });
@@ -233,7 +236,7 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
             const IssueRecord& issue = trace.issues[warp.issues[static_cast<size_t>(i)]];
             const auto* writer = instruction_at(timeline, issue.pc);
             if (!writer) continue;
-            ptx::each_written(*timeline.run->program, *writer, [&](int32_t written) {
+            ptx::each_written(timeline.run->program->lists, *writer, [&](int32_t written) {
                 if (written != offset) return;
                 row.holds = holds(timeline, issue.pc);
                 row.ready = issue.ready;
