@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/async/cluster.h"
 #include "core/simt/execute/call.h"
 #include "core/simt/execute/plan.h"
@@ -109,9 +110,7 @@ std::vector<uint64_t> place_variables(const ptx::Program& program, Memory& memor
 static uint64_t place_workspace(const ptx::Program& program, Memory& memory) {
     using ptx::SpecialRegister;
     const bool asks = std::any_of(program.instructions.begin(), program.instructions.end(), [](const auto& i) {
-        const auto which = static_cast<SpecialRegister>(i.mode);
-        return i.kind == ptx::Kind::special_register &&
-               (which == SpecialRegister::envreg1 || which == SpecialRegister::envreg2);
+        return ptx::reads_special(i, SpecialRegister::envreg1) || ptx::reads_special(i, SpecialRegister::envreg2);
     });
     if (!asks) return 0;
     constexpr uint64_t bytes = 8;

@@ -5,6 +5,7 @@
 
 #include "core/base/files.h"
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
 

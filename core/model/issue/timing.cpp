@@ -12,6 +12,7 @@
 #include "core/model/lowering/lowering.h"
 #include "core/model/metrics/operations.h"
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
 
 namespace lockstep::model {
 namespace {
@@ -182,7 +183,7 @@ namespace {
 // As the machine code of nvcc 13 shows: counters and flags that all threads share are updated once a warp.
 AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lowered& lowered) {
     using ptx::AtomicOperation;
-    const auto operation = static_cast<AtomicOperation>(in.mode);
+    const AtomicOperation operation = ptx::as_atomic(in).operation;
     const bool floating = in.type == Type::f32 || in.type == Type::f64;
     if (floating && in.space == Space::shared && operation == AtomicOperation::add) return AtomicWay::by_loop;
     const bool sums = operation == AtomicOperation::add || operation == AtomicOperation::min ||

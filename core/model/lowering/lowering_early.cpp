@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "core/model/lowering/lowering_pass.h"
+#include "core/ptx/decode/views.h"
 
 namespace lockstep::model::lowering {
 namespace {
@@ -39,7 +40,7 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
         const bool lanes = arithmetic || in.kind == Kind::special_register;
         const uint32_t more = out[pc].instructions == 0 ? 0 : arithmetic_cycles;
         each_write(in, [&](int32_t r) { known[r] = arithmetic ? Known{to, cycles + more} : Known{pc + 1, 0}; });
-        const bool plain_load = in.kind == Kind::load && in.mode == 0;
+        const bool plain_load = ptx::is_weak_load(in);
         if (plain_load && in.space == Space::global) {
             const auto takes = static_cast<uint32_t>((size_of(in.destination_type) + 3) / 4 * in.vector);
             if (global_mark != none && to <= global_mark && words + takes <= most_words) {
@@ -54,7 +55,8 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
             continue;
         }
         if (!lanes && !plain_load) {
-            const bool store = (in.kind == Kind::store || in.kind == Kind::atomic) && in.mode == 0;
+            const bool store = (in.kind == Kind::store && !ptx::as_access(in).strong) ||
+                               (in.kind == Kind::atomic && ptx::as_atomic(in).operation == ptx::AtomicOperation::add);
             if (!store || in.space != Space::shared) global_mark = none;  // loads stay behind them
             held |= in.kind != Kind::branch && global_mark == none;
             if (!store || in.space != Space::global) mark[0] = mark[1] = none;

@@ -1,5 +1,6 @@
 // Instructions that ptxas folds into others, and those that become several.
 #include "core/model/lowering/lowering_pass.h"
+#include "core/ptx/decode/views.h"
 
 namespace lockstep::model::lowering {
 namespace {
@@ -30,7 +31,7 @@ void Pass::moves(uint32_t pc) {
     }
     if (in.kind == Kind::special_register) {
         using ptx::SpecialRegister;
-        switch (static_cast<SpecialRegister>(in.mode)) {
+        switch (ptx::as_special(in).which) {
             case SpecialRegister::ntid_x:
             case SpecialRegister::ntid_y:
             case SpecialRegister::ntid_z:

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "core/model/lowering/lowering_pass.h"
+#include "core/ptx/decode/views.h"
 
 namespace lockstep::model::lowering {
 
@@ -105,7 +106,7 @@ void Pass::merge_loads(uint32_t begin, uint32_t end) {
         const DecodedInstruction& in = code[pc];
         const bool lanes =
             in.kind == Kind::lane_wise || in.kind == Kind::lane_wise_many || in.kind == Kind::special_register;
-        if (in.kind == Kind::load && in.space == Space::shared && in.mode == 0) {
+        if (ptx::is_weak_load(in) && in.space == Space::shared) {
             if (in.vector == 1 && in.guard == no_operand && in.address >= 0 && size_of(in.type) == 4 && in.offset >= 0 &&
                 in.offset % 4 == 0) {
                 bases.insert(in.address);
@@ -113,7 +114,7 @@ void Pass::merge_loads(uint32_t begin, uint32_t end) {
                 uint32_t& place = group.word[static_cast<size_t>(in.offset / 4 % 4)];
                 if (place == none) place = pc;  // a second load of the same word stays one of its own
             }
-        } else if (!lanes && !(in.kind == Kind::load && in.mode == 0)) {
+        } else if (!lanes && !ptx::is_weak_load(in)) {
             close();  // stores, barriers and the like
         }
         each_write(in, [&](int32_t r) {

@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "core/model/lowering/lowering_pass.h"
+#include "core/ptx/decode/views.h"
 
 namespace lockstep::model::lowering {
 
@@ -18,9 +19,9 @@ void Pass::find_uniform() {
         before = varies.size();
         for (const DecodedInstruction& in : code) {
             using ptx::SpecialRegister;
-            const auto special = static_cast<SpecialRegister>(in.mode);
-            const bool place = in.kind == Kind::special_register && special >= SpecialRegister::ntid_x &&
-                               special <= SpecialRegister::nctaid_z;
+            const bool special = in.kind == Kind::special_register;
+            const SpecialRegister which = special ? ptx::as_special(in).which : SpecialRegister::tid_x;
+            const bool place = which >= SpecialRegister::ntid_x && which <= SpecialRegister::nctaid_z;
             const bool constant = in.kind == Kind::load && (in.space == Space::param || in.space == Space::constant);
             const bool arithmetic = in.kind == Kind::lane_wise || in.kind == Kind::lane_wise_many;
             if ((place || constant || arithmetic) && !differs(in)) continue;

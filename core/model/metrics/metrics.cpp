@@ -8,6 +8,7 @@
 #include "core/model/issue/ticks.h"
 #include "core/model/issue/timing.h"
 #include "core/model/memory/coalescer.h"
+#include "core/ptx/decode/views_async.h"
 
 namespace lockstep::model {
 namespace {
@@ -59,9 +60,9 @@ void add_pipes(MetricLaunch& launch, std::span<const Timing> timing, std::span<c
 
 // A bulk copy into shared memory tells an mbarrier, a prefetch asks only L2; one without either goes to global memory.
 bool writes_global(const ptx::DecodedInstruction& copy) {
-    if (copy.kind != ptx::Kind::bulk_copy || (copy.offset & ptx::bulk_signals) != 0) return false;
-    const auto mode = static_cast<ptx::AsyncBulk>(copy.mode);
-    return mode != ptx::AsyncBulk::prefetch && mode != ptx::AsyncBulk::tensor_prefetch;
+    if (copy.kind != ptx::Kind::bulk_copy) return false;
+    const ptx::BulkView view = ptx::as_bulk(copy);
+    return !view.signals && view.operation != ptx::AsyncBulk::prefetch && view.operation != ptx::AsyncBulk::tensor_prefetch;
 }
 
 // Passes that the bytes of the lanes do not explain, 128 a pass: Nsight Compute calls the four passes of a full 16-byte

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/ptx/decode/views.h"
+
 namespace lockstep::model {
 namespace {
 using ptx::Kind;
@@ -44,10 +46,12 @@ void add_matrix(Operations& sum, const ptx::DecodedInstruction& in, uint64_t iss
 }  // namespace
 
 uint64_t multiply_adds(const ptx::DecodedInstruction& in) {
-    const bool group = in.kind == Kind::matrix_group, sparse = group ? (in.mode & 64) != 0 : in.mode == 1;
-    const bool quads = in.shape[0] == 8 && in.shape[2] == 4 && in.type == Type::f16;
-    const uint64_t all = uint64_t{in.shape[0]} * in.shape[1] * in.shape[2] * (quads ? 4 : 1);
-    return all / (group ? 4 : 1) / (sparse ? 2 : 1);
+    if (in.kind == Kind::matrix_group) {
+        const ptx::GroupView view = ptx::as_group(in);
+        return uint64_t{view.m} * view.n * view.k / 4 / (view.sparse ? 2 : 1);
+    }
+    const ptx::MatrixView view = ptx::as_matrix(in);
+    return uint64_t{view.m} * view.n * view.k * (view.quarters ? 4 : 1) / (view.sparse ? 2 : 1);
 }
 
 void add_to(Operations& sum, const ptx::DecodedInstruction& in, const InstructionCounters& counters) {

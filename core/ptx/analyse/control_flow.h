@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "core/ptx/decode/program.h"
+#include "core/ptx/decode/views.h"
 
 namespace lockstep::ptx {
 
@@ -11,8 +11,7 @@ template <class Take>
 void each_target(const std::vector<int32_t>& lists, const DecodedInstruction& i, Take&& take) {
     if (i.kind == Kind::branch) take(i.target);
     if (i.kind != Kind::branch_table) return;
-    const int32_t* const table = lists.data() + i.list;
-    for (int32_t k = 1; k <= table[0]; ++k) take(static_cast<uint32_t>(table[k]));
+    for (const int32_t target : table_of(lists, i)) take(static_cast<uint32_t>(target));
 }
 
 // Whether a thread whose guard holds never comes to the instruction behind this one.

@@ -58,6 +58,7 @@ Flow::Flow(const Program& of) : program(of), block_of(of.instructions.size(), 0)
 }
 
 Definitions definitions_of(const Flow& flow, uint32_t pc, int32_t reg) {
+    assert(pc < flow.block_of.size());
     Definitions found;
     std::vector<bool> seen(flow.blocks.size(), false);  // blocks that were looked at from their end on
     struct From {
@@ -129,6 +130,7 @@ Liveness::Set Liveness::behind(size_t block) const {
 std::vector<int32_t> Liveness::before(uint32_t pc) const {
     const auto block =
         std::find_if(blocks_.begin(), blocks_.end(), [&](const BasicBlock& b) { return b.begin <= pc && pc < b.end; });
+    assert(known_ && block != blocks_.end());
     Set live = behind(static_cast<size_t>(block - blocks_.begin()));
     for (uint32_t at = block->end; at-- > pc;) {
         take_written(at, live, [](uint32_t) {});

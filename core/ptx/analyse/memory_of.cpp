@@ -1,7 +1,6 @@
 // The memory operands of an instruction. Of asynchronous instructions they stand in the operand list, two entries each.
-#include <cstring>
-
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views_async.h"
 
 namespace lockstep::ptx {
 namespace {
@@ -17,14 +16,12 @@ struct Finder {
     }
     // The one that begins with entry `k` of the operand list.
     void listed(uint32_t k, uint32_t bytes, bool reads, bool writes) {
-        const int32_t base = program.lists[i.list + k], rest = program.lists[i.list + k + 1];
-        uint32_t lanes[5] = {};
-        std::memcpy(lanes, program.constants.data() + ~rest, sizeof lanes);
-        found.push_back({.space = static_cast<Space>(lanes[3]),
-                         .base = is_register(base) ? base : no_operand,
-                         .base_bytes = static_cast<uint8_t>(lanes[0]),
-                         .variable = static_cast<int32_t>(lanes[4]) - 1,
-                         .offset = static_cast<int64_t>(lanes[1] | uint64_t{lanes[2]} << 32),
+        const ListedAddress address = listed_address(program, i, k);
+        found.push_back({.space = address.space,
+                         .base = is_register(address.base) ? address.base : no_operand,
+                         .base_bytes = static_cast<uint8_t>(address.base_bytes),
+                         .variable = address.variable,
+                         .offset = static_cast<int64_t>(address.offset),
                          .bytes = bytes,
                          .reads = reads,
                          .writes = writes});
@@ -36,21 +33,20 @@ struct Finder {
 constexpr uint32_t map_bytes = 128, mbarrier_bytes = 8;
 
 void Finder::bulk() {
-    const bool signals = (i.offset & bulk_signals) != 0;
-    const uint32_t rank = i.shape[0], value_bytes = static_cast<uint32_t>(size_of(i.type)) * i.vector;
-    switch (static_cast<AsyncBulk>(i.mode)) {
+    const BulkView view = as_bulk(i);
+    switch (view.operation) {
         case AsyncBulk::copy:
         case AsyncBulk::reduce:
-            listed(0, 0, static_cast<AsyncBulk>(i.mode) == AsyncBulk::reduce, true);
+            listed(0, 0, view.operation == AsyncBulk::reduce, true);
             listed(2, 0, true, false);
-            if (signals) listed(5, mbarrier_bytes, true, true);
+            if (view.signals) listed(5, mbarrier_bytes, true, true);
             return;
         case AsyncBulk::prefetch:
             return listed(0, 0, true, false);
         case AsyncBulk::tensor_load:
             listed(0, 0, false, true);
-            listed(2, map_bytes, true, false);
-            return listed(4 + rank, mbarrier_bytes, true, true);
+            listed(view.map_at(), map_bytes, true, false);
+            return listed(view.behind_coordinates(), mbarrier_bytes, true, true);
         case AsyncBulk::tensor_store:
         case AsyncBulk::tensor_reduce:
             listed(0, 0, true, false);
@@ -59,7 +55,7 @@ void Finder::bulk() {
             return listed(0, map_bytes, true, false);
         case AsyncBulk::store:
         case AsyncBulk::red:
-            listed(0, value_bytes, static_cast<AsyncBulk>(i.mode) == AsyncBulk::red, true);
+            listed(0, static_cast<uint32_t>(size_of(i.type)) * i.vector, view.operation == AsyncBulk::red, true);
             return listed(2, mbarrier_bytes, true, true);
     }
 }
@@ -78,20 +74,22 @@ void Finder::find() {
         case Kind::matrix_store:
             return own(0, false, true);
         case Kind::multimem: {
-            const auto operation = static_cast<MultimemOperation>(i.mode);
+            const MultimemOperation operation = as_multimem(i).operation;
             return own(bytes, operation != MultimemOperation::store, operation != MultimemOperation::load);
         }
         case Kind::async_copy:
-            listed(0, bytes, false, true);
-            return listed(2, bytes, true, false);
+            listed(AsyncCopyView::to, bytes, false, true);
+            return listed(AsyncCopyView::from, bytes, true, false);
         case Kind::async_wait:
+            if (i.list_sources != 0) listed(0, mbarrier_bytes, true, true);
+            return;
         case Kind::mbarrier:
-            if (i.list_sources >= 2) listed(0, mbarrier_bytes, true, true);
+            if (as_mbarrier(i).has_address()) listed(0, mbarrier_bytes, true, true);
             return;
         case Kind::bulk_copy:
             return bulk();
         case Kind::tensor_map: {
-            const bool replaces = static_cast<TensorMapOperation>(i.mode) == TensorMapOperation::replace;
+            const bool replaces = as_tensor_map(i).operation == TensorMapOperation::replace;
             listed(0, map_bytes, replaces, true);
             if (!replaces) listed(2, map_bytes, true, false);
             return;

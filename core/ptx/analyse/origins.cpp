@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
 
 namespace lockstep::ptx {
 
@@ -116,10 +117,11 @@ struct OriginsSolver {
 
     void special(uint32_t pc) {
         const DecodedInstruction& i = program.instructions[pc];
-        if (i.variable >= 0)
-            give_to_results(pc, {Origin::From::variable, true, i.variable, 0, i.offset, pc});
-        else if (static_cast<SpecialRegister>(i.mode) != SpecialRegister::variable_address)
-            give_to_results(pc, {Origin::From::special, true, i.mode, 0, 0, pc});
+        const SpecialView view = as_special(i);
+        if (view.variable >= 0)
+            give_to_results(pc, {Origin::From::variable, true, view.variable, 0, view.offset, pc});
+        else if (view.which != SpecialRegister::variable_address)
+            give_to_results(pc, {Origin::From::special, true, static_cast<int32_t>(view.which), 0, 0, pc});
     }
 
     // Registers among the sources, each time that they stand there; with it goes the source that an addition would add.
@@ -157,7 +159,7 @@ struct OriginsSolver {
 
     // Registers that a call passes and takes back; a function that only its address names may be given anything.
     void call(uint32_t pc) {
-        const CallSite& site = program.calls[static_cast<size_t>(program.instructions[pc].offset)];
+        const CallSite& site = call_site(program, program.instructions[pc]);
         if (site.function < 0) return give_to_results(pc, {.from = Origin::From::unknown, .direct = true, .pc = pc});
         const Function& callee = program.functions[static_cast<size_t>(site.function)];
         const auto pass = [&](uint32_t from_pc, const Passed& from, uint32_t to_pc, const Passed& to) {
@@ -211,7 +213,7 @@ struct OriginsSolver {
             each_source(i, [&](int32_t reg, Effect, int32_t) { users[origins.place_of(pc, reg)].push_back(pc); });
             push(pc);
             if (i.kind != Kind::call) continue;
-            const CallSite& site = program.calls[static_cast<size_t>(i.offset)];
+            const CallSite& site = call_site(program, i);
             if (site.function < 0) continue;
             const Function& callee = program.functions[static_cast<size_t>(site.function)];
             for (const Passed& result : callee.results)

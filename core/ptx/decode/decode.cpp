@@ -259,7 +259,7 @@ void decode_all(const Module& module, const Entry& entry, Program& program) {
     }
     for (DecodedInstruction& i : program.instructions) {
         if (i.kind != Kind::call) continue;
-        const int32_t callee = program.calls[static_cast<size_t>(i.offset)].function;
+        const int32_t callee = call_site(program, i).function;
         if (callee >= 0) i.target = program.functions[static_cast<size_t>(callee)].begin;
     }
     add_up_calls(program, live, reached);

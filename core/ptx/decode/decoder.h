@@ -11,6 +11,7 @@
 
 #include "core/ptx/analyse/call_graph.h"
 #include "core/ptx/decode/frame.h"
+#include "core/ptx/decode/views_async.h"
 #include "core/ptx/parse/spelling.h"
 
 namespace lockstep::ptx {
@@ -107,7 +108,7 @@ class Decoder {
     void decode_cluster(DecodedInstruction& out);
     void decode_elect(DecodedInstruction& out);
     void decode_bulk(DecodedInstruction& out);
-    void decode_remote_store(DecodedInstruction& out);
+    void decode_remote_store(DecodedInstruction& out, BulkView view);
     void decode_tensor_map(DecodedInstruction& out);
     void decode_multimem(DecodedInstruction& out);
     void list_address(DecodedInstruction& out, const Operand& address, Space space);

@@ -1,7 +1,5 @@
 // Asynchronous instructions and clusters: copies, their groups and waits, mbarriers, barrier.cluster, mapa, elect.
-// Operands lie in Program::lists (see "asynchronous" in program.h); an address there is two entries: its base register
-// (a constant 0 where there is none) and a constant that says the rest, by lane: the base's bytes, the offset's low and high
-// half, the space, the index of a variable of the module + 1.
+// Operands lie in Program::lists; views_async.h says how.
 #include "core/ptx/decode/decoder.h"
 
 namespace lockstep::ptx {
@@ -22,17 +20,15 @@ std::vector<Space> spaces_among(const std::vector<std::string_view>& modifiers) 
 
 void Decoder::list_address(DecodedInstruction& out, const Operand& address, Space space) {
     if (address.kind != Operand::Kind::address) complain("expected an address such as [%rd1+4]", address);
-    int32_t base = frame_.constant(0, 8);
-    uint64_t offset = address.value;
-    uint32_t bytes = 8, variable = 0;
+    ListedAddress to{.base = frame_.constant(0, 8), .offset = address.value};
     if (!address.name.empty()) {
         if (const Slot* slot = frame_.register_named(address.name, statement_->scope)) {
-            bytes = static_cast<uint32_t>(register_size(slot->type));
-            if ((bytes != 4 && bytes != 8) || slot->type == Type::f32 || slot->type == Type::f64)
+            to.base_bytes = static_cast<uint32_t>(register_size(slot->type));
+            if ((to.base_bytes != 4 && to.base_bytes != 8) || slot->type == Type::f32 || slot->type == Type::f64)
                 complain("an address is in a register of .b32 or .b64, '" + std::string(address.name) + "' is of " +
                              dotted(slot->type),
                          address);
-            base = slot->offset;
+            to.base = slot->offset;
         } else {
             const Located* located = frame_.variable_named(address.name, statement_->scope);
             if (!located) unknown_name(address, address.name);
@@ -42,15 +38,14 @@ void Decoder::list_address(DecodedInstruction& out, const Operand& address, Spac
                 complain("'" + std::string(address.name) + "' is in ." + std::string(name_of(of)) + ", not in ." +
                              std::string(name_of(space)),
                          address);
-            if (of == Space::global) variable = static_cast<uint32_t>(located->index) + 1;
-            offset += located->offset;
+            if (of == Space::global) to.variable = located->index;
+            to.offset += located->offset;
         }
     }
-    program_.lists.push_back(base);
-    program_.lists.push_back(
-        frame_.constant_lanes({bytes, static_cast<uint32_t>(offset), static_cast<uint32_t>(offset >> 32),
-                               static_cast<uint32_t>(space), variable}));
-    out.list_sources = static_cast<uint16_t>(out.list_sources + 2);
+    to.space = space;
+    program_.lists.push_back(to.base);
+    program_.lists.push_back(frame_.constant_lanes(lanes_of(to)));
+    out.list_sources = static_cast<uint16_t>(out.list_sources + address_entries);
 }
 
 void Decoder::list_value(DecodedInstruction& out, const Operand& value, Type type) {
@@ -88,7 +83,7 @@ void Decoder::decode_async_copy(DecodedInstruction& out) {
     if (bytes != 4 && bytes != 8 && bytes != 16) complain("cp.async copies 4, 8 or 16 bytes", operand(2));
     if (bytes != 16 && holds(modifiers_, ".cg")) complain("cp.async.cg copies 16 bytes", operand(2));
     out.type = out.destination_type = Type::b32;
-    out.vector = static_cast<uint8_t>(bytes / 4);
+    AsyncCopyView view{.bytes = static_cast<uint32_t>(bytes)};
     out.space = Space::global;
     list_address(out, operand(0), Space::shared);
     list_address(out, operand(1), Space::global);
@@ -97,25 +92,28 @@ void Decoder::decode_async_copy(DecodedInstruction& out) {
         const Operand& limit = operand(3);
         const bool ignores = limit.negated || (limit.kind == Operand::Kind::name && limit.name != "WARP_SZ" &&
                                                register_of(limit).type == Type::pred);
-        out.mode = static_cast<uint8_t>(ignores ? AsyncCopy::ignores_source : AsyncCopy::limits_source);
-        out.negated_source = limit.negated;
+        view.source = ignores ? AsyncCopy::ignores_source : AsyncCopy::limits_source;
+        view.negated = limit.negated;
         list_value(out, limit, ignores ? Type::pred : Type::u32);
     }
     if (hint) list_value(out, operand(last), Type::b64);
+    put(out, view);
 }
 
 // cp.async.commit_group | .wait_group n | .wait_all | .mbarrier.arrive{.noinc} [mbarrier], and those of cp.async.bulk
 void Decoder::decode_async_wait(DecodedInstruction& out) {
     const bool waits = holds(modifiers_, ".wait_group"), arrives = holds(modifiers_, ".mbarrier");
     expect_operands(waits || arrives ? 1 : 0, waits || arrives ? 1 : 0);
-    out.mode = static_cast<uint8_t>(arrives                          ? AsyncWait::arrive
-                                    : waits                          ? AsyncWait::wait_group
-                                    : holds(modifiers_, ".wait_all") ? AsyncWait::wait_all
-                                                                     : AsyncWait::commit_group);
-    if (waits) out.offset = static_cast<int64_t>(number(operand(0), 0, UINT32_MAX, "the groups that may be pending"));
-    if (waits && holds(modifiers_, ".read")) out.mode = static_cast<uint8_t>(AsyncWait::wait_group_read);
+    AsyncWaitView view;
+    if (arrives)
+        view.operation = holds(modifiers_, ".noinc") ? AsyncWait::arrive_no_increment : AsyncWait::arrive;
+    else if (waits)
+        view.operation = holds(modifiers_, ".read") ? AsyncWait::wait_group_read : AsyncWait::wait_group;
+    else if (holds(modifiers_, ".wait_all"))
+        view.operation = AsyncWait::wait_all;
+    if (waits) view.pending = static_cast<int64_t>(number(operand(0), 0, UINT32_MAX, "the groups that may be pending"));
+    put(out, view);
     if (!arrives) return;
-    if (holds(modifiers_, ".noinc")) out.mode = static_cast<uint8_t>(AsyncWait::arrive_no_increment);
     const std::vector<Space> spaces = spaces_among(modifiers_);
     out.type = out.destination_type = Type::b64;
     list_address(out, operand(0), spaces.empty() ? Space::generic : Space::shared);
@@ -126,9 +124,10 @@ void Decoder::decode_async_wait(DecodedInstruction& out) {
 void Decoder::decode_mbarrier(DecodedInstruction& out) {
     constexpr std::string_view names[] = {".init",        ".inval",     ".arrive",   ".arrive_drop",  ".expect_tx",
                                           ".complete_tx", ".test_wait", ".try_wait", ".pending_count"};
+    MbarrierView view;
     for (uint8_t i = 0; i < std::size(names); ++i)
-        if (modifiers_[0] == names[i]) out.mode = i;
-    const auto operation = static_cast<MbarrierOperation>(out.mode);
+        if (modifiers_[0] == names[i]) view.operation = static_cast<MbarrierOperation>(i);
+    const MbarrierOperation operation = view.operation;
     const std::vector<Space> spaces = spaces_among(modifiers_);
     const Space space = spaces.empty() ? Space::generic : Space::shared;
     const bool expects = operation != MbarrierOperation::expect_tx && holds(modifiers_, ".expect_tx");
@@ -156,8 +155,8 @@ void Decoder::decode_mbarrier(DecodedInstruction& out) {
             }
             list_address(out, operand(1), space);
             if (statement_->operands.size() > 2) list_value(out, operand(2), Type::u32);
-            if (expects) out.offset |= mbarrier_expects;
-            if (holds(modifiers_, ".noComplete")) out.offset |= mbarrier_no_complete;
+            view.expects = expects;
+            view.no_complete = holds(modifiers_, ".noComplete");
             break;
         }
         case MbarrierOperation::test_wait:
@@ -169,7 +168,7 @@ void Decoder::decode_mbarrier(DecodedInstruction& out) {
             list_address(out, operand(1), space);
             list_value(out, operand(2), parity ? Type::u32 : Type::b64);
             if (statement_->operands.size() > 3) list_value(out, operand(3), Type::u32);
-            if (parity) out.offset |= mbarrier_parity;
+            view.parity = parity;
             break;
         }
         case MbarrierOperation::pending_count:
@@ -179,6 +178,7 @@ void Decoder::decode_mbarrier(DecodedInstruction& out) {
             list_value(out, operand(1), Type::b64);
             break;
     }
+    put(out, view);
 }
 
 // barrier.cluster.arrive | barrier.cluster.wait | mapa d, a, rank | getctarank d, a, and what has no effect here
@@ -186,14 +186,12 @@ void Decoder::decode_cluster(DecodedInstruction& out) {
     const std::string_view stem = stem_of(statement_->opcode);
     if (stem == "barrier") {
         expect_operands(0, 0);
-        out.mode = static_cast<uint8_t>(holds(modifiers_, ".wait") ? ClusterOperation::wait : ClusterOperation::arrive);
-        return;
+        return put(out, ClusterView{holds(modifiers_, ".wait") ? ClusterOperation::wait : ClusterOperation::arrive});
     }
     if (stem == "mapa" || stem == "getctarank") {
         const bool map = stem == "mapa";
         expect_operands(map ? 3 : 2, map ? 3 : 2);
-        out.mode = static_cast<uint8_t>(map ? ClusterOperation::map : ClusterOperation::rank);
-        if (!spaces_among(modifiers_).empty()) out.offset |= cluster_shared_address;
+        put(out, ClusterView{map ? ClusterOperation::map : ClusterOperation::rank, !spaces_among(modifiers_).empty()});
         out.type = last_type_;
         out.destination_type = map ? last_type_ : Type::u32;
         out.destination[0] = destination(operand(0), out.destination_type);
@@ -227,7 +225,7 @@ void Decoder::decode_cluster(DecodedInstruction& out) {
 // elect.sync d|p, members
 void Decoder::decode_elect(DecodedInstruction& out) {
     expect_operands(2, 2);
-    out.mode = static_cast<uint8_t>(VoteOperation::elect);
+    put(out, VoteView{VoteOperation::elect});
     out.type = out.destination_type = Type::b32;
     if (operand(0).second.empty()) complain("elect.sync gives a lane and a predicate: %r1|%p1", operand(0));
     out.destination[0] = destination(operand(0), Type::b32);

@@ -1,13 +1,5 @@
 // Bulk copies: cp.async.bulk with and without tensor maps, cp.reduce.async.bulk, st.async, red.async; changes of tensor
-// maps; multimem. In Program::lists:
-//   copy, reduce           to, from, bytes {, mbarrier} {, mask of blocks}, or: to, from, bytes, mask of bytes
-//   prefetch               from, bytes
-//   tensor_load            to, map, coordinates, mbarrier {, mask of blocks} {, offsets}
-//   tensor_store, _reduce  from, map, coordinates
-//   tensor_prefetch        map, coordinates {, offsets}
-// Offsets are those of im2col mode: a number for each dimension of a picture.
-//   store, red             to, mbarrier, values
-// DecodedInstruction::shape: the dimensions of a tensor, the operation (BulkOperation); offset: bulk_ flags.
+// maps; multimem. views_async.h says what they have in Program::lists.
 #include "core/ptx/decode/decoder.h"
 
 namespace lockstep::ptx {
@@ -20,39 +12,44 @@ constexpr std::string_view operations[] = {"", ".add", ".min", ".max", ".inc", "
 
 void Decoder::decode_bulk(DecodedInstruction& out) {
     out.list = static_cast<uint32_t>(program_.lists.size());
-    for (uint16_t i = 1; i < std::size(operations); ++i)
-        if (holds(modifiers_, operations[i])) out.shape[1] = i;
+    BulkView view;
+    for (uint8_t i = 1; i < std::size(operations); ++i)
+        if (holds(modifiers_, operations[i])) view.combines = static_cast<BulkOperation>(i);
     const std::string_view stem = stem_of(statement_->opcode);
     out.type = out.destination_type = last_type_ == Type::none ? Type::b32 : last_type_;
-    if (stem == "st" || stem == "red") return decode_remote_store(out);
+    if (stem == "st" || stem == "red") return decode_remote_store(out, view);
     const bool tensor = holds(modifiers_, ".tensor"), prefetch = holds(modifiers_, ".prefetch");
     const bool hint = holds(modifiers_, ".L2::cache_hint"), multicast = holds(modifiers_, ".multicast::cluster");
     const bool signals = holds(modifiers_, ".mbarrier::complete_tx::bytes");
     const bool reduces = holds(modifiers_, ".reduce"), offsets = holds(modifiers_, ".im2col");
     const bool pictures = offsets || holds(modifiers_, ".im2col_no_offs"), masked = holds(modifiers_, ".cp_mask");
-    if (signals) out.offset |= bulk_signals;
-    if (multicast) out.offset |= bulk_multicast;
-    if (pictures) out.offset |= bulk_im2col;
-    if (masked) out.offset |= bulk_masked;
-    for (uint16_t d = 1; d <= 5; ++d)
-        if (holds(modifiers_, "." + std::to_string(d) + "d")) out.shape[0] = d;
+    view.signals = signals;
+    view.multicast = multicast;
+    view.im2col = pictures;
+    view.masked = masked;
+    for (uint32_t d = 1; d <= 5; ++d)
+        if (holds(modifiers_, "." + std::to_string(d) + "d")) view.rank = d;
+    if (tensor)
+        view.operation = prefetch  ? AsyncBulk::tensor_prefetch
+                         : reduces ? AsyncBulk::tensor_reduce
+                         : signals ? AsyncBulk::tensor_load
+                                   : AsyncBulk::tensor_store;
+    else
+        view.operation = prefetch ? AsyncBulk::prefetch : reduces ? AsyncBulk::reduce : AsyncBulk::copy;
+    put(out, view);
     size_t count = tensor ? (prefetch ? 1 : signals ? 3 : 2) : (prefetch ? 2 : signals ? 4 : 3);
     const size_t optional = count;  // where operands begin that not every form has
     count += size_t{multicast} + offsets + masked;
     expect_operands(count + hint, count + hint);
     if (tensor) {
-        if (pictures && out.shape[0] < 3) complain(spelled() + ": im2col mode is for 3 to 5 dimensions");
-        out.mode = static_cast<uint8_t>(prefetch  ? AsyncBulk::tensor_prefetch
-                                        : reduces ? AsyncBulk::tensor_reduce
-                                        : signals ? AsyncBulk::tensor_load
-                                                  : AsyncBulk::tensor_store);
+        if (pictures && view.rank < 3) complain(spelled() + ": im2col mode is for 3 to 5 dimensions");
         // Loads name the shared memory first, stores the tensor.
         if (!prefetch) list_address(out, operand(signals ? 0 : 1), Space::shared);
         const Operand& where = operand(signals ? 1 : 0);
         if (where.kind != Operand::Kind::address || where.elements.size() != 1 ||
-            where.elements[0].kind != Operand::Kind::vector || where.elements[0].elements.size() != out.shape[0])
+            where.elements[0].kind != Operand::Kind::vector || where.elements[0].elements.size() != view.rank)
             complain(
-                spelled() + " takes a tensor map with " + std::to_string(out.shape[0]) + " coordinates: [%rd1, {%r1, ...}]",
+                spelled() + " takes a tensor map with " + std::to_string(view.rank) + " coordinates: [%rd1, {%r1, ...}]",
                 where);
         list_address(out, where, Space::generic);
         for (const Operand& coordinate : where.elements[0].elements) list_value(out, coordinate, Type::s32);
@@ -60,12 +57,11 @@ void Decoder::decode_bulk(DecodedInstruction& out) {
         if (multicast) list_value(out, operand(optional + offsets), Type::u16);
         if (!offsets) return;
         const Operand& by = operand(optional);
-        if (by.kind != Operand::Kind::vector || by.elements.size() + 2 != out.shape[0])
-            complain(spelled() + " needs " + std::to_string(out.shape[0] - 2) + " offsets of 16 bits in braces", by);
+        if (by.kind != Operand::Kind::vector || by.elements.size() + 2 != view.rank)
+            complain(spelled() + " needs " + std::to_string(view.rank - 2) + " offsets of 16 bits in braces", by);
         for (const Operand& offset : by.elements) list_value(out, offset, Type::u16);
         return;
     }
-    out.mode = static_cast<uint8_t>(prefetch ? AsyncBulk::prefetch : reduces ? AsyncBulk::reduce : AsyncBulk::copy);
     if (prefetch) {
         list_address(out, operand(0), Space::global);
         list_value(out, operand(1), Type::u32);
@@ -95,31 +91,34 @@ void Decoder::decode_tensor_map(DecodedInstruction& out) {
     out.list = static_cast<uint32_t>(program_.lists.size());
     out.type = out.destination_type = Type::b32;
     const bool copies = holds(modifiers_, ".cp_fenceproxy");
-    out.mode = static_cast<uint8_t>(copies ? TensorMapOperation::copy : TensorMapOperation::replace);
+    TensorMapView view{copies ? TensorMapOperation::copy : TensorMapOperation::replace};
     if (copies) {
+        put(out, view);
         expect_operands(3, 3);
         list_address(out, operand(0), Space::global);
         list_address(out, operand(1), Space::shared);
         number(operand(2), 128, 128, "the size of a tensor map");
         return;
     }
-    for (uint16_t i = 0; i < std::size(fields); ++i)
-        if (holds(modifiers_, fields[i])) out.shape[0] = i;
-    const auto field = static_cast<TensorMapField>(out.shape[0]);
+    size_t index = 0;
+    for (size_t i = 0; i < std::size(fields); ++i)
+        if (holds(modifiers_, fields[i])) index = i;
+    const auto field = static_cast<TensorMapField>(index);
+    view.field = field;
     const bool several = field >= TensorMapField::box_dim && field <= TensorMapField::element_stride;
     expect_operands(several ? 3 : 2, several ? 3 : 2);
     const Space space = holds(modifiers_, ".global")        ? Space::global
                         : holds(modifiers_, ".shared::cta") ? Space::shared
                                                             : Space::generic;
     list_address(out, operand(0), space);
-    if (several) out.shape[1] = static_cast<uint16_t>(number(operand(1), 0, 4, "the dimension of a tensor map's field"));
+    if (several) view.dimension = static_cast<uint32_t>(number(operand(1), 0, 4, "the dimension of a tensor map's field"));
+    put(out, view);
     if (field >= TensorMapField::element_type) {
-        number(operand(1), 0, most_of[out.shape[0]], "this field of a tensor map");
+        number(operand(1), 0, most_of[index], "this field of a tensor map");
         list_value(out, operand(1), Type::b32);
         return;
     }
-    const bool wide = field == TensorMapField::global_address || field == TensorMapField::global_stride;
-    list_value(out, operand(several ? 2 : 1), wide ? Type::b64 : Type::b32);
+    list_value(out, operand(several ? 2 : 1), view.is_wide() ? Type::b64 : Type::b32);
 }
 
 // multimem.ld_reduce d, [a]; multimem.st, multimem.red [a], b
@@ -128,11 +127,10 @@ void Decoder::decode_multimem(DecodedInstruction& out) {
     const bool loads = holds(modifiers_, ".ld_reduce"), stores = holds(modifiers_, ".st");
     expect_operands(2, 2);
     out.list = static_cast<uint32_t>(program_.lists.size());
-    out.mode = static_cast<uint8_t>(loads    ? MultimemOperation::load
-                                    : stores ? MultimemOperation::store
-                                             : MultimemOperation::reduce);
-    for (uint16_t i = 0; i < std::size(combinations_of); ++i)
-        if (holds(modifiers_, combinations_of[i])) out.shape[0] = i;
+    MultimemView view{loads ? MultimemOperation::load : stores ? MultimemOperation::store : MultimemOperation::reduce};
+    for (uint8_t i = 0; i < std::size(combinations_of); ++i)
+        if (holds(modifiers_, combinations_of[i])) view.combines = static_cast<AtomicOperation>(i);
+    put(out, view);
     out.vector = holds(modifiers_, ".v8") ? 8 : holds(modifiers_, ".v4") ? 4 : holds(modifiers_, ".v2") ? 2 : 1;
     out.type = out.destination_type = last_type_;
     out.space = Space::global;
@@ -151,10 +149,11 @@ void Decoder::decode_multimem(DecodedInstruction& out) {
 }
 
 // st.async [a], b, [mbarrier]; red.async the same
-void Decoder::decode_remote_store(DecodedInstruction& out) {
+void Decoder::decode_remote_store(DecodedInstruction& out, BulkView view) {
     expect_operands(3, 3);
-    out.mode = static_cast<uint8_t>(stem_of(statement_->opcode) == "st" ? AsyncBulk::store : AsyncBulk::red);
-    out.offset |= bulk_signals;
+    view.operation = stem_of(statement_->opcode) == "st" ? AsyncBulk::store : AsyncBulk::red;
+    view.signals = true;
+    put(out, view);
     out.vector = holds(modifiers_, ".v4") ? 4 : holds(modifiers_, ".v2") ? 2 : 1;
     list_address(out, operand(0), Space::shared);
     list_address(out, operand(2), Space::shared);

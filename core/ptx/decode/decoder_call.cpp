@@ -97,8 +97,7 @@ bool Decoder::decode_system(DecodedInstruction& out, std::string_view callee, co
         complain(std::string(callee) + " takes " + count_of(system->parameters, "argument") + ", not " +
                  std::to_string(given));
     if (results && results->elements.size() > 1) complain(std::string(callee) + " gives one result", *results);
-    out.kind = Kind::system;
-    out.mode = static_cast<uint8_t>(system->function);
+    put(out, SystemView{system->function});
     if (results && !results->elements.empty()) out.destination[0] = place(results->elements[0]);
     out.list = static_cast<uint32_t>(program_.lists.size());
     for (size_t k = 0; k < given; ++k) {
@@ -106,10 +105,6 @@ bool Decoder::decode_system(DecodedInstruction& out, std::string_view callee, co
         if (k < std::size(out.source)) out.source[k] = at;
         program_.lists.push_back(at);
         ++out.list_sources;
-    }
-    if (system->function == SystemFunction::assert_fail) {
-        out.kind = Kind::trap;
-        out.mode = 1;
     }
     return true;
 }
@@ -152,7 +147,7 @@ void Decoder::decode_call(DecodedInstruction& out) {
             complain("a call through a register needs a prototype (.callprototype) or a list of targets (.calltargets)");
         decode_signature(site, *list, results, arguments);
     }
-    out.offset = static_cast<int64_t>(program_.calls.size());
+    put_call_site(out, program_.calls.size());
     out.list = static_cast<uint32_t>(program_.lists.size());
     for (const Passed& p : site.results)
         if (p.operand != no_operand) program_.lists.push_back(p.operand), ++out.list_destinations;

@@ -8,7 +8,10 @@ void Decoder::decode_warp_wide(DecodedInstruction& out) {
     if (out.kind == Kind::shuffle) {
         const size_t sources = holds(modifiers_, ".sync") ? 4 : 3;  // without it: among the lanes that are here
         expect_operands(sources + 1, sources + 1);
-        out.mode = holds(modifiers_, ".up") ? 0 : holds(modifiers_, ".down") ? 1 : holds(modifiers_, ".bfly") ? 2 : 3;
+        put(out, ShuffleView{holds(modifiers_, ".up")     ? ShuffleOperation::up
+                             : holds(modifiers_, ".down") ? ShuffleOperation::down
+                             : holds(modifiers_, ".bfly") ? ShuffleOperation::butterfly
+                                                          : ShuffleOperation::index});
         out.type = out.destination_type = Type::b32;
         for (size_t k = 0; k < sources; ++k) out.source[k] = source(operand(k + 1), Type::b32);
         out.destination[0] = destination(operand(0), Type::b32);
@@ -17,16 +20,17 @@ void Decoder::decode_warp_wide(DecodedInstruction& out) {
     }
     if (statement_->opcode.starts_with("match") || statement_->opcode.starts_with("redux")) {
         constexpr std::string_view names[] = {".any", ".all", ".add", ".min", ".max", ".and", ".or", ".xor"};
+        VoteOperation operation = VoteOperation::match_any;
         for (uint8_t i = 0; i < std::size(names); ++i)
             if (holds(modifiers_, names[i]))
-                out.mode = static_cast<uint8_t>(static_cast<uint8_t>(VoteOperation::match_any) + i);
+                operation = static_cast<VoteOperation>(static_cast<uint8_t>(VoteOperation::match_any) + i);
+        put(out, VoteView{operation});
         expect_operands(3, 3);
         out.type = last_type_;
         out.destination_type = Type::b32;
         out.destination[0] = destination(operand(0), Type::b32);
         if (!operand(0).second.empty()) {
-            if (out.mode != static_cast<uint8_t>(VoteOperation::match_all))
-                complain(spelled() + " gives one result", operand(0));
+            if (operation != VoteOperation::match_all) complain(spelled() + " gives one result", operand(0));
             out.destination[1] = destination_named(operand(0).second, operand(0), Type::pred);
         }
         out.source[0] = source(operand(1), last_type_);
@@ -37,16 +41,18 @@ void Decoder::decode_warp_wide(DecodedInstruction& out) {
     const bool among = holds(modifiers_, ".sync");
     const size_t operands = active ? 1 : among ? 3 : 2;
     expect_operands(operands, operands);
-    out.mode = active                      ? 4
-               : holds(modifiers_, ".all") ? 0
-               : holds(modifiers_, ".any") ? 1
-               : holds(modifiers_, ".uni") ? 2
-                                           : 3;
+    VoteView view{active                      ? VoteOperation::activemask
+                  : holds(modifiers_, ".all") ? VoteOperation::all
+                  : holds(modifiers_, ".any") ? VoteOperation::any
+                  : holds(modifiers_, ".uni") ? VoteOperation::uni
+                                              : VoteOperation::ballot};
+    put(out, view);
     out.type = out.destination_type = last_type_;
     out.destination[0] = destination(operand(0), last_type_);
     if (active) return;
     out.source[0] = source(operand(1), Type::pred);
-    out.negated_source = operand(1).negated;
+    view.negated = operand(1).negated;
+    put(out, view);
     if (among) out.source[1] = source(operand(2), Type::b32);
 }
 
@@ -69,15 +75,18 @@ void Decoder::decode_control(DecodedInstruction& out) {
             const size_t first = combines ? 1 : 0;
             const size_t last = statement_->operands.size() - first;  // of the operands after the result: the predicate
             expect_operands(combines ? 3 : arrives ? 2 : 1, combines ? 4 : 2);
-            out.each_thread = statement_->opcode.starts_with("barrier") && !holds(modifiers_, ".aligned");
-            if (arrives) out.mode = 4;
+            BarrierView view{.each_thread = statement_->opcode.starts_with("barrier") && !holds(modifiers_, ".aligned")};
+            if (arrives) view.operation = BarrierOperation::arrive;
             if (combines) {
-                out.mode = holds(modifiers_, ".popc") ? 1 : holds(modifiers_, ".and") ? 2 : 3;
-                out.destination_type = out.mode == 1 ? Type::u32 : Type::pred;
+                view.operation = holds(modifiers_, ".popc")  ? BarrierOperation::popc
+                                 : holds(modifiers_, ".and") ? BarrierOperation::and_
+                                                             : BarrierOperation::or_;
+                out.destination_type = view.operation == BarrierOperation::popc ? Type::u32 : Type::pred;
                 out.destination[0] = destination(operand(0), out.destination_type);
                 out.source[2] = source(operand(last), Type::pred);
-                out.negated_source = operand(last).negated;
+                view.negated = operand(last).negated;
             }
+            put(out, view);
             for (size_t k = 0; k < (combines ? last - 1 : last); ++k) out.source[k] = source(operand(first + k), Type::u32);
             break;
         }

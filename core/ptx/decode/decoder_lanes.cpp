@@ -400,14 +400,15 @@ void Decoder::decode_move(DecodedInstruction& out) {
             complain(unknown_instruction(statement_->opcode));
         out.kind = Kind::special_register;
         out.lanes = nullptr;
-        out.mode = static_cast<uint8_t>(special ? *special : SpecialRegister::variable_address);
+        SpecialView view{special ? *special : SpecialRegister::variable_address};
         if (special == SpecialRegister::reserved_smem_begin || special == SpecialRegister::reserved_smem_1 ||
             special == SpecialRegister::reserved_smem_end)
             program_.reserved_shared = reserved_shared_bytes;
         if (device) {
-            out.variable = located->index;
-            out.offset = static_cast<int64_t>(from.value);
+            view.variable = located->index;
+            view.offset = static_cast<int64_t>(from.value);
         }
+        put(out, view);
         out.type = out.destination_type = last_type_;
         out.destination[0] = destination(to, last_type_);
         return;

@@ -166,7 +166,7 @@ void Decoder::decode_matrix_product(DecodedInstruction& out, const std::vector<T
     list_registers(out, operand(2), names_b, factor, of_b, false);
     list_registers(out, operand(3), accumulators(c), holder_of(c), accumulators(c), false);
     if (!sparse) return;
-    out.mode = 1;
+    put_sparse(out, true);
     list_registers(out, operand(4), 1, Type::b32, 1, false);
     // How many lanes of a group of four hold metadata: 4 bits for each 4 elements, 8 of 4 bits, 2 of 32 bits.
     const size_t lanes = m * k / (a == Type::tf32 ? 2 : bits_in(a) == 4 ? 8 : 4) * 4 / 32 / 8;
@@ -182,13 +182,10 @@ void Decoder::decode_matrix_memory(DecodedInstruction& out, Type element) {
     const bool tiles = !statement_->opcode.starts_with("wmma");
     expect_operands(2, tiles ? 2 : 3);
     const Operand& registers = operand(load ? 0 : 1);
-    const auto mode = [&](MatrixOperand which, bool turned) {
-        out.mode = static_cast<uint8_t>(static_cast<unsigned>(which) + (turned ? 8u : 0u));
-    };
     out.space = space_of(modifiers_);
     set_address(out, operand(load ? 1 : 0));
     if (tiles) {
-        mode(MatrixOperand::tiles, holds(modifiers_, ".trans"));
+        put(out, FragmentView{MatrixOperand::tiles, holds(modifiers_, ".trans")});
         out.type = Type::b128;  // a row of a tile
         out.destination_type = Type::b32;
         const size_t count = holds(modifiers_, ".x4") ? 4 : holds(modifiers_, ".x2") ? 2 : 1;
@@ -198,7 +195,7 @@ void Decoder::decode_matrix_memory(DecodedInstruction& out, Type element) {
     const MatrixOperand which = holds(modifiers_, ".a")   ? MatrixOperand::a
                                 : holds(modifiers_, ".b") ? MatrixOperand::b
                                                           : MatrixOperand::c;
-    mode(which, holds(modifiers_, ".col"));
+    put(out, FragmentView{which, holds(modifiers_, ".col")});
     const size_t m = out.shape[0], n = out.shape[1], k = out.shape[2];
     const size_t elements = which == MatrixOperand::a ? m * k : which == MatrixOperand::b ? k * n : m * n;
     const Type holder =
@@ -213,16 +210,17 @@ void Decoder::decode_matrix_memory(DecodedInstruction& out, Type element) {
 
 void Decoder::decode_matrix_group(DecodedInstruction& out, const std::vector<Type>& types) {
     if (!holds(modifiers_, ".mma_async")) {  // what they order is in order here
-        out.kind = Kind::nop;
-        out.mode = holds(modifiers_, ".fence") ? 1 : holds(modifiers_, ".commit_group") ? 2 : 3;  // simt's GroupOrder
+        GroupOrderView view{holds(modifiers_, ".fence")          ? GroupOrder::fence
+                            : holds(modifiers_, ".commit_group") ? GroupOrder::commit
+                                                                 : GroupOrder::wait};
         if (holds(modifiers_, ".wait_group")) {
             expect_operands(1, 1);
             if (operand(0).kind != Operand::Kind::integer) complain("expected a number of groups", operand(0));
-            out.offset = static_cast<int64_t>(std::min<uint64_t>(operand(0).value, INT32_MAX));
+            view.pending = static_cast<int64_t>(std::min<uint64_t>(operand(0).value, INT32_MAX));
         } else {
             expect_operands(0, 0);
         }
-        return;
+        return put(out, view);
     }
     const Type d = types[0], a = types[1];
     const size_t m = out.shape[0], n = out.shape[1], k = out.shape[2], bits = bits_in(a);
@@ -261,13 +259,14 @@ void Decoder::decode_matrix_group(DecodedInstruction& out, const std::vector<Typ
                      operand(i));
         return operand(i).value == second;
     };
-    unsigned mode = in_registers ? 1 : 0;
-    if (!integers) mode |= (number(scale + 1, 1, ~uint64_t{0}) ? 2u : 0u) | (number(scale + 2, 1, ~uint64_t{0}) ? 4u : 0u);
-    if (transposes == 2) mode |= number(scale + 3, 0, 1) ? 8u : 0u;
-    if (transposes) mode |= number(scale + 2 + transposes, 0, 1) ? 16u : 0u;
-    if (operand(scale).negated) mode |= 32u;
-    if (sparse) mode |= 64u;
-    out.mode = static_cast<uint8_t>(mode);
+    GroupView view{.a_in_registers = in_registers, .negates_scale = operand(scale).negated, .sparse = sparse};
+    if (!integers) {
+        view.negates_a = number(scale + 1, 1, ~uint64_t{0});
+        view.negates_b = number(scale + 2, 1, ~uint64_t{0});
+    }
+    if (transposes == 2) view.turns_a = number(scale + 3, 0, 1);
+    if (transposes != 0) view.turns_b = number(scale + 2 + transposes, 0, 1);
+    put(out, view);
 }
 
 }  // namespace lockstep::ptx

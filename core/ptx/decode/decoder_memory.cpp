@@ -104,9 +104,10 @@ void Decoder::decode_memory(DecodedInstruction& out) {
     out.space = space_among(modifiers_);
     if (statement_->opcode.starts_with("ldu")) out.space = Space::global;
     out.vector = vector_of(modifiers_);
+    AccessView view{.fetches_again = load && holds(modifiers_, ".cv")};
     for (const std::string_view strong : {".volatile", ".relaxed", ".acquire", ".release", ".mmio"})
-        if (holds(modifiers_, strong)) out.mode = 1;
-    out.fetches_again = load && holds(modifiers_, ".cv");
+        view.strong |= holds(modifiers_, strong);
+    put(out, view);
     out.type = last_type_;
     const size_t bytes = size_of(out.type) * out.vector;
     if ((out.vector == 8 && size_of(out.type) != 4) || (out.type == Type::b128 && out.vector > 1))
@@ -127,9 +128,11 @@ void Decoder::decode_memory(DecodedInstruction& out) {
 void Decoder::decode_atomic(DecodedInstruction& out) {
     const bool returns = statement_->opcode.starts_with("atom"), hint = holds(modifiers_, ".L2::cache_hint");
     constexpr std::string_view names[] = {".add", ".min", ".max", ".inc", ".dec", ".and", ".or", ".xor", ".exch", ".cas"};
+    AtomicView view;
     for (uint8_t i = 0; i < std::size(names); ++i)
-        if (holds(modifiers_, names[i])) out.mode = i;
-    const bool swap = out.mode == static_cast<uint8_t>(AtomicOperation::cas);
+        if (holds(modifiers_, names[i])) view.operation = static_cast<AtomicOperation>(i);
+    put(out, view);
+    const bool swap = view.operation == AtomicOperation::cas;
     const size_t count = (returns ? 2 : 1) + (swap ? 2 : 1) + (hint ? 1 : 0);
     expect_operands(count, count);
     out.space = space_among(modifiers_);
@@ -177,8 +180,8 @@ void Decoder::decode_policy(DecodedInstruction& out) {
     } else if (statement_->operands.size() == 2) {
         source(operand(1), fractional ? Type::f32 : Type::b64);
     }
-    out.mode = static_cast<uint8_t>(SpecialRegister::variable_address);
-    out.offset = holds(modifiers_, ".L2::evict_last") ? 2 : holds(modifiers_, ".L2::evict_first") ? 1 : 0;
+    const int64_t name = holds(modifiers_, ".L2::evict_last") ? 2 : holds(modifiers_, ".L2::evict_first") ? 1 : 0;
+    put(out, SpecialView{.which = SpecialRegister::variable_address, .offset = name});
     out.type = out.destination_type = Type::b64;
     out.destination[0] = destination(operand(0), Type::b64);
 }

@@ -84,31 +84,30 @@ void Decoder::list_numbers(DecodedInstruction& out, const Operand& o, size_t cou
 }
 
 void Decoder::decode_texture(DecodedInstruction& out) {
-    TextureDetail detail;
+    TextureView view;
+    TextureDetail& detail = view.detail;
     const std::string_view stem = stem_of(statement_->opcode);
     if (stem == "istypep") {
         expect_operands(2, 2);
-        out.mode = static_cast<uint8_t>(TextureOperation::is_type);
+        view.operation = TextureOperation::is_type;
         detail.which = static_cast<uint8_t>(1 + index_among({".texref", ".samplerref", ".surfref"}, modifiers_));
         out.type = out.destination_type = Type::pred;
         out.space = Space::global;
         out.destination[0] = destination(operand(0), Type::pred);
         out.source[0] = source(operand(1), Type::b64);
-        out.offset = detail.packed();
-        return;
+        return put(out, view);
     }
     if (stem == "txq" || stem == "suq") {
         const bool level = holds(modifiers_, ".level");
         expect_operands(level ? 3 : 2, level ? 3 : 2);
-        out.mode = static_cast<uint8_t>(TextureOperation::query);
+        view.operation = TextureOperation::query;
         detail.which = index_among(texture_queries, modifiers_);
         out.type = out.destination_type = Type::b32;
         out.destination[0] = destination(operand(0), Type::b32);
         if (!operand(1).elements.empty()) complain("expected a texture or surface alone, such as [%rd1]", operand(1));
         set_handle(out, operand(1));
         if (level) list_numbers(out, operand(2), 1, 1, Type::b32, Type::b32);
-        out.offset = detail.packed();
-        return;
+        return put(out, view);
     }
     const bool gathers = stem == "tld4";
     detail.geometry = static_cast<Geometry>(index_among(geometries, modifiers_));
@@ -122,7 +121,7 @@ void Decoder::decode_texture(DecodedInstruction& out) {
                                                  : Level::none;
     const size_t extra = detail.level == Level::level ? 1 : detail.level == Level::grad ? 2 : 0;
     expect_operands(2 + extra, 4 + extra);
-    out.mode = static_cast<uint8_t>(gathers ? TextureOperation::gather : TextureOperation::fetch);
+    view.operation = gathers ? TextureOperation::gather : TextureOperation::fetch;
     out.vector = holds(modifiers_, ".v2") ? 2 : 4;
     out.type = first_type_;
     const Operand& address = operand(1);
@@ -171,18 +170,17 @@ void Decoder::decode_texture(DecodedInstruction& out) {
     }
     if (at < statement_->operands.size()) complain(spelled() + " takes nothing behind this", operand(at - 1));
     take_values(out, operand(0), true, first_type_);
-    out.offset = detail.packed();
+    put(out, view);
 }
 
 void Decoder::decode_surface(DecodedInstruction& out) {
     const std::string_view stem = stem_of(statement_->opcode);
     if (stem == "suq") return decode_texture(out);
-    TextureDetail detail;
+    TextureView view;
+    TextureDetail& detail = view.detail;
     const bool load = stem == "suld", reduce = stem == "sured";
     expect_operands(2, 2);
-    out.mode = static_cast<uint8_t>(load     ? TextureOperation::load
-                                    : reduce ? TextureOperation::reduce
-                                             : TextureOperation::store);
+    view.operation = load ? TextureOperation::load : reduce ? TextureOperation::reduce : TextureOperation::store;
     detail.geometry = static_cast<Geometry>(index_among(geometries, modifiers_));
     detail.formatted = holds(modifiers_, ".p");
     detail.out_of_range = static_cast<OutOfRange>(index_among({".trap", ".clamp", ".zero"}, modifiers_));
@@ -203,7 +201,7 @@ void Decoder::decode_surface(DecodedInstruction& out) {
     const Operand& value = operand(load ? 0 : 1);
     const bool alone = value.kind == Operand::Kind::vector && value.elements.size() == 1;  // nvcc writes {%r1}
     take_values(out, alone ? value.elements[0] : value, load, last_type_);
-    out.offset = detail.packed();
+    put(out, view);
 }
 
 }  // namespace lockstep::ptx

@@ -34,67 +34,8 @@ constexpr uint64_t param_window = 0x0300'0000'0000ull;  // the kernel's paramete
 constexpr uint64_t function_window = 0x0400'0000'0000ull;
 constexpr uint64_t function_bytes = 16;
 
-enum class SpecialRegister : uint8_t {
-    tid_x,
-    tid_y,
-    tid_z,
-    ntid_x,
-    ntid_y,
-    ntid_z,
-    ctaid_x,
-    ctaid_y,
-    ctaid_z,
-    nctaid_x,
-    nctaid_y,
-    nctaid_z,
-    laneid,
-    warpid,
-    nwarpid,
-    smid,
-    nsmid,
-    gridid,
-    lanemask_eq,
-    lanemask_lt,
-    lanemask_le,
-    lanemask_gt,
-    lanemask_ge,
-    clock,
-    clock64,
-    globaltimer,
-    dynamic_smem_size,
-    total_smem_size,
-    variable_address,  // mov of a .global or .const variable: the address of DecodedInstruction::variable plus offset
-    clock_hi,
-    globaltimer_lo,
-    globaltimer_hi,
-    clusterid_x,
-    clusterid_y,
-    clusterid_z,
-    nclusterid_x,
-    nclusterid_y,
-    nclusterid_z,
-    cluster_ctaid_x,
-    cluster_ctaid_y,
-    cluster_ctaid_z,
-    cluster_nctaid_x,
-    cluster_nctaid_y,
-    cluster_nctaid_z,
-    cluster_ctarank,
-    cluster_nctarank,
-    is_explicit_cluster,  // a predicate
-    zero,                 // the fourth component of %tid and its like
-    envreg,               // what the driver passes on: nothing here, but for the next two
-    envreg1,              // upper and lower word of the address of the grid's workspace (grid.sync()), see simt::Grid
-    envreg2,
-    pm,  // performance monitors, of 32 and 64 bits: they count nothing here
-    pm_64,
-    reserved_smem_begin,  // the system's own part of a block's shared memory: begin and 0; 1, where cooperative groups keep
-    reserved_smem_1,      // the barriers of tiles larger than a warp; end and cap
-    reserved_smem_end,
-    aggr_smem_size,
-    current_graph_exec,
-};
-
+// One instruction of any kind. Lane-wise ones and the fields that all have can be read as they stand. What `mode`, `offset`,
+// `shape` and the operands of another kind mean is written in views.h and views_async.h: as_barrier(i).operation.
 struct DecodedInstruction {
     const Opcode* opcode = nullptr;
     LaneFunction lanes = nullptr;     // lane_wise only
@@ -106,13 +47,10 @@ struct DecodedInstruction {
     Type second_type = Type::none;       // of destination[1] where it differs: a predicate, a carry flag
     Space space = Space::none;           // loads, stores, atomics; after cvta folding where it is known
     uint8_t vector = 1;                  // elements a lane: 1, 2, 4
-    uint8_t mode = 0;                    // shuffle: 0 up 1 down 2 bfly 3 idx; vote: VoteOperation;
-                                         // barrier: 0 sync, red: 1 popc 2 and 3 or, 4 arrive;
-                                         // load, store: 1 .volatile, .relaxed, .acquire, .release or .mmio, 0 weak;
-                                         // atomic: AtomicOperation; special_register: SpecialRegister
+    uint8_t mode = 0;                    // which of its kind it is: see the view of the kind, views.h
     bool guard_negated = false;          // @!p
     bool uniform = false;                // bra.uni
-    bool negated_source = false;         // vote, barrier: !p
+    bool negated_source = false;         // of a predicate among the sources: !p
     bool fetches_again = false;          // load: .cv
     bool each_thread = false;            // barrier: not .aligned: the threads of a warp may come by different paths
     int32_t guard = no_operand;          // predicate register
@@ -124,7 +62,7 @@ struct DecodedInstruction {
     bool approximate = false;        // .approx
     bool keeps_rolled = false;       // .pragma "nounroll" for the loop that it begins
     int32_t variable = no_variable;  // memory: index into Program::variables, whose device address is added to the base
-    int64_t offset = 0;              // memory: added to the base; holds the symbol's offset in its space
+    int64_t offset = 0;              // memory: added to the base; holds the symbol's offset in its space. Else by the view
     uint32_t target = no_pc;         // branch; call of a known function: its first instruction
     uint32_t reconvergence = no_pc;  // branch: immediate post-dominator; no_pc: only at exit
                                      // (a guarded exit does not count as a path: lanes that leave do not come back)
@@ -135,114 +73,8 @@ struct DecodedInstruction {
     // the sources; offsets as in `source`.
     uint32_t list = 0;
     uint16_t list_destinations = 0, list_sources = 0;
-    uint16_t shape[3] = {0, 0, 0};  // matrices: m, n and k as written
+    uint16_t shape[3] = {0, 0, 0};  // by the view; matrices: m, n and k as written
 };
-
-// The operands of the kinds that are not lane-wise:
-//   load     destination[0..vector-1] = [address + offset]; ld.param has offset alone, or an address that is an offset
-//   store    [address + offset] = source[0..vector-1]
-//   atomic   destination[0] (absent: red) = old value; source[0] the operand; cas: source[0] compare, source[1] new value
-//   shuffle  destination[0], [1] the predicate or absent; source[0] value, [1] lane, [2] clamp, [3] member mask (all 32-bit)
-//   vote     destination[0] (predicate; ballot, activemask: b32); source[0] predicate, [1] member mask; negated_source: !p
-//            activemask: no sources; match, redux: source[0] a value of `type`, destination[0] b32, [1] match.all's
-//            predicate
-//   barrier  source[0] barrier number, [1] thread count, each a constant, a register or absent
-//            red: destination[0] (popc: b32, else a predicate), source[2] the predicate; negated_source: !p
-//   trap     mode 1: a failed assert
-//   matrix   list: d = a, b, c, each in the order of its registers (those of wmma that hold what others hold are left out);
-//            sparse (mode 1): then the metadata and the selector; `type`: of a's elements
-//   matrix_load, matrix_store   list: the registers; mode: MatrixOperand, + 8 for .trans or .col; wmma: source[0] the stride
-//   matrix_group   list: d = a (registers, or a descriptor), b (a descriptor), scale-d (a predicate), then c, the registers
-//            of d; mode bits: 0 a in registers, 1 -a, 2 -b, 3 a transposed, 4 b transposed, 5 scale-d negated, 6 sparse:
-//            then the metadata and the selector
-//   branch_table  source[0] the index (u32); Program::lists from `list` on: how many targets there are, then their pcs
-//   call     offset: index into Program::calls; source[0] the address (u64) where the function is not known
-//   return_  nothing
-//   system   mode: SystemFunction; source[k] a constant, the offset of parameter k in the local memory of the running frame
-//            (Warp::local_base more in that of the thread), destination[0] the same of the result, or absent. The call
-//            has more than four parameters: all of them in the operand list (list, list_sources). See local_of in
-//            core/simt/execute/call.h
-//   warp_barrier  source[0] the member mask
-//   fence, nop, exit: nothing
-enum class VoteOperation : uint8_t {
-    all,
-    any,
-    uni,
-    ballot,
-    activemask,
-    match_any,
-    match_all,
-    redux_add,
-    redux_min,
-    redux_max,
-    redux_and,
-    redux_or,
-    redux_xor,
-    elect  // source[1] the members; destination[0] the lowest of them, [1] whether that is this lane
-};
-// vprintf(u64 format, u64 arguments) -> s32; malloc(u64 bytes) -> u64; free(u64 pointer); __assertfail(u64 message, u64
-// file, u32 line, u64 function, u64 bytes a character). Pointers are generic addresses.
-enum class SystemFunction : uint8_t { vprintf, malloc, free, assert_fail };
-enum class MatrixOperand : uint8_t { tiles, a, b, c };  // tiles: of ldmatrix and stmatrix
-enum class AtomicOperation : uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
-
-// Asynchronous instructions keep their sources in Program::lists; an address there is two entries, its base register
-// and a constant (decoder_async.cpp says what of). In order:
-//   async_copy  to, from, then the operand that limits or ignores the source; vector: 32-bit words of a lane; mode:
-//   AsyncCopy async_wait, bulk_wait  mode: AsyncWait; offset: how many groups may be pending; arrive: an address mbarrier
-//   mode: MbarrierOperation; offset: mbarrier_ flags; an address (not pending_count), then a count, bytes, a state
-//               or a parity, and a time; destination[0] the state, predicate or count
-//   bulk_copy   mode: AsyncBulk; see decoder_bulk.cpp
-//   cluster     mode: ClusterOperation; map, rank: source[0] the address, [1] the rank; offset: cluster_shared_address
-enum class AsyncCopy : uint8_t { whole, limits_source, ignores_source };
-enum class AsyncWait : uint8_t { commit_group, wait_group, wait_group_read, wait_all, arrive, arrive_no_increment };
-enum class MbarrierOperation : uint8_t {
-    init,
-    inval,
-    arrive,
-    arrive_drop,
-    expect_tx,
-    complete_tx,
-    test_wait,
-    try_wait,
-    pending_count
-};
-constexpr int64_t mbarrier_expects = 1, mbarrier_no_complete = 2, mbarrier_parity = 4;
-enum class AsyncBulk : uint8_t {
-    copy,
-    reduce,
-    prefetch,
-    tensor_load,
-    tensor_store,
-    tensor_reduce,
-    tensor_prefetch,
-    store,
-    red
-};
-// Tells an mbarrier; goes to several blocks; a tensor's pixels in im2col mode; only the bytes of a mask.
-constexpr int64_t bulk_signals = 1, bulk_multicast = 2, bulk_im2col = 4, bulk_masked = 8;
-enum class ClusterOperation : uint8_t { arrive, wait, map, rank };
-//   tensor_map  mode: TensorMapOperation; replace: the map's address, the new value; shape[0] the field (TensorMapField),
-//               shape[1] the dimension; copy: addresses to and from
-//   multimem    address and offset as of a load; mode: MultimemOperation; shape[0]: AtomicOperation of load and reduce,
-//   list:
-//               the registers, destinations of a load
-enum class TensorMapOperation : uint8_t { replace, copy };
-enum class TensorMapField : uint8_t {
-    global_address,
-    rank,
-    box_dim,
-    global_dim,
-    global_stride,
-    element_stride,
-    element_type,
-    interleave_layout,
-    swizzle_mode,
-    swizzle_atomicity,
-    fill_mode
-};
-enum class MultimemOperation : uint8_t { load, store, reduce };
-constexpr int64_t cluster_shared_address = 1;  // mapa, getctarank: of shared::cluster, not generic
 
 struct Parameter {
     std::string name;

@@ -1,6 +1,6 @@
-// What the modifiers of a texture or surface instruction say, packed into DecodedInstruction::offset (its address is a
-// handle or a name: it has no offset). Operands: address or variable: the texture object, a u64, or the .texref or .surfref
-// that holds one; source[4]: a sampler of its own, a u64, or absent.
+// What the modifiers of a texture or surface instruction say: eight bytes, which stand where others have the offset of their
+// address (here that is a handle or a name). as_texture(i).detail in views.h reads them. Operands: address or variable: the
+// texture object, a u64, or the .texref or .surfref that holds one; source[4]: a sampler of its own, a u64, or absent.
 //   fetch, gather   destination: the results (2 or 4); list: destinations the predicate, or none; sources the coordinates,
 //                   then the level, or the two gradients, then the offset, then the number to compare with
 //   query           destination[0]; list: the level, or none
@@ -15,7 +15,7 @@
 
 namespace lockstep::ptx {
 
-enum class TextureOperation : uint8_t { fetch, gather, query, load, store, reduce, is_type };  // DecodedInstruction::mode
+enum class TextureOperation : uint8_t { fetch, gather, query, load, store, reduce, is_type };
 enum class Geometry : uint8_t { d1, d2, d3, a1d, a2d, cube, acube, d2ms, a2dms };
 enum class Level : uint8_t { none, base, level, grad };
 enum class OutOfRange : uint8_t { trap, clamp, zero };
@@ -39,9 +39,6 @@ struct TextureDetail {
     bool formatted = false;  // surfaces: .p, texels counted and converted, not bytes
     bool offset = false;     // fetch, gather: an offset in texels follows
     bool compares = false;   // fetch, gather: the last number is compared with the texels
-
-    int64_t packed() const { return std::bit_cast<int64_t>(*this); }
-    static TextureDetail of(int64_t packed) { return std::bit_cast<TextureDetail>(packed); }
 };
 static_assert(sizeof(TextureDetail) == sizeof(int64_t));
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/ptx/decode/views_async.h"
 #include "core/ptx/opcodes/opcode.h"
 
 namespace lockstep::simt {
@@ -36,7 +37,7 @@ struct LateArrival {  // of cp.async.mbarrier.arrive: arrives when the lane's co
 
 constexpr uint32_t no_mbarrier = UINT32_MAX;
 
-enum class BulkOperation : uint8_t { copy, add, min, max, inc, dec, and_, or_, xor_ };
+using ptx::BulkOperation;
 
 struct BulkCopy {  // a cp.async.bulk, st.async or red.async whose bytes have been read and not written
     struct Run {

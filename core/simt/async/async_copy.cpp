@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views_async.h"
 #include "core/simt/async/async_work.h"
 #include "core/simt/async/listed.h"
 #include "core/simt/check/checker.h"
@@ -98,7 +99,7 @@ void set_ready(Warp& warp, uint32_t pc, int64_t cycle) {
 
 Fault* run_async_copy(Special& s) {
     const ptx::DecodedInstruction& instruction = s.instruction();
-    const auto mode = static_cast<ptx::AsyncCopy>(instruction.mode);
+    const ptx::AsyncCopyView view = ptx::as_async_copy(instruction);
     const Listed list(s);
     WarpCopies& work = copies_of(s.warp);
     if (work.copies.size() >= most_copies) {
@@ -106,9 +107,9 @@ Fault* run_async_copy(Special& s) {
         for (auto copy = work.copies.begin(); copy != middle; ++copy) write(s.warp, *copy, copy->lanes);
         work.copies.erase(work.copies.begin(), middle);
     }
-    const uint32_t bytes = uint32_t{instruction.vector} * 4;
+    const uint32_t bytes = view.bytes;
     uint32_t ignored = 0;
-    if (mode == ptx::AsyncCopy::ignores_source) ignored = list.predicate(4) ^ (instruction.negated_source ? full_mask : 0);
+    if (view.source == ptx::AsyncCopy::ignores_source) ignored = list.predicate(view.limit) ^ (view.negated ? full_mask : 0);
     LaneCopies& copy = work.copies.emplace_back();  // all zero: what a smaller source leaves
     copy.pc = s.pc;
     copy.bytes = bytes;
@@ -119,7 +120,7 @@ Fault* run_async_copy(Special& s) {
         return fault;
     };
     s.access.space = ptx::Space::global;
-    const Listed::Addresses to = list.addresses(0), from = list.addresses(2);
+    const Listed::Addresses to = list.addresses(view.to), from = list.addresses(view.from);
     Block& block = *s.warp.block;
     Grid& grid = *block.grid;
     const uint64_t room = block.shared.size() < bytes ? 0 : block.shared.size() - bytes + 1;
@@ -138,7 +139,7 @@ Fault* run_async_copy(Special& s) {
             offset = place.offset;
         }
         uint32_t wanted = ignored >> lane & 1 ? 0 : bytes;
-        if (mode == ptx::AsyncCopy::limits_source) wanted = list.word(4, lane);
+        if (view.source == ptx::AsyncCopy::limits_source) wanted = list.word(4, lane);
         if (wanted > bytes)
             return failed(make_fault(s.warp, s.pc, lane, "memcheck",
                                      "cp.async of " + std::to_string(bytes) + " bytes with a source of " +
@@ -177,12 +178,12 @@ Fault* run_async_copy(Special& s) {
 }
 
 Fault* run_async_wait(Special& s) {
-    const ptx::DecodedInstruction& instruction = s.instruction();
+    const ptx::AsyncWaitView view = ptx::as_async_wait(s.instruction());
     WarpCopies& work = copies_of(s.warp);
     const auto close_group = [&] {
         for (uint32_t rest = s.mask; rest; rest &= rest - 1) ++work.committed[__builtin_ctz(rest)];
     };
-    switch (static_cast<ptx::AsyncWait>(instruction.mode)) {
+    switch (view.operation) {
         case ptx::AsyncWait::commit_group:
             close_group();
             return nullptr;
@@ -194,8 +195,7 @@ Fault* run_async_wait(Special& s) {
         case ptx::AsyncWait::arrive_no_increment:
             return arrive_after_copies(s);
         default:
-            s.until =
-                write_copies(s.warp, s.mask, static_cast<uint32_t>(std::min<int64_t>(instruction.offset, any_group - 1)));
+            s.until = write_copies(s.warp, s.mask, static_cast<uint32_t>(std::min<int64_t>(view.pending, any_group - 1)));
             return nullptr;
     }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views_async.h"
 #include "core/simt/async/async_work.h"
 #include "core/simt/async/listed.h"
 #include "core/simt/async/tensor_map.h"
@@ -22,6 +23,7 @@ constexpr uint64_t most_pending_bytes = 16 << 20;  // of them
 struct Bulk {
     Special& s;
     const ptx::DecodedInstruction& instruction;
+    const ptx::BulkView view;
     const Listed list;
     std::vector<uint64_t>& sectors;
     uint32_t lane = 0;
@@ -36,7 +38,7 @@ struct Bulk {
         copy.thread = s.warp.index * warp_size + lane;
         copy.rank = block.rank;
         if (!block.async.bulk_groups.empty()) copy.group = block.async.bulk_groups[copy.thread];
-        copy.operation = static_cast<BulkOperation>(instruction.shape[1]);
+        copy.operation = view.combines;
         copy.type = instruction.type;
         return copy;
     }
@@ -145,7 +147,7 @@ Fault* Bulk::copy_bytes(bool reduces) {
     std::byte* destination = nullptr;
     if (to_space == Space::global) {
         if (Fault* bad = global_at(s, lane, to, {bytes, 16, true, reduces}, destination)) return bad;
-        if (instruction.offset & ptx::bulk_masked) keep_masked(copy, list.half(5, lane));
+        if (view.masked) keep_masked(copy, list.half(5, lane));
         for (const BulkCopy::Run& run : copy.runs) touch(run.to, run.bytes);
         return keep(*s.warp.block, std::move(copy));
     }
@@ -155,7 +157,7 @@ Fault* Bulk::copy_bytes(bool reduces) {
         return fault("the mbarrier of a bulk copy must be in the same block's shared memory as its destination", to);
     copy.runs[0].to = to_place.offset;
     copy.signalled = bytes;
-    const bool multicast = instruction.offset & ptx::bulk_multicast;
+    const bool multicast = view.multicast;
     const uint32_t mask = multicast ? list.half(7, lane) : 0;
     return keep_for_cluster(std::move(copy), to_place, static_cast<uint32_t>(mbarrier.offset), mask);
 }
@@ -188,15 +190,15 @@ void next_pixel(const TensorLayout& layout, int64_t (&pixel)[5]) {
 }
 
 Fault* Bulk::tensor(bool loads) {
-    const auto mode = static_cast<AsyncBulk>(instruction.mode);
+    const AsyncBulk mode = view.operation;
     const bool prefetch = mode == AsyncBulk::tensor_prefetch;
-    const uint32_t map = prefetch ? 0 : 2, rank = instruction.shape[0];
+    const uint32_t map = view.map_at(), rank = view.rank;
     TensorLayout layout;
     if (Fault* bad = layout_at(*this, list.address(map, lane), layout)) return bad;
     if (layout.rank != rank)
         return fault("a copy of " + std::to_string(rank) + " dimensions with a tensor map of " +
                      std::to_string(layout.rank));
-    const bool pictures = instruction.offset & ptx::bulk_im2col, multicast = instruction.offset & ptx::bulk_multicast;
+    const bool pictures = view.im2col, multicast = view.multicast;
     if (layout.im2col != pictures)
         return fault(pictures ? "a copy in im2col mode with a tensor map that was not made for it"
                               : "a copy of a box with a tensor map for im2col mode");
@@ -298,7 +300,7 @@ Fault* Bulk::tensor(bool loads) {
 Fault* Bulk::store_values() {
     const auto element = static_cast<uint32_t>(ptx::size_of(instruction.type));
     const uint32_t bytes = element * instruction.vector;
-    const bool reduces = static_cast<AsyncBulk>(instruction.mode) == AsyncBulk::red;
+    const bool reduces = view.operation == AsyncBulk::red;
     SharedPlace to, mbarrier;
     std::byte* pointer = nullptr;
     if (Fault* bad = shared_at(s, lane, Space::shared, list.address(0, lane), {bytes, bytes, true, reduces}, to, pointer))
@@ -324,8 +326,8 @@ Fault* run_bulk_copy(Special& s) {
     thread_local std::vector<uint64_t> sectors;
     sectors.clear();
     s.sectors = &sectors;
-    Bulk bulk{s, s.instruction(), Listed(s), sectors};
-    const auto mode = static_cast<AsyncBulk>(bulk.instruction.mode);
+    Bulk bulk{s, s.instruction(), ptx::as_bulk(s.instruction()), Listed(s), sectors};
+    const AsyncBulk mode = bulk.view.operation;
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
         bulk.lane = static_cast<uint32_t>(__builtin_ctz(rest));
         Fault* fault = nullptr;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/dtype.h"
+#include "core/ptx/decode/views_async.h"
 #include "core/simt/async/async_work.h"
 #include "core/simt/async/listed.h"
 #include "core/simt/check/checker.h"
@@ -130,8 +131,7 @@ int64_t write_bulk(Block& block, uint32_t thread, uint32_t keep) {
 
 Fault* run_bulk_wait(Special& s) {
     Block& block = *s.warp.block;
-    const ptx::DecodedInstruction& instruction = s.instruction();
-    const auto mode = static_cast<ptx::AsyncWait>(instruction.mode);
+    const auto [mode, pending] = ptx::as_async_wait(s.instruction());
     if (mode == ptx::AsyncWait::wait_group_read) return nullptr;  // sources are read when copies begin
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
         const uint32_t thread = s.warp.index * warp_size + static_cast<uint32_t>(__builtin_ctz(rest));
@@ -139,7 +139,7 @@ Fault* run_bulk_wait(Special& s) {
             if (block.async.bulk_groups.empty()) block.async.bulk_groups.resize(block.warps.size() * warp_size);
             ++block.async.bulk_groups[thread];
         } else {
-            const auto keep = static_cast<uint32_t>(std::min<int64_t>(instruction.offset, any_group - 1));
+            const auto keep = static_cast<uint32_t>(std::min<int64_t>(pending, any_group - 1));
             s.until = std::max(s.until, write_bulk(block, thread, keep));
         }
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views_async.h"
 #include "core/simt/async/async_work.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
@@ -152,7 +153,7 @@ void answer_if_full(Block& block) {
 Fault* map_address(Special& s, bool shared_address) {
     const ptx::DecodedInstruction& instruction = s.instruction();
     const bool wide = ptx::size_of(instruction.type) == 8;
-    const bool rank_only = static_cast<ptx::ClusterOperation>(instruction.mode) == ptx::ClusterOperation::rank;
+    const bool rank_only = ptx::as_cluster(instruction).operation == ptx::ClusterOperation::rank;
     const std::byte* const from = operand(s.warp, instruction.source[0]);
     alignas(64) uint64_t results[warp_size];
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
@@ -186,7 +187,7 @@ Fault* map_address(Special& s, bool shared_address) {
 
 Fault* run_cluster(Special& s) {
     Warp& warp = s.warp;
-    const auto operation = static_cast<ptx::ClusterOperation>(s.instruction().mode);
+    const auto [operation, shared_address] = ptx::as_cluster(s.instruction());
     const auto complain = [&](uint32_t lanes, const char* why) {
         return make_fault(warp, s.pc, static_cast<uint32_t>(__builtin_ctz(lanes)), "synccheck", why);
     };
@@ -213,7 +214,7 @@ Fault* run_cluster(Special& s) {
             }
             return nullptr;
         default:
-            return map_address(s, s.instruction().offset & ptx::cluster_shared_address);
+            return map_address(s, shared_address);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstring>
 
+#include "core/ptx/decode/views_async.h"
 #include "core/simt/async/cluster.h"
 #include "core/simt/execute/special.h"
 
@@ -11,10 +12,8 @@ namespace lockstep::simt {
 class Listed {
   public:
     explicit Listed(const Special& s)
-        : warp_(s.warp),
-          entries_(s.warp.block->grid->program->lists.data() + s.instruction().list),
-          count_(s.instruction().list_sources) {}
-    bool has(uint32_t i) const { return i < count_; }
+        : warp_(s.warp), entries_(ptx::listed_sources(s.warp.block->grid->program->lists, s.instruction())) {}
+    bool has(uint32_t i) const { return i < entries_.size(); }
     uint32_t word(uint32_t i, uint32_t lane) const { return words(warp_, entries_[i])[lane]; }
     uint16_t half(uint32_t i, uint32_t lane) const {
         return reinterpret_cast<const uint16_t*>(operand(warp_, entries_[i]))[lane];
@@ -27,7 +26,7 @@ class Listed {
     uint32_t predicate(uint32_t i) const { return *words(warp_, entries_[i]); }
 
     // An address: entries i and i + 1.
-    ptx::Space space(uint32_t i) const { return static_cast<ptx::Space>(words(warp_, entries_[i + 1])[3]); }
+    ptx::Space space(uint32_t i) const { return rest(i).space; }
     // The same of all lanes: what does not depend on the lane is looked up once.
     struct Addresses {
         const std::byte* base = nullptr;
@@ -39,17 +38,19 @@ class Listed {
         }
     };
     Addresses addresses(uint32_t i) const {
-        const uint32_t* const rest = words(warp_, entries_[i + 1]);
+        const ptx::ListedAddress a = rest(i);
         const auto& variables = warp_.block->grid->variables;
-        const uint64_t variable = rest[4] && rest[4] <= variables.size() ? variables[rest[4] - 1] : 0;
-        return {operand(warp_, entries_[i]), (rest[1] | uint64_t{rest[2]} << 32) + variable, rest[0] != 4};
+        const bool named = a.variable >= 0 && static_cast<size_t>(a.variable) < variables.size();
+        const uint64_t variable = named ? variables[static_cast<size_t>(a.variable)] : 0;
+        return {operand(warp_, a.base), a.offset + variable, a.base_bytes != 4};
     }
     uint64_t address(uint32_t i, uint32_t lane) const { return addresses(i)[lane]; }
 
   private:
+    ptx::ListedAddress rest(uint32_t i) const { return ptx::address_from(entries_[i], words(warp_, entries_[i + 1])); }
+
     const Warp& warp_;
-    const int32_t* entries_;
-    uint32_t count_;
+    std::span<const int32_t> entries_;
 };
 
 // How an instruction touches memory, for the words of a fault.

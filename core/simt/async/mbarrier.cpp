@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views_async.h"
 #include "core/simt/async/async_work.h"
 #include "core/simt/async/listed.h"
 #include "core/simt/check/checker.h"
@@ -199,7 +200,8 @@ Fault* test(Special& s, uint32_t lane, Block& block, uint32_t offset, bool parit
 Fault* run_mbarrier(Special& s) {
     using ptx::MbarrierOperation;
     const ptx::DecodedInstruction& instruction = s.instruction();
-    const auto operation = static_cast<MbarrierOperation>(instruction.mode);
+    const ptx::MbarrierView view = ptx::as_mbarrier(instruction);
+    const MbarrierOperation operation = view.operation;
     const Listed list(s);
     const int32_t d = instruction.destination[0];
     alignas(64) uint64_t results[warp_size];
@@ -250,12 +252,11 @@ Fault* run_mbarrier(Special& s) {
                 break;
             case MbarrierOperation::arrive:
             case MbarrierOperation::arrive_drop: {
-                const bool expects = instruction.offset & ptx::mbarrier_expects;
-                const uint32_t count = expects || !list.has(2) ? 1 : list.word(2, lane);
+                const uint32_t count = view.expects || !list.has(2) ? 1 : list.word(2, lane);
                 results[lane] = b.bits();
-                if (expects) fault = transact(s, lane, b, offset, list.word(2, lane));
+                if (view.expects) fault = transact(s, lane, b, offset, list.word(2, lane));
                 if (count < 1) fault = broken(s, lane, offset, "an arrival at an mbarrier counts at least 1");
-                if ((instruction.offset & ptx::mbarrier_no_complete) && count >= b.pending && !fault)
+                if (view.no_complete && count >= b.pending && !fault)
                     fault =
                         broken(s, lane, offset, "an arrival with .noComplete would end the phase of " + at_offset(offset));
                 if (operation == MbarrierOperation::arrive_drop) b.expected -= std::min(b.expected, count);
@@ -264,8 +265,7 @@ Fault* run_mbarrier(Special& s) {
                 break;
             }
             default: {
-                const bool parity =
-                    instruction.offset & ptx::mbarrier_parity ? list.word(2, lane) & 1 : list.wide(2, lane) >> 61 & 1;
+                const bool parity = view.parity ? list.word(2, lane) & 1 : list.wide(2, lane) >> 61 & 1;
                 fault = test(s, lane, block, offset, parity, over, next);
             }
         }
@@ -304,7 +304,7 @@ Fault* run_mbarrier(Special& s) {
 
 Fault* arrive_after_copies(Special& s) {
     const bool increments =
-        static_cast<ptx::AsyncWait>(s.instruction().mode) == ptx::AsyncWait::arrive;  // the arrival is one more
+        ptx::as_async_wait(s.instruction()).operation == ptx::AsyncWait::arrive;  // the arrival is one more
     const Listed list(s);
     Block& own = *s.warp.block;
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {

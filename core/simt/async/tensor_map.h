@@ -12,6 +12,7 @@
 #include "core/base/dtype.h"
 #include "core/base/result.h"
 #include "core/ptx/decode/program.h"
+#include "core/ptx/decode/views_async.h"
 
 namespace lockstep::simt {
 

@@ -2,6 +2,7 @@
 // global memory. What a field may be is in tensor_map.cpp; where operands are, in ptx/decoder_bulk.cpp.
 #include <cstring>
 
+#include "core/ptx/decode/views_async.h"
 #include "core/simt/async/listed.h"
 #include "core/simt/async/tensor_map.h"
 #include "core/simt/check/checker.h"
@@ -58,10 +59,10 @@ void show_store(Special& s, const MapPlace& place) {
 }  // namespace
 
 Fault* run_tensor_map(Special& s) {
-    const ptx::DecodedInstruction& i = s.instruction();
+    const ptx::TensorMapView view = ptx::as_tensor_map(s.instruction());
     const Listed list(s);
     MapPlace to, from;
-    if (static_cast<ptx::TensorMapOperation>(i.mode) == ptx::TensorMapOperation::copy) {
+    if (view.operation == ptx::TensorMapOperation::copy) {
         if (Fault* bad = whole_warp(s)) return bad;
         for (uint32_t lane = 0; lane < warp_size; ++lane) {  // all lanes name the same
             if (lane && list.address(0, lane) == list.address(0, 0) && list.address(2, lane) == list.address(2, 0)) continue;
@@ -77,10 +78,8 @@ Fault* run_tensor_map(Special& s) {
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         if (Fault* bad = map_at(s, list, 0, lane, true, to)) return bad;
-        const auto field = static_cast<ptx::TensorMapField>(i.shape[0]);
-        const bool wide = field == ptx::TensorMapField::global_address || field == ptx::TensorMapField::global_stride;
-        const uint64_t value = wide ? list.wide(2, lane) : list.word(2, lane);
-        const std::string problem = replace_in_tensor_map(to.bytes, field, i.shape[1], value);
+        const uint64_t value = view.is_wide() ? list.wide(2, lane) : list.word(2, lane);
+        const std::string problem = replace_in_tensor_map(to.bytes, view.field, view.dimension, value);
         if (!problem.empty()) return make_fault(s.warp, s.pc, lane, "memcheck", problem, to.address);
         tell(s, lane, to, AccessKind::write);
     }

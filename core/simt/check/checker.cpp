@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/checker_state.h"
 
 namespace lockstep::simt {
@@ -68,9 +69,8 @@ void begin(CheckerState& state, const Grid& grid) {
     for (const auto& i : instructions) ptx::each_read(grid.program->lists, i, [&](int32_t reg) { read.insert(reg); });
     for (size_t pc = 0; pc < instructions.size(); ++pc) {
         const auto& i = instructions[pc];
-        const bool strong = i.mode == 1;
-        if (i.kind == Kind::load) state.kinds[pc] = strong ? AccessKind::strong_read : AccessKind::read;
-        if (i.kind == Kind::store) state.kinds[pc] = strong ? AccessKind::strong_write : AccessKind::write;
+        if (i.kind == Kind::load) state.kinds[pc] = ptx::as_access(i).strong ? AccessKind::strong_read : AccessKind::read;
+        if (i.kind == Kind::store) state.kinds[pc] = ptx::as_access(i).strong ? AccessKind::strong_write : AccessKind::write;
         if (i.kind != Kind::atomic) continue;
         state.kinds[pc] = AccessKind::atomic;
         state.acquires[pc] = i.list_destinations || (i.destination[0] != ptx::no_operand && read.contains(i.destination[0]));

@@ -8,6 +8,7 @@
 #pragma once
 #include <vector>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/warp.h"
 
 namespace lockstep::simt {
@@ -51,7 +52,7 @@ void note_release(const Warp& warp, uint32_t lanes, uint64_t token);
 void note_acquire(const Warp& warp, uint32_t lanes, uint64_t token);
 // wgmma: a product that begins at `pc` reads 16 bytes of the block's shared memory at each of the addresses; and what orders
 // products. wait: at most `pending` groups of the warp are still under way.
-enum class GroupOrder : uint8_t { none, fence, commit, wait };
+using ptx::GroupOrder;
 void note_group_read(const Warp& warp, uint32_t pc, const uint64_t* addresses, uint32_t count);
 void note_group_order(const Warp& warp, GroupOrder order, int64_t pending);
 // Tells, at the first product of a launch, of instructions that touch the registers of products that nobody has waited for.

@@ -15,6 +15,7 @@
 #include <span>
 
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/checker_state.h"
 
 namespace lockstep::simt {
@@ -35,7 +36,7 @@ bool is_copy(const ptx::DecodedInstruction& i) {
 
 bool is_whole_read(const ptx::DecodedInstruction& i) {
     const size_t bytes = ptx::size_of(i.type);
-    return i.kind == Kind::load && i.mode == 0 && i.vector == 1 && (bytes == 2 || bytes == 4 || bytes == 8);
+    return ptx::is_weak_load(i) && i.vector == 1 && (bytes == 2 || bytes == 4 || bytes == 8);
 }
 
 // Where a thread may go from `pc` without coming to a barrier of the block or of the warp.
@@ -104,8 +105,8 @@ std::vector<bool> find_expected(const ptx::Program& program) {
         const FunctionCode code = code_of(program, function);
         std::set<int32_t> compared;  // registers that hold what a compare-and-swap compares with, or are copied there
         for (const auto& i : code)
-            if (i.kind == Kind::atomic && static_cast<ptx::AtomicOperation>(i.mode) == ptx::AtomicOperation::cas &&
-                !i.list_sources && i.source[0] >= 0 && i.source[0] != ptx::no_operand)
+            if (i.kind == Kind::atomic && ptx::as_atomic(i).operation == ptx::AtomicOperation::cas && !i.list_sources &&
+                i.source[0] >= 0 && i.source[0] != ptx::no_operand)
                 compared.insert(i.source[0]);
         if (compared.empty()) continue;
         add_copied(code, compared);

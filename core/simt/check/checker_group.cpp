@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/checker_state.h"
 #include "core/simt/check/faults.h"
 
@@ -24,10 +25,6 @@ constexpr size_t most_facts = 1 << 22;  // instructions times registers: larger 
 
 bool is_product(const ptx::DecodedInstruction& i) {
     return i.kind == Kind::matrix_group;
-}
-GroupOrder order_of(const ptx::DecodedInstruction& i) {
-    const bool one = i.kind == Kind::nop && i.opcode && i.opcode->kind == Kind::matrix_group;
-    return one ? static_cast<GroupOrder>(i.mode) : GroupOrder::none;
 }
 
 // What is under way at an instruction: of each register of products 0, or 1 + the groups closed since; as a result, then
@@ -51,7 +48,7 @@ struct Search {
     void collect() {
         for (const auto& i : program.instructions) {
             if (!is_product(i)) continue;
-            const size_t inputs = i.mode & 1 ? 4 : 0;
+            const size_t inputs = ptx::as_group(i).a_in_registers ? 4 : 0;
             for (size_t k = 0; k < i.list_destinations + inputs; ++k)
                 if (program.lists[i.list + k] >= 0) registers.push_back(program.lists[i.list + k]);
         }
@@ -84,20 +81,20 @@ struct Search {
             if (found.empty() || found.back().pc != pc) found.push_back({pc, offset});
         };
         if (is_product(i)) {
-            const size_t results = i.list_destinations, inputs = i.mode & 1 ? 4 : 0;
+            const size_t results = i.list_destinations, inputs = ptx::as_group(i).a_in_registers ? 4 : 0;
             for (size_t k = results; k < results + inputs; ++k) touch(program.lists[i.list + k], false);
             for (size_t k = 0; k < results; ++k) ages[index_of(program.lists[i.list + k])] = 1;
             for (size_t k = results; k < results + inputs; ++k)
                 if (program.lists[i.list + k] >= 0) ages[count + index_of(program.lists[i.list + k])] = 1;
             return ages;
         }
-        const GroupOrder order = order_of(i);
+        const auto [order, pending] = ptx::as_group_order(i);
         if (order == GroupOrder::commit)
             for (uint8_t& age : ages)
                 if (age && age < most_age) ++age;
         if (order == GroupOrder::wait)
             for (uint8_t& age : ages)
-                if (age > 1 && static_cast<int64_t>(age) - 2 >= i.offset) age = 0;
+                if (age > 1 && static_cast<int64_t>(age) - 2 >= pending) age = 0;
         if (order != GroupOrder::none) return ages;
         if (is_copy(i)) {
             const size_t from = index_of(i.source[0]), to = index_of(i.destination[0]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/checker_state.h"
 #include "core/simt/memory/access.h"
 
@@ -431,8 +432,7 @@ void note_instruction(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask)
     const auto& instruction = grid.program->instructions[pc];
     const AccessKind kind = state.kinds[pc];
     const uint32_t bytes = p.access_bytes();
-    Stored stored{warp, instruction.list_sources ? grid.program->lists.data() + instruction.list : instruction.source,
-                  p.element_bytes, p.register_bytes};
+    Stored stored{warp, ptx::elements_taken(grid.program->lists, instruction), p.element_bytes, p.register_bytes};
     uint64_t addresses[warp_size];
     // Lanes of one instruction may go to different spaces by generic addresses.
     uint32_t of_space[3] = {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/memory/system.h"
 
 namespace lockstep::simt {
@@ -175,14 +176,13 @@ Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space spa
 Fault* trap_fault(Warp& warp, uint32_t pc, uint32_t mask) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(mask));
     const auto& program = *warp.block->grid->program;
-    if (pc < program.instructions.size() && program.instructions[pc].mode == 1)
+    if (pc < program.instructions.size() && ptx::is_failed_assert(program.instructions[pc]))
         return make_fault(warp, pc, lane, "assert", assert_text(warp, pc, lane));
     const Grid& grid = *warp.block->grid;
     const uint64_t blocks = grid.config->grid.count();
     std::string why = "the kernel stopped itself with a trap instruction";
     for (const auto& i : program.instructions)  // grid.sync() traps without a workspace
-        if (blocks > grid.blocks_at_once && i.kind == ptx::Kind::special_register &&
-            static_cast<ptx::SpecialRegister>(i.mode) == ptx::SpecialRegister::envreg2) {
+        if (blocks > grid.blocks_at_once && ptx::reads_special(i, ptx::SpecialRegister::envreg2)) {
             why += "; grid.sync() does so where not all blocks of the launch run at once: it has " + std::to_string(blocks) +
                    ", and " + std::to_string(grid.blocks_at_once) +
                    " do; launch no more than those, and let each do its share of the work in a loop";

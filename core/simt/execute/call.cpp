@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/sizes.h"
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
 #include "core/simt/paths/paths.h"
@@ -265,7 +266,7 @@ Fault* come_back(Warp& warp, uint32_t mask) {
     CallFrame& from = warp.frames[static_cast<size_t>(frame)];
     const ptx::Program& program = *warp.block->grid->program;
     const ptx::Function& callee = program.functions[static_cast<size_t>(from.function)];
-    const ptx::CallSite& site = program.calls[static_cast<size_t>(program.instructions[from.call_pc].offset)];
+    const ptx::CallSite& site = ptx::call_site(program, program.instructions[from.call_pc]);
     std::byte* const to = registers_of(warp, from.caller);
     std::byte* const to_local = local_at(warp, base_of(warp, from.caller));
     for (size_t k = 0; k < site.results.size(); ++k)
@@ -306,16 +307,16 @@ void forget_frames(Warp& warp) {
 
 Fault* table_target(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, uint32_t& target, uint32_t& taken) {
     const auto& program = *warp.block->grid->program;
-    const int32_t* const list = program.lists.data() + program.instructions[pc].list;
+    const std::span<const int32_t> targets = ptx::table_of(program.lists, program.instructions[pc]);
     const uint32_t* const index = words(warp, p.a);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
-        if (index[lane] >= static_cast<uint32_t>(list[0]))
+        if (index[lane] >= targets.size())
             return make_fault(warp, pc, lane, "branch",
                               "a jump by index " + std::to_string(index[lane]) + " of a table with " +
-                                  std::to_string(list[0]) + (list[0] == 1 ? " target" : " targets"));
+                                  std::to_string(targets.size()) + (targets.size() == 1 ? " target" : " targets"));
     }
-    const auto target_of = [&](uint32_t lane) { return static_cast<uint32_t>(list[1 + index[lane]]); };
+    const auto target_of = [&](uint32_t lane) { return static_cast<uint32_t>(targets[index[lane]]); };
     target = target_of(static_cast<uint32_t>(__builtin_ctz(mask)));
     taken = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1)

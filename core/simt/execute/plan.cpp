@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
 #include "core/simt/execute/ahead.h"
 #include "core/simt/execute/special.h"
 
@@ -18,7 +19,7 @@ using ptx::Type;
 
 // wgmma.fence and its like, which are nothing to the machine.
 bool orders_products(const ptx::DecodedInstruction& i) {
-    return i.kind == Kind::nop && i.opcode && i.opcode->kind == Kind::matrix_group;
+    return ptx::as_group_order(i).order != ptx::GroupOrder::none;
 }
 
 Code code_of(const ptx::DecodedInstruction& i) {
@@ -83,16 +84,16 @@ bool runs_ahead(const ptx::DecodedInstruction& i, Code code) {
         case Code::load_shared:
         case Code::load_global:
         case Code::load_any:
-            return i.kind == Kind::load && (i.space == Space::shared || i.space == Space::global) && i.mode == 0 &&
-                   !i.fetches_again;
+            return ptx::is_weak_load(i) && (i.space == Space::shared || i.space == Space::global) &&
+                   !ptx::as_access(i).fetches_again;
         case Code::store_shared:
         case Code::store_any:
-            return i.kind == Kind::store && i.space == Space::shared && i.mode == 0;
+            return i.kind == Kind::store && i.space == Space::shared && !ptx::as_access(i).strong;
         case Code::load_param:
         case Code::barrier:
             return true;
         case Code::special_register:
-            switch (static_cast<SpecialRegister>(i.mode)) {
+            switch (ptx::as_special(i).which) {
                 case SpecialRegister::clock:
                 case SpecialRegister::clock_hi:
                 case SpecialRegister::clock64:
@@ -206,7 +207,8 @@ std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::ve
         if (instruction.kind != Kind::barrier) continue;
         plan->counted_barriers |= instruction.source[1] != ptx::no_operand;
         if (number == ptx::no_operand) number = instruction.source[0];
-        plan->barriers_alike = plan->barriers_alike && !plan->counted_barriers && instruction.mode == 0 &&
+        plan->barriers_alike = plan->barriers_alike && !plan->counted_barriers &&
+                               ptx::as_barrier(instruction).operation == ptx::BarrierOperation::sync &&
                                instruction.source[0] < 0 && instruction.source[0] == number;
     }
     const std::vector<bool> leader = leaders_of(program);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/async/cluster.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
@@ -17,7 +18,7 @@ void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask)
     const Block& block = *warp.block;
     const Grid& grid = *block.grid;
     const Dim3 extent = grid.config->block, blocks = grid.config->grid;
-    const auto which = static_cast<SpecialRegister>(grid.program->instructions[pc].mode);
+    const auto which = ptx::as_special(grid.program->instructions[pc]).which;
     const auto ticks = static_cast<uint64_t>(block.clock);
     alignas(64) uint64_t values[warp_size];
     const auto all = [&](uint64_t value) { std::fill(values, values + warp_size, value); };
@@ -174,6 +175,7 @@ Fault* shuffle(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
 
 void shuffle_lanes(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     const auto& instruction = warp.block->grid->program->instructions[pc];
+    const ptx::ShuffleOperation operation = ptx::as_shuffle(instruction).operation;
     const uint32_t* const value = words(warp, p.a);
     const uint32_t* const by = words(warp, p.b);
     const uint32_t* const clamp = words(warp, p.c);
@@ -185,18 +187,18 @@ void shuffle_lanes(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
         const auto first = lane & segment;
         int from = 0;
         bool valid = false;
-        switch (instruction.mode) {
-            case 0:
+        switch (operation) {
+            case ptx::ShuffleOperation::up:
                 from = static_cast<int>(lane) - static_cast<int>(b);
                 valid = from >= last;
                 break;
-            case 1:
+            case ptx::ShuffleOperation::down:
                 from = static_cast<int>(lane + b), valid = from <= last;
                 break;
-            case 2:
+            case ptx::ShuffleOperation::butterfly:
                 from = static_cast<int>(lane ^ b), valid = from <= last;
                 break;
-            default:
+            case ptx::ShuffleOperation::index:
                 from = static_cast<int>(first | (b & ~segment)), valid = from <= last;
                 break;
         }
@@ -236,7 +238,7 @@ void elect(Warp& warp, const ptx::DecodedInstruction& instruction, uint32_t mask
 // match and redux: lanes that have the same member mask work together.
 void combine_values(Warp& warp, const ptx::DecodedInstruction& instruction, uint32_t mask) {
     using ptx::VoteOperation;
-    const auto operation = static_cast<VoteOperation>(instruction.mode);
+    const VoteOperation operation = ptx::as_vote(instruction).operation;
     const std::byte* const from = operand(warp, instruction.source[0]);
     const uint32_t* const members = words(warp, instruction.source[1]);
     const bool wide = ptx::size_of(instruction.type) == 8, is_signed = instruction.type == ptx::Type::s32;
@@ -307,11 +309,11 @@ Fault* vote(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
 void vote_lanes(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     using ptx::VoteOperation;
     const auto& instruction = warp.block->grid->program->instructions[pc];
-    const auto operation = static_cast<VoteOperation>(instruction.mode);
+    const VoteOperation operation = ptx::as_vote(instruction).operation;
     if (operation == VoteOperation::elect) return elect(warp, instruction, mask);
     if (operation >= VoteOperation::match_any) return combine_values(warp, instruction, mask);
     uint32_t holds = mask;
-    if (p.a != ptx::no_operand) holds = (*words(warp, p.a) ^ (instruction.negated_source ? full_mask : 0)) & mask;
+    if (p.a != ptx::no_operand) holds = (*words(warp, p.a) ^ (ptx::as_vote(instruction).negated ? full_mask : 0)) & mask;
     const uint32_t* const members = p.b == ptx::no_operand ? nullptr : words(warp, p.b);
     for (uint32_t rest = mask, lanes; rest; rest &= ~lanes) {  // lanes that name the same members vote together
         const uint32_t named = members ? members[__builtin_ctz(rest)] : full_mask, together = named & mask;

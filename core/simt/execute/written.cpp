@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/special_register.h"
 #include "core/simt/execute/ahead.h"
 
 namespace lockstep::simt {

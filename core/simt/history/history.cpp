@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/execute/plan.h"
 #include "core/simt/history/rerun.h"
 
@@ -45,7 +46,8 @@ bool seems_to_wait(const ptx::Program& program, const WarpHistory& history) {
         if (!pcs.insert(pc).second || pc >= program.instructions.size()) continue;
         const ptx::DecodedInstruction& in = program.instructions[pc];
         const bool global = in.space == ptx::Space::global || in.space == ptx::Space::generic;
-        looks = looks || (global && (in.kind == ptx::Kind::atomic || (in.kind == ptx::Kind::load && in.mode == 1)));
+        looks =
+            looks || (global && (in.kind == ptx::Kind::atomic || (in.kind == ptx::Kind::load && ptx::as_access(in).strong)));
     }
     return looks && pcs.size() <= longest_loop;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
 
@@ -115,8 +116,7 @@ struct Fragment {
 };
 
 Fragment fragment_of(const ptx::DecodedInstruction& i) {
-    const auto which = static_cast<MatrixOperand>(i.mode & 7);
-    const bool by_columns = i.mode & 8;
+    const auto [which, by_columns] = ptx::as_fragment(i);
     Fragment f;
     f.outer = which == MatrixOperand::b ? i.shape[1] : i.shape[0];
     f.inner = which == MatrixOperand::c ? i.shape[1] : i.shape[2];
@@ -238,7 +238,7 @@ Fault* load_fragment(Special& s) {
     if (Fault* fault = find_lines(s, f, false, lines)) return fault;
     alignas(64) std::byte dense[most_matrix_bytes];
     copy_in(lines, f, dense);
-    const auto which = static_cast<MatrixOperand>(i.mode & 7);
+    const MatrixOperand which = ptx::as_fragment(i).operand;
     const size_t size = f.bits / 8;
     if (which == MatrixOperand::c) {
         for (uint32_t row = 0; row < f.outer; ++row)
@@ -279,19 +279,19 @@ Fault* store_fragment(Special& s) {
 }
 
 bool is_tiles(const Special& s) {
-    return static_cast<MatrixOperand>(s.instruction().mode & 7) == MatrixOperand::tiles;
+    return ptx::as_fragment(s.instruction()).operand == MatrixOperand::tiles;
 }
 
 }  // namespace
 
 Fault* run_matrix_load(Special& s) {
     if (Fault* fault = whole_warp(s)) return fault;
-    return is_tiles(s) ? load_tiles(s, s.instruction().mode & 8) : load_fragment(s);
+    return is_tiles(s) ? load_tiles(s, ptx::as_fragment(s.instruction()).turned) : load_fragment(s);
 }
 
 Fault* run_matrix_store(Special& s) {
     if (Fault* fault = whole_warp(s)) return fault;
-    return is_tiles(s) ? store_tiles(s, s.instruction().mode & 8) : store_fragment(s);
+    return is_tiles(s) ? store_tiles(s, ptx::as_fragment(s.instruction()).turned) : store_fragment(s);
 }
 
 }  // namespace lockstep::simt

@@ -13,6 +13,7 @@
 
 #include <cstring>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
 #include "core/simt/matrix/matrix.h"
@@ -97,8 +98,8 @@ Fault* run_matrix_group(Special& s) {
         return make_fault(
             s.warp, s.pc, 0, "synccheck",
             "wgmma needs warpgroups of 4 warps: the block's last one has " + std::to_string(block.warps.size() % 4));
-    const bool in_registers = i.mode & 1, sparse = i.mode & 64;
-    const uint32_t b_index = i.list_destinations + (in_registers ? 4 : 1), n = i.shape[1];
+    const ptx::GroupView view = ptx::as_group(i);
+    const uint32_t a_index = i.list_destinations, b_index = a_index + view.b_at(), n = view.n;
     alignas(64) std::byte a[rows_a_warp * stored_row], b[most_columns * 2 * stored_row];
     Reader reader{s, {}, 0};
     const auto descriptor = [&](uint32_t index) {
@@ -106,28 +107,27 @@ Fault* run_matrix_group(Special& s) {
         std::memcpy(&value, listed(s, index), 8);
         return value;
     };
-    if (in_registers) {  // register = row block + 2 * k block: blocks of 8 rows of 4 words
+    if (view.a_in_registers) {  // register = row block + 2 * k block: blocks of 8 rows of 4 words
         for (uint32_t r = 0; r < 4; ++r)
             for (uint32_t row = 0; row < 8; ++row)
-                std::memcpy(a + (r % 2 * 8 + row) * 32 + r / 2 * 16, listed(s, i.list_destinations + r) + row * 16, 16);
-    } else if (Fault* fault = gather(reader, descriptor(i.list_destinations), s.warp.index % 4 * rows_a_warp, rows_a_warp,
-                                     stored_row, i.mode & 8, a)) {
+                std::memcpy(a + (r % 2 * 8 + row) * 32 + r / 2 * 16, listed(s, a_index + r) + row * 16, 16);
+    } else if (Fault* fault = gather(reader, descriptor(a_index), s.warp.index % 4 * rows_a_warp, rows_a_warp, stored_row,
+                                     view.turns_a, a)) {
         return fault;
     }
-    if (Fault* fault = gather(reader, descriptor(b_index), 0, n, sparse ? 2 * stored_row : stored_row, i.mode & 16, b))
+    if (Fault* fault = gather(reader, descriptor(b_index), 0, n, view.sparse ? 2 * stored_row : stored_row, view.turns_b, b))
         return fault;
     reader.tell();
-    const bool negates_a = i.mode & 2, negates_b = i.mode & 4;
-    ptx::MatrixGroup group{n, negates_a != negates_b};
-    if (sparse) {
-        const uint32_t metadata = b_index + 2 + i.list_destinations;
+    ptx::MatrixGroup group{n, view.negates_a != view.negates_b};
+    if (view.sparse) {
+        const uint32_t metadata = a_index + view.metadata_at(i.list_destinations);
         group.metadata = reinterpret_cast<const uint32_t*>(listed(s, metadata));
         std::memcpy(&group.selector, listed(s, metadata + 1), 4);
     }
     alignas(64) static constexpr std::byte zeros[warp_size * 4]{};
     uint32_t scale;
-    std::memcpy(&scale, listed(s, b_index + 1), 4);
-    const bool keeps = (scale & 1) != ((i.mode & 32) != 0);
+    std::memcpy(&scale, listed(s, a_index + view.scale_at()), 4);
+    const bool keeps = (scale & 1) != view.negates_scale;
     std::byte* d[most_columns / 2];
     const std::byte* from[3 + most_columns / 2] = {a, b, reinterpret_cast<const std::byte*>(&group)};
     for (uint32_t r = 0; r < i.list_destinations; ++r) {
@@ -141,8 +141,8 @@ Fault* run_matrix_group(Special& s) {
 
 // wgmma.fence, commit_group, wait_group: nothing is under way in this machine, only racecheck wants to know.
 Fault* run_group_order(Special& s) {
-    const ptx::DecodedInstruction& i = s.instruction();
-    note_group_order(s.warp, static_cast<GroupOrder>(i.mode), i.offset);
+    const ptx::GroupOrderView view = ptx::as_group_order(s.instruction());
+    note_group_order(s.warp, view.order, view.pending);
     return nullptr;
 }
 

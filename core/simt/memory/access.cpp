@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/async/cluster.h"
 #include "core/simt/check/faults.h"
 
@@ -194,8 +195,7 @@ Fault* load_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, A
     const auto& instruction = warp.block->grid->program->instructions[pc];
     const uint32_t unused_bits = 64 - 8 * p.element_bytes;
     const ptx::Program& program = *warp.block->grid->program;
-    const int32_t* const destinations =
-        instruction.list_destinations ? program.lists.data() + instruction.list : instruction.destination;
+    const int32_t* const destinations = ptx::elements_given(program.lists, instruction);
     for (uint32_t element = 0; element < p.vector; ++element) {
         if (destinations[element] == ptx::no_operand) continue;
         if (p.element_bytes == 16) {
@@ -222,7 +222,7 @@ Fault* store_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, 
     if (Fault* fault = resolve(warp, pc, p, mask, true, false, access)) return fault;
     const auto& instruction = warp.block->grid->program->instructions[pc];
     const ptx::Program& program = *warp.block->grid->program;
-    const int32_t* const sources = instruction.list_sources ? program.lists.data() + instruction.list : instruction.source;
+    const int32_t* const sources = ptx::elements_taken(program.lists, instruction);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         for (uint32_t element = 0; element < p.vector; ++element) {

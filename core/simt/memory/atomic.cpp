@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/dtype.h"
+#include "core/ptx/decode/views.h"
 #include "core/simt/memory/access.h"
 
 namespace lockstep::simt {
@@ -127,11 +128,10 @@ Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask,
     if (Fault* fault = resolve(warp, pc, p, mask, true, true, access)) return fault;
     const ptx::Program& program = *warp.block->grid->program;
     const auto& instruction = program.instructions[pc];
-    const auto operation = static_cast<AtomicOperation>(instruction.mode);
+    const AtomicOperation operation = ptx::as_atomic(instruction).operation;
     const uint32_t bytes = p.element_bytes;
-    const int32_t* const list = program.lists.data() + instruction.list;
-    const int32_t* const results = instruction.list_destinations ? list : instruction.destination;
-    const int32_t* const sources = instruction.list_sources ? list + instruction.list_destinations : instruction.source;
+    const int32_t* const results = ptx::elements_given(program.lists, instruction);
+    const int32_t* const sources = ptx::elements_taken(program.lists, instruction);
     std::byte old[8][warp_size * 16];  // results may be the sources of lanes that are still to come: written at the end
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));

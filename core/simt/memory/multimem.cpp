@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/dtype.h"
+#include "core/ptx/decode/views_async.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
 #include "core/simt/execute/special.h"
@@ -124,8 +125,7 @@ Fault* replicas_at(Special& s, uint32_t lane, uint64_t address, uint32_t bytes, 
 
 Fault* run_multimem(Special& s) {
     const ptx::DecodedInstruction& i = s.instruction();
-    const auto mode = static_cast<MultimemOperation>(i.mode);
-    const auto operation = static_cast<AtomicOperation>(i.shape[0]);
+    const auto [mode, operation] = ptx::as_multimem(i);
     const auto element = static_cast<uint32_t>(ptx::size_of(i.type));
     const uint32_t bytes = element * i.vector;
     const bool loads = mode == MultimemOperation::load, reduces = mode == MultimemOperation::reduce;

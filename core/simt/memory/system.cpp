@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/async/cluster.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
@@ -26,11 +27,10 @@ constexpr size_t longest_string = 64 * 1024;
 uint64_t parameter(Warp& warp, uint32_t pc, uint32_t lane, uint32_t k, uint32_t bytes) {
     const ptx::Program& program = *warp.block->grid->program;
     const ptx::DecodedInstruction& i = program.instructions[pc];
-    int32_t from = k < std::size(i.source) ? i.source[k] : ptx::no_operand;
-    if (k < i.list_sources) from = program.lists[i.list + i.list_destinations + k];
-    if (from == ptx::no_operand) return 0;
+    const std::span<const int32_t> parameters = ptx::listed_sources(program.lists, i);
+    if (k >= parameters.size()) return 0;
     uint32_t offset;
-    std::memcpy(&offset, operand(warp, from), 4);
+    std::memcpy(&offset, operand(warp, parameters[k]), 4);
     uint64_t value = 0;
     std::memcpy(&value, local_of(warp, lane, offset), bytes);
     return value;
@@ -204,7 +204,7 @@ Fault* run_system(Special& s) {
         Fault* fault = nullptr;
         uint64_t result = 0;
         uint32_t bytes = 0;
-        switch (static_cast<SystemFunction>(i.mode)) {
+        switch (ptx::as_system(i).function) {
             case SystemFunction::vprintf: {
                 int32_t count = 0;
                 fault = print(s, lane, count);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/ptx/decode/views.h"
 #include "core/ptx/opcodes/texture_detail.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
@@ -155,7 +156,7 @@ void write(Special& s, const Results& results, uint32_t count, uint32_t mask) {
 }
 
 const int32_t* listed_sources(const Special& s) {
-    return s.warp.block->grid->program->lists.data() + s.instruction().list + s.instruction().list_destinations;
+    return ptx::listed_sources(s.warp.block->grid->program->lists, s.instruction()).data();
 }
 uint32_t lane_word(const Special& s, int32_t from, uint32_t lane) {
     uint32_t word;
@@ -240,7 +241,7 @@ void note(Special& s, uint32_t lanes, uint32_t bytes, AccessKind kind) {
 }
 
 Fault* answer(Special& s) {
-    const TextureDetail detail = TextureDetail::of(s.instruction().offset);
+    const TextureDetail detail = ptx::as_texture(s.instruction()).detail;
     Finder finder(s);
     Results results;
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
@@ -263,7 +264,7 @@ Fault* answer(Special& s) {
 // istypep: of an address of a .texref and its like, or of a handle.
 Fault* tell_type(Special& s) {
     const auto& i = s.instruction();
-    const auto wanted = static_cast<ptx::Opaque>(TextureDetail::of(i.offset).which);
+    const auto wanted = static_cast<ptx::Opaque>(ptx::as_texture(i).detail.which);
     const Grid& grid = *s.warp.block->grid;
     uint32_t is = 0;
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
@@ -288,10 +289,9 @@ Fault* tell_type(Special& s) {
 
 Fault* run_texture(Special& s) {
     const auto& i = s.instruction();
-    const auto operation = static_cast<TextureOperation>(i.mode);
+    const auto [operation, detail] = ptx::as_texture(i);
     if (operation == TextureOperation::query) return answer(s);
     if (operation == TextureOperation::is_type) return tell_type(s);
-    const TextureDetail detail = TextureDetail::of(i.offset);
     Finder finder(s);
     Results results;
     uint32_t inside = 0, bytes = 0;
@@ -347,7 +347,7 @@ Fault* run_texture(Special& s) {
     note(s, inside, bytes, AccessKind::read);
     write(s, results, i.vector, s.mask);
     if (i.list_destinations) {  // every texel is there
-        const int32_t predicate = s.warp.block->grid->program->lists[i.list];
+        const int32_t predicate = ptx::listed_results(s.warp.block->grid->program->lists, i)[0];
         uint32_t bits;
         std::memcpy(&bits, operand(s.warp, predicate), 4);
         bits |= s.mask;
@@ -384,8 +384,7 @@ Spot spot_of(Special& s, const TextureDetail& detail, const Texture& t, uint32_t
         if (layered) text += ", layer " + std::to_string(layer);
         return text;
     };
-    const std::string what =
-        static_cast<TextureOperation>(s.instruction().mode) == TextureOperation::load ? "read" : "write";
+    const std::string what = ptx::as_texture(s.instruction()).operation == TextureOperation::load ? "read" : "write";
     if (out && detail.out_of_range == ptx::OutOfRange::zero) return {};
     if (out && (detail.out_of_range == ptx::OutOfRange::trap || row < int64_t{bytes}))
         return {-1,
@@ -432,9 +431,8 @@ void reduce(std::byte* at, const std::byte* with, const Texture& t, const Textur
 
 Fault* run_surface(Special& s) {
     const auto& i = s.instruction();
-    const auto operation = static_cast<TextureOperation>(i.mode);
+    const auto [operation, detail] = ptx::as_texture(i);
     if (operation == TextureOperation::query) return answer(s);
-    const TextureDetail detail = TextureDetail::of(i.offset);
     Finder finder(s);
     Results results;
     const auto element = static_cast<uint32_t>(ptx::size_of(i.type));

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
 #include "core/simt/paths/paths.h"
 
 namespace lockstep::simt {
+
+using ptx::BarrierOperation;
 
 namespace {
 
@@ -42,13 +45,13 @@ void combine(Block& block, uint32_t number) {
     });
     for_each_arrival(block, number, [&](const Arrival& a) {
         const auto& instruction = block.grid->program->instructions[a.pc];
-        const auto mode = static_cast<BarrierMode>(instruction.mode);
-        if (mode == BarrierMode::sync || instruction.destination[0] == ptx::no_operand) return;
+        const BarrierOperation mode = ptx::as_barrier(instruction).operation;
+        if (mode == BarrierOperation::sync || instruction.destination[0] == ptx::no_operand) return;
         auto* const d = reinterpret_cast<uint32_t*>(a.registers + instruction.destination[0]);
-        if (mode == BarrierMode::red_popc) {
+        if (mode == BarrierOperation::popc) {
             for (uint32_t rest = a.lanes; rest; rest &= rest - 1) d[__builtin_ctz(rest)] = count;
         } else {
-            const bool result = mode == BarrierMode::red_and ? every : count > 0;
+            const bool result = mode == BarrierOperation::and_ ? every : count > 0;
             *d = (*d & ~a.lanes) | (result ? a.lanes : 0);
         }
     });
@@ -124,10 +127,10 @@ Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& rel
     const auto& instruction = grid.program->instructions[pc];
     const uint32_t live = ~warp.exited;
     const auto lane = static_cast<uint32_t>(__builtin_ctz(mask));
-    const auto mode = static_cast<BarrierMode>(instruction.mode);
+    const ptx::BarrierView view = ptx::as_barrier(instruction);
     uint32_t missing = mask == live ? 0 : live & ~mask & ~gone(warp);
     // Lanes that have gone on alone may still come; and some of this path may have come before it.
-    const bool may_come = grid.independent && (instruction.each_thread || warp.watch.scattered || !warp.waits.empty());
+    const bool may_come = grid.independent && (view.each_thread || warp.watch.scattered || !warp.waits.empty());
     if (missing && !may_come && grid.synccheck) {
         return make_fault(warp, pc, lane, "synccheck",
                           "a barrier in divergent code: only " + std::to_string(__builtin_popcount(mask)) +
@@ -150,15 +153,15 @@ Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& rel
             warp, pc, lane, "synccheck",
             "a barrier for " + std::to_string(wait.threads) + " threads: the count must be a multiple of the warp size, 32");
     }
-    if (mode == BarrierMode::arrive) {
+    if (view.operation == BarrierOperation::arrive) {
         if (!wait.threads) return make_fault(warp, pc, lane, "synccheck", "bar.arrive needs a thread count above 0");
         note_arrival(warp, mask, wait.number);
         block.arrived[wait.number] += threads_of(warp, mask);
         released = release_if_full(block, wait.number, &warp, wait.threads);
         return nullptr;
     }
-    if (mode != BarrierMode::sync && instruction.source[2] != ptx::no_operand)
-        wait.says = (*words(warp, instruction.source[2]) ^ (instruction.negated_source ? full_mask : 0)) & mask;
+    if (view.operation != BarrierOperation::sync && instruction.source[2] != ptx::no_operand)
+        wait.says = (*words(warp, instruction.source[2]) ^ (view.negated ? full_mask : 0)) & mask;
     if (missing && grid.independent) {
         if (active & ~mask) {  // the lanes that skip it go on
             StackEntry skip = warp.stack.back();

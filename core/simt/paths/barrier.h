@@ -7,8 +7,6 @@
 
 namespace lockstep::simt {
 
-enum class BarrierMode : uint8_t { sync, red_popc, red_and, red_or, arrive };  // DecodedInstruction::mode
-
 // The warp's lanes in `mask`, of its running path `active`, reach a barrier. Sets `released` when somebody may go on now.
 // must_wait (paths.h): the path has to wait while others of the warp run; Warp::waits.back() says for what.
 Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& released);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/decode/views.h"
 #include "core/simt/check/faults.h"
 #include "core/simt/execute/call.h"
 #include "core/simt/paths/paths.h"
@@ -144,7 +145,7 @@ void look_back(Warp& warp, uint32_t pc, uint32_t mask) {
                    p.code == Code::call || p.code == Code::return_;
     if (p.code == Code::special_register) {
         using ptx::SpecialRegister;
-        const auto which = static_cast<SpecialRegister>(warp.block->grid->program->instructions[pc].mode);
+        const SpecialRegister which = ptx::as_special(warp.block->grid->program->instructions[pc]).which;
         outside = which == SpecialRegister::clock || which == SpecialRegister::clock64 ||
                   which == SpecialRegister::clock_hi || which == SpecialRegister::globaltimer ||
                   which == SpecialRegister::globaltimer_lo || which == SpecialRegister::globaltimer_hi;

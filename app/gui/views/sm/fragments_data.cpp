@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/ptx/decode/views.h"
+
 namespace lockstep::gui {
 namespace {
 
@@ -32,9 +34,9 @@ FragmentMatrix fragment_matrix(std::string name, std::string type, int rows, int
 std::optional<FragmentMap> fragments_of(const ptx::Program& program, int32_t line) {
     const ptx::DecodedInstruction* found = nullptr;
     for (const ptx::DecodedInstruction& it : program.instructions) {
-        if (it.kind != ptx::Kind::matrix || it.mode == 1 || it.shape[0] % 8 || it.shape[1] % 8 || it.shape[2] < 8 ||
-            it.type == ptx::Type::f64)
-            continue;
+        if (it.kind != ptx::Kind::matrix || it.type == ptx::Type::f64) continue;
+        const ptx::MatrixView view = ptx::as_matrix(it);
+        if (view.sparse || view.m % 8 != 0 || view.n % 8 != 0 || view.k < 8) continue;
         if (!found) found = &it;
         if (it.line == line) {
             found = &it;
