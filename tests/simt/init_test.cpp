@@ -128,6 +128,7 @@ TEST_CASE("copying an object of which some member was never set is no use of it"
     CHECK(
         fresh("ld.local.u32 %r5, [mine+12];\n and.b32 %r6, %r5, -255;\n or.b32 %r7, %r6, 6;\n st.local.u32 [mine+12], %r7;")
             .empty());
+    CHECK(fresh("ld.local.u32 %r5, [mine+12];\n bfi.b32 %r7, %r1, %r5, 0, 8;\n st.local.u32 [mine+12], %r7;").empty());
     CHECK(fresh("ld.local.u32 %r5, [mine+12];\n or.b32 %r7, %r5, 6;\n st.local.u32 [mine+12], %r7;").size() == 1);
     CHECK(fresh("ld.local.u32 %r5, [mine+12];\n and.b32 %r6, %r5, 6;\n setp.eq.u32 %p1, %r6, 2;").size() == 1);
     CHECK(fresh(used + "setp.eq.u32 %p1, %r5, 0;").size() == 1);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -73,9 +72,11 @@ void Places::find_constants() {
 void Places::find_places() {
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const DecodedInstruction& in = program.instructions[pc];
-        if (in.kind != Kind::lane_wise || in.opcode == nullptr || !ptx::is_register(in.destination[0])) continue;
-        const std::string_view op = in.opcode->name;
-        const int32_t from = op == "mov" ? in.source[0] : op == "fma" || op == "mad" ? in.source[2] : no_operand;
+        if (in.kind != Kind::lane_wise || !ptx::is_register(in.destination[0])) continue;
+        const ptx::Does does = ptx::facts_of(in).does;
+        const int32_t from = does == ptx::Does::copy           ? in.source[0]
+                             : does == ptx::Does::multiply_add ? in.source[2]
+                                                               : no_operand;
         if (ptx::is_register(from) && !constants.contains(from) && !constants.contains(in.destination[0]))
             join(in.destination[0], from);
     }

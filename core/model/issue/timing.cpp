@@ -1,10 +1,10 @@
-// Units and latencies of single machine instructions come from the GPU's row. PTX instructions that stand for a whole
-// sequence on silicon have a row in `sequences`: their cost there, measured or modelled on V100, scales with FP32 latency.
+// Units and latencies of single machine instructions come from the GPU's row; which unit and which way an instruction takes,
+// and what those cost that stand for a whole sequence on silicon, from its row of the opcode table
+// (core/ptx/opcodes/facts.h).
 #include "core/model/issue/timing.h"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <unordered_map>
 
 #include "core/base/diagnostic.h"
@@ -17,34 +17,13 @@
 namespace lockstep::model {
 namespace {
 
+using ptx::Does;
 using ptx::Kind;
 using ptx::Space;
 using ptx::Type;
 using ptx::Unit;
 
 enum class Class : uint8_t { int32, int64, f32, f64 };
-struct Sequence {
-    std::string_view name;
-    Class type;
-    bool approx;        // the .approx spelling
-    uint32_t latency;   // cycles on V100
-    uint32_t interval;  // cycles for which the pipe is taken
-    std::string_view source;
-};
-constexpr Sequence sequences[] = {
-    {"div", Class::int32, false, 145, 32, "Accel-Sim, SM7_QV100: latency of integer division; interval: estimate"},
-    {"rem", Class::int32, false, 145, 32, "as div"},
-    {"div", Class::int64, false, 290, 64, "estimate: twice the 32-bit one"},
-    {"rem", Class::int64, false, 290, 64, "as div"},
-    {"div", Class::f32, false, 39, 16, "Accel-Sim, SM7_QV100: latency of FP32 division; interval: 8 FP32 instructions"},
-    {"div", Class::f32, true, 22, 8, "a reciprocal on the XU and a multiplication"},
-    {"sqrt", Class::f32, false, 39, 16, "estimate: as division"},
-    {"rcp", Class::f32, false, 39, 16, "estimate: as division"},
-    {"div", Class::f64, false, 112, 32, "published micro-benchmark: DDIV on V100"},
-    {"rcp", Class::f64, false, 112, 32, "as DDIV"},
-    {"sqrt", Class::f64, false, 101, 32, "published micro-benchmark: DSQRT on V100"},
-};
-
 Class class_of(Type type) {
     switch (type) {
         case Type::f64:
@@ -53,6 +32,7 @@ Class class_of(Type type) {
         case Type::f16:
         case Type::f16x2:
         case Type::bf16:
+        case Type::bf16x2:
             return Class::f32;
         case Type::b64:
         case Type::u64:
@@ -92,7 +72,7 @@ std::string_view text_at(const ptx::Program& program, uint32_t pc) {
 
 void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
     const ptx::DecodedInstruction& in = program.instructions[pc];
-    const std::string_view name = in.opcode == nullptr ? "" : in.opcode->name;
+    const ptx::Facts& facts = ptx::facts_of(in);
     const Class type = class_of(in.type);
     const Unit unit = static_cast<Unit>(t.pipe);
     const bool integer = type == Class::int32 || type == Class::int64;
@@ -118,7 +98,7 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
             t.latency = gpu.int_latency;
             break;
     }
-    if (integer && (name == "mul" || name == "mad" || lowered.wide_add)) {
+    if (integer && (facts.does == Does::product || facts.does == Does::multiply_add || lowered.wide_add)) {
         t.latency = gpu.imad_latency;
         t.interval = interval_of(gpu.int_lanes);
         // Where FP32 has twice the lanes, integers multiply on half of them: modelled on the integer lanes.
@@ -132,23 +112,23 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
         t.latency += (lowered.instructions - 1) * gpu.int_latency;
         t.interval *= lowered.instructions;
     }
-    for (const Sequence& row : sequences) {
-        if (row.name != name || row.type != type) continue;
-        if (row.approx != in.approximate) continue;
-        t.latency = row.latency * gpu.fp32_latency / 4;
-        t.interval = type == Class::f64 ? row.interval * interval_of(gpu.fp64_lanes) / 4
-                                        : row.interval * interval_of(gpu.fp32_lanes) / 2;
+    const bool doubles = type == Class::f64 || in.destination_type == Type::f64;
+    const uint32_t fp64_interval = interval_of(gpu.fp64_lanes);
+    for (const ptx::Sequence& steps : facts.sequences) {
+        if (steps.bytes != (type == Class::int64 || type == Class::f64 ? 8 : 4)) continue;
+        if (steps.approximate != in.approximate) continue;
+        t.latency = steps.latency * gpu.fp32_latency / 4;
+        t.interval = steps.interval * (type == Class::f64 ? fp64_interval : 2 * interval_of(gpu.fp32_lanes)) / 4;
         t.latency = std::max(t.latency, t.interval);
     }
-    const bool doubles = type == Class::f64 || in.destination_type == Type::f64;
-    if (doubles && unit == Unit::alu && (name == "setp" || name == "set" || name == "min" || name == "max")) {
+    if (doubles && facts.doubles == ptx::Doubles::on_fp64) {
         t.pipe = static_cast<uint8_t>(Unit::fp64);
-        t.interval = interval_of(gpu.fp64_lanes);
+        t.interval = fp64_interval;
         t.latency = gpu.fp64_latency;
     }
     // Conversions to and from 64 bits, and sums over a warp: CUDA C++ Programming Guide, arithmetic throughput (recalled).
-    if (doubles && name == "cvt") t.interval = std::max(t.interval, interval_of(gpu.fp64_lanes));
-    if (name == "redux") t.interval = interval_of(16.0 / gpu.sub_cores);
+    if (doubles && facts.doubles == ptx::Doubles::at_fp64_rate) t.interval = std::max(t.interval, fp64_interval);
+    if (facts.results != 0) t.interval = interval_of(double(facts.results) / gpu.sub_cores);
     if (gpu.int_shares_fp32 == 1 && (unit == Unit::alu || unit == Unit::uniform)) t.pipe = static_cast<uint8_t>(Unit::fma);
     t.interval = std::max(1u, t.interval);
     t.latency = std::max(1u, t.latency);
@@ -195,100 +175,55 @@ AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lo
     return counted || gpu.compute.number >= 80 ? AtomicWay::of_the_warp : AtomicWay::lane_by_lane;
 }
 
+// Whether SMs do it in the order of cycles.
+bool is_shared_by_sms(const ptx::DecodedInstruction& in, bool clusters) {
+    switch (ptx::facts_of(in).seen) {
+        case ptx::Seen::by_block:
+            return false;
+        case ptx::Seen::by_cluster:
+            return clusters;
+        case ptx::Seen::by_space:
+            return clusters || (in.space != Space::shared && in.space != Space::param);
+        case ptx::Seen::by_all:
+            return true;
+    }
+    return true;
+}
+
+// Shared memory has a queue of its own; so has what a block's mbarriers and shuffles do.
+void find_queue(const ptx::DecodedInstruction& in, Timing& t) {
+    const ptx::Seen seen = ptx::facts_of(in).seen;
+    const bool near = seen == ptx::Seen::by_space ? in.space == Space::shared : seen != ptx::Seen::by_all;
+    t.pipe = static_cast<uint8_t>(near ? mio_queue : lg_queue);
+    t.throttle = near ? StallReason::mio_throttle : StallReason::lg_throttle;
+    t.result_wait = near ? StallReason::short_scoreboard : StallReason::long_scoreboard;
+}
+
 // Where it goes: the pipe or queue that it takes and for how long, and the names of the waits for room and for its result.
 void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
     const ptx::DecodedInstruction& in = program.instructions[pc];
-    const auto queue = [&](StallReason throttle, StallReason wait) {
-        t.pipe = static_cast<uint8_t>(throttle == StallReason::lg_throttle ? lg_queue : mio_queue);
-        t.throttle = throttle;
-        t.result_wait = wait;
-    };
-    const auto memory = [&] {
-        t.route = Route::memory;
-        t.shared_by_sms = in.space != Space::shared;
-        if (in.space == Space::shared)
-            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
-        else
-            queue(StallReason::lg_throttle, StallReason::long_scoreboard);
-    };
-    const auto control = [&](Route route) {
-        t.route = route;
-        t.pipe = static_cast<uint8_t>(Unit::cbu);
-    };
-    if (in.opcode != nullptr && (in.kind == Kind::load || in.kind == Kind::store || in.kind == Kind::async_copy))
-        t.cache = cache_use_of(spelling_in(text_at(program, pc), in.opcode->name));
-    switch (in.kind) {
-        case Kind::load:
-        case Kind::store:
-        case Kind::atomic:
-        case Kind::texture:
-        case Kind::surface:
-            if (in.space == Space::param || in.space == Space::constant) {
-                t.route = Route::constant;
-                t.pipe = static_cast<uint8_t>(Unit::uniform);
-                t.latency = gpu.constant_latency;
-                if (in.address != ptx::no_operand && gpu.constant_load_latency > gpu.constant_latency) {
-                    t.latency = gpu.constant_load_latency;
-                    t.result_wait = StallReason::short_scoreboard;
-                }
-                t.shared_by_sms = in.space == Space::constant;  // a miss of the constant caches goes to L2
-            } else {
-                memory();
-            }
-            break;
-        case Kind::matrix_load:
-        case Kind::matrix_store:
-            memory();
-            break;
-        case Kind::async_copy:
-        case Kind::bulk_copy:
-        case Kind::tensor_map:
-        case Kind::multimem:
-            t.route = Route::memory;
-            t.shared_by_sms = true;
-            queue(StallReason::lg_throttle, StallReason::long_scoreboard);
-            break;
-        case Kind::mbarrier:
-            t.route = Route::memory;
-            t.shared_by_sms = true;  // other blocks of the cluster arrive at it
-            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
-            break;
-        case Kind::cluster:
-            t.shared_by_sms = true;
-            if (in.opcode != nullptr && in.opcode->name == "barrier")
-                control(Route::barrier);
-            else
-                time_math(gpu, program, pc, lowered, t);
-            break;
-        case Kind::shuffle:
-            t.route = Route::shuffle;
-            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
-            break;
-        case Kind::branch:
-        case Kind::branch_table:
-        case Kind::call:
-        case Kind::return_:
-            control(Route::branch);
-            break;
-        case Kind::exit:
-        case Kind::trap:
-            control(Route::exit);
-            break;
-        case Kind::barrier:
-            control(Route::barrier);
-            break;
-        case Kind::fence:
-            control(Route::fence);
-            break;
-        case Kind::nop:
-            if (in.opcode != nullptr && in.opcode->name == "nanosleep") {
-                control(Route::sleep);
-                break;
-            }
-            [[fallthrough]];
-        default:
-            if (t.pipe == mio_queue || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
+    t.route = ptx::facts_of(in).route;
+    if (in.kind == Kind::load || in.kind == Kind::store || in.kind == Kind::async_copy)
+        t.cache = cache_use_of(spelling_in(text_at(program, pc), in.opcode == nullptr ? "" : in.opcode->name));
+    switch (t.route) {
+        case Route::math:
+            if (t.pipe == mio_queue) t.pipe = static_cast<uint8_t>(Unit::alu);
             time_math(gpu, program, pc, lowered, t);
+            break;
+        case Route::memory:
+            if (in.space != Space::param && in.space != Space::constant) return find_queue(in, t);
+            t.route = Route::constant;
+            t.pipe = static_cast<uint8_t>(Unit::uniform);
+            t.latency = gpu.constant_latency;
+            if (in.address != ptx::no_operand && gpu.constant_load_latency > gpu.constant_latency) {
+                t.latency = gpu.constant_load_latency;
+                t.result_wait = StallReason::short_scoreboard;
+            }
+            break;
+        case Route::shuffle:
+            return find_queue(in, t);
+        default:
+            t.pipe = static_cast<uint8_t>(Unit::cbu);
             break;
     }
 }
@@ -318,8 +253,8 @@ void find_registers(const ptx::Program& program, uint32_t pc, const Lowered& low
 
 }  // namespace
 
-std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering) {
-    const std::vector<Lowered> lowered = lower(program, lowering);
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, const TimingOptions& options) {
+    const std::vector<Lowered> lowered = lower(program, options.lowering);
     std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
     table[0].route = Route::exit;
     Numbers numbers;
@@ -331,6 +266,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t = Timing{};
         t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
         t.lane_bytes = made.wide_bytes != 0 ? made.wide_bytes : static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
+        t.shared_by_sms = is_shared_by_sms(in, options.clusters);
         t.stores = in.kind == Kind::store;
         find_route(gpu, program, pc, made, t);
         find_registers(program, pc, made, numbers, t);

@@ -12,7 +12,7 @@
 
 namespace lockstep::model {
 
-enum class Route : uint8_t { math, memory, constant, shuffle, branch, barrier, exit, fence, sleep };
+using ptx::Route;
 
 // One a ptx::Unit, of which Unit::lsu is a sub-core's queue of memory instructions, and the room for those of local and
 // global memory.
@@ -62,9 +62,13 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
     }
 };
 
-// One entry an instruction; at least one. Without `lowering` every PTX instruction is one machine instruction, or a
-// sequence.
-std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering = true);
+struct TimingOptions {
+    bool lowering = true;   // without it every PTX instruction is one machine instruction, or a sequence
+    bool clusters = false;  // the launch has clusters, whose blocks see one another's shared memory
+};
+
+// One entry an instruction; at least one.
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, const TimingOptions& options = {});
 
 // Multiply-adds of a product of matrices by the type of A: how many of them fit in the time of one of f16.
 double tensor_speed(const GpuSpec& gpu, ptx::Type type);

@@ -57,18 +57,6 @@ bool room_for_a_cluster(const SharedState& state) {
     return state.cluster_blocks > 1 && state.next_block < state.blocks && state.free_places.size() >= state.cluster_blocks;
 }
 
-// What blocks of a cluster exchange has to happen in the order of cycles, as global memory has to.
-void share_between_sms(std::vector<Timing>& timing, const ptx::Program& program) {
-    using ptx::Kind;
-    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
-        const Kind kind = program.instructions[pc].kind;
-        if (kind == Kind::load || kind == Kind::store || kind == Kind::atomic || kind == Kind::cluster ||
-            kind == Kind::mbarrier || kind == Kind::bulk_copy || kind == Kind::async_copy || kind == Kind::async_wait ||
-            kind == Kind::bulk_wait || kind == Kind::tensor_map || kind == Kind::multimem)
-            timing[pc].shared_by_sms = true;
-    }
-}
-
 // Starts clusters as long as there is room for all blocks of the next one, over as many SMs as possible.
 bool start_clusters(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms, int64_t now) {
     bool any = false;
@@ -139,11 +127,11 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     grid_.independent = options.independent && schedules_threads(gpu);
     grid_.print = options.print;
     simt::begin_checks(grid_, options);
-    timing_ = make_timing(gpu, program, options.lowering && gpu.folds_ptx != 0);
+    state_.cluster_blocks = simt::cluster_size(grid_);
+    timing_ = make_timing(gpu, program,
+                          {.lowering = options.lowering && gpu.folds_ptx != 0, .clusters = state_.cluster_blocks > 1});
     for (const Timing& t : timing_) wide_loads_.push_back(t.wide_bytes);
     grid_.wide_loads = wide_loads_.data();
-    state_.cluster_blocks = simt::cluster_size(grid_);
-    if (state_.cluster_blocks > 1) share_between_sms(timing_, program);
     state_.timing = &timing_;
     state_.grid = &grid_;
     state_.memory = &memory_;

@@ -47,18 +47,29 @@ void Pass::moves(uint32_t pc) {
     }
     const bool lanes = in.kind == Kind::lane_wise || in.kind == Kind::lane_wise_many;
     if (!lanes || in.guard != no_operand) return;
-    const std::string_view op = name(pc);
-    if (op == "mov" || op == "cvta") fold(pc);
-    if (op == "cvt" && is_integer(in.type, 4) && is_integer(in.destination_type, 8)) fold(pc);
-    if (op == "cvt" && is_integer(in.type, 8) && is_integer(in.destination_type, 4)) fold(pc);
-    if (op == "not" && in.type == Type::pred) fold(pc);
-    if ((op == "neg" || op == "abs") && (in.type == Type::f32 || in.type == Type::f64)) fold(pc);
+    const auto is_word = [](Type type) { return is_integer(type, 4) || is_integer(type, 8); };
+    switch (does(pc)) {
+        case Does::copy:
+        case Does::address:
+            return fold(pc);
+        case Does::convert:  // the lower word of two, or a word and its sign
+            if (is_word(in.type) && is_word(in.destination_type) && size_of(in.type) != size_of(in.destination_type))
+                fold(pc);
+            return;
+        case Does::not_:
+            if (in.type == Type::pred) fold(pc);
+            return;
+        case Does::sign:
+            return fold(pc);
+        default:
+            return;
+    }
 }
 
 // [register + constant] is an operand of every access.
 void Pass::addresses(uint32_t pc) {
     const DecodedInstruction& in = code[pc];
-    if (!plain(pc) || name(pc) != "add" || out[pc].instructions == 0) return;
+    if (!plain(pc) || does(pc) != Does::sum || out[pc].instructions == 0) return;
     const int32_t result = ptx::only_result(in), from = in.source[0];
     if (from < 0 || in.source[1] >= 0 || result == no_operand) return;
     if (result == from || writes[result] != 1) return;
@@ -78,43 +89,48 @@ void Pass::addresses(uint32_t pc) {
     if (left == 0) fold(pc);
 }
 
-// IMAD.WIDE, LEA, IADD3, LOP3: one instruction where PTX has two.
+namespace {
+bool is_logic(Does does) {
+    return does == Does::and_ || does == Does::or_ || does == Does::xor_ || does == Does::not_;
+}
+// Whether one machine instruction does `first` and then, with its result, `second`.
+bool make_one(Does first, Type type, Does second, Type second_type) {
+    const bool word = is_integer(type, 4),
+               into_sum = second == Does::sum && (is_integer(second_type, 4) || is_integer(second_type, 8));
+    switch (first) {
+        case Does::product:  // IMAD, IMAD.WIDE
+            return word && into_sum;
+        case Does::shift_left:  // LEA
+            return into_sum;
+        case Does::sum:  // IADD3
+        case Does::difference:
+            return word && second == Does::sum && is_integer(second_type, 4);
+        default:  // LOP3
+            return is_logic(first) && is_logic(second) && type == second_type && type != Type::pred;
+    }
+}
+}  // namespace
+
+// One instruction where PTX has two.
 void Pass::pairs(uint32_t pc) {
     if (!plain(pc) || out[pc].instructions == 0 || took[pc]) return;
     const DecodedInstruction& in = code[pc];
-    const std::string_view op = name(pc);
-    const auto logic = [](std::string_view n) { return n == "and" || n == "or" || n == "xor" || n == "not"; };
-    const bool wide_product = op == "mul" && is_integer(in.type, 4) && in.destination_type != in.type;
-    const bool product = op == "mul" && is_integer(in.type, 4);
-    const bool shift = op == "shl" && in.source[1] < 0;
-    if (!product && !wide_product && !shift && !logic(op) && op != "add" && op != "sub") return;
-    if (in.type == Type::pred) return;
+    if (does(pc) == Does::shift_left && in.source[1] >= 0) return;  // not by a constant
+    if (does(pc) == Does::other) return;
     const uint32_t user = only_user(pc);
     if (user == none || !plain(user) || out[user].instructions == 0 || took[user]) return;
-    const std::string_view into = name(user);
-    const DecodedInstruction& taker = code[user];
-    const bool adds32 = into == "add" && is_integer(taker.type, 4), adds64 = into == "add" && is_integer(taker.type, 8);
-    if ((wide_product || product) && (adds64 || adds32)) {
-        out[user].wide_add = true;
-    } else if (shift && (adds32 || adds64)) {
-        // LEA
-    } else if ((op == "add" || op == "sub") && is_integer(in.type, 4) && adds32) {
-        // IADD3
-    } else if (logic(op) && logic(into) && in.type == taker.type) {
-        // LOP3
-    } else {
-        return;
-    }
+    if (!make_one(does(pc), in.type, does(user), code[user].type)) return;
+    out[user].wide_add |= does(pc) == Does::product;
     fold(pc);
     took[user] = true;
 }
 
 // ISETP and FSETP combine with a predicate.
 void Pass::predicates(uint32_t pc) {
-    if (!plain(pc) || name(pc) != "setp") return;
+    if (!plain(pc) || does(pc) != Does::compare) return;
     const uint32_t user = only_user(pc);
     if (user == none || code[user].type != Type::pred || took[user] || out[user].instructions == 0) return;
-    if (name(user) != "and" && name(user) != "or" && name(user) != "xor") return;
+    if (!is_logic(does(user)) || does(user) == Does::not_) return;
     fold(pc);
     took[user] = true;
 }
@@ -123,14 +139,7 @@ void Pass::predicates(uint32_t pc) {
 void Pass::wide(uint32_t pc) {
     const DecodedInstruction& in = code[pc];
     if (in.kind != Kind::lane_wise || out[pc].instructions == 0 || out[pc].wide_add || !is_integer(in.type, 8)) return;
-    const std::string_view op = name(pc);
-    if (op == "mul" || op == "mad")
-        out[pc].instructions = 4;
-    else if (op == "min" || op == "max" || op == "shl" || op == "shr")
-        out[pc].instructions = 3;
-    else if (op == "add" || op == "sub" || op == "and" || op == "or" || op == "xor" || op == "not" || op == "setp" ||
-             op == "selp" || op == "neg")
-        out[pc].instructions = 2;
+    out[pc].instructions = ptx::facts_of(in).words;
 }
 
 }  // namespace lockstep::model::lowering

@@ -24,23 +24,34 @@ uint32_t Pass::zeros(int32_t operand) const {
 }
 
 uint32_t Pass::zeros_of(const DecodedInstruction& in) const {
-    if (in.kind != Kind::lane_wise || in.opcode == nullptr) return 0;
-    if (!is_integer(in.type, 4) && !is_integer(in.type, 8)) return 0;
-    const std::string_view op = in.opcode->name;
+    if (in.kind != Kind::lane_wise || (!is_integer(in.type, 4) && !is_integer(in.type, 8))) return 0;
     const uint32_t a = zeros(in.source[0]), b = zeros(in.source[1]);
-    if (op == "mov" || op == "cvta") return a;
-    if (op == "cvt") return a;
-    if (op == "add" || op == "sub" || op == "or" || op == "xor") return std::min(a, b);
-    if (op == "and") return std::max(a, b);
-    if (op == "mul") return std::min(unknown_bits, a + b);
-    if (op == "mad") return std::min(std::min(unknown_bits, a + b), zeros(in.source[2]));
-    if (op == "shl" && in.source[1] < 0) {
-        const auto at = static_cast<size_t>(~in.source[1]);
-        uint32_t by = 0;
-        if (at + 4 <= program.constants.size()) std::memcpy(&by, program.constants.data() + at, 4);
-        return std::min(unknown_bits, a + std::min(by, unknown_bits));
+    switch (ptx::facts_of(in).does) {
+        case Does::copy:
+        case Does::address:
+        case Does::convert:
+            return a;
+        case Does::sum:
+        case Does::difference:
+        case Does::or_:
+        case Does::xor_:
+            return std::min(a, b);
+        case Does::and_:
+            return std::max(a, b);
+        case Does::product:
+            return std::min(unknown_bits, a + b);
+        case Does::multiply_add:
+            return std::min(std::min(unknown_bits, a + b), zeros(in.source[2]));
+        case Does::shift_left: {
+            if (in.source[1] >= 0) return 0;
+            const auto at = static_cast<size_t>(~in.source[1]);
+            uint32_t by = 0;
+            if (at + 4 <= program.constants.size()) std::memcpy(&by, program.constants.data() + at, 4);
+            return std::min(unknown_bits, a + std::min(by, unknown_bits));
+        }
+        default:
+            return 0;
     }
-    return 0;
 }
 
 // From "all zeros" down, until nothing changes.

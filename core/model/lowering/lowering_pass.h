@@ -1,5 +1,5 @@
 // One pass over a program, inside of lowering.cpp: what the rules share. A rule looks at one instruction or one basic block
-// and writes down in `out` what it found.
+// and writes down in `out` what it found. What an instruction is to the rules, its row of the opcode table says: ptx::Does.
 //
 //   lowering_fold.cpp      moves, addresses, pairs, predicates; 64-bit integers
 //   lowering_loads.cpp     neighbouring loads of shared memory become one
@@ -8,7 +8,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -18,6 +17,7 @@
 namespace lockstep::model::lowering {
 
 using ptx::DecodedInstruction;
+using ptx::Does;
 using ptx::Kind;
 using ptx::no_operand;
 using ptx::Space;
@@ -43,7 +43,7 @@ struct Pass {
     std::unordered_map<int32_t, uint32_t> zero_bits;  // trailing zeros of each value it ever has
     std::vector<bool> took;                           // has taken another instruction in already
 
-    std::string_view name(uint32_t pc) const { return code[pc].opcode == nullptr ? "" : code[pc].opcode->name; }
+    Does does(uint32_t pc) const { return ptx::facts_of(code[pc]).does; }
     bool plain(uint32_t pc) const { return code[pc].kind == Kind::lane_wise && code[pc].guard == no_operand; }
     void fold(uint32_t pc) { out[pc].instructions = 0; }
 

@@ -58,13 +58,6 @@ void add_pipes(MetricLaunch& launch, std::span<const Timing> timing, std::span<c
     }
 }
 
-// A bulk copy into shared memory tells an mbarrier, a prefetch asks only L2; one without either goes to global memory.
-bool writes_global(const ptx::DecodedInstruction& copy) {
-    if (copy.kind != ptx::Kind::bulk_copy) return false;
-    const ptx::BulkView view = ptx::as_bulk(copy);
-    return !view.signals && view.operation != ptx::AsyncBulk::prefetch && view.operation != ptx::AsyncBulk::tensor_prefetch;
-}
-
 // Passes that the bytes of the lanes do not explain, 128 a pass: Nsight Compute calls the four passes of a full 16-byte
 // load no conflict either (NVIDIA's developer forum, "bank_conflicts metric vs wavefronts for shared memory LDS.128").
 uint64_t conflicts_of(const InstructionCounters& c) {
@@ -82,50 +75,39 @@ std::vector<MetricRow> metric_rows() {
 }
 
 void add_to(Sums& sums, const ptx::DecodedInstruction& instruction, const InstructionCounters& counters) {
-    using ptx::Kind;
     sums.all += counters;
     add_to(sums.operations, instruction, counters);
     if (counters.requests == 0 && counters.shared_requests == 0) return;
     const bool local = instruction.space == ptx::Space::local;
     InstructionCounters* far = nullptr;   // of global or local memory
     InstructionCounters* near = nullptr;  // of shared memory
-    switch (instruction.kind) {
-        case Kind::load:
-        case Kind::matrix_load:
+    switch (ptx::facts_of(instruction).access) {
+        case ptx::Access::none:
+            break;
+        case ptx::Access::load:
             far = local ? &sums.local_loads : &sums.loads;
             near = &sums.shared_loads;
             break;
-        case Kind::store:
-        case Kind::matrix_store:
+        case ptx::Access::store:
             far = local ? &sums.local_stores : &sums.stores;
             near = &sums.shared_stores;
             break;
-        case Kind::atomic:
+        case ptx::Access::atomic:
             far = &sums.atomics;
             near = &sums.shared_atomics;
             break;
-        case Kind::async_copy:
-        case Kind::bulk_copy:
-            far = writes_global(instruction) ? &sums.stores : &sums.copies;
+        case ptx::Access::copy:
+            far = &sums.copies;
             near = &sums.shared_stores;
             break;
-        case Kind::tensor_map:
-            far = &sums.stores;
-            near = &sums.shared_stores;
-            break;
-        case Kind::multimem:
-            far = counters.l1_sectors != 0 ? &sums.loads : &sums.atomics;
-            break;
-        case Kind::mbarrier:
-            near = &sums.shared_atomics;
-            break;
-        case Kind::texture:
+        case ptx::Access::texture:
             far = &sums.textures;
             break;
-        case Kind::surface:
-            far = counters.l1_sectors != 0 ? &sums.surface_loads : &sums.surface_stores;
+        case ptx::Access::surface_load:
+            far = &sums.surface_loads;
             break;
-        default:
+        case ptx::Access::surface_store:
+            far = &sums.surface_stores;
             break;
     }
     if (far != nullptr && counters.requests != 0) *far += counters;

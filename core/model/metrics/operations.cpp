@@ -77,17 +77,24 @@ void add_to(Operations& sum, const ptx::DecodedInstruction& in, const Instructio
         default:
             return;
     }
-    constexpr std::string_view special[] = {"div", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"};
-    const std::string_view name = in.opcode->name;
     const uint64_t lanes = counters.executed;
-    if (name == "add" || name == "sub")
-        scalar->add += lanes, scalar->flop += elements * lanes;
-    else if (name == "mul")
-        scalar->mul += lanes, scalar->flop += elements * lanes;
-    else if (name == "fma" || name == "mad")
-        scalar->fma += lanes, scalar->flop += 2 * elements * lanes;
-    else if (std::find(std::begin(special), std::end(special), name) != std::end(special))
-        scalar->special += lanes, scalar->flop += elements * lanes;
+    switch (in.opcode->facts.counts) {
+        case ptx::Counts::nothing:
+            return;
+        case ptx::Counts::addition:
+            scalar->add += lanes;
+            break;
+        case ptx::Counts::multiplication:
+            scalar->mul += lanes;
+            break;
+        case ptx::Counts::multiply_add:
+            scalar->fma += lanes;
+            break;
+        case ptx::Counts::special:
+            scalar->special += lanes;
+            break;
+    }
+    scalar->flop += elements * lanes * ptx::flops_of(in.opcode->facts.counts);
 }
 
 }  // namespace lockstep::model

@@ -2,6 +2,7 @@
 // refuses what came after it.
 #pragma once
 #include <cstdint>
+#include <string_view>
 
 #include "core/ptx/decode/program.h"
 
@@ -12,5 +13,9 @@ struct Needed {
     uint32_t pc = 0;       // the first instruction that needs it
 };
 Needed needed_generation(const Program& program);
+
+// What one instruction needs: `spelling` is its name with all modifiers. Spellings of the memory model (fence, ld.acquire
+// ...) need nothing: compilers choose them by the target, not by the source.
+uint32_t needed_generation(const Opcode& row, std::string_view spelling);
 
 }  // namespace lockstep::ptx

@@ -16,7 +16,7 @@ constexpr uint32_t reserved = 2;
 bool is_constant(const DecodedInstruction& i) {
     if (reads_registers(i) || i.list_sources != 0) return false;
     if (i.kind == Kind::load) return i.space == Space::constant && i.address == no_operand;
-    return i.kind == Kind::lane_wise && i.opcode != nullptr && i.opcode->name == "mov";
+    return i.kind == Kind::lane_wise && facts_of(i).does == Does::copy;
 }
 
 // By number: the 32-bit registers that each takes.

@@ -97,6 +97,9 @@ bool Decoder::decode_system(DecodedInstruction& out, std::string_view callee, co
         complain(std::string(callee) + " takes " + count_of(system->parameters, "argument") + ", not " +
                  std::to_string(given));
     if (results && results->elements.size() > 1) complain(std::string(callee) + " gives one result", *results);
+    const bool fails = system->function == SystemFunction::assert_fail;
+    for (const Candidate& candidate : rows_of(statement_->opcode, ""))
+        if (candidate.opcode->kind == (fails ? Kind::trap : Kind::system)) take_row(out, candidate);
     put(out, SystemView{system->function});
     if (results && !results->elements.empty()) out.destination[0] = place(results->elements[0]);
     out.list = static_cast<uint32_t>(program_.lists.size());

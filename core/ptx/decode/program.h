@@ -76,6 +76,12 @@ struct DecodedInstruction {
     uint16_t shape[3] = {0, 0, 0};  // by the view; matrices: m, n and k as written
 };
 
+// What the row says; of an instruction that a test made without a row, that it is plain arithmetic.
+inline const Facts& facts_of(const DecodedInstruction& in) {
+    static constexpr Facts plain;
+    return in.opcode == nullptr ? plain : in.opcode->facts;
+}
+
 struct Parameter {
     std::string name;
     Type type = Type::none;

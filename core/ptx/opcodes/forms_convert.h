@@ -115,11 +115,14 @@ constexpr Form cvt_any[] = {{"{.sat}" INTEGERS INTEGERS, &convert_any},
                             {"(.rni|.rzi|.rmi|.rpi).ftz{.sat}" INTEGERS ".f32", &convert_any},
                             {"(.rn|.rz|.rm|.rp){.sat}(.f16|.bf16|.f32|.f64)" INTEGERS, &convert_any},
                             {"(.rn|.rz|.rm|.rp).ftz{.sat}.f32" INTEGERS, &convert_any},
-                            {"(.rn|.rz|.rm|.rp){.sat}(.f16|.bf16)(.f16|.bf16|.f32|.f64)", &convert_any},
-                            {"(.rn|.rz|.rm|.rp).ftz{.sat}(.f16|.bf16|.f32).f32", &convert_any},
-                            {"(.rn|.rz|.rm|.rp){.ftz}{.sat}.f32(.f64|.bf16)", &convert_any},
+                            {"(.rn|.rz|.rm|.rp){.sat}.f16(.f16|.bf16|.f32|.f64)", &convert_any},
+                            {"(.rn|.rz|.rm|.rp){.sat}.bf16(.f16|.bf16|.f64)", &convert_any},
+                            {"(.rn|.rz|.rm|.rp).ftz{.sat}(.f16|.f32).f32", &convert_any},
+                            {"(.rn|.rz|.rm|.rp){.ftz}{.sat}.f32.f64", &convert_any},
+                            {"(.rn|.rz|.rm|.rp).ftz{.sat}.f32.bf16", &convert_any},
                             {"(.rn|.rz|.rm|.rp).f64.bf16", &convert_any},
-                            {"{.sat}(.f16|.f32|.f64)(.f16|.bf16)", &convert_any},
+                            {"{.sat}(.f16|.f64)(.f16|.bf16)", &convert_any},
+                            {"{.sat}.f32.f16", &convert_any},
                             {"{.rn}.bf16.bf16", &convert_any},
                             {".ftz{.sat}.f32(.f16|.bf16)", &convert_any},
                             {"{.ftz}{.sat}(.f32|.f64).f32", &convert_any},
@@ -128,6 +131,8 @@ constexpr Form cvt_any[] = {{"{.sat}" INTEGERS INTEGERS, &convert_any},
                             {"(.rni|.rzi|.rmi|.rpi).bf16.bf16", &convert_any},
                             {"(.rni|.rzi|.rmi|.rpi){.ftz}{.sat}.f32.f32", &convert_any},
                             {"(.rni|.rzi|.rmi|.rpi){.sat}.f64.f64", &convert_any}};
+constexpr Form cvt_brain[] = {{"(.rn|.rz|.rm|.rp){.ftz}{.sat}.bf16.f32", &convert_any},
+                              {"{.rn|.rz|.rm|.rp}{.sat}.f32.bf16", &convert_any}};
 
 // --- the usual ones
 // ---------------------------------------------------------------------------------------------------------
@@ -249,12 +254,12 @@ constexpr Form cvt_narrow[] = {NARROWED(NARROW_ONE, ".f16.f32", f16, ".rn", fals
                                NARROWED(NARROW_ONE, ".bf16.f32", bf16, ".rz", true),
                                {".rn.sat.f16.f32", lanes([](f32 a) { return to_half(saturate(a)); })},
                                {".rn.ftz.f16.f32", lanes([](f32 a) { return to_half(flush(a)); })},
-                               {".rn.tf32.f32", lanes([](f32 a) { return to_tf32<false, false>(a); })},
-                               {".rn.relu.tf32.f32", lanes([](f32 a) { return to_tf32<true, false>(a); })},
-                               {".rz.tf32.f32", lanes([](f32 a) { return to_tf32<false, true>(a); })},
-                               {".rz.relu.tf32.f32", lanes([](f32 a) { return to_tf32<true, true>(a); })},
                                {".rna.tf32.f32", lanes([](f32 a) { return to_tf32_away<false>(a); })},
                                {".rna.satfinite.tf32.f32", lanes([](f32 a) { return to_tf32_away<true>(a); })}};
+constexpr Form cvt_tf32[] = {{".rn.tf32.f32", lanes([](f32 a) { return to_tf32<false, false>(a); })},
+                             {".rn.relu.tf32.f32", lanes([](f32 a) { return to_tf32<true, false>(a); })},
+                             {".rz.tf32.f32", lanes([](f32 a) { return to_tf32<false, true>(a); })},
+                             {".rz.relu.tf32.f32", lanes([](f32 a) { return to_tf32<true, true>(a); })}};
 
 // fp8: e4m3 has no infinity and one NaN, e5m2 is the upper half of an f16. To nearest even; what is beyond the largest
 // becomes the largest.

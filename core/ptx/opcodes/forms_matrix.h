@@ -103,6 +103,8 @@ constexpr Form mma_forms[] = {
     MMA_BITS("m16n8k128", 16, 128),
     MMA_BITS("m16n8k256", 16, 256),
     DOUBLES(".sync.aligned.m8n8k4.row.col", 8, 4),
+};
+constexpr Form mma_doubles[] = {
     DOUBLES(".sync.aligned.m16n8k4.row.col", 16, 4),
     DOUBLES(".sync.aligned.m16n8k8.row.col", 16, 8),
     DOUBLES(".sync.aligned.m16n8k16.row.col", 16, 16),

@@ -1,4 +1,4 @@
-// Names of types and spaces, the choice of the table's copy, and the matching of spellings.
+// Names of types and spaces, the GPUs that have them, the choice of the table's copy, and the matching of spellings.
 #include "core/ptx/opcodes/opcode.h"
 
 #include <algorithm>
@@ -12,12 +12,28 @@ namespace {
 struct TypeName {
     std::string_view name;
     size_t bytes;
+    uint32_t since = 0;  // compute capability
 };
-constexpr TypeName types[] = {
-    {"none", 0}, {"b8", 1},   {"b16", 2},    {"b32", 4},    {"b64", 8},    {"u8", 1},    {"u16", 2},   {"u32", 4},
-    {"u64", 8},  {"s8", 1},   {"s16", 2},    {"s32", 4},    {"s64", 8},    {"f16", 2},   {"f16x2", 4}, {"bf16", 2},
-    {"f32", 4},  {"f64", 8},  {"pred", 0},   {"b128", 16},  {"bf16x2", 4}, {"u16x2", 4}, {"s16x2", 4}, {"tf32", 4},
-    {"e4m3", 1}, {"e5m2", 1}, {"e4m3x2", 2}, {"e5m2x2", 2}, {"u4", 0},     {"s4", 0},    {"b1", 0}};
+constexpr TypeName types[] = {{"none", 0},       {"b8", 1},         {"b16", 2},        {"b32", 4},      {"b64", 8},
+                              {"u8", 1},         {"u16", 2},        {"u32", 4},        {"u64", 8},      {"s8", 1},
+                              {"s16", 2},        {"s32", 4},        {"s64", 8},        {"f16", 2},      {"f16x2", 4},
+                              {"bf16", 2, 80},   {"f32", 4},        {"f64", 8},        {"pred", 0},     {"b128", 16, 70},
+                              {"bf16x2", 4, 80}, {"u16x2", 4, 90},  {"s16x2", 4, 90},  {"tf32", 4, 80}, {"e4m3", 1, 89},
+                              {"e5m2", 1, 89},   {"e4m3x2", 2, 89}, {"e5m2x2", 2, 89}, {"u4", 0},       {"s4", 0},
+                              {"b1", 0}};
+// Modifiers that any instruction may have.
+constexpr Since modifiers[] = {{".shared::cluster", 90},
+                               {".multicast::cluster", 90},
+                               {".mmio", 70},
+                               {".L1::evict_normal", 70},
+                               {".L1::evict_unchanged", 70},
+                               {".L1::evict_first", 70},
+                               {".L1::evict_last", 70},
+                               {".L1::no_allocate", 70},
+                               {".L2::64B", 75},
+                               {".L2::128B", 75},
+                               {".L2::256B", 80},
+                               {".L2::cache_hint", 80}};
 constexpr std::string_view spaces[] = {"none", "param", "global", "shared", "local", "const", "generic"};
 
 }  // namespace
@@ -37,6 +53,12 @@ Type type_named(std::string_view modifier) {
     for (size_t i = 1; i < std::size(types); ++i)
         if (types[i].name == modifier.substr(1)) return static_cast<Type>(i);
     return Type::none;
+}
+
+uint32_t since_of(std::string_view modifier) {
+    for (const Since& each : modifiers)
+        if (each.modifier == modifier) return each.compute;
+    return types[static_cast<size_t>(type_named(modifier))].since;
 }
 
 Simd best_simd() {

@@ -1,11 +1,13 @@
 // The opcode table: one row an operation, the whole truth about it. opcodes.cpp writes the rows out.
-// Parser (operands), decoder (which types), executor (`lanes` or `kind`), timing (`unit`, `letter`), reference page and
-// tests all read the same row. A lane-wise instruction is a row and nothing else.
+// Parser (operands), decoder (which types), executor (`lanes` or `kind`), timing, lowering, metrics and checks (`unit`,
+// `facts`), the timeline (`letter`) and tests all read the same row. A lane-wise instruction is a row and nothing else.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+
+#include "core/ptx/opcodes/facts.h"
 
 namespace lockstep::ptx {
 
@@ -49,9 +51,8 @@ size_t size_of(Type type);  // bytes a lane; pred: 0 (a predicate is one 32-bit 
 std::string_view name_of(Type type);
 Type type_named(std::string_view modifier);  // ".f32"; none for anything else
 std::string_view name_of(Space space);
-
-// Which pipeline takes the instruction. Names as in the unit list of Nsight Compute.
-enum class Unit : uint8_t { fma, alu, fp64, xu, lsu, tensor, cbu, uniform };  // cbu: branches, barriers, exit
+uint32_t since_of(
+    std::string_view modifier);  // compute capability that a type or another modifier needs, wherever it stands
 
 // How the executor runs it.
 enum class Kind : uint8_t {
@@ -126,6 +127,7 @@ struct Opcode {
     // kinds have their own rules, in decode.cpp.
     std::string_view operands;
     std::span<const Form> forms;
+    Facts facts{};
 };
 
 // What setp and set compare and combine with. The constant operand X of their `many` functions: lane 0 the outcomes that a

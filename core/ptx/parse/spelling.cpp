@@ -93,12 +93,10 @@ std::vector<Candidate> candidates(std::string_view stem, std::string_view modifi
                 found.push_back({row->second, &form});
                 break;
             }
-    constexpr std::string_view any_order =
-        " atom red ld st vote match redux shfl ";  // what inline assembly writes in its own order
-    if (!found.empty() || any_order.find(" " + std::string(stem) + " ") == std::string_view::npos) return found;
+    if (!found.empty()) return found;
     for (std::tie(row, end) = rows_by_name().equal_range(stem); row != end; ++row)
         for (const Form& form : row->second->forms)
-            if (matches_in_any_order(form.pattern, modifiers)) {
+            if (row->second->facts.any_order && matches_in_any_order(form.pattern, modifiers)) {
                 found.push_back({row->second, &form});
                 break;
             }

@@ -31,7 +31,7 @@ FunctionCode code_of(const ptx::Program& program, ptx::CodeRange function) {
 }
 
 bool is_copy(const ptx::DecodedInstruction& i) {
-    return i.opcode && i.opcode->name == "mov" && (i.kind == Kind::lane_wise || i.kind == Kind::lane_wise_many);
+    return ptx::facts_of(i).does == ptx::Does::copy && (i.kind == Kind::lane_wise || i.kind == Kind::lane_wise_many);
 }
 
 bool is_whole_read(const ptx::DecodedInstruction& i) {
@@ -62,7 +62,8 @@ bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
     return false;
 }
 
-// Setting a bit field: of the old word `and` takes away the field's bits, `or` adds the new ones. (An `or` alone is a use.)
+// Setting a bit field: of the old word `and` takes away the field's bits, `or` adds the new ones; bfi does both. (An `or`
+// alone is a use.)
 struct BitFields {
     std::set<int32_t> masked;  // words without their field
     explicit BitFields(FunctionCode code) {
@@ -70,12 +71,12 @@ struct BitFields {
             if (is_and(i)) masked.insert(i.destination[0]);
     }
     static bool is_and(const ptx::DecodedInstruction& i) {
-        return i.opcode && i.opcode->name == "and" && i.kind == Kind::lane_wise && i.source[1] < 0;
+        return ptx::facts_of(i).does == ptx::Does::and_ && i.kind == Kind::lane_wise && i.source[1] < 0;
     }
     bool holds(const ptx::DecodedInstruction& i) const {
-        if (!i.opcode || i.kind != Kind::lane_wise) return false;
-        const bool adds = i.opcode->name == "or" && (masked.contains(i.source[0]) || masked.contains(i.source[1]));
-        return adds || is_and(i) || i.opcode->name == "bfi";
+        const ptx::Does does = ptx::facts_of(i).does;
+        const bool adds = does == ptx::Does::or_ && (masked.contains(i.source[0]) || masked.contains(i.source[1]));
+        return adds || is_and(i) || does == ptx::Does::insert;
     }
 };
 

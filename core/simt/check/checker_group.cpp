@@ -42,7 +42,7 @@ struct Search {
         return at != registers.end() && *at == offset ? static_cast<size_t>(at - registers.begin()) : registers.size();
     }
     bool is_copy(const ptx::DecodedInstruction& i) const {
-        return i.opcode && i.opcode->name == "mov" && i.kind == Kind::lane_wise;
+        return ptx::facts_of(i).does == ptx::Does::copy && i.kind == Kind::lane_wise;
     }
 
     void collect() {

@@ -41,27 +41,14 @@ uint64_t origins_of_writes(const ptx::Program& program) {
     uint64_t all = 0;
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const ptx::DecodedInstruction& i = program.instructions[pc];
-        switch (i.kind) {
-            case Kind::store:
-            case Kind::atomic:
-            case Kind::matrix_store:
-                for (const ptx::MemoryOperand& access : ptx::memory_of(program, i)) {
-                    if (access.space == Space::shared || access.space == Space::local) continue;
-                    uint64_t found = 0;
-                    for (const ptx::Origin& origin : origins.of_access(pc, access)) found |= bit_of(origin);
-                    all |= found != 0 ? found : anywhere;
-                }
-                break;
-            case Kind::call:
-            case Kind::return_:
-            case Kind::bulk_copy:
-            case Kind::surface:
-            case Kind::system:
-            case Kind::tensor_map:
-            case Kind::multimem:
-                return anywhere;
-            default:
-                break;
+        const ptx::Writes writes = ptx::facts_of(i).writes;
+        if (writes == ptx::Writes::anywhere) return anywhere;
+        if (writes != ptx::Writes::at_address) continue;
+        for (const ptx::MemoryOperand& access : ptx::memory_of(program, i)) {
+            if (access.space == Space::shared || access.space == Space::local) continue;
+            uint64_t found = 0;
+            for (const ptx::Origin& origin : origins.of_access(pc, access)) found |= bit_of(origin);
+            all |= found != 0 ? found : anywhere;
         }
     }
     return all;

@@ -308,7 +308,7 @@ ptx::Type type_of_use(const ptx::Program& program, const ptx::Register& reg) {
     };
     for (const auto& instruction : program.instructions) {
         // The bits of a float on their way to a shuffle or from it.
-        if (instruction.opcode != nullptr && instruction.opcode->name == "mov" &&
+        if (ptx::facts_of(instruction).does == ptx::Does::copy &&
             (instruction.destination[0] == reg.offset || instruction.source[0] == reg.offset)) {
             const Type other =
                 declared(instruction.destination[0] == reg.offset ? instruction.source[0] : instruction.destination[0]);
