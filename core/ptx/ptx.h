@@ -1,6 +1,7 @@
 // The front end: text -> parse -> Module -> decode -> Program. Parse keeps what was written; decode decides what it means.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ std::vector<std::string> entries(const Module& module);
 std::string readable_name(std::string_view entry);
 
 // One entry, decoded. `kernel` may be empty when the module has exactly one entry; it may be the C++ name when the PTX
-// has the mangled one (matmul for _Z6matmulPKf...).
-Result<std::shared_ptr<const Program>> decode(const Module& module, const std::string& kernel = {});
+// has the mangled one (matmul for _Z6matmulPKf...). The program points into the table of opcodes.
+Result<std::shared_ptr<const Program>> decode(const Module& module, const std::string& kernel = {},
+                                              std::span<const Opcode> table = opcodes());
 
 }  // namespace lockstep::ptx

@@ -1,5 +1,6 @@
-// Programs for the timing tests: built by hand, with the units and the register lists that the decoder would have given.
+// Programs for the timing tests: built by hand, with the rows and the register lists that the decoder would have given.
 #pragma once
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,29 +12,25 @@ namespace lockstep::model::test {
 using simt::test::Builder;
 using namespace ptx;
 
+// A row of the table for arithmetic on a unit: fma of f32 and of f64, and, ex2.
 inline const Opcode& opcode(Unit unit) {
-    static const Opcode rows[] = {
-        {"fma", Kind::lane_wise, Unit::fma, 'F', "FP32", "", "", {}},
-        {"and", Kind::lane_wise, Unit::alu, 'I', "integer", "", "", {}},
-        {"fma", Kind::lane_wise, Unit::fp64, 'D', "FP64", "", "", {}},
-        {"ex2", Kind::lane_wise, Unit::xu, 'X', "special function", "", "", {}},
-        {"ld", Kind::load, Unit::lsu, 'L', "memory", "", "", {}},
-        {"bra", Kind::branch, Unit::cbu, 'B', "control", "", "", {}},
-    };
-    for (const Opcode& row : rows)
-        if (row.unit == unit) return row;
-    return rows[1];
+    for (const Opcode& row : opcodes()) {
+        const bool usual = row.name == "fma" || row.name == "ex2" || (row.name == "and" && unit == Unit::alu);
+        if (usual && row.unit == unit && row.kind == Kind::lane_wise && row.group != "half") return row;
+    }
+    throw std::runtime_error("no arithmetic on this unit");
+}
+inline const Opcode& opcode(Kind kind) {  // the first of its kind
+    for (const Opcode& row : opcodes())
+        if (row.kind == kind) return row;
+    throw std::runtime_error("no opcode of this kind");
 }
 
-// Gives every instruction its unit, where it has none.
+// Gives every instruction its row, where it has none.
 inline Program finished(Program program) {
-    for (DecodedInstruction& i : program.instructions) {
+    for (DecodedInstruction& i : program.instructions)
         if (i.opcode == nullptr)
-            i.opcode = &opcode(i.kind == Kind::load || i.kind == Kind::store || i.kind == Kind::atomic     ? Unit::lsu
-                               : i.kind == Kind::branch || i.kind == Kind::exit || i.kind == Kind::barrier ? Unit::cbu
-                               : i.type == Type::f32                                                       ? Unit::fma
-                                                                                                           : Unit::alu);
-    }
+            i.opcode = i.kind == Kind::lane_wise ? &opcode(i.type == Type::f32 ? Unit::fma : Unit::alu) : &opcode(i.kind);
     return program;
 }
 

@@ -44,7 +44,7 @@ void Decoder::decode_statement(const Statement& statement) {
     }
     const std::string_view stem = stem_of(statement.opcode);
     const std::vector<Candidate>& rows = rows_of(statement.opcode, "");
-    if (rows.empty()) complain(unknown_instruction(statement.opcode));
+    if (rows.empty()) complain(common_.table.unknown_instruction(statement.opcode));
     const bool device_address = stem == "cvta" && statement.operands.size() == 2 && operand(1).kind == Operand::Kind::name &&
                                 !frame_.register_named(operand(1).name, statement.scope);
     if (stem == "mov" || device_address) {
@@ -52,7 +52,7 @@ void Decoder::decode_statement(const Statement& statement) {
     } else if (stem == "createpolicy") {
         take_row(out, rows[0]);
         decode_policy(out);
-    } else if (rows[0].opcode->kind == Kind::lane_wise || rows[0].opcode->kind == Kind::lane_wise_many) {
+    } else if (!rows[0].opcode->operands.empty()) {
         bool done = false;
         for (const Candidate& candidate : rows) {
             done = decode_lane_wise(out, candidate);
@@ -60,7 +60,7 @@ void Decoder::decode_statement(const Statement& statement) {
         }
         if (!done) {
             const std::string_view shape = rows[0].opcode->operands;
-            if (stem == "cvt" && shape_fits(shape))
+            if ((shape == "D=T" || shape == "D=TX") && shape_fits(shape))
                 complain("the registers do not have the sizes of the types of " + spelled());
             complain(spelled() + " takes " +
                      std::to_string(std::count_if(shape.begin() + static_cast<std::ptrdiff_t>(shape.find('=')), shape.end(),
@@ -173,7 +173,8 @@ void Decoder::finish(std::vector<LiveAtCall>& live) {
                        instructions.back().kind == Kind::trap || instructions.back().kind == Kind::return_);
     if (!ends || labelled_end) {
         DecodedInstruction exit;
-        take_row(exit, entry_.function ? candidates("ret", "").back() : candidates("exit", "").front());
+        take_row(exit, entry_.function ? common_.table.candidates("ret", "").back()
+                                       : common_.table.candidates("exit", "").front());
         exit.ptx_line = instructions.size() == first_ ? entry_.place.line : instructions.back().ptx_line;
         instructions.push_back(exit);
         program_.texts.push_back({});
@@ -208,8 +209,8 @@ uint32_t most_registers(const Entry& entry, std::string_view target) {
     return static_cast<uint32_t>(std::min<uint64_t>({255, room, entry.max_registers ? entry.max_registers : 255}));
 }
 
-void decode_all(const Module& module, const Entry& entry, Program& program) {
-    Common common(module);
+void decode_all(const Module& module, const Entry& entry, const Rows& rows, Program& program) {
+    Common common(module, rows);
     const Reached reached = reached_from(module, entry, common);
     program.functions.resize(1 + reached.functions.size());
     program.functions[0].name = entry.name;
@@ -336,7 +337,8 @@ const Entry* find_entry(const Module& module, const std::string& kernel, std::st
 
 }  // namespace
 
-Result<std::shared_ptr<const Program>> decode(const Module& module, const std::string& kernel) {
+Result<std::shared_ptr<const Program>> decode(const Module& module, const std::string& kernel,
+                                              std::span<const Opcode> table) {
     std::string problem;
     const Entry* entry = find_entry(module, kernel, problem);
     if (!entry) return Diagnostic{problem, {module.file}};
@@ -356,7 +358,10 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
     program->ptx = *module.text;
     program->ptx_file = module.file;
     try {
-        decode_all(module, *entry, *program);
+        if (table.data() == opcodes().data())
+            decode_all(module, *entry, all_rows(), *program);
+        else
+            decode_all(module, *entry, Rows(table), *program);
         const uint32_t stated = stated_registers(*module.text, entry->name);
         program->registers_stated = stated != 0;
         if (stated != 0) program->registers_per_thread = stated;

@@ -113,10 +113,10 @@ const std::vector<Candidate>& Decoder::rows_of(std::string_view spelling, std::s
     const auto [found, fresh] = common_.rows.try_emplace(std::string(spelling) + std::string(suffix));
     if (fresh) {
         const std::string_view stem = stem_of(spelling);
-        found->second = candidates(stem, std::string(spelling.substr(stem.size())) + std::string(suffix));
+        found->second = common_.table.candidates(stem, std::string(spelling.substr(stem.size())) + std::string(suffix));
         if (found->second.empty())
             if (const std::string ordered = in_matrix_order(spelling); !ordered.empty())
-                found->second = candidates(stem, ordered);
+                found->second = common_.table.candidates(stem, ordered);
     }
     return found->second;
 }
@@ -295,8 +295,7 @@ int32_t Decoder::how_to_select_parts() {
 bool Decoder::decode_lane_wise(DecodedInstruction& out, const Candidate& candidate) {
     const std::string_view shape = candidate.opcode->operands;
     if (!shape_fits(shape)) return false;
-    const bool convert = candidate.opcode->name == "cvt";
-    if (convert && shape == "D=T" && !natural_widths()) return false;
+    if (shape == "D=T" && !natural_widths()) return false;
     const bool logic = shape == "T=TTX" || (shape == "T=TT" && last_type_ == Type::pred);
     if (logic && (operand(1).negated || operand(2).negated) != (shape == "T=TTX")) return false;
     take_row(out, candidate);
@@ -305,7 +304,7 @@ bool Decoder::decode_lane_wise(DecodedInstruction& out, const Candidate& candida
     const size_t equals = shape.find('=');
     size_t written = 1, k = 0;
     const Operand *predicate = nullptr, *number = nullptr;
-    const bool wide_convert = convert && shape == "D=TX";
+    const bool wide_convert = shape == "D=TX";
     for (const char c : shape.substr(equals + 1)) {
         if (c == 'C') {
             out.source[k++] = frame_.carry().offset;
@@ -353,7 +352,7 @@ bool Decoder::decode_lane_wise(DecodedInstruction& out, const Candidate& candida
             out.second_type = Type::pred;
         }
     }
-    if (candidate.opcode->name == "cvta" && holds(modifiers_, ".to") && holds(modifiers_, ".global"))
+    if (candidate.opcode->facts.does == Does::address && holds(modifiers_, ".to") && holds(modifiers_, ".global"))
         if (const auto loaded = parameter_in_.find(out.source[0]); loaded != parameter_in_.end())
             program_.parameters[loaded->second].pointer = true;
     return true;
@@ -397,7 +396,7 @@ void Decoder::decode_move(DecodedInstruction& out) {
             if (candidate.opcode->kind == Kind::special_register || device) take_row(out, candidate);
         const bool predicate = special == SpecialRegister::is_explicit_cluster;
         if (!out.opcode || (predicate ? last_type_ != Type::pred : size_of(last_type_) < 2))
-            complain(unknown_instruction(statement_->opcode));
+            complain(common_.table.unknown_instruction(statement_->opcode));
         out.kind = Kind::special_register;
         out.lanes = nullptr;
         SpecialView view{special ? *special : SpecialRegister::variable_address};
@@ -416,7 +415,7 @@ void Decoder::decode_move(DecodedInstruction& out) {
     if (located && frame_.in_frame(*located) && entry_.function) return decode_local_address(out, *located);
     for (const Candidate& candidate : rows_of(statement_->opcode, ""))
         if (candidate.opcode->kind == Kind::lane_wise && decode_lane_wise(out, candidate)) return;
-    complain(unknown_instruction(statement_->opcode));
+    complain(common_.table.unknown_instruction(statement_->opcode));
 }
 
 // The address of a variable in a called function's frame: a sum, because each call has a frame of its own. With cvta.local
@@ -424,13 +423,13 @@ void Decoder::decode_move(DecodedInstruction& out) {
 void Decoder::decode_local_address(DecodedInstruction& out, const Located& located) {
     const size_t bytes = size_of(last_type_);
     if (bytes != 4 && bytes != 8) complain("the address of '" + std::string(operand(1).name) + "' needs 32 or 64 bits");
-    const std::vector<Candidate> sum = candidates("add", bytes == 8 ? ".u64" : ".u32");
+    const std::vector<Candidate> sum = common_.table.candidates("add", bytes == 8 ? ".u64" : ".u32");
     for (const Candidate& candidate : rows_of(statement_->opcode, ""))
         if (candidate.opcode->kind == Kind::lane_wise) take_row(out, candidate);
-    if (sum.empty() || !out.opcode) complain(unknown_instruction(statement_->opcode));
+    if (sum.empty() || !out.opcode) complain(common_.table.unknown_instruction(statement_->opcode));
     out.lanes = sum[0].form->lanes;
     out.type = out.destination_type = last_type_;
-    const uint64_t window = statement_->opcode.starts_with("cvta") ? local_window : 0;
+    const uint64_t window = out.opcode->facts.does == Does::address ? local_window : 0;
     out.source[0] = frame_.local_base(bytes);
     out.source[1] = frame_.constant(located.offset + operand(1).value + window, bytes);
     out.destination[0] = destination(operand(0), last_type_);

@@ -24,7 +24,7 @@ uint64_t align_up(uint64_t value, uint64_t align) {
 
 }  // namespace
 
-Common::Common(const Module& m) : module(m) {
+Common::Common(const Module& m, const Rows& rows_of_opcodes) : module(m), table(rows_of_opcodes) {
     for (size_t i = 0; i < m.functions.size(); ++i) functions.try_emplace(m.functions[i].name, i);
     for (const auto& [alias, function] : m.aliases)
         if (const auto found = functions.find(function); found != functions.end())

@@ -26,9 +26,10 @@ struct Located {  // a variable or parameter
 };
 
 struct Common {
-    explicit Common(const Module& module);
+    Common(const Module& module, const Rows& table);
 
     const Module& module;
+    const Rows& table;
     std::unordered_map<std::string_view, size_t> functions;   // name, or alias -> number in the module
     std::unordered_map<std::string_view, Located> variables;  // of the module
     uint64_t shared = 0, device = 0;                          // bytes so far

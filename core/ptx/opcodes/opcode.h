@@ -121,10 +121,10 @@ struct Opcode {
     char letter = '?';         // in cells of the warp timeline
     std::string_view group;    // "integer add": the letter's legend
     std::string_view summary;  // "d = a + b": one line for the reference page
-    // lane_wise: destinations=sources, one letter each: T the type (the last one written), D the first type written,
+    // destinations=sources, one letter each: T the type (the last one written), D the first type written,
     // W twice T, P predicate, U u32, A u64, S u32 of which a part may be selected (%r1.h0) or that may be negated, I a
-    // number, C the carry flag, X a constant that says more of the modifiers (see below); lower case: may be absent. Other
-    // kinds have their own rules, in decode.cpp.
+    // number, C the carry flag, X a constant that says more of the modifiers (see below); lower case: may be absent. Rows of
+    // other kinds may say it too; those that leave it empty have rules of their own, in decode.cpp.
     std::string_view operands;
     std::span<const Form> forms;
     Facts facts{};

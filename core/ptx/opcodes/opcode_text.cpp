@@ -76,8 +76,8 @@ Instruction write_down(const Opcode& row, const std::string& modifiers, size_t v
     const auto add = [&](char c, size_t k) {
         Operand o{.type = operand_type(c, i.first, i.last)};
         size_t bytes = lane_bytes(o.type);
-        if (shape == "D=TX" && i.name == "cvt" && ((variant >> (k ? 1 : 0)) & 1)) bytes *= variant > 4 && bytes < 4 ? 4 : 2;
-        if (shape == "D=TX" && i.name == "cvt")
+        if (shape == "D=TX" && ((variant >> (k ? 1 : 0)) & 1)) bytes *= variant > 4 && bytes < 4 ? 4 : 2;
+        if (shape == "D=TX")
             bytes = std::min<size_t>(bytes, 8), o.type = bytes == 8 ? Type::u64 : bytes == 4 ? Type::u32 : Type::u16;
         o.reg = register_name(bytes, k);
         i.operands.push_back(o);

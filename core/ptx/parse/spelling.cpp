@@ -37,15 +37,6 @@ Type twice_as_wide(Type t) {
     }
 }
 
-const std::multimap<std::string_view, const Opcode*>& rows_by_name() {
-    static const auto rows = [] {
-        std::multimap<std::string_view, const Opcode*> map;
-        for (const Opcode& row : opcodes()) map.emplace(row.name, &row);
-        return map;
-    }();
-    return rows;
-}
-
 // The plain spellings of a pattern: every choice that must be made, none that may be left out.
 std::vector<std::string> plain_spellings(std::string_view pattern) {
     std::vector<std::string> spellings{""};
@@ -84,9 +75,18 @@ std::vector<std::string_view> modifiers_of(std::string_view spelling) {
     return modifiers;
 }
 
-std::vector<Candidate> candidates(std::string_view stem, std::string_view modifiers) {
+Rows::Rows(std::span<const Opcode> table) : table_(table) {
+    for (const Opcode& row : table) by_name_.emplace(row.name, &row);
+}
+
+const Rows& all_rows() {
+    static const Rows rows(opcodes());
+    return rows;
+}
+
+std::vector<Candidate> Rows::candidates(std::string_view stem, std::string_view modifiers) const {
     std::vector<Candidate> found;
-    auto [row, end] = rows_by_name().equal_range(stem);
+    auto [row, end] = by_name_.equal_range(stem);
     for (; row != end; ++row)
         for (const Form& form : row->second->forms)
             if (matches(form.pattern, modifiers)) {
@@ -94,7 +94,7 @@ std::vector<Candidate> candidates(std::string_view stem, std::string_view modifi
                 break;
             }
     if (!found.empty()) return found;
-    for (std::tie(row, end) = rows_by_name().equal_range(stem); row != end; ++row)
+    for (std::tie(row, end) = by_name_.equal_range(stem); row != end; ++row)
         for (const Form& form : row->second->forms)
             if (row->second->facts.any_order && matches_in_any_order(form.pattern, modifiers)) {
                 found.push_back({row->second, &form});
@@ -123,27 +123,26 @@ Type operand_type(char letter, Type first, Type last) {
     }
 }
 
-std::string unknown_instruction(std::string_view spelling) {
+std::string Rows::unknown_instruction(std::string_view spelling) const {
     const std::string_view stem = stem_of(spelling);
     const std::string_view modifiers = spelling.substr(stem.size());
     const std::string written = "'" + std::string(spelling.substr(0, 80)) + "'";
     for (const Absent& a : absent)
         if (a.stems.find(" " + std::string(stem) + " ") != std::string_view::npos)
             return "the instruction " + written + " cannot run here: " + std::string(a.why);
-    const auto& rows = rows_by_name();
     std::vector<std::string> spellings;
-    for (auto [row, end] = rows.equal_range(stem); row != end; ++row)
+    for (auto [row, end] = by_name_.equal_range(stem); row != end; ++row)
         for (const Form& form : row->second->forms)
             for (const std::string& s : plain_spellings(form.pattern)) spellings.push_back(std::string(stem) + s);
     const bool known = !spellings.empty();
     if (!known)
-        for (const Opcode& row : opcodes())
+        for (const Opcode& row : table_)
             if (!candidates(row.name, modifiers).empty())
                 spellings.push_back(std::string(row.name) + std::string(modifiers));
     std::string hint = did_you_mean(spelling, {spellings.begin(), spellings.end()});
     if (hint.empty() && !known) {
         std::vector<std::string_view> names;
-        for (const Opcode& row : opcodes()) names.push_back(row.name);
+        for (const Opcode& row : table_) names.push_back(row.name);
         hint = did_you_mean(stem, names);
     }
     return (known ? "unknown form " + written + " of '" + std::string(stem) + "'" : "unknown instruction " + written) + hint;
