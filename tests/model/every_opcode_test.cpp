@@ -26,12 +26,12 @@ void mean(std::byte* d, const std::byte* a, const std::byte* b, const std::byte*
             (reinterpret_cast<const float*>(a)[i] + reinterpret_cast<const float*>(b)[i]) * 0.5f;
 }
 constexpr Form mean_forms[] = {{".f32", &mean}};
-constexpr Since of_doubled[] = {{".f32", 103}};
+constexpr Since of_floats[] = {{".f32", 103}};
 constexpr Sequence mean_steps[] = {{.latency = 40, .interval = 16, .source = "planted"}};
 constexpr Opcode planted = {
     "mean", Kind::lane_wise, Unit::fma,
     'F',    "float",         "d = (a + b) / 2",
-    "T=TT", mean_forms,      {.since = 90, .later = of_doubled, .counts = Counts::addition, .sequences = mean_steps}};
+    "T=TT", mean_forms,      {.since = 90, .later = of_floats, .counts = Counts::addition, .sequences = mean_steps}};
 
 // A row of another kind whose operands are registers: the row says how it is decoded and how it issues.
 constexpr Form rest_forms[] = {{".u32"}};
