@@ -2,19 +2,13 @@
 // finds its operands by strides (0 along an axis that is broadcast); six extents, leading ones in front.
 // One thread an element; launch ceil(n / 256) blocks of 256.  Bytes: 3 n elements (less where an operand is broadcast).
 // maximum and minimum: a NaN wins, as in PyTorch. pow is the C library's: 0^0 = 1, a negative base takes whole exponents.
+// A line below is an operation's one definition: the host's twins (core/device/twins/binary.cpp) come from the same lines.
 
+#ifndef BINARY  // the twins bring their own
 #include "include/element.h"
 
 #define SIX(x) int x##0, int x##1, int x##2, int x##3, int x##4, int x##5
 #define THE_SIX(x) x##0, x##1, x##2, x##3, x##4, x##5
-
-struct Add { template <class A> static __device__ A of(A a, A b) { return a + b; } };
-struct Sub { template <class A> static __device__ A of(A a, A b) { return a - b; } };
-struct Mul { template <class A> static __device__ A of(A a, A b) { return a * b; } };
-struct Div { template <class A> static __device__ A of(A a, A b) { return a / b; } };
-struct Maximum { template <class A> static __device__ A of(A a, A b) { return a > b || a != a ? a : b; } };
-struct Minimum { template <class A> static __device__ A of(A a, A b) { return a < b || a != a ? a : b; } };
-struct Pow { template <class A> static __device__ A of(A a, A b) { return pow_of(a, b); } };
 
 template <class T, class F>
 __device__ void combine(const T* a, const T* b, T* y, int n) {
@@ -39,20 +33,24 @@ __device__ void combine_broadcast(const T* a, const T* b, T* y, int n, int rank,
     y[i] = F::of(Acc<T>(a[at_a]), Acc<T>(b[at_b]));
 }
 
-#define BINARY(name, Function, TYPES)                                                                                     \
-    template <class T> __device__ void name(const T* a, const T* b, T* y, int n) { combine<T, Function>(a, b, y, n); }   \
+#define BINARY(name, TYPES, where, what, formula)                                                                         \
+    struct name##_function { template <class A> static __device__ A of(A a, A b) { return formula; } };                   \
+    template <class T>                                                                                                    \
+    __device__ void name(const T* a, const T* b, T* y, int n) { combine<T, name##_function>(a, b, y, n); }                \
     TYPES(name, (const T* a, const T* b, T* y, int n), a, b, y, n)                                                        \
     template <class T>                                                                                                    \
     __device__ void name##_broadcast(const T* a, const T* b, T* y, int n, int rank, SIX(e), SIX(s), SIX(t)) {             \
-        combine_broadcast<T, Function>(a, b, y, n, rank, THE_SIX(e), THE_SIX(s), THE_SIX(t));                             \
+        combine_broadcast<T, name##_function>(a, b, y, n, rank, THE_SIX(e), THE_SIX(s), THE_SIX(t));                      \
     }                                                                                                                     \
     TYPES(name##_broadcast, (const T* a, const T* b, T* y, int n, int rank, SIX(e), SIX(s), SIX(t)), a, b, y, n, rank,    \
           THE_SIX(e), THE_SIX(s), THE_SIX(t))
+#endif
 
-BINARY(add, Add, FLOATS)
-BINARY(sub, Sub, FLOATS)
-BINARY(mul, Mul, FLOATS)
-BINARY(div, Div, FLOATS)
-BINARY(maximum, Maximum, FLOATS)
-BINARY(minimum, Minimum, FLOATS)
-BINARY(pow, Pow, FLOATS_WITH_MATH)
+//     name     types             defined   in words                         y
+BINARY(add,     FLOATS,           anywhere, "y = a + b",                     a + b)
+BINARY(sub,     FLOATS,           anywhere, "y = a - b",                     a - b)
+BINARY(mul,     FLOATS,           anywhere, "y = a b",                       a * b)
+BINARY(div,     FLOATS,           anywhere, "y = a / b",                     a / b)
+BINARY(maximum, FLOATS,           anywhere, "y = the larger of a and b",     a > b || a != a ? a : b)
+BINARY(minimum, FLOATS,           anywhere, "y = the smaller of a and b",    a < b || a != a ? a : b)
+BINARY(pow,     FLOATS_WITH_MATH, above_0,  "y = a to the power of b",       pow_of(a, b))

@@ -4,7 +4,7 @@
 //     down to max_norm and by the loss scale; an Inf or NaN leaves the step out (`check`). Launch: 1 block of 256.
 // optimizer_begin: counts a step and its bias corrections. loss_scale_seed: the gradient that backward starts from.
 // loss_scale_update: a step left out halves the scale, growth_interval good ones double it. Launch each: 1 thread.
-// gradient_scale: g = factor g, clip_value: g = g within -limit .. limit; in place. Launch: ceil(n / 256) blocks of 256.
+// clip_value: g = g within -limit .. limit; in place. Launch: ceil(n / 256) blocks of 256.
 
 #include "include/element.h"
 #include "include/optimizer.h"
@@ -75,13 +75,6 @@ __device__ void loss_scale_seed(const OptimizerSettings* settings, T* seed) {
     seed[0] = Acc<T>(settings->loss_scale);
 }
 FLOATS(loss_scale_seed, (const OptimizerSettings* settings, T* seed), settings, seed)
-
-template <class T>
-__device__ void gradient_scale(T* gradient, const OptimizerSettings* settings, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) gradient[i] = times(gradient[i], Acc<T>(settings->factor));
-}
-FLOATS(gradient_scale, (T* gradient, const OptimizerSettings* settings, int n), gradient, settings, n)
 
 template <class T>
 __device__ void clip_value(T* gradient, Acc<T> limit, int n) {

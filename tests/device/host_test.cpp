@@ -218,18 +218,18 @@ TEST_CASE("twins for AVX-512 have the bits of AVX2's, in every shape") {
     if (pairs.empty()) WARN("this machine has no AVX-512");
     ThreadPool pool(1);
     for (const twins::TwinPair& pair : pairs) {
-        const KernelRow& row = kernel_named(pair.kernel);
+        const KernelRow& row = kernel_named(std::string(pair.base) + "_f32");
         for (const Shape shape : {Shape{1, 1, 1}, Shape{3, 5, 7}, Shape{16, 33, 20}, Shape{61, 70, 40}}) {
-            INFO(pair.kernel << " " << shape.m << " x " << shape.n << " x " << shape.k);
+            INFO(pair.base << " " << shape.m << " x " << shape.n << " x " << shape.k);
             const KernelCase one = case_of(row, shape, 5);
-            const auto run = [&](twins::Run twin) {
+            const auto run = [&](Run twin) {
                 std::vector<std::vector<std::byte>> memory;
                 for (const kernel_cases::Buffer& buffer : one.buffers) memory.push_back(bytes_of(buffer));
                 std::vector<Argument> arguments = one.arguments;
                 for (Argument& argument : arguments)
                     if (auto* pointer = std::get_if<Pointer>(&argument))
                         pointer->address = reinterpret_cast<uint64_t>(memory.at(pointer->address).data());
-                twin(pair.kernel, arguments, pool);
+                twin(row.name, arguments, pool);
                 return memory;
             };
             CHECK(run(pair.avx2) == run(pair.avx512));

@@ -207,6 +207,7 @@ struct Counting final : device::Device {
     std::map<uint64_t, size_t> sizes;
     std::map<std::string, double> bytes;  // by phase
     std::set<std::string> kernels;
+    std::vector<std::string> beyond;  // launches whose kernel's row counts more elements than there are behind a pointer
 
     std::string name() const override { return "counting"; }
     std::string description() const override { return ""; }
@@ -233,6 +234,18 @@ struct Counting final : device::Device {
             std::sort(pointers.begin(), pointers.end() - 1);
             pointers.erase(std::unique(pointers.begin(), pointers.end() - 1), pointers.end());
             pointers.push_back(written);
+        }
+        const device::KernelRow& row = device::kernel_named(request.kernel);
+        const device::Signature signature = device::signature_of(*row.kernel);
+        for (size_t i = 0; i < request.arguments.size(); ++i) {
+            const auto* const pointer = std::get_if<device::Pointer>(&request.arguments[i]);
+            const auto count = pointer ? row.elements(i, request.arguments) : std::nullopt;
+            if (!count) continue;
+            const auto& [address, size] = *std::prev(sizes.upper_bound(pointer->address));
+            const uint64_t reach =
+                pointer->address - address + uint64_t(*count) * size_of(type_of(signature.parameters[i], row.type));
+            if (reach > std::max<uint64_t>(size, 1))
+                beyond.push_back(fmt::format("{} {}: {} elements", row.name, signature.parameters[i].name, *count));
         }
         for (const uint64_t pointer : pointers)  // also into the middle of a buffer
             bytes[request.phase] += double(std::prev(sizes.upper_bound(pointer))->second);
@@ -364,6 +377,7 @@ TEST_CASE("every op launches the kernels its row names, moves the bytes its cost
             CHECK(cost.backward.bytes == device.bytes["backward"]);
             CHECK(cost.forward.operations >= 0);
             CHECK(cost.backward.operations >= 0);
+            CHECK(device.beyond == std::vector<std::string>());
             launched[type].insert(device.kernels.begin(), device.kernels.end());
         });
         for (const auto& [type, kernels] : launched) {

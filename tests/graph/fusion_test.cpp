@@ -295,7 +295,6 @@ TEST_CASE("every elementwise kernel of the library can be read off its PTX") {
                                                             "copy_strided",
                                                             "where",
                                                             "clip_value",
-                                                            "gradient_scale",
                                                             "neg",
                                                             "exp_value",
                                                             "tanh_value"};

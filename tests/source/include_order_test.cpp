@@ -16,9 +16,10 @@ namespace {
 const std::vector<std::string> order = {
     "core/system", "core/base",   "core/trace", "core/ptx", "core/simt",     "core/model", "core/validate", "core/device", "core/comm", "core/tensor", "core/graph", "core/nn",  "core/parallel", "core/scene", "kernels",    "lessons",       "app"};
 
-// Plain structs that kernels and host share, kernels/include/optimizer.h, stand before everything: they include nothing.
+// What kernels and host share stands before everything: plain structs, kernels/include/optimizer.h, that include nothing, and
+// the lists of elementwise functions, of which the host's twins are made.
 int rank_of(const std::string& path) {
-    if (path.rfind("kernels/include/", 0) == 0) return 0;
+    if (path.rfind("kernels/include/", 0) == 0 || path == "kernels/unary.cu" || path == "kernels/binary.cu") return 0;
     for (size_t i = 0; i < order.size(); ++i)
         if (path.rfind(order[i] + "/", 0) == 0) return static_cast<int>(i);
     return -1;

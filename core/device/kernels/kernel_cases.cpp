@@ -1,13 +1,16 @@
-// Products, elementwise kernels, axes and pieces of tensors; running a case.
+// A kernel's case is made from the texts of its row, as kernel.h says.
 #include "core/device/kernels/kernel_cases.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
 
 #include "core/base/rng.h"
-#include "core/device/kernels/kernel_case_writer.h"
 
 namespace lockstep::device::kernel_cases {
 
@@ -63,181 +66,192 @@ std::vector<double> values_of(const std::vector<std::byte>& bytes, DType type) {
     return values;
 }
 
-KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
-    Rng rng(seed);
-    const std::string_view kernel = row.base;
-    KernelCase result{.kernel = std::string(row.name)};
-    const int m = shape.m, n = shape.n, k = shape.k, elements = m * n;
-    const auto whole = row.type == DType::i64 || row.type == DType::i32 || row.type == DType::u8;
-    const auto buffer = [&](DType type, int count, auto draw) {
-        result.arguments.push_back(Pointer{result.buffers.size()});
-        result.buffers.push_back({type, std::vector<double>(static_cast<size_t>(count))});
-        for (double& value : result.buffers.back().values) value = draw();
-    };
-    // What a buffer of the row's type holds once it is stored: so both devices begin with the same.
-    const auto given = [&](int count) {
-        buffer(row.type, count, [&] { return whole ? double(rng.below(100)) : rng.uniform(-2.0, 2.0); });
-    };
-    const auto labels = [&](int count, int classes) {
-        buffer(DType::i32, count, [&] { return double(rng.below(static_cast<uint64_t>(classes))); });
-    };
-    const auto numbers = [&](std::initializer_list<Argument> values) {
-        result.arguments.insert(result.arguments.end(), values.begin(), values.end());
-    };
-    const auto scalar = [&](double value) -> Argument {  // of the type that the row computes in
-        if (row.type == DType::f64) return value;
-        if (row.type == DType::i64) return static_cast<int64_t>(value);
-        if (row.type == DType::i32) return static_cast<int32_t>(value);
-        if (row.type == DType::u8) return static_cast<uint32_t>(value);
-        return static_cast<float>(value);
-    };
-    const auto approximate = [&] {
-        result.exact = false;
-        result.tolerance = row.type == DType::f64    ? 1e-13
-                           : row.type == DType::f16  ? 2e-3
-                           : row.type == DType::bf16 ? 1.6e-2
-                                                     : 1e-5;
-    };
-    const auto cover = [](int count, int size) { return static_cast<uint32_t>((count + size - 1) / size); };
-    result.grid = {cover(elements, 256)};
-    result.block = {256};
-
-    if (kernel.starts_with("matmul_")) {
-        given(m * k), given(k * n), given(m * n), numbers({m, n, k});
-        result.grid = {cover(n, 16), cover(m, 16)};
-        result.block = {16, 16};
-        if (kernel == "matmul_naive") result.grid = {cover(n, 24), cover(m, 3)}, result.block = {24, 3};
-        if (kernel.starts_with("matmul_tc")) result.grid = {cover(n, 32), cover(m, 32)}, result.block = {128};
-        approximate();
-    } else if (kernel == "add_bias") {
-        given(elements), given(n), given(elements), numbers({m, n});
-    } else if (kernel == "bias_grad") {
-        given(elements), given(n), numbers({m, n});
-        result.grid = {cover(n, 32)};
-        result.block = {32, 8};
-    } else if (kernel == "softmax_cross_entropy") {
-        given(elements), labels(m, n), given(m), given(elements), numbers({m, n});
-        for (double& value : result.buffers[0].values) value *= 20;
-        result.grid = {cover(m, 4)};
-        result.block = {128};
-        approximate();
-    } else if (kernel == "softmax_cross_entropy_backward") {
-        given(elements), labels(m, n), given(elements), numbers({m, n, scalar(1.0 / m)});
-    } else if (kernel == "mse_backward") {
-        given(elements), given(elements), given(elements), numbers({elements, scalar(1.0 / elements)});
-    } else if (kernel == "sgd") {
-        given(elements), given(elements), numbers({scalar(0.1), elements});
-    } else if (kernel == "fill") {
-        given(elements), numbers({scalar(whole ? 7 : 0.3), elements});
-    } else if (kernel == "accumulate" || kernel == "relu") {
-        given(elements), given(elements), numbers({elements});
-    } else if (kernel == "relu_backward" || kernel == "mse" || kernel == "vector_add") {
-        given(elements), given(elements), given(elements), numbers({elements});
-    } else if (kernel == "reduce_sum" || kernel == "reduce_mean") {
-        given(elements), given(1), numbers({elements});
-        result.grid = {1};
-    } else if (kernel == "pow" || kernel == "pow_broadcast" || kernel == "add" || kernel == "add_broadcast" ||
-               kernel == "sub" || kernel == "sub_broadcast" || kernel == "mul" || kernel == "mul_broadcast" ||
-               kernel == "div" || kernel == "div_broadcast" || kernel == "maximum" || kernel == "maximum_broadcast" ||
-               kernel == "minimum" || kernel == "minimum_broadcast") {
-        if (kernel.ends_with("_broadcast")) {  // a column [m,1] with a transposed [n,m]
-            given(m), given(elements), given(elements);
-            numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, m});
-        } else {
-            given(elements), given(elements), given(elements), numbers({elements});
-        }
-        if (kernel.starts_with("pow")) {
-            for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
-            approximate();
-        }
-    } else if (row.file == "unary.cu") {
-        const bool backward = kernel.ends_with("_backward");
-        given(elements), given(elements);
-        if (backward) given(elements);
-        numbers({elements});
-        const std::string_view name = kernel.substr(0, kernel.find("_backward"));
-        if (name == "leaky_relu" || name == "elu" || name == "clamp" || name == "scale_add")
-            numbers({scalar(name == "clamp" ? -0.5 : 0.3), scalar(0.7)});
-        if (name == "sqrt_value" || name == "rsqrt_value" || name == "log_value" || name == "reciprocal")
-            for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
-        approximate();
-    } else if (row.file == "axes.cu") {
-        const bool index = kernel.starts_with("arg");
-        if (kernel == "sum_rows" || kernel == "mean_rows") {
-            given(elements), given(m), numbers({m, n});
-            result.grid = {static_cast<uint32_t>(m)};
-        } else if (kernel == "cumsum") {
-            given(k * elements), given(k * elements), numbers({m, k, n, 1});
-        } else {  // x[k,m,n] over its first and last axis, outputs and their gradients [m]
-            given(k * elements);
-            if (kernel == "prod_backward")  // few factors: their products stay in range
-                result.buffers[0].values.resize(static_cast<size_t>(elements));
-            if (index) buffer(DType::i64, m, [&] { return 0.0; });
-            if (!index) given(m);
-            if (kernel == "extreme_backward") {
-                given(m);
-                for (double& value : result.buffers[0].values) value = std::round(value);
-                std::fill(result.buffers[1].values.begin(), result.buffers[1].values.end(), 1.0);
-            }
-            const int first = kernel == "prod_backward" ? 1 : k;
-            if (kernel.ends_with("_backward")) given(first * elements);
-            numbers({m, first * n, 1, 1, 1, 1, 1, m, 0, 0, 0, 0, 0, n, 1, 1, 1, 1, first, n, 0, 0, 0, 0, elements, 1});
-            if (kernel.starts_with("var")) numbers({0});
-            if (kernel.starts_with("prod"))
-                for (double& value : result.buffers[0].values) value = 1 + value / 64;
-            result.grid = {cover(m, 256)};
-            if (kernel.starts_with("var") || kernel.starts_with("prod")) approximate();
-        }
-    } else if (row.file == "pieces.cu") {
-        const auto flags = [&] { buffer(DType::u8, elements, [&] { return double(rng.below(2)); }); };
-        if (kernel == "put_strided") {  // a transposed [n,m]
-            given(elements), given(elements), numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, m});
-        } else if (kernel == "where") {
-            flags(), given(elements), given(elements), given(elements), numbers({elements});
-        } else if (kernel == "where_backward") {
-            flags(), given(elements), given(elements), numbers({elements, 1});
-        } else if (kernel == "tril") {
-            given(elements), given(elements), numbers({elements, m, n, 1});
-        } else if (kernel.starts_with("cast_")) {  // the row's type is what it casts to
-            const DType from = *dtype_named(kernel.substr(5));
-            const bool round = from == DType::u8 || from == DType::i32 || from == DType::i64;
-            buffer(from, elements, [&] { return round ? double(rng.below(100)) : rng.uniform(0.0, 100.0); });
-            given(elements), numbers({elements});
-        } else if (kernel == "inside") {
-            given(elements), given(elements), numbers({elements, scalar(-0.5), scalar(1.25)});
-        } else if (kernel.starts_with("pow_scalar") || kernel.starts_with("erf_value")) {
-            given(elements), given(elements);
-            if (kernel.ends_with("_backward")) given(elements);
-            numbers({elements});
-            if (kernel.starts_with("pow")) numbers({scalar(2.5)});
-            for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
-            approximate();
-        } else if (kernel.find("_backward") != std::string_view::npos) {
-            given(elements), given(elements), given(elements), given(elements), numbers({elements});
-            for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
-            for (double& value : result.buffers[1].values) value = std::abs(value) + 0.1;
-            approximate();
-        } else {  // a comparison
-            given(elements), given(elements), buffer(DType::u8, elements, [] { return 9.0; }), numbers({elements});
-        }
-    } else if (kernel == "copy_strided") {  // a transposed [n,m]
-        given(elements), given(elements), numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, m});
-    } else if (kernel == "add_strided") {
-        given(elements), given(elements), numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, m});
-    } else if (kernel == "sum_strided") {  // x[k,m,n] over its first and last axis
-        given(k * elements), given(m), numbers({m, k * n, 1, 1, 1, 1, 1, m, 0, 0, 0, 0, 0, n});
-        numbers({1, 1, 1, 1, k, n, 0, 0, 0, 0, elements, 1});
-        result.grid = {cover(m, 256)};
-    } else if (kernel == "strided_gather") {
-        given(elements), given(elements), numbers({elements, 32, 5});
-    } else if (kernel == "divergent") {
-        given(elements), given(elements), numbers({elements});
-    } else if (training_case(row, shape, rng, result) || layer_case(row, shape, rng, result)) {
-        return result;
-    } else {
-        throw std::logic_error("core/device/kernels/kernel_cases.cpp has no case for " + std::string(kernel));
+namespace {
+// Puts a case together from its row: first all numbers, then the buffers, whose extents and values are told by those.
+class CaseMaker {
+  public:
+    CaseMaker(const KernelRow& row, Shape shape, uint64_t seed) : row_(row), rng_(seed) {
+        numbers_ = {{"@m", double(shape.m)}, {"@n", double(shape.n)}, {"@k", double(shape.k)}};
     }
-    return result;
+
+    KernelCase make() {
+        KernelCase made{.kernel = std::string(row_.name)};
+        const Signature signature = signature_of(*row_.kernel);
+        find_numbers(signature);
+        for (const Parameter& parameter : signature.parameters) {
+            if (parameter.kind == Parameter::Kind::number) {
+                made.arguments.push_back(argument_of(parameter));
+                continue;
+            }
+            made.arguments.push_back(Pointer{buffers_.size()});
+            buffers_.push_back({type_of(parameter, row_.type), {}});
+            names_.push_back(parameter.name);
+            buffers_.back().values.resize(
+                size_t(std::max(1.0, value_of(parameter.extents))));  // a buffer that is not used is there
+            fill(buffers_.back(), parameter);
+        }
+        made.buffers = std::move(buffers_);
+        set_launch(made);
+        made.exact = row_.kernel->agreement == Agreement::to_the_bit;
+        if (!made.exact)
+            made.tolerance = row_.type == DType::f64    ? 1e-13
+                             : row_.type == DType::f16  ? 2e-3
+                             : row_.type == DType::bf16 ? 1.6e-2
+                                                        : 1e-5;
+        return made;
+    }
+
+  private:
+    [[noreturn]] void fail(std::string_view what, std::string_view text) const {
+        throw std::logic_error(fmt::format("the row of {} has no {} '{}'", row_.base, what, text));
+    }
+    double value_of(std::string_view expression) const {
+        const std::optional<double> value = product_of(expression, numbers_);
+        if (!value) fail("numbers for", expression);
+        return *value;
+    }
+
+    // In any order: a number's expression may name those behind it.
+    void find_numbers(const Signature& signature) {
+        std::vector<const Parameter*> unknown;
+        for (const std::vector<Parameter>* part : {&signature.locals, &signature.parameters})
+            for (const Parameter& parameter : *part)
+                if (parameter.kind == Parameter::Kind::number) unknown.push_back(&parameter);
+        while (!unknown.empty()) {
+            const size_t found = std::erase_if(unknown, [&](const Parameter* parameter) {
+                const std::optional<double> value = product_of(text_of_number(*parameter), numbers_);
+                if (value) numbers_.push_back({parameter->name, *value});
+                return value.has_value();
+            });
+            if (found == 0) fail("number", unknown.front()->name);
+        }
+    }
+    static std::string_view text_of_number(const Parameter& parameter) {
+        if (!parameter.value.empty()) return parameter.value;
+        constexpr std::pair<std::string_view, std::string_view> usual[] = {
+            {"rows", "@m"}, {"columns", "@n"}, {"n", "@m*@n"}};
+        for (const auto& [name, text] : usual)
+            if (name == parameter.name) return text;
+        return parameter.name;  // which is no number yet, and so the mistake that is told
+    }
+    Argument argument_of(const Parameter& parameter) const {
+        const std::string_view text = text_of_number(parameter);
+        const double value = value_of(text);
+        switch (type_of(parameter, row_.type)) {
+            case DType::f64:
+                return value;
+            case DType::f32:
+                return static_cast<float>(value);
+            case DType::i64: {
+                int64_t whole = 0;  // a double holds no seed of 64 bits
+                std::from_chars(text.data(), text.data() + text.size(), whole);
+                return whole;
+            }
+            case DType::u32:
+                return static_cast<uint32_t>(value);
+            default:
+                return static_cast<int32_t>(value);
+        }
+    }
+
+    void fill(Buffer& buffer, const Parameter& parameter) {
+        const bool whole = buffer.type == DType::i64 || buffer.type == DType::i32 || buffer.type == DType::u8;
+        if (parameter.kind == Parameter::Kind::written)
+            return buffer.values.assign(buffer.values.size(), 77);  // what the kernel must overwrite
+        if (parameter.value.empty()) return draw(buffer, whole ? 0 : -2, whole ? 100 : 2, whole);
+        const std::string_view text = parameter.value;
+        if (text.front() == '=') return buffer.values.assign(buffer.values.size(), value_of(text.substr(1)));
+        const size_t colon = text.find(':'), dots = text.find("..");
+        if (dots == std::string_view::npos) return fill_by_name(buffer, text.substr(0, colon), text.substr(colon + 1));
+        const size_t comma = std::min(text.find(',', dots), text.size());
+        const std::string_view plant = text.substr(std::min(comma + 1, text.size()));
+        draw(buffer, value_of(text.substr(0, dots)), value_of(text.substr(dots + 2, comma - dots - 2)),
+             whole || plant == "whole");
+        // What is planted is not in every case: kernels that look for it are seen without it, too.
+        std::vector<double>& values = buffer.values;
+        if (plant == "zero")
+            values[0] = 0;
+        else if ((plant == "nan" || plant == "infinite") && values.size() > 5 && values.size() % 2 == 1)
+            values[5] = plant == "nan" ? NAN : INFINITY;
+    }
+    void draw(Buffer& buffer, double low, double high, bool whole) {
+        for (double& value : buffer.values)
+            value = whole ? low + double(rng_.below(static_cast<uint64_t>(high - low))) : rng_.uniform(low, high);
+    }
+
+    void fill_by_name(Buffer& buffer, std::string_view kind, std::string_view text) {
+        std::vector<double>& values = buffer.values;
+        if (kind == "next" || kind == "first") {  // chains of equal numbers in another buffer
+            const auto other = std::find(names_.begin(), names_.end(), text);
+            if (other == names_.end()) fail("buffer", text);
+            const std::vector<double>& index = buffers_[size_t(other - names_.begin())].values;
+            std::fill(values.begin(), values.end(), kind == "next" ? -1 : 1);
+            for (size_t i = 0; i < index.size(); ++i) {
+                const auto next = std::find(index.begin() + std::ptrdiff_t(i) + 1, index.end(), index[i]);
+                if (next == index.end()) continue;
+                const auto place = size_t(next - index.begin());
+                kind == "next" ? values[i] = double(place) : values[place] = 0;
+            }
+        } else if (kind == "starts") {  // of compressed rows, of which the second is empty
+            const double count = value_of(text), rows = double(values.size()) - 1;
+            for (size_t i = 0; i < values.size(); ++i) values[i] = std::floor(count * double(i) / rows);
+            if (values.size() > 3) values[2] = values[1];
+        } else if (kind == "squares") {  // sums of squares of so many numbers between -2 and 2, in parts
+            draw(buffer, 0.5 * value_of(text), 1.5 * value_of(text), false);
+        } else if (kind == "settings") {  // OptimizerSettings (kernels/include/optimizer.h) in the middle of a training run
+            const size_t first = std::min(text.find(','), text.size()),
+                         second = std::min(text.find(',', first + 1), text.size());
+            const auto part = [&](size_t from, size_t to) {
+                return from >= text.size() ? 0.0 : value_of(text.substr(from, to - from));
+            };
+            const double clip = rng_.uniform(0.1, 1), step = part(0, first), skip = part(first + 1, second),
+                         good_steps = text.size() > second ? part(second + 1, text.size()) : 2;
+            values = {0.1, 0.9,  0.1,  1,    0.05, 0.9,  0.99, 1e-8,       0.02, clip, 1,    2, 0.5,
+                      3,   step, 0.81, 0.98, 0.19, 0.14, 1024, good_steps, 5,    0.01, skip, 3, 1};
+        } else {
+            fail("way to draw", kind);
+        }
+    }
+
+    void set_launch(KernelCase& made) const {
+        const std::string_view text = row_.kernel->launch;
+        const size_t open = text.find('(');
+        const std::string_view form = text.substr(0, open);
+        std::vector<uint32_t> numbers;
+        std::string_view rest = text.substr(open + 1, text.size() - open - 2);
+        for (size_t depth = 0, begin = 0, i = 0; i <= rest.size(); ++i) {
+            const char c = i < rest.size() ? rest[i] : ',';
+            depth += (c == '(') - (c == ')');
+            if (c != ',' || depth > 0) continue;
+            numbers.push_back(static_cast<uint32_t>(value_of(rest.substr(begin, i - begin))));
+            begin = i + 1;
+        }
+        const auto cover = [](uint32_t count, uint32_t size) { return (count + size - 1) / size; };
+        const size_t given = numbers.size();
+        if (form == "threads" && given == 1)
+            made.grid = {cover(numbers[0], 256)}, made.block = {256};
+        else if (form == "warps" && given == 1)
+            made.grid = {cover(numbers[0], 4)}, made.block = {128};
+        else if (form == "blocks" && given == 1)
+            made.grid = {numbers[0]}, made.block = {256};
+        else if (form == "tiles" && (given == 2 || given == 3))
+            made.grid = {cover(numbers[0], 16), cover(numbers[1], 16), given == 3 ? numbers[2] : 1}, made.block = {16, 16};
+        else if (form == "grid" && given == 5)
+            made.grid = {numbers[0], numbers[1], numbers[2]}, made.block = {numbers[3], numbers[4]};
+        else
+            fail("launch", text);
+    }
+
+    const KernelRow& row_;
+    Rng rng_;
+    std::vector<NamedNumber> numbers_;
+    std::vector<std::string_view> names_;  // of the buffers so far
+    std::vector<Buffer> buffers_;
+};
+}  // namespace
+
+KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
+    return CaseMaker(row, shape, seed).make();
 }
 
 std::vector<std::vector<std::byte>> run_bytes(Device& device, const KernelCase& kernel_case) {

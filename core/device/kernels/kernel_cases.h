@@ -1,6 +1,5 @@
-// Random arguments and a fitting launch for every row of the kernel library, and running such a case on a device: what the
-// tests of all rows and the comparison with a real GPU (silicon_checks.cpp) share. A new row needs its line in one of
-// kernel_cases*.cpp.
+// Random arguments and a fitting launch for every row of the kernel library, made from the row (kernel.h), and running such
+// a case on a device: what the tests of all rows and the comparison with a real GPU (app/silicon/checks.cpp) share.
 #pragma once
 #include <string>
 #include <vector>

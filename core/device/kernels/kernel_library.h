@@ -1,5 +1,4 @@
-// The bundled kernels: one row a kernel and element type, its CUDA source, its checked-in PTX, and its native twin for the
-// host device (twins/twins.h: same arguments, same check).
+// The bundled kernels by their whole names, a row of kernel.h for each element type that it has a twin for.
 #pragma once
 #include <memory>
 #include <span>
@@ -10,8 +9,7 @@
 #include "core/base/dtype.h"
 #include "core/base/result.h"
 #include "core/device/device.h"
-#include "core/device/kernels/thread_pool.h"
-#include "core/device/twins/twins.h"
+#include "core/device/kernels/kernel.h"
 #include "core/ptx/decode/program.h"
 
 namespace lockstep::device {
@@ -22,10 +20,16 @@ struct KernelRow {
     DType type = DType::f32;   // of its elements
     std::string_view file;     // "matmul.cu", under kernels/; its PTX is kernels/ptx/matmul.ptx
     std::string_view summary;  // "C[M,N] = A[M,K] B[K,N]"
-    twins::Run twin = nullptr;
+    const Kernel* kernel = nullptr;
+    Run twin = nullptr;
 
     // Runs the kernel natively over whole buffers. Pointers in `arguments` are host addresses.
     void run(std::span<const Argument> arguments, ThreadPool& pool) const { twin(name, arguments, pool); }
+    // How many elements a launch with these arguments may touch through the pointer that parameter `index` is; none where
+    // the numbers do not say, as where an index in memory does.
+    std::optional<int64_t> elements(size_t index, std::span<const Argument> arguments) const;
+    // What such a launch moves when each of these elements is moved once; none where one of the counts is not known.
+    std::optional<int64_t> bytes(std::span<const Argument> arguments) const;
 };
 
 std::span<const KernelRow> kernels();

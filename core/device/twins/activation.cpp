@@ -53,10 +53,16 @@ void gelu_tanh_backward(ThreadPool& pool, const T* x, const T* dy, T* dx, int n)
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(relu), TWIN_FLOATS(relu_backward), TWIN_FLOATS(gelu_tanh),
-                             TWIN_FLOATS(gelu_tanh_backward)};
-std::span<const Twin> activation() {
-    return table;
+std::span<const Kernel> activation() {
+    static constexpr Kernel rows[] = {
+        {"relu", "relu.cu", "y = max(x, 0)", "x[n] >y[n] n", FLOATS(relu)},
+        {"relu_backward", "relu.cu", "dx = dy where x > 0, else 0", "x[n] dy[n] >dx[n] n", FLOATS(relu_backward)},
+        {"gelu_tanh", "unary.cu", "y = x Phi(x), Phi by tanh", "x[n] >y[n] n", FLOATS(gelu_tanh), "threads(n)",
+         Agreement::nearly},
+        {"gelu_tanh_backward", "unary.cu", "dx = dy times its slope, from x", "x[n] dy[n] >dx[n] n",
+         FLOATS(gelu_tanh_backward), "threads(n)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

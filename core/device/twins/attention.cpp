@@ -271,9 +271,27 @@ void attention_backward(ThreadPool& pool, const T* q, const T* k, const T* v, co
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(attention), TWIN_FLOATS(attention_delta), TWIN_FLOATS(attention_backward)};
-std::span<const Twin> attention() {
-    return table;
+// Of the keys' heads each serves `group` of the queries'.
+#define HEADS                                                                                                         \
+    "batch=1+@m%2 heads=kv_heads*group kv_heads t=min(@m,40) s=t+@k%4*7 d=min(@n,60) layout=@n%2 causal=min(@m%3,1) " \
+    "scale:sum=0.3"
+std::span<const Kernel> attention() {
+    static constexpr Kernel rows[] = {
+        {"attention", "attention.cu", "out = softmax(scale Q K') V with an online softmax",
+         "group=1+@k%3 | q[batch,heads,t,d] k[batch,kv_heads,s,d] v[batch,kv_heads,s,d] >out[batch,heads,t,d] "
+         ">lse[batch,heads,t]:sum " HEADS,
+         FLOATS(attention), "grid(cover(t,16),heads,batch,16,16)", Agreement::nearly},
+        {"attention_delta", "attention.cu", "delta = dout . out for each row",
+         "out[batch,heads,t,d] dout[batch,heads,t,d] >delta[batch,heads,t]:sum batch=1+@m%2 heads=1+@k%3 t=min(@m,40) "
+         "d=min(@n,60) layout=@n%2",
+         FLOATS(attention_delta), "warps(batch*heads*t)", Agreement::nearly},
+        {"attention_backward", "attention.cu", "dq, dk, dv; the weights computed again",
+         "group=1+@k%3 | q[batch,heads,t,d] k[batch,kv_heads,s,d] v[batch,kv_heads,s,d] dout[batch,heads,t,d] "
+         "lse[batch,heads,t]:sum{4..6} delta[batch,heads,t]:sum{-1..1} >dq[batch,heads,t,d] >dk[batch,kv_heads,s,d] "
+         ">dv[batch,kv_heads,s,d] " HEADS,
+         FLOATS(attention_backward), "grid(cover(t,16)+cover(s,16),heads,batch,16,16)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -190,13 +190,38 @@ void cumsum(ThreadPool& pool, const T* x, T* y, int outer, int extent, int inner
     });
 }
 
-static const Twin table[] = {
-    TWIN_FLOATS(amax),     TWIN_FLOATS(amin),         TWIN_FLOATS(argmax), TWIN_FLOATS(argmin),
-    TWIN_FLOATS(var),      TWIN_FLOATS(var_backward), TWIN_FLOATS(prod),   TWIN_FLOATS(prod_backward),
-    TWIN_FLOATS(sum_rows), TWIN_FLOATS(mean_rows),    TWIN_FLOATS(cumsum), TWIN_FLOATS(extreme_backward),
-};
-std::span<const Twin> axes() {
-    return table;
+std::span<const Kernel> axes() {
+    static constexpr Kernel rows[] = {
+        {"amax", "axes.cu", "y[n] = the largest of x over other axes", "x[" REACH_OF_AXES "] >y[n] " AXES_OF_CASE("@k"),
+         FLOATS(amax)},
+        {"amin", "axes.cu", "y[n] = the smallest of x over other axes", "x[" REACH_OF_AXES "] >y[n] " AXES_OF_CASE("@k"),
+         FLOATS(amin)},
+        {"argmax", "axes.cu", "y[n] (i64) = which of x over other axes is the largest",
+         "x[" REACH_OF_AXES "] >y[n]:i64 " AXES_OF_CASE("@k"), FLOATS(argmax)},
+        {"argmin", "axes.cu", "y[n] (i64) = which of x over other axes is the smallest",
+         "x[" REACH_OF_AXES "] >y[n]:i64 " AXES_OF_CASE("@k"), FLOATS(argmin)},
+        {"var", "axes.cu", "y[n] = variance of x over other axes",
+         "x[" REACH_OF_AXES "] >y[n] " AXES_OF_CASE("@k") " correction=0", FLOATS(var), "threads(n)", Agreement::nearly},
+        {"var_backward", "axes.cu", "dx = 2 dy (x - mean) / (count - correction)",
+         "x[" REACH_OF_AXES "] dy[n] >dx[" REACH_OF_AXES "] " AXES_OF_CASE("@k") " correction=0", FLOATS(var_backward),
+         "threads(n)", Agreement::nearly},
+        {"prod", "axes.cu", "y[n] = products of x over other axes",
+         "x[" REACH_OF_AXES "]{0.97..1.03} >y[n] " AXES_OF_CASE("@k"), FLOATS(prod), "threads(n)", Agreement::nearly},
+        {"prod_backward", "axes.cu", "dx = dy times the others' product",
+         "x[" REACH_OF_AXES "]{0.97..1.03} dy[n] >dx[" REACH_OF_AXES "] " AXES_OF_CASE("1"), FLOATS(prod_backward),
+         "threads(n)", Agreement::nearly},
+        {"sum_rows", "axes.cu", "y[R] = sums of x[R,C]", "x[rows,columns] >y[rows] rows columns", FLOATS(sum_rows),
+         "blocks(rows)"},
+        {"mean_rows", "axes.cu", "y[R] = means of x[R,C]", "x[rows,columns] >y[rows] rows columns", FLOATS(mean_rows),
+         "blocks(rows)"},
+        {"cumsum", "axes.cu", "y = running sums along the middle axis of x[outer, extent, inner]",
+         "x[outer,extent,inner] >y[outer,extent,inner] outer=@m extent=@k inner=@n reverse=1", FLOATS(cumsum),
+         "threads(outer*inner)"},
+        {"extreme_backward", "axes.cu", "dx = dy, shared by the elements of x that reach y",
+         "x[" REACH_OF_AXES "]{-2..3,whole} y[n]{=1} dy[n] >dx[" REACH_OF_AXES "] " AXES_OF_CASE("@k"),
+         FLOATS(extreme_backward)},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

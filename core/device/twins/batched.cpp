@@ -79,9 +79,20 @@ void bmm_tn(ThreadPool& pool, const T* a, const T* b, T* c, int batch, int m, in
     batched_product(pool, true, false, a, b, c, batch, m, n, k, stride_a, stride_b, stride_c);
 }
 
-static const Twin table[] = {TWIN_FLOATS(bmm_nn), TWIN_FLOATS(bmm_nt), TWIN_FLOATS(bmm_tn)};
-std::span<const Twin> batched() {
-    return table;
+#define BATCHED "batch=1+@m%5 m=min(@m,20) n=min(@n,37) k=min(@k,40) stride_a=0 stride_b=k*n stride_c=m*n"
+std::span<const Kernel> batched() {
+    static constexpr Kernel rows[] = {
+        {"bmm_nn", "bmm.cu", "C[i,M,N] = A[i,M,K] B[i,K,N] for a batch; each matrix a stride behind the last",
+         "a[(batch-1)*stride_a+m*k] b[(batch-1)*stride_b+k*n] >c[(batch-1)*stride_c+m*n] " BATCHED, FLOATS(bmm_nn),
+         "tiles(n,m,batch)", Agreement::nearly},
+        {"bmm_nt", "bmm.cu", "C[i,M,N] = A[i,M,K] B[i,N,K] transposed",
+         "a[(batch-1)*stride_a+m*k] b[(batch-1)*stride_b+k*n] >c[(batch-1)*stride_c+m*n] " BATCHED, FLOATS(bmm_nt),
+         "tiles(n,m,batch)", Agreement::nearly},
+        {"bmm_tn", "bmm.cu", "C[i,M,N] = A[i,K,M] transposed B[i,K,N]",
+         "a[(batch-1)*stride_a+m*k] b[(batch-1)*stride_b+k*n] >c[(batch-1)*stride_c+m*n] " BATCHED, FLOATS(bmm_tn),
+         "tiles(n,m,batch)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -31,10 +31,17 @@ void divergent(ThreadPool&, const float* x, float* y, int n) {
     }
 }
 
-static const Twin table[] = {
-    {"vector_add_f32", run<vector_add>}, {"strided_gather_f32", run<strided_gather>}, {"divergent_f32", run<divergent>}};
-std::span<const Twin> bench() {
-    return table;
+std::span<const Kernel> bench() {
+    static constexpr Kernel rows[] = {
+        {"vector_add", "bench.cu", "c = a + b", "a[n] b[n] >c[n] n", {.f32 = run<vector_add>}},
+        {"strided_gather",
+         "bench.cu",
+         "y[i] = sum over r of x[(i stride + 7 r) mod n]",
+         "x[n] >y[n] n stride=32 repeats=5",
+         {.f32 = run<strided_gather>}},
+        {"divergent", "bench.cu", "loops whose length differs from lane to lane", "x[n] >y[n] n", {.f32 = run<divergent>}},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -29,9 +29,14 @@ void bias_grad(ThreadPool&, const T* dy, T* dbias, int rows, int columns) {
     }
 }
 
-static const Twin table[] = {TWIN_FLOATS(add_bias), TWIN_FLOATS(bias_grad)};
-std::span<const Twin> bias() {
-    return table;
+std::span<const Kernel> bias() {
+    static constexpr Kernel rows[] = {
+        {"add_bias", "bias.cu", "y[R,C] = x[R,C] + bias[C]", "x[rows,columns] bias[columns] >y[rows,columns] rows columns",
+         FLOATS(add_bias), "threads(rows*columns)"},
+        {"bias_grad", "bias.cu", "dbias[C] = sum over the rows of dy[R,C]", "dy[rows,columns] >dbias[columns] rows columns",
+         FLOATS(bias_grad), "grid(cover(columns,32),1,1,32,8)"},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -1,4 +1,5 @@
-// Elementwise operations of two tensors, of equal shapes or broadcast (kernels/binary.cu).
+// Elementwise operations of two tensors, of equal shapes or broadcast, from the lines of kernels/binary.cu: read first as
+// functions, then as rows.
 #include <cmath>
 
 #include "core/device/twins/walk.h"
@@ -35,12 +36,22 @@ void combine_broadcast(ThreadPool& pool, const T* a, const T* b, T* y, const int
             for (int64_t i = 0; i < count; ++i) to[i] = of(Acc<T>(from_a[i * step_a]), Acc<T>(from_b[i * step_b]));
     });
 }
+template <class A>
+A pow_of(A a, A b) {
+    return std::pow(a, b);
+}
 }  // namespace
 
-#define BINARY(name, expression)                                                                                           \
+#define BINARY(name, types, where, what, formula)                                                                          \
+    struct name##_function {                                                                                               \
+        template <class A>                                                                                                 \
+        A operator()(A a, A b) const {                                                                                     \
+            return formula;                                                                                                \
+        }                                                                                                                  \
+    };                                                                                                                     \
     template <class T>                                                                                                     \
     void name(ThreadPool& pool, const T* a, const T* b, T* y, int n) {                                                     \
-        combine(pool, a, b, y, n, [](Acc<T> u, Acc<T> v) { return expression; });                                          \
+        combine(pool, a, b, y, n, name##_function());                                                                      \
     }                                                                                                                      \
     template <class T>                                                                                                     \
     void name##_broadcast(ThreadPool& pool, const T* a, const T* b, T* y, int n, int, int e0, int e1, int e2, int e3,      \
@@ -48,21 +59,31 @@ void combine_broadcast(ThreadPool& pool, const T* a, const T* b, T* y, const int
                           int t4, int t5) {                                                                                \
         if (n > 0)                                                                                                         \
             combine_broadcast(pool, a, b, y, {e0, e1, e2, e3, e4, e5}, {s0, s1, s2, s3, s4, s5}, {t0, t1, t2, t3, t4, t5}, \
-                              [](Acc<T> u, Acc<T> v) { return expression; });                                              \
+                              name##_function());                                                                          \
     }
+#include "kernels/binary.cu"
 
-BINARY(add, u + v)
-BINARY(sub, u - v)
-BINARY(mul, u* v)
-BINARY(div, u / v)
-BINARY(maximum, u > v || u != u ? u : v)
-BINARY(minimum, u < v || u != u ? u : v)
-BINARY(pow, std::pow(u, v))
-
-#define BOTH(name) TWIN_FLOATS(name), TWIN_FLOATS(name##_broadcast)
-static const Twin table[] = {BOTH(add), BOTH(sub), BOTH(mul), BOTH(div), BOTH(maximum), BOTH(minimum), BOTH(pow)};
-std::span<const Twin> binary() {
-    return table;
+#undef BINARY
+#define DRAWN_anywhere ""
+#define DRAWN_above_0 "{0.1..2.1}"
+#define AGREEMENT_anywhere Agreement::to_the_bit
+#define AGREEMENT_above_0 Agreement::nearly  // a power is found by exponentials
+#define BINARY(name, types, where, what, formula)                                                                    \
+    {#name, "binary.cu", what, "a[n]" DRAWN_##where " b[n] >y[n] n", FLOATS(name), "threads(n)", AGREEMENT_##where}, \
+        {#name "_broadcast",                                                                                         \
+         "binary.cu",                                                                                                \
+         what ", by strides",                                                                                        \
+         "a[" REACH(e, s) "]" DRAWN_##where                                                                          \
+         " b[" REACH(e, t) "] >y[n] n rank=2 " /* a column [m,1] with a transposed [n,m] */                          \
+         EXTENTS(e, "@m", "@n") " " STRIDES(s, "1", "0") " " STRIDES(t, "1", "@m"),                                  \
+         FLOATS(name##_broadcast),                                                                                   \
+         "threads(n)",                                                                                               \
+         AGREEMENT_##where},
+std::span<const Kernel> binary() {
+    static constexpr Kernel rows[] = {
+#include "kernels/binary.cu"
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

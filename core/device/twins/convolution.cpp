@@ -581,18 +581,54 @@ void conv2d_product_weight(ThreadPool& pool, const T* dy, const T* columns, T* d
     }
 }
 
-static const Twin table[] = {TWIN_FLOATS(conv2d),
-                             TWIN_FLOATS(conv2d_backward_data),
-                             TWIN_FLOATS(conv2d_backward_weight),
-                             TWIN_FLOATS(channel_sum),
-                             TWIN_FLOATS(add_channel),
-                             TWIN_FLOATS(im2col),
-                             TWIN_FLOATS(col2im),
-                             TWIN_FLOATS(conv2d_product),
-                             TWIN_FLOATS(conv2d_product_data),
-                             TWIN_FLOATS(conv2d_product_weight)};
-std::span<const Twin> convolution() {
-    return table;
+// Strides, paddings, dilations, groups and edges all occur.
+#define CASE "own=1+@m%7 depth=1+@n%3 down=1+@k%3/2 right=1+@n%2 | "
+#define NUMBERS                                                                                                          \
+    "batch=1+@m%4 channels=groups*depth height=5+@n%8 width=7+@k%20 filters=groups*own "                                 \
+    "out_height=(height+2*padding_down-dilation_down*(kernel_height-1)-1)/down+1 "                                       \
+    "out_width=(width+2*padding_right-dilation_right*(kernel_width-1)-1)/right+1 "                                       \
+    "kernel_height=1+@m%3 kernel_width=1+@n%4 stride_down=down stride_right=right padding_down=@n%3 padding_right=@m%2 " \
+    "dilation_down=1+@n/2%2 dilation_right=1+@m/4%2 groups=1+@k%2"
+#define PRODUCT "batch=1+@m%4 groups=1+@k%2 m=1+@m%7 n=3+@k%50 k=(1+@n%3)*(1+@m%3)*(1+@n%4)"
+std::span<const Kernel> convolution() {
+    static constexpr Kernel rows[] = {
+        {"conv2d", "conv2d.cu", "y[N,F,OH,OW] = w[F,C/G,KH,KW] * x[N,C,H,W] + bias[F]",
+         CASE "x[batch,channels,height,width] w[filters,channels/groups,kernel_height,kernel_width] bias[filters*has_bias] "
+              ">y[batch,filters,out_height,out_width] has_bias=@m%2 " NUMBERS,
+         FLOATS(conv2d), "threads(batch*filters*out_height*out_width)", Agreement::nearly},
+        {"conv2d_backward_data", "conv2d.cu", "dx[N,C,H,W] from w and dy",
+         CASE "w[filters,channels/groups,kernel_height,kernel_width] dy[batch,filters,out_height,out_width] "
+              ">dx[batch,channels,height,width] " NUMBERS,
+         FLOATS(conv2d_backward_data), "threads(batch*channels*height*width)", Agreement::nearly},
+        {"conv2d_backward_weight", "conv2d.cu", "dw[F,C/G,KH,KW] from x and dy",
+         CASE "x[batch,channels,height,width] dy[batch,filters,out_height,out_width] "
+              ">dw[filters,channels/groups,kernel_height,kernel_width] " NUMBERS,
+         FLOATS(conv2d_backward_weight), "blocks(filters*channels/groups*kernel_height*kernel_width)", Agreement::nearly},
+        {"channel_sum", "conv2d.cu", "sums[C] of x[N,C,S]",
+         "x[batch,channels,inner] >sums[channels] batch=1+@k%5 channels=@m inner=@n", FLOATS(channel_sum),
+         "blocks(channels)"},
+        {"add_channel", "conv2d.cu", "y[N,C,S] = y + bias[C]",
+         "&y[batch,channels,inner] bias[channels] batch=1+@k%5 channels=@m inner=@n", FLOATS(add_channel),
+         "threads(batch*channels*inner)"},
+        {"im2col", "conv2d_im2col.cu", "columns[N,G,K,P] = the windows of x[N,C,H,W]",
+         CASE
+         "x[batch,channels,height,width] >columns[batch,channels,kernel_height,kernel_width,out_height,out_width] " NUMBERS,
+         FLOATS(im2col), "threads(batch*channels*kernel_height*kernel_width*out_height*out_width)"},
+        {"col2im", "conv2d_im2col.cu", "dx[N,C,H,W] = sums of columns[N,G,K,P]",
+         CASE
+         "columns[batch,channels,kernel_height,kernel_width,out_height,out_width] >dx[batch,channels,height,width] " NUMBERS,
+         FLOATS(col2im), "threads(batch*channels*height*width)"},
+        {"conv2d_product", "conv2d_im2col.cu", "y[N,G,F/G,P] = w[G,F/G,K] columns[N,G,K,P] + bias",
+         "w[groups,m,k] columns[batch,groups,k,n] bias[groups*m*has_bias] >y[batch,groups,m,n] has_bias=@m%2 " PRODUCT,
+         FLOATS(conv2d_product), "tiles(n,m,batch*groups)", Agreement::nearly},
+        {"conv2d_product_data", "conv2d_im2col.cu", "dcolumns[N,G,K,P] = w transposed dy",
+         "w[groups,m,k] dy[batch,groups,m,n] >dcolumns[batch,groups,k,n] " PRODUCT, FLOATS(conv2d_product_data),
+         "tiles(n,k,batch*groups)", Agreement::nearly},
+        {"conv2d_product_weight", "conv2d_im2col.cu", "dw[G,F/G,K] = sum over N of dy columns transposed",
+         "dy[batch,groups,m,n] columns[batch,groups,k,n] >dw[groups,m,k] " PRODUCT, FLOATS(conv2d_product_weight),
+         "tiles(k,m,groups)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -16,9 +16,12 @@ void accumulate(ThreadPool& pool, T* y, const T* x, int n) {
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(fill), TWIN_INTEGERS(fill), TWIN_FLOATS(accumulate)};
-std::span<const Twin> fill() {
-    return table;
+std::span<const Kernel> fill() {
+    static constexpr Kernel rows[] = {
+        {"fill", "fill.cu", "y = value", ">y[n] value:sum=7 n", FLOATS_AND_INTEGERS(fill)},
+        {"accumulate", "fill.cu", "y = y + x", "&y[n] x[n] n", FLOATS(accumulate)},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

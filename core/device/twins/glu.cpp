@@ -44,9 +44,18 @@ void glu_backward(ThreadPool& pool, const T* gate, const T* up, const T* dy, T* 
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(swiglu), TWIN_FLOATS(swiglu_backward), TWIN_FLOATS(glu), TWIN_FLOATS(glu_backward)};
-std::span<const Twin> glu() {
-    return table;
+std::span<const Kernel> glu() {
+    static constexpr Kernel rows[] = {
+        {"swiglu", "glu.cu", "y = silu(gate) up", "gate[n]{-6..6} up[n] >y[n] n", FLOATS(swiglu), "threads(n)",
+         Agreement::nearly},
+        {"swiglu_backward", "glu.cu", "gradients of silu(gate) up", "gate[n]{-6..6} up[n] dy[n] >dgate[n] >dup[n] n",
+         FLOATS(swiglu_backward), "threads(n)", Agreement::nearly},
+        {"glu", "glu.cu", "y = sigmoid(gate) up", "gate[n]{-6..6} up[n] >y[n] n", FLOATS(glu), "threads(n)",
+         Agreement::nearly},
+        {"glu_backward", "glu.cu", "gradients of sigmoid(gate) up", "gate[n]{-6..6} up[n] dy[n] >dgate[n] >dup[n] n",
+         FLOATS(glu_backward), "threads(n)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

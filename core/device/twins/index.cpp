@@ -117,11 +117,37 @@ void masked_fill(ThreadPool& pool, const T* x, const int* mask, T* y, Acc<T> val
     });
 }
 
-static const Twin table[] = {
-    TWIN_FLOATS(index_select),    TWIN_FLOATS(index_add), TWIN_FLOATS(gather),      TWIN_FLOATS(scatter_add),
-    TWIN_FLOATS(gather_backward), TWIN_FLOATS(one_hot),   TWIN_FLOATS(masked_fill), {"index_order_i32", run<index_order>}};
-std::span<const Twin> index() {
-    return table;
+#define PLACES "outer=1+@k%3 extent=@m count=@n inner=1+@k%40"
+std::span<const Kernel> index() {
+    static constexpr Kernel rows[] = {
+        {"index_select", "index.cu", "y[o,i,r] = x[o,index[i],r]: rows by number, an embedding",
+         "x[outer,extent,inner] index[count]:i32{0..extent} >y[outer,count,inner] " PLACES, FLOATS(index_select),
+         "threads(outer*count*inner)"},
+        {"index_add", "index.cu", "y[o,index[i],r] += x[o,i,r], in order",
+         "x[outer,count,inner] index[count]:i32{0..extent} next[count]:i32{next:index} first[count]:i32{first:index} "
+         "&y[outer,extent,inner] " PLACES " skip=extent/2",
+         FLOATS(index_add), "grid(count,outer,1,128,1)"},
+        {"gather", "index.cu", "y[o,i,r] = x[o,index[o,i,r],r]",
+         "x[outer,extent,inner] index[outer,count,inner]:i32{0..extent} >y[outer,count,inner] " PLACES, FLOATS(gather),
+         "threads(outer*count*inner)"},
+        {"scatter_add", "index.cu", "y = x, then y[o,index[o,i,r],r] += source[o,i,r]",
+         "x[outer,extent,inner] index[outer,count,inner]:i32{0..extent} source[outer,count,inner] "
+         ">y[outer,extent,inner] " PLACES,
+         FLOATS(scatter_add), "threads(outer*inner)"},
+        {"gather_backward", "index.cu", "dx = 0, then dx[o,index[o,i,r],r] += dy[o,i,r]",
+         "index[outer,count,inner]:i32{0..extent} dy[outer,count,inner] >dx[outer,extent,inner] " PLACES,
+         FLOATS(gather_backward), "threads(outer*inner)"},
+        {"one_hot", "index.cu", "y[i,c] = 1 where c = index[i], else 0",
+         "index[count]:i32{0..classes} >y[count,classes] count=@m classes=@n", FLOATS(one_hot), "threads(count*classes)"},
+        {"masked_fill", "index.cu", "y = value where the mask is set, else x",
+         "x[n] mask[mask_count]:i32{0..2} >y[n] value:sum=-10000 n mask_count=@n", FLOATS(masked_fill)},
+        {"index_order",
+         "index.cu",
+         "next[i] = the next place with index[i], first[i] = whether it is the first",
+         "index[n]:i32{0..1+@k} >next[n] >first[n] n",
+         {.i32 = run<index_order>}},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -215,23 +215,55 @@ void kl_div_backward(ThreadPool& pool, const T* x, const T* target, const T* ups
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(softmax_cross_entropy),
-                             TWIN_FLOATS(softmax_cross_entropy_backward),
-                             TWIN_FLOATS(mse),
-                             TWIN_FLOATS(mse_backward),
-                             TWIN_FLOATS(cross_entropy),
-                             TWIN_FLOATS(mean_of_labelled),
-                             TWIN_FLOATS(cross_entropy_backward),
-                             TWIN_FLOATS(nll),
-                             TWIN_FLOATS(nll_backward),
-                             TWIN_FLOATS(bce_with_logits),
-                             TWIN_FLOATS(bce_with_logits_backward),
-                             TWIN_FLOATS(smooth_l1),
-                             TWIN_FLOATS(smooth_l1_backward),
-                             TWIN_FLOATS(kl_div),
-                             TWIN_FLOATS(kl_div_backward)};
-std::span<const Twin> loss() {
-    return table;
+#define UPSTREAM(n) "upstream[reach/2*(" #n "-1)+min(reach,1)]"  // none, one number, or one a loss
+#define IGNORED "ignored=-2+min(@m/3,1)*2"                       // the label 0, where there are three rows
+std::span<const Kernel> loss() {
+    static constexpr Kernel rows[] = {
+        {"softmax_cross_entropy", "softmax_cross_entropy.cu", "p[R,C] = softmax(logits), loss[R] = -log p[label]",
+         "logits[rows,classes]{-40..40} labels[rows]:i32{0..classes} >loss[rows] >probabilities[rows,classes] rows "
+         "classes=@n",
+         FLOATS(softmax_cross_entropy), "warps(rows)", Agreement::nearly},
+        {"softmax_cross_entropy_backward", "softmax_cross_entropy.cu", "dlogits[R,C] = (p - onehot(label)) scale",
+         "probabilities[rows,classes] labels[rows]:i32{0..classes} >dlogits[rows,classes] rows classes=@n scale:sum=0.0123",
+         FLOATS(softmax_cross_entropy_backward), "threads(rows*classes)"},
+        {"mse", "mse.cu", "squared = (prediction - target)^2", "prediction[n] target[n] >squared[n] n", FLOATS(mse)},
+        {"mse_backward", "mse.cu", "dprediction = 2 (prediction - target) scale",
+         "prediction[n] target[n] >dprediction[n] n scale:sum=0.0123", FLOATS(mse_backward)},
+        {"cross_entropy", "loss.cu", "loss[R] = -log softmax[label], labels smoothed; 0 where ignored",
+         "logits[rows,classes] labels[rows]:i32{0..classes} >loss[rows] >probabilities[rows,classes] rows "
+         "classes=@n " IGNORED " smoothing:sum=@k%3*0.1",
+         FLOATS(cross_entropy), "warps(rows)", Agreement::nearly},
+        {"mean_of_labelled", "loss.cu", "mean[1] and count of the rows whose label is not ignored",
+         "loss[rows] labels[rows]:i32{0..@n+1} >mean[1] >counted[1]:sum rows ignored=-1", FLOATS(mean_of_labelled),
+         "blocks(1)", Agreement::nearly},
+        {"cross_entropy_backward", "loss.cu", "dlogits = (p - smoothed label) upstream / count",
+         "probabilities[rows,classes] labels[rows]:i32{0..classes} counted[by_count]:sum{1..9} " UPSTREAM(
+             rows) " >dlogits[rows,classes] reach=@k%3 by_count=@m%2 rows classes=@n " IGNORED " smoothing:sum=@k%3*0.1",
+         FLOATS(cross_entropy_backward), "threads(rows*classes)", Agreement::nearly},
+        {"nll", "loss.cu", "loss[R] = -x[label]; 0 where ignored",
+         "x[rows,classes] labels[rows]:i32{0..classes} >loss[rows] rows classes=@n " IGNORED, FLOATS(nll), "threads(rows)",
+         Agreement::nearly},
+        {"nll_backward", "loss.cu", "dx = -upstream / count at the label",
+         "labels[rows]:i32{0..classes} counted[by_count]:sum{1..9} " UPSTREAM(
+             rows) " >dx[rows,classes] reach=@k%3 by_count=@m%2 rows classes=@n " IGNORED,
+         FLOATS(nll_backward), "threads(rows*classes)", Agreement::nearly},
+        {"bce_with_logits", "loss.cu", "loss = binary cross-entropy of sigmoid(x) with target",
+         "x[n]{-6..6} target[n]{0..1,zero} >loss[n] n", FLOATS(bce_with_logits), "threads(n)", Agreement::nearly},
+        {"bce_with_logits_backward", "loss.cu", "dx = (sigmoid(x) - target) scale",
+         "x[n]{-6..6} target[n]{0..1,zero} " UPSTREAM(n) " >gradient[n] reach=@k%3 of_target=@m%2 n scale:sum=0.0123",
+         FLOATS(bce_with_logits_backward), "threads(n)", Agreement::nearly},
+        {"smooth_l1", "loss.cu", "loss = |p - t|, quadratic below beta",
+         "prediction[n] target[n] >loss[n] n beta:sum=@k%3*0.5", FLOATS(smooth_l1), "threads(n)", Agreement::nearly},
+        {"smooth_l1_backward", "loss.cu", "dp = sign of p - t, linear below beta, times scale",
+         "prediction[n] target[n] " UPSTREAM(n) " >dprediction[n] reach=@k%3 n beta:sum=@k%3*0.5 scale:sum=0.0123",
+         FLOATS(smooth_l1_backward), "threads(n)", Agreement::nearly},
+        {"kl_div", "loss.cu", "loss = t (log t - x)", "x[n]{-6..6} target[n]{0..1,zero} >loss[n] n", FLOATS(kl_div),
+         "threads(n)", Agreement::nearly},
+        {"kl_div_backward", "loss.cu", "dx = -t scale",
+         "x[n]{-6..6} target[n]{0..1,zero} " UPSTREAM(n) " >gradient[n] reach=@k%3 of_target=@m%2 n scale:sum=0.0123",
+         FLOATS(kl_div_backward), "threads(n)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -175,19 +175,112 @@ void sparse24_matmul(ThreadPool& pool, const float* a, const float* values, cons
     });
 }
 
-#define TWIN_ALONE(name, suffix)       \
-    Twin {                             \
-#name "_" #suffix, run < name> \
-    }
-static const Twin table[] = {
-    TWIN_FLOATS(matmul_nn),           TWIN_FLOATS(matmul_nt),           TWIN_FLOATS(matmul_tn),
-    TWIN_FLOATS(matmul_naive),        TWIN(matmul_tc_nn, f16, f16),     TWIN(matmul_tc_nt, f16, f16),
-    TWIN(matmul_tc_tn, f16, f16),     TWIN(matmul_tc_nn, bf16, bf16),   TWIN(matmul_tc_nt, bf16, bf16),
-    TWIN(matmul_tc_tn, bf16, bf16),   TWIN_ALONE(quantize_int8, f32),   TWIN_ALONE(int8_matmul, i32),
-    TWIN_ALONE(dequantize_int8, f32), TWIN_ALONE(requantize_int8, f32), TWIN_ALONE(int8_weight_matmul, f32),
-    TWIN_ALONE(int8_linear, f32),     TWIN_ALONE(sparse24_matmul, f32)};
-std::span<const Twin> matmul() {
-    return table;
+std::span<const Kernel> matmul() {
+    static constexpr Kernel rows[] = {
+        {"matmul_nn", "matmul.cu", "C[M,N] = A[M,K] B[K,N]", "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k", FLOATS(matmul_nn),
+         "tiles(n,m)", Agreement::nearly},
+        {"matmul_nt", "matmul.cu", "C[M,N] = A[M,K] B[N,K] transposed", "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k",
+         FLOATS(matmul_nt), "tiles(n,m)", Agreement::nearly},
+        {"matmul_tn", "matmul.cu", "C[M,N] = A[K,M] transposed B[K,N]", "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k",
+         FLOATS(matmul_tn), "tiles(n,m)", Agreement::nearly},
+        {"matmul_naive", "matmul.cu", "C[M,N] = A[M,K] B[K,N], one thread an element, no tiles",
+         "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k", FLOATS(matmul_naive), "grid(cover(n,24),cover(m,3),1,24,3)",
+         Agreement::nearly},
+        {"matmul_tc_nn",
+         "matmul_tc.cu",
+         "C[M,N] = A[M,K] B[K,N] on tensor cores",
+         "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k",
+         {.f16 = run<matmul_tc_nn<f16>>},
+         "grid(cover(n,32),cover(m,32),1,128,1)",
+         Agreement::nearly},
+        {"matmul_tc_nn",
+         "matmul_tc_bf16.cu",
+         "C[M,N] = A[M,K] B[K,N] on tensor cores",
+         "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k",
+         {.bf16 = run<matmul_tc_nn<bf16>>},
+         "grid(cover(n,32),cover(m,32),1,128,1)",
+         Agreement::nearly},
+        {"matmul_tc_nt",
+         "matmul_tc.cu",
+         "C[M,N] = A[M,K] B[N,K] transposed on tensor cores",
+         "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k",
+         {.f16 = run<matmul_tc_nt<f16>>},
+         "grid(cover(n,32),cover(m,32),1,128,1)",
+         Agreement::nearly},
+        {"matmul_tc_nt",
+         "matmul_tc_bf16.cu",
+         "C[M,N] = A[M,K] B[N,K] transposed on tensor cores",
+         "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k",
+         {.bf16 = run<matmul_tc_nt<bf16>>},
+         "grid(cover(n,32),cover(m,32),1,128,1)",
+         Agreement::nearly},
+        {"matmul_tc_tn",
+         "matmul_tc.cu",
+         "C[M,N] = A[K,M] transposed B[K,N] on tensor cores",
+         "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k",
+         {.f16 = run<matmul_tc_tn<f16>>},
+         "grid(cover(n,32),cover(m,32),1,128,1)",
+         Agreement::nearly},
+        {"matmul_tc_tn",
+         "matmul_tc_bf16.cu",
+         "C[M,N] = A[K,M] transposed B[K,N] on tensor cores",
+         "a[m,k] b[k,n] >c[m,n] m=@m n=@n k=@k",
+         {.bf16 = run<matmul_tc_tn<bf16>>},
+         "grid(cover(n,32),cover(m,32),1,128,1)",
+         Agreement::nearly},
+        {"quantize_int8",
+         "int8.cu",
+         "q[R,C] = x / scale in words of four 8-bit integers",
+         "x[rows,columns]{-2..2,nan} scales[rows*by_row]{0.005..0.02} >q[rows,words]:i32 rows=@m*@n columns=@k "
+         "words=cover(columns,4) inner=@n by_row=@m%2 scale:sum=0.01",
+         {.f32 = run<quantize_int8>},
+         "threads(rows*words)"},
+        {"int8_matmul",
+         "int8.cu",
+         "C[M,N] = A[M,K] B[N,K] transposed of 8-bit integers, sums of 32 bits",
+         "a[m,words]{-2147483648..2147483648} b[n,words]{-2147483648..2147483648} >c[m,n] m=@m n=@n words=cover(@k,4)",
+         {.i32 = run<int8_matmul>},
+         "tiles(n,m)"},
+        {"dequantize_int8",
+         "int8.cu",
+         "y = scales times sums",
+         "sums[rows,columns]:i32{-200000..200000} scales[(columns-1)*by_column+1]{0.005..0.02} >y[rows,columns] rows=@m*@n "
+         "columns=@k inner=@n by_column=@m%2 scale:sum=0.01",
+         {.f32 = run<dequantize_int8>},
+         "threads(rows*columns)"},
+        {"requantize_int8",
+         "int8.cu",
+         "q = (scales times sums + bias, ReLU) / scale, in words of four",
+         "sums[rows,columns]:i32{-200000..200000} scales[(columns-1)*by_column+1]{0.005..0.02} bias[columns] "
+         ">q[rows,words]:i32 "
+         "rows=@m columns=@k words=cover(columns,4) by_column=@m%2 relu=@n%2 scale:sum=0.01 scale_out:sum=0.2",
+         {.f32 = run<requantize_int8>},
+         "threads(rows*words)"},
+        {"int8_weight_matmul",
+         "int8.cu",
+         "C[M,N] = A[M,K] B[N,K] transposed, B of 8-bit integers and scales",
+         "a[m,k] b[n,padded]:u8{0..256} scales[(n-1)*by_column+1]{0.005..0.02} >c[m,n] m=@m n=@n k=@k padded=4*cover(k,4) "
+         "by_column=@m%2",
+         {.f32 = run<int8_weight_matmul>},
+         "tiles(n,m)",
+         Agreement::nearly},
+        {"int8_linear",
+         "int8.cu",
+         "y[M,N] = scales times 8-bit x[M,K] 8-bit B[N,K] transposed, from floats to floats",
+         "x[m,k]{-2..2,nan} b[n,words]:i32{-2147483648..2147483648} scales[(n-1)*by_column+1]{0.005..0.02} >y[m,n] m=@m "
+         "n=@n "
+         "k=@k words=cover(k,4) by_column=@m%2 scale:sum=0.01",
+         {.f32 = run<int8_linear>},
+         "tiles(n,m)"},
+        {"sparse24_matmul",
+         "sparse24.cu",
+         "C[M,N] = A[M,K] B[N,K] transposed, two of four of B kept",
+         "a[m,k] values[n,k/2] which[n,cover(k,32)]:i32{-2147483648..2147483648} >c[m,n] m=@m n=@n k=4*cover(@k,4)",
+         {.f32 = run<sparse24_matmul>},
+         "tiles(n,m)",
+         Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -311,25 +311,83 @@ void group_norm_weight_grad(ThreadPool& pool, const T* x, const Acc<T>* mean, co
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(layer_norm),
-                             TWIN_FLOATS(layer_norm_backward),
-                             TWIN_FLOATS(layer_norm_weight_grad),
-                             TWIN_FLOATS(rms_norm),
-                             TWIN_FLOATS(rms_norm_backward),
-                             TWIN_FLOATS(rms_norm_weight_grad),
-                             TWIN_FLOATS(batch_norm_statistics),
-                             TWIN_FLOATS(batch_norm),
-                             TWIN_FLOATS(batch_norm_running),
-                             TWIN_FLOATS(batch_norm_given),
-                             TWIN_FLOATS(batch_norm_given_grad),
-                             TWIN_FLOATS(batch_norm_sums),
-                             TWIN_FLOATS(batch_norm_weight_grad),
-                             TWIN_FLOATS(batch_norm_backward),
-                             TWIN_FLOATS(group_norm),
-                             TWIN_FLOATS(group_norm_backward),
-                             TWIN_FLOATS(group_norm_weight_grad)};
-std::span<const Twin> normalisation() {
-    return table;
+#define BATCH "batch=groups*(2+@m%3) channels=1+@n%13 inner=1+@k%37 groups=1+@k%3"
+#define GROUPED "batch=1+@k%4 channels=groups*(1+@n%4) inner=1+@n%30 groups=1+@m%3"
+std::span<const Kernel> normalisation() {
+    static constexpr Kernel rows[] = {
+        {"layer_norm", "norm_layer.cu", "y[R,C] = each row with mean 0 and variance 1, times weight, plus bias",
+         "x[rows,columns] weight[columns,min(affine,1)] bias[columns,affine/2] >y[rows,columns] >mean[rows]:sum "
+         ">inverse[rows]:sum affine=@k%3 rows columns epsilon:sum=0.001",
+         FLOATS(layer_norm), "warps(rows)", Agreement::nearly},
+        {"layer_norm_backward", "norm_layer.cu", "dx of layer_norm",
+         "x[rows,columns] weight[columns,min(affine,1)] mean[rows]:sum{-0.5..0.5} inverse[rows]:sum{0.5..1.5} "
+         "dy[rows,columns] "
+         ">dx[rows,columns] affine=@k%3 rows columns",
+         FLOATS(layer_norm_backward), "warps(rows)", Agreement::nearly},
+        {"layer_norm_weight_grad", "norm_layer.cu", "dweight[C], dbias[C] of layer_norm",
+         "x[rows,columns] mean[rows]:sum{-0.5..0.5} inverse[rows]:sum{0.5..1.5} dy[rows,columns] &dbias[columns,affine/2] "
+         "&dweight[columns] affine=@k%3 rows columns",
+         FLOATS(layer_norm_weight_grad), "grid(cover(columns,32),1,1,32,8)", Agreement::nearly},
+        {"rms_norm", "norm_layer.cu", "y[R,C] = each row over its root mean square, times weight",
+         "x[rows,columns] weight[columns,min(affine,1)] >y[rows,columns] >inverse[rows]:sum affine=@k%3 rows columns "
+         "epsilon:sum=0.001",
+         FLOATS(rms_norm), "warps(rows)", Agreement::nearly},
+        {"rms_norm_backward", "norm_layer.cu", "dx of rms_norm",
+         "x[rows,columns] weight[columns,min(affine,1)] inverse[rows]:sum{0.5..1.5} dy[rows,columns] >dx[rows,columns] "
+         "affine=@k%3 rows columns",
+         FLOATS(rms_norm_backward), "warps(rows)", Agreement::nearly},
+        {"rms_norm_weight_grad", "norm_layer.cu", "dweight[C] of rms_norm",
+         "x[rows,columns] inverse[rows]:sum{0.5..1.5} dy[rows,columns] >dweight[columns] rows columns",
+         FLOATS(rms_norm_weight_grad), "grid(cover(columns,32),1,1,32,8)", Agreement::nearly},
+        {"batch_norm_statistics", "norm_batch.cu", "mean[G,C], variance[G,C] of x[N,C,S] in G groups of the batch",
+         "x[batch,channels,inner] >mean[groups,channels]:sum >variance[groups,channels]:sum " BATCH,
+         FLOATS(batch_norm_statistics), "blocks(groups*channels)", Agreement::nearly},
+        {"batch_norm", "norm_batch.cu", "y[N,C,S] = (x - mean) / sqrt(variance + epsilon) weight + bias",
+         "x[batch,channels,inner] mean[groups,channels]:sum{-1..1} variance[groups,channels]:sum{0.5..2} "
+         "weight[channels,min(affine,1)] bias[channels,affine/2] >y[batch,channels,inner] affine=@k%3 " BATCH
+         " epsilon:sum=0.00001",
+         FLOATS(batch_norm), "threads(batch*channels*inner)", Agreement::nearly},
+        {"batch_norm_running", "norm_batch.cu", "running statistics take a step towards the batch's",
+         "mean[groups,channels]:sum{-1..1} variance[groups,channels]:sum{0.5..2} &running_mean[channels]{-1..1} "
+         "&running_variance[channels]{0.5..2} channels=1+@n%13 groups=1+@k%3 count=1+@m momentum:sum=0.1",
+         FLOATS(batch_norm_running), "threads(channels)", Agreement::nearly},
+        {"batch_norm_given", "norm_batch.cu", "mean[C], variance[C] = the running statistics",
+         "running_mean[channels] running_variance[channels] >mean[channels]:sum >variance[channels]:sum channels=1+@n%13",
+         FLOATS(batch_norm_given), "threads(channels)", Agreement::nearly},
+        {"batch_norm_given_grad", "norm_batch.cu", "dmean[C], dvariance[C] of the statistics given",
+         "variance[channels]:sum{0.5..2} weight[channels,min(affine,1)] dy_sum[channels]:sum{-9..9} "
+         "along[channels]:sum{-9..9} "
+         ">dmean[channels] >dvariance[channels] affine=@k%3 channels=1+@n%13 epsilon:sum=0.00001",
+         FLOATS(batch_norm_given_grad), "threads(channels)", Agreement::nearly},
+        {"batch_norm_sums", "norm_batch.cu", "sums[G,C] of dy and of dy times the normalised x",
+         "x[batch,channels,inner] dy[batch,channels,inner] mean[groups,channels]:sum{-1..1} "
+         "variance[groups,channels]:sum{0.5..2} >dy_sum[groups,channels]:sum >along[groups,channels]:sum " BATCH
+         " epsilon:sum=0.00001",
+         FLOATS(batch_norm_sums), "blocks(groups*channels)", Agreement::nearly},
+        {"batch_norm_weight_grad", "norm_batch.cu", "dweight[C], dbias[C] of batch_norm, over its groups",
+         "dy_sum[groups,channels]:sum{-1..1} along[groups,channels]:sum{-1..1} >dweight[channels] >dbias[channels] "
+         "channels=1+@n%13 groups=1+@k%3",
+         FLOATS(batch_norm_weight_grad), "threads(channels)", Agreement::nearly},
+        {"batch_norm_backward", "norm_batch.cu", "dx of batch_norm",
+         "x[batch,channels,inner] dy[batch,channels,inner] mean[groups,channels]:sum{-1..1} "
+         "variance[groups,channels]:sum{0.5..2} weight[channels,min(affine,1)] dy_sum[groups,channels]:sum{-9..9} "
+         "along[groups,channels]:sum{-9..9} >dx[batch,channels,inner] affine=@k%3 training=@m%2 " BATCH
+         " epsilon:sum=0.00001",
+         FLOATS(batch_norm_backward), "threads(batch*channels*inner)", Agreement::nearly},
+        {"group_norm", "norm_group.cu", "y[N,C,S] = each group of channels with mean 0 and variance 1",
+         "x[batch,channels,inner] weight[channels,min(affine,1)] bias[channels,affine/2] >y[batch,channels,inner] "
+         ">mean[batch,groups]:sum >inverse[batch,groups]:sum affine=@k%3 " GROUPED " epsilon:sum=0.001",
+         FLOATS(group_norm), "blocks(batch*groups)", Agreement::nearly},
+        {"group_norm_backward", "norm_group.cu", "dx of group_norm",
+         "x[batch,channels,inner] weight[channels,min(affine,1)] mean[batch,groups]:sum{-0.5..0.5} "
+         "inverse[batch,groups]:sum{0.5..1.5} dy[batch,channels,inner] >dx[batch,channels,inner] affine=@k%3 " GROUPED,
+         FLOATS(group_norm_backward), "blocks(batch*groups)", Agreement::nearly},
+        {"group_norm_weight_grad", "norm_group.cu", "dweight[C], dbias[C] of group_norm",
+         "x[batch,channels,inner] mean[batch,groups]:sum{-0.5..0.5} inverse[batch,groups]:sum{0.5..1.5} "
+         "dy[batch,channels,inner] >dweight[channels] >dbias[channels] " GROUPED,
+         FLOATS(group_norm_weight_grad), "blocks(channels)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -176,13 +176,6 @@ void loss_scale_seed(ThreadPool&, const OptimizerSettings* settings, T* seed) {
     seed[0] = static_cast<T>(static_cast<Acc<T>>(settings->loss_scale));
 }
 template <class T>
-void gradient_scale(ThreadPool& pool, T* gradient, const OptimizerSettings* settings, int n) {
-    const auto factor = static_cast<Acc<T>>(settings->factor);
-    elements(pool, n, [=](int begin, int end) {
-        for (int i = begin; i < end; ++i) gradient[i] = Acc<T>(gradient[i]) * factor;
-    });
-}
-template <class T>
 void clip_value(ThreadPool& pool, T* gradient, Acc<T> limit, int n) {
     elements(pool, n, [=](int begin, int end) {
         for (int i = begin; i < end; ++i) {
@@ -192,23 +185,53 @@ void clip_value(ThreadPool& pool, T* gradient, Acc<T> limit, int n) {
     });
 }
 
-#define TWIN_FLOAT_AND_DOUBLE(name) TWIN(name, f32, float), TWIN(name, f64, double)
-static const Twin table[] = {TWIN_FLOATS(sgd),
-                             TWIN_FLOAT_AND_DOUBLE(sgd_momentum),
-                             TWIN_FLOAT_AND_DOUBLE(adam),
-                             TWIN_FLOAT_AND_DOUBLE(adamw),
-                             TWIN_FLOAT_AND_DOUBLE(lars),
-                             TWIN_FLOAT_AND_DOUBLE(larc),
-                             TWIN_FLOAT_AND_DOUBLE(novograd),
-                             TWIN_FLOATS(square_sum),
-                             TWIN_FLOATS(loss_scale_seed),
-                             TWIN_FLOATS(gradient_scale),
-                             TWIN_FLOATS(clip_value),
-                             {"optimizer_clip_f64", run<optimizer_clip>},
-                             {"optimizer_begin_f64", run<optimizer_begin>},
-                             {"loss_scale_update_f64", run<loss_scale_update>}};
-std::span<const Twin> optimizer() {
-    return table;
+#define PARTS "min(cover(n,2048),64)"  // SQUARE_PARTS of kernels/include/optimizer.h
+std::span<const Kernel> optimizer() {
+    static constexpr Kernel rows[] = {
+        {"sgd", "sgd.cu", "w = w - lr gradient", "&w[n] gradient[n] lr:sum=0.1 n", FLOATS(sgd)},
+        {"sgd_momentum", "sgd.cu", "SGD with momentum, dampening, Nesterov and weight decay",
+         "&w[n] gradient[n] &velocity[n] settings[26]:f64{settings:@k%3+1} n", F32_AND_F64(sgd_momentum)},
+        {"adam", "adam.cu", "Adam, weight decay added to the gradient",
+         "&w[n] gradient[n] &mean[n] &square[n]{0..1} settings[26]:f64{settings:@k%3+1} n", F32_AND_F64(adam)},
+        {"adamw", "adam.cu", "AdamW, weight decay beside the gradient",
+         "&w[n] gradient[n] &mean[n] &square[n]{0..1} settings[26]:f64{settings:@k%3+1} n", F32_AND_F64(adamw)},
+        {"lars", "lars.cu", "v = momentum v + lr rate (g + decay w), w -= v",
+         "&w[n] gradient[n] &velocity[n] w_partial[" PARTS "]:f64{squares:n} g_partial[" PARTS
+         "]:f64{squares:n} settings[26]:f64{settings:@k%3+1} n",
+         F32_AND_F64(lars)},
+        {"larc", "lars.cu", "v = momentum v + min(rate / lr, 1) (g + decay w), w -= lr v",
+         "&w[n] gradient[n] &velocity[n] w_partial[" PARTS "]:f64{squares:n} g_partial[" PARTS
+         "]:f64{squares:n} settings[26]:f64{settings:@k%3+1} n",
+         F32_AND_F64(larc)},
+        {"novograd", "novograd.cu", "NovoGrad: the second moment is one number a layer",
+         "&w[n] gradient[n] &mean[n] &second[2]:f64{0.1..1} g_partial[" PARTS
+         "]:f64{squares:n} settings[26]:f64{settings:@k%3+1} n",
+         F32_AND_F64(novograd)},
+        {"square_sum", "clip.cu", "sums of squares of up to 64 parts of x", "x[n] >partial[" PARTS "]:f64 n",
+         FLOATS(square_sum), "blocks(" PARTS ")"},
+        {"loss_scale_seed", "clip.cu", "seed[1] = the loss scale", "settings[26]:f64{settings:1} >seed[1]",
+         FLOATS(loss_scale_seed), "grid(1,1,1,1,1)"},
+        {"clip_value", "clip.cu", "g = g within -limit .. limit", "&gradient[n] limit:sum=0.75 n", FLOATS(clip_value)},
+        {"optimizer_clip",
+         "clip.cu",
+         "norm of all gradients, and the factor that clips and unscales them",
+         "partial[parts]{5..15,infinite} &settings[26]{settings:2} parts=@m*@n",
+         {.f64 = run<optimizer_clip>},
+         "blocks(1)"},
+        {"optimizer_begin",
+         "clip.cu",
+         "counts a step and its bias corrections",
+         "&settings[26]{settings:@m,@m%2,@n%3}",
+         {.f64 = run<optimizer_begin>},
+         "grid(1,1,1,1,1)"},
+        {"loss_scale_update",
+         "clip.cu",
+         "the loss scale after a step",
+         "&settings[26]{settings:@m,@m%2,@n%3}",
+         {.f64 = run<loss_scale_update>},
+         "grid(1,1,1,1,1)"},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -130,38 +130,50 @@ CAST(i64, int64_t)
 CAST(i32, int)
 CAST(u8, uint8_t)
 
-#define TWIN_ALL(name) TWIN_FLOATS(name), TWIN_INTEGERS(name)
-static const Twin table[] = {
-    TWIN_ALL(put_strided),
-    TWIN_ALL(where),
-    TWIN_FLOATS(where_backward),
-    TWIN_ALL(equal),
-    TWIN_ALL(not_equal),
-    TWIN_ALL(less),
-    TWIN_ALL(less_equal),
-    TWIN_ALL(greater),
-    TWIN_ALL(greater_equal),
-    TWIN_FLOATS(tril),
-    TWIN_FLOATS(div_backward),
-    TWIN_FLOATS(pow_backward_base),
-    TWIN_FLOATS(pow_backward_exponent),
-    TWIN_FLOATS(maximum_backward),
-    TWIN_FLOATS(minimum_backward),
-    TWIN_FLOATS(inside),
-    TWIN_FLOATS(pow_scalar),
-    TWIN_FLOATS(pow_scalar_backward),
-    TWIN_FLOATS(erf_value),
-    TWIN_FLOATS(erf_value_backward),
-    TWIN_ALL(cast_f32),
-    TWIN_ALL(cast_f64),
-    TWIN_ALL(cast_f16),
-    TWIN_ALL(cast_bf16),
-    TWIN_ALL(cast_i64),
-    TWIN_ALL(cast_i32),
-    TWIN_ALL(cast_u8),
-};
-std::span<const Twin> pieces() {
-    return table;
+std::span<const Kernel> pieces() {
+    static constexpr Kernel rows[] = {
+        {"put_strided", "pieces.cu", "y at its strides = x[n]", "x[n] &y[" REACH(e, s) "] " STRIDED,
+         FLOATS_AND_INTEGERS(put_strided)},
+        {"where", "pieces.cu", "y = a where c, else b", "c[n]:u8{0..2} a[n] b[n] >y[n] n", FLOATS_AND_INTEGERS(where)},
+        {"where_backward", "pieces.cu", "dx = dy where c is as asked, else 0", "c[n]:u8{0..2} dy[n] >dx[n] n chosen=1",
+         FLOATS(where_backward)},
+        {"equal", "pieces.cu", "y (u8) = a == b", "a[n] b[n] >y[n]:u8 n", FLOATS_AND_INTEGERS(equal)},
+        {"not_equal", "pieces.cu", "y (u8) = a != b", "a[n] b[n] >y[n]:u8 n", FLOATS_AND_INTEGERS(not_equal)},
+        {"less", "pieces.cu", "y (u8) = a < b", "a[n] b[n] >y[n]:u8 n", FLOATS_AND_INTEGERS(less)},
+        {"less_equal", "pieces.cu", "y (u8) = a <= b", "a[n] b[n] >y[n]:u8 n", FLOATS_AND_INTEGERS(less_equal)},
+        {"greater", "pieces.cu", "y (u8) = a > b", "a[n] b[n] >y[n]:u8 n", FLOATS_AND_INTEGERS(greater)},
+        {"greater_equal", "pieces.cu", "y (u8) = a >= b", "a[n] b[n] >y[n]:u8 n", FLOATS_AND_INTEGERS(greater_equal)},
+        {"tril", "pieces.cu", "y = x on and below the diagonal, else 0", "x[n] >y[n] n rows columns diagonal=1",
+         FLOATS(tril)},
+        {"div_backward", "pieces.cu", "db = -dy a / b^2", "a[n]{0.1..2.1} b[n]{0.1..2.1} dy[n] >dx[n] n",
+         FLOATS(div_backward), "threads(n)", Agreement::nearly},
+        {"pow_backward_base", "pieces.cu", "da = dy b a^(b - 1)", "a[n]{0.1..2.1} b[n]{0.1..2.1} dy[n] >dx[n] n",
+         FLOATS(pow_backward_base), "threads(n)", Agreement::nearly},
+        {"pow_backward_exponent", "pieces.cu", "db = dy a^b log a", "a[n]{0.1..2.1} b[n]{0.1..2.1} dy[n] >dx[n] n",
+         FLOATS(pow_backward_exponent), "threads(n)", Agreement::nearly},
+        {"maximum_backward", "pieces.cu", "da = dy where a > b, half where equal",
+         "a[n]{0.1..2.1} b[n]{0.1..2.1} dy[n] >dx[n] n", FLOATS(maximum_backward), "threads(n)", Agreement::nearly},
+        {"minimum_backward", "pieces.cu", "da = dy where a < b, half where equal",
+         "a[n]{0.1..2.1} b[n]{0.1..2.1} dy[n] >dx[n] n", FLOATS(minimum_backward), "threads(n)", Agreement::nearly},
+        {"inside", "pieces.cu", "y = 1 where x is in [alpha, beta], else 0", "x[n] >y[n] n alpha:sum=-0.5 beta:sum=1.25",
+         FLOATS(inside)},
+        {"pow_scalar", "pieces.cu", "y = x^alpha", "x[n]{0.1..2.1} >y[n] n alpha:sum=2.5", FLOATS(pow_scalar), "threads(n)",
+         Agreement::nearly},
+        {"pow_scalar_backward", "pieces.cu", "dx = dy alpha x^(alpha - 1)", "kept[n]{0.1..2.1} dy[n] >dx[n] n alpha:sum=2.5",
+         FLOATS(pow_scalar_backward), "threads(n)", Agreement::nearly},
+        {"erf_value", "pieces.cu", "y = the error function of x", "x[n] >y[n] n", FLOATS(erf_value), "threads(n)",
+         Agreement::nearly},
+        {"erf_value_backward", "pieces.cu", "dx = dy 2/sqrt(pi) e^(-x^2)", "kept[n] dy[n] >dx[n] n",
+         FLOATS(erf_value_backward), "threads(n)", Agreement::nearly},
+        {"cast_f32", "pieces.cu", "y = x, from f32", "x[n]:f32{0..100} >y[n] n", FLOATS_AND_INTEGERS(cast_f32)},
+        {"cast_f64", "pieces.cu", "y = x, from f64", "x[n]:f64{0..100} >y[n] n", FLOATS_AND_INTEGERS(cast_f64)},
+        {"cast_f16", "pieces.cu", "y = x, from f16", "x[n]:f16{0..100} >y[n] n", FLOATS_AND_INTEGERS(cast_f16)},
+        {"cast_bf16", "pieces.cu", "y = x, from bf16", "x[n]:bf16{0..100} >y[n] n", FLOATS_AND_INTEGERS(cast_bf16)},
+        {"cast_i64", "pieces.cu", "y = x, from i64", "x[n]:i64{0..100} >y[n] n", FLOATS_AND_INTEGERS(cast_i64)},
+        {"cast_i32", "pieces.cu", "y = x, from i32", "x[n]:i32{0..100} >y[n] n", FLOATS_AND_INTEGERS(cast_i32)},
+        {"cast_u8", "pieces.cu", "y = x, from u8", "x[n]:u8{0..100} >y[n] n", FLOATS_AND_INTEGERS(cast_u8)},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

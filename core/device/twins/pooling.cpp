@@ -328,12 +328,43 @@ void plane_mean_backward(ThreadPool& pool, const T* dy, T* dx, int planes, int s
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(max_pool2d),          TWIN_FLOATS(max_pool2d_backward),
-                             TWIN_FLOATS(avg_pool2d),          TWIN_FLOATS(avg_pool2d_backward),
-                             TWIN_FLOATS(adaptive_avg_pool2d), TWIN_FLOATS(adaptive_avg_pool2d_backward),
-                             TWIN_FLOATS(plane_mean),          TWIN_FLOATS(plane_mean_backward)};
-std::span<const Twin> pooling() {
-    return table;
+// In a case of four, 2 x 2 side by side, which the native twin does in vectors.
+#define CASE "side=1-cover(@k%4,4) | "
+#define NUMBERS                                                                                                  \
+    "planes=1+@m%11 height=4+@n%9 width=4+@k%17 out_height=(height+2*padding_down-kernel_height)/stride_down+1 " \
+    "out_width=(width+2*padding_right-kernel_width)/stride_right+1 kernel_height=side*2+(1-side)*(1+@k%3) "      \
+    "kernel_width=side*2+(1-side)*(2+@m%2) stride_down=side*2+(1-side)*(1+@n%3) stride_right=stride_down "       \
+    "padding_down=(1-side)*(kernel_height/2) padding_right=(1-side)*(@m%2)"
+#define ADAPTIVE "planes=1+@m%11 height=4+@n%9 width=4+@k%17 out_height=1+@k%5 out_width=1+@m%6"
+std::span<const Kernel> pooling() {
+    static constexpr Kernel rows[] = {
+        {"max_pool2d", "pool.cu", "y = the largest of each window, index = where",
+         CASE "x[planes,height,width]{-2..2,nan} >y[planes,out_height,out_width] "
+              ">index[planes,out_height,out_width]:i32 " NUMBERS,
+         FLOATS(max_pool2d), "threads(planes*out_height*out_width)"},
+        {"max_pool2d_backward", "pool.cu", "dx = dy where index points",
+         CASE "dy[planes,out_height,out_width] index[planes,out_height,out_width]:i32{0..height*width} "
+              ">dx[planes,height,width] " NUMBERS,
+         FLOATS(max_pool2d_backward), "threads(planes*height*width)"},
+        {"avg_pool2d", "pool.cu", "y = the mean of each window",
+         CASE "x[planes,height,width] >y[planes,out_height,out_width] count_padding=@n%2 " NUMBERS, FLOATS(avg_pool2d),
+         "threads(planes*out_height*out_width)"},
+        {"avg_pool2d_backward", "pool.cu", "dx = dy shared out over each window",
+         CASE "dy[planes,out_height,out_width] >dx[planes,height,width] count_padding=@n%2 " NUMBERS,
+         FLOATS(avg_pool2d_backward), "threads(planes*height*width)"},
+        {"adaptive_avg_pool2d", "pool.cu", "y[OH,OW] = means of windows that cover x[H,W]",
+         "x[planes,height,width] >y[planes,out_height,out_width] " ADAPTIVE, FLOATS(adaptive_avg_pool2d),
+         "threads(planes*out_height*out_width)"},
+        {"adaptive_avg_pool2d_backward", "pool.cu", "dx = dy shared out over each window",
+         "dy[planes,out_height,out_width] >dx[planes,height,width] " ADAPTIVE, FLOATS(adaptive_avg_pool2d_backward),
+         "threads(planes*height*width)"},
+        {"plane_mean", "pool.cu", "y[P] = the mean of x[P,S]",
+         "x[planes,size] >y[planes] planes=1+@m%11 size=(4+@n%9)*(4+@k%17)", FLOATS(plane_mean), "warps(planes)"},
+        {"plane_mean_backward", "pool.cu", "dx[P,S] = dy[P] / S",
+         "dy[planes] >dx[planes,size] planes=1+@m%11 size=(4+@n%9)*(4+@k%17)", FLOATS(plane_mean_backward),
+         "threads(planes*size)"},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -98,9 +98,21 @@ void dropout_element(ThreadPool& pool, const T* x, T* y, int64_t seed, int64_t o
     dropout(pool, x, y, seed, offset, threshold, scale, n);
 }
 
-static const Twin table[] = {TWIN_FLOATS(uniform), TWIN_FLOATS(normal), TWIN_FLOATS(dropout), TWIN_FLOATS(dropout_element)};
-std::span<const Twin> random() {
-    return table;
+std::span<const Kernel> random() {
+    static constexpr Kernel rows[] = {
+        {"uniform", "random.cu", "y = low .. high, by counter (Philox)",
+         ">y[n] seed:i64=1311768467294899695 offset:i64=4294967293 low:sum=0.5 high:sum=1.25 n", FLOATS(uniform),
+         "grid(cover(n,1024),1,1,256,1)"},
+        {"normal", "random.cu", "y = mean + deviation z, by counter (Philox)",
+         ">y[n] seed:i64=1311768467294899695 offset:i64=4294967293 mean:sum=0.5 deviation:sum=1.25 n", FLOATS(normal),
+         "grid(cover(n,1024),1,1,256,1)"},
+        {"dropout", "random.cu", "y = x scale or 0, by counter (Philox); on dy: its gradient",
+         "x[n] >y[n] seed:i64=42 offset:i64=7 threshold:u32=1073741824 scale:sum=1.3333 n", FLOATS(dropout),
+         "grid(cover(n,1024),1,1,256,1)"},
+        {"dropout_element", "random.cu", "the same, one thread an element: what a chain of ops takes",
+         "x[n] >y[n] seed:i64=42 offset:i64=7 threshold:u32=1073741824 scale:sum=1.3333 n", FLOATS(dropout_element)},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -22,9 +22,12 @@ void reduce_mean(ThreadPool&, const T* x, T* mean, int n) {
     mean[0] = sum_of(x, n) / static_cast<Acc<T>>(n);
 }
 
-static const Twin table[] = {TWIN_FLOATS(reduce_sum), TWIN_FLOATS(reduce_mean)};
-std::span<const Twin> reduce() {
-    return table;
+std::span<const Kernel> reduce() {
+    static constexpr Kernel rows[] = {
+        {"reduce_sum", "reduce.cu", "total[1] = sum of x[n]", "x[n] >total[1] n", FLOATS(reduce_sum), "blocks(1)"},
+        {"reduce_mean", "reduce.cu", "mean[1] = sum of x[n] / n", "x[n] >mean[1] n", FLOATS(reduce_mean), "blocks(1)"},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

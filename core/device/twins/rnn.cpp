@@ -103,11 +103,30 @@ void lstm_cell_backward(ThreadPool& pool, const T* gates, const T* c, const T* y
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(rnn_cell),  TWIN_FLOATS(rnn_cell_backward),
-                             TWIN_FLOATS(gru_cell),  TWIN_FLOATS(gru_cell_backward),
-                             TWIN_FLOATS(lstm_cell), TWIN_FLOATS(lstm_cell_backward)};
-std::span<const Twin> rnn() {
-    return table;
+std::span<const Kernel> rnn() {
+    static constexpr Kernel rows[] = {
+        {"rnn_cell", "rnn.cu", "h' = tanh(gi + gh)", "gi[n] gh[n] >h[n] mode=@n%2 n", FLOATS(rnn_cell), "threads(n)",
+         Agreement::nearly},
+        {"rnn_cell_backward", "rnn.cu", "gradients of tanh(gi + gh)", "h[n] dh[n] >dgi[n] >dgh[n] mode=@n%2 n",
+         FLOATS(rnn_cell_backward)},
+        {"gru_cell", "rnn.cu", "h' = (1 - z) n + z h",
+         "gi[3,rows,hidden] gh[3,rows,hidden] h[rows,hidden] >y[rows,hidden] >gates[3,rows,hidden] rows hidden=@n",
+         FLOATS(gru_cell), "threads(rows*hidden)", Agreement::nearly},
+        {"gru_cell_backward", "rnn.cu", "gradients of a GRU cell",
+         "gates[3,rows,hidden]{0..1} gh[3,rows,hidden] h[rows,hidden] dy[rows,hidden] >dgi[3,rows,hidden] "
+         ">dgh[3,rows,hidden] "
+         ">dh[rows,hidden] rows hidden=@n",
+         FLOATS(gru_cell_backward), "threads(rows*hidden)", Agreement::nearly},
+        {"lstm_cell", "rnn.cu", "c' = f c + i g, h' = o tanh(c')",
+         "gi[4,rows,hidden] gh[4,rows,hidden] c[rows,hidden] >y[2,rows,hidden] >gates[4,rows,hidden] rows hidden=@n",
+         FLOATS(lstm_cell), "threads(rows*hidden)", Agreement::nearly},
+        {"lstm_cell_backward", "rnn.cu", "gradients of an LSTM cell",
+         "gates[4,rows,hidden]{0..1} c[rows,hidden] y[2,rows,hidden] dy[2,rows,hidden] >dgi[4,rows,hidden] "
+         ">dgh[4,rows,hidden] "
+         ">dc[rows,hidden] rows hidden=@n",
+         FLOATS(lstm_cell_backward), "threads(rows*hidden)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

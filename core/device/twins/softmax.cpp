@@ -60,10 +60,23 @@ void log_softmax_backward(ThreadPool& pool, const T* y, const T* dy, T* dx, int 
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(softmax), TWIN_FLOATS(softmax_causal), TWIN_FLOATS(softmax_backward),
-                             TWIN_FLOATS(log_softmax), TWIN_FLOATS(log_softmax_backward)};
-std::span<const Twin> softmax() {
-    return table;
+std::span<const Kernel> softmax() {
+    static constexpr Kernel rows[] = {
+        {"softmax", "softmax.cu", "y[R,C] = softmax of each row", "x[rows,columns]{-16..16} >y[rows,columns] rows columns",
+         FLOATS(softmax), "warps(rows)", Agreement::nearly},
+        {"softmax_causal", "softmax.cu", "softmax of what each position may see, 0 elsewhere",
+         "x[rows,columns]{-16..16} >y[rows,columns] rows columns queries=1+@k%@n", FLOATS(softmax_causal), "warps(rows)",
+         Agreement::nearly},
+        {"softmax_backward", "softmax.cu", "dx = y (dy - sum y dy)",
+         "y[rows,columns]{0..1} dy[rows,columns] >dx[rows,columns] rows columns", FLOATS(softmax_backward), "warps(rows)",
+         Agreement::nearly},
+        {"log_softmax", "softmax.cu", "y[R,C] = log softmax of each row",
+         "x[rows,columns]{-16..16} >y[rows,columns] rows columns", FLOATS(log_softmax), "warps(rows)", Agreement::nearly},
+        {"log_softmax_backward", "softmax.cu", "dx = dy - exp(y) sum dy",
+         "y[rows,columns]{-16..16} dy[rows,columns] >dx[rows,columns] rows columns", FLOATS(log_softmax_backward),
+         "warps(rows)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -64,10 +64,24 @@ void sparse_matmul_backward(ThreadPool& pool, const int* row_start, const int* c
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(sparse_matmul), TWIN_FLOATS(sparse_matmul_values),
-                             TWIN_FLOATS(sparse_matmul_backward)};
-std::span<const Twin> sparse() {
-    return table;
+std::span<const Kernel> sparse() {
+    static constexpr Kernel rows[] = {
+        {"sparse_matmul", "sparse.cu", "y[R,C] = A x[K,C], A in compressed rows",
+         "row_start[rows+1]:i32{starts:entries} column[entries]:i32{0..inner} value[entries] x[inner,columns] "
+         ">y[rows,columns] "
+         "rows inner=@n columns=1+@k%40 entries=1+rows*inner/4",
+         FLOATS(sparse_matmul), "threads(rows*columns)", Agreement::nearly},
+        {"sparse_matmul_values", "sparse.cu", "dvalue[e] = dy[row of e] . x[column of e]",
+         "inner=@n | row_start[rows+1]:i32{starts:entries} column[entries]:i32{0..inner} x[inner,columns] dy[rows,columns] "
+         ">dvalue[entries] rows columns=1+@k%40 entries=1+rows*inner/4",
+         FLOATS(sparse_matmul_values), "threads(entries)", Agreement::nearly},
+        {"sparse_matmul_backward", "sparse.cu", "dx[K,C] = A transposed dy",
+         "inner=@n | row_start[rows+1]:i32{starts:entries} column[entries]:i32{0..inner} next[entries]:i32{next:column} "
+         "first[entries]:i32{first:column} value[entries] dy[rows,columns] &dx[inner,columns] rows columns=1+@k%40 "
+         "entries=1+rows*inner/4",
+         FLOATS(sparse_matmul_backward), "grid(entries,1,1,128,1)", Agreement::nearly},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -77,10 +77,16 @@ void sum_strided(ThreadPool& pool, const T* x, T* y, int n, int count, int e0, i
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(copy_strided), TWIN_INTEGERS(copy_strided), TWIN_FLOATS(add_strided),
-                             TWIN_FLOATS(sum_strided)};
-std::span<const Twin> strided() {
-    return table;
+std::span<const Kernel> strided() {
+    static constexpr Kernel rows[] = {
+        {"copy_strided", "strided.cu", "y[n] = x at its strides", "x[" REACH(e, s) "] >y[n] " STRIDED,
+         FLOATS_AND_INTEGERS(copy_strided)},
+        {"add_strided", "strided.cu", "y at its strides = y + x[n]", "x[n] &y[" REACH(e, s) "] " STRIDED,
+         FLOATS(add_strided)},
+        {"sum_strided", "strided.cu", "y[n] = sums of x over other axes", "x[" REACH_OF_AXES "] >y[n] " AXES_OF_CASE("@k"),
+         FLOATS(sum_strided)},
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

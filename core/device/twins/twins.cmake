@@ -1,9 +1,16 @@
 # The native twins are compiled for any processor as part of core/device, and again for AVX2; those whose time goes into f32
-# arithmetic (LOCKSTEP_WIDE_TWIN_FAMILIES in twins.h) once more for AVX-512. No contraction but in convolution, a product of
-# matrices: what is left of the flags changes no result, it lets loops become vectors.
+# arithmetic once more for AVX-512. No contraction but in convolution, a product of matrices: what is left of the flags changes
+# no result, it lets loops become vectors. twins.cpp is told the families: the names of the files.
+set(wide_families activation attention glu)
 set(twins_options -fno-math-errno -fno-trapping-math)
 file(GLOB twins CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/device/twins/*.cpp)
 list(FILTER twins EXCLUDE REGEX "/twins\\.cpp$")
+set(families ${twins})
+list(TRANSFORM families REPLACE "^.*/([a-z_]+)\\.cpp$" "FAMILY(\\1)")
+list(JOIN families " " families)
+list(JOIN wide_families ") FAMILY(" wide)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/twins.cpp PROPERTIES COMPILE_DEFINITIONS
+  "LOCKSTEP_FAMILIES=${families};LOCKSTEP_WIDE_FAMILIES=FAMILY(${wide})")
 set_source_files_properties(${twins} PROPERTIES COMPILE_OPTIONS "${twins_options}" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/convolution.cpp PROPERTIES COMPILE_OPTIONS "${twins_options};-ffp-contract=fast")
 if(LOCKSTEP_SANITIZE MATCHES "address" AND EXISTS /proc/cpuinfo)  # one copy: with the intrinsics in it where the builder has them
@@ -16,12 +23,13 @@ if(LOCKSTEP_WIDE)
   add_library(lockstep_twins_avx2 OBJECT ${twins})
   target_compile_options(lockstep_twins_avx2 PRIVATE -O3 ${avx2})
   target_compile_definitions(lockstep_twins_avx2 PRIVATE LOCKSTEP_ISA=avx2)
-  list(FILTER twins INCLUDE REGEX "/(activation|attention|glu)\\.cpp$")
+  list(JOIN wide_families "|" wide)
+  list(FILTER twins INCLUDE REGEX "/(${wide})\\.cpp$")
   add_library(lockstep_twins_avx512 OBJECT ${twins})
   target_compile_options(lockstep_twins_avx512 PRIVATE -O3 ${avx512})
   target_compile_definitions(lockstep_twins_avx512 PRIVATE LOCKSTEP_ISA=avx512 LOCKSTEP_TWINS_OF_F32_ALONE)
   target_sources(lockstep_device PRIVATE $<TARGET_OBJECTS:lockstep_twins_avx2> $<TARGET_OBJECTS:lockstep_twins_avx512>)
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/twins.cpp PROPERTIES COMPILE_DEFINITIONS LOCKSTEP_TWINS_AVX2)
+  set_property(SOURCE ${CMAKE_SOURCE_DIR}/core/device/twins/twins.cpp APPEND PROPERTY COMPILE_DEFINITIONS LOCKSTEP_TWINS_AVX2)
   foreach(object lockstep_twins_avx2 lockstep_twins_avx512)
     target_link_libraries(${object} PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
   endforeach()

@@ -1,10 +1,23 @@
+// Which copy of a twin runs: the families' rows, put together for this machine. FAMILIES and WIDE_FAMILIES name the files of
+// this folder, FAMILY(activation) FAMILY(attention) ...; twins.cmake writes them down from the folder.
 #include "core/device/twins/twins.h"
 
 #include <array>
-#include <unordered_map>
 #include <vector>
 
 namespace lockstep::device::twins {
+
+#define FAMILY(name) std::span<const Kernel> name();
+namespace portable {
+LOCKSTEP_FAMILIES
+}
+namespace avx2 {
+LOCKSTEP_FAMILIES
+}
+namespace avx512 {
+LOCKSTEP_WIDE_FAMILIES
+}
+#undef FAMILY
 
 namespace {
 bool has_avx2() {
@@ -23,30 +36,6 @@ bool has_avx512() {
     return false;
 #endif
 }
-
-std::unordered_map<std::string_view, Run> collect() {
-    std::unordered_map<std::string_view, Run> all;
-    const auto add = [&](std::span<const Twin> family) {
-        for (const Twin& twin : family) all.emplace(twin.kernel, twin.run);
-    };
-#if defined(LOCKSTEP_TWINS_AVX2)
-#define LOCKSTEP_FAMILY(name) add(avx512::name());
-    if (has_avx512()) {  // the first of a name stays
-        LOCKSTEP_WIDE_TWIN_FAMILIES(LOCKSTEP_FAMILY)
-    }
-#undef LOCKSTEP_FAMILY
-    if (has_avx2()) {
-#define LOCKSTEP_FAMILY(name) add(avx2::name());
-        LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
-#undef LOCKSTEP_FAMILY
-        return all;
-    }
-#endif
-#define LOCKSTEP_FAMILY(name) add(portable::name());
-    LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
-#undef LOCKSTEP_FAMILY
-    return all;
-}
 }  // namespace
 
 void* scratch_bytes(int slot, size_t bytes) {
@@ -57,10 +46,24 @@ void* scratch_bytes(int slot, size_t bytes) {
     return memory.data();
 }
 
-Run twin_of(std::string_view kernel) {
-    static const auto all = collect();
-    const auto found = all.find(kernel);
-    return found == all.end() ? nullptr : found->second;
+std::vector<Kernel> all_kernels() {
+    std::vector<Kernel> rows;
+    const auto add = [&](std::span<const Kernel> family) { rows.insert(rows.end(), family.begin(), family.end()); };
+#if defined(LOCKSTEP_TWINS_AVX2)
+    if (has_avx2()) {
+#define FAMILY(name) add(avx2::name());
+        LOCKSTEP_FAMILIES
+#undef FAMILY
+        for (const TwinPair& pair : twins_of_both_widths())
+            for (Kernel& row : rows)
+                if (row.name == pair.base) row.twins.f32 = pair.avx512;
+        return rows;
+    }
+#endif
+#define FAMILY(name) add(portable::name());
+    LOCKSTEP_FAMILIES
+#undef FAMILY
+    return rows;
 }
 
 const char* instructions() {
@@ -71,14 +74,12 @@ std::vector<TwinPair> twins_of_both_widths() {
     std::vector<TwinPair> pairs;
 #if defined(LOCKSTEP_TWINS_AVX2)
     if (!has_avx512()) return pairs;
-    const auto pair = [&](std::span<const Twin> narrow, std::span<const Twin> wide) {
-        for (const Twin& twin : wide)
-            for (const Twin& other : narrow)
-                if (twin.kernel == other.kernel) pairs.push_back({twin.kernel, other.run, twin.run});
+    const auto pair = [&](std::span<const Kernel> narrow, std::span<const Kernel> wide) {
+        for (size_t i = 0; i < wide.size(); ++i) pairs.push_back({wide[i].name, narrow[i].twins.f32, wide[i].twins.f32});
     };
-#define LOCKSTEP_FAMILY(name) pair(avx2::name(), avx512::name());
-    LOCKSTEP_WIDE_TWIN_FAMILIES(LOCKSTEP_FAMILY)
-#undef LOCKSTEP_FAMILY
+#define FAMILY(name) pair(avx2::name(), avx512::name());
+    LOCKSTEP_WIDE_FAMILIES
+#undef FAMILY
 #endif
     return pairs;
 }

@@ -4,9 +4,12 @@
 //
 // A family's file is compiled twice, portable and for AVX2 (twins.cmake), each time in a namespace of its own
 // (LOCKSTEP_ISA); which one runs is decided when the program starts. Families whose time goes into arithmetic have a third
-// copy, f32 alone, for AVX-512, with the same bits as AVX2's. The file ends with its table:
-//     const Twin table[] = {TWIN_FLOATS(relu), TWIN_FLOATS(relu_backward)};
-//     std::span<const Twin> activation() { return table; }
+// copy, f32 alone, for AVX-512, with the same bits as AVX2's. The file ends with the rows of its kernels (kernels/kernel.h),
+// in a function that has the file's name:
+//     std::span<const Kernel> activation() {
+//         static constexpr Kernel rows[] = {{"relu", "relu.cu", "y = max(x, 0)", "x[n] >y[n] n", FLOATS(relu)}};
+//         return rows;
+//     }
 #pragma once
 #include <algorithm>
 #include <span>
@@ -14,76 +17,32 @@
 #include <vector>
 
 #include "core/device/arguments.h"
+#include "core/device/kernels/kernel.h"
 #include "core/device/kernels/thread_pool.h"
 #include "core/device/twins/element.h"
 #include "core/device/twins/isa.h"
 
 namespace lockstep::device::twins {
 
-using Run = void (*)(std::string_view kernel, std::span<const Argument> arguments, ThreadPool& pool);
-struct Twin {
-    std::string_view kernel;  // "relu_f32"
-    Run run;
-};
-
 // Memory of the calling thread's own, kept between calls: at least `bytes`, undefined contents, until the next call with
 // this slot (0 to 3).
 void* scratch_bytes(int slot, size_t bytes);
 
-#define TWIN(name, suffix, ...)                       \
-    Twin {                                            \
-#name "_" #suffix, run < name < __VA_ARGS__>> \
-    }
+// The twins of a function template, by the element types that it is made for.
 #if defined(LOCKSTEP_TWINS_OF_F32_ALONE)
-#define TWIN_FLOATS(name) TWIN(name, f32, float)
+#define FLOATS(name) \
+    { run<name<float>> }
 #else
-#define TWIN_FLOATS(name) TWIN(name, f32, float), TWIN(name, f64, double), TWIN(name, f16, f16), TWIN(name, bf16, bf16)
+#define FLOATS(name) \
+    { run<name<float>>, run<name<double>>, run<name<f16>>, run<name<bf16>> }
 #endif
-#define TWIN_INTEGERS(name) TWIN(name, i64, int64_t), TWIN(name, i32, int), TWIN(name, u8, uint8_t)
-
-// One line a family.
-// clang-format off
-#define LOCKSTEP_TWIN_FAMILIES(family) \
-    family(activation) \
-    family(attention) \
-    family(axes) \
-    family(batched) \
-    family(bench) \
-    family(bias) \
-    family(binary) \
-    family(convolution) \
-    family(fill) \
-    family(glu) \
-    family(index) \
-    family(loss) \
-    family(matmul) \
-    family(normalisation) \
-    family(optimizer) \
-    family(pieces) \
-    family(pooling) \
-    family(random) \
-    family(reduce) \
-    family(rnn) \
-    family(rope) \
-    family(softmax) \
-    family(sparse) \
-    family(strided) \
-    family(unary)
-// clang-format on
-
-#define LOCKSTEP_WIDE_TWIN_FAMILIES(family) family(activation) family(attention) family(glu)
-
-#define LOCKSTEP_FAMILY(name) std::span<const Twin> name();
-namespace portable {
-LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
-}
-namespace avx2 {
-LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
-}
-namespace avx512 {
-LOCKSTEP_WIDE_TWIN_FAMILIES(LOCKSTEP_FAMILY)
-}
-#undef LOCKSTEP_FAMILY
+#define FLOATS_AND_INTEGERS(name)                                                                                 \
+    {                                                                                                             \
+        run<name<float>>, run<name<double>>, run<name<f16>>, run<name<bf16>>, run<name<int64_t>>, run<name<int>>, \
+            run<name<uint8_t>>                                                                                    \
+    }
+#define F32_AND_F64(name) \
+    { run<name<float>>, run<name<double>> }
 
 namespace LOCKSTEP_ISA {
 template <auto function>
@@ -133,14 +92,14 @@ T tree_sum(T* partial, int count) {
 
 }  // namespace LOCKSTEP_ISA
 
-// The twin of a kernel, as this machine runs it best; null where there is none.
-Run twin_of(std::string_view kernel);
+// The rows of all families, each with the twins that this machine runs best.
+std::vector<Kernel> all_kernels();
 const char* instructions();  // "AVX-512", "AVX2", "portable"
 
-// AVX2's and AVX-512's twins of the same kernels, in the same order, for a test that holds them against each other; empty
-// where this machine or build has not both.
+// AVX2's and AVX-512's twins of the same f32 kernels, for a test that holds them against each other; empty where this
+// machine or build has not both.
 struct TwinPair {
-    std::string_view kernel;
+    std::string_view base;  // "relu"
     Run avx2, avx512;
 };
 std::vector<TwinPair> twins_of_both_widths();

@@ -1,4 +1,5 @@
-// Elementwise functions of one tensor and their backward passes (kernels/unary.cu); gelu_tanh is in activation.cpp.
+// Elementwise functions of one tensor and their backward passes, from the lines of kernels/unary.cu: read first as
+// functions, then as rows. gelu_tanh has its own twin in activation.cpp.
 #include <cmath>
 
 #include "core/device/twins/twins.h"
@@ -11,85 +12,75 @@ template <class A>
 A normal_of(A x) {
     return A(0.5) * (1 + erf_of(x * A(0.70710678118654752)));
 }
-inline float sqrt_of(float x) {
+template <class A>
+A sqrt_of(A x) {
     return std::sqrt(x);
 }
-inline double sqrt_of(double x) {
-    return std::sqrt(x);
+template <class A>
+A sin_of(A x) {
+    return std::sin(x);
+}
+template <class A>
+A cos_of(A x) {
+    return std::cos(x);
 }
 }  // namespace
 
-#define UNARY(name, value, slope)                                                      \
-    template <class T>                                                                 \
-    void name(ThreadPool& pool, const T* x, T* y, int n) {                             \
-        using A = Acc<T>;                                                              \
-        elements(pool, n, [=](int begin, int end) {                                    \
-            for (int i = begin; i < end; ++i) {                                        \
-                const A v = x[i];                                                      \
-                y[i] = value;                                                          \
-            }                                                                          \
-        });                                                                            \
-    }                                                                                  \
+#define EACH(from, to, formula)                   \
+    using A = Acc<T>;                             \
+    elements(pool, n, [=](int begin, int end) {   \
+        for (int i = begin; i < end; ++i) {       \
+            [[maybe_unused]] const A v = from[i]; \
+            to[i] = formula;                      \
+        }                                         \
+    });
+#define LINEAR(name, types, where, what, value)            \
+    template <class T>                                     \
+    void name(ThreadPool& pool, const T* x, T* y, int n) { \
+        EACH(x, y, value)                                  \
+    }
+#define UNARY(name, types, where, what, value, kept_is, slope)                         \
+    LINEAR(name, types, where, what, value)                                            \
     template <class T>                                                                 \
     void name##_backward(ThreadPool& pool, const T* kept, const T* dy, T* dx, int n) { \
-        using A = Acc<T>;                                                              \
-        elements(pool, n, [=](int begin, int end) {                                    \
-            for (int i = begin; i < end; ++i) {                                        \
-                [[maybe_unused]] const A v = kept[i];                                  \
-                dx[i] = A(dy[i]) * (slope);                                            \
-            }                                                                          \
-        });                                                                            \
+        EACH(kept, dx, A(dy[i]) * (slope))                                             \
     }
-#define UNARY_WITH(name, value, slope)                                                                 \
+#define LINEAR_WITH(name, types, what, value)                                                          \
     template <class T>                                                                                 \
     void name(ThreadPool& pool, const T* x, T* y, int n, Acc<T> alpha, [[maybe_unused]] Acc<T> beta) { \
-        using A = Acc<T>;                                                                              \
-        elements(pool, n, [=](int begin, int end) {                                                    \
-            for (int i = begin; i < end; ++i) {                                                        \
-                const A v = x[i];                                                                      \
-                y[i] = value;                                                                          \
-            }                                                                                          \
-        });                                                                                            \
-    }                                                                                                  \
-    template <class T>                                                                                 \
-    void name##_backward(ThreadPool& pool, const T* kept, const T* dy, T* dx, int n, Acc<T> alpha,     \
-                         [[maybe_unused]] Acc<T> beta) {                                               \
-        using A = Acc<T>;                                                                              \
-        elements(pool, n, [=](int begin, int end) {                                                    \
-            for (int i = begin; i < end; ++i) {                                                        \
-                [[maybe_unused]] const A v = kept[i];                                                  \
-                dx[i] = A(dy[i]) * (slope);                                                            \
-            }                                                                                          \
-        });                                                                                            \
+        EACH(x, y, value)                                                                              \
     }
+#define UNARY_WITH(name, types, what, value, slope)                                                \
+    LINEAR_WITH(name, types, what, value)                                                          \
+    template <class T>                                                                             \
+    void name##_backward(ThreadPool& pool, const T* kept, const T* dy, T* dx, int n, Acc<T> alpha, \
+                         [[maybe_unused]] Acc<T> beta) {                                           \
+        EACH(kept, dx, A(dy[i]) * (slope))                                                         \
+    }
+#define UNARY_WITH_OWN_TWIN(...)
+#include "kernels/unary.cu"
 
-UNARY(neg, -v, A(-1))
-UNARY(square, v* v, 2 * v)
-UNARY(abs_value, v<0 ? -v : v, v> 0 ? A(1) : v < 0 ? A(-1) : v)
-UNARY(reciprocal, 1 / v, -v* v)
-UNARY(sqrt_value, sqrt_of(v), A(0.5) / v)
-UNARY(rsqrt_value, 1 / sqrt_of(v), A(-0.5) * v * v * v)
-UNARY(exp_value, exp_of(v), v)
-UNARY(log_value, log_of(v), 1 / v)
-UNARY(sin_value, std::sin(v), std::cos(v))
-UNARY(cos_value, std::cos(v), -std::sin(v))
-UNARY(tanh_value, tanh_of(v), 1 - v * v)
-UNARY(sigmoid, sigmoid_of(v), v*(1 - v))
-UNARY(silu, v* sigmoid_of(v), sigmoid_of(v) * (1 + v * (1 - sigmoid_of(v))))
-UNARY(softplus, v > 20 ? v : log_of(1 + exp_of(v)), sigmoid_of(v))
-UNARY(gelu, v* normal_of(v), normal_of(v) + v * A(0.39894228040143268) * exp_of(A(-0.5) * v * v))
-UNARY_WITH(leaky_relu, v > 0 ? v : alpha * v, v > 0 ? A(1) : alpha)
-UNARY_WITH(elu, v > 0 ? v : alpha * (exp_of(v) - 1), v > 0 ? A(1) : alpha * exp_of(v))
-UNARY_WITH(clamp, v<alpha ? alpha : v> beta ? beta : v, v >= alpha && v <= beta ? A(1) : A(0))
-UNARY_WITH(scale_add, v* alpha + beta, alpha)
-
-#define BOTH(name) TWIN_FLOATS(name), TWIN_FLOATS(name##_backward)
-static const Twin table[] = {BOTH(neg),         BOTH(square),    BOTH(abs_value), BOTH(reciprocal), BOTH(sqrt_value),
-                             BOTH(rsqrt_value), BOTH(exp_value), BOTH(log_value), BOTH(sin_value),  BOTH(cos_value),
-                             BOTH(tanh_value),  BOTH(sigmoid),   BOTH(silu),      BOTH(softplus),   BOTH(gelu),
-                             BOTH(leaky_relu),  BOTH(elu),       BOTH(clamp),     BOTH(scale_add)};
-std::span<const Twin> unary() {
-    return table;
+#undef LINEAR
+#undef UNARY
+#undef LINEAR_WITH
+#undef UNARY_WITH
+#define DRAWN_anywhere ""
+#define DRAWN_above_0 "{0.1..2.1}"
+#define SLOPE_FROM(kept_is) "dx = dy times its slope, from " #kept_is
+#define ROW(name, what, parameters) {#name, "unary.cu", what, parameters, FLOATS(name), "threads(n)", Agreement::nearly},
+#define LINEAR(name, types, where, what, value) ROW(name, what, "x[n]" DRAWN_##where " >y[n] n")
+#define UNARY(name, types, where, what, value, kept_is, slope) \
+    LINEAR(name, types, where, what, value)                    \
+    ROW(name##_backward, SLOPE_FROM(kept_is), #kept_is "[n]" DRAWN_##where " dy[n] >dx[n] n")
+#define LINEAR_WITH(name, types, what, value) ROW(name, what, "x[n] >y[n] n alpha:sum=-0.5 beta:sum=0.7")
+#define UNARY_WITH(name, types, what, value, slope) \
+    LINEAR_WITH(name, types, what, value)           \
+    ROW(name##_backward, SLOPE_FROM(x), "x[n] dy[n] >dx[n] n alpha:sum=-0.5 beta:sum=0.7")
+std::span<const Kernel> unary() {
+    static constexpr Kernel rows[] = {
+#include "kernels/unary.cu"
+    };
+    return rows;
 }
 
 }  // namespace lockstep::device::twins::LOCKSTEP_ISA

@@ -6,6 +6,20 @@
 
 #include "core/device/twins/twins.h"
 
+// For rows: six extents and six strides as a test case has them, all but the last two of one element, and how many elements
+// they reach over.
+#define EXTENTS(e, before_last, last) #e "0=1 " #e "1=1 " #e "2=1 " #e "3=1 " #e "4=" before_last " " #e "5=" last
+#define STRIDES(s, before_last, last) #s "0=0 " #s "1=0 " #s "2=0 " #s "3=0 " #s "4=" before_last " " #s "5=" last
+#define ALONG(e, s, i) "+(" #e #i "-1)*" #s #i
+#define REACH(e, s) "1" ALONG(e, s, 0) ALONG(e, s, 1) ALONG(e, s, 2) ALONG(e, s, 3) ALONG(e, s, 4) ALONG(e, s, 5)
+// A transposed [n,m].
+#define STRIDED "n rank=2 " EXTENTS(e, "@m", "@n") " " STRIDES(s, "1", "@m")
+// x[first,m,n] over its first and last axis, m outputs.
+#define AXES_OF_CASE(first) \
+    "n=@m count=" first     \
+    "*@n " EXTENTS(e, "1", "@m") " " STRIDES(s, "0", "@n") " " EXTENTS(f, first, "@n") " " STRIDES(g, "@m*@n", "1")
+#define REACH_OF_AXES REACH(e, s) "-1+" REACH(f, g)
+
 namespace lockstep::device::twins::LOCKSTEP_ISA {
 
 template <size_t operands>
