@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "core/base/diagnostic.h"
 #include "core/tensor/tape.h"
@@ -29,6 +31,56 @@ device::Argument scalar_argument(double value, DType type) {
         default:
             return static_cast<float>(value);
     }
+}
+
+int64_t whole(double value) {
+    if (value != std::floor(value) || std::fabs(value) > 1e6)
+        throw Failure(fmt::format("{} is no whole number here", value));
+    return static_cast<int64_t>(value);
+}
+
+struct AttributeName {
+    std::string_view name;
+    void (*set)(Attributes& attributes, double value);
+    bool several = false;  // takes all numbers that are left
+};
+static constexpr AttributeName attribute_names[] = {
+    {"axis", [](Attributes& a, double value) { a.axis = whole(value); }},
+    {"axes", [](Attributes& a, double value) { a.axes.push_back(whole(value)); }, true},
+    {"sizes", [](Attributes& a, double value) { a.sizes.push_back(whole(value)); }, true},
+    {"start", [](Attributes& a, double value) { a.start = whole(value); }},
+    {"stop", [](Attributes& a, double value) { a.stop = whole(value); }},
+    {"step", [](Attributes& a, double value) { a.step = whole(value); }},
+    {"window",
+     [](Attributes& a, double value) {
+         a.kernel = a.stride = {whole(value), whole(value)};
+     }},
+    {"groups", [](Attributes& a, double value) { a.groups = whole(value); }},
+    {"alpha", [](Attributes& a, double value) { a.alpha = value; }},
+    {"beta", [](Attributes& a, double value) { a.beta = value; }},
+};
+
+Attributes attributes_of(const OpRow& op, std::span<const double> numbers) {
+    Attributes attributes;
+    size_t given = 0, least = 0;
+    for (std::string_view rest = op.numbers; !rest.empty();) {
+        const std::string_view word = rest.substr(0, rest.find(' '));
+        rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+        const size_t equals = word.find('=');
+        const auto* const known = std::find_if(std::begin(attribute_names), std::end(attribute_names),
+                                               [&](const AttributeName& a) { return a.name == word.substr(0, equals); });
+        if (known == std::end(attribute_names)) throw Failure(fmt::format("a text cannot call {}", op.name));
+        const bool optional = equals != std::string_view::npos;
+        least += !optional;
+        if (given < numbers.size()) do
+                known->set(attributes, numbers[given++]);
+            while (known->several && given < numbers.size());
+        else if (optional && equals + 1 < word.size())
+            known->set(attributes, std::strtod(word.data() + equals + 1, nullptr));
+    }
+    if (numbers.size() < least || given < numbers.size())
+        throw Failure(fmt::format("{} takes {} numbers ({}), not {}", op.name, least, op.numbers, numbers.size()));
+    return attributes;
 }
 
 // "fc1 matmul" and "dW" make "fc1 dW"; "relu1" and "dx" make "relu1 dx".

@@ -189,6 +189,10 @@ struct DifferentiateCall {
 
 struct OpRow {
     std::string_view name;
+    // What a text gives a call besides tensors, in this order: names of attributes (op.cpp); one with "=" may be left out
+    // and has then that value: "axis start stop step=1".
+    std::string_view numbers = {};
+    bool elementwise = false;  // y[i] = f(x[i]), by the first kernel, which takes x, y, how many, and the numbers
     size_t inputs = 1;
     bool variadic = false;                                // `inputs` or more
     uint32_t integer_inputs = 0;                          // bit i: input i holds integers (i32, i64, u8)
@@ -210,6 +214,12 @@ struct OpRow {
     OpCost (*cost)(Types inputs, const Attributes&) = nullptr;
     std::vector<Sample> (*samples)(Rng&) = nullptr;
 };
+
+// Of an op that a text cannot call: it needs a seed, a type, a state or words of integers.
+inline constexpr std::string_view not_from_text = "-";
+int64_t whole(double number);  // throws Failure where it is none
+// The attributes of a call with these numbers. Throws Failure, which says how many the op takes.
+Attributes attributes_of(const OpRow& op, std::span<const double> numbers);
 
 // Launch shapes that several ops share (kernels/README.md).
 Launch elementwise(std::string_view kernel, int64_t count, Arguments arguments);

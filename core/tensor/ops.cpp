@@ -1,4 +1,4 @@
-// The list of ops: a row in ops/<op>.cpp, its kernels in kernels/.
+// Ops by name, and what model code calls: each records one node.
 #include "core/tensor/ops.h"
 
 #include <fmt/format.h>
@@ -12,28 +12,12 @@
 
 namespace lockstep::tensor {
 
-// clang-format off
 std::span<const OpRow> ops() {
-    static const std::vector<OpRow> list = {
-        matmul_row, bmm_row, add_bias_row,
-        add_row, sub_row, mul_row, div_row, pow_row, maximum_row, minimum_row,
-        neg_row, exp_row, log_row, sqrt_row, rsqrt_row, abs_row, square_row, reciprocal_row, sin_row, cos_row, tanh_row, erf_row,
-        sigmoid_row, relu_row, silu_row, gelu_row, gelu_tanh_row, softplus_row, leaky_relu_row, elu_row, clamp_row, inside_row, affine_row, pow_scalar_row,
-        sum_row, mean_row, amax_row, amin_row, var_row, prod_row, argmax_row, argmin_row, cumsum_row,
-        reshape_row, unsqueeze_row, squeeze_row, permute_row, slice_row, select_row, expand_row, put_slice_row, detach_row,
-        cat_row, where_row, equal_row, not_equal_row, less_row, less_equal_row, greater_row, greater_equal_row, cast_row, flip_row, tril_row,
-        conv2d_row, conv_transpose2d_row, max_pool2d_row, avg_pool2d_row, adaptive_avg_pool2d_row, softmax_row, log_softmax_row,
-        layer_norm_row, rms_norm_row, group_norm_row, batch_norm_row,
-        cross_entropy_row, nll_row, bce_with_logits_row, smooth_l1_row, kl_div_row,
-        softmax_cross_entropy_row,
-        mse_row,
-        embedding_row, index_select_row, gather_row, scatter_add_row, one_hot_row, masked_fill_row,
-        attention_row, rope_row, swiglu_row, glu_row, rnn_cell_row, gru_cell_row, lstm_cell_row, sparse_dense_row, dropout_row,
-        quantize_int8_row, quantize_windows_row, int8_matmul_row, dequantize_int8_row, requantize_int8_row, int8_linear_row, int8_weight_matmul_row, sparse24_matmul_row,
-    };
+#define ROW(name) name##_row,
+    static const std::vector<OpRow> list = {LOCKSTEP_OPS(ROW)};
+#undef ROW
     return list;
 }
-// clang-format on
 
 const OpRow& op_named(std::string_view name) {
     for (const OpRow& row : ops())

@@ -1,5 +1,5 @@
-// One row a function: how many tensors and how many numbers it takes, and the op that it records. Signs become ops as well;
-// a number beside a tensor becomes a scale or an offset, not a tensor.
+// A function is an op of the table of ops by its name; what is spelled otherwise here, or is more than one op, has a row of
+// its own. Signs become ops as well; a number beside a tensor becomes a scale or an offset, not a tensor.
 #include "core/scene/tape/tape_functions.h"
 
 #include <fmt/format.h>
@@ -18,152 +18,89 @@ namespace {
 using Tensors = std::span<const tensor::Variable>;
 using Numbers = std::span<const double>;
 
+// What a function of a lesson does where it is not one call of the op that has its name.
 struct FunctionRow {
-    std::string_view name;
-    size_t tensors = 1, most_tensors = 1;
-    size_t numbers = 0, most_numbers = 0;
+    std::string_view name, op;
+    void (*attributes)(tensor::Attributes& a) = nullptr;  // that the name says: causal_softmax
+    // For several nodes, or other checks than the op's.
     tensor::Variable (*record)(tensor::Tape& tape, Tensors x, Numbers n, const std::string& name) = nullptr;
+    size_t tensors = 0, most_tensors = 0, numbers = 0, most_numbers = 0;  // with `record`
 };
 
-int64_t whole_number(double value) {
-    if (value != std::floor(value) || std::fabs(value) > 1e6)
-        throw Failure(fmt::format("{} is no whole number here", value));
-    return static_cast<int64_t>(value);
-}
-tensor::Shape extents_from(Numbers n) {
-    tensor::Shape shape;
-    for (const double value : n) shape.push_back(whole_number(value));
-    return shape;
-}
 // The product of matrices may take long on the modelled GPU: a lesson's are small.
 void check_product(const tensor::Variable& a, const tensor::Variable& b, bool transposed) {
     if (a.shape().size() < 2 || b.shape().size() < 2) return;  // the op says what is wrong
     const double n = static_cast<double>(b.shape()[b.shape().size() - (transposed ? 2 : 1)]);
     if (static_cast<double>(a.value.count()) * n > 16e6) throw Failure("this product is larger than a lesson's may be");
 }
-
-const std::vector<FunctionRow>& function_rows() {
-    using F = FunctionRow;
-    static const std::vector<F> rows = {
-        F{"sum", 1, 1, 0, 0, [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::sum(t, x[0], name); }},
-        F{"mean", 1, 1, 0, 0, [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::mean(t, x[0], name); }},
-        F{"matmul", 2, 2, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) {
-              check_product(x[0], x[1], false);
-              return tensor::matmul(t, x[0], x[1], name);
-          }},
-        F{"matmul_t", 2, 2, 0, 0,  // a bᵀ
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) {
-              check_product(x[0], x[1], true);
-              return tensor::matmul(t, x[0], x[1], name, true);
-          }},
-        F{"linear", 2, 3, 0, 0,  // x Wᵀ + b
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) {
-              check_product(x[0], x[1], true);
-              if (x.size() == 2) return tensor::matmul(t, x[0], x[1], name, true);
-              return tensor::add_bias(t, tensor::matmul(t, x[0], x[1], name + ".product", true), x[2], name);
-          }},
-        F{"mse", 2, 2, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::mse(t, x[0], x[1], name); }},
-        F{"cross_entropy", 2, 2, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) {
-              return tensor::softmax_cross_entropy(t, x[0], x[1], name);
-          }},
-        F{"softmax", 1, 1, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::softmax(t, x[0], -1, name); }},
-        F{"causal_softmax", 1, 1, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::softmax_causal(t, x[0], name); }},
-        F{"attention", 3, 3, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) {
-              return tensor::attention(t, x[0], x[1], x[2], false, tensor::HeadLayout::heads_first, name);
-          }},
-        F{"causal_attention", 3, 3, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) {
-              return tensor::attention(t, x[0], x[1], x[2], true, tensor::HeadLayout::heads_first, name);
-          }},
-        F{"transpose", 1, 1, 0, 2,
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              return n.size() == 2 ? tensor::transpose(t, x[0], whole_number(n[0]), whole_number(n[1]), name)
-                                   : tensor::transpose(t, x[0], -2, -1, name);
-          }},
-        F{"row", 1, 1, 1, 1,  // [T,N] -> [1,N]
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              return tensor::slice(t, x[0], 0, whole_number(n[0]), whole_number(n[0]) + 1, 1, name);
-          }},
-        F{"slice", 1, 1, 3, 3,  // axis, from, past
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              return tensor::slice(t, x[0], whole_number(n[0]), whole_number(n[1]), whole_number(n[2]), 1, name);
-          }},
-        F{"reshape", 1, 1, 1, 6,
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              return tensor::reshape(t, x[0], extents_from(n), name);
-          }},
-        F{"cat", 2, 8, 1, 1,  // the number is the axis
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              return tensor::cat(t, x, whole_number(n[0]), name);
-          }},
-        F{"rms_norm", 2, 2, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::rms_norm(t, x[0], x[1], name); }},
-        F{"layer_norm", 3, 3, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::layer_norm(t, x[0], x[1], x[2], name); }},
-        F{"batch_norm", 3, 3, 0, 1,  // x[N,C,...] in training; the number: how many parts of the batch are normalised by themselves
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              const std::vector<double> zeros(static_cast<size_t>(x[1].value.count()), 0.0), ones(zeros.size(), 1.0);
-              const auto running = [&](const std::vector<double>& values, const char* what) {
-                  return t.input(tensor::tensor_from(t.heap(), x[1].shape(), values, what, tensor::Purpose::data, x[0].dtype()),
-                                 what);
-              };
-              return tensor::batch_norm(t, x[0], x[1], x[2], running(zeros, "running mean"), running(ones, "running variance"),
-                                        true, name, n.empty() ? 1 : whole_number(n[0]));
-          }},
-        F{"swiglu", 2, 2, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::swiglu(t, x[0], x[1], name); }},
-        F{"rope", 1, 1, 0, 1,  // x[..., T, D], pairs (i, i + D/2); the number is where it starts
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              const tensor::Shape& shape = x[0].shape();
-              const int64_t start = n.empty() ? 0 : whole_number(n[0]);
-              if (shape.size() < 2 || start < 0 || start > 4096) throw Failure("rope takes [..., T, D] and a start below 4096");
-              const tensor::Tensor table = tensor::rope_table(t.heap(), start + shape[shape.size() - 2], shape.back(), 10000,
-                                                      x[0].dtype(), "rope table");
-              return tensor::rope(t, x[0], t.input(table, "rope table"), tensor::RopeLayout::half_split, -2, start, name);
-          }},
-        F{"embedding", 2, 2, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::embedding(t, x[0], x[1], name); }},
-        F{"conv2d", 2, 3, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) {
-              return tensor::conv2d(t, x[0], x[1], x.size() > 2 ? x[2] : tensor::Variable{}, name);
-          }},
-        F{"conv2d_im2col", 2, 3, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) {
-              return tensor::conv2d(t, x[0], x[1], x.size() > 2 ? x[2] : tensor::Variable{}, name, {.im2col = true});
-          }},
-        F{"avg_pool", 1, 1, 1, 1,
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              const int64_t k = whole_number(n[0]);
-              return tensor::avg_pool2d(t, x[0], {k, k}, name, {.stride = {k, k}});
-          }},
-        F{"max_pool", 1, 1, 1, 1,
-          [](tensor::Tape& t, Tensors x, Numbers n, const std::string& name) {
-              const int64_t k = whole_number(n[0]);
-              return tensor::max_pool2d(t, x[0], {k, k}, name, {.stride = {k, k}});
-          }},
-        F{"detach", 1, 1, 0, 0,
-          [](tensor::Tape& t, Tensors x, Numbers, const std::string& name) { return tensor::detach(t, x[0], name); }},
+template <bool transposed>
+tensor::Variable product(tensor::Tape& tape, Tensors x, Numbers, const std::string& name) {
+    check_product(x[0], x[1], transposed);
+    return tensor::matmul(tape, x[0], x[1], name, transposed);
+}
+tensor::Variable linear(tensor::Tape& tape, Tensors x, Numbers n, const std::string& name) {  // x Wᵀ + b
+    if (x.size() == 2) return product<true>(tape, x, n, name);
+    return tensor::add_bias(tape, product<true>(tape, x, n, name + ".product"), x[2], name);
+}
+tensor::Variable transpose(tensor::Tape& tape, Tensors x, Numbers n, const std::string& name) {
+    const bool given = n.size() == 2;
+    return tensor::transpose(tape, x[0], given ? tensor::whole(n[0]) : -2, given ? tensor::whole(n[1]) : -1, name);
+}
+tensor::Variable row(tensor::Tape& tape, Tensors x, Numbers n, const std::string& name) {  // [T,N] -> [1,N]
+    return tensor::slice(tape, x[0], 0, tensor::whole(n[0]), tensor::whole(n[0]) + 1, 1, name);
+}
+// x[N,C,...] in training; the number: how many parts of the batch are normalised by themselves.
+tensor::Variable batch_norm(tensor::Tape& tape, Tensors x, Numbers n, const std::string& name) {
+    const std::vector<double> zeros(static_cast<size_t>(x[1].value.count()), 0.0), ones(zeros.size(), 1.0);
+    const auto running = [&](const std::vector<double>& values, const char* what) {
+        return tape.input(tensor::tensor_from(tape.heap(), x[1].shape(), values, what, tensor::Purpose::data, x[0].dtype()),
+                          what);
     };
-    return rows;
+    return tensor::batch_norm(tape, x[0], x[1], x[2], running(zeros, "running mean"), running(ones, "running variance"),
+                              true, name, n.empty() ? 1 : tensor::whole(n[0]));
+}
+// x[..., T, D], pairs (i, i + D/2); the number is where it starts.
+tensor::Variable rope(tensor::Tape& tape, Tensors x, Numbers n, const std::string& name) {
+    const tensor::Shape& shape = x[0].shape();
+    const int64_t start = n.empty() ? 0 : tensor::whole(n[0]);
+    if (shape.size() < 2 || start < 0 || start > 4096) throw Failure("rope takes [..., T, D] and a start below 4096");
+    const tensor::Tensor table =
+        tensor::rope_table(tape.heap(), start + shape[shape.size() - 2], shape.back(), 10000, x[0].dtype(), "rope table");
+    return tensor::rope(tape, x[0], tape.input(table, "rope table"), tensor::RopeLayout::half_split, -2, start, name);
 }
 
-// Functions of one tensor that are an op of the same name.
-constexpr std::string_view unary_names[] = {"exp",  "log",  "sqrt", "square", "tanh", "sigmoid",
-                                            "relu", "silu", "gelu", "abs",    "sin",  "cos"};
-bool is_unary(const std::string& name) {
-    return std::find(std::begin(unary_names), std::end(unary_names), name) != std::end(unary_names);
-}
+constexpr FunctionRow function_rows[] = {
+    {.name = "matmul", .record = product<false>, .tensors = 2, .most_tensors = 2},
+    {.name = "matmul_t", .record = product<true>, .tensors = 2, .most_tensors = 2},  // a bᵀ
+    {.name = "linear", .record = linear, .tensors = 2, .most_tensors = 3},
+    {.name = "transpose", .record = transpose, .tensors = 1, .most_tensors = 1, .most_numbers = 2},
+    {.name = "row", .record = row, .tensors = 1, .most_tensors = 1, .numbers = 1, .most_numbers = 1},
+    {.name = "batch_norm", .record = batch_norm, .tensors = 3, .most_tensors = 3, .most_numbers = 1},
+    {.name = "rope", .record = rope, .tensors = 1, .most_tensors = 1, .most_numbers = 1},
+    {.name = "cross_entropy", .op = "softmax_cross_entropy"},
+    {.name = "causal_softmax", .op = "softmax", .attributes = [](tensor::Attributes& a) { a.causal = true; }},
+    {.name = "causal_attention", .op = "attention", .attributes = [](tensor::Attributes& a) { a.causal = true; }},
+    {.name = "conv2d_im2col", .op = "conv2d", .attributes = [](tensor::Attributes& a) { a.mode = 1; }},
+    {.name = "avg_pool", .op = "avg_pool2d"},
+    {.name = "max_pool", .op = "max_pool2d"},
+};
 
 const FunctionRow* function_named(const std::string& name) {
-    for (const FunctionRow& row : function_rows())
-        if (row.name == name) return &row;
+    const auto* const found = std::find_if(std::begin(function_rows), std::end(function_rows),
+                                           [&](const FunctionRow& row) { return row.name == name; });
+    return found == std::end(function_rows) ? nullptr : found;
+}
+// The op that a function is a call of: by the table of functions or by its own name; null: there is none.
+const tensor::OpRow* op_of(const std::string& name) {
+    const FunctionRow* const function = function_named(name);
+    const std::string_view op = function ? function->op : std::string_view(name);
+    for (const tensor::OpRow& row : tensor::ops())
+        if (row.name == op && row.numbers != tensor::not_from_text) return &row;
     return nullptr;
+}
+
+std::string times_text(size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 struct Operand {  // a number, or a tensor
@@ -260,17 +197,19 @@ struct Recorder {
         }
         for (const OwnOp& op : own)
             if (op.definition.name == t.name) return tape.apply(op, std::span<const tensor::Variable>(tensors), name);
-        if (is_unary(t.name)) {
-            if (tensors.size() != 1 || !numbers.empty()) throw Failure(fmt::format("{} takes one tensor", t.name));
-            return tensor::unary(tape, t.name, tensors[0], name);
+        const FunctionRow* const function = function_named(t.name);
+        if (function && function->record) {
+            if (tensors.size() < function->tensors || tensors.size() > function->most_tensors ||
+                numbers.size() < function->numbers || numbers.size() > function->most_numbers)
+                throw Failure(fmt::format("{} takes {} and {}, not {} and {}", t.name,
+                                          times_text(function->tensors, "tensor"), times_text(function->numbers, "number"),
+                                          tensors.size(), numbers.size()));
+            return function->record(tape, tensors, numbers, name);
         }
-        const FunctionRow& row = *function_named(t.name);  // check_call has looked
-        if (tensors.size() < row.tensors || tensors.size() > row.most_tensors || numbers.size() < row.numbers ||
-            numbers.size() > row.most_numbers)
-            throw Failure(fmt::format("{} takes {} tensor{} and {} number{}, not {} and {}", t.name, row.tensors,
-                                      row.tensors == 1 ? "" : "s", row.numbers, row.numbers == 1 ? "" : "s", tensors.size(),
-                                      numbers.size()));
-        return row.record(tape, tensors, numbers, name);
+        const tensor::OpRow& op = *op_of(t.name);  // check_call has looked
+        tensor::Attributes attributes = tensor::attributes_of(op, numbers);
+        if (function && function->attributes) function->attributes(attributes);
+        return tape.apply(op, std::span<const tensor::Variable>(tensors), name, attributes);
     }
 };
 
@@ -429,7 +368,7 @@ tensor::Tensor hooked(tensor::Tape& tape, const Term& term, const tensor::Tensor
 
 void check_call(const Term& term, const std::vector<TapeOp>& own) {
     for (const Term& part : term.parts) check_call(part, own);
-    if (term.kind != Term::Kind::call || is_unary(term.name) || function_named(term.name)) return;
+    if (term.kind != Term::Kind::call || function_named(term.name) || op_of(term.name)) return;
     std::vector<std::string> known = tape_functions();
     for (const TapeOp& op : own) {
         if (op.name == term.name) {
@@ -442,8 +381,17 @@ void check_call(const Term& term, const std::vector<TapeOp>& own) {
 }
 
 std::vector<std::string> tape_functions() {
-    std::vector<std::string> names(std::begin(unary_names), std::end(unary_names));
-    for (const FunctionRow& row : function_rows()) names.emplace_back(row.name);
+    std::vector<std::string> names;
+    for (const FunctionRow& row : function_rows) names.emplace_back(row.name);
+    for (const tensor::OpRow& row : tensor::ops())
+        if (row.numbers != tensor::not_from_text && !function_named(std::string(row.name))) names.emplace_back(row.name);
+    return names;
+}
+
+std::vector<std::string> elementwise_functions() {
+    std::vector<std::string> names;
+    for (const tensor::OpRow& row : tensor::ops())
+        if (row.elementwise && row.numbers.empty()) names.emplace_back(row.name);
     return names;
 }
 

@@ -29,4 +29,7 @@ tensor::Tensor hooked(tensor::Tape& tape, const Term& term, const tensor::Tensor
 // Whether a function of this name exists, or the nearest one that does.
 void check_call(const Term& term, const std::vector<TapeOp>& own);
 
+// The functions of one tensor that an op of one's own may be made of.
+std::vector<std::string> elementwise_functions();
+
 }  // namespace lockstep::scene

@@ -158,9 +158,8 @@ class TapeParser {
         for (const std::string& input : words_of(rest.substr(open + 1, close - open - 1)))
             op.inputs.push_back(name(input, "an input's name"));
         if (op.inputs.empty() || op.inputs.size() > 4) fail("an op of one's own has one to four inputs");
-        if (!tape_functions().empty())
-            for (const std::string& known : tape_functions())
-                if (known == op.name) fail(fmt::format("'{}' is a function already", op.name));
+        for (const std::string& known : tape_functions())
+            if (known == op.name) fail(fmt::format("'{}' is a function already", op.name));
         op.forward = term(sides(rest.substr(close + 1)).second);
         check_own(op.forward, op.inputs);
         for (size_t i = from; i < to; ++i) {
@@ -192,9 +191,9 @@ class TapeParser {
     void check_own(const Term& t, const std::vector<std::string>& known) const {
         if (t.kind == Term::Kind::name && std::find(known.begin(), known.end(), t.name) == known.end())
             fail(fmt::format("'{}' is not at hand here; there are {}", t.name, fmt::join(known, ", ")));
-        static const std::set<std::string> functions = {"exp",  "log",  "sqrt", "square", "tanh", "sigmoid",
-                                                        "relu", "silu", "gelu", "abs",    "sin",  "cos"};
-        if (t.kind == Term::Kind::call && (!functions.count(t.name) || t.parts.size() != 1))
+        static const std::vector<std::string> functions = elementwise_functions();
+        const bool known_function = std::find(functions.begin(), functions.end(), t.name) != functions.end();
+        if (t.kind == Term::Kind::call && (!known_function || t.parts.size() != 1))
             fail(fmt::format("an op of one's own is made of signs and of {}", fmt::join(functions, ", ")));
         for (const Term& part : t.parts) check_own(part, known);
     }

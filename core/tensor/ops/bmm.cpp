@@ -150,6 +150,7 @@ std::vector<Sample> samples(Rng& rng) {
 
 const OpRow bmm_row = {
     .name = "bmm",
+    .numbers = not_from_text,
     .inputs = 2,
     .gradient_names = {"da", "db"},
     .kernels = {"bmm_nn", "bmm_nt", "bmm_tn", "copy_strided", "sum_strided"},

@@ -170,6 +170,7 @@ Launch tril_launch(const Tensor& x, const Tensor& y, const A& a) {
 
 const OpRow cat_row = {
     .name = "cat",
+    .numbers = "axis",
     .inputs = 1,
     .variadic = true,
     .any_inputs = ~0u,
@@ -210,6 +211,7 @@ const OpRow equal_row = comparison("equal"), not_equal_row = comparison("not_equ
             greater_equal_row = comparison("greater_equal");
 const OpRow cast_row = {
     .name = "cast",
+    .numbers = not_from_text,
     .inputs = 1,
     .any_inputs = 1,
     .gradient_names = {"dx"},
@@ -239,6 +241,7 @@ const OpRow cast_row = {
 };
 const OpRow flip_row = {
     .name = "flip",
+    .numbers = "axis",
     .inputs = 1,
     .any_inputs = 1,
     .gradient_names = {"dx"},
@@ -272,6 +275,7 @@ const OpRow flip_row = {
 // Zero above the diagonal number `start` (0: the main one, 1: one above) of the last two axes.
 const OpRow tril_row = {
     .name = "tril",
+    .numbers = "start=0",
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"tril"},

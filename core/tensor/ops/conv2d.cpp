@@ -288,6 +288,7 @@ const OpRow conv2d_row = {
 
 const OpRow conv_transpose2d_row = {
     .name = "conv_transpose2d",
+    .numbers = not_from_text,
     .inputs = 2,
     .variadic = true,
     .gradient_names = {"dx", "dW", "db"},

@@ -35,6 +35,7 @@ OpCost cost(Types in, const Attributes&) {
 
 const OpRow dropout_row = {
     .name = "dropout",
+    .numbers = not_from_text,
     .kernels = {"dropout"},
     .types = {DType::f32, DType::f64, DType::f16, DType::bf16},
     .shape = shape,

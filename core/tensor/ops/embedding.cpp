@@ -115,6 +115,7 @@ const OpRow embedding_row = {
 
 const OpRow index_select_row = {
     .name = "index_select",
+    .numbers = "axis",
     .inputs = 2,
     .integer_inputs = 1u << 1,
     .kernels = {"index_select", "fill", "index_order_i32", "index_add"},

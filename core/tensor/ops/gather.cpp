@@ -78,6 +78,7 @@ std::vector<Sample> samples_of(bool scatter) {
 
 const OpRow gather_row = {
     .name = "gather",
+    .numbers = "axis",
     .inputs = 2,
     .integer_inputs = 1u << 1,
     .kernels = {"gather", "gather_backward"},
@@ -103,6 +104,7 @@ const OpRow gather_row = {
 
 const OpRow scatter_add_row = {
     .name = "scatter_add",
+    .numbers = "axis",
     .inputs = 3,
     .integer_inputs = 1u << 1,
     .gradient_names = {"dx", "", "dsource"},

@@ -221,6 +221,7 @@ Sample bytes_sample(std::vector<Shape> shapes) {
 
 const OpRow quantize_int8_row = {
     .name = "quantize_int8",
+    .numbers = not_from_text,
     .kernels = {"quantize_int8_f32"},
     .types = {DType::f32},
     .shape = quantize_shape,
@@ -238,6 +239,7 @@ const OpRow quantize_int8_row = {
 };
 const OpRow quantize_windows_row = {
     .name = "quantize_windows",
+    .numbers = not_from_text,
     .kernels = {"im2col", "quantize_int8_f32"},
     .types = {DType::f32},
     .shape = windows_shape,
@@ -253,6 +255,7 @@ const OpRow quantize_windows_row = {
 };
 const OpRow int8_matmul_row = {
     .name = "int8_matmul",
+    .numbers = not_from_text,
     .inputs = 2,
     .integer_inputs = 3,
     .kernels = {"int8_matmul_i32"},
@@ -269,6 +272,7 @@ const OpRow int8_matmul_row = {
 };
 const OpRow dequantize_int8_row = {
     .name = "dequantize_int8",
+    .numbers = not_from_text,
     .inputs = 2,
     .integer_inputs = 1,
     .kernels = {"dequantize_int8_f32"},
@@ -294,6 +298,7 @@ const OpRow dequantize_int8_row = {
 };
 const OpRow requantize_int8_row = {
     .name = "requantize_int8",
+    .numbers = not_from_text,
     .inputs = 3,
     .integer_inputs = 1,
     .kernels = {"requantize_int8_f32"},
@@ -320,6 +325,7 @@ const OpRow requantize_int8_row = {
 };
 const OpRow int8_linear_row = {
     .name = "int8_linear",
+    .numbers = not_from_text,
     .inputs = 3,
     .integer_inputs = 2,
     .kernels = {"int8_linear_f32"},
@@ -341,6 +347,7 @@ const OpRow int8_linear_row = {
 };
 const OpRow int8_weight_matmul_row = {
     .name = "int8_weight_matmul",
+    .numbers = not_from_text,
     .inputs = 3,
     .integer_inputs = 2,
     .kernels = {"int8_weight_matmul_f32"},
@@ -357,6 +364,7 @@ const OpRow int8_weight_matmul_row = {
 };
 const OpRow sparse24_matmul_row = {
     .name = "sparse24_matmul",
+    .numbers = not_from_text,
     .inputs = 3,
     .integer_inputs = 4,
     .kernels = {"sparse24_matmul_f32"},

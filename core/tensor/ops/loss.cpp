@@ -203,6 +203,7 @@ std::vector<Sample> samples(std::array<double, 2> prediction, std::array<double,
 
 const OpRow cross_entropy_row = {
     .name = "cross_entropy",
+    .numbers = "alpha=0",
     .inputs = 2,
     .integer_inputs = 1u << 1,
     .takes_unit_upstream = true,
@@ -248,6 +249,7 @@ const OpRow bce_with_logits_row = {
 };
 const OpRow smooth_l1_row = {
     .name = "smooth_l1",
+    .numbers = "alpha=1",
     .inputs = 2,
     .takes_unit_upstream = true,
     .gradient_names = {"dprediction", "dtarget"},

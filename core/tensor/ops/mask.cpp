@@ -46,6 +46,7 @@ Launch fill_where(const Tensor& x, const Tensor& mask, const Tensor& y, const de
 
 const OpRow one_hot_row = {
     .name = "one_hot",
+    .numbers = not_from_text,
     .inputs = 1,
     .integer_inputs = 1u,
     .kernels = {"one_hot"},
@@ -65,6 +66,7 @@ const OpRow one_hot_row = {
 
 const OpRow masked_fill_row = {
     .name = "masked_fill",
+    .numbers = "alpha",
     .inputs = 2,
     .integer_inputs = 1u << 1,
     .kernels = {"masked_fill"},

@@ -229,6 +229,7 @@ std::vector<Sample> group_samples(Rng&) {
 
 const OpRow layer_norm_row = {
     .name = "layer_norm",
+    .numbers = "alpha=1e-5",
     .inputs = 1,
     .variadic = true,
     .gradient_names = {"dx", "dW", "db"},
@@ -242,6 +243,7 @@ const OpRow layer_norm_row = {
 };
 const OpRow rms_norm_row = {
     .name = "rms_norm",
+    .numbers = "alpha=1e-5",
     .inputs = 1,
     .variadic = true,
     .gradient_names = {"dx", "dW"},
@@ -255,6 +257,7 @@ const OpRow rms_norm_row = {
 };
 const OpRow group_norm_row = {
     .name = "group_norm",
+    .numbers = "groups alpha=1e-5",
     .inputs = 1,
     .variadic = true,
     .gradient_names = {"dx", "dW", "db"},

@@ -159,6 +159,7 @@ std::vector<Sample> samples(Rng&) {
 
 const OpRow batch_norm_row = {
     .name = "batch_norm",
+    .numbers = not_from_text,
     .inputs = 3,
     .variadic = true,
     .gradient_names = {"dx", "dW", "db", "dstatistics"},

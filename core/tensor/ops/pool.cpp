@@ -155,6 +155,7 @@ std::vector<Sample> adaptive_samples(Rng&) {
 
 const OpRow max_pool2d_row = {
     .name = "max_pool2d",
+    .numbers = "window",
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"max_pool2d", "max_pool2d_backward"},
@@ -167,6 +168,7 @@ const OpRow max_pool2d_row = {
 };
 const OpRow avg_pool2d_row = {
     .name = "avg_pool2d",
+    .numbers = "window",
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"avg_pool2d", "avg_pool2d_backward"},
@@ -179,6 +181,7 @@ const OpRow avg_pool2d_row = {
 };
 const OpRow adaptive_avg_pool2d_row = {
     .name = "adaptive_avg_pool2d",
+    .numbers = "sizes",
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"plane_mean", "adaptive_avg_pool2d", "plane_mean_backward", "adaptive_avg_pool2d_backward"},

@@ -213,6 +213,7 @@ template <const Reduction& row>
 OpRow row_of() {
     OpRow made;
     made.name = row.name;
+    made.numbers = row.correction ? "alpha=1 axes=" : "axes=";
     made.inputs = 1;
     made.gradient_names = {"dx"};
     made.kernels = {row.name, row.backward};
@@ -256,6 +257,7 @@ Launch running(const Tensor& x, const Tensor& y, const A& a, bool reverse) {
 
 const OpRow sum_row = {
     .name = "sum",
+    .numbers = "axes=",
     .inputs = 1,
     .takes_unit_upstream = true,
     .gradient_names = {"dx"},
@@ -269,6 +271,7 @@ const OpRow sum_row = {
 };
 const OpRow mean_row = {
     .name = "mean",
+    .numbers = "axes=",
     .inputs = 1,
     .takes_unit_upstream = true,
     .gradient_names = {"dx"},
@@ -285,6 +288,7 @@ const OpRow amax_row = row_of<amax_table>(), amin_row = row_of<amin_table>(), va
 
 static OpRow index_row(std::string_view name) {
     return {.name = name,
+            .numbers = "axes=",
             .inputs = 1,
             .kernels = {name},
             .shape = shape,
@@ -297,6 +301,7 @@ const OpRow argmax_row = index_row("argmax"), argmin_row = index_row("argmin");
 
 const OpRow cumsum_row = {
     .name = "cumsum",
+    .numbers = "axis",
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"cumsum"},

@@ -40,6 +40,7 @@ static std::vector<Sample> samples(Rng& rng) {
 
 const OpRow relu_row = {
     .name = "relu",
+    .elementwise = true,
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"relu", "relu_backward"},

@@ -43,6 +43,7 @@ Launch turn(const Tensor& x, const Tensor& table, const Tensor& y, const Attribu
 
 const OpRow rope_row = {
     .name = "rope",
+    .numbers = not_from_text,
     .inputs = 2,
     .constant_inputs = 1u << 1,
     .kernels = {"rope"},

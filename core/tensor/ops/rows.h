@@ -1,30 +1,30 @@
-// The rows of the ops, one line a file; ops.cpp puts them into the list.
-// clang-format off
+// The list of ops: op(relu) is the row relu_row of ops/relu.cpp. Everything that walks or finds ops reads this list.
 #pragma once
 #include "core/tensor/op.h"
 
+// clang-format off
+#define LOCKSTEP_OPS(op) \
+    op(matmul) op(bmm) op(add_bias) \
+    op(add) op(sub) op(mul) op(div) op(pow) op(maximum) op(minimum) \
+    op(neg) op(exp) op(log) op(sqrt) op(rsqrt) op(abs) op(square) op(reciprocal) op(sin) op(cos) op(tanh) op(erf) \
+    op(sigmoid) op(relu) op(silu) op(gelu) op(gelu_tanh) op(softplus) op(leaky_relu) op(elu) op(clamp) op(inside) op(affine) op(pow_scalar) \
+    op(sum) op(mean) op(amax) op(amin) op(var) op(prod) op(argmax) op(argmin) op(cumsum) \
+    op(reshape) op(unsqueeze) op(squeeze) op(permute) op(slice) op(select) op(expand) op(put_slice) op(detach) \
+    op(cat) op(where) op(equal) op(not_equal) op(less) op(less_equal) op(greater) op(greater_equal) op(cast) op(flip) op(tril) \
+    op(conv2d) op(conv_transpose2d) op(max_pool2d) op(avg_pool2d) op(adaptive_avg_pool2d) op(softmax) op(log_softmax) \
+    op(layer_norm) op(rms_norm) op(group_norm) op(batch_norm) \
+    op(cross_entropy) op(nll) op(bce_with_logits) op(smooth_l1) op(kl_div) \
+    op(softmax_cross_entropy) \
+    op(mse) \
+    op(embedding) op(index_select) op(gather) op(scatter_add) op(one_hot) op(masked_fill) \
+    op(attention) op(rope) op(swiglu) op(glu) op(rnn_cell) op(gru_cell) op(lstm_cell) op(sparse_dense) op(dropout) \
+    op(quantize_int8) op(quantize_windows) op(int8_matmul) op(dequantize_int8) op(requantize_int8) op(int8_linear) op(int8_weight_matmul) op(sparse24_matmul)
+// clang-format on
+
 namespace lockstep::tensor {
 
-extern const OpRow add_bias_row;
-extern const OpRow add_row, sub_row, mul_row, div_row, pow_row, maximum_row, minimum_row;  // binary.cpp
-extern const OpRow bmm_row;
-extern const OpRow cat_row, where_row, cast_row, flip_row, tril_row, detach_row;  // choose.cpp
-extern const OpRow equal_row, not_equal_row, less_row, less_equal_row, greater_row, greater_equal_row;  // choose.cpp
-extern const OpRow matmul_row;
-extern const OpRow mse_row;
-extern const OpRow sum_row, mean_row, amax_row, amin_row, var_row, prod_row, argmax_row, argmin_row, cumsum_row;  // reduce.cpp
-extern const OpRow relu_row;
-extern const OpRow softmax_cross_entropy_row;
-extern const OpRow neg_row, exp_row, log_row, sqrt_row, rsqrt_row, abs_row, square_row, reciprocal_row, sin_row, cos_row, tanh_row, erf_row;  // unary.cpp
-extern const OpRow sigmoid_row, silu_row, gelu_row, gelu_tanh_row, softplus_row, leaky_relu_row, elu_row, clamp_row, inside_row, affine_row, pow_scalar_row;  // unary.cpp
-extern const OpRow reshape_row, unsqueeze_row, squeeze_row, permute_row, slice_row, select_row, expand_row, put_slice_row;  // views.cpp
-extern const OpRow embedding_row, index_select_row, gather_row, scatter_add_row, one_hot_row, masked_fill_row;  // embedding.cpp, gather.cpp, mask.cpp
-extern const OpRow attention_row, rope_row, swiglu_row, glu_row, rnn_cell_row, gru_cell_row, lstm_cell_row, sparse_dense_row, dropout_row;
-
-extern const OpRow conv2d_row, conv_transpose2d_row, max_pool2d_row, avg_pool2d_row, adaptive_avg_pool2d_row;
-extern const OpRow softmax_row, log_softmax_row, layer_norm_row, rms_norm_row, group_norm_row, batch_norm_row;
-extern const OpRow cross_entropy_row, nll_row, bce_with_logits_row, smooth_l1_row, kl_div_row;
-extern const OpRow quantize_int8_row, quantize_windows_row, int8_matmul_row, dequantize_int8_row, requantize_int8_row;  // int8.cpp
-extern const OpRow int8_weight_matmul_row, sparse24_matmul_row;  // int8.cpp
+#define ROW(name) extern const OpRow name##_row;
+LOCKSTEP_OPS(ROW)
+#undef ROW
 
 }  // namespace lockstep::tensor

@@ -122,6 +122,7 @@ std::vector<Sample> softmax_samples(Rng& rng) {
 
 const OpRow softmax_row = {
     .name = "softmax",
+    .numbers = "axis=-1",
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"softmax", "softmax_causal", "softmax_backward", "copy_strided"},
@@ -134,6 +135,7 @@ const OpRow softmax_row = {
 };
 const OpRow log_softmax_row = {
     .name = "log_softmax",
+    .numbers = "axis=-1",
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"log_softmax", "log_softmax_backward", "copy_strided"},

@@ -81,6 +81,7 @@ std::vector<Sample> samples(Rng&) {
 
 const OpRow sparse_dense_row = {
     .name = "sparse_dense",
+    .numbers = not_from_text,
     .inputs = 4,
     .integer_inputs = 1u << 1 | 1u << 2,
     .gradient_names = {"dvalues", "", "", "dx"},

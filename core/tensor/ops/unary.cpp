@@ -1,5 +1,6 @@
-// Elementwise functions of one tensor: a table. A row says its kernels, whether backward needs the input or the output, how
-// many numbers of its own it takes (alpha, beta), and its gradient as ops, for derivatives of derivatives.
+// Elementwise functions of one tensor: a table. A row says whether backward needs the input or the output, which numbers it
+// takes, and its gradient as ops, for derivatives of derivatives. The values and slopes stand in kernels/unary.cu; a kernel
+// has the row's name where it says no other, and the kernel of its gradient has "_backward" behind it.
 #include <cmath>
 
 #include "core/tensor/ops/expression.h"
@@ -8,17 +9,33 @@
 namespace lockstep::tensor {
 
 namespace {
-enum class Keep : uint8_t { nothing, input, output };
+enum class Keep : uint8_t { nothing, input, output };  // nothing: a linear function, whose gradient is the function itself
 
 struct Unary {
-    std::string_view name, kernel, backward;  // kernels; backward "" is none
+    std::string_view name, kernel = name;
     Keep keep = Keep::nothing;
-    int numbers = 0;                                 // of its own that both kernels take: alpha, beta
+    std::string_view numbers = {};                   // that both kernels take: "alpha beta"
     double operations = 1, operations_backward = 2;  // an element
     double low = -2, high = 2, gap = 0;              // samples
     double alpha = 0, beta = 0;
-    Expression (*derivative)(Expression kept, Expression upstream, const Attributes& a) = nullptr;
+    Expression (*derivative)(Expression kept, Expression upstream,
+                             const Attributes& a) = nullptr;  // null: no gradient passes
 };
+
+bool has_gradient(const Unary& row) {
+    return row.derivative != nullptr;
+}
+template <const Unary& row>
+std::string_view backward_kernel() {
+    static const std::string name = std::string(row.kernel) + (row.keep == Keep::nothing ? "" : "_backward");
+    return name;
+}
+
+Arguments with_numbers(const Unary& row, Arguments arguments, double alpha, double beta, DType type) {
+    if (row.numbers.starts_with("alpha")) arguments.push_back(scalar_argument(alpha, type));
+    if (row.numbers.starts_with("alpha beta")) arguments.push_back(scalar_argument(beta, type));
+    return arguments;
+}
 
 Shape shape(Types in, const Attributes&) {
     return in[0].shape;
@@ -27,10 +44,9 @@ Shape shape(Types in, const Attributes&) {
 template <const Unary& row>
 void forward(ForwardCall& call) {
     const Tensor& x = call.inputs[0];
-    Arguments arguments = {x.pointer(), call.output.pointer(), size_argument(x.count())};
-    if (row.numbers > 0) arguments.push_back(scalar_argument(call.attributes.alpha, call.dtype));
-    if (row.numbers > 1) arguments.push_back(scalar_argument(call.attributes.beta, call.dtype));
-    call.launch(elementwise(row.kernel, x.count(), arguments));
+    const Arguments tensors = {x.pointer(), call.output.pointer(), size_argument(x.count())};
+    const Attributes& a = call.attributes;
+    call.launch(elementwise(row.kernel, x.count(), with_numbers(row, tensors, a.alpha, a.beta, call.dtype)));
     if (row.keep == Keep::input) call.save_input(0);
     if (row.keep == Keep::output) call.save_output();
 }
@@ -38,17 +54,16 @@ void forward(ForwardCall& call) {
 template <const Unary& row>
 void backward(BackwardCall& call) {
     if (!call.wants(0)) return;
-    const Tensor& dy = call.upstream;
-    const Tensor& dx = call.allocate(0);
-    Arguments arguments;
-    if (row.keep != Keep::nothing)
-        arguments = {call.kept(0).pointer(), dy.pointer(), dx.pointer(), size_argument(dx.count())};
-    else
-        arguments = {dy.pointer(), dx.pointer(), size_argument(dx.count())};
+    const Tensor &dy = call.upstream, &dx = call.allocate(0);
     const bool linear = row.keep == Keep::nothing;  // d(a x + b) = a dx + 0
-    if (row.numbers > 0) arguments.push_back(scalar_argument(call.attributes.alpha, call.dtype));
-    if (row.numbers > 1) arguments.push_back(scalar_argument(linear ? 0 : call.attributes.beta, call.dtype));
-    call.launch(0, elementwise(row.backward, dx.count(), arguments));
+    Arguments tensors;
+    if (!linear) tensors.push_back(call.kept(0).pointer());
+    for (const device::Argument& argument :
+         {device::Argument(dy.pointer()), device::Argument(dx.pointer()), size_argument(dx.count())})
+        tensors.push_back(argument);
+    const Attributes& a = call.attributes;
+    call.launch(0, elementwise(backward_kernel<row>(), dx.count(),
+                               with_numbers(row, tensors, a.alpha, linear ? 0 : a.beta, call.dtype)));
 }
 
 template <const Unary& row>
@@ -62,7 +77,7 @@ void differentiate(DifferentiateCall& call) {
 template <const Unary& row>
 OpCost cost(Types in, const Attributes&) {
     const double n = double(in[0].count()), bytes = in[0].bytes();
-    if (row.backward.empty()) return {{row.operations * n, 2 * bytes}, {}};
+    if (!has_gradient(row)) return {{row.operations * n, 2 * bytes}, {}};
     return {{row.operations * n, 2 * bytes}, {row.operations_backward * n, (row.keep == Keep::nothing ? 2 : 3) * bytes}};
 }
 
@@ -79,14 +94,16 @@ template <const Unary& row>
 OpRow row_of() {
     OpRow made;
     made.name = row.name;
+    made.numbers = row.numbers;
+    made.elementwise = true;
     made.inputs = 1;
     made.gradient_names = {"dx"};
     made.kernels = {row.kernel};
-    if (!row.backward.empty() && row.backward != row.kernel) made.kernels.push_back(row.backward);
+    if (has_gradient(row) && row.keep != Keep::nothing) made.kernels.push_back(backward_kernel<row>());
     made.shape = shape;
     made.forward = forward<row>;
-    made.backward = row.backward.empty() ? nullptr : backward<row>;
-    made.differentiate = row.backward.empty() ? nullptr : differentiate<row>;
+    made.backward = has_gradient(row) ? backward<row> : nullptr;
+    made.differentiate = has_gradient(row) ? differentiate<row> : nullptr;
     made.cost = cost<row>;
     made.samples = samples<row>;
     return made;
@@ -97,19 +114,14 @@ using A = Attributes;
 constexpr double root_half = 0.70710678118654752, density = 0.39894228040143268;  // 1/sqrt(2), 1/sqrt(2 pi)
 constexpr double gelu_scale = 0.79788456080286536, gelu_cube = 0.044715;          // sqrt(2/pi); Hendrycks and Gimpel
 
-constexpr Unary neg{
-    .name = "neg", .kernel = "neg", .backward = "neg", .operations_backward = 1, .derivative = [](E, E d, const A&) {
-        return -d;
-    }};
+constexpr Unary neg{.name = "neg", .operations_backward = 1, .derivative = [](E, E d, const A&) { return -d; }};
 constexpr Unary exp{.name = "exp",
                     .kernel = "exp_value",
-                    .backward = "exp_value_backward",
                     .keep = Keep::output,
                     .operations_backward = 1,
                     .derivative = [](E y, E d, const A&) { return y * d; }};
 constexpr Unary log{.name = "log",
                     .kernel = "log_value",
-                    .backward = "log_value_backward",
                     .keep = Keep::input,
                     .operations_backward = 1,
                     .low = 0.1,
@@ -117,91 +129,61 @@ constexpr Unary log{.name = "log",
                     .derivative = [](E x, E d, const A&) { return d / x; }};
 constexpr Unary sqrt{.name = "sqrt",
                      .kernel = "sqrt_value",
-                     .backward = "sqrt_value_backward",
                      .keep = Keep::output,
                      .low = 0.1,
                      .high = 3,
                      .derivative = [](E y, E d, const A&) { return d / (2 * y); }};
 constexpr Unary rsqrt{.name = "rsqrt",
                       .kernel = "rsqrt_value",
-                      .backward = "rsqrt_value_backward",
                       .keep = Keep::output,
                       .operations = 2,
                       .operations_backward = 4,
                       .low = 0.2,
                       .high = 3,
                       .derivative = [](E y, E d, const A&) { return -0.5 * (d * y * y * y); }};
-constexpr Unary abs{.name = "abs",
-                    .kernel = "abs_value",
-                    .backward = "abs_value_backward",
-                    .keep = Keep::input,
-                    .gap = 0.1,
-                    .derivative = [](E x, E d, const A&) { return d * (2 * inside(x, 0, INFINITY) - 1); }};
-constexpr Unary square{.name = "square",
-                       .kernel = "square",
-                       .backward = "square_backward",
-                       .keep = Keep::input,
-                       .derivative = [](E x, E d, const A&) { return 2 * (x * d); }};
+constexpr Unary abs{
+    .name = "abs", .kernel = "abs_value", .keep = Keep::input, .gap = 0.1, .derivative = [](E x, E d, const A&) {
+        return d * (2 * inside(x, 0, INFINITY) - 1);
+    }};
+constexpr Unary square{.name = "square", .keep = Keep::input, .derivative = [](E x, E d, const A&) { return 2 * (x * d); }};
 constexpr Unary reciprocal{.name = "reciprocal",
-                           .kernel = "reciprocal",
-                           .backward = "reciprocal_backward",
                            .keep = Keep::output,
                            .operations_backward = 3,
                            .low = 0.2,
                            .high = 3,
                            .derivative = [](E y, E d, const A&) { return -(d * y * y); }};
-constexpr Unary sin{.name = "sin",
-                    .kernel = "sin_value",
-                    .backward = "sin_value_backward",
-                    .keep = Keep::input,
-                    .derivative = [](E x, E d, const A&) { return d * x.through("cos"); }};
-constexpr Unary cos{.name = "cos",
-                    .kernel = "cos_value",
-                    .backward = "cos_value_backward",
-                    .keep = Keep::input,
-                    .derivative = [](E x, E d, const A&) { return -(d * x.through("sin")); }};
+constexpr Unary sin{.name = "sin", .kernel = "sin_value", .keep = Keep::input, .derivative = [](E x, E d, const A&) {
+                        return d * x.through("cos");
+                    }};
+constexpr Unary cos{.name = "cos", .kernel = "cos_value", .keep = Keep::input, .derivative = [](E x, E d, const A&) {
+                        return -(d * x.through("sin"));
+                    }};
 constexpr Unary tanh{.name = "tanh",
                      .kernel = "tanh_value",
-                     .backward = "tanh_value_backward",
                      .keep = Keep::output,
                      .operations_backward = 3,
                      .derivative = [](E y, E d, const A&) { return d * (1 - y * y); }};
 constexpr Unary erf{.name = "erf",
                     .kernel = "erf_value",
-                    .backward = "erf_value_backward",
                     .keep = Keep::input,
                     .operations_backward = 5,
                     .derivative = [](E x, E d, const A&) { return 1.1283791670955126 * (d * (-(x * x)).through("exp")); }};
 constexpr Unary sigmoid{.name = "sigmoid",
-                        .kernel = "sigmoid",
-                        .backward = "sigmoid_backward",
                         .keep = Keep::output,
                         .operations = 4,
                         .operations_backward = 3,
                         .derivative = [](E y, E d, const A&) { return d * (1 - y) * y; }};
-constexpr Unary silu{.name = "silu",
-                     .kernel = "silu",
-                     .backward = "silu_backward",
-                     .keep = Keep::input,
-                     .operations = 4,
-                     .operations_backward = 12,
-                     .derivative = [](E x, E d, const A&) {
-                         const E s = x.through("sigmoid");
-                         return d * s * (1 + x * (1 - s));
-                     }};
-constexpr Unary gelu{.name = "gelu",
-                     .kernel = "gelu",
-                     .backward = "gelu_backward",
-                     .keep = Keep::input,
-                     .operations = 5,
-                     .operations_backward = 10,
-                     .derivative = [](E x, E d, const A&) {
-                         const E below = 0.5 * (1 + (root_half * x).through("erf"));
-                         return d * (below + density * (x * (-0.5 * (x * x)).through("exp")));
-                     }};
+constexpr Unary silu{
+    .name = "silu", .keep = Keep::input, .operations = 4, .operations_backward = 12, .derivative = [](E x, E d, const A&) {
+        const E s = x.through("sigmoid");
+        return d * s * (1 + x * (1 - s));
+    }};
+constexpr Unary gelu{
+    .name = "gelu", .keep = Keep::input, .operations = 5, .operations_backward = 10, .derivative = [](E x, E d, const A&) {
+        const E below = 0.5 * (1 + (root_half * x).through("erf"));
+        return d * (below + density * (x * (-0.5 * (x * x)).through("exp")));
+    }};
 constexpr Unary gelu_tanh{.name = "gelu_tanh",
-                          .kernel = "gelu_tanh",
-                          .backward = "gelu_tanh_backward",
                           .keep = Keep::input,
                           .operations = 9,
                           .operations_backward = 20,
@@ -211,26 +193,20 @@ constexpr Unary gelu_tanh{.name = "gelu_tanh",
                               return d * (0.5 * (1 + t) + 0.5 * (x * (1 - t * t) * inner));
                           }};
 constexpr Unary softplus{.name = "softplus",
-                         .kernel = "softplus",
-                         .backward = "softplus_backward",
                          .keep = Keep::input,
                          .operations = 6,
                          .operations_backward = 6,
                          .derivative = [](E x, E d, const A&) { return d * x.through("sigmoid"); }};
 constexpr Unary leaky_relu{
     .name = "leaky_relu",
-    .kernel = "leaky_relu",
-    .backward = "leaky_relu_backward",
     .keep = Keep::input,
-    .numbers = 2,
+    .numbers = "alpha beta=0",
     .gap = 0.1,
     .alpha = 0.1,
     .derivative = [](E x, E d, const A& a) { return d * (1 - (1 - a.alpha) * inside(x, -INFINITY, 0)); }};
 constexpr Unary elu{.name = "elu",
-                    .kernel = "elu",
-                    .backward = "elu_backward",
                     .keep = Keep::input,
-                    .numbers = 2,
+                    .numbers = "alpha beta=0",
                     .operations = 3,
                     .operations_backward = 3,
                     .gap = 0.1,
@@ -240,29 +216,23 @@ constexpr Unary elu{.name = "elu",
                         return d * (1 - below + a.alpha * (below * (x * below).through("exp")));
                     }};
 constexpr Unary clamp{.name = "clamp",
-                      .kernel = "clamp",
-                      .backward = "clamp_backward",
                       .keep = Keep::input,
-                      .numbers = 2,
+                      .numbers = "alpha beta",
                       .operations_backward = 1,
                       .alpha = -0.5,
                       .beta = 1.25,
                       .derivative = [](E x, E d, const A& a) { return d * inside(x, a.alpha, a.beta); }};
-constexpr Unary inside_row_table{
-    .name = "inside", .kernel = "inside", .backward = "", .numbers = 2, .alpha = -0.5, .beta = 1.25};
+constexpr Unary inside_row_table{.name = "inside", .numbers = "alpha beta", .alpha = -0.5, .beta = 1.25};
 constexpr Unary affine{.name = "affine",
                        .kernel = "scale_add",
-                       .backward = "scale_add",
-                       .numbers = 2,
+                       .numbers = "alpha beta",
                        .operations = 2,
                        .alpha = 1.75,
                        .beta = -0.5,
                        .derivative = [](E, E d, const A& a) { return a.alpha * d; }};
 constexpr Unary pow_scalar{.name = "pow_scalar",
-                           .kernel = "pow_scalar",
-                           .backward = "pow_scalar_backward",
                            .keep = Keep::input,
-                           .numbers = 1,
+                           .numbers = "alpha",
                            .operations_backward = 3,
                            .low = 0.2,
                            .high = 3,

@@ -165,11 +165,12 @@ OpCost put_slice_cost(Types in, const A& a) {
     return {{0, 2 * out + in[0].bytes()}, {0, out + in[0].bytes()}};
 }
 
-OpRow view_row(std::string_view name, Tensor (*view)(const Tensor&, const A&), void (*backward)(BackwardCall&),
-               void (*differentiate)(DifferentiateCall&), OpCost (*cost)(Types, const A&),
+OpRow view_row(std::string_view name, std::string_view numbers, Tensor (*view)(const Tensor&, const A&),
+               void (*backward)(BackwardCall&), void (*differentiate)(DifferentiateCall&), OpCost (*cost)(Types, const A&),
                std::vector<std::string_view> kernels, std::vector<Sample> (*samples)(Rng&)) {
     OpRow row;
     row.name = name;
+    row.numbers = numbers;
     row.inputs = 1;
     row.any_inputs = 1;
     row.takes_strides = name != "reshape";
@@ -184,37 +185,39 @@ OpRow view_row(std::string_view name, Tensor (*view)(const Tensor&, const A&), v
 }
 }  // namespace
 
-const OpRow reshape_row = view_row("reshape", reshape, reshape_backward, reshape_differentiate, free_cost, {}, [](Rng&) {
-    return std::vector<Sample>{{{{2, 3, 4}}, {.sizes = {6, 4}}}, {{{6}}, {.sizes = {1, 2, -1}}}, {{{1}}, {.sizes = {}}}};
-});
+const OpRow reshape_row =
+    view_row("reshape", "sizes", reshape, reshape_backward, reshape_differentiate, free_cost, {}, [](Rng&) {
+        return std::vector<Sample>{{{{2, 3, 4}}, {.sizes = {6, 4}}}, {{{6}}, {.sizes = {1, 2, -1}}}, {{{1}}, {.sizes = {}}}};
+    });
 const OpRow unsqueeze_row =
-    view_row("unsqueeze", unsqueeze, reshape_backward, reshape_differentiate, free_cost, {}, [](Rng&) {
+    view_row("unsqueeze", "axis", unsqueeze, reshape_backward, reshape_differentiate, free_cost, {}, [](Rng&) {
         return std::vector<Sample>{{{{3, 5}}, {.axis = 0}}, {{{3, 5}}, {.axis = 1}}, {{{3, 5}}, {.axis = -1}}};
     });
-const OpRow squeeze_row = view_row("squeeze", squeeze, reshape_backward, reshape_differentiate, free_cost, {}, [](Rng&) {
-    return std::vector<Sample>{{{{1, 5}}, {.axis = 0}}, {{{3, 1, 5}}, {.axis = 1}}, {{{3, 5, 1}}, {.axis = -1}}};
-});
+const OpRow squeeze_row =
+    view_row("squeeze", "axis", squeeze, reshape_backward, reshape_differentiate, free_cost, {}, [](Rng&) {
+        return std::vector<Sample>{{{{1, 5}}, {.axis = 0}}, {{{3, 1, 5}}, {.axis = 1}}, {{{3, 5, 1}}, {.axis = -1}}};
+    });
 const OpRow permute_row =
-    view_row("permute", permute, permute_backward, permute_differentiate, permute_cost, {"copy_strided"}, [](Rng&) {
+    view_row("permute", "axes", permute, permute_backward, permute_differentiate, permute_cost, {"copy_strided"}, [](Rng&) {
         return std::vector<Sample>{
             {{{3, 5}}, {.axes = {1, 0}}}, {{{2, 3, 4, 5}}, {.axes = {3, 1, 0, 2}}}, {{{2, 1, 3}}, {.axes = {0, 2, 1}}}};
     });
 const OpRow slice_row = view_row(
-    "slice", slice, [](BackwardCall& call) { put_back(call, slice); }, slice_differentiate, slice_cost,
-    {"fill", "put_strided"},
+    "slice", "axis start stop step=1", slice, [](BackwardCall& call) { put_back(call, slice); }, slice_differentiate,
+    slice_cost, {"fill", "put_strided"},
     [](Rng&) {
         return std::vector<Sample>{{{{7, 5}}, {.axis = 0, .start = 2, .stop = 6}},
                                    {{{2, 9, 3}}, {.axis = 1, .start = 1, .stop = 9, .step = 3}},
                                    {{{7, 5}}, {.axis = -1, .start = -2, .stop = 5}}};
     });
 const OpRow select_row = view_row(
-    "select", select, [](BackwardCall& call) { put_back(call, select); }, slice_differentiate, select_cost,
+    "select", "axis start", select, [](BackwardCall& call) { put_back(call, select); }, slice_differentiate, select_cost,
     {"fill", "put_strided"},
     [](Rng&) {
         return std::vector<Sample>{{{{7, 5}}, {.axis = 0, .start = 3}}, {{{2, 3, 4}}, {.axis = -1, .start = -1}}};
     });
 const OpRow expand_row =
-    view_row("expand", expand, expand_backward, expand_differentiate, expand_cost, {"sum_strided"}, [](Rng&) {
+    view_row("expand", "sizes", expand, expand_backward, expand_differentiate, expand_cost, {"sum_strided"}, [](Rng&) {
         return std::vector<Sample>{{{{3, 1}}, {.sizes = {3, 5}}},
                                    {{{2, 1, 3, 1}}, {.sizes = {2, 4, 3, 5}}},
                                    {{{}}, {.sizes = {3, 2}}},
@@ -222,6 +225,7 @@ const OpRow expand_row =
     });
 const OpRow put_slice_row = {
     .name = "put_slice",
+    .numbers = not_from_text,
     .inputs = 1,
     .gradient_names = {"dx"},
     .kernels = {"fill", "put_strided", "copy_strided"},
