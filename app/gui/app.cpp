@@ -32,16 +32,17 @@ struct ImGuiScope {
     ImGuiScope& operator=(const ImGuiScope&) = delete;
 };
 
-bool is_workspace(const std::string& name) {
-    return std::any_of(std::begin(workspaces), std::end(workspaces),
-                       [&](const WorkspaceRow& space) { return space.name == name; });
-}
-
 // "kernel.2" is the second page of a workspace that has pages.
 std::pair<std::string, int> page_of(const std::string& view) {
     const size_t dot = view.rfind('.');
     if (dot == std::string::npos || dot + 2 != view.size() || view[dot + 1] < '1' || view[dot + 1] > '9') return {view, 1};
     return {view.substr(0, dot), view[dot + 1] - '0'};
+}
+
+// Of a workspace, of one of its pages, or of a view; none: there is no such.
+std::optional<Workspace> workspace_of(const std::string& view) {
+    const ViewRow* const row = view_named(view);
+    return row != nullptr ? row->workspace : workspace_named(page_of(view).first);
 }
 
 // "pictures/", or a folder that is there.
@@ -74,7 +75,7 @@ void check(const AppOptions& options) {
         throw Failure("--ranks: model " + setup.model + " is not one that is split over ranks");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
-    if (options.view.empty() || is_workspace(page_of(options.view).first)) return;
+    if (options.view.empty() || workspace_named(page_of(options.view).first)) return;
     std::string known;
     for (const WorkspaceRow& space : workspaces) known += (known.empty() ? "" : ", ") + std::string(space.name);
     for (const ViewRow& row : views()) {
@@ -171,43 +172,38 @@ int run_app(const AppOptions& options) {
         scene.progress_file = system::state_folder() / "progress.jsonl";
         scene.kernel_file = system::state_folder() / "kernels.json";
     }
-    bool own = !options.open.empty() || page_of(options.view).first == "kernel";
-    for (const ViewRow& row : views()) own = own || (row.name == options.view && row.workspace == "kernel");
-    scene.own_kernel = own && options.lesson.empty();
-    bool cluster = page_of(options.view).first == "cluster";
-    for (const ViewRow& row : views()) cluster = cluster || (row.name == options.view && row.workspace == "cluster");
-    cluster = cluster || !options.plan.empty();
-    scene.cluster = cluster && options.lesson.empty();
+    const std::optional<Workspace> asked = workspace_of(options.view);
+    scene.own_kernel = options.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
+    scene.cluster = options.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
     scene::ClusterSetup trained;
     if (!options.plan.empty()) trained.training = scene::training_named(options.plan);
     const std::pair<std::string, int> place = page_of(options.view);
     const ImGuiScope imgui;
     const auto open = [&](Shell& shell) {
-        shell.session.workspace = !options.lesson.empty() ? "learn" : options.plan.empty() ? "training" : "cluster";
-        if (is_workspace(place.first))
-            shell.session.workspace = place.first, shell.show_page(place.second - 1);
+        shell.session.workspace = !options.lesson.empty() ? Workspace::learn
+                                  : options.plan.empty()  ? Workspace::training
+                                                          : Workspace::cluster;
+        if (const auto workspace = workspace_named(place.first))
+            shell.session.workspace = *workspace, shell.show_page(place.second - 1);
         else if (!options.view.empty())
             shell.show_alone(options.view);
         // What a host or a tensor program shows stands beside its text.
         const std::string kind = std::filesystem::path(options.open).extension().string();
-        if ((kind == ".host" || kind == ".tape") && shell.session.workspace == "training")
-            shell.session.workspace = "kernel";
+        if ((kind == ".host" || kind == ".tape") && shell.session.workspace == Workspace::training)
+            shell.session.workspace = Workspace::kernel;
         if (!options.plan.empty()) ask_cluster(shell.session, trained);
         shell.presenter.on = options.present;
-        if (!options.open.empty() && options.view.empty()) shell.session.workspace = "kernel";
+        if (!options.open.empty() && options.view.empty()) shell.session.workspace = Workspace::kernel;
         if (std::error_code error; !options.open.empty() && !std::filesystem::exists(options.open, error))
             throw Failure(Diagnostic{"no such file", {options.open}});
         if (!options.open.empty())
             if (const auto problem = shell.session.desk.open(options.open)) throw Failure(*problem);
-        shell.session.grain = shell.session.workspace == "training"  ? Grain::kernel
-                              : shell.session.workspace == "sm"      ? Grain::cycle
-                              : shell.session.workspace == "cluster" ? Grain::action
-                                                                     : Grain::instruction;
+        shell.session.grain = row_of(shell.session.workspace).grain;
     };
     // A picture of another workspace shows the learner's kernel too: it is compiled and run on its own desk first.
     const auto run_own = [&](Shell& shell) {
-        if (options.open.empty() || shell.session.workspace == "kernel") return;
-        const std::string wanted = std::exchange(shell.session.workspace, "kernel");
+        if (options.open.empty() || shell.session.workspace == Workspace::kernel) return;
+        const Workspace wanted = std::exchange(shell.session.workspace, Workspace::kernel);
         for (int i = 0; i < 8; ++i) {
             shell.describe("results");
             shell.session.wait_until_idle(60);
@@ -219,7 +215,7 @@ int run_app(const AppOptions& options) {
         const auto settle = [&] {
             for (int i = 0; i < 6; ++i) {
                 shell.session.wait_until_idle(120);
-                shell.describe(shell.session.workspace);
+                shell.describe(row_of(shell.session.workspace).name);
             }
         };
         settle();
@@ -266,10 +262,10 @@ int run_app(const AppOptions& options) {
         if (options.describe) {
             session.wait_until_idle(120);
             for (int i = 0; i < 6; ++i) {  // what is described first asks for a warp's history, then for its registers
-                shell.describe(session.workspace);
+                shell.describe(row_of(session.workspace).name);
                 session.wait_until_idle(20);
             }
-            std::fputs(shell.describe(options.view.empty() ? session.workspace : place.first).c_str(), stdout);
+            std::fputs(shell.describe(options.view.empty() ? row_of(session.workspace).name : place.first).c_str(), stdout);
         }
         if (!options.screenshot.empty()) draw(shell, options.screenshot);
         return static_cast<int>(ExitStatus::done);

@@ -132,6 +132,9 @@ struct Snapshot {
     uint64_t version = 0;               // counts publications
 };
 
+enum class Workspace { learn, sm, memory, training, kernel, cluster };  // rows of scenes.h
+enum class SmPage { one_run, compare, occupancy };                      // what the SM workspace shows
+
 // node: of the autograd tape; action: of a pipeline schedule, or a collective's round
 enum class Grain { cycle, instruction, node, kernel, training_step, action };
 
@@ -220,8 +223,8 @@ class Session {
     std::string last_lesson;  // the one that was worked on last, before this start; empty: none
     Grain grain = Grain::kernel;
     bool playing = false;
-    KernelDesk desk;                     // the learner's own kernels
-    std::string workspace = "training";  // learn, sm, memory, training, kernel, cluster
+    KernelDesk desk;  // the learner's own kernels
+    Workspace workspace = Workspace::training;
     std::string gpu = "v100";
     int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
     uint64_t placed = 0;                       // how often a lesson has put the focus where its step begins
@@ -248,7 +251,7 @@ class Session {
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
     bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view
     std::shared_ptr<const device::MeasuredStore> measured;  // of real GPUs, read once; never null, often empty
-    std::string sm_page;  // what the SM workspace shows: "" its four pictures, "compare", "occupancy"
+    SmPage sm_page = SmPage::one_run;
 
     struct Worker;  // worker.h
 

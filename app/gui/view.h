@@ -24,12 +24,15 @@ class View {
 
 // One line a view in views.cpp.
 struct ViewRow {
-    std::string_view name;       // "warps": --view
-    std::string_view title;      // "Warps by cycle"
-    std::string_view workspace;  // "sm"
     std::unique_ptr<View> (*make)();
-    float least = 0;  // height below which it scrolls instead of getting lower
+    std::string_view name;    // "warps": --view
+    std::string_view title;   // "Warps by cycle"
+    Workspace workspace;      // that it belongs to
+    float least = 0;          // height below which it scrolls instead of getting lower
+    int keyboard = 0;         // until a panel is pointed at, keys go to the one with the least number; 0: not to this one
+    bool collective = false;  // alone on show, the transport's clock is that of the collective
 };
 std::span<const ViewRow> views();
+const ViewRow* view_named(std::string_view name);  // null: there is none
 
 }  // namespace lockstep::gui

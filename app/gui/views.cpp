@@ -1,63 +1,70 @@
-// The list of views: one line each. A slot of layout.cpp names a row here.
+// The list of views: one line each. A slot of scenes.cpp names a row here. A line declares the view's make function too, so
+// that a view is its file and its line: function, name, title, workspace, and what differs of the fields of ViewRow.
 #include <array>
 
 #include "app/gui/view.h"
-#include "app/gui/views/cluster/cluster_views.h"
-#include "app/gui/views/kernel/kernel_views.h"
-#include "app/gui/views/memory/memory_views.h"
-#include "app/gui/views/roofline/roofline.h"
-#include "app/gui/views/sm/sm_views.h"
-#include "app/gui/views/sm/threads_view.h"
-#include "app/gui/views/streams/streams_views.h"
-#include "app/gui/views/training/training_views.h"
 
 namespace lockstep::gui {
 
+// clang-format off
+#define VIEWS(VIEW) \
+    VIEW(make_lesson_view, "lesson", "Lesson", learn)                                                     \
+    VIEW(make_source_view, "source", "Source", learn)                                                     \
+    VIEW(make_threads_view, "threads", "Grid, block, thread", learn, 240)                                 \
+    VIEW(make_stack_view, "stack", "Reconvergence stack", learn)                                          \
+    VIEW(make_divergence_view, "divergence", "Divergence", learn, 200, 4)                                 \
+    VIEW(make_fragments_view, "fragments", "Fragments", learn, 560)                                       \
+    VIEW(make_warps_view, "warps", "Warps by cycle", sm, 280, 1)                                          \
+    VIEW(make_code_view, "code", "Source and PTX", sm)                                                    \
+    VIEW(make_warp_view, "warp", "Warp", sm, 200)                                                         \
+    VIEW(make_blocks_view, "blocks", "Blocks on SMs", sm, 250)                                            \
+    VIEW(make_coalesce_view, "coalesce", "Coalescing", memory, 340, 7)                                    \
+    VIEW(make_banks_view, "banks", "Shared-memory banks", memory, 330)                                    \
+    VIEW(make_occupancy_view, "occupancy", "Occupancy", sm, 380)                                          \
+    VIEW(make_ladder_view, "ladder", "Latency ladder", sm, 260)                                           \
+    VIEW(make_compare_view, "compare", "Two runs", sm, 300, 2)                                            \
+    VIEW(make_chart_view, "chart", "Memory chart", memory, 346)                                           \
+    VIEW(make_roofline_view, "roofline", "Roofline", memory, 250)                                         \
+    VIEW(make_generations_view, "generations", "Generations of GPUs", learn, 304)                         \
+    VIEW(make_measured_view, "measured", "Measured and simulated", learn, 330)                            \
+    VIEW(make_measured_ladder_view, "measured_ladder", "The ladder, measured and simulated", learn, 330)  \
+    VIEW(make_editor_view, "editor", "Kernel", kernel)                                                    \
+    VIEW(make_reports_view, "reports", "Reports", kernel)                                                 \
+    VIEW(make_launch_view, "launch", "Launch", kernel)                                                    \
+    VIEW(make_results_view, "results", "Results", kernel, 0, 9)                                           \
+    VIEW(make_watch_view, "watch", "Registers", kernel)                                                   \
+    VIEW(make_memory_view, "bytes", "Memory", kernel, 0, 8)                                               \
+    VIEW(make_setup_view, "setup", "Training run", training)                                              \
+    VIEW(make_figure_rows_view, "rows", "Rows of figures", learn, 200)                                    \
+    VIEW(make_curves_view, "curves", "Learning curves", training, 280)                                    \
+    VIEW(make_batch_view, "batch", "Batch and gradient", training, 250)                                   \
+    VIEW(make_weights_view, "weights", "Weights", training, 250)                                          \
+    VIEW(make_graph_view, "graph", "Autograd graph", training, 260, 5)                                    \
+    VIEW(make_step_kernels_view, "kernels", "Kernels of one training step", training, 180, 6)             \
+    VIEW(make_streams_view, "streams", "Streams and copy engines", training, 270, 3)                      \
+    VIEW(make_pipeline_view, "pipeline", "Pipeline schedule", cluster, 440, 10)                           \
+    VIEW(make_rank_memory_view, "rank_memory", "Memory per rank", cluster, 340)                           \
+    VIEW(make_collective_view, "collective", "Collective", cluster, 270, 0, true)                         \
+    VIEW(make_mesh_view, "mesh", "Devices and layout", cluster, 260)                                      \
+    VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \
+    VIEW(make_memory_wall_view, "memory_wall", "Memory wall", cluster, 200)                               \
+    VIEW(make_host_program_view, "program", "Program", learn)
+// clang-format on
+
+#define DECLARE(make, ...) std::unique_ptr<View> make();
+VIEWS(DECLARE)
+
 std::span<const ViewRow> views() {
-    static const std::array rows = {
-        ViewRow{"lesson", "Lesson", "learn", make_lesson_view},
-        ViewRow{"source", "Source", "learn", make_source_view},
-        ViewRow{"threads", "Grid, block, thread", "learn", make_threads_view, 240},
-        ViewRow{"stack", "Reconvergence stack", "learn", make_stack_view},
-        ViewRow{"divergence", "Divergence", "learn", make_divergence_view, 200},
-        ViewRow{"fragments", "Fragments", "learn", make_fragments_view, 560},
-        ViewRow{"warps", "Warps by cycle", "sm", make_warps_view, 280},
-        ViewRow{"code", "Source and PTX", "sm", make_code_view},
-        ViewRow{"warp", "Warp", "sm", make_warp_view, 200},
-        ViewRow{"blocks", "Blocks on SMs", "sm", make_blocks_view, 250},
-        ViewRow{"coalesce", "Coalescing", "memory", make_coalesce_view, 340},
-        ViewRow{"banks", "Shared-memory banks", "memory", make_banks_view, 330},
-        ViewRow{"occupancy", "Occupancy", "sm", make_occupancy_view, 380},
-        ViewRow{"ladder", "Latency ladder", "sm", make_ladder_view, 260},
-        ViewRow{"compare", "Two runs", "sm", make_compare_view, 300},
-        ViewRow{"chart", "Memory chart", "memory", make_chart_view, 346},
-        ViewRow{"roofline", "Roofline", "memory", make_roofline_view, 250},
-        ViewRow{"generations", "Generations of GPUs", "learn", make_generations_view, 304},
-        ViewRow{"measured", "Measured and simulated", "learn", make_measured_view, 330},
-        ViewRow{"measured_ladder", "The ladder, measured and simulated", "learn", make_measured_ladder_view, 330},
-        ViewRow{"editor", "Kernel", "kernel", make_editor_view},
-        ViewRow{"reports", "Reports", "kernel", make_reports_view},
-        ViewRow{"launch", "Launch", "kernel", make_launch_view},
-        ViewRow{"results", "Results", "kernel", make_results_view},
-        ViewRow{"watch", "Registers", "kernel", make_watch_view},
-        ViewRow{"bytes", "Memory", "kernel", make_memory_view},
-        ViewRow{"setup", "Training run", "training", make_setup_view},
-        ViewRow{"rows", "Rows of figures", "learn", make_figure_rows_view, 200},
-        ViewRow{"curves", "Learning curves", "training", make_curves_view, 280},
-        ViewRow{"batch", "Batch and gradient", "training", make_batch_view, 250},
-        ViewRow{"weights", "Weights", "training", make_weights_view, 250},
-        ViewRow{"graph", "Autograd graph", "training", make_graph_view, 260},
-        ViewRow{"kernels", "Kernels of one training step", "training", make_step_kernels_view, 180},
-        ViewRow{"streams", "Streams and copy engines", "training", make_streams_view, 270},
-        ViewRow{"pipeline", "Pipeline schedule", "cluster", make_pipeline_view, 440},
-        ViewRow{"rank_memory", "Memory per rank", "cluster", make_rank_memory_view, 340},
-        ViewRow{"collective", "Collective", "cluster", make_collective_view, 270},
-        ViewRow{"mesh", "Devices and layout", "cluster", make_mesh_view, 260},
-        ViewRow{"network", "Network and machine room", "cluster", make_network_view, 260},
-        ViewRow{"memory_wall", "Memory wall", "cluster", make_memory_wall_view, 200},
-        ViewRow{"program", "Program", "learn", make_host_program_view},
-    };
+    using enum Workspace;
+#define ROW(make, name, title, ...) ViewRow{make, name, title, __VA_ARGS__},
+    static const std::array rows = {VIEWS(ROW)};
     return rows;
+}
+
+const ViewRow* view_named(std::string_view name) {
+    for (const ViewRow& row : views())
+        if (row.name == name) return &row;
+    return nullptr;
 }
 
 }  // namespace lockstep::gui

@@ -61,7 +61,7 @@ struct OwnDesk : Desk {
     explicit OwnDesk(const std::string& text) : Desk({.gpu = "teaching:4", .own_kernel = true}) {
         fs::create_directories(folder);
         std::ofstream(folder / "fill.ptx") << text;
-        session.workspace = "kernel";
+        session.workspace = Workspace::kernel;
         pace = 0.4;
         REQUIRE(!session.desk.open(folder / "fill.ptx"));
         settle();
@@ -105,15 +105,15 @@ TEST_CASE("a launch that is edited keeps the moment that was looked at, in the t
     desk.session.desk.touch();
     desk.settle();
     REQUIRE(desk.session.snapshot()->own_run->run->config.block.y == 8);
-    desk.session.workspace = "sm";
+    desk.session.workspace = Workspace::sm;
     desk.settle();
     CHECK(desk.session.history_step == step);
     check_one_moment(desk);
     const int64_t time = desk.shell.focus.time;
-    desk.session.sm_page = "compare";  // and closed again
+    desk.session.sm_page = SmPage::compare;  // and closed again
     desk.session.pinned = desk.session.snapshot()->kernel;
     desk.frames(2);
-    desk.session.sm_page.clear();
+    desk.session.sm_page = SmPage::one_run;
     desk.frames(2);
     CHECK(desk.shell.focus.time == time);
     check_one_moment(desk);
@@ -123,7 +123,7 @@ TEST_CASE("a launch that is edited keeps the moment that was looked at, in the t
 }
 
 TEST_CASE("at the grain of instructions a click on any time sets the instruction with the clock") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     desk.session.grain = Grain::instruction;
     desk.shell.focus.warp = 0;
     desk.frames(2);
@@ -149,7 +149,7 @@ TEST_CASE("at the grain of instructions a click on any time sets the instruction
     }
     SECTION("two runs") {
         desk.session.pinned = small_run({.seed = 8});
-        desk.session.sm_page = "compare";
+        desk.session.sm_page = SmPage::compare;
         desk.frames(2);
         int moved = 0;
         for (const float x : {200.0f, 300.0f, 400.0f}) {
@@ -178,7 +178,7 @@ TEST_CASE("a click on a line's number sets the clock with the instruction") {
 }
 
 TEST_CASE("a step forward never goes back: where the warp has ended the one that follows in its slot is stepped on") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const KernelTrace& trace = desk.trace();
     int followed = 0;
     for (size_t w = 0; w < trace.warps.size(); w += 5) {
@@ -202,10 +202,10 @@ TEST_CASE("a step forward never goes back: where the warp has ended the one that
 TEST_CASE("what a step is stays with its workspace") {
     OwnDesk desk(fill_ptx());
     desk.key(static_cast<KeyCode>('2'));
-    const std::string first = desk.session.workspace;
+    const Workspace first = desk.session.workspace;
     desk.session.grain = Grain::cycle;
     desk.frames(2);
-    desk.session.workspace = "kernel";
+    desk.session.workspace = Workspace::kernel;
     desk.frames(2);
     CHECK(desk.session.grain == Grain::instruction);
     desk.session.workspace = first;
@@ -225,7 +225,7 @@ TEST_CASE("a fault ends the launch in its cycle, on every SM, and the pictures s
         if (!warp.runs.empty()) CHECK(warp.runs.back().end <= trace.cycles);
         if (!warp.issues.empty()) CHECK(trace.issues[warp.issues.back()].cycle < trace.cycles);
     }
-    desk.session.workspace = "sm";
+    desk.session.workspace = Workspace::sm;
     desk.settle();
     desk.key(KeyCode::end);
     desk.settle();
@@ -272,7 +272,7 @@ TEST_CASE("a number that is being typed into a launch runs when its field is lef
     desk.key(KeyCode::escape);
     desk.settle();
     REQUIRE(desk.session.snapshot()->own_result->refused);
-    desk.session.workspace = "sm";
+    desk.session.workspace = Workspace::sm;
     desk.frames(3);
     const std::string said = desk.session.desk.stale_run(*desk.session.snapshot());
     INFO(said);
@@ -297,7 +297,7 @@ TEST_CASE("while a guess is open the results say neither times nor counts") {
 }
 
 TEST_CASE("keys go to the panel that the pointer is in, also when another was used last") {
-    SmDesk desk("memory");
+    SmDesk desk(Workspace::memory);
     const auto lane_moves = [&] {
         const int32_t before = desk.shell.focus.lane;
         desk.key(KeyCode::d);
@@ -313,8 +313,8 @@ TEST_CASE("keys go to the panel that the pointer is in, also when another was us
 }
 
 TEST_CASE("a slider that was clicked takes Home, End and pages, and the clock stays") {
-    SmDesk desk("sm");
-    desk.session.sm_page = "occupancy";
+    SmDesk desk(Workspace::sm);
+    desk.session.sm_page = SmPage::occupancy;
     desk.frames(2);
     const int64_t time = desk.shell.focus.time, begin = desk.session.cycles_begin, end = desk.session.cycles_end;
     desk.click(1375, 137);  // the first slider, threads a block
@@ -354,8 +354,8 @@ TEST_CASE("a state's short name is made of words of its full one") {
 }
 
 TEST_CASE("the timeline describes the window that it opens with") {
-    SmDesk desk("learn");
-    desk.session.workspace = "sm";
+    SmDesk desk(Workspace::learn);
+    desk.session.workspace = Workspace::sm;
     desk.session.cycles_begin = desk.session.cycles_end = 0;
     const std::string words = desk.shell.describe("warps");
     desk.frames(2);

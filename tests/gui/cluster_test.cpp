@@ -1,7 +1,7 @@
 // The Cluster workspace in the whole interface without a window: two schedules on one axis, edited and run again; who waits
 // for whom; the transport; memory by ZeRO stage. Expected figures are those of the papers and of the closed formulas.
+#include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/cluster/cluster_views.h"
 #include "app/gui/views/cluster/collective_data.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
 #include "core/base/diagnostic.h"
@@ -27,8 +27,8 @@ std::shared_ptr<const Snapshot> cluster_snapshot(const scene::ClusterSetup& setu
 struct ClusterDesk : test::Desk {
     explicit ClusterDesk(const char* view, const scene::ClusterSetup& setup = {}, const char* theme = "dark")
         : test::Desk({.start = false}, theme) {
-        session.workspace = "cluster";
-        if (std::string(view) != "cluster") shell.show_alone(view);
+        session.workspace = Workspace::cluster;
+        shell.show_alone(view);  // of the workspace's name there is none
         show(cluster_snapshot(setup));
     }
     std::string text(const char* view) { return shell.describe(view); }
@@ -336,9 +336,9 @@ TEST_CASE("the wheel zooms, the picture stays inside the budget with 64 ranks an
 TEST_CASE("an open prediction hides the schedules and the memory") {
     ClusterDesk desk("pipeline");
     desk.session.reveal_steps = 0;
-    CHECK_THAT(make_pipeline_view()->describe(desk.session, desk.shell.focus),
+    CHECK_THAT(view_named("pipeline")->make()->describe(desk.session, desk.shell.focus),
                Contains("stays hidden until you lock an answer") && !Contains("33"));
-    CHECK_THAT(make_rank_memory_view()->describe(desk.session, desk.shell.focus),
+    CHECK_THAT(view_named("rank_memory")->make()->describe(desk.session, desk.shell.focus),
                Contains("stays hidden") && !Contains("31.4"));
 }
 
@@ -755,7 +755,7 @@ struct RowsDesk : test::Desk {  // a lesson's step with a scene of rows, a quest
         session.lesson.lesson = lesson;
         session.lesson.predictions = {std::vector<LessonState::Prediction>(asks ? 1 : 0)};
         session.lesson.done = {false};
-        session.workspace = "learn";
+        session.workspace = Workspace::learn;
         show(snapshot);
     }
     const scene::FigureTable& table() { return *session.snapshot()->cluster->table; }

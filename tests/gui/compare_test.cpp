@@ -179,7 +179,7 @@ TEST_CASE("resident warps say what keeps more out") {
 }
 
 TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const auto key = [&](char c) {
         desk.input.mouse_x = 500;
         desk.input.mouse_y = 300;
@@ -190,7 +190,7 @@ TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
     const auto a = desk.session.snapshot()->kernel;
     key('C');
     CHECK(desk.session.pinned == a);
-    CHECK(desk.session.sm_page == "compare");
+    CHECK(desk.session.sm_page == SmPage::compare);
     CHECK(desk.shell.describe("compare").find("A and B are the same run") != std::string::npos);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
     snapshot->kernel = small_run({.cycles = 1200, .seed = 9});
@@ -216,11 +216,11 @@ TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
     CHECK(desk.shell.focus.time < 1200);
     key('C');
     CHECK(desk.session.pinned == nullptr);
-    CHECK(desk.session.sm_page.empty());
+    CHECK(desk.session.sm_page == SmPage::one_run);
 }
 
 TEST_CASE("V switches the numbers between the cycles in view and the whole kernel") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const std::string in_view = desk.shell.describe("warps"), waits = desk.shell.describe("code");
     CHECK(waits.find("Warps in view spent") != std::string::npos);
     desk.input.mouse_x = 500;
@@ -236,7 +236,7 @@ TEST_CASE("V switches the numbers between the cycles in view and the whole kerne
 }
 
 TEST_CASE("Enter goes to what a warp waits for, and back") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const KernelTrace& trace = desk.trace();
     const auto enter = [&] {
         desk.input.mouse_x = 500;
@@ -261,11 +261,11 @@ TEST_CASE("Enter goes to what a warp waits for, and back") {
 }
 
 TEST_CASE("the occupancy calculator starts from the kernel on show and says what the command says") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const std::string text = desk.shell.describe("occupancy");
     CHECK(text.find("256 threads a block, 24 registers a thread, 20736 B") != std::string::npos);
     CHECK(text.find("Shared memory stops at 4 blocks of 8 warps: 32 of 64 warps, occupancy 50 %.") != std::string::npos);
-    desk.session.sm_page = "occupancy";
+    desk.session.sm_page = SmPage::occupancy;
     desk.frame();
     desk.click(1375, 137);  // the first slider, threads a block
     CHECK(desk.shell.describe("occupancy") != text);
@@ -275,7 +275,7 @@ TEST_CASE("the occupancy calculator starts from the kernel on show and says what
 TEST_CASE("the legend stays in small windows with large text") {
     for (const auto& [width, height, scale] :
          {std::tuple<float, float, float>{1280, 720, 2}, {1600, 1000, 2}, {1280, 720, 1}}) {
-        SmDesk desk("sm");
+        SmDesk desk(Workspace::sm);
         desk.size(width, height, scale);
         int green = 0;  // text quads are not told apart: the legend's swatch is the only wide green box below the rows
         for (int i = 0; i < 3; ++i) desk.frame();

@@ -40,7 +40,7 @@ const fs::path lesson = resource_root() / "lessons" / "A14_streams";
 
 TEST_CASE("a host program runs when it is opened and whenever it changes, with its streams beside it") {
     Desk desk({.own_kernel = true});
-    desk.session.workspace = "kernel";
+    desk.session.workspace = Workspace::kernel;
     REQUIRE(!desk.session.desk.open(lesson / "order.host"));
     desk.settle();
     REQUIRE(desk.session.desk.document().is_host());
@@ -78,7 +78,7 @@ TEST_CASE("a host program runs when it is opened and whenever it changes, with i
 
 TEST_CASE("a click on an operation marks its line in the text, and a click on a line its operations") {
     Desk desk({.own_kernel = true});
-    desk.session.workspace = "kernel";
+    desk.session.workspace = Workspace::kernel;
     REQUIRE(!desk.session.desk.open(lesson / "order.host"));
     desk.settle();
     desk.session.host_line = -1;
@@ -90,13 +90,13 @@ TEST_CASE("a click on an operation marks its line in the text, and a click on a 
 
 TEST_CASE("the host program of an exercise is edited in the app, with the lesson's kernels and GPU") {
     Desk desk({.lesson = "A14", .lesson_step = 8});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     REQUIRE(desk.session.lesson.lesson);
     REQUIRE(desk.session.lesson.lesson->steps[8].exercises.size() == 1);
     REQUIRE(desk.click_on("Edit it here"));
     desk.settle();
-    CHECK(desk.session.workspace == "kernel");
+    CHECK(desk.session.workspace == Workspace::kernel);
     REQUIRE(desk.session.desk.document().is_host());
     CHECK(desk.session.desk.document().path.find(desk.folder.string()) == 0);  // the learner's copy
     REQUIRE(desk.snapshot()->host);
@@ -109,7 +109,7 @@ TEST_CASE("the host program of an exercise is edited in the app, with the lesson
     desk.write(solution.value());
     REQUIRE(desk.snapshot()->host);
     CHECK(desk.snapshot()->host->schedule.total_us < 0.85 * before);
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     REQUIRE(desk.click_on("Check it"));
     desk.settle();

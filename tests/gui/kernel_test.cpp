@@ -81,7 +81,7 @@ struct Scratch {  // a folder of this test's own
 
 struct Desk : test::Desk {
     explicit Desk(SessionOptions options = {}) : test::Desk(with_kernel(std::move(options))) {
-        session.workspace = "kernel";
+        session.workspace = Workspace::kernel;
         pace = 0.4;
     }
     static SessionOptions with_kernel(SessionOptions options) {
@@ -144,13 +144,13 @@ TEST_CASE("a kernel that is opened for another workspace runs there; one that do
     for (const bool sound : {true, false}) {
         INFO(sound);
         Desk desk;
-        desk.session.workspace = "sm";
+        desk.session.workspace = Workspace::sm;
         REQUIRE(!desk.session.desk.open(scratch.write("one.ptx", sound ? fill_ptx() : fill_ptx() + "}")));
         desk.settle();
         CHECK(!desk.snapshot()->kernel);  // nobody asked for it
         desk.shell.run_own();
         desk.settle();
-        CHECK(desk.session.workspace == (sound ? "sm" : "kernel"));
+        CHECK(desk.session.workspace == (sound ? Workspace::sm : Workspace::kernel));
         CHECK(bool(desk.snapshot()->kernel) == sound);
         if (sound) CHECK(desk.shows("Warp 0 of block 0"));
     }
@@ -632,7 +632,7 @@ TEST_CASE("a functional run is stepped through like a timed one") {
 TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and what cannot be opened is said once") {
     const Scratch scratch;
     Desk desk;
-    desk.session.workspace = "sm";
+    desk.session.workspace = Workspace::sm;
     const auto drop = [&](std::vector<std::string> files) {
         Input input;
         input.dropped = std::move(files);
@@ -640,7 +640,7 @@ TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and wha
         desk.settle();
     };
     drop({scratch.write("fill.ptx", fill_ptx())});
-    CHECK(desk.session.workspace == "kernel");
+    CHECK(desk.session.workspace == Workspace::kernel);
     CHECK(desk.session.desk.document().name == "fill.ptx");
     REQUIRE(desk.snapshot()->own_result);
     fs::create_directories(scratch.folder / "pictures.cu");

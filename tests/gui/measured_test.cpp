@@ -6,7 +6,6 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/roofline/measured_data.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/silicon/compare.h"
 #include "core/base/files.h"
 #include "core/device/arguments.h"

@@ -89,7 +89,7 @@ Pattern scattered(Rng& rng, uint32_t bytes, uint64_t range) {
 struct Desk : test::Desk {
     explicit Desk(std::shared_ptr<Snapshot> snapshot, float text_scale = 1)
         : test::Desk({.start = false}, "light", text_scale) {
-        session.workspace = "memory";
+        session.workspace = Workspace::memory;
         session.grain = Grain::instruction;
         show(std::move(snapshot));
     }
@@ -790,7 +790,7 @@ TEST_CASE("the bar names the GPU of the run on show, and choosing another runs t
                                            "    ld.param.u64 %rd1, [touch_param_0];\n    st.global.u64 [%rd1], %rd1;\n"
                                            "    ret;\n}\n";
     test::Desk desk({.own_kernel = true}, "light");
-    desk.session.workspace = "memory";
+    desk.session.workspace = Workspace::memory;
     REQUIRE(!desk.session.desk.open(folder / "touch.ptx"));
     desk.shell.run_own();
     desk.settle();
@@ -806,11 +806,11 @@ TEST_CASE("the bar names the GPU of the run on show, and choosing another runs t
     CHECK(desk.session.snapshot()->kernel->gpu.name == "a100");
     CHECK(desk.session.desk.document().launch.gpu == "a100");
     CHECK(desk.shows("GPU  A100"));
-    desk.session.workspace = "kernel";  // and the other way round
+    desk.session.workspace = Workspace::kernel;  // and the other way round
     desk.session.desk.document().launch.gpu = "p100";
     desk.session.desk.touch();
     desk.settle();
-    desk.session.workspace = "memory";
+    desk.session.workspace = Workspace::memory;
     desk.settle();
     CHECK(desk.shows("GPU  P100"));
     std::filesystem::remove_all(folder);

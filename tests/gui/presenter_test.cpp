@@ -13,7 +13,7 @@ namespace {
 struct Desk : test::Desk {
     explicit Desk(const std::string& lesson, int step, const char* theme = "light")
         : test::Desk({.lesson = lesson, .lesson_step = step}, theme) {
-        session.workspace = "learn";
+        session.workspace = Workspace::learn;
         pace = 0.2;
         settle();
         key(KeyCode::f11);
@@ -66,7 +66,7 @@ TEST_CASE("a class votes by hands, Space lets the run answer, and the next Space
     desk.key(static_cast<KeyCode>('2'), true);  // one too many
     desk.key(static_cast<KeyCode>('9'));        // no such answer
     CHECK(desk.shows("7 hands"));
-    CHECK(desk.session.workspace == "learn");  // digits are hands here
+    CHECK(desk.session.workspace == Workspace::learn);  // digits are hands here
     CHECK_FALSE(desk.given().locked);
     desk.key(KeyCode::space);
     desk.settle();
@@ -114,7 +114,7 @@ TEST_CASE("B blanks the screen, N shows the speaker's notes, arrows step the run
 TEST_CASE("without a lesson the workspace's picture is presented alone") {
     test::Desk desk({.training_steps = 1});
     REQUIRE(desk.session.wait_until_idle(60));
-    desk.session.workspace = "sm";
+    desk.session.workspace = Workspace::sm;
     desk.frames(3);
     desk.key(KeyCode::f11);
     desk.settle();

@@ -45,7 +45,7 @@ struct Desk : test::Desk {
         snapshot->kernel_label = label;
         test::Desk::show(snapshot);
     }
-    std::string words() const { return make_roofline_view()->describe(session, shell.focus); }
+    std::string words() const { return view_named("roofline")->make()->describe(session, shell.focus); }
 };
 
 }  // namespace
@@ -230,7 +230,7 @@ TEST_CASE(
 
 TEST_CASE("runs that lie all over the plot keep their table, beside it if need be, and every dot has its number") {
     test::Desk desk({.start = false}, "light");
-    desk.session.workspace = "memory";
+    desk.session.workspace = Workspace::memory;
     const auto show = [&](uint64_t lanes, double per_byte, double us, const char* label) {
         auto snapshot = std::make_shared<Snapshot>();
         snapshot->kernel = run_with(lanes, static_cast<uint64_t>(2 * static_cast<double>(lanes) / per_byte), us);
@@ -300,7 +300,7 @@ TEST_CASE("the name of the roof that counts and the guess's figures find room be
 
 TEST_CASE("while a guess is open nothing beside the roofline tells the run's time or its traffic") {
     test::Desk desk({.start = false}, "light");
-    desk.session.workspace = "memory";
+    desk.session.workspace = Workspace::memory;
     desk.session.roof.guess_first = true;
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->kernel = run_with(32000, 64000, 2);

@@ -42,10 +42,11 @@ TEST_CASE("every workspace draws an empty session, at every text size and in eve
         Desk desk(scale);
         for (const char* theme : {"dark", "light", "high-contrast", "print"}) {
             desk.shell.theme = &theme_named(theme);
-            for (const char* workspace : {"learn", "sm", "memory", "training", "kernel", "cluster"}) {
+            for (const WorkspaceRow& row : workspaces) {
+                const Workspace workspace = *workspace_named(row.name);
                 desk.session.workspace = workspace;
                 desk.frame();
-                INFO(workspace << " " << theme << " " << scale);
+                INFO(row.name << " " << theme << " " << scale);
                 CHECK(desk.quads > 100);
                 CHECK(desk.quads <= 8000);
             }
@@ -69,25 +70,25 @@ TEST_CASE("every view draws alone on an empty session and says so in words") {
 
 TEST_CASE("a click on a workspace's name opens it") {
     Desk desk;
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.click(180, 22);
-    CHECK(desk.session.workspace == "learn");
+    CHECK(desk.session.workspace == Workspace::learn);
     desk.click(250, 22);
-    CHECK(desk.session.workspace == "sm");
+    CHECK(desk.session.workspace == Workspace::sm);
 }
 
 TEST_CASE("digits open the workspaces") {
     Desk desk;
     desk.key(KeyCode::one);
-    CHECK(desk.session.workspace == "learn");
+    CHECK(desk.session.workspace == Workspace::learn);
     desk.key(static_cast<KeyCode>('4'));
-    CHECK(desk.session.workspace == "training");
+    CHECK(desk.session.workspace == Workspace::training);
 }
 
 TEST_CASE("arrow keys step through the kernels of the step and stop at its ends") {
     Desk desk;
     desk.session.publish_for_test(small_snapshot());
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.session.grain = Grain::kernel;
     desk.shell.focus.launch = 0;
     desk.key(KeyCode::right);
@@ -117,11 +118,11 @@ TEST_CASE("Ctrl plus and minus change the text size live, within bounds", "[long
 
 TEST_CASE("Tab walks through the controls and Enter presses the one it is on") {
     Desk desk;
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.frame();
     desk.key(KeyCode::tab);  // the first control: the Learn workspace
     desk.key(KeyCode::enter);
-    CHECK(desk.session.workspace == "learn");
+    CHECK(desk.session.workspace == Workspace::learn);
     for (int i = 0; i < 200; ++i) desk.key(KeyCode::tab);
     CHECK(desk.shell.state.focused != 0);
     desk.key(KeyCode::escape);
@@ -141,7 +142,7 @@ TEST_CASE("Space plays and pauses") {
 TEST_CASE("playing stops by itself at the last kernel") {
     Desk desk;
     desk.session.publish_for_test(small_snapshot());
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.session.grain = Grain::kernel;
     desk.shell.focus.launch = 0;
     desk.key(KeyCode::space);
@@ -169,34 +170,31 @@ TEST_CASE("menus and help open, take the input, and close") {
     desk.click(180, 22);  // over the Learn tab: closes the help, does not switch
     desk.frame();
     CHECK(desk.quads < open);
-    CHECK(desk.session.workspace == "training");
+    CHECK(desk.session.workspace == Workspace::training);
     desk.click(1320, 22);  // the GPU chip
     desk.key(KeyCode::escape);
 }
 
 TEST_CASE("windows of every size are laid out without overlap") {
-    for (const char* workspace : {"learn", "sm", "memory", "training", "kernel", "cluster"})
-        for (const char* scene :
-             {"divergence", "warps", "blocks", "coalesce", "banks", "chart", "fragments", "training", "graph"})
-            for (const auto& [w, h] : {std::pair{1584.0f, 884.0f}, {1264.0f, 604.0f}, {784.0f, 384.0f}, {420.0f, 240.0f}}) {
-                const Arrangement plan =
-                    arrange(layout_of(workspace, scene), {8, 52, w, h}, [](const std::string&) { return 0; });
-                REQUIRE(!plan.panels.empty());
-                for (const Placed& a : plan.panels) {
-                    INFO(workspace << " " << scene << " " << w << "x" << h << " " << a.view);
-                    CHECK(a.area.x >= 7.9f);
-                    CHECK(a.area.right() <= 8.1f + w);
-                    CHECK(a.area.bottom() <= 52.1f + h);
-                    CHECK(a.area.w > 100);
-                    CHECK(a.area.h > 60);
-                    for (const Placed& b : plan.panels) {
-                        if (&a == &b) continue;
-                        const bool apart = a.area.right() <= b.area.x + 0.1f || b.area.right() <= a.area.x + 0.1f ||
-                                           a.area.bottom() <= b.area.y + 0.1f || b.area.bottom() <= a.area.y + 0.1f;
-                        CHECK(apart);
-                    }
+    for (const SceneRow& scene : scenes())
+        for (const auto& [w, h] : {std::pair{1584.0f, 884.0f}, {1264.0f, 604.0f}, {784.0f, 384.0f}, {420.0f, 240.0f}}) {
+            const Arrangement plan = arrange(scene.tree, {8, 52, w, h}, [](const std::string&) { return 0; });
+            REQUIRE(!plan.panels.empty());
+            for (const Placed& a : plan.panels) {
+                INFO(row_of(scene.workspace).name << " " << scene.name << " " << w << "x" << h << " " << a.view);
+                CHECK(a.area.x >= 7.9f);
+                CHECK(a.area.right() <= 8.1f + w);
+                CHECK(a.area.bottom() <= 52.1f + h);
+                CHECK(a.area.w > 100);
+                CHECK(a.area.h > 60);
+                for (const Placed& b : plan.panels) {
+                    if (&a == &b) continue;
+                    const bool apart = a.area.right() <= b.area.x + 0.1f || b.area.right() <= a.area.x + 0.1f ||
+                                       a.area.bottom() <= b.area.y + 0.1f || b.area.bottom() <= a.area.y + 0.1f;
+                    CHECK(apart);
                 }
             }
+        }
 }
 
 TEST_CASE("where a lesson's pictures do not fit under each other, the one that the step is about is open") {
@@ -204,7 +202,7 @@ TEST_CASE("where a lesson's pictures do not fit under each other, the one that t
         std::string shown;
         for (const Placed& one :
              arrange(
-                 layout_of("learn", scene), {8, 52, w, h}, [&](const std::string&) { return chosen; }, scene)
+                 scene_named(Workspace::learn, scene).tree, {8, 52, w, h}, [&](const std::string&) { return chosen; }, scene)
                  .panels)
             shown += std::string(one.view) + " ";
         return shown;
@@ -221,7 +219,7 @@ TEST_CASE("a step about a fault that the checker finds opens on the source, whos
     const auto opened = [](int step, auto&& look) {
         Desk desk(1, {.lesson = "A09", .lesson_step = step - 1});
         desk.size(1280, 720, 1);
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         look(desk);
     };
@@ -238,7 +236,7 @@ TEST_CASE("a lone warp's lesson opens on the whole of its long wait, and on the 
     for (const float width : {1280.0f, 1600.0f}) {
         Desk desk(1, {.lesson = "A01", .lesson_step = 6});
         desk.size(width, width == 1280 ? 720.0f : 1000.0f, 1);
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         const auto snapshot = desk.session.snapshot();
         const KernelTrace& trace = snapshot->kernel->result.trace;
@@ -262,7 +260,7 @@ TEST_CASE("a lone warp's lesson opens on the whole of its long wait, and on the 
 TEST_CASE("a low Warp panel keeps four registers in its table, and a line of it chooses as a chip does") {
     Desk desk(1, {.lesson = "A08", .lesson_step = 2});
     desk.size(1280, 720, 1);
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     const auto lines = std::count_if(desk.written.begin(), desk.written.end(), [](const UiState::Written& text) {
         return text.text.find(", line ") != std::string::npos && text.ink.y > 200 && text.ink.y < 275;
@@ -276,8 +274,8 @@ TEST_CASE("a low Warp panel keeps four registers in its table, and a line of it 
 
 TEST_CASE("at twice the text size the panels of Training stand behind one strip of tabs, and as high as they need") {
     for (const int chosen : {0, 1, 2, 3}) {
-        const Arrangement plan =
-            arrange(layout_of("training", ""), {8, 100, 784, 336}, [&](const std::string&) { return chosen; });
+        const Arrangement plan = arrange(scene_named(Workspace::training, "").tree, {8, 100, 784, 336},
+                                         [&](const std::string&) { return chosen; });
         size_t strips = 0;
         for (const TabStrip& one : plan.tabs) strips += !one.plain;
         REQUIRE(strips == 1);
@@ -290,7 +288,7 @@ TEST_CASE("at twice the text size the panels of Training stand behind one strip 
                 }
     }
     Desk desk(2);
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.show(small_snapshot());
     desk.size(1280, 720, 2);
     desk.frames(2);
@@ -308,13 +306,13 @@ TEST_CASE("the rungs of the latency ladder have their whole names at 1280 x 720"
     {
         Desk desk(1, {.lesson = "A07", .lesson_step = 0});
         desk.size(1280, 720, 1);
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         CHECK(desk.shows("wide[(32 * k + lane) * 32]"));
     }
     Desk desk(1, {.lesson = "A07", .lesson_step = 8});
     desk.size(1280, 720, 1);
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     const auto snapshot = desk.session.snapshot();
     REQUIRE(snapshot->kernel);
@@ -332,7 +330,7 @@ TEST_CASE("in a window of 1280 x 720 the pictures of part A get the height that 
                               "roofline", "generations", "threads", "divergence"})
         for (const Placed& one :
              arrange(
-                 layout_of("learn", scene), {8, 52, 1264, 604}, [](const std::string&) { return -1; }, scene)
+                 scene_named(Workspace::learn, scene).tree, {8, 52, 1264, 604}, [](const std::string&) { return -1; }, scene)
                  .panels)
             for (const ViewRow& row : views())
                 if (row.name == one.view) {
@@ -345,7 +343,7 @@ TEST_CASE("pictures of part A say their numbers and limits whole at 1280 x 720")
     const auto opened = [](const char* lesson, int step, auto&& look) {
         Desk desk(1, {.lesson = lesson, .lesson_step = step - 1});
         desk.size(1280, 720, 1);
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         auto& given = desk.session.lesson.predictions[static_cast<size_t>(step - 1)];
         for (size_t p = 0; p < given.size(); ++p) {
@@ -381,7 +379,7 @@ TEST_CASE("a real training step stays within the quad budget in every workspace"
     Desk desk(1, {.training_steps = 2});
     REQUIRE(desk.session.wait_until_idle(60));
     for (const char* workspace : {"training", "sm", "learn"}) {
-        desk.session.workspace = workspace;
+        desk.session.workspace = *workspace_named(workspace);
         for (int i = 0; i < 3; ++i) desk.frame(), desk.session.wait_until_idle(20);
         INFO(workspace);
         CHECK(desk.quads > 1000);
@@ -393,7 +391,7 @@ TEST_CASE("a real training step stays within the quad budget in every workspace"
 TEST_CASE(
     "what a prediction asks for stands nowhere before it is locked, and the picture is of the line that it asks about") {
     Desk desk(1, {.lesson = "A01", .lesson_step = 1});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     const auto shows = [&](const std::string& words) {
         desk.settle();
         return desk.shows(words);
@@ -419,7 +417,7 @@ TEST_CASE(
 TEST_CASE("once it is answered, a question's picture moves to the line that was asked about, else to the scene's") {
     const auto line_after = [](const char* lesson, int step, bool lock) {
         Desk desk(1, {.lesson = lesson, .lesson_step = step});
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         if (lock) {
             for (size_t p = 0; p < desk.session.lesson.predictions[static_cast<size_t>(step)].size(); ++p) {
@@ -446,7 +444,7 @@ TEST_CASE("once it is answered, a question's picture moves to the line that was 
 
 TEST_CASE("an answer that is too long to stand beside the confidence is written below it, whole") {
     Desk desk(1, {.lesson = "A05", .lesson_step = 0});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     auto& given = desk.session.lesson.predictions[0][0];
     given.chosen = 0, given.locked = true;
@@ -460,7 +458,7 @@ TEST_CASE("an answer that is too long to stand beside the confidence is written 
 TEST_CASE(
     "the bars over all strides tell only what was on show while the lesson still asks, and a followed lane is listed") {
     Desk desk(1, {.lesson = "A08", .lesson_step = 0});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     const auto unknown = [&] {
         desk.frames(2);
@@ -479,7 +477,7 @@ TEST_CASE(
 TEST_CASE("a step without a question keeps to itself what the next step asks about the same scene") {
     const auto open = [](const char* lesson, const auto& look) {
         Desk desk(1, {.lesson = lesson, .lesson_step = 0});
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         const auto unknown = [&] {
             desk.frames(2);
@@ -507,7 +505,7 @@ TEST_CASE("a step without a question keeps to itself what the next step asks abo
 
 TEST_CASE("a scene opens on the warp and the line that it names") {
     Desk desk(1, {.lesson = "A02", .lesson_step = 1});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     const auto settle = [&] {
         for (int i = 0; i < 4; ++i) {
             REQUIRE(desk.session.wait_until_idle(60));
@@ -540,7 +538,7 @@ TEST_CASE("a scene opens on the warp and the line that it names") {
 
 TEST_CASE("an open question about another GPU's row leaves the pictures of the run open, one about a column hides it") {
     const auto shown = [](Desk& desk) {
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         for (int i = 0; i < 4; ++i) {
             REQUIRE(desk.session.wait_until_idle(60));
             desk.frame();
@@ -562,7 +560,7 @@ TEST_CASE("an open question about another GPU's row leaves the pictures of the r
 
 TEST_CASE("an open prediction hides the lanes that it asks for, wherever their code stands") {
     Desk desk(1, {.lesson = "A02", .lesson_step = 4});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     for (int i = 0; i < 4; ++i) {
         REQUIRE(desk.session.wait_until_idle(60));
         desk.frame();
@@ -580,7 +578,7 @@ TEST_CASE("an open prediction hides the lanes that it asks for, wherever their c
 TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhile") {
     Desk desk;
     desk.session.publish_for_test(small_snapshot());
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.session.grain = Grain::kernel;
     desk.shell.focus.launch = 0;
     desk.frame();
@@ -599,7 +597,7 @@ TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhil
 TEST_CASE("play at the end begins anew") {
     Desk desk;
     desk.session.publish_for_test(small_snapshot());
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.session.grain = Grain::kernel;
     desk.shell.focus.launch = 2;
     desk.key(KeyCode::space);
@@ -609,7 +607,7 @@ TEST_CASE("play at the end begins anew") {
 
 TEST_CASE("a step that names an instruction opens there, whatever line its scene names") {
     Desk desk(1, {.lesson = "A06", .lesson_step = 2});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     for (int i = 0; i < 4; ++i) {
         REQUIRE(desk.session.wait_until_idle(60));
         desk.frame();
@@ -634,7 +632,7 @@ TEST_CASE("what an answer uncovers fills the picture; a scene that hid everythin
     };
     {
         Desk desk(1, {.lesson = "A05", .lesson_step = 0});
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         REQUIRE(desk.session.reveal_steps > 0);
         const int64_t time = desk.shell.focus.time;
@@ -644,7 +642,7 @@ TEST_CASE("what an answer uncovers fills the picture; a scene that hid everythin
         CHECK((time - desk.session.cycles_begin) * 7 < desk.session.cycles_end - desk.session.cycles_begin);
     }
     Desk desk(1, {.lesson = "A15", .lesson_step = 1});  // no `until`: the clock was at 0
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     REQUIRE(desk.session.reveal_steps == 0);
     answer(desk, 1);
@@ -654,7 +652,7 @@ TEST_CASE("what an answer uncovers fills the picture; a scene that hid everythin
 
 TEST_CASE("a host program's kernel opens where its warp begins to work, not while it is launched") {
     Desk desk(1, {.lesson = "A03", .lesson_step = 0});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     const auto snapshot = desk.session.snapshot();
     REQUIRE(snapshot->kernel);
@@ -670,7 +668,7 @@ TEST_CASE("the top bar gets shorter where it is narrow, and everything on it sta
         for (const float width : {640.0f, 900.0f, 1280.0f, 1600.0f}) {
             desk.width = width, desk.height = 400;
             for (const char* workspace : {"sm", "training", "kernel"}) {
-                desk.session.workspace = workspace;
+                desk.session.workspace = *workspace_named(workspace);
                 desk.frame();
                 INFO(workspace << ", " << width << " wide at " << scale);
                 std::erase_if(desk.written, [&](const auto& text) { return text.ink.y > 43 * scale; });
@@ -687,17 +685,17 @@ TEST_CASE("what no longer fits on the top bar is in its menus") {
     Desk desk(2.5f);
     desk.width = 700, desk.height = 720;
     desk.frames(2);
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.frames(2);
     REQUIRE(desk.click_on("Training"));  // the only name there: a menu
     REQUIRE(desk.shows("key 3"));
     REQUIRE(desk.click_on("Memory"));
-    CHECK(desk.session.workspace == "memory");
+    CHECK(desk.session.workspace == Workspace::memory);
     std::string open = "Memory";
     for (const WorkspaceRow& space : workspaces) {
         REQUIRE(desk.click_on(open));
         REQUIRE(desk.click_on(std::string(space.title)));
-        CHECK(desk.session.workspace == space.name);
+        CHECK(row_of(desk.session.workspace).name == space.name);
         open = space.title;
     }
     REQUIRE(desk.click_on("Menu"));
@@ -721,9 +719,10 @@ TEST_CASE("a small window's Training workspace keeps the step's kernels under ev
     int page = 0;
     const auto shown = [&](float w, float h) {
         std::string all;
-        for (const Placed& one : arrange(layout_of("training", ""), {8, 100, w, h}, [&](const std::string& id) {
-                                     return id == "curves+batch+weights+graph+kernels+streams" ? page : 0;
-                                 }).panels)
+        for (const Placed& one :
+             arrange(scene_named(Workspace::training, "").tree, {8, 100, w, h}, [&](const std::string& id) {
+                 return id == "curves+batch+weights+graph+kernels+streams" ? page : 0;
+             }).panels)
             all += std::string(one.view) + " ";
         return all;
     };
@@ -737,7 +736,7 @@ TEST_CASE("a small window's Training workspace keeps the step's kernels under ev
 
 TEST_CASE("picture and clock stand on one instruction where warps wait in loops: a kernel of clusters and mbarriers") {
     Desk desk(1, {.lesson = "A13", .lesson_step = 9});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     for (int i = 0; i < 4; ++i) {
         REQUIRE(desk.session.wait_until_idle(60));
         desk.frame();

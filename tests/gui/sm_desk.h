@@ -6,7 +6,7 @@
 namespace lockstep::gui::test {
 
 struct SmDesk : Desk {
-    explicit SmDesk(const char* workspace, const SceneOptions& options = {}) {
+    explicit SmDesk(Workspace workspace, const SceneOptions& options = {}) {
         session.workspace = workspace;
         session.grain = Grain::cycle;
         auto snapshot = std::make_shared<Snapshot>();

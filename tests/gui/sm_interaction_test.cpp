@@ -11,7 +11,7 @@ using namespace lockstep::gui;
 using namespace lockstep::gui::test;
 
 TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     int moved = 0;
     for (float y = 150; y < 700; y += 47) {
         const int64_t begin = desk.session.cycles_begin, end = desk.session.cycles_end;
@@ -32,7 +32,7 @@ TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") 
 }
 
 TEST_CASE("the wheel zooms around the pointer, dragging pans, Home shows the whole kernel") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const int64_t length = desk.session.cycles_end - desk.session.cycles_begin;
     desk.input.mouse_x = 500;
     desk.input.mouse_y = 300;
@@ -61,7 +61,7 @@ TEST_CASE("the wheel zooms around the pointer, dragging pans, Home shows the who
 }
 
 TEST_CASE("larger text and a narrower window show fewer cycles, each as wide as before; a window set by hand stays") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const auto length = [&] { return desk.session.cycles_end - desk.session.cycles_begin; };
     const int64_t plain = length(), time = desk.shell.focus.time;
     const auto inside = [&] { return desk.session.cycles_begin <= time && time < desk.session.cycles_end; };
@@ -84,7 +84,7 @@ TEST_CASE("larger text and a narrower window show fewer cycles, each as wide as 
 }
 
 TEST_CASE("where few warps leave room, the one in focus says what it issues, when, and what it waited for before") {
-    SmDesk desk("sm", {.schedulers = 1, .blocks_at_once = 1, .warps_per_block = 1, .blocks = 1});
+    SmDesk desk(Workspace::sm, {.schedulers = 1, .blocks_at_once = 1, .warps_per_block = 1, .blocks = 1});
     const KernelTrace& trace = desk.trace();
     REQUIRE(trace.warps.front().issues.size() > 30);
     desk.shell.focus.warp = 0;
@@ -123,7 +123,7 @@ TEST_CASE("where few warps leave room, the one in focus says what it issues, whe
 }
 
 TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {
-    SmDesk desk("sm", {.warps_per_block = 16, .cycles = 20000});
+    SmDesk desk(Workspace::sm, {.warps_per_block = 16, .cycles = 20000});
     CHECK(desk.quads > 500);
     for (const int64_t length : {60, 107, 140, 300, 900, 3000, 20000}) {
         desk.session.cycles_begin = 4000 * (length < 16000);
@@ -137,7 +137,7 @@ TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {
 }
 
 TEST_CASE("a click on a PTX row moves the focus to it and its source line") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const auto& program = *desk.session.snapshot()->kernel->program;
     int changed = 0;
     for (float y = 120; y < 250; y += 18) {
@@ -151,7 +151,7 @@ TEST_CASE("a click on a PTX row moves the focus to it and its source line") {
 }
 
 TEST_CASE("an answer is chosen with a click, and locked with the button") {
-    SmDesk desk("learn");
+    SmDesk desk(Workspace::learn);
     auto lesson = std::make_shared<lessons::Lesson>();
     lesson->id = "T01";
     lesson->title = "A test";
@@ -182,7 +182,7 @@ TEST_CASE("an answer is chosen with a click, and locked with the button") {
 }
 
 TEST_CASE("Tab scrolls to the control that it comes to") {
-    SmDesk desk("learn");
+    SmDesk desk(Workspace::learn);
     auto lesson = std::make_shared<lessons::Lesson>();
     lesson->id = "T01";
     lesson->title = "A test";
@@ -209,7 +209,7 @@ TEST_CASE("Tab scrolls to the control that it comes to") {
 }
 
 TEST_CASE("a view's own keys follow Tab into its panel") {
-    SmDesk memory("memory");
+    SmDesk memory(Workspace::memory);
     const auto lane_moved = [&] {
         const int32_t before = memory.shell.focus.lane;
         memory.key(KeyCode::d);
@@ -230,7 +230,7 @@ TEST_CASE("a view's own keys follow Tab into its panel") {
 }
 
 TEST_CASE("what the pointer is told stays inside the window, however large the text") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     desk.shell.show_alone("warps");
     int told = 0;
     for (const float scale : {1.0f, 2.0f}) {
@@ -253,7 +253,7 @@ TEST_CASE("what the pointer is told stays inside the window, however large the t
 }
 
 TEST_CASE("Shift and Right in a wait go to the instruction that waits, and on from there to the next cycle that issues") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const KernelTrace& trace = desk.trace();
     const auto& warp = trace.warps.front();
     desk.shell.focus.warp = 0;
@@ -273,7 +273,7 @@ TEST_CASE("Shift and Right in a wait go to the instruction that waits, and on fr
 }
 
 TEST_CASE("Shift and Right pass over what is folded into the instruction before it") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
     auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
     KernelTrace& trace = run->result.trace;
@@ -292,7 +292,7 @@ TEST_CASE("Shift and Right pass over what is folded into the instruction before 
 }
 
 TEST_CASE("a warp that has ended has no lanes on and no instruction that is marked") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     const KernelTrace& trace = desk.trace();
     const auto ended = std::find_if(trace.warps.begin(), trace.warps.end(),
                                     [&](const WarpTrack& warp) { return warp.end + 40 < trace.cycles; });
@@ -311,7 +311,7 @@ TEST_CASE("a warp that has ended has no lanes on and no instruction that is mark
 }
 
 TEST_CASE("no tooltip covers what a click brought until the pointer moves on") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     desk.shell.show_alone("warps");
     desk.frames(2);
     desk.input.mouse_x = 500;
@@ -326,7 +326,7 @@ TEST_CASE("no tooltip covers what a click brought until the pointer moves on") {
 }
 
 TEST_CASE("the instruction that is marked stays in sight when its panel becomes lower") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
     auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
     auto program = std::make_shared<ptx::Program>(*run->program);
@@ -357,9 +357,9 @@ TEST_CASE("the instruction that is marked stays in sight when its panel becomes 
 }
 
 TEST_CASE("two runs say whose warps are drawn, and zoom by their keys wherever the pointer is in the panel") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     desk.session.pinned = desk.session.snapshot()->kernel;
-    desk.session.sm_page = "compare";
+    desk.session.sm_page = SmPage::compare;
     desk.frames(3);
     const std::string words = desk.shell.describe("compare");
     INFO(words);
@@ -380,7 +380,7 @@ TEST_CASE("two runs say whose warps are drawn, and zoom by their keys wherever t
 }
 
 TEST_CASE("in a narrow window the timeline still says whose cycles it shows, and the letters have their key") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     for (const auto& [width, height, scale] : {std::tuple{1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 2.0f}}) {
         desk.size(width, height, scale);
         desk.frames(3);
@@ -392,7 +392,7 @@ TEST_CASE("in a narrow window the timeline still says whose cycles it shows, and
 }
 
 TEST_CASE("a row is named after its warp and block, also where the slot is empty at the clock") {
-    SmDesk desk("sm", {.schedulers = 1, .blocks_at_once = 1, .warps_per_block = 1, .blocks = 900, .cycles = 3000});
+    SmDesk desk(Workspace::sm, {.schedulers = 1, .blocks_at_once = 1, .warps_per_block = 1, .blocks = 900, .cycles = 3000});
     const KernelTrace& trace = desk.trace();
     REQUIRE(trace.warps.size() > 2);
     const int64_t gap = trace.warps[0].end + 3;
@@ -411,7 +411,7 @@ TEST_CASE("a row is named after its warp and block, also where the slot is empty
 }
 
 TEST_CASE("set to another GPU the calculator says on which one the runs were") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
     auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
     for (const model::MetricRow& row : model::metric_rows())

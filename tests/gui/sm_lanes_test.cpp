@@ -91,7 +91,7 @@ TEST_CASE("the ghost card is the path that left the stack last") {
 }
 
 TEST_CASE("paths are a stack before Volta and stand at convergence barriers since, and each can be seen as the other") {
-    SmDesk desk("learn");
+    SmDesk desk(Workspace::learn);
     const auto on = [&](const char* gpu, int64_t step) {
         auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
         auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
@@ -127,7 +127,7 @@ TEST_CASE("paths are a stack before Volta and stand at convergence barriers sinc
 }
 
 TEST_CASE("however low, Blocks on SMs says its waves and what limits them, and nothing lies on anything") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     REQUIRE(desk.shell.show_alone("blocks"));
     for (float height = 340; height < 620; height += 13) {
         desk.size(760, height, 1);
@@ -166,7 +166,7 @@ TEST_CASE("at every cycle each block is done, running or to come") {
 }
 
 TEST_CASE("paths that run one after the other at one depth are told apart from one path in the legend") {
-    SmDesk desk("learn");
+    SmDesk desk(Workspace::learn);
     desk.shell.show_alone("divergence");
     desk.session.grain = Grain::instruction;
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
@@ -189,7 +189,7 @@ TEST_CASE("paths that run one after the other at one depth are told apart from o
 }
 
 TEST_CASE("instructions that are still to come can be read: only their squares are faint") {
-    SmDesk desk("learn");
+    SmDesk desk(Workspace::learn);
     desk.shell.show_alone("divergence");
     desk.session.grain = Grain::instruction;
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
@@ -206,7 +206,7 @@ TEST_CASE("instructions that are still to come can be read: only their squares a
 }
 
 TEST_CASE("a limit chosen by hand is one: it stops") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
     auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
     run->result.occupancy = model::occupancy(run->gpu, 256, 24, 20736, 2);
@@ -300,7 +300,7 @@ std::shared_ptr<Snapshot> with_early_return(const Snapshot& from) {
 }  // namespace
 
 TEST_CASE("lanes that wait where only ret is left have returned, in the lanes' rows, in the legend and on the cards") {
-    SmDesk desk("learn");
+    SmDesk desk(Workspace::learn);
     const auto snapshot = with_early_return(*desk.session.snapshot());
     const auto& steps = snapshot->history->steps;
     CHECK(returned_lanes(*snapshot->kernel->program, steps[5].stack) == ~0xfffu);
@@ -319,7 +319,7 @@ TEST_CASE("lanes that wait where only ret is left have returned, in the lanes' r
 }
 
 TEST_CASE("one lane is counted as one lane") {
-    SmDesk desk("learn");
+    SmDesk desk(Workspace::learn);
     auto history = std::make_shared<simt::WarpHistory>(*even_odd_history());
     for (simt::WarpStep& step : history->steps)
         for (simt::StackEntry& entry : step.stack) entry.mask &= 0xaaaaaaabu;  // of the even lanes only lane 0
@@ -354,7 +354,7 @@ TEST_CASE("short blocks that never fill an SM are said to be fewer than the limi
         trace.blocks.push_back({block, static_cast<uint16_t>(block % 2), 0, 10 * block, 10 * block + 45});
     CHECK(most_at_once(trace) == 3);
     CHECK(most_at_once({}) == 0);
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     CHECK(desk.shell.describe("blocks").find("at once: blocks start") == std::string::npos);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
     auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/ladder.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/views/timeline/timeline_view.h"
@@ -394,9 +394,8 @@ TEST_CASE("ruler labels stand on round cycles") {
 TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
     Session session({.start = false});
     Focus focus;
-    for (auto make : {make_warps_view, make_code_view, make_warp_view, make_blocks_view, make_divergence_view,
-                      make_stack_view, make_source_view, make_lesson_view}) {
-        const auto view = make();
+    for (const char* name : {"warps", "code", "warp", "blocks", "divergence", "stack", "source", "lesson"}) {
+        const auto view = view_named(name)->make();
         const std::string text = view->describe(session, focus);
         INFO(text);
         CHECK((text.find("yet") != std::string::npos || text.find("none is open") != std::string::npos));
@@ -406,15 +405,15 @@ TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
     snapshot->history = even_odd_history();
     session.publish_for_test(snapshot);
     focus_first(make_timeline(snapshot->kernel), focus, 100);
-    const std::string warps = make_warps_view()->describe(session, focus);
+    const std::string warps = view_named("warps")->make()->describe(session, focus);
     INFO(warps);
     CHECK(warps.find("long scoreboard") != std::string::npos);
     CHECK(warps.find("issue slots used") != std::string::npos);
     CHECK(warps.find("  empty slot: ") != std::string::npos);
     // An open prediction takes the totals away.
     session.reveal_steps = 3;
-    for (auto make : {make_warps_view, make_code_view, make_blocks_view, make_divergence_view}) {
-        const std::string hidden = make()->describe(session, focus);
+    for (const char* name : {"warps", "code", "blocks", "divergence"}) {
+        const std::string hidden = view_named(name)->make()->describe(session, focus);
         INFO(hidden);
         CHECK(hidden.find("hidden until you lock an answer") != std::string::npos);
         CHECK(hidden.find("efficiency") == std::string::npos);
@@ -422,12 +421,12 @@ TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
     }
     // With everything hidden not even the shape of the launch is told.
     session.reveal_steps = 0;
-    CHECK(make_blocks_view()->describe(session, focus).find("room for") == std::string::npos);
-    CHECK(make_warps_view()->describe(session, focus).find("cycles 0 to") == std::string::npos);
-    CHECK(make_stack_view()->describe(session, focus).find("mask") == std::string::npos);
+    CHECK(view_named("blocks")->make()->describe(session, focus).find("room for") == std::string::npos);
+    CHECK(view_named("warps")->make()->describe(session, focus).find("cycles 0 to") == std::string::npos);
+    CHECK(view_named("stack")->make()->describe(session, focus).find("mask") == std::string::npos);
     session.reveal_steps = 3;
     session.history_step = 9;
-    CHECK(make_divergence_view()->describe(session, focus).find("issue 4 ") == std::string::npos);
+    CHECK(view_named("divergence")->make()->describe(session, focus).find("issue 4 ") == std::string::npos);
 }
 
 TEST_CASE(
@@ -453,7 +452,7 @@ TEST_CASE(
 
 TEST_CASE("an SM that had no block is said to have had none, as a kernel that has not run is") {
     Desk desk;
-    desk.session.workspace = "sm";
+    desk.session.workspace = Workspace::sm;
     CHECK(desk.shell.describe("warps").find("No kernel has run yet.") != std::string::npos);
     auto run = std::make_shared<model::KernelRun>(*small_run());
     KernelTrace& trace = run->result.trace;
@@ -475,7 +474,7 @@ TEST_CASE("an SM that had no block is said to have had none, as a kernel that ha
 
 TEST_CASE("cycles in which the SM has no block any more are all empty, and it is said since when and who still runs") {
     Desk desk;
-    desk.session.workspace = "sm";
+    desk.session.workspace = Workspace::sm;
     REQUIRE(desk.shell.show_alone("warps"));
     auto run = std::make_shared<model::KernelRun>(*small_run({.blocks_at_once = 1, .blocks = 1, .cycles = 3000}));
     KernelTrace& trace = run->result.trace;
@@ -500,7 +499,7 @@ TEST_CASE("cycles in which the SM has no block any more are all empty, and it is
 }
 
 TEST_CASE("each limit of the blocks that an SM holds has a line of its own") {
-    SmDesk desk("sm");
+    SmDesk desk(Workspace::sm);
     CHECK(desk.shell.describe("blocks").find("  shared memory: 4 blocks (") != std::string::npos);
     CHECK(desk.shell.describe("occupancy").find("  shared memory: 4 blocks; ") != std::string::npos);
 }

@@ -2,8 +2,8 @@
 // what an open prediction hides, and a training step's own calls.
 #include <fstream>
 
+#include "app/gui/view.h"
 #include "app/gui/views/streams/streams_data.h"
-#include "app/gui/views/streams/streams_views.h"
 #include "core/base/files.h"
 #include "tests/gui/desk.h"
 
@@ -174,7 +174,7 @@ TEST_CASE("the cursor stands where the clock of the kernel on show stands, and a
 TEST_CASE("bars of eight streams keep their letters at 1280 x 720, and inside themselves") {
     test::Desk desk({.lesson = "A14", .lesson_step = 2}, "light");
     desk.size(1280, 720, 1);
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     auto& given = desk.session.lesson.predictions[2][0];
     given.chosen = 0, given.locked = true;
@@ -193,7 +193,7 @@ TEST_CASE("bars of eight streams keep their letters at 1280 x 720, and inside th
 TEST_CASE("with ten rows and more the streams keep their legend, and names stay inside their bars") {
     test::Desk desk({.lesson = "A14", .lesson_step = 4}, "light");
     desk.size(1280, 720, 1);
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     auto& given = desk.session.lesson.predictions[4][0];
     given.chosen = 0, given.locked = true;
@@ -234,7 +234,7 @@ TEST_CASE("the legend names what the picture has, and nothing else") {
 TEST_CASE("an open prediction hides the timeline") {
     Desk desk(host_run());
     desk.session.reveal_steps = 0;
-    CHECK_THAT(make_streams_view()->describe(desk.session, desk.shell.focus),
+    CHECK_THAT(view_named("streams")->make()->describe(desk.session, desk.shell.focus),
                Contains("stays hidden until you lock an answer") && !Contains("32,768 bytes"));
 }
 

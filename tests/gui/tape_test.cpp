@@ -23,7 +23,7 @@ const fs::path lessons_folder = resource_root() / "lessons";
 struct Desk : test::Desk {
     Desk() : test::Desk(SessionOptions{.own_kernel = true}) {
         pace = 0.3;
-        session.workspace = "kernel";
+        session.workspace = Workspace::kernel;
     }
     std::shared_ptr<const Snapshot> snapshot() const { return session.snapshot(); }
     void write(const std::string& text) {
@@ -34,7 +34,7 @@ struct Desk : test::Desk {
         REQUIRE(!session.desk.open(lessons_folder / program));
         settle();
     }
-    void go_to(const char* workspace) {
+    void go_to(Workspace workspace) {
         session.workspace = workspace;
         settle();
     }
@@ -135,7 +135,7 @@ TEST_CASE("a program that loses its numbers shows the step and the node in which
 TEST_CASE("a tensor program's numbers carry its name in the Training workspace, where no run was open") {
     Desk desk;
     desk.open("B02_chain_rule/hook.tape");
-    desk.go_to("training");
+    desk.go_to(Workspace::training);
     REQUIRE(desk.snapshot()->tape);
     CHECK(desk.shows("A tensor program: hook.tape on sim:v100"));
     CHECK(desk.shows("below: hook.tape, until a run begins"));
@@ -152,7 +152,7 @@ TEST_CASE("a tensor program's numbers carry its name in the Training workspace, 
 
 TEST_CASE("the colours of an attention map have their range and unit beside them") {
     test::Desk desk(SessionOptions{.lesson = "B07", .lesson_step = 10});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     for (LessonState::Prediction& one : desk.session.lesson.predictions[10]) one.locked = true;
     desk.settle();
@@ -165,7 +165,7 @@ TEST_CASE("the colours of an attention map have their range and unit beside them
 
 TEST_CASE("what fusion made is hidden while a lesson asks how much it fused") {
     test::Desk desk(SessionOptions{.lesson = "B11", .lesson_step = 11});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     REQUIRE(desk.session.lesson.lesson->steps[11].predicts[0].of.text() == "launches");
     CHECK(desk.shell.describe("code").find("fused_") == std::string::npos);
@@ -224,7 +224,7 @@ TEST_CASE("the text of every size lies free when a tensor program of many steps 
 TEST_CASE("a lesson's training curves stand at their end, and show what the model is judged by") {
     const auto curves_of_step = [](const char* lesson, int step) {
         test::Desk desk(SessionOptions{.lesson = lesson, .lesson_step = step});
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         for (LessonState::Prediction& one : desk.session.lesson.predictions[static_cast<size_t>(step)]) one.locked = true;
         desk.settle();
@@ -241,7 +241,7 @@ TEST_CASE("a lesson's training curves stand at their end, and show what the mode
 TEST_CASE("a training run starts and stops beside a tensor program that was on show") {
     Desk desk;
     desk.open("B02_chain_rule/chain.tape");
-    desk.go_to("training");
+    desk.go_to(Workspace::training);
     REQUIRE(desk.click_on("Step"));
     desk.settle();
     CHECK(!desk.snapshot()->tape);
@@ -253,14 +253,14 @@ TEST_CASE("a training run starts and stops beside a tensor program that was on s
     REQUIRE(desk.click_on("Pause"));
     desk.settle();
     CHECK_FALSE(desk.session.playing);
-    desk.go_to("kernel");
+    desk.go_to(Workspace::kernel);
     REQUIRE(desk.snapshot()->tape);  // and the program comes back
     CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
 }
 
 TEST_CASE("a lesson shows what its model learned once the answer is locked") {
     test::Desk desk(SessionOptions{.lesson = "B08", .lesson_step = 4});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     desk.settle();
     CHECK(desk.shell.describe("batch").find("waits for your answer") != std::string::npos);
     CHECK(desk.shell.describe("batch").find("read as") == std::string::npos);
@@ -283,12 +283,12 @@ TEST_CASE("a tensor program's exercise is edited and checked in the app") {
     {
         test::Desk desk(SessionOptions{.lesson = "B03", .lesson_step = 9});
         desk.pace = 0.3;
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         REQUIRE(desk.session.lesson.lesson->steps[9].exercises.size() == 1);
         REQUIRE(desk.click_on("Edit it here"));
         desk.settle();
-        CHECK(desk.session.workspace == "kernel");
+        CHECK(desk.session.workspace == Workspace::kernel);
         REQUIRE(desk.session.desk.document().is_tape());
         CHECK(desk.shell.describe("reports").find("the gradient of x at [0] is -4 by backward but 12") != std::string::npos);
         const auto solution = read_file(lessons_folder / "B03_custom_operator" / "solution" / "cube.tape");
@@ -296,7 +296,7 @@ TEST_CASE("a tensor program's exercise is edited and checked in the app") {
         desk.session.desk.set_text(solution.value());
         desk.settle();
         CHECK(desk.shell.describe("reports").find("4 gradients agree") != std::string::npos);
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         desk.settle();
         REQUIRE(desk.click_on("Check it"));
         desk.settle();

@@ -81,11 +81,11 @@ TEST_CASE("in no view of a training step does text clash", "[long]") {
     desk.frames(3);
     std::vector<Picture> pictures;
     for (const ViewRow& row : views())
-        if (row.workspace != "kernel")
+        if (row.workspace != Workspace::kernel)
             pictures.push_back({std::string(row.name) + " alone", [&] { desk.shell.show_alone(row.name); }});
-    for (const std::string workspace : {"sm", "memory", "training"})
-        for (int page = 0; page < (workspace == "sm" ? 3 : 1); ++page)
-            pictures.push_back({fmt::format("{} page {}", workspace, page + 1), [&desk, workspace, page] {
+    for (const Workspace workspace : {Workspace::sm, Workspace::memory, Workspace::training})
+        for (int page = 0; page < (workspace == Workspace::sm ? 3 : 1); ++page)
+            pictures.push_back({fmt::format("{} page {}", row_of(workspace).name, page + 1), [&desk, workspace, page] {
                                     desk.shell.show_alone("lesson");
                                     desk.key(KeyCode::escape);
                                     desk.session.workspace = workspace;
@@ -108,7 +108,7 @@ TEST_CASE("in no kind of scene of the lessons does text clash") {
         }
         if (steps.empty()) continue;
         Desk desk({.lesson = lesson.value().id});
-        desk.session.workspace = "learn";
+        desk.session.workspace = Workspace::learn;
         std::vector<Picture> pictures;
         for (const size_t step : steps)
             pictures.push_back({fmt::format("{} step {}", lesson.value().id, step + 1), [&desk, step] {
@@ -141,7 +141,7 @@ TEST_CASE("in no kind of scene of the lessons does text clash") {
 
 TEST_CASE("once a step is answered, the way on and what the run says are in sight at 1280 x 720") {
     Desk desk({.lesson = "B06"});
-    desk.session.workspace = "learn";
+    desk.session.workspace = Workspace::learn;
     const auto whole = [&](const std::string& begin) {
         return std::any_of(desk.written.begin(), desk.written.end(), [&](const UiState::Written& text) {
             return text.text.starts_with(begin) && text.ink.y >= text.clip.y && text.ink.bottom() <= text.clip.bottom();
@@ -178,7 +178,7 @@ TEST_CASE("once a step is answered, the way on and what the run says are in sigh
 
 TEST_CASE("in no page of the Kernel workspace does text clash") {
     Desk desk({.own_kernel = true});
-    desk.session.workspace = "kernel";
+    desk.session.workspace = Workspace::kernel;
     desk.session.desk.set_text(  // short lines: longer ones go on behind the edge
         "__global__ void k(float *x)\n{\n    x[threadIdx.x] += 1;\n}\n");
     desk.settle();
@@ -190,7 +190,7 @@ TEST_CASE("in no page of the Kernel workspace does text clash") {
                                 desk.shell.show_page(page);
                             }});
     for (const ViewRow& row : views())
-        if (row.workspace == "kernel")
+        if (row.workspace == Workspace::kernel)
             pictures.push_back({std::string(row.name) + " alone", [&] { desk.shell.show_alone(row.name); }});
     std::set<std::string> found;
     look(desk, pictures, found);

@@ -196,7 +196,7 @@ TEST_CASE("while a prediction is open, the picture says neither the index nor wh
 
 TEST_CASE("the launch stands beside the source in scenes that show it") {
     const Arrangement plan =
-        arrange(layout_of("learn", "threads"), {8, 52, 1584, 884}, [](const std::string&) { return 0; });
+        arrange(scene_named(Workspace::learn, "threads").tree, {8, 52, 1584, 884}, [](const std::string&) { return 0; });
     std::set<std::string_view> shown;
     for (const Placed& panel : plan.panels) shown.insert(panel.view);
     CHECK(shown == std::set<std::string_view>{"lesson", "source", "threads", "divergence"});

@@ -7,7 +7,6 @@
 #include "app/gui/views/training/step_ranks.h"
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/views/training/training_data.h"
-#include "app/gui/views/training/training_views.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/trainer.h"
 #include "core/parallel/train/trainer.h"
@@ -188,7 +187,7 @@ TEST_CASE("the tape is stepped node by node, on and back, by key and by the tran
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->step = step;
     test::Desk desk;
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.show(snapshot);
     desk.session.grain = Grain::node;
     const TapePlan tape = plan_tape(*step);
@@ -221,7 +220,7 @@ TEST_CASE("the tape is stepped node by node, on and back, by key and by the tran
     for (const nn::GraphNode& node : step->nodes)
         if (node.op == "relu") relu = &node;
     REQUIRE(relu != nullptr);
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     desk.frames(2);
     REQUIRE(desk.click_on("relu"));
     CHECK(desk.session.tape_at == tape.forward_at[static_cast<size_t>(relu->id)]);
@@ -286,7 +285,7 @@ TEST_CASE("every model has something to show of its step, and every view says so
         snapshot->training = true;
         snapshot->curves = {{.name = "one", .loss = {step->loss, step->loss}, .total_steps = 2}};
         test::Desk desk;
-        desk.session.workspace = "training";
+        desk.session.workspace = Workspace::training;
         desk.show(snapshot);
         desk.session.grain = Grain::node;
         desk.key(KeyCode::home);
@@ -294,7 +293,7 @@ TEST_CASE("every model has something to show of its step, and every view says so
         CHECK(desk.clashes() == std::vector<std::string>{});
         CHECK(desk.quads < 8000);
         for (const ViewRow& view : views()) {
-            if (view.workspace != "training") continue;
+            if (view.workspace != Workspace::training) continue;
             INFO(view.name);
             desk.shell.show_alone(view.name);
             desk.frames(2);
@@ -369,7 +368,7 @@ TEST_CASE("another setup begins another run and keeps the one before as a curve;
     at.step = 1;
     const std::string values =
         fmt::format("at step 1: lr 0.2 {:.3f} lr 0.05 {:.3f}\n", snapshot->curves[0].loss[1], snapshot->curves[1].loss[1]);
-    CHECK_THAT(make_curves_view()->describe(session, at), Catch::Contains(values));
+    CHECK_THAT(view_named("curves")->make()->describe(session, at), Catch::Contains(values));
     session.post({Request::Kind::show_step, 1, {}});  // rewound: the same step again
     REQUIRE(session.wait_until_idle(60));
     CHECK(session.snapshot()->step->step == 1);
@@ -415,7 +414,7 @@ TEST_CASE("a step on many ranks has communication beside forward, backward and u
         CHECK(double(its.sent_bytes) >= 1.5 * gradients);
         CHECK(double(its.sent_bytes) < 1.51 * gradients);
     }
-    desk.session.workspace = "training";
+    desk.session.workspace = Workspace::training;
     for (const auto& [w, h, text] : {std::tuple{1600.f, 1000.f, 1.f}, std::tuple{1280.f, 720.f, 1.f}}) {
         desk.size(w, h, text);
         desk.frames(3);
@@ -423,7 +422,7 @@ TEST_CASE("a step on many ranks has communication beside forward, backward and u
         CHECK(desk.clashes().empty());
     }
     const Focus nowhere;
-    CHECK_THAT(make_step_kernels_view()->describe(desk.session, nowhere),
+    CHECK_THAT(view_named("kernels")->make()->describe(desk.session, nowhere),
                Catch::Contains("rank 3 communication") && Catch::Contains("rank by rank (derived)"));
     desk.size(1600, 1000, 1);
     desk.frames(2);
@@ -444,7 +443,7 @@ TEST_CASE("a step on many ranks has communication beside forward, backward and u
     CHECK(desk.shows("bytes sent in the step"));
     REQUIRE(desk.click_on("open in Cluster"));
     desk.settle();
-    CHECK(desk.session.workspace == "cluster");
+    CHECK(desk.session.workspace == Workspace::cluster);
     REQUIRE(desk.session.snapshot()->cluster);
     CHECK(desk.session.snapshot()->cluster->setup.training.on);
     CHECK(desk.session.snapshot()->cluster->setup.training.plan.dp == 4);

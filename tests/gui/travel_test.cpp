@@ -55,7 +55,7 @@ struct Scratch {  // made before the session, removed after it
 
 struct Desk : Scratch, test::Desk {
     explicit Desk(uint64_t trace_limit) : test::Desk({.trace_limit = trace_limit, .own_kernel = true}) {
-        session.workspace = "kernel";
+        session.workspace = Workspace::kernel;
         pace = 0.4;
         std::ofstream(folder / "turns.ptx", std::ios::binary) << turns;
         REQUIRE(!session.desk.open((folder / "turns.ptx").string()));

@@ -1,6 +1,6 @@
-// Where the panels of a workspace stand: a tree of rows and columns with named slots (a slot's name is a view's name).
-// A row or column whose children would fall below their least sizes becomes tabs, so that a small window or large text
-// shows fewer panels, never squashed ones.
+// Where the panels of a scene stand (scenes.cpp): a tree of rows and columns with named slots (a slot's name is a view's
+// name). A row or column whose children would fall below their least sizes becomes tabs, so that a small window or large
+// text shows fewer panels, never squashed ones.
 #pragma once
 #include <functional>
 #include <string>
@@ -22,8 +22,8 @@ struct LayoutNode {
     bool stays = false;           // the last child of its parent: stays under every page where its neighbours become pages
 };
 
-struct Placed {             // what to draw where
-    std::string_view view;  // of the layout: a scene's page lives as long as what layout_of() was given
+struct Placed {  // what to draw where
+    std::string_view view;
     Rect area;
 };
 struct TabStrip {  // children that did not fit side by side
@@ -38,19 +38,9 @@ struct Arrangement {
     std::vector<TabStrip> tabs;
 };
 
-struct WorkspaceRow {
-    std::string_view name, title;
-};
-inline constexpr WorkspaceRow workspaces[] = {{"learn", "Learn"},       {"sm", "SM"},         {"memory", "Memory"},
-                                              {"training", "Training"}, {"kernel", "Kernel"}, {"cluster", "Cluster"}};
-
-// The tree of a workspace; Learn's depends on the scene's view ("divergence", "threads", "warps", "blocks",
-// "coalesce", "banks", "chart", "compare", "occupancy", "ladder", "training", "graph"), SM's on its page ("compare",
-// "occupancy").
-LayoutNode layout_of(std::string_view workspace, std::string_view scene_view);
-// The id of the strip that leads through the workspace's pages; empty: it has none.
-std::string pages_id(std::string_view workspace);
-std::string root_id(std::string_view workspace);  // of the strip that the whole workspace becomes in a small window
+// The id of the strip that leads through the pages within the tree; empty: it has none.
+std::string pages_id(const LayoutNode& root);
+std::string root_id(const LayoutNode& root);  // of the strip that the whole tree becomes in a small window
 // `chosen(id)` says which tab of a strip is open; -1: none was chosen, and of rows that do not fit under each other the one
 // with the `main` view is open.
 Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen,

@@ -83,7 +83,7 @@ void Shell::overlay(Ui& ui) {
                 session.playing = false;
                 session.post(
                     {Request::Kind::open_lesson, -1, pressed == 0 ? "" : lesson_ids_[static_cast<size_t>(pressed) - 1]});
-                choose_workspace(pressed == 0 ? "training" : "learn");
+                choose_workspace(pressed == 0 ? Workspace::training : Workspace::learn);
             }
             break;
         }
@@ -100,10 +100,10 @@ void Shell::overlay(Ui& ui) {
         case Menu::workspace: {
             std::vector<MenuItem> items;
             for (const WorkspaceRow& space : workspaces)
-                items.push_back(
-                    {std::string(space.title), "key " + std::to_string(items.size() + 1), session.workspace == space.name});
+                items.push_back({std::string(space.title), "key " + std::to_string(items.size() + 1),
+                                 &space == &row_of(session.workspace)});
             pressed = drop_down(ui, menu_x_, width_, height_, items);
-            if (pressed >= 0) choose_workspace(workspaces[pressed].name);
+            if (pressed >= 0) choose_workspace(static_cast<Workspace>(pressed));
             break;
         }
         case Menu::all: {

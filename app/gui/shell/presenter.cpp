@@ -56,25 +56,8 @@ std::string hands_text(int hands) {
 }  // namespace
 
 std::string_view Shell::presented_view() const {
-    if (!session.lesson.lesson || session.workspace != "learn") {
-        if (!maximised_.empty()) return maximised_;
-        return session.workspace == "sm"         ? "warps"
-               : session.workspace == "memory"   ? "coalesce"
-               : session.workspace == "training" ? "curves"
-               : session.workspace == "kernel"   ? "editor"
-               : session.workspace == "cluster"  ? "pipeline"
-                                                 : "divergence";
-    }
-    const std::string wanted = scene_view_of(session);
-    for (const Shown& view : views_)
-        if (view.row->name == wanted) return view.row->name;
-    static constexpr std::pair<std::string_view, std::string_view> first_of[] = {
-        // scenes of several pictures
-        {"training", "curves"}, {"ranks", "curves"}, {"cheaper", "curves"},  {"exhibit", "batch"},
-        {"descent", "curves"},  {"tape", "graph"},   {"cluster", "pipeline"}};
-    for (const auto& [scene, view] : first_of)
-        if (wanted == scene) return view;
-    return "divergence";
+    const bool learns = session.lesson.lesson && session.workspace == Workspace::learn;
+    return learns || maximised_.empty() ? scene_on_show(session).presented : std::string_view(maximised_);
 }
 
 size_t Shell::open_prediction() const {
@@ -108,7 +91,7 @@ bool Shell::presenter_key(const KeyPress& key) {
     if (key.control) return false;
     const auto sign = static_cast<char>(key.code);
     if (presenter.blank || key.code == static_cast<KeyCode>('B')) return presenter.blank = !presenter.blank, true;
-    if (!session.lesson.lesson || session.workspace != "learn") return false;
+    if (!session.lesson.lesson || session.workspace != Workspace::learn) return false;
     if (key.code == static_cast<KeyCode>('N')) return presenter.notes = !presenter.notes, true;
     if (key.code == KeyCode::escape) return presenter.notes = false, true;
     if (key.code == KeyCode::backspace) return turn_page(-1), true;
@@ -141,7 +124,7 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     const Theme& t = *theme;
     if (presenter.blank) return ui.rect({0, 0, width_, height_}, data::black);
     if (presenter.lesson != session.lesson.lesson) presenter.lesson = session.lesson.lesson, presenter.hands.clear();
-    const bool learns = session.lesson.lesson && session.workspace == "learn";
+    const bool learns = session.lesson.lesson && session.workspace == Workspace::learn;
     const float foot = height_ - strip_height - transport_height;
     ui.rect({0, 0, width_, foot}, t.background);
     float top = desk_margin;
@@ -275,7 +258,7 @@ float Shell::present_prediction(Ui& ui, size_t index, const Rect& area) {
 
 void Shell::present_strip(Ui& ui, const Rect& strip) {
     ui.rect(strip, strip_ground);
-    const bool learns = session.lesson.lesson && session.workspace == "learn";
+    const bool learns = session.lesson.lesson && session.workspace == Workspace::learn;
     struct Help {
         std::string_view key, does;
     };

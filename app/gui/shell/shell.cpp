@@ -21,45 +21,6 @@ constexpr float top_height = 44;
 
 }  // namespace
 
-namespace {
-
-// The scene of this step, else of the nearest step before it.
-const scene::Scene* scene_of(const Session& session) {
-    const auto& lesson = session.lesson.lesson;
-    if (!lesson) return nullptr;
-    for (int i = std::min(session.lesson.step, static_cast<int>(lesson->steps.size()) - 1); i >= 0; --i)
-        if (const auto& scenes = lesson->steps[static_cast<size_t>(i)].scenes;
-            !scenes.empty() && !scenes.front().view.empty())
-            return &scenes.front();
-    return nullptr;
-}
-
-}  // namespace
-
-std::string scene_view_of(const Session& session) {
-    const scene::Scene* scene = scene_of(session);
-    return scene ? scene->view : "divergence";
-}
-
-std::string front_view_of(const Session& session) {
-    const scene::Scene* scene = scene_of(session);
-    if (scene && (scene->expect == "memcheck" || scene->expect == "racecheck")) return "source";
-    return scene_view_of(session);
-}
-
-std::string page_view_of(const Session& session, std::string_view workspace) {
-    if (workspace == "kernel" && session.desk.document().is_tape()) {
-        const auto snapshot = session.snapshot();
-        const bool steps = snapshot->tape && snapshot->tape->text.steps > 1;
-        const bool tensors =
-            snapshot->tape && std::any_of(snapshot->tape->step->nodes.begin(), snapshot->tape->step->nodes.end(),
-                                          [](const nn::GraphNode& n) { return n.shape.size() > 1; });
-        return steps ? tensors ? "tape steps tensors" : "tape steps" : tensors ? "tape tensors" : "tape";
-    }
-    if (workspace == "kernel") return session.desk.document().is_host() ? "host" : "";
-    return workspace == "sm" ? session.sm_page : scene_view_of(session);
-}
-
 Shell::Shell(Session& owner, const Theme& chosen, float scale) : session(owner), theme(&chosen), text_scale(scale) {
     for (const ViewRow& row : views()) views_.push_back({&row, row.make()});
     for (const auto& folder : lessons::lesson_folders()) {
@@ -103,25 +64,25 @@ void Shell::set_text_scale(float scale) {
 // The Kernel workspace shows the learner's own run, Learn the lesson's, whatever was looked at before.
 void Shell::enter_workspace() {
     if (session.workspace == entered_) return;
-    const bool left_kernel = entered_ == "kernel";
+    const bool left_kernel = entered_ == Workspace::kernel;
     entered_ = session.workspace;
-    const auto chosen = grains_.find(entered_);
+    const auto chosen = grains_.find(session.workspace);
     if (chosen != grains_.end()) session.grain = chosen->second;
-    if (entered_ == "cluster") {
+    if (entered_ == Workspace::cluster) {
         session.playing = false;
         session.grain = Grain::action;
         if (!snapshot_->cluster && !session.cluster_asked) ask_cluster(session, {});
     }
-    if (entered_ == "kernel") {
+    if (entered_ == Workspace::kernel) {
         session.playing = false;
         if (session.desk.document().is_tape())
             session.grain = Grain::node;
         else if (chosen == grains_.end() || session.grain == Grain::node)
             session.grain = Grain::instruction;
         session.post({Request::Kind::show_own, 0, {}});
-    } else if (left_kernel && entered_ == "learn" && session.lesson.lesson) {
+    } else if (left_kernel && entered_ == Workspace::learn && session.lesson.lesson) {
         session.post({Request::Kind::lesson_step, session.lesson.step, {}});
-    } else if (left_kernel && entered_ == "training" && !session.lesson.lesson && snapshot_->tape) {
+    } else if (left_kernel && entered_ == Workspace::training && !session.lesson.lesson && snapshot_->tape) {
         session.post({Request::Kind::show_step, INT64_MAX, {}});  // the run that was left behind a tensor program
     }
 }
@@ -135,14 +96,14 @@ void Shell::open_files(const std::vector<std::string>& files) {
         if (const auto problem = session.desk.open(file))
             tell(*problem);
         else
-            choose_workspace("kernel");
+            choose_workspace(Workspace::kernel);
         if (!session.desk.note.empty()) tell(std::exchange(session.desk.note, {}));
     }
     if (!told.empty()) session.post({Request::Kind::tell, 0, told});
 }
 
-void Shell::choose_workspace(std::string_view name) {
-    session.workspace = name;
+void Shell::choose_workspace(Workspace chosen) {
+    session.workspace = chosen;
     maximised_.clear();
     menu_ = Menu::none;
 }
@@ -153,20 +114,21 @@ void Shell::run_own() {
 }
 
 bool Shell::show_alone(std::string_view view) {
-    const Shown* found = shown(view);
-    if (found == nullptr) return false;
-    session.workspace = found->row->workspace;
+    const ViewRow* const row = view_named(view);
+    if (row == nullptr) return false;
+    session.workspace = row->workspace;
     maximised_ = view;
-    session.cluster.collective = view == "collective";
+    session.cluster.collective = row->collective;
     return true;
 }
 
 void Shell::show_page(int page) {
-    if (session.workspace == "sm") session.sm_page = page == 1 ? "compare" : page == 2 ? "occupancy" : "";
-    const std::string id = pages_id(session.workspace);
+    if (session.workspace == Workspace::sm) session.sm_page = page <= 2 ? static_cast<SmPage>(page) : SmPage::one_run;
+    const LayoutNode& tree = scene_named(session.workspace, {}).tree;
+    const std::string id = pages_id(tree);
     if (id.empty()) return;
     tabs_[id] = page;
-    tabs_[root_id(session.workspace)] = page > 0 ? INT_MAX : 0;  // it stands in the last
+    tabs_[root_id(tree)] = page > 0 ? INT_MAX : 0;  // it stands in the last
 }
 
 void Shell::frame(const Input& input, float width, float height, double now) {
@@ -192,10 +154,10 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     adopt(snapshot_);
     play(now);
     enter_workspace();
-    if (session.workspace == "kernel" || runs_own_ || session.desk.due())
+    if (session.workspace == Workspace::kernel || runs_own_ || session.desk.due())
         if (session.desk.update(session, *snapshot_, now)) state.animate = true;
-    if (runs_own_ && snapshot_->compiled && !snapshot_->compiled->ok) session.workspace = "kernel";
-    if (session.workspace == "kernel" || snapshot_->own_result) runs_own_ = false;
+    if (runs_own_ && snapshot_->compiled && !snapshot_->compiled->ok) session.workspace = Workspace::kernel;
+    if (session.workspace == Workspace::kernel || snapshot_->own_result) runs_own_ = false;
 
     refresh_hatches(fonts, *ImGui::GetIO().Fonts);
     Ui ui;
@@ -226,7 +188,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
     if (was_training && !(session.playing && session.grain == Grain::training_step))
         session.post({Request::Kind::pause, 0, {}});
-    grains_[entered_] = session.grain;
+    grains_[*entered_] = session.grain;
     tooltip(ui);
     overlay(ui);
     // The keyboard goes into a menu and comes back to where it was.
@@ -238,13 +200,15 @@ void Shell::frame(const Input& input, float width, float height, double now) {
 std::string Shell::describe(std::string_view name) {
     snapshot_ = session.snapshot();
     adopt(snapshot_);
-    if (session.workspace == "kernel") session.desk.update(session, *snapshot_, now_ += 1);
+    if (session.workspace == Workspace::kernel) session.desk.update(session, *snapshot_, now_ += 1);
     if (const Shown* one = shown(name)) return one->view->describe(session, focus) + "\n";
+    const std::optional<Workspace> workspace = workspace_named(name);
+    if (!workspace) throw Failure("there is no view '" + std::string(name) + "'");
     std::string all;
-    if (name == "training" && !session.lesson.lesson)
-        if (const Shown* strip = shown("setup")) all += strip->view->describe(session, focus) + "\n";
-    const std::string page = page_view_of(session, name);  // the panels point to its letters
-    const Arrangement plan = arrange(layout_of(name, page), {0, 0, 4000, 4000}, [](const std::string&) { return 0; });
+    const std::string_view strip = row_of(*workspace).strip;
+    if (!strip.empty() && !session.lesson.lesson) all += shown(strip)->view->describe(session, focus) + "\n";
+    const LayoutNode& tree = scene_on_show(session, *workspace).tree;
+    const Arrangement plan = arrange(tree, {0, 0, 4000, 4000}, [](const std::string&) { return 0; });
     for (const Placed& panel : plan.panels)
         if (const Shown* view = shown(panel.view))
             all += std::string(view->row->title) + "\n" + view->view->describe(session, focus) + "\n\n";

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/gui/input.h"
-#include "app/gui/shell/layout.h"
+#include "app/gui/scenes.h"
 #include "app/gui/view.h"
 #include "app/gui/widgets/fonts.h"
 #include "app/gui/widgets/ui_state.h"
@@ -88,7 +88,7 @@ class Shell {
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
     int setting_menu(Ui& ui);
-    void choose_workspace(std::string_view name);
+    void choose_workspace(Workspace chosen);
     void open_files(const std::vector<std::string>& files);
     void enter_workspace();
     void set_text_scale(float scale);
@@ -127,11 +127,11 @@ class Shell {
     int32_t own_line_ = -1;  // where it was looked at last
     int open_step_ = -1;     // whose question is open, and the line that it is about
     int32_t asked_line_ = -1;
-    int32_t line_wish_ = -1;   // where the scene opens, until the warp's history is there
-    bool begin_wish_ = false;  // else it opens where its warp begins to work
-    std::string workspace_;    // of the last frame
-    std::string entered_;
-    std::map<std::string, Grain> grains_;  // by workspace: what a step is there
+    int32_t line_wish_ = -1;              // where the scene opens, until the warp's history is there
+    bool begin_wish_ = false;             // else it opens where its warp begins to work
+    std::optional<Workspace> workspace_;  // of the last frame
+    std::optional<Workspace> entered_;
+    std::map<Workspace, Grain> grains_;  // what a step is there
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool setting_open_ = false;
@@ -153,13 +153,6 @@ struct Position {
     bool last = false;  // nothing comes after it
 };
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot);
-// The view of the lesson step's scene: "divergence".
-std::string scene_view_of(const Session& session);
-// The view that the lesson step's pictures open on where not all fit: its scene's, but the source where the checker is to
-// find a fault, for that is reported by its line.
-std::string front_view_of(const Session& session);
-// What the workspace's layout depends on: the scene's view, or the page of SM.
-std::string page_view_of(const Session& session, std::string_view workspace);
 // The grains that the workspace has.
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot);
 std::string_view name_of(Grain grain);

@@ -13,15 +13,13 @@ void Shell::give_keys(const Ui& ui, const std::vector<Placed>& panels) {
     for (const Placed& panel : panels)
         if ((moved || state.mouse_clicked) && ui.enabled && state.dragging == 0 && panel.area.contains(ui.mouse))
             state.active_view = panel.view;
-    for (const Placed& panel : panels)
+    const ViewRow* first = nullptr;
+    for (const Placed& panel : panels) {
         if (panel.view == state.active_view) return;
-    for (const std::string_view name :
-         {"warps", "compare", "streams", "divergence", "graph", "kernels", "coalesce", "bytes", "results", "pipeline"})
-        for (const Placed& panel : panels)
-            if (panel.view == name) {
-                state.active_view = name;
-                return;
-            }
+        const ViewRow* const row = view_named(panel.view);
+        if (row != nullptr && row->keyboard > 0 && (first == nullptr || row->keyboard < first->keyboard)) first = row;
+    }
+    if (first != nullptr) state.active_view = first->name;
 }
 
 // One view in its place, with its maximise mark.
@@ -101,13 +99,13 @@ std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) 
 
 void Shell::body(Ui& ui, const Rect& whole) {
     Rect area = whole;
-    if (session.workspace != workspace_ && !workspace_.empty() && shown(maximised_) != nullptr &&
+    if (session.workspace != workspace_ && workspace_ && shown(maximised_) != nullptr &&
         shown(maximised_)->row->workspace != session.workspace)
         maximised_.clear();  // a view opened another workspace
     workspace_ = session.workspace;
-    if (session.workspace == "training" && !session.lesson.lesson && whole.h > 120 &&
-        maximised_ != "setup") {  // the run's own strip stays in sight
-        panel(ui, "setup", {whole.x, whole.y, whole.w, 40});
+    const std::string_view strip = row_of(session.workspace).strip;  // of the run: it stays in sight
+    if (!strip.empty() && !session.lesson.lesson && whole.h > 120 && maximised_ != strip) {
+        panel(ui, strip, {whole.x, whole.y, whole.w, 40});
         area = {whole.x, whole.y + 48, whole.w, whole.h - 48};
         if (session.setting_menu.kind != Session::SettingMenu::Kind::none && menu_ == Menu::none && !setting_open_)
             menu_ = Menu::setting, setting_open_ = true;
@@ -117,24 +115,23 @@ void Shell::body(Ui& ui, const Rect& whole) {
         state.active_view = maximised_;
         return panel(ui, maximised_, area);
     }
-    const std::string page = page_view_of(session, session.workspace);  // the panels point to its letters
     const auto chosen = [&](const std::string& id) {
         const auto tab = tabs_.find(id);
         return tab == tabs_.end() ? -1 : tab->second;
     };
     // A step of a lesson opens on the picture that it is about.
-    const std::string front = session.workspace == "learn" ? front_view_of(session) : std::string();
-    const Arrangement plan = arrange(layout_of(session.workspace, page), area, chosen, front);
-    for (const TabStrip& strip : plan.tabs) {
-        const float above = strip.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
-        ui.rect({strip.area.x, strip.area.y - above, strip.area.w + desk_margin, strip.area.h + above + 4},
+    const std::string_view front = session.workspace == Workspace::learn ? front_view_of(session) : std::string_view();
+    const Arrangement plan = arrange(scene_on_show(session).tree, area, chosen, front);
+    for (const TabStrip& tabs : plan.tabs) {
+        const float above = tabs.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
+        ui.rect({tabs.area.x, tabs.area.y - above, tabs.area.w + desk_margin, tabs.area.h + above + 4},
                 theme->background);
-        ui.push_scope(strip.id);
-        std::vector<std::string> titles = tab_titles(ui, strip);
-        float x = strip.area.x;
+        ui.push_scope(tabs.id);
+        std::vector<std::string> titles = tab_titles(ui, tabs);
+        float x = tabs.area.x;
         for (size_t i = 0; i < titles.size(); ++i)
-            if (ui.chip(x, strip.area.y, titles[i], static_cast<int>(i) == strip.selected))
-                tabs_[strip.id] = static_cast<int>(i);
+            if (ui.chip(x, tabs.area.y, titles[i], static_cast<int>(i) == tabs.selected))
+                tabs_[tabs.id] = static_cast<int>(i);
         ui.pop_scope();
     }
     give_keys(ui, plan.panels);

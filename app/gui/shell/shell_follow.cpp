@@ -103,10 +103,10 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     adopt_cluster(session, *snapshot);
     const auto step = static_cast<size_t>(std::max(0, session.lesson.step));
-    const bool guess = session.lesson.lesson && scene_view_of(session) == "roofline" &&  // where nothing else is asked
+    const bool guess = session.lesson.lesson && scene_on_show(session, Workspace::learn).guessed_first &&
                        step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
     session.issues.adopt(snapshot->kernel);
-    if (session.workspace != "kernel") session.desk.typing = false;
+    if (session.workspace != Workspace::kernel) session.desk.typing = false;
     // What runs while a field of the launch is being typed in is not what was meant.
     const bool half_typed = session.desk.typing && snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
     if (!half_typed) session.roof.adopt(snapshot->kernel, snapshot->kernel_label, session.roof.guess_first || guess);
@@ -179,16 +179,9 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
         grain_lesson_ = session.lesson.lesson;
         grain_step_ = session.lesson.step;
-        grains_.erase("learn");
+        grains_.erase(Workspace::learn);
         if (!snapshot->step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
-        const std::string view = scene_view_of(session);
-        session.grain =
-            shows_cluster(session)                                                             ? Grain::action
-            : view == "graph" || view == "tape"                                                ? Grain::node
-            : view == "training" || view == "descent" || view == "curves" || view == "exhibit" ? Grain::kernel
-            : view == "divergence" || view == "threads" || view == "coalesce" || view == "banks" || view == "fragments"
-                ? Grain::instruction
-                : Grain::cycle;
+        session.grain = shows_cluster(session) ? Grain::action : scene_on_show(session, Workspace::learn).grain;
     }
     reveal(*snapshot);
     follow_jump(*snapshot);
@@ -260,7 +253,7 @@ void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
 // follow the clock: they are those that the focused warp's next instruction finds.
 void Shell::follow_time(const Snapshot& snapshot) {
     if (!snapshot.kernel || snapshot.kernel != kernel_) return;
-    const bool stepping = session.workspace != "training";
+    const bool stepping = session.workspace != Workspace::training;
     if (session.grain != Grain::instruction) session.wanted = {};
     const KernelTrace& trace = snapshot.kernel->result.trace;
     if (stepping && snapshot.kernel->before && focus.sm >= 0 && focus.sm != static_cast<int32_t>(trace.sm) &&
@@ -343,7 +336,7 @@ int64_t Shell::busiest(const KernelTrace& trace) {
 void Shell::reveal(const Snapshot& snapshot) {
     session.reveal_steps = -1;
     if (snapshot.own_run && snapshot.kernel == snapshot.own_run->run) return;  // the learner's own hides nothing
-    if (session.workspace == "kernel" && session.desk.document().is_tape()) return;
+    if (session.workspace == Workspace::kernel && session.desk.document().is_tape()) return;
     const LessonState& lesson = session.lesson;
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
     if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;

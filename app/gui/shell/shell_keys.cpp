@@ -63,7 +63,7 @@ bool Shell::goes_to_text(const KeyPress& key) const {
 
 // The Kernel workspace's own commands.
 bool Shell::kernel_key(const KeyPress& key) {
-    if (session.workspace != "kernel") return false;
+    if (session.workspace != Workspace::kernel) return false;
     if (key.code == KeyCode::f5 || (key.control && key.code == KeyCode::enter)) {
         if (key.shift)
             session.desk.cancel(session);
@@ -165,8 +165,8 @@ void Shell::plain_key(const KeyPress& key) {
     for (const auto& one : for_views)
         if (one.code == key.code) return give(one.key);
     for (size_t i = 0; i < std::size(workspaces); ++i)
-        if (is(key, static_cast<char>('1' + i))) choose_workspace(workspaces[i].name);
-    if ((is(key, '[') || is(key, ']')) && snapshot_->kernel && session.workspace != "training") {
+        if (is(key, static_cast<char>('1' + i))) choose_workspace(static_cast<Workspace>(i));
+    if ((is(key, '[') || is(key, ']')) && snapshot_->kernel && session.workspace != Workspace::training) {
         const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel->gpu.sms));
         focus.sm = std::clamp(focus.sm + (is(key, '[') ? -1 : 1), 0, sms - 1);  // its trace follows
     }

@@ -28,26 +28,23 @@ constexpr BarPlan plans[] = {{},
                              {.name = false, .chips = false, .tabs = false, .lesson = 90},
                              {.name = false, .chips = false, .tabs = false, .lesson = 0}};
 
-float width_of_tabs(const Ui& ui, const BarPlan& plan, std::string_view current) {
+float width_of_tabs(const Ui& ui, const BarPlan& plan, Workspace current) {
     float width = 0;
     for (const WorkspaceRow& space : workspaces) {
         const float one = ui.text_width(space.title, {.size = 14, .weight = 600});
         if (plan.tabs)
             width += one + plan.tab_padding + 6;
-        else if (space.name == current)
+        else if (&space == &row_of(current))
             width = one + 46;
     }
     return width;
 }
 
-bool steps_kernels(std::string_view workspace) {
-    return workspace == "learn" || workspace == "sm" || workspace == "memory";
-}
-
 // The learner's own run, which the desk's settings are of.
 bool shows_own(const Session& session, const Snapshot& snapshot) {
-    return steps_kernels(session.workspace) && (snapshot.kernel_label.ends_with("(your kernel)") ||
-                                                (snapshot.host && session.desk.document().is_host() && snapshot.own_result));
+    return row_of(session.workspace).shows_kernel &&
+           (snapshot.kernel_label.ends_with("(your kernel)") ||
+            (snapshot.host && session.desk.document().is_host() && snapshot.own_result));
 }
 
 // As gpu_named() takes it.
@@ -60,14 +57,14 @@ std::string name_of(const model::GpuSpec& gpu) {
 }  // namespace
 
 std::string Shell::gpu_on_show(const Snapshot& snapshot) const {
-    if (session.workspace == "kernel") return session.desk.document().launch.gpu;
-    if (!steps_kernels(session.workspace)) return session.gpu;
+    if (session.workspace == Workspace::kernel) return session.desk.document().launch.gpu;
+    if (!row_of(session.workspace).shows_kernel) return session.gpu;
     return snapshot.kernel ? name_of(snapshot.kernel->gpu) : snapshot.host ? name_of(snapshot.host->gpu) : session.gpu;
 }
 
 void Shell::choose_gpu(const std::string& name) {
     const bool own = shows_own(session, *snapshot_);
-    if (session.workspace != "kernel" && !own) {
+    if (session.workspace != Workspace::kernel && !own) {
         session.gpu = name;
         return session.post({Request::Kind::set_gpu, 0, name});
     }
@@ -109,14 +106,14 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     if (plan->name) ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
     float x = begin_of(*plan);
     for (const WorkspaceRow& space : workspaces) {
-        const bool on = session.workspace == space.name;
+        const bool on = &space == &row_of(session.workspace);
         if (!plan->tabs && !on) continue;
         const float padding = plan->tabs ? plan->tab_padding : 40,
                     w = ui.text_width(space.title, {.size = 14, .weight = 600}) + padding;
         const Rect box{x, 0, w, 43};
         if (ui.area(space.title, box)) {
             if (plan->tabs)
-                choose_workspace(space.name);
+                choose_workspace(static_cast<Workspace>(&space - workspaces));
             else
                 menu_ = Menu::workspace, menu_x_ = x;
         }
@@ -163,10 +160,10 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
 
 // The lesson, or what runs.
 std::string Shell::shown_title(const Snapshot& snapshot) const {
-    if (session.workspace == "kernel")
+    if (session.workspace == Workspace::kernel)
         return (session.desk.document().is_tape() ? "Your program: " : "Your kernel: ") +
                session.desk.document().shown_name();
-    if (session.workspace == "cluster" && !session.lesson.lesson) return cluster_title(session, snapshot);
+    if (session.workspace == Workspace::cluster && !session.lesson.lesson) return cluster_title(session, snapshot);
     if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
     if (!snapshot.step) return "Lessons";
     return (snapshot.tape ? "A tensor program: " : "A training step: ") + snapshot.step->model + " on " +
@@ -212,7 +209,8 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
 }
 
 float Shell::stale_strip(Ui& ui, const Snapshot& snapshot, float top) {
-    if (session.workspace != "sm" && session.workspace != "memory") return 0;  // the Kernel workspace says it in its reports
+    if (session.workspace != Workspace::sm && session.workspace != Workspace::memory)
+        return 0;  // the Kernel workspace says it in its reports
     const std::string sentence = session.desk.stale_run(snapshot);
     if (sentence.empty()) return 0;
     const float words = ui.paragraph({44, 0, width_ - 80, 200}, sentence, {.size = 13}, 20, false);

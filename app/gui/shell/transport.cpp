@@ -102,7 +102,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
         const Rect track{sx, y + 24, sw, 10};
         ui.rect(track, t.panel2, 3);
         ui.frame(track, t.line, 1, 3);
-        const bool hidden = session.reveal_steps >= 0 && session.workspace != "training";
+        const bool hidden = session.reveal_steps >= 0 && session.workspace != Workspace::training;
         const float known = hidden ? sw * 0.72f : sw;
         const float drawn = at.share >= 0 ? static_cast<float>(at.share) : 0;
         const Drag scrub = ui.drag("scrub", {sx, y + 12, sw, 34});
@@ -150,11 +150,11 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                 }
             } else {
                 ui.rect({sx + 1, y + 25, (sw - 2) * drawn, 8},
-                        faded(session.workspace == "training" ? data::green : t.accent, 0.75f));
+                        faded(session.workspace == Workspace::training ? data::green : t.accent, 0.75f));
                 // the stretch that the trace keeps in full: beyond it the run is replayed
                 if (const KernelTrace* trace = trace_of(snapshot); trace != nullptr && trace->truncated &&
-                                                                   trace->cycles > 0 && session.workspace != "training" &&
-                                                                   !hidden) {
+                                                                   trace->cycles > 0 &&
+                                                                   session.workspace != Workspace::training && !hidden) {
                     const auto place = [&](int64_t cycle) {
                         return sx + sw * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(trace->cycles));
                     };
@@ -176,7 +176,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                         move(session, focus, snapshot, Grain::node, to - from);
                 } else if (session.grain == Grain::node) {
                     // the way ahead is hidden
-                } else if (session.workspace == "training") {
+                } else if (session.workspace == Workspace::training) {
                     int64_t total = 0;
                     for (const Curve& curve : snapshot.curves)
                         total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});

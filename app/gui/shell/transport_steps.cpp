@@ -84,15 +84,11 @@ const WarpTrack* focused_warp(const Snapshot& snapshot, const Focus& focus) {
 
 // The rows of a lesson's scene in which nothing moves: plans, training runs, layouts; null: something does.
 const scene::FigureTable* still_rows(const Session& session, const Snapshot& snapshot) {
-    if (session.workspace != "learn" || !session.lesson.lesson || !snapshot.cluster || !snapshot.cluster->table ||
+    if (session.workspace != Workspace::learn || !session.lesson.lesson || !snapshot.cluster || !snapshot.cluster->table ||
         snapshot.cluster->table->rows.empty())
         return nullptr;
-    const std::string view = scene_view_of(session);
-    const scene::ClusterScene& scene = *snapshot.cluster;
-    const bool still = view == "rows" || view == "mesh" || view == "rank_memory" || view == "network" || view == "ranks" ||
-                       view == "cheaper" || (view == "pipeline" && scene.schedules.empty()) ||
-                       (view == "collective" && scene.collective.messages.empty());
-    return still ? scene.table.get() : nullptr;
+    const SceneRow& scene = scene_on_show(session);
+    return scene.still != nullptr && scene.still(*snapshot.cluster) ? snapshot.cluster->table.get() : nullptr;
 }
 
 // "3 plans, derived", "1 training run, executed"
@@ -154,7 +150,7 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
     if (still_rows(session, snapshot) != nullptr) return {};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
     const bool tape = snapshot.step && !snapshot.step->nodes.empty();
-    if (session.workspace == "training") {
+    if (session.workspace == Workspace::training) {
         std::vector<Grain> grains;
         if (tape) grains.push_back(Grain::node);
         grains.push_back(Grain::kernel);
@@ -162,14 +158,14 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
         return grains;
     }
     std::vector<Grain> grains = {Grain::cycle, Grain::instruction};
-    if (session.workspace == "kernel" && session.desk.document().is_tape())
+    if (session.workspace == Workspace::kernel && session.desk.document().is_tape())
         return tape ? std::vector{Grain::node, Grain::kernel} : std::vector<Grain>{};
-    if (session.workspace == "kernel") {
+    if (session.workspace == Workspace::kernel) {
         if (snapshot.own_run && !snapshot.own_run->timed) grains.erase(grains.begin());
         return grains;
     }
-    if (tape && session.workspace == "learn" && !snapshot.kernel) grains.clear();  // nothing was timed
-    if (tape && session.workspace == "learn") grains.push_back(Grain::node);
+    if (tape && session.workspace == Workspace::learn && !snapshot.kernel) grains.clear();  // nothing was timed
+    if (tape && session.workspace == Workspace::learn) grains.push_back(Grain::node);
     if (snapshot.step) grains.push_back(Grain::kernel);
     if (snapshot.step && !session.lesson.lesson && !snapshot.tape) grains.push_back(Grain::training_step);
     return grains;
@@ -272,9 +268,10 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     const KernelTrace* trace = trace_of(snapshot);
     const std::string step = snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
-    const bool training = session.workspace == "training" || session.grain == Grain::node ||
-                          (session.workspace == "kernel" && session.desk.document().is_tape()) ||
-                          (trace == nullptr && snapshot.step && session.workspace == "learn");  // its kernels were not timed
+    const bool training =
+        session.workspace == Workspace::training || session.grain == Grain::node ||
+        (session.workspace == Workspace::kernel && session.desk.document().is_tape()) ||
+        (trace == nullptr && snapshot.step && session.workspace == Workspace::learn);  // its kernels were not timed
     if (training) {
         if (!snapshot.step) {
             at.title = "no step yet";

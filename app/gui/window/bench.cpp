@@ -60,7 +60,7 @@ std::vector<AppRate> warps_million() {
     const KernelTrace& trace = snapshot->kernel->result.trace;
     size_t spans = trace.issues.size();
     for (const WarpTrack& warp : trace.warps) spans += warp.runs.size();
-    session.workspace = "sm";
+    session.workspace = Workspace::sm;
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {1600, 1000};
     io.DeltaTime = 0.02f;
@@ -101,7 +101,7 @@ std::vector<AppRate> warps_million() {
 std::optional<AppRate> edit_run() {
     Session session({.own_kernel = true});
     Shell shell(session, theme_named("dark"), 1);
-    session.workspace = "kernel";
+    session.workspace = Workspace::kernel;
     Offscreen screen(1600, 1000);
     Renderer renderer(shell);
     const auto begin = Clock::now();
@@ -156,7 +156,7 @@ std::vector<AppRate> bench_app(std::string_view name) {
         const auto begin = Clock::now();
         Session session({.training_steps = 12});
         Shell shell(session, theme_named("dark"), 1);
-        session.workspace = "training";
+        session.workspace = Workspace::training;
         Offscreen screen(width, height);
         Renderer renderer(shell);
         renderer.frame({}, width, height, 1, 0.1);
@@ -170,13 +170,10 @@ std::vector<AppRate> bench_app(std::string_view name) {
             rates.push_back({"app/first_picture", 1e3 * seconds_since(begin), "ms",
                              "1600x1000, start to the first training step drawn"});
         session.wait_until_idle(120);
-        for (const char* workspace : {"training", "sm", "warps"}) {
-            const std::string row = "app/frames/" + std::string(workspace);
+        for (const std::string_view shown : {"training", "sm", "warps"}) {
+            const std::string row = "app/frames/" + std::string(shown);
             if (!starts(row, name)) continue;
-            if (std::string_view(workspace) == "warps")
-                shell.show_alone("warps");
-            else
-                session.workspace = workspace;
+            if (!shell.show_alone(shown)) session.workspace = *workspace_named(shown);
             for (int i = 0; i < 4; ++i) renderer.frame({}, width, height, 1, 1 + i), session.wait_until_idle(20);
             screen.finish();
             int frames = 0;

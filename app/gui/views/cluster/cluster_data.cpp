@@ -64,10 +64,7 @@ const scene::ClusterScene* scene_of(const Snapshot& snapshot) {
 }  // namespace
 
 bool shows_cluster(const Session& session) {
-    if (session.workspace != "learn") return session.workspace == "cluster";
-    const std::string view = scene_view_of(session);
-    return view == "cluster" || view == "pipeline" || view == "collective" || view == "rank_memory" || view == "mesh" ||
-           view == "network";
+    return scene_on_show(session).grain == Grain::action;
 }
 
 scene::ClusterSetup cluster_setup(const Session& session) {
@@ -184,8 +181,9 @@ std::string amount(double value) {
 // The transport moves the collective: it was touched last, or it alone is on show.
 bool moves_collective(const Session& session, const scene::ClusterScene& scene) {
     if (!scene.collective.of_run.empty()) return false;  // it lies on the step's clock
-    if (session.workspace == "learn") return scene_view_of(session) == "collective" && !scene.collective.messages.empty();
-    return session.cluster.collective && !scene.collective.messages.empty();
+    const bool wished = session.workspace == Workspace::learn ? view_named(scene_on_show(session).presented)->collective
+                                                              : session.cluster.collective;
+    return wished && !scene.collective.messages.empty();
 }
 
 namespace {

@@ -8,8 +8,8 @@
 #include <bit>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
-#include "app/gui/views/cluster/cluster_views.h"
 #include "app/gui/views/cluster/collective_data.h"
 #include "core/comm/collectives/collectives.h"
 #include "core/comm/network/network.h"

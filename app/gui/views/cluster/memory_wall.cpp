@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/cluster/cluster_views.h"
 #include "app/gui/views/cluster/collective_data.h"
 #include "core/comm/network/network.h"
 #include "core/model/gpus/gpu_spec.h"

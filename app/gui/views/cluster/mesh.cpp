@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/cluster/cluster_views.h"
 #include "app/gui/views/cluster/collective_data.h"
 
 namespace lockstep::gui {

@@ -10,9 +10,9 @@
 #include <cmath>
 #include <map>
 
+#include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/cluster/cluster_views.h"
 #include "app/gui/views/cluster/collective_data.h"
 #include "core/base/diagnostic.h"
 #include "core/parallel/plan/energy.h"

@@ -9,9 +9,9 @@
 #include <array>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/cluster/cluster_views.h"
 
 namespace lockstep::gui {
 namespace {
@@ -194,7 +194,7 @@ class RankMemoryView final : public View {
 
     float controls(Ui& ui, Session& session, const scene::ClusterScene& scene, const Rect& body) {
         scene::ClusterSetup wanted = cluster_setup(session);
-        if (scene.training && session.workspace == "cluster") {  // of a run: which stage of ZeRO
+        if (scene.training && session.workspace == Workspace::cluster) {  // of a run: which stage of ZeRO
             static constexpr std::string_view stages[] = {"plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
             float chip_x = body.x;
             for (int i = 0; i < 4; ++i)

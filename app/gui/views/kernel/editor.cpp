@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "app/gui/shell/shell.h"
+#include "app/gui/view.h"
 #include "app/gui/views/kernel/file_panel.h"
-#include "app/gui/views/kernel/kernel_views.h"
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/gui/views/kernel/kernel_views.h"
+#include "app/gui/view.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/gui/views/kernel/kernel_views.h"
+#include "app/gui/view.h"
 #include "app/gui/widgets/ui_state.h"
 #include "core/scene/tape/tape_program.h"
 

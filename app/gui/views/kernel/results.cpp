@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/kernel/kernel_values.h"
-#include "app/gui/views/kernel/kernel_views.h"
 #include "app/gui/views/roofline/measured_data.h"
 #include "app/gui/views/timeline/compare_facts.h"
 

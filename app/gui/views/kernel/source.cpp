@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/sm/lane_paths.h"
-#include "app/gui/views/sm/sm_views.h"
 
 namespace lockstep::gui {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "app/gui/view.h"
 #include "app/gui/views/kernel/source_text.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "app/gui/views/kernel/kernel_views.h"
+#include "app/gui/view.h"
 #include "app/gui/views/kernel/variable_names.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"

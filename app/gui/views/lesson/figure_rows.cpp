@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/views/cluster/cluster_views.h"
+#include "app/gui/view.h"
 #include "app/gui/views/lesson/figure_stacks.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/figures/figure_table.h"

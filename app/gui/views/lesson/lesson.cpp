@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/gui/desk/work_file.h"
-#include "app/gui/views/sm/sm_views.h"
+#include "app/gui/view.h"
 #include "core/base/diagnostic.h"
 #include "lessons/player/predict.h"
 
@@ -418,7 +418,7 @@ class LessonView final : public View {
                     session.desk.document().launch.gpu = exercise.gpu.empty() ? session.gpu : exercise.gpu;
                 else if (KernelDocument& document = session.desk.document(); !document.launch.grid_chosen)
                     document.launch = launch_of(*state.lesson, exercise, document.text);
-                session.workspace = "kernel";
+                session.workspace = Workspace::kernel;
             }
         }
         if (ui.button({x, y, 152, 32}, "Check it", true)) {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <optional>
 
+#include "app/gui/view.h"
 #include "app/gui/views/memory/bank_picture.h"
-#include "app/gui/views/memory/memory_views.h"
 
 namespace lockstep::gui {
 namespace {

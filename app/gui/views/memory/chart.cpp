@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/memory/chart_picture.h"
-#include "app/gui/views/memory/memory_views.h"
 #include "app/gui/views/memory/request_data.h"
 
 namespace lockstep::gui {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/memory/coalesce_foot.h"
 #include "app/gui/views/memory/coalesce_picture.h"
-#include "app/gui/views/memory/memory_views.h"
 #include "app/gui/views/sm/lane_paths.h"
 
 namespace lockstep::gui {

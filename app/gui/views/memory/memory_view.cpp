@@ -10,8 +10,8 @@
 #include <map>
 #include <optional>
 
+#include "app/gui/view.h"
 #include "app/gui/views/kernel/kernel_values.h"
-#include "app/gui/views/kernel/kernel_views.h"
 #include "app/gui/widgets/text_editor.h"
 
 namespace lockstep::gui {

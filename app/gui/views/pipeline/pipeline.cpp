@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
-#include "app/gui/views/cluster/cluster_views.h"
 #include "app/gui/views/pipeline/pipeline_picture.h"
 
 namespace lockstep::gui {
@@ -220,7 +220,7 @@ class PipelineView final : public View {
         draw_pipeline_axis(ui, p, scene, schedule_time(session, focus, scene));
         draw_saving(ui, p);
         if (panned_) draw_held(ui, p, held_);
-        if (session.reveal_steps < 0 && session.workspace == "cluster") {
+        if (session.reveal_steps < 0 && session.workspace == Workspace::cluster) {
             scene::ClusterSetup wanted = cluster_setup(session);
             const StageMove move = dragged_boundary(ui, p, scene::parts_of(wanted), part_word(scene));
             if (move.by != 0) refused_ = move_stages(wanted, move);

@@ -81,7 +81,7 @@ float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, 
     scene::PipelineSetup& setup = wanted.pipeline;
     const scene::PipelineSetup before = setup;
     ControlRow row(ui, body, draw);
-    if (session.workspace == "cluster") {
+    if (session.workspace == Workspace::cluster) {
         if (row.chip("schedules", !wanted.training.on) && wanted.training.on) {
             wanted.training.on = false;
             ask_cluster(session, wanted);

@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/roofline/measured_data.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "core/model/metrics/roofline.h"
 
 namespace lockstep::gui {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/roofline/measured_data.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/silicon/compare.h"
 
 namespace lockstep::gui {

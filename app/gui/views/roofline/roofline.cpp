@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/roofline/roofline_picture.h"
 #include "app/gui/widgets/ui_state.h"
 

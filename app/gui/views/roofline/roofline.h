@@ -1,10 +1,8 @@
 // What the roofline (D7) says of the run on show, apart from the drawing.
 #pragma once
-#include <memory>
 #include <string>
 
 #include "app/gui/session.h"
-#include "app/gui/view.h"
 
 namespace lockstep::gui {
 
@@ -22,7 +20,5 @@ std::string share_text(double percent);  // "50 %", "< 1 %"
 bool hides_point(const Session& session, const RoofTrail& trail);
 // One sentence for the caption.
 std::string roof_sentence(const model::Roofline& roofline, const RoofTrail& trail, model::RoofLevel level, bool hidden);
-
-std::unique_ptr<View> make_roofline_view();
 
 }  // namespace lockstep::gui

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/gui/views/timeline/timeline_data.h"
 
 namespace lockstep::gui {
@@ -175,13 +175,13 @@ class BlocksView final : public View {
     void draw_header(Ui& ui, Session& session, const Rect& area, std::string right, bool both) {
         float end = area.right() - 38;
         const float title = area.x + 12 + ui.text_width("Blocks on SMs", {.size = 14, .weight = 600}) + 20;
-        const bool calculator = session.workspace == "sm" && session.sm_page != "compare";
+        const bool calculator = session.workspace == Workspace::sm && session.sm_page != SmPage::compare;
         const std::string_view label = "Occupancy";
         if (calculator && end - ui.chip_width(label) > title) {
             end -= ui.chip_width(label);
             float x = end;
-            const bool open = session.sm_page == "occupancy";
-            if (ui.chip(x, area.y + 2, label, open)) session.sm_page = open ? "" : "occupancy";
+            const bool open = session.sm_page == SmPage::occupancy;
+            if (ui.chip(x, area.y + 2, label, open)) session.sm_page = open ? SmPage::one_run : SmPage::occupancy;
             end -= 8;
         }
         const std::string_view ways[] = {"tiles", "time"};

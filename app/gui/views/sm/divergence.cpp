@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/lane_paths.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "core/ptx/decode/program.h"
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/fragments_data.h"
-#include "app/gui/views/sm/sm_views.h"
 
 namespace lockstep::gui {
 namespace {

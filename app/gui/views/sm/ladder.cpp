@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "app/gui/views/sm/sm_views.h"
+#include "app/gui/view.h"
 #include "app/gui/views/sm/warp_facts.h"
 
 namespace lockstep::gui {

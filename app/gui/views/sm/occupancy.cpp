@@ -9,9 +9,9 @@
 #include <cmath>
 #include <map>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
 #include "app/gui/views/sm/resident_warps.h"
-#include "app/gui/views/sm/sm_views.h"
 
 namespace lockstep::gui {
 namespace {

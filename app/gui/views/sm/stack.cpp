@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/lane_paths.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "core/ptx/ptx.h"
 
 namespace lockstep::gui {

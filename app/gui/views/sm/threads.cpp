@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/sm/threads_data.h"
-#include "app/gui/views/sm/threads_view.h"
 
 namespace lockstep::gui {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
 #include "app/gui/views/sm/lane_paths.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/gui/views/sm/warp_facts.h"
 
 namespace lockstep::gui {

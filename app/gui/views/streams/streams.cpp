@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/streams/streams_picture.h"
-#include "app/gui/views/streams/streams_views.h"
 
 namespace lockstep::gui {
 namespace {
@@ -218,9 +218,9 @@ class StreamsView final : public View, StreamsPicture {
     void open(Session& session, int operation) const {
         if (operation < 0) return;
         const auto run = board_.run_of(operation);
-        if (run && run == session.snapshot()->kernel) session.workspace = "sm";
+        if (run && run == session.snapshot()->kernel) session.workspace = Workspace::sm;
         if (board_.step && board_.program.operations[static_cast<size_t>(operation)].verb == HostVerb::launch)
-            session.workspace = "sm";
+            session.workspace = Workspace::sm;
     }
 
     void react(Ui& ui, Session& session, Focus& focus, const StreamPlaces& p, const Rect& panel) {

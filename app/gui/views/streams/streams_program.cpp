@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "app/gui/views/streams/streams_views.h"
+#include "app/gui/view.h"
 #include "core/scene/host/host_program.h"
 #include "core/scene/tape/tape_program.h"
 

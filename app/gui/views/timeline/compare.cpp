@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/resident_warps.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/gui/views/timeline/compare_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
 
@@ -24,7 +24,7 @@ struct Pair {
 };
 Pair pair_of(const Session& session) {
     const auto snapshot = session.snapshot();
-    const bool lesson = snapshot->other && session.workspace == "learn";
+    const bool lesson = snapshot->other && session.workspace == Workspace::learn;
     return {session.pinned && !lesson ? session.pinned : snapshot->other, snapshot->kernel};
 }
 bool has_trace(const RunPointer& run) {
@@ -126,7 +126,7 @@ class CompareView final : public View {
             end = x - 8;
             return ui.chip(x, area.y + 2, label);
         };
-        const bool on_page = session.workspace == "sm" && session.sm_page == "compare";
+        const bool on_page = session.workspace == Workspace::sm && session.sm_page == SmPage::compare;
         if (on_page && chip("Close")) stop(session);
         const std::string keep = "Keep B as A";
         if (b != nullptr && end - ui.chip_width(keep) > area.x + 420 && chip(keep)) session.pinned = b_->run;
@@ -144,7 +144,7 @@ class CompareView final : public View {
 
     static void stop(Session& session) {
         session.pinned.reset();
-        session.sm_page.clear();
+        session.sm_page = SmPage::one_run;
     }
 
     void show(int64_t begin, int64_t end, float width) {
@@ -173,7 +173,7 @@ class CompareView final : public View {
         if (ui.pressed(Key::d, panel))
             show(begin_ + std::max<int64_t>(1, length / 8), end_ + std::max<int64_t>(1, length / 8), width);
         if (ui.pressed(Key::home, panel)) show(0, all_, width);
-        if (ui.pressed(Key::c, panel) && session.workspace == "sm") stop(session);
+        if (ui.pressed(Key::c, panel) && session.workspace == Workspace::sm) stop(session);
         const Drag drag = ui.drag("pan", picture);
         if (drag.active && std::abs(drag.at.x - drag.from.x) > 4) {
             if (!panning_) pan_from_ = begin_;

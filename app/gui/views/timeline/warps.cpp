@@ -10,9 +10,9 @@
 #include <set>
 #include <utility>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
 #include "app/gui/views/sm/resident_warps.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/gui/views/timeline/timeline_view.h"
 #include "app/gui/views/timeline/warps_words.h"
 
@@ -293,8 +293,8 @@ class WarpsView final : public View {
 
     void start_comparing(Session& session) {
         session.pinned = timeline_->run;
-        session.sm_page = "compare";
-        session.workspace = "sm";
+        session.sm_page = SmPage::compare;
+        session.workspace = Workspace::sm;
     }
 
     uint32_t wished_blocks_ = 0;  // that the slider asked for and the worker has not yet run; 0: nothing

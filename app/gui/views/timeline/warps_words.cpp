@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
-#include "app/gui/views/sm/sm_views.h"
 #include "app/gui/views/timeline/timeline_view.h"
 
 namespace lockstep::gui {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/histogram.h"
 #include "app/gui/views/training/exhibit_picture.h"
 #include "app/gui/views/training/training_data.h"
-#include "app/gui/views/training/training_views.h"
 
 namespace lockstep::gui {
 namespace {

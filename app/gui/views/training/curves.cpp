@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "app/gui/view.h"
 #include "app/gui/views/training/training_data.h"
-#include "app/gui/views/training/training_views.h"
 
 namespace lockstep::gui {
 namespace {

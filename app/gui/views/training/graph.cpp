@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/training/graph_picture.h"
 #include "app/gui/views/training/training_data.h"
-#include "app/gui/views/training/training_views.h"
 #include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
@@ -321,7 +321,7 @@ class GraphView final : public View {
         session.tape_at = -1;
         if (step.launches[static_cast<size_t>(launch)].run) session.post({Request::Kind::open_kernel, launch, {}});
     }
-    static void open_in(Session& session, int launch, const char* workspace) {
+    static void open_in(Session& session, int launch, Workspace workspace) {
         session.post({Request::Kind::open_kernel, launch, {}});
         session.workspace = workspace;
     }
@@ -331,8 +331,8 @@ class GraphView final : public View {
         const auto launch = static_cast<size_t>(scene.launch());
         if (launch >= scene.step.launches.size() || !scene.step.launches[launch].run) return false;
         float x = r.right() - actions_width(ui) + 16;
-        if (ui.chip(x, r.y + 8, "open in SM")) open_in(session, scene.launch(), "sm");
-        if (ui.chip(x, r.y + 8, "open in Memory")) open_in(session, scene.launch(), "memory");
+        if (ui.chip(x, r.y + 8, "open in SM")) open_in(session, scene.launch(), Workspace::sm);
+        if (ui.chip(x, r.y + 8, "open in Memory")) open_in(session, scene.launch(), Workspace::memory);
         return true;
     }
 
@@ -415,7 +415,7 @@ class GraphView final : public View {
                     const bool run = focus.launch >= 0 && static_cast<size_t>(focus.launch) < scene.step.launches.size() &&
                                      scene.step.launches[static_cast<size_t>(focus.launch)].run;
                     if (run && twice)
-                        open_in(session, focus.launch, "sm");
+                        open_in(session, focus.launch, Workspace::sm);
                     else if (run)
                         session.post({Request::Kind::open_kernel, focus.launch, {}});
                 }

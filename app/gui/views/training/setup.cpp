@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/gui/views/training/training_views.h"
+#include "app/gui/view.h"
 #include "core/nn/models/models.h"
 
 namespace lockstep::gui {

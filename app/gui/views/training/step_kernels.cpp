@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/roofline/measured_data.h"
 #include "app/gui/views/training/step_ranks.h"
 #include "app/gui/views/training/training_data.h"
-#include "app/gui/views/training/training_views.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/cluster/cluster_training.h"
 
@@ -155,7 +155,7 @@ class StepKernelsView final : public View {
             if (row.purpose == "gradients") gradients += static_cast<double>(row.bytes);
         setup.collective.bytes = std::max(1.0, gradients * ranks / (2.0 * (ranks - 1)));
         ask_cluster(session, setup);
-        session.workspace = "cluster";
+        session.workspace = Workspace::cluster;
     }
 
     void picked_span(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step,
@@ -230,7 +230,7 @@ class StepKernelsView final : public View {
         return caption(step, session.snapshot()->busy) + (measured.empty() ? "" : " " + measured);
     }
 
-    static void open_in_sm(Session& session, int launch, const char* workspace = "sm") {
+    static void open_in_sm(Session& session, int launch, Workspace workspace = Workspace::sm) {
         session.post({Request::Kind::open_kernel, launch, {}});
         session.workspace = workspace;
     }
@@ -388,7 +388,8 @@ class StepKernelsView final : public View {
             {.size = 12, .color = theme.ink2, .width = r.w});
         if (r.h < 74) return;
         if (ui.button({r.x, r.y + 52, 124, 26}, "open in SM", true, e.run != nullptr)) open_in_sm(session, launch);
-        if (e.run && ui.button({r.x + 132, r.y + 52, 140, 26}, "open in Memory")) open_in_sm(session, launch, "memory");
+        if (e.run && ui.button({r.x + 132, r.y + 52, 140, 26}, "open in Memory"))
+            open_in_sm(session, launch, Workspace::memory);
         if (!e.run)
             ui.text(r.x + 134, r.y + 70, step.device == "host" ? "ran on the host" : "not timed",
                     {.size = 12, .color = theme.quiet});

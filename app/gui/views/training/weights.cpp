@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/sm/histogram.h"
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/views/training/training_data.h"
-#include "app/gui/views/training/training_views.h"
 #include "core/nn/train/follow.h"
 
 namespace lockstep::gui {

@@ -1,0 +1,283 @@
+// The table of scenes. A tree is written as it is seen: rows and columns with shares at 1600 x 1000, and of every view the
+// least width and height at which it can be read.
+#include "app/gui/scenes.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/scene/cluster/cluster.h"
+#include "core/scene/tape/tape_program.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+using Kind = LayoutNode::Kind;
+using Nodes = std::vector<LayoutNode>;
+
+LayoutNode slot(std::string_view view, float share, float least_w, float least_h) {
+    return {Kind::slot, view, share, least_w, least_h, {}, {}};
+}
+LayoutNode row(float share, Nodes children) {
+    return {Kind::row, {}, share, 0, 0, std::move(children), {}};
+}
+LayoutNode column(float share, Nodes children) {
+    return {Kind::column, {}, share, 0, 0, std::move(children), {}};
+}
+LayoutNode pages(float share, Nodes children) {
+    return {Kind::pages, {}, share, 0, 0, std::move(children), {}};
+}
+LayoutNode titled(std::string_view title, LayoutNode node) {
+    node.title = title;
+    return node;
+}
+LayoutNode staying(LayoutNode node) {
+    node.stays = true;
+    return node;
+}
+
+// A lesson's text, and beside it the scene's pictures.
+LayoutNode lesson(Nodes pictures) {
+    return row(1, {slot("lesson", 432, 380, 420), column(1144, std::move(pictures))});
+}
+// Of many ranks: the picture, and below it the rows of its figures.
+LayoutNode with_rows(std::string_view view) {
+    return lesson({slot(view, 580, 560, 330), slot("rows", 260, 560, 200)});
+}
+LayoutNode with_source(float share, LayoutNode beside) {
+    return row(share, {slot("source", 560, 400, 240), std::move(beside)});
+}
+LayoutNode lanes(std::string_view beside) {
+    return lesson({with_source(440, slot(beside, 576, 400, 240)), slot("divergence", 436, 640, 300)});
+}
+LayoutNode one_request(float share, LayoutNode picture) {
+    return lesson({with_source(share, slot("warp", 576, 400, 250)), std::move(picture)});
+}
+
+LayoutNode own_text() {
+    return column(664, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)});
+}
+LayoutNode own_kernel() {
+    LayoutNode launch = row(1, {slot("launch", 440, 350, 300), slot("results", 504, 350, 300)});
+    LayoutNode state =
+        column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200), slot("divergence", 260, 640, 220)});
+    LayoutNode warps =
+        column(1, {row(360, {slot("code", 520, 400, 180), slot("stack", 424, 300, 180)}), slot("warps", 480, 560, 300)});
+    return row(1, {own_text(), pages(912, {titled("Launch and results", std::move(launch)),
+                                           titled("Registers and memory", std::move(state)),
+                                           titled("Warps and PTX", std::move(warps))})});
+}
+LayoutNode own_host() {
+    return row(1, {own_text(), column(912, {slot("streams", 470, 560, 300),
+                                            row(406, {slot("code", 480, 400, 180), slot("blocks", 424, 400, 290)})})});
+}
+// A tensor program, with its curves where it takes several steps and its tensors where it has larger ones.
+LayoutNode own_tape(bool steps, bool tensors) {
+    Nodes beside;
+    if (steps) beside.push_back(slot("curves", 548, 370, 290));
+    if (!steps || !tensors) beside.push_back(slot("code", 548, 370, 180));
+    if (tensors) beside.push_back(slot("weights", 548, 370, 250));
+    return row(1, {column(480, {slot("editor", 600, 380, 250), slot("reports", 276, 380, 110)}),
+                   column(1096, {slot("graph", 404, 760, 290), row(296, std::move(beside)),
+                                 staying(slot("kernels", 180, 640, 180))})});
+}
+
+bool always(const scene::ClusterScene&) {
+    return true;
+}
+bool without_schedules(const scene::ClusterScene& scene) {
+    return scene.schedules.empty();
+}
+bool without_messages(const scene::ClusterScene& scene) {
+    return scene.collective.messages.empty();
+}
+
+std::vector<SceneRow> rows_of_learn() {
+    constexpr Workspace learn = Workspace::learn;
+    constexpr Grain cycle = Grain::cycle, instruction = Grain::instruction, node = Grain::node, kernel = Grain::kernel,
+                    action = Grain::action;
+    return {
+        // lanes and warps
+        {learn, "divergence", lanes("stack"), instruction, "divergence"},
+        {learn, "threads", lanes("threads"), instruction, "threads"},
+        {learn, "fragments",
+         row(1, {slot("lesson", 432, 380, 420), column(560, {slot("source", 876, 400, 240)}),
+                 column(584, {slot("fragments", 876, 400, 330)})}),
+         instruction, "fragments"},
+        {learn, "warps",
+         lesson({row(320, {slot("code", 640, 400, 200), slot("warp", 496, 400, 250)}), slot("warps", 556, 560, 420)}), cycle,
+         "warps"},
+        {learn, "blocks", lesson({with_source(440, slot("blocks", 576, 400, 290)), slot("warps", 436, 560, 420)}), cycle,
+         "blocks"},
+        {learn, "compare",
+         lesson({row(300, {slot("code", 560, 400, 180), slot("blocks", 576, 400, 290)}), slot("compare", 576, 560, 400)}),
+         cycle, "compare"},
+        {learn, "occupancy",
+         lesson({row(504, {slot("occupancy", 640, 400, 400), slot("blocks", 496, 400, 290)}), slot("warps", 372, 560, 360)}),
+         cycle, "occupancy"},
+        {learn, "ladder", lesson({with_source(440, slot("ladder", 576, 400, 290)), slot("warps", 436, 560, 420)}), cycle,
+         "ladder"},
+        // memory
+        {learn, "coalesce", one_request(380, slot("coalesce", 496, 560, 340)), instruction, "coalesce"},
+        {learn, "chart", one_request(380, slot("chart", 496, 560, 346)), cycle, "chart"},
+        {learn, "banks", one_request(340, slot("banks", 536, 560, 340)), instruction, "banks"},
+        {learn, "roofline", lesson({slot("roofline", 560, 560, 330), with_source(316, slot("blocks", 576, 400, 290))}),
+         cycle, "roofline", nullptr, true},
+        {learn, "streams",
+         lesson({row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}), slot("streams", 516, 640, 376)}),
+         cycle, "streams"},
+        {learn, "generations", lesson({slot("generations", 420, 760, 304), with_source(460, slot("blocks", 576, 400, 290))}),
+         cycle, "generations"},
+        {learn, "measured", lesson({slot("measured", 880, 560, 330)}), cycle, "measured"},
+        {learn, "measured_ladder", lesson({slot("measured_ladder", 880, 560, 330)}), cycle, "measured_ladder"},
+        // training steps, tensor programs, and what runs of them cost
+        {learn, "training",
+         lesson({row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}), slot("graph", 328, 760, 300),
+                 slot("kernels", 180, 640, 180)}),
+         kernel, "curves"},
+        {learn, "kernels",  // launch by launch
+         lesson({slot("kernels", 340, 640, 220), row(400, {slot("curves", 560, 400, 280), slot("batch", 576, 380, 250)})}),
+         cycle, "kernels"},
+        {learn, "graph",
+         lesson({slot("graph", 440, 760, 300), row(300, {slot("code", 560, 400, 200), slot("batch", 576, 380, 300)}),
+                 slot("kernels", 180, 640, 180)}),
+         node, "graph"},
+        {learn, "tape",
+         lesson({row(300, {slot("program", 560, 400, 220), slot("code", 576, 400, 200)}), slot("graph", 440, 760, 300),
+                 slot("kernels", 170, 640, 180)}),
+         node, "graph"},
+        {learn, "descent",  // a tensor program of several steps
+         lesson({row(340, {slot("program", 560, 400, 220), slot("curves", 576, 380, 290)}), slot("graph", 400, 760, 300),
+                 slot("kernels", 170, 640, 180)}),
+         kernel, "curves"},
+        {learn, "exhibit",  // a training run, and what its model shows
+         lesson({row(480, {slot("curves", 520, 380, 300), slot("batch", 616, 380, 290)}), slot("graph", 400, 760, 290)}),
+         kernel, "batch"},
+        {learn, "curves", lesson({slot("curves", 560, 560, 330), slot("graph", 360, 760, 300)}), kernel, "curves"},
+        {learn, "ranks", lesson({slot("curves", 480, 560, 300), slot("rows", 360, 560, 220)}), cycle, "curves", always},
+        {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
+        // many ranks
+        {learn, "rows", lesson({slot("rows", 560, 560, 260)}), cycle, "rows", always},
+        {learn, "pipeline", with_rows("pipeline"), action, "pipeline", without_schedules},
+        {learn, "collective", with_rows("collective"), action, "collective", without_messages},
+        {learn, "rank_memory", with_rows("rank_memory"), action, "rank_memory", always},
+        {learn, "mesh", with_rows("mesh"), action, "mesh", always},
+        {learn, "network", with_rows("network"), action, "network", always},
+        {learn, "cluster",
+         lesson({slot("pipeline", 520, 560, 330),
+                 row(416, {slot("collective", 660, 480, 250), slot("rank_memory", 476, 400, 300)})}),
+         action, "pipeline"},
+    };
+}
+
+std::vector<SceneRow> rows_of_pages() {
+    const LayoutNode blocks = slot("blocks", 320, 400, 290);
+    return {
+        {Workspace::sm, "",
+         row(1, {slot("warps", 1056, 560, 420),
+                 column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250), blocks})}),
+         Grain::cycle, "warps"},
+        {Workspace::sm, "compare",
+         row(1, {slot("compare", 1056, 560, 420), column(520, {slot("code", 576, 400, 180), blocks})}), Grain::cycle,
+         "warps"},
+        {Workspace::sm, "occupancy",
+         row(1, {slot("warps", 1056, 560, 420), column(520, {slot("occupancy", 556, 400, 400), blocks})}), Grain::cycle,
+         "warps"},
+        {Workspace::memory, "",
+         row(1, {column(912, {slot("coalesce", 456, 560, 340), slot("chart", 420, 560, 346)}),
+                 column(664, {slot("roofline", 376, 440, 300), slot("banks", 500, 440, 330)})}),
+         Grain::instruction, "coalesce"},
+        {Workspace::training, "",
+         column(1, {row(356, {slot("curves", 528, 380, 290), slot("batch", 536, 380, 290), slot("weights", 504, 380, 290)}),
+                    slot("graph", 312, 760, 290),
+                    staying(pages(200, {titled("Kernels", slot("kernels", 168, 640, 180)),
+                                        titled("Copies and streams", slot("streams", 168, 640, 180))}))}),
+         Grain::kernel, "curves"},
+        {Workspace::kernel, "", own_kernel(), Grain::instruction, "editor"},
+        {Workspace::kernel, "host", own_host(), Grain::instruction, "editor"},
+        {Workspace::kernel, "tape", own_tape(false, false), Grain::node, "editor"},
+        {Workspace::kernel, "tape steps", own_tape(true, false), Grain::node, "editor"},
+        {Workspace::kernel, "tape tensors", own_tape(false, true), Grain::node, "editor"},
+        {Workspace::kernel, "tape steps tensors", own_tape(true, true), Grain::node, "editor"},
+        {Workspace::cluster, "",
+         row(1, {column(1064, {slot("pipeline", 556, 620, 440), slot("collective", 320, 620, 270)}),
+                 column(512, {slot("rank_memory", 556, 400, 340),
+                              pages(320, {titled("Devices", slot("mesh", 288, 400, 260)),
+                                          titled("Network", slot("network", 288, 400, 260)),
+                                          titled("Walls", slot("memory_wall", 288, 400, 260))})})}),
+         Grain::action, "pipeline"},
+    };
+}
+
+// The scene of the lesson's step, else of the nearest step before it; null: none has one.
+const scene::Scene* scene_of(const LessonState& state) {
+    if (!state.lesson) return nullptr;
+    for (int i = std::min(state.step, static_cast<int>(state.lesson->steps.size()) - 1); i >= 0; --i)
+        if (const auto& scenes = state.lesson->steps[static_cast<size_t>(i)].scenes;
+            !scenes.empty() && !scenes.front().view.empty())
+            return &scenes.front();
+    return nullptr;
+}
+
+std::string page_of_kernel(const Session& session) {
+    const KernelDocument& document = session.desk.document();
+    if (!document.is_tape()) return document.is_host() ? "host" : "";
+    const std::shared_ptr<const scene::TapeRun> tape = session.snapshot()->tape;
+    if (!tape) return "tape";
+    const auto& nodes = tape->step->nodes;
+    const bool tensors = std::any_of(nodes.begin(), nodes.end(), [](const nn::GraphNode& n) { return n.shape.size() > 1; });
+    return std::string("tape") + (tape->text.steps > 1 ? " steps" : "") + (tensors ? " tensors" : "");
+}
+
+}  // namespace
+
+std::optional<Workspace> workspace_named(std::string_view name) {
+    for (const WorkspaceRow& row : workspaces)
+        if (row.name == name) return static_cast<Workspace>(&row - workspaces);
+    return std::nullopt;
+}
+
+std::span<const SceneRow> scenes() {
+    static const std::vector<SceneRow> rows = [] {
+        std::vector<SceneRow> all = rows_of_learn(), pages = rows_of_pages();
+        std::move(pages.begin(), pages.end(), std::back_inserter(all));
+        return all;
+    }();
+    return rows;
+}
+
+const SceneRow& scene_named(Workspace workspace, std::string_view name) {
+    const SceneRow* first = nullptr;
+    for (const SceneRow& row : scenes()) {
+        if (row.workspace != workspace) continue;
+        if (row.name == name) return row;
+        if (first == nullptr) first = &row;
+    }
+    return *first;
+}
+
+const SceneRow& scene_on_show(const Session& session, Workspace workspace) {
+    static constexpr std::string_view sm_pages[] = {"", "compare", "occupancy"};
+    switch (workspace) {
+        case Workspace::learn: {
+            const scene::Scene* scene = scene_of(session.lesson);
+            return scene_named(workspace, scene != nullptr ? std::string_view(scene->view) : std::string_view());
+        }
+        case Workspace::sm:
+            return scene_named(workspace, sm_pages[static_cast<size_t>(session.sm_page)]);
+        case Workspace::kernel:
+            return scene_named(workspace, page_of_kernel(session));
+        default:
+            return scene_named(workspace, {});
+    }
+}
+
+std::string_view front_view_of(const Session& session) {
+    const scene::Scene* scene = scene_of(session.lesson);
+    const bool faults = scene != nullptr && (scene->expect == "memcheck" || scene->expect == "racecheck");
+    return faults ? std::string_view("source") : scene_on_show(session, Workspace::learn).name;
+}
+
+}  // namespace lockstep::gui

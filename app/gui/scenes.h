@@ -1,0 +1,50 @@
+// What stands on the screen at once: the workspaces, and the scenes, one row each. A step of a lesson names a scene
+// (view="divergence"); every other workspace has one scene a page. A row says which views stand where, what a step of the
+// transport is and what presenter mode shows, so that nothing else compares their names.
+#pragma once
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "app/gui/session.h"
+#include "app/gui/shell/layout.h"
+
+namespace lockstep::gui {
+
+struct WorkspaceRow {
+    std::string_view name, title;
+    Grain grain;                  // what a step is where the command line opens it
+    bool shows_kernel;            // its pictures are of one kernel, on the GPU that this ran on
+    std::string_view strip = {};  // the view that stands over its panels while no lesson is open
+};
+inline constexpr WorkspaceRow workspaces[] = {
+    {"learn", "Learn", Grain::instruction, true},    {"sm", "SM", Grain::cycle, true},
+    {"memory", "Memory", Grain::instruction, true},  {"training", "Training", Grain::kernel, false, "setup"},
+    {"kernel", "Kernel", Grain::instruction, false}, {"cluster", "Cluster", Grain::action, false}};
+constexpr const WorkspaceRow& row_of(Workspace workspace) {
+    return workspaces[static_cast<size_t>(workspace)];
+}
+std::optional<Workspace> workspace_named(std::string_view name);
+
+struct SceneRow {
+    Workspace workspace;
+    std::string_view name;  // in Learn what lessons call it; elsewhere the page, "" the first
+    LayoutNode tree;
+    Grain grain = Grain::cycle;       // what a step is when a lesson opens it; action: the clock is that of many ranks
+    std::string_view presented = {};  // the view that presenter mode shows
+    bool (*still)(const scene::ClusterScene&) = nullptr;  // nothing moves, its rows of figures are told; null: never
+    bool guessed_first = false;  // where a step asks nothing, the picture itself has a point guessed before it tells one
+};
+std::span<const SceneRow> scenes();
+const SceneRow& scene_named(Workspace workspace, std::string_view name);  // its first where there is none of that name
+
+// What the workspace shows now: in Learn the scene of the lesson's step, or of the nearest step before it that has one.
+const SceneRow& scene_on_show(const Session& session, Workspace workspace);
+inline const SceneRow& scene_on_show(const Session& session) {
+    return scene_on_show(session, session.workspace);
+}
+// The view that the lesson step's pictures open on where not all fit: its scene's, but the source where the checker is to
+// find a fault, for that is reported by its line.
+std::string_view front_view_of(const Session& session);
+
+}  // namespace lockstep::gui
