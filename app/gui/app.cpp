@@ -98,7 +98,7 @@ bool answer_step(Shell& shell) {
         predictions[i].chosen = 0;
         predictions[i].confidence = 70;
         predictions[i].locked = true;
-        session.post({Request::Kind::lock_prediction, static_cast<int64_t>(i), {}});
+        session.post(ask::LockPrediction{i});
     }
     session.wait_until_idle(120);
     shell.describe("lesson");
@@ -122,7 +122,7 @@ void draw_steps(Shell& shell, const AppOptions& options) {
     };
     for (int step = 0; step < steps; ++step) {
         session.lesson.step = step;
-        session.post({Request::Kind::lesson_step, step, {}});
+        session.post(ask::ShowLessonStep{step});
         picture(step, "");
         if (answer_step(shell)) picture(step, "-answered");
     }

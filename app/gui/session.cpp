@@ -8,19 +8,6 @@
 
 namespace lockstep::gui {
 
-namespace {
-
-// Of these only the newest counts: dragging the scrub strip, or stepping fast, posts many.
-bool replaces(Request::Kind kind) {
-    using Kind = Request::Kind;
-    return kind == Kind::show_step || kind == Kind::lanes_at || kind == Kind::focus_warp || kind == Kind::open_kernel ||
-           kind == Kind::lesson_step || kind == Kind::fetch_stretch || kind == Kind::trace_sm || kind == Kind::set_gpu ||
-           kind == Kind::own_kernel || kind == Kind::resident || kind == Kind::setup || kind == Kind::cluster ||
-           kind == Kind::measured;
-}
-
-}  // namespace
-
 bool asks_for(const Session& session, std::string_view words) {
     const LessonState& state = session.lesson;
     if (!state.lesson || state.step < 0) return false;
@@ -71,7 +58,7 @@ Session::Session(SessionOptions options)
                                                                            : device::MeasuredStore())),
       progress_(options.progress_file),
       worker_(std::make_unique<Worker>(std::move(options))) {
-    for (const Diagnostic& problem : measured->problems) post({.kind = Request::Kind::tell, .text = render(problem)});
+    for (const Diagnostic& problem : measured->problems) post(ask::Tell{render(problem)});
 }
 Session::~Session() = default;
 
@@ -85,13 +72,11 @@ void Session::post(Request request) {
     {
         const std::lock_guard lock(worker_->mutex);
         worker_->working = true;
-        if (replaces(request.kind)) std::erase_if(worker_->queue, [&](const Request& r) { return r.kind == request.kind; });
-        if (interrupts(request.kind)) worker_->job.request_stop();
-        if (request.kind == Request::Kind::cancel_own || request.kind == Request::Kind::setup ||
-            request.kind == Request::Kind::open_lesson || request.kind == Request::Kind::reload)
-            worker_->stepping.request_stop();
-        if (request.kind != Request::Kind::lanes_at && request.kind != Request::Kind::dismiss)
-            worker_->looking.request_stop();
+        const ask::Manner& manner = manner_of(request);
+        if (manner.replaces) std::erase_if(worker_->queue, [&](const Request& r) { return r.index() == request.index(); });
+        if (manner.interrupts) worker_->job.request_stop();
+        if (manner.stops_step) worker_->stepping.request_stop();
+        if (!manner.keeps_replay) worker_->looking.request_stop();
         worker_->queue.push_back(std::move(request));
     }
     worker_->wake.notify_all();
@@ -144,7 +129,7 @@ void Session::adopt_results(Focus& focus) {
         if (step < lesson.done.size() && got.report->passed) lesson.done[step] = true;
     }
     if (!worker_->options.start) return;
-    if (const std::string problem = progress_.note(lesson); !problem.empty()) post({Request::Kind::tell, 0, problem});
+    if (const std::string problem = progress_.note(lesson); !problem.empty()) post(ask::Tell{problem});
 }
 
 }  // namespace lockstep::gui

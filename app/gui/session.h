@@ -14,6 +14,7 @@
 #include "app/gui/desk/kernel_desk.h"
 #include "app/gui/desk/progress.h"
 #include "app/gui/desk/roof_trail.h"
+#include "app/gui/requests.h"
 #include "core/model/launch/launch.h"
 #include "core/nn/train/step_record.h"
 #include "core/scene/host/host_program.h"
@@ -25,8 +26,7 @@
 
 namespace lockstep::scene {
 struct ClusterScene;  // cluster.h
-struct ClusterSetup;
-}  // namespace lockstep::scene
+}
 
 namespace lockstep::parallel {
 struct ParallelStepRecord;  // trainer.h
@@ -137,42 +137,6 @@ enum class SmPage { one_run, compare, occupancy };                      // what 
 
 // node: of the autograd tape; action: of a pipeline schedule, or a collective's round
 enum class Grain { cycle, instruction, node, kernel, training_step, action };
-
-struct Request {  // what a view or the transport asks of the worker
-    enum class Kind {
-        open_kernel,  // index = launch of the shown step: show it in SM
-        train,        // run on; index = number of steps, -1 until paused
-        pause,
-        show_step,        // index = training step to show (kept ones only)
-        focus_warp,       // index = KernelTrace::warps index: history for it
-        lanes_at,         // index = history step; cycle = the clock, for values as of that cycle
-        fetch_stretch,    // index = cycle: trace the stretch around it, where the trace was cut
-        trace_sm,         // index = SM: trace that one instead; cycle = the clock
-        lesson_step,      // index = step of the lesson
-        lock_prediction,  // index = predict of the lesson step
-        check_exercise,
-        set_gpu,      // text = "a100"
-        reload,       // run the scene again
-        open_lesson,  // text = "A06", index = step, -1 where it was left; empty: the training scene
-        dismiss,      // the problem has been read
-        tell,         // text = a sentence for the strip: something outside the engine went wrong
-        own_kernel,   // job: compile the learner's kernel, run it, or both
-        show_own,     // its last run in all pictures
-        cancel_own,   // stop it
-        resident,     // the kernel on show again, with at most `index` blocks on an SM; 0: as many as fit
-        setup,        // train this instead, from the beginning
-        cluster,      // run what `cluster` asks for
-        measured,     // the launches that were measured on real GPUs, on the modelled ones; index 0: those that ran before
-        carve_out,    // the kernel on show again, with `index` bytes of L1's memory for shared memory; -1: as the GPU does
-    };
-    Kind kind = Kind::reload;
-    int64_t index = 0;
-    std::string text;
-    std::shared_ptr<const KernelJob> job = nullptr;  // own_kernel
-    int64_t cycle = -1;
-    std::shared_ptr<const TrainingSetup> setup = nullptr;
-    std::shared_ptr<const scene::ClusterSetup> cluster = nullptr;
-};
 
 class Session;
 // Whether a question that is still open says so in its `of`: one of the step on show, or of a later step about the same

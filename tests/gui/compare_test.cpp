@@ -296,21 +296,20 @@ TEST_CASE("the worker runs the kernel on show again with fewer resident blocks, 
     REQUIRE(session.snapshot()->other);  // the lesson names a scene to compare with
     CHECK(session.snapshot()->other != all);
     CHECK(all->result.occupancy.blocks == 8);
-    session.post({Request::Kind::resident, 1, {}});
+    session.post(ask::LimitBlocks{1});
     REQUIRE(session.wait_until_idle(120));
     const auto one = session.snapshot()->kernel;
     CHECK(one->result.occupancy.blocks == 1);
     CHECK(one->result.occupancy.limiter == "your limit");
     CHECK(5 * one->result.cycles > 6 * all->result.cycles);
     CHECK(one->result.warp_instructions == all->result.warp_instructions);
-    session.post(
-        {.kind = Request::Kind::trace_sm, .index = 2, .text = {}, .cycle = 100});  // the same launch, seen elsewhere
+    session.post(ask::TraceSm{2, 100});  // the same launch, seen elsewhere
     REQUIRE(session.wait_until_idle(120));
     const auto elsewhere = session.snapshot()->kernel;
     CHECK(elsewhere->result.trace.sm == 2);
     CHECK(elsewhere->result.trace.cycles == one->result.cycles);
     CHECK(most_at_once(elsewhere->result.trace) == 1);
-    session.post({Request::Kind::resident, 0, {}});
+    session.post(ask::LimitBlocks{0});
     REQUIRE(session.wait_until_idle(120));
     CHECK(session.snapshot()->kernel->result.cycles == all->result.cycles);
     CHECK(session.snapshot()->kernel->result.occupancy.blocks == 8);

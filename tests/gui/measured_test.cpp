@@ -128,13 +128,13 @@ TEST_CASE("the worker looks up what ran before, and runs the rest when it is ask
             return std::count_if(reports->at(0).rows.begin(), reports->at(0).rows.end(),
                                  [](const auto& row) { return row.modelled > 100; });
         };
-        CHECK(rows_that_ran({.kind = Request::Kind::measured}) == 0);
-        CHECK(rows_that_ran({.kind = Request::Kind::measured, .index = 1, .text = "A15 fma"}) == 1);
-        CHECK(rows_that_ran({.kind = Request::Kind::measured, .index = 1}) == 3);
+        CHECK(rows_that_ran(ask::CompareMeasured{}) == 0);
+        CHECK(rows_that_ran(ask::CompareMeasured{true, "A15 fma"}) == 1);
+        CHECK(rows_that_ran(ask::CompareMeasured{true}) == 3);
     }
     {
         Session session({.own_kernel = true});  // another window: nothing runs again
-        session.post({.kind = Request::Kind::measured});
+        session.post(ask::CompareMeasured{});
         REQUIRE(session.wait_until_idle(120));
         REQUIRE(session.snapshot()->silicon);
         for (const auto& row : session.snapshot()->silicon->at(0).rows) CHECK(std::isfinite(row.modelled));

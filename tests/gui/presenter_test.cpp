@@ -34,7 +34,7 @@ TEST_CASE("in presenter mode no text is smaller than 20 pixels, and none clashes
             for (int step = 0; step < 5; ++step) {
                 desk.width = w, desk.height = h;
                 desk.session.lesson.step = step;
-                desk.session.post({Request::Kind::lesson_step, step, {}});
+                desk.session.post(ask::ShowLessonStep{step});
                 desk.settle();
                 INFO(lesson << " step " << step + 1 << ", " << w << "x" << h);
                 REQUIRE(desk.written.size() > 12);

@@ -36,17 +36,17 @@ TEST_CASE("the first scene trains, times the step on show, and opens a kernel") 
     const double loss_of_1 = snapshot->step->loss;
 
     // Back to step 0, and on again: the same numbers, bit for bit.
-    session.post({Request::Kind::show_step, 0, {}});
+    session.post(ask::ShowStep{0});
     REQUIRE(session.wait_until_idle(60));
     CHECK(session.snapshot()->step->step == 0);
-    session.post({Request::Kind::show_step, 1, {}});
+    session.post(ask::ShowStep{1});
     REQUIRE(session.wait_until_idle(60));
     CHECK(session.snapshot()->step->loss == loss_of_1);
 
     // One warp's history and its registers.
-    session.post({Request::Kind::open_kernel, 1, {}});
-    session.post({Request::Kind::focus_warp, 0, {}});
-    session.post({Request::Kind::lanes_at, 3, {}});
+    session.post(ask::OpenKernel{1});
+    session.post(ask::FocusWarp{0});
+    session.post(ask::LanesAt{3});
     REQUIRE(session.wait_until_idle(60));
     snapshot = session.snapshot();
     CHECK(snapshot->kernel == snapshot->step->launches[1].run);
@@ -59,16 +59,16 @@ TEST_CASE("the first scene trains, times the step on show, and opens a kernel") 
 
     // Out of range and nonsense leave everything as it is.
     for (const int64_t index : {int64_t{-1}, int64_t{1} << 40}) {
-        session.post({Request::Kind::open_kernel, index, {}});
-        session.post({Request::Kind::focus_warp, index, {}});
-        session.post({Request::Kind::lanes_at, index, {}});
-        session.post({Request::Kind::lock_prediction, index, {}});
+        session.post(ask::OpenKernel{index});
+        session.post(ask::FocusWarp{index});
+        session.post(ask::LanesAt{index});
+        session.post(ask::LockPrediction{static_cast<size_t>(index)});
     }
-    session.post({Request::Kind::set_gpu, 0, "gtx9000"});
+    session.post(ask::SetGpu{"gtx9000"});
     REQUIRE(session.wait_until_idle(60));
     REQUIRE(session.snapshot()->problem);
     CHECK(session.snapshot()->problem->message.find("gtx9000") != std::string::npos);
-    session.post({Request::Kind::dismiss, 0, {}});
+    session.post(ask::Dismiss{});
     REQUIRE(session.wait_until_idle(10));
     CHECK(!session.snapshot()->problem);
     CHECK(session.snapshot()->step);
@@ -87,7 +87,7 @@ TEST_CASE("a lesson opens, runs its scene, and judges a locked prediction by the
     REQUIRE(!session.lesson.predictions[2].empty());
     CHECK_FALSE(session.lesson.predictions[2][0].locked);
     session.lesson.predictions[2][0].chosen = 0;
-    session.post({Request::Kind::lock_prediction, 0, {}});
+    session.post(ask::LockPrediction{0});
     REQUIRE(session.wait_until_idle(60));
     session.adopt_results(focus);
     const LessonState::Prediction& prediction = session.lesson.predictions[2][0];
@@ -107,7 +107,7 @@ TEST_CASE("the teaching GPU comes in several sizes, and a scene runs on the one 
     CHECK(sizes == 4);
     Session session({.lesson = "A08", .lesson_step = 0});
     REQUIRE(session.wait_until_idle(60));
-    session.post({Request::Kind::set_gpu, 0, "teaching:4"});
+    session.post(ask::SetGpu{"teaching:4"});
     REQUIRE(session.wait_until_idle(60));
     REQUIRE(session.snapshot()->kernel);
     CHECK(session.snapshot()->kernel->gpu.sms == 4);
@@ -150,10 +150,10 @@ TEST_CASE("a run that is cancelled before it has begun ends all the same") {
     std::atomic<bool> posted = false;
     session.on_publish([&] {  // on the worker's thread: both wishes wait when it takes the first
         if (posted.exchange(true)) return;
-        session.post({Request::Kind::own_kernel, 0, {}, job});
-        session.post({Request::Kind::cancel_own, 0, {}});
+        session.post(ask::RunOwn{job});
+        session.post(ask::Cancel{});
     });
-    session.post({Request::Kind::dismiss, 0, {}});
+    session.post(ask::Dismiss{});
     REQUIRE(session.wait_until_idle(60));
     session.on_publish({});
     REQUIRE(session.snapshot()->own_result);
@@ -166,10 +166,10 @@ TEST_CASE("a warp whose recording was interrupted is recorded once the interrupt
     std::atomic<bool> posted = false;
     session.on_publish([&] {
         if (posted.exchange(true)) return;
-        session.post({Request::Kind::focus_warp, 3, {}});
-        session.post({Request::Kind::cancel_own, 0, {}});
+        session.post(ask::FocusWarp{3});
+        session.post(ask::Cancel{});
     });
-    session.post({Request::Kind::dismiss, 0, {}});
+    session.post(ask::Dismiss{});
     REQUIRE(session.wait_until_idle(60));
     session.on_publish({});
     REQUIRE(session.snapshot()->history);

@@ -348,7 +348,7 @@ TEST_CASE("pictures of part A say their numbers and limits whole at 1280 x 720")
         auto& given = desk.session.lesson.predictions[static_cast<size_t>(step - 1)];
         for (size_t p = 0; p < given.size(); ++p) {
             given[p].chosen = 0, given[p].locked = true;
-            desk.session.post({Request::Kind::lock_prediction, static_cast<int64_t>(p), {}});
+            desk.session.post(ask::LockPrediction{p});
         }
         desk.settle();
         look(desk);
@@ -402,15 +402,15 @@ TEST_CASE(
     CHECK(shows("What the other lanes hold stays hidden"));
     desk.session.lesson.predictions[1][0].chosen = 0;
     desk.session.lesson.predictions[1][0].locked = true;
-    desk.session.post({Request::Kind::lock_prediction, 0, {}});
+    desk.session.post(ask::LockPrediction{0});
     CHECK(shows("1 of 32 lanes on"));
     std::string said;  // a caption of two lines is written word by word
     for (const UiState::Written& text : desk.written) said += text.text + " ";
     CHECK(said.find("in the warp's one lane; the others have no thread") != std::string::npos);
-    desk.session.post({Request::Kind::open_lesson, 0, "A12"});
+    desk.session.post(ask::OpenLesson{"A12", 0});
     shows("");
     desk.session.lesson.step = 1;
-    desk.session.post({Request::Kind::lesson_step, 1, {}});
+    desk.session.post(ask::ShowLessonStep{1});
     CHECK(shows("warp 0 · line 6"));  // line 7 is the first that loads
 }
 
@@ -423,7 +423,7 @@ TEST_CASE("once it is answered, a question's picture moves to the line that was 
             for (size_t p = 0; p < desk.session.lesson.predictions[static_cast<size_t>(step)].size(); ++p) {
                 auto& given = desk.session.lesson.predictions[static_cast<size_t>(step)][p];
                 given.chosen = 0, given.locked = true;
-                desk.session.post({Request::Kind::lock_prediction, static_cast<int64_t>(p), {}});
+                desk.session.post(ask::LockPrediction{p});
             }
             desk.settle();
         }
@@ -448,7 +448,7 @@ TEST_CASE("an answer that is too long to stand beside the confidence is written 
     desk.settle();
     auto& given = desk.session.lesson.predictions[0][0];
     given.chosen = 0, given.locked = true;
-    desk.session.post({Request::Kind::lock_prediction, 0, {}});
+    desk.session.post(ask::LockPrediction{0});
     desk.settle();
     std::string all;
     for (const auto& text : desk.written) all += text.text + " ";
@@ -525,12 +525,12 @@ TEST_CASE("a scene opens on the warp and the line that it names") {
     settle();
     check_block_1(3);
     desk.session.lesson.step = 5;
-    desk.session.post({Request::Kind::lesson_step, 5, {}});
+    desk.session.post(ask::ShowLessonStep{5});
     settle();
     REQUIRE(desk.session.snapshot()->problem);  // this step shows what a missing guard does
     check_block_1(3);
     desk.session.lesson.step = 0;
-    desk.session.post({Request::Kind::lesson_step, 0, {}});
+    desk.session.post(ask::ShowLessonStep{0});
     settle();
     CHECK(!desk.session.snapshot()->problem);
     CHECK(desk.session.snapshot()->history->block == 0);
@@ -626,7 +626,7 @@ TEST_CASE("what an answer uncovers fills the picture; a scene that hid everythin
     const auto answer = [](Desk& desk, size_t step) {
         desk.session.lesson.predictions[step][0].chosen = 0;
         desk.session.lesson.predictions[step][0].locked = true;
-        desk.session.post({Request::Kind::lock_prediction, 0, {}});
+        desk.session.post(ask::LockPrediction{0});
         desk.settle();
         REQUIRE(desk.session.reveal_steps < 0);
     };

@@ -178,7 +178,7 @@ TEST_CASE("bars of eight streams keep their letters at 1280 x 720, and inside th
     desk.settle();
     auto& given = desk.session.lesson.predictions[2][0];
     given.chosen = 0, given.locked = true;
-    desk.session.post({Request::Kind::lock_prediction, 0, {}});
+    desk.session.post(ask::LockPrediction{0});
     desk.settle();
     for (const char* letter : {"K", "I", "O"}) {
         const auto count = std::count_if(desk.written.begin(), desk.written.end(),
@@ -197,7 +197,7 @@ TEST_CASE("with ten rows and more the streams keep their legend, and names stay 
     desk.settle();
     auto& given = desk.session.lesson.predictions[4][0];
     given.chosen = 0, given.locked = true;
-    desk.session.post({Request::Kind::lock_prediction, 0, {}});
+    desk.session.post(ask::LockPrediction{0});
     desk.settle();
     CHECK(desk.shows("critical path"));
     REQUIRE(desk.shell.show_alone("streams"));

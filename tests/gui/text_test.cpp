@@ -115,7 +115,7 @@ TEST_CASE("in no kind of scene of the lessons does text clash") {
                                     REQUIRE(desk.session.wait_until_idle(60));
                                     desk.frame();
                                     desk.session.lesson.step = static_cast<int>(step);
-                                    desk.session.post({Request::Kind::lesson_step, static_cast<int64_t>(step), {}});
+                                    desk.session.post(ask::ShowLessonStep{static_cast<int>(step)});
                                     REQUIRE(desk.session.wait_until_idle(60));
                                 }});
         look(desk, pictures, found);
@@ -129,7 +129,7 @@ TEST_CASE("in no kind of scene of the lessons does text clash") {
                                             if (given[p].locked) continue;
                                             given[p].chosen = 0;
                                             given[p].locked = true;
-                                            desk.session.post({Request::Kind::lock_prediction, static_cast<int64_t>(p), {}});
+                                            desk.session.post(ask::LockPrediction{p});
                                         }
                                         REQUIRE(desk.session.wait_until_idle(60));
                                     }});
@@ -151,7 +151,7 @@ TEST_CASE("once a step is answered, the way on and what the run says are in sigh
         desk.size(1280, 720, scale);
         desk.settle();
         desk.session.lesson.step = 7;  // a title of two lines, answers of two lines
-        desk.session.post({Request::Kind::lesson_step, 7, {}});
+        desk.session.post(ask::ShowLessonStep{7});
         desk.settle();
         CHECK_FALSE(whole("Next step"));
         REQUIRE(desk.session.lesson.predictions.size() > 7);
@@ -161,7 +161,7 @@ TEST_CASE("once a step is answered, the way on and what the run says are in sigh
             desk.frames(2);
             given.chosen = 0;
             given.locked = true;
-            desk.session.post({Request::Kind::lock_prediction, static_cast<int64_t>(p), {}});
+            desk.session.post(ask::LockPrediction{p});
         }
         desk.settle();
         INFO("scale " << scale);
@@ -170,7 +170,7 @@ TEST_CASE("once a step is answered, the way on and what the run says are in sigh
         CHECK(whole("Next step"));
         desk.session.lesson.predictions[7].assign(desk.session.lesson.predictions[7].size(), {});
         desk.session.lesson.step = 0;
-        desk.session.post({Request::Kind::lesson_step, 0, {}});
+        desk.session.post(ask::ShowLessonStep{0});
     }
     desk.size(1280, 720, 1);
     desk.settle();

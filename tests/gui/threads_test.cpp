@@ -140,7 +140,7 @@ TEST_CASE("in a real launch, thread i of all threads touches element i") {
     REQUIRE(opened->kernel);
     std::vector<std::string> arrays;
     for (size_t block = 0; block < 2; ++block) {
-        session.post({Request::Kind::focus_warp, track_of(opened->kernel->result.trace, block, 0), {}});
+        session.post(ask::FocusWarp{track_of(opened->kernel->result.trace, block, 0)});
         REQUIRE(session.wait_until_idle(20));
         const auto history = session.snapshot()->history;
         REQUIRE(history);
@@ -148,7 +148,7 @@ TEST_CASE("in a real launch, thread i of all threads touches element i") {
         for (size_t step = 0; step < history->steps.size(); ++step) {
             const auto& instruction = opened->kernel->program->instructions[history->steps[step].pc];
             if (instruction.space != ptx::Space::global) continue;
-            session.post({Request::Kind::lanes_at, static_cast<int64_t>(step), {}});
+            session.post(ask::LanesAt{static_cast<int64_t>(step)});
             REQUIRE(session.wait_until_idle(20));
             const auto snapshot = session.snapshot();
             REQUIRE(snapshot->lanes_step == static_cast<int64_t>(step));

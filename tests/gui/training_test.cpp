@@ -354,8 +354,8 @@ TEST_CASE("another setup begins another run and keeps the one before as a curve;
     CHECK(snapshot->curves.size() == 1);
     auto faster = std::make_shared<TrainingSetup>(options.setup);
     faster->learning_rate = 0.2;
-    session.post({.kind = Request::Kind::setup, .index = 0, .text = {}, .setup = faster});
-    session.post({Request::Kind::train, 4, {}});
+    session.post(ask::SetUpTraining{faster});
+    session.post(ask::Train{4});
     REQUIRE(session.wait_until_idle(60));
     snapshot = session.snapshot();
     REQUIRE(snapshot->curves.size() == 2);
@@ -369,15 +369,15 @@ TEST_CASE("another setup begins another run and keeps the one before as a curve;
     const std::string values =
         fmt::format("at step 1: lr 0.2 {:.3f} lr 0.05 {:.3f}\n", snapshot->curves[0].loss[1], snapshot->curves[1].loss[1]);
     CHECK_THAT(view_named("curves")->make()->describe(session, at), Catch::Contains(values));
-    session.post({Request::Kind::show_step, 1, {}});  // rewound: the same step again
+    session.post(ask::ShowStep{1});  // rewound: the same step again
     REQUIRE(session.wait_until_idle(60));
     CHECK(session.snapshot()->step->step == 1);
     CHECK(session.snapshot()->step->loss == snapshot->curves[0].loss[1]);
-    session.post({Request::Kind::train, -1, {}});
-    session.post({Request::Kind::cancel_own, 0, {}});
+    session.post(ask::Train{-1});
+    session.post(ask::Cancel{});
     REQUIRE(session.wait_until_idle(60));
     CHECK_FALSE(session.snapshot()->problem);
-    session.post({Request::Kind::train, 2, {}});  // and it goes on
+    session.post(ask::Train{2});  // and it goes on
     REQUIRE(session.wait_until_idle(60));
     CHECK(session.snapshot()->curves[0].loss.size() > snapshot->curves[0].loss.size());
 }

@@ -335,13 +335,13 @@ void KernelDesk::trace_block(Session& session, uint32_t block) {
     job->run = true;
     job->edited_at = -1;
     job->traced_block = block;
-    session.post({Request::Kind::own_kernel, 0, {}, job});
+    session.post(ask::RunOwn{job});
 }
 
 void KernelDesk::cancel(Session& session) {
     run_asked_ = launch_changed_ = false;
     typed_at_ = -1;
-    session.post({Request::Kind::cancel_own, 0, {}, {}});
+    session.post(ask::Cancel{});
 }
 
 const KernelEntry* KernelDesk::entry(const Snapshot& snapshot) const {
@@ -423,7 +423,7 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
             job->on_change = !run_asked_;
             run_asked_ = launch_changed_ = false;
             typed_at_ = -1;
-            session.post({Request::Kind::own_kernel, 0, {}, job});
+            session.post(ask::RunOwn{job});
         }
     } else if (run_asked_ || (launch_changed_ && document().launch.run_on_change && fits)) {
         if (launch_changed_) dirty_ = true;
@@ -441,7 +441,7 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
         job->edited_at = -1;
         run_asked_ = launch_changed_ = false;
         typed_at_ = -1;
-        session.post({Request::Kind::own_kernel, 0, {}, job});
+        session.post(ask::RunOwn{job});
     } else if (launch_changed_) {
         dirty_ = true;
         launch_changed_ = false;
@@ -458,8 +458,7 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
         } else {
             soon = true;
         }
-        if (const std::string problem = keeper_->problem(); !problem.empty())
-            session.post({Request::Kind::tell, 0, problem, {}});
+        if (const std::string problem = keeper_->problem(); !problem.empty()) session.post(ask::Tell{problem});
     }
     return soon;
 }

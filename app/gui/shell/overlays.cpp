@@ -81,8 +81,10 @@ void Shell::overlay(Ui& ui) {
             pressed = drop_down(ui, menu_x_, width_, height_, items);
             if (pressed >= 0) {
                 session.playing = false;
-                session.post(
-                    {Request::Kind::open_lesson, -1, pressed == 0 ? "" : lesson_ids_[static_cast<size_t>(pressed) - 1]});
+                if (pressed == 0)
+                    session.post(ask::CloseLesson{});
+                else
+                    session.post(ask::OpenLesson{lesson_ids_[static_cast<size_t>(pressed) - 1]});
                 choose_workspace(pressed == 0 ? Workspace::training : Workspace::learn);
             }
             break;
@@ -249,10 +251,7 @@ int Shell::setting_menu(Ui& ui) {
     const int pressed = drop_down(ui, session.setting_menu.x, width_, height_, items, session.setting_menu.y);
     if (pressed >= 0 && !(leads_to[static_cast<size_t>(pressed)] == wanted)) {
         session.playing = false;
-        session.post({.kind = Request::Kind::setup,
-                      .index = 0,
-                      .text = {},
-                      .setup = std::make_shared<const TrainingSetup>(leads_to[static_cast<size_t>(pressed)])});
+        session.post(ask::SetUpTraining{std::make_shared<const TrainingSetup>(leads_to[static_cast<size_t>(pressed)])});
     }
     return pressed;
 }

@@ -78,7 +78,7 @@ void Shell::turn_page(int way) {
     session.playing = false;
     lesson.step = wanted;
     lesson.exercise_report.clear();
-    session.post({Request::Kind::lesson_step, wanted, {}});
+    session.post(ask::ShowLessonStep{wanted});
 }
 
 // True: the key was the presenter's.
@@ -105,7 +105,7 @@ bool Shell::presenter_key(const KeyPress& key) {
         const auto most = std::max_element(hands.begin(), hands.end());
         given.chosen = most == hands.end() || *most == 0 ? -1 : static_cast<int>(most - hands.begin());
         given.locked = given.by_class = true;
-        session.post({Request::Kind::lock_prediction, static_cast<int64_t>(open), {}});
+        session.post(ask::LockPrediction{open});
         return true;
     }
     if (sign >= '1' && sign <= '9' && key.code < KeyCode::left) {

@@ -28,9 +28,8 @@ Shell::Shell(Session& owner, const Theme& chosen, float scale) : session(owner),
             lesson_ids_.push_back(lesson.value().id);
             lesson_titles_.push_back(lesson.value().id + "  " + lesson.value().title);
         } else {
-            session.post({Request::Kind::tell, 0,
-                          "a lesson is left out: " + lesson.error().where.file + ":" +
-                              std::to_string(lesson.error().where.line) + ": " + lesson.error().message});
+            session.post(ask::Tell{"a lesson is left out: " + lesson.error().where.file + ":" +
+                                   std::to_string(lesson.error().where.line) + ": " + lesson.error().message});
         }
     }
 }
@@ -51,8 +50,7 @@ bool Shell::prepare(float screen_scale) {
     build_fonts(fonts, *ImGui::GetIO().Fonts, wanted);
     if (!fonts.missing.empty() && !told_fonts_) {
         told_fonts_ = true;
-        session.post({Request::Kind::tell, 0,
-                      "the text is drawn with a stand-in: this file of the program is missing: " + fonts.missing});
+        session.post(ask::Tell{"the text is drawn with a stand-in: this file of the program is missing: " + fonts.missing});
     }
     return true;
 }
@@ -79,17 +77,17 @@ void Shell::enter_workspace() {
             session.grain = Grain::node;
         else if (chosen == grains_.end() || session.grain == Grain::node)
             session.grain = Grain::instruction;
-        session.post({Request::Kind::show_own, 0, {}});
+        session.post(ask::ShowOwn{});
     } else if (left_kernel && entered_ == Workspace::learn && session.lesson.lesson) {
-        session.post({Request::Kind::lesson_step, session.lesson.step, {}});
+        session.post(ask::ShowLessonStep{session.lesson.step});
     } else if (left_kernel && entered_ == Workspace::training && !session.lesson.lesson && snapshot_->tape) {
-        session.post({Request::Kind::show_step, INT64_MAX, {}});  // the run that was left behind a tensor program
+        session.post(ask::ShowStep{INT64_MAX});  // the run that was left behind a tensor program
     }
 }
 
 // Files that were dropped onto the window: kernels. What is wrong with any of them is said together.
 void Shell::open_files(const std::vector<std::string>& files) {
-    session.post({Request::Kind::dismiss, 0, {}});  // what was wrong with earlier ones
+    session.post(ask::Dismiss{});  // what was wrong with earlier ones
     std::string told;
     const auto tell = [&](const std::string& sentence) { told += (told.empty() ? "" : "; ") + sentence; };
     for (const std::string& file : files) {
@@ -99,7 +97,7 @@ void Shell::open_files(const std::vector<std::string>& files) {
             choose_workspace(Workspace::kernel);
         if (!session.desk.note.empty()) tell(std::exchange(session.desk.note, {}));
     }
-    if (!told.empty()) session.post({Request::Kind::tell, 0, told});
+    if (!told.empty()) session.post(ask::Tell{told});
 }
 
 void Shell::choose_workspace(Workspace chosen) {
@@ -146,7 +144,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     state.mouse_shift = input.shift;
     if (input.clicked) keyboard_ = false, state.focused = 0;
     if (!input.dropped.empty()) open_files(input.dropped);
-    if (!session.desk.note.empty()) session.post({Request::Kind::tell, 0, std::exchange(session.desk.note, {})});
+    if (!session.desk.note.empty()) session.post(ask::Tell{std::exchange(session.desk.note, {})});
     const bool was_training = session.playing && session.grain == Grain::training_step;
     const bool had_menu = menu_ != Menu::none;
     const uint32_t focused = keyboard_ ? state.focused : 0;
@@ -171,7 +169,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.enabled = menu_ == Menu::none;
     if (presenter.on) {
         present(ui, *snapshot_);
-        if (was_training && !session.playing) session.post({Request::Kind::pause, 0, {}});
+        if (was_training && !session.playing) session.post(ask::Pause{});
         overlay(ui);
         return state.end_frame();
     }
@@ -186,8 +184,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     top += stale_strip(ui, *snapshot_, top);
     body(ui, {desk_margin, top, width_ - 2 * desk_margin, height_ - transport_height - desk_margin - top});
     transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
-    if (was_training && !(session.playing && session.grain == Grain::training_step))
-        session.post({Request::Kind::pause, 0, {}});
+    if (was_training && !(session.playing && session.grain == Grain::training_step)) session.post(ask::Pause{});
     grains_[*entered_] = session.grain;
     tooltip(ui);
     overlay(ui);

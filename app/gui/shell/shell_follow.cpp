@@ -214,7 +214,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         asked_.warp = focus.warp;
         asked_.sm = 1;  // asked for this kernel
         asked_step_ = -1;
-        session.post({Request::Kind::focus_warp, focus.warp, {}});
+        session.post(ask::FocusWarp{focus.warp});
     }
     follow_time(*snapshot);
 }
@@ -259,13 +259,13 @@ void Shell::follow_time(const Snapshot& snapshot) {
     if (stepping && snapshot.kernel->before && focus.sm >= 0 && focus.sm != static_cast<int32_t>(trace.sm) &&
         focus.sm != asked_sm_ && focus.sm < static_cast<int32_t>(snapshot.kernel->gpu.sms)) {
         asked_sm_ = focus.sm;
-        session.post({.kind = Request::Kind::trace_sm, .index = focus.sm, .text = {}, .cycle = focus.time});
+        session.post(ask::TraceSm{focus.sm, focus.time});
     }
     if (focus.sm == static_cast<int32_t>(trace.sm)) asked_sm_ = -1;
     if (stepping && snapshot.kernel->before && trace.truncated && trace.kept_until > trace.kept_from && focus.time >= 0 &&
         (focus.time < trace.kept_from || focus.time >= trace.kept_until) && focus.time != asked_time_) {
         asked_time_ = focus.time;
-        session.post({.kind = Request::Kind::fetch_stretch, .index = focus.time, .text = {}});
+        session.post(ask::FetchStretch{focus.time});
     }
     if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
     // A picture that set the clock or the warp alone leads as much as one that set the step.
@@ -281,7 +281,7 @@ void Shell::follow_time(const Snapshot& snapshot) {
     if (within && (session.history_step != asked_step_ || (own_ && cycle != asked_cycle_))) {
         asked_step_ = session.history_step;
         asked_cycle_ = cycle;
-        session.post({.kind = Request::Kind::lanes_at, .index = session.history_step, .text = {}, .cycle = cycle});
+        session.post(ask::LanesAt{session.history_step, cycle});
     }
 }
 
@@ -433,7 +433,7 @@ void Shell::play(double now) {
                         : session.grain == Grain::instruction ? 4
                                                               : 1.5;  // moves a second
     if (session.grain == Grain::training_step) {
-        if (last_play_ == 0) session.post({Request::Kind::train, -1, {}});
+        if (last_play_ == 0) session.post(ask::Train{-1});
         last_play_ = now;
         return;
     }

@@ -112,7 +112,7 @@ void Shell::plain_key(const KeyPress& key) {
             else if (!maximised_.empty())
                 maximised_.clear();
             else if (snapshot_->problem)
-                session.post({Request::Kind::dismiss, 0, {}});
+                session.post(ask::Dismiss{});
             return;
         case KeyCode::f1:
             menu_ = Menu::help;

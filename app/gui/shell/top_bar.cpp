@@ -66,7 +66,7 @@ void Shell::choose_gpu(const std::string& name) {
     const bool own = shows_own(session, *snapshot_);
     if (session.workspace != Workspace::kernel && !own) {
         session.gpu = name;
-        return session.post({Request::Kind::set_gpu, 0, name});
+        return session.post(ask::SetGpu{name});
     }
     session.desk.document().launch.gpu = name;
     session.desk.touch();
@@ -200,7 +200,7 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     }
     const Rect cross{box.right() - 34, box.y + 6, 26, 26};
     ui.push_scope("problem");
-    if (ui.area("dismiss", cross)) session.post({Request::Kind::dismiss, 0, {}});
+    if (ui.area("dismiss", cross)) session.post(ask::Dismiss{});
     if (ui.hovered(cross)) ui.tooltip("dismiss (Escape)");
     ui.icon(cross.x + 13, box.y + 24, Icon::close,
             {.size = 13, .color = ui.hovered(cross) ? t.ink : t.ink2, .align = Align::center});

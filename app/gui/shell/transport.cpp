@@ -127,7 +127,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                         ui.arrow_head({sx + sw * static_cast<float>(done + w / 2), y + 19}, Way::down, t.ink, 6);
                 if (wish >= done && wish < done + w && focus.launch != static_cast<int32_t>(i)) {
                     focus.launch = static_cast<int32_t>(i);
-                    session.post({Request::Kind::open_kernel, focus.launch, {}});
+                    session.post(ask::OpenKernel{focus.launch});
                 }
                 done += w;
             }
@@ -182,7 +182,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                         total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});
                     const auto step =
                         static_cast<int64_t>(std::lround(wish * static_cast<double>(std::max<int64_t>(0, total - 1))));
-                    if (!snapshot.step || snapshot.step->step != step) session.post({Request::Kind::show_step, step, {}});
+                    if (!snapshot.step || snapshot.step->step != step) session.post(ask::ShowStep{step});
                 } else if (session.grain == Grain::instruction && open_ended(snapshot, focus)) {
                     session.wanted = {};
                     session.by_time = true;

@@ -231,14 +231,14 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
             focus.launch = moment.launch;
             if (moment.launch >= 0 && static_cast<size_t>(moment.launch) < snapshot.step->launches.size() &&
                 snapshot.step->launches[static_cast<size_t>(moment.launch)].run)
-                session.post({Request::Kind::open_kernel, focus.launch, {}});
+                session.post(ask::OpenKernel{focus.launch});
             return;
         }
         case Grain::kernel: {
             if (!snapshot.step || snapshot.step->launches.empty()) return;
             const auto count = static_cast<int32_t>(snapshot.step->launches.size());
             focus.launch = far ? (way < 0 ? 0 : count - 1) : std::clamp(focus.launch + way, 0, count - 1);
-            session.post({Request::Kind::open_kernel, focus.launch, {}});
+            session.post(ask::OpenKernel{focus.launch});
             return;
         }
         case Grain::training_step: {
@@ -246,8 +246,8 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
             int64_t newest = shown;
             for (const Curve& curve : snapshot.curves)
                 newest = std::max(newest, static_cast<int64_t>(curve.loss.size()) - 1);
-            if (!far && way > 0 && shown >= newest) return session.post({Request::Kind::train, 1, {}});
-            session.post({Request::Kind::show_step, far ? (way < 0 ? 0 : newest) : std::max<int64_t>(0, shown + way), {}});
+            if (!far && way > 0 && shown >= newest) return session.post(ask::Train{1});
+            session.post(ask::ShowStep{far ? (way < 0 ? 0 : newest) : std::max<int64_t>(0, shown + way)});
             return;
         }
     }

@@ -11,20 +11,12 @@ namespace {
 
 constexpr auto frame_of_training = std::chrono::milliseconds(90);  // a run that a person can follow: 11 steps a second
 
-bool is_light(Request::Kind kind) {
-    return kind == Request::Kind::focus_warp || kind == Request::Kind::lanes_at || kind == Request::Kind::fetch_stretch ||
-           kind == Request::Kind::trace_sm || kind == Request::Kind::dismiss || kind == Request::Kind::tell ||
-           kind == Request::Kind::cluster;
-}
+template <typename... F>
+struct Overloaded : F... {
+    using F::operator()...;
+};
 
 }  // namespace
-
-bool interrupts(Request::Kind kind) {
-    using Kind = Request::Kind;
-    return kind == Kind::train || kind == Kind::show_step || kind == Kind::set_gpu || kind == Kind::reload ||
-           kind == Kind::open_lesson || kind == Kind::lesson_step || kind == Kind::own_kernel || kind == Kind::cancel_own ||
-           kind == Kind::resident || kind == Kind::carve_out || kind == Kind::setup;
-}
 
 std::string upper(std::string text) {
     for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
@@ -85,7 +77,7 @@ std::stop_token Session::Worker::job_token() {
 }
 
 bool Session::Worker::superseded() const {
-    return closing || std::any_of(queue.begin(), queue.end(), [](const Request& r) { return interrupts(r.kind); });
+    return closing || std::any_of(queue.begin(), queue.end(), [](const Request& r) { return manner_of(r).interrupts; });
 }
 
 void Session::Worker::run(const std::stop_token& stop) {
@@ -126,7 +118,7 @@ void Session::Worker::run(const std::stop_token& stop) {
             if (!queue.empty()) {
                 request = std::move(queue.front());
                 queue.pop_front();
-                if (interrupts(request->kind)) job = std::stop_source();
+                if (manner_of(*request).interrupts) job = std::stop_source();
                 looking = std::stop_source();
                 if (superseded()) {  // it came before this one was taken
                     job.request_stop();
@@ -150,67 +142,42 @@ void Session::Worker::run(const std::stop_token& stop) {
 }
 
 void Session::Worker::serve(const Request& request) {
-    using Kind = Request::Kind;
-    switch (request.kind) {
-        case Kind::open_kernel:
-            return open_kernel(request.index);
-        case Kind::train:
-            return train(request.index);
-        case Kind::pause:
-            return pause();
-        case Kind::show_step:
-            return show_step(request.index);
-        case Kind::focus_warp:
-            return focus_warp(request.index);
-        case Kind::lanes_at:
-            return lanes_at(request.index, request.cycle);
-        case Kind::fetch_stretch:
-            return fetch_stretch(request.index);
-        case Kind::trace_sm:
-            return trace_sm(request.index, request.cycle);
-        case Kind::lesson_step:
-            if (lesson) show_lesson_step(static_cast<int>(request.index));
-            return;
-        case Kind::lock_prediction:
-            return lock_prediction(request.index);
-        case Kind::check_exercise:
-            return check_exercise();
-        case Kind::set_gpu:
-            return set_gpu(request.text);
-        case Kind::reload:
-            return reload();
-        case Kind::open_lesson:
-            if (!request.text.empty()) return open_lesson(request.text, static_cast<int>(request.index));
-            close_lesson();
-            open_training();
-            steps_to_run = 41;
-            return;
-        case Kind::dismiss:
-            draft.problem.reset();
-            return;
-        case Kind::own_kernel:
-            if (request.job) own_kernel(*request.job);
-            return;
-        case Kind::show_own:
-            return show_own();
-        case Kind::cancel_own:
-            if (training) pause();
-            return;  // its coming stopped what was under way
-        case Kind::setup:
-            if (request.setup) change_setup(*request.setup);
-            return;
-        case Kind::resident:
-            return run_resident(request.index);
-        case Kind::carve_out:
-            return run_carved(request.index);
-        case Kind::measured:
-            return run_measured(request.index != 0, request.text);
-        case Kind::cluster:
-            return show_cluster(request.cluster);
-        case Kind::tell:
-            draft.problem = Diagnostic{request.text, {}, {}, Severity::warning};
-            return;
-    }
+    std::visit(Overloaded{[&](const ask::OpenKernel& wish) { open_kernel(wish.launch); },
+                          [&](const ask::Train& wish) { train(wish.steps); },
+                          [&](const ask::Pause&) { pause(); },
+                          [&](const ask::ShowStep& wish) { show_step(wish.step); },
+                          [&](const ask::FocusWarp& wish) { focus_warp(wish.track); },
+                          [&](const ask::LanesAt& wish) { lanes_at(wish.step, wish.cycle); },
+                          [&](const ask::FetchStretch& wish) { fetch_stretch(wish.cycle); },
+                          [&](const ask::TraceSm& wish) { trace_sm(wish.sm, wish.cycle); },
+                          [&](const ask::ShowLessonStep& wish) {
+                              if (lesson) show_lesson_step(wish.step);
+                          },
+                          [&](const ask::LockPrediction& wish) { lock_prediction(wish.prediction); },
+                          [&](const ask::CheckExercise&) { check_exercise(); },
+                          [&](const ask::SetGpu& wish) { set_gpu(wish.name); },
+                          [&](const ask::Reload&) { reload(); },
+                          [&](const ask::OpenLesson& wish) { open_lesson(wish.id, wish.step); },
+                          [&](const ask::CloseLesson&) {
+                              close_lesson();
+                              open_training();
+                              steps_to_run = 41;
+                          },
+                          [&](const ask::Dismiss&) { draft.problem.reset(); },
+                          [&](const ask::Tell& wish) {
+                              draft.problem = Diagnostic{wish.sentence, {}, {}, Severity::warning};
+                          },
+                          [&](const ask::RunOwn& wish) { own_kernel(*wish.job); },
+                          [&](const ask::ShowOwn&) { show_own(); },
+                          [&](const ask::Cancel&) {  // its coming stopped what was under way
+                              if (training) pause();
+                          },
+                          [&](const ask::LimitBlocks& wish) { run_resident(wish.most); },
+                          [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
+                          [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
+                          [&](const ask::RunCluster& wish) { show_cluster(wish.setup); },
+                          [&](const ask::CompareMeasured& wish) { run_measured(wish.run, wish.beginning); }},
+               request);
 }
 
 void Session::Worker::serve_light() {
@@ -218,7 +185,7 @@ void Session::Worker::serve_light() {
         Request request;
         {
             const std::lock_guard lock(mutex);
-            const auto found = std::find_if(queue.begin(), queue.end(), [](const Request& r) { return is_light(r.kind); });
+            const auto found = std::find_if(queue.begin(), queue.end(), [](const Request& r) { return manner_of(r).light; });
             if (found == queue.end()) return;
             request = std::move(*found);
             queue.erase(found);

@@ -4,6 +4,7 @@
 // worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp,
 // worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp: what it does.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -92,6 +93,10 @@ struct Session::Worker {
     void guarded(const std::function<void()>& work);
     std::stop_token job_token();
     bool superseded() const;  // a request that interrupts is waiting, or the end; under `mutex`
+    template <typename Wish>
+    bool waits() const {  // in the queue; under `mutex`
+        return std::any_of(queue.begin(), queue.end(), [](const Request& r) { return std::holds_alternative<Wish>(r); });
+    }
 
     // worker_training.cpp
     void open_training();
@@ -154,12 +159,10 @@ struct Session::Worker {
     void show_host(const scene::HostRun& host, const Focus& look_at);
     const scene::SceneResult& result_of(const scene::Scene& scene);  // runs it where it has not run yet
     void show_training(const scene::SceneResult& shown, int32_t launch);
-    void lock_prediction(int64_t index);
+    void lock_prediction(size_t index);
     void check_exercise();
 };
 
-// A request of this kind makes the work under way pointless and stops it.
-bool interrupts(Request::Kind kind);
 // "A100" for "a100".
 std::string upper(std::string text);
 

@@ -1,7 +1,5 @@
 // What the Cluster workspace asks for: schedules, collectives, layouts and memory, simulated in a few milliseconds; or a
 // training run on ranks of this process, which any newer wish stops between two steps.
-#include <algorithm>
-
 #include "app/gui/work/worker.h"
 #include "core/scene/cluster/cluster.h"
 
@@ -13,8 +11,7 @@ void Session::Worker::show_cluster(const std::shared_ptr<const scene::ClusterSet
     ranks.progress = [this](const std::string& what, double share) { busy(what, share); };
     ranks.stop = [this, cancelled] {
         const std::lock_guard lock(mutex);
-        return cancelled.stop_requested() ||
-               std::any_of(queue.begin(), queue.end(), [](const Request& r) { return r.kind == Request::Kind::cluster; });
+        return cancelled.stop_requested() || waits<ask::RunCluster>();
     };
     draft.cluster =
         std::make_shared<const scene::ClusterScene>(scene::run_cluster(wanted ? *wanted : scene::ClusterSetup(), &ranks));

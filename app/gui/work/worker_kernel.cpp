@@ -120,9 +120,7 @@ void Session::Worker::focus_warp(int64_t index) {
                           warp.warp_in_block, simt::WarpHistory::most_steps, job_token()));
     if (history->stopped) {  // once what interrupts is done: the warp may still be looked at then
         const std::lock_guard lock(mutex);
-        const auto again = [](const Request& r) { return r.kind == Request::Kind::focus_warp; };
-        if (std::none_of(queue.begin(), queue.end(), again))
-            queue.push_back({.kind = Request::Kind::focus_warp, .index = index, .text = {}});
+        if (!waits<ask::FocusWarp>()) queue.push_back(ask::FocusWarp{index});
         return;
     }
     const KernelTrace& trace = draft.kernel->result.trace;
@@ -139,8 +137,7 @@ void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
     if (!draft.kernel || !draft.kernel->before || !draft.history || step < 0) return;
     {  // only the newest wish counts
         const std::lock_guard lock(mutex);
-        for (const Request& later : queue)
-            if (later.kind == Request::Kind::lanes_at || later.kind == Request::Kind::focus_warp) return;
+        if (waits<ask::LanesAt>() || waits<ask::FocusWarp>()) return;
     }
     draft.stack.reset();
     draft.lanes_timed = values_at(step, cycle);

@@ -246,12 +246,12 @@ void Session::Worker::show_host(const scene::HostRun& host, const Focus& look_at
     if (host.fault) draft.problem = Diagnostic{simt::render(*host.fault)};
 }
 
-void Session::Worker::lock_prediction(int64_t index) {
+void Session::Worker::lock_prediction(size_t index) {
     if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
     const auto& predicts = lesson->steps[static_cast<size_t>(lesson_step)].predicts;
-    if (index < 0 || index >= static_cast<int64_t>(predicts.size())) return;
-    const lessons::Predict& predict = predicts[static_cast<size_t>(index)];
-    Results::Truth told{lesson_step, static_cast<size_t>(index), {}, -1};
+    if (index >= predicts.size()) return;
+    const lessons::Predict& predict = predicts[index];
+    Results::Truth told{lesson_step, index, {}, -1};
     const auto tell = [&] {
         const std::lock_guard lock(mutex);
         results.truths.push_back(told);

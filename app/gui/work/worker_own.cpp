@@ -78,8 +78,7 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     if (!wanted.run || !draft.runnable || (wanted.on_change && !compiled)) return;
     if (wanted.on_change) {  // newer text is waiting already
         const std::lock_guard lock(mutex);
-        if (std::any_of(queue.begin(), queue.end(), [](const Request& r) { return r.kind == Request::Kind::own_kernel; }))
-            return;
+        if (waits<ask::RunOwn>()) return;
     }
     run_own(wanted);
 }

@@ -75,7 +75,7 @@ scene::ClusterSetup cluster_setup(const Session& session) {
 
 void ask_cluster(Session& session, const scene::ClusterSetup& setup) {
     session.cluster_asked = std::make_shared<const scene::ClusterSetup>(scene::within_limits(setup));
-    session.post({.kind = Request::Kind::cluster, .index = 0, .text = {}, .cluster = session.cluster_asked});
+    session.post(ask::RunCluster{session.cluster_asked});
 }
 
 void adopt_cluster(Session& session, const Snapshot& snapshot) {

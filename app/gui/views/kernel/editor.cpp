@@ -175,7 +175,7 @@ class EditorView final : public View {
         if (wish == DeskWish::find) editor_.open_find();
         if (wish == DeskWish::open) panel_.show(FilePanel::Mode::open, desk.document().path);
         if (wish == DeskWish::save && !desk.document().path.empty()) {
-            if (const auto problem = desk.save(desk.document().path)) session.post({Request::Kind::tell, 0, *problem});
+            if (const auto problem = desk.save(desk.document().path)) session.post(ask::Tell{*problem});
         } else if (wish == DeskWish::save || wish == DeskWish::save_as) {
             panel_.show(FilePanel::Mode::save,
                         desk.document().path.empty() ? desk.document().shown_name() : desk.document().path);

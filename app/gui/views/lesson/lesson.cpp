@@ -74,7 +74,7 @@ class LessonView final : public View {
             const std::string label = session.last_lesson.empty() ? "Begin with A01" : "Go on with " + id;
             if (ui.button({body.x + (body.w - std::min(420.0f, body.w)) / 2, body.y + body.h / 2 + 52, 168, 32}, label,
                           true))
-                session.post({Request::Kind::open_lesson, -1, id});
+                session.post(ask::OpenLesson{id});
             return;
         }
         const lessons::Lesson& lesson = *state.lesson;
@@ -341,7 +341,7 @@ class LessonView final : public View {
         y += 46;
         if (ui.button({x, y, 152, 32}, "Lock answer", true, given.chosen >= 0)) {
             given.locked = true;
-            session.post({Request::Kind::lock_prediction, static_cast<int64_t>(index), {}});
+            session.post(ask::LockPrediction{index});
         }
         ui.text(x + 168, y + 21, given.chosen < 0 ? "choose an answer first" : "then the run answers",
                 {.size = 13, .color = theme.quiet, .width = w - 168});
@@ -412,7 +412,7 @@ class LessonView final : public View {
         y += 20;
         if (ui.button({x + 160, y, 152, 32}, "Edit it here")) {
             if (const auto problem = session.desk.open(path)) {
-                session.post({Request::Kind::tell, 0, *problem});
+                session.post(ask::Tell{*problem});
             } else {
                 if (session.desk.document().is_host())
                     session.desk.document().launch.gpu = exercise.gpu.empty() ? session.gpu : exercise.gpu;
@@ -424,8 +424,8 @@ class LessonView final : public View {
         if (ui.button({x, y, 152, 32}, "Check it", true)) {
             ++checks_;
             if (session.desk.holds(path) && !session.desk.document().saved())
-                if (const auto problem = session.desk.save(path)) session.post({Request::Kind::tell, 0, *problem});
-            session.post({Request::Kind::check_exercise, 0, {}});
+                if (const auto problem = session.desk.save(path)) session.post(ask::Tell{*problem});
+            session.post(ask::CheckExercise{});
         }
         y += 42;
         for (const std::string& line : state.exercise_report)
@@ -466,7 +466,7 @@ class LessonView final : public View {
         hints_open_ = 0;
         session.lesson.step = step;
         session.lesson.exercise_report.clear();
-        session.post({Request::Kind::lesson_step, step, {}});
+        session.post(ask::ShowLessonStep{step});
     }
 
     // Every question of the step is answered and a step follows, or the lesson can be finished.

@@ -90,8 +90,7 @@ void ChartPicture::draw_l1(Ui& ui, Session& session, const model::KernelRun& run
     ui.text(x + w, y + 47, "sh. " + bytes_text(shared),
             {.size = 12, .color = theme.ink2, .align = Align::right, .width = x + w - l1 - 6});
     if (!moves || r.bottom() - y < 74) return;
-    if (carve.by_hand && ui.link(x, y + 66, "as the GPU chooses", {.size = 12}))
-        session.post({.kind = Request::Kind::carve_out, .index = -1});
+    if (carve.by_hand && ui.link(x, y + 66, "as the GPU chooses", {.size = 12})) session.post(ask::CarveOut{});
     if (!carve.by_hand) ui.text(x, y + 66, "drag the carve-out", {.size = 12, .color = theme.quiet, .width = w});
 }
 
@@ -104,17 +103,14 @@ void ChartPicture::carve_by_hand(Ui& ui, Session& session, const CarveOut& carve
     const int now = wish_ >= 0 ? wish_ : static_cast<int>(carve.at);
     const auto ask = [&](int wanted) {
         wish_ = std::clamp(wanted, 0, last);
-        if (wish_ != now)
-            session.post(
-                {.kind = Request::Kind::carve_out, .index = static_cast<int64_t>(carve.sizes[static_cast<size_t>(wish_)])});
+        if (wish_ != now) session.post(ask::CarveOut{static_cast<int64_t>(carve.sizes[static_cast<size_t>(wish_)])});
     };
     if (focused && ui.pressed(Key::left, area)) return ask(now + 1);  // the handle goes left: more for shared memory
     if (focused && ui.pressed(Key::right, area)) return ask(now - 1);
     if (const Drag drag = ui.drag("carve-out drag", grip); drag.active) {
         const auto at = static_cast<int>(carve.nearest(total * static_cast<double>(1 - (drag.at.x - bar.x) / bar.w)));
         if (drag.ended && at != static_cast<int>(carve.at))
-            session.post(
-                {.kind = Request::Kind::carve_out, .index = static_cast<int64_t>(carve.sizes[static_cast<size_t>(at)])});
+            session.post(ask::CarveOut{static_cast<int64_t>(carve.sizes[static_cast<size_t>(at)])});
         wish_ = at;
         ui.animate();
     }

@@ -65,7 +65,7 @@ float training_controls(Session& session, scene::ClusterSetup wanted, ControlRow
         flushes ? "step" : "update", std::to_string(setup.steps),
         flushes ? "the one that is shown: + trains one more" : "the one that is shown, of all that ran in one go");
     if (session.cluster_asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
-        session.post({Request::Kind::cancel_own, 0, {}});
+        session.post(ask::Cancel{});
     if (row.drawing() && other) setup.steps = 1;
     if (row.drawing() && !(scene::within_limits(setup) == before)) {
         if (!flushes) session.cluster.time = -1;  // the clock goes to the update

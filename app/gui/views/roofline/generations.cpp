@@ -232,8 +232,7 @@ class GenerationsView final : public View {
                 ui.tooltip(
                     (row.measured && !hidden ? measured_sentence(*row.measured, row.time_us) + "\n" : std::string()) +
                     (shown ? "the pictures show the run on this GPU" : "click: run the scene on this GPU in all pictures"));
-            if (ui.area(row.gpu.name, line) && !shown)
-                session.post({.kind = Request::Kind::set_gpu, .text = std::string(row.gpu.name)});
+            if (ui.area(row.gpu.name, line) && !shown) session.post(ask::SetGpu{std::string(row.gpu.name)});
             y += height;
         }
         ui.pop_scope();

@@ -97,7 +97,7 @@ class MeasuredView final : public View {
         }
         if (!snapshot->silicon && !asked_ && snapshot->busy.empty()) {
             asked_ = true;
-            session.post({.kind = Request::Kind::measured, .index = 0});
+            session.post(ask::CompareMeasured{});
         }
         const MeasuredGpu& gpu = gpus[std::min(gpu_, gpus.size() - 1)];
         const SiliconReport* const report = report_of(*snapshot, gpu);
@@ -121,9 +121,7 @@ class MeasuredView final : public View {
             const float width = ui.chip_width(label) + 8;
             if (x + width < body.right()) {
                 if (ui.button({x, body.y, width, 26}, label, !running, running || !busy))
-                    session.post(running
-                                     ? Request{.kind = Request::Kind::cancel_own}
-                                     : Request{.kind = Request::Kind::measured, .index = 1, .text = rungs_ ? "sgemm_" : ""});
+                    session.post(running ? Request(ask::Cancel{}) : ask::CompareMeasured{true, rungs_ ? "sgemm_" : ""});
                 x += width + 8;
             }
             if (busy && x + 60 < body.right())

@@ -41,7 +41,7 @@ void resident_slider(Ui& ui, Session& session, const model::KernelRun& run, uint
     const auto wanted = 1 + static_cast<uint32_t>(std::lround(at * most));
     if (wanted == now) return;
     wished = wanted;
-    session.post({Request::Kind::resident, wanted >= resident.most ? 0 : wanted, {}});
+    session.post(ask::LimitBlocks{wanted >= resident.most ? 0 : wanted});
 }
 
 }  // namespace lockstep::gui

@@ -211,7 +211,7 @@ class StreamsView final : public View, StreamsPicture {
             for (int i = 0; i < operation; ++i)
                 launch += board_.program.operations[static_cast<size_t>(i)].verb == HostVerb::launch;
             focus.launch = launch;
-            session.post({Request::Kind::open_kernel, launch, {}});
+            session.post(ask::OpenKernel{launch});
         }
     }
 

@@ -149,7 +149,7 @@ class HostProgramView final : public View {
         for (size_t i = std::min(nodes.size(), lines.size()); i-- > 0;)
             if (lines[i] == line && !nodes[i].forward_launches.empty()) {
                 focus.launch = nodes[i].forward_launches.back();
-                session.post({Request::Kind::open_kernel, focus.launch, {}});
+                session.post(ask::OpenKernel{focus.launch});
                 return;
             }
     }

@@ -397,7 +397,7 @@ class CurvesView final : public View {
             const int32_t target = std::clamp<int32_t>(step, 0, static_cast<int32_t>(first.loss.size()) - 1);
             if (target != focus.step) {
                 focus.step = target;
-                session.post({Request::Kind::show_step, target, {}});
+                session.post(ask::ShowStep{target});
             }
         }
     }

@@ -319,10 +319,10 @@ class GraphView final : public View {
         focus.launch = launch;
         focus.op = node_of_launch(step, launch);
         session.tape_at = -1;
-        if (step.launches[static_cast<size_t>(launch)].run) session.post({Request::Kind::open_kernel, launch, {}});
+        if (step.launches[static_cast<size_t>(launch)].run) session.post(ask::OpenKernel{launch});
     }
     static void open_in(Session& session, int launch, Workspace workspace) {
-        session.post({Request::Kind::open_kernel, launch, {}});
+        session.post(ask::OpenKernel{launch});
         session.workspace = workspace;
     }
     // Where the launch has a run of its own: its warps and its traffic. Whether there is room for that.
@@ -417,7 +417,7 @@ class GraphView final : public View {
                     if (run && twice)
                         open_in(session, focus.launch, Workspace::sm);
                     else if (run)
-                        session.post({Request::Kind::open_kernel, focus.launch, {}});
+                        session.post(ask::OpenKernel{focus.launch});
                 }
                 focus.op = node.id;
             }

@@ -45,16 +45,16 @@ class SetupView final : public View {
         if (button(running ? "Pause" : "Run", true, true)) {
             session.grain = Grain::training_step;
             session.playing = !running;
-            if (session.playing) session.post({Request::Kind::train, -1, {}});
+            if (session.playing) session.post(ask::Train{-1});
         }
-        if (button("Step", false, !running)) session.post({Request::Kind::train, 1, {}});
+        if (button("Step", false, !running)) session.post(ask::Train{1});
         if (button("Rewind", false, snapshot->step && !snapshot->tape && snapshot->step->step > 0)) {
             session.playing = false;
-            session.post({Request::Kind::show_step, 0, {}});
+            session.post(ask::ShowStep{0});
         }
         if (button("Cancel", false, busy)) {
             session.playing = false;
-            session.post({Request::Kind::cancel_own, 0, {}});
+            session.post(ask::Cancel{});
         }
         x += 10;
         const bool words = area.w > 1100;

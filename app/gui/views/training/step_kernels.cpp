@@ -231,7 +231,7 @@ class StepKernelsView final : public View {
     }
 
     static void open_in_sm(Session& session, int launch, Workspace workspace = Workspace::sm) {
-        session.post({Request::Kind::open_kernel, launch, {}});
+        session.post(ask::OpenKernel{launch});
         session.workspace = workspace;
     }
 
@@ -316,7 +316,7 @@ class StepKernelsView final : public View {
         if (e.run && (double_clicked || (again && ui.pressed(Key::enter, panel))))
             open_in_sm(session, focus.launch);
         else if (e.run)
-            session.post({Request::Kind::open_kernel, focus.launch, {}});
+            session.post(ask::OpenKernel{focus.launch});
     }
 
     // Without times: one box a launch, all of one width, in order.

@@ -73,8 +73,7 @@ void go_to_tape_line(Session& session, const Snapshot& snapshot, Focus& focus, i
         const int launch = tape.moments[static_cast<size_t>(to)].launch;
         if (launch == focus.launch) return;
         focus.launch = launch;
-        if (launch >= 0 && snapshot.step->launches[static_cast<size_t>(launch)].run)
-            session.post({Request::Kind::open_kernel, launch, {}});
+        if (launch >= 0 && snapshot.step->launches[static_cast<size_t>(launch)].run) session.post(ask::OpenKernel{launch});
         return;
     }
 }
