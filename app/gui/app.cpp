@@ -138,7 +138,7 @@ void print_summary(const Snapshot& snapshot) {
                 100 * step.train_accuracy, step.launches.size());
     for (const device::LaunchEvent& launch : step.launches) {
         if (launch.cycles > 0) {
-            std::printf("  %-24s %-9s %9s cycles  %8.2f us\n", launch.label.c_str(), launch.phase.c_str(),
+            std::printf("  %-24s %-9s %9s cycles  %8.2f µs\n", launch.label.c_str(), launch.phase.c_str(),
                         with_commas(launch.cycles).c_str(), launch.end_us - launch.begin_us);
         } else {
             std::printf("  %-24s %-9s\n", launch.label.c_str(), launch.phase.c_str());
@@ -146,19 +146,18 @@ void print_summary(const Snapshot& snapshot) {
     }
 }
 
-}  // namespace
+void check_step(const AppOptions& options) {
+    if (options.lesson.empty()) return;
+    const auto lesson = lessons::lesson_named(options.lesson);
+    if (!lesson.ok()) throw Failure(lesson.error());
+    const auto steps = static_cast<int>(lesson.value().steps.size());
+    if (options.step > steps)
+        throw Failure("lesson " + options.lesson + " has " + std::to_string(steps) + " steps, not " +
+                      std::to_string(options.step));
+}
 
-int run_app(const AppOptions& options) {
-    check(options);
-    if (!options.lesson.empty()) {
-        const auto lesson = lessons::lesson_named(options.lesson);
-        if (!lesson.ok()) throw Failure(lesson.error());
-        const auto steps = static_cast<int>(lesson.value().steps.size());
-        if (options.step > steps)
-            throw Failure("lesson " + options.lesson + " has " + std::to_string(steps) + " steps, not " +
-                          std::to_string(options.step));
-    }
-    const bool still = !options.screenshot.empty() || options.describe;
+// What the session begins with. `still`: for a picture or text, not for a window.
+SessionOptions scene_of(const AppOptions& options, bool still) {
     SessionOptions scene;
     scene.lesson = options.lesson;
     scene.lesson_step = options.lesson.empty() ? 0 : options.step - 1;
@@ -175,105 +174,119 @@ int run_app(const AppOptions& options) {
     const std::optional<Workspace> asked = workspace_of(options.view);
     scene.own_kernel = options.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
     scene.cluster = options.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
-    scene::ClusterSetup trained;
-    if (!options.plan.empty()) trained.training = scene::training_named(options.plan);
-    const std::pair<std::string, int> place = page_of(options.view);
-    const ImGuiScope imgui;
-    const auto open = [&](Shell& shell) {
-        shell.session.workspace = !options.lesson.empty() ? Workspace::learn
-                                  : options.plan.empty()  ? Workspace::training
-                                                          : Workspace::cluster;
-        if (const auto workspace = workspace_named(place.first))
-            shell.session.workspace = *workspace, shell.show_page(place.second - 1);
-        else if (!options.view.empty())
-            shell.show_alone(options.view);
-        // What a host or a tensor program shows stands beside its text.
-        const std::string kind = std::filesystem::path(options.open).extension().string();
-        if ((kind == ".host" || kind == ".tape") && shell.session.workspace == Workspace::training)
-            shell.session.workspace = Workspace::kernel;
-        if (!options.plan.empty()) ask_cluster(shell.session, trained);
-        shell.presenter.on = options.present;
-        if (!options.open.empty() && options.view.empty()) shell.session.workspace = Workspace::kernel;
-        if (std::error_code error; !options.open.empty() && !std::filesystem::exists(options.open, error))
-            throw Failure(Diagnostic{"no such file", {options.open}});
-        if (!options.open.empty())
-            if (const auto problem = shell.session.desk.open(options.open)) throw Failure(*problem);
-        shell.session.grain = row_of(shell.session.workspace).grain;
-    };
-    // A picture of another workspace shows the learner's kernel too: it is compiled and run on its own desk first.
-    const auto run_own = [&](Shell& shell) {
-        if (options.open.empty() || shell.session.workspace == Workspace::kernel) return;
-        const Workspace wanted = std::exchange(shell.session.workspace, Workspace::kernel);
-        for (int i = 0; i < 8; ++i) {
-            shell.describe("results");
-            shell.session.wait_until_idle(60);
-        }
-        shell.session.workspace = wanted;
-    };
-    const auto go_to_cycle = [&](Shell& shell) {  // stills only: once the kernel has run
-        if (options.cycle < 0 && options.sm < 0) return;
-        const auto settle = [&] {
-            for (int i = 0; i < 6; ++i) {
-                shell.session.wait_until_idle(120);
-                shell.describe(row_of(shell.session.workspace).name);
-            }
-        };
-        settle();
-        const auto snapshot = shell.session.snapshot();
-        const auto sms = snapshot->kernel ? static_cast<int>(snapshot->kernel->gpu.sms.value) : options.sm + 1;
-        if (options.sm >= sms)
-            throw Failure(fmt::format("--sm counts from 0: {} has {} SMs, so {} is its last", snapshot->kernel->gpu.title,
-                                      sms, sms - 1));
-        if (options.cycle >= 0 && snapshot->kernel && options.cycle > snapshot->kernel->result.cycles)
-            throw Failure(fmt::format("--cycle {} is behind the end: this run has {} cycles", options.cycle,
-                                      snapshot->kernel->result.cycles));
-        if (options.sm >= 0) shell.focus.sm = options.sm;
-        if (options.cycle >= 0) {
-            shell.session.grain = Grain::cycle;
-            shell.focus.time = options.cycle;
-            shell.session.cycles_begin = std::max<int64_t>(0, options.cycle - first_look / 2);
-            shell.session.cycles_end = shell.session.cycles_begin + first_look;  // the timeline makes it fit its width
-        }
-        settle();
-    };
-    const auto go_to_moment = [&](Shell& shell) {
-        if (options.moment < 1) return;
-        for (int i = 0; i < (options.open.empty() ? 1 : 6); ++i) {  // the desk first asks for its program to be run
-            shell.session.wait_until_idle(120);
-            shell.describe("graph");
-        }
-        const auto snapshot = shell.session.snapshot();
-        shell.session.grain = Grain::node;
-        move(shell.session, shell.focus, *snapshot, Grain::node, -1, true);
-        if (options.moment > 1) move(shell.session, shell.focus, *snapshot, Grain::node, options.moment - 1);
-    };
-    const auto draw = [&](Shell& shell, const std::string& file) {
-        shell.session.wait_until_idle(120);
-        render_to_png(shell, options.width, options.height, file);
-    };
-    if (still) {
-        Session session(scene);
-        Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
-        open(shell);
-        if (is_folder(options.screenshot)) return draw_steps(shell, options), static_cast<int>(ExitStatus::done);
-        run_own(shell);
-        go_to_cycle(shell);
-        go_to_moment(shell);
-        if (options.describe) {
-            session.wait_until_idle(120);
-            for (int i = 0; i < 6; ++i) {  // what is described first asks for a warp's history, then for its registers
-                shell.describe(row_of(session.workspace).name);
-                session.wait_until_idle(20);
-            }
-            std::fputs(shell.describe(options.view.empty() ? row_of(session.workspace).name : place.first).c_str(), stdout);
-        }
-        if (!options.screenshot.empty()) draw(shell, options.screenshot);
-        return static_cast<int>(ExitStatus::done);
+    return scene;
+}
+
+void open_file(Shell& shell, const std::string& file) {
+    if (std::error_code error; !std::filesystem::exists(file, error)) throw Failure(Diagnostic{"no such file", {file}});
+    if (const auto problem = shell.session.desk.open(file)) throw Failure(*problem);
+}
+
+// What the shell begins with: the workspace or the view that was asked for, and the learner's file.
+void open(Shell& shell, const AppOptions& options) {
+    Workspace& workspace = shell.session.workspace;
+    workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
+    const auto [place, page] = page_of(options.view);
+    if (const auto named = workspace_named(place))
+        workspace = *named, shell.show_page(page - 1);
+    else
+        shell.show_alone(options.view);
+    // What a host or a tensor program shows stands beside its text.
+    const bool program = scene::is_host_program(options.open) || scene::is_tensor_program(options.open);
+    if (program && workspace == Workspace::training) workspace = Workspace::kernel;
+    if (!options.plan.empty()) {
+        scene::ClusterSetup trained;
+        trained.training = scene::training_named(options.plan);
+        ask_cluster(shell.session, trained);
     }
-    if (scene.paced) {
+    shell.presenter.on = options.present;
+    if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
+    if (!options.open.empty()) open_file(shell, options.open);
+    shell.session.grain = row_of(workspace).grain;
+}
+
+// What is described first asks for a warp's history, then for its registers; the desk first asks for its file to be run.
+void settle(Shell& shell, std::string_view view, double seconds = 120, int times = 6) {
+    for (int i = 0; i < times; ++i) {
+        shell.session.wait_until_idle(seconds);
+        shell.describe(view);
+    }
+}
+
+// A picture of another workspace shows the learner's kernel too: it is compiled and run on its own desk first.
+void run_own(Shell& shell, const AppOptions& options) {
+    if (options.open.empty() || shell.session.workspace == Workspace::kernel) return;
+    const Workspace wanted = std::exchange(shell.session.workspace, Workspace::kernel);
+    settle(shell, "results", 60, 8);
+    shell.session.wait_until_idle(60);
+    shell.session.workspace = wanted;
+}
+
+void go_to_cycle(Shell& shell, const AppOptions& options) {  // stills only: once the kernel has run
+    if (options.cycle < 0 && options.sm < 0) return;
+    const std::string_view view = row_of(shell.session.workspace).name;
+    settle(shell, view);
+    const auto snapshot = shell.session.snapshot();
+    const auto sms = snapshot->kernel ? static_cast<int>(snapshot->kernel->gpu.sms.value) : options.sm + 1;
+    if (options.sm >= sms)
+        throw Failure(
+            fmt::format("--sm counts from 0: {} has {} SMs, so {} is its last", snapshot->kernel->gpu.title, sms, sms - 1));
+    if (options.cycle >= 0 && snapshot->kernel && options.cycle > snapshot->kernel->result.cycles)
+        throw Failure(fmt::format("--cycle {} is behind the end: this run has {} cycles", options.cycle,
+                                  snapshot->kernel->result.cycles));
+    if (options.sm >= 0) shell.focus.sm = options.sm;
+    if (options.cycle >= 0) {
+        shell.session.grain = Grain::cycle;
+        shell.focus.time = options.cycle;
+        shell.session.cycles_begin = std::max<int64_t>(0, options.cycle - first_look / 2);
+        shell.session.cycles_end = shell.session.cycles_begin + first_look;  // the timeline makes it fit its width
+    }
+    settle(shell, view);
+}
+
+void go_to_moment(Shell& shell, const AppOptions& options) {
+    if (options.moment < 1) return;
+    settle(shell, "graph", 120, options.open.empty() ? 1 : 6);
+    const auto snapshot = shell.session.snapshot();
+    shell.session.grain = Grain::node;
+    move(shell.session, shell.focus, *snapshot, Grain::node, -1, true);
+    if (options.moment > 1) move(shell.session, shell.focus, *snapshot, Grain::node, options.moment - 1);
+}
+
+void draw(Shell& shell, const AppOptions& options, const std::string& file) {
+    shell.session.wait_until_idle(120);
+    render_to_png(shell, options.width, options.height, file);
+}
+
+void draw_still(Shell& shell, const AppOptions& options) {
+    if (is_folder(options.screenshot)) return draw_steps(shell, options);
+    run_own(shell, options);
+    go_to_cycle(shell, options);
+    go_to_moment(shell, options);
+    const std::string_view workspace = row_of(shell.session.workspace).name;
+    if (options.describe) {
+        settle(shell, workspace);
+        shell.session.wait_until_idle(20);
+        const std::string place = page_of(options.view).first;
+        std::fputs(shell.describe(place.empty() ? workspace : std::string_view(place)).c_str(), stdout);
+    }
+    if (!options.screenshot.empty()) draw(shell, options, options.screenshot);
+}
+
+}  // namespace
+
+int run_app(const AppOptions& options) {
+    check(options);
+    check_step(options);
+    const bool still = !options.screenshot.empty() || options.describe;
+    SessionOptions scene = scene_of(options, still);
+    const ImGuiScope imgui;
+    const Theme& theme = theme_named(options.theme);
+    if (still || scene.paced) {
         Session session(scene);
-        Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
-        open(shell);
+        Shell shell(session, theme, static_cast<float>(options.scale));
+        open(shell, options);
+        if (still) return draw_still(shell, options), static_cast<int>(ExitStatus::done);
         if (!options.open.empty() && !options.view.empty()) shell.run_own();
         if (run_window(shell, options.width, options.height)) return static_cast<int>(ExitStatus::done);
     }
@@ -283,10 +296,10 @@ int run_app(const AppOptions& options) {
     scene.kernel_file.clear();
     scene.lesson_step = std::max(0, scene.lesson_step);
     Session session(scene);
-    Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
-    open(shell);
+    Shell shell(session, theme, static_cast<float>(options.scale));
+    open(shell, options);
     const std::string file = (std::filesystem::current_path() / "lockstep.png").string();
-    draw(shell, file);
+    draw(shell, options, file);
     std::printf("no display here: the app's first scene is in %s\n", file.c_str());
     print_summary(*session.snapshot());
     return static_cast<int>(ExitStatus::done);

@@ -33,6 +33,10 @@ bool asks_for(const Session& session, std::string_view words) {
     return open && !answered;
 }
 
+bool shows_own_run(const Snapshot& snapshot) {
+    return snapshot.own_run && snapshot.kernel == snapshot.own_run->run;
+}
+
 std::vector<GpuChoice> gpu_choices() {
     std::vector<GpuChoice> choices;
     const auto add = [&](const std::string& name, std::string title, const model::GpuSpec& gpu) {

@@ -135,6 +135,8 @@ struct Snapshot {
 enum class Workspace { learn, sm, memory, training, kernel, cluster };  // rows of scenes.h
 enum class SmPage { one_run, compare, occupancy };                      // what the SM workspace shows
 
+bool shows_own_run(const Snapshot& snapshot);  // the kernel on show is the learner's own
+
 // node: of the autograd tape; action: of a pipeline schedule, or a collective's round
 enum class Grain { cycle, instruction, node, kernel, training_step, action };
 

@@ -53,6 +53,31 @@ int drop_down(Ui& ui, float x, float window_width, float window_height, const st
     return pressed;
 }
 
+constexpr struct {
+    std::string_view keys, does;
+} key_rows[] = {{"Space", "play or pause"},
+                {"Left  Right", "one step back or on"},
+                {"Shift + Left  Right", "one step of the next bigger grain"},
+                {"Home  End", "to the first, to the last"},
+                {"[  ]", "look into the SM before, the next SM"},
+                {"A  D", "move the time in view; in Memory the lane"},
+                {"W  S", "zoom in, zoom out"},
+                {"Up  Down", "warp, row or operation above, below"},
+                {"Enter", "why? - go to what the warp waits for; open a kernel"},
+                {"C", "compare: keep this run as A; again: end it"},
+                {"V", "numbers of the cycles in view, or of the whole kernel"},
+                {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
+                {"+  -", "Cluster: move an action in its rank's order"},
+                {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
+                {"1 to 6", "Learn, SM, Memory, Training, Kernel, Cluster"},
+                {"F5  Shift + F5", "Kernel: run, cancel"},
+                {"F8  Shift + F8", "Kernel: next report, report before"},
+                {"Ctrl O  S  F", "Kernel: open, save, find"},
+                {"T", "next theme"},
+                {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
+                {"Escape", "close, back to the workspace"},
+                {"F11", "present: the whole screen, large; F11 leaves it"}};
+
 }  // namespace
 
 void Shell::overlay(Ui& ui) {
@@ -60,128 +85,119 @@ void Shell::overlay(Ui& ui) {
     ui.enabled = true;
     state.ring.clear();  // only the menu is reachable
     ui.push_scope("menu");
-    const Theme& t = *theme;
-    int pressed = -1;
     Menu next = Menu::none;
-    switch (menu_) {
-        case Menu::gpu: {
-            std::vector<MenuItem> items;
-            const std::vector<GpuChoice> choices = gpu_choices();
-            for (const GpuChoice& one : choices)
-                items.push_back({one.title, one.detail, one.name == gpu_on_show(*snapshot_)});
-            pressed = drop_down(ui, menu_x_, width_, height_, items);
-            if (pressed >= 0) choose_gpu(choices[static_cast<size_t>(pressed)].name);
-            break;
+    const int pressed = [&] {
+        switch (menu_) {
+            case Menu::gpu:
+                return gpu_menu(ui);
+            case Menu::lesson:
+                return lesson_menu(ui);
+            case Menu::size:
+                return size_menu(ui);
+            case Menu::workspace:
+                return workspace_menu(ui);
+            case Menu::all:
+                return menu_of_menus(ui, next);
+            case Menu::help:
+                return help(ui);
+            case Menu::setting:
+                return setting_menu(ui);
+            case Menu::none:
+                break;
         }
-        case Menu::lesson: {
-            std::vector<MenuItem> items = {{"Training step", "a network learns drawn digits", !session.lesson.lesson}};
-            for (size_t i = 0; i < lesson_ids_.size(); ++i)
-                items.push_back(
-                    {lesson_titles_[i], "lesson", session.lesson.lesson && session.lesson.lesson->id == lesson_ids_[i]});
-            pressed = drop_down(ui, menu_x_, width_, height_, items);
-            if (pressed >= 0) {
-                session.playing = false;
-                if (pressed == 0)
-                    session.post(ask::CloseLesson{});
-                else
-                    session.post(ask::OpenLesson{lesson_ids_[static_cast<size_t>(pressed) - 1]});
-                choose_workspace(pressed == 0 ? Workspace::training : Workspace::learn);
-            }
-            break;
-        }
-        case Menu::size: {
-            static constexpr int sizes[] = {75, 90, 100, 125, 150, 175, 200, 250};
-            std::vector<MenuItem> items;
-            for (const int size : sizes)
-                items.push_back({std::to_string(size) + " %", size == 100 ? "Ctrl 0" : "",
-                                 static_cast<int>(text_scale * 100 + 0.5f) == size});
-            pressed = drop_down(ui, menu_x_, width_, height_, items);
-            if (pressed >= 0) set_text_scale(static_cast<float>(sizes[pressed]) / 100);
-            break;
-        }
-        case Menu::workspace: {
-            std::vector<MenuItem> items;
-            for (const WorkspaceRow& space : workspaces)
-                items.push_back({std::string(space.title), "key " + std::to_string(items.size() + 1),
-                                 &space == &row_of(session.workspace)});
-            pressed = drop_down(ui, menu_x_, width_, height_, items);
-            if (pressed >= 0) choose_workspace(static_cast<Workspace>(pressed));
-            break;
-        }
-        case Menu::all: {
-            pressed = drop_down(ui, menu_x_, width_, height_,
-                                {{shown_title(*snapshot_), "lessons"},
-                                 {"GPU", gpu_on_show(*snapshot_)},
-                                 {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
-                                 {"Theme", std::string(theme->name)},
-                                 {"Keyboard", "F1"}});
-            if (pressed == 3) theme = &next_theme(*theme);
-            static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
-            if (pressed >= 0) next = leads_to[pressed];
-            break;
-        }
-        case Menu::help: {
-            static constexpr struct {
-                std::string_view keys, does;
-            } rows[] = {{"Space", "play or pause"},
-                        {"Left  Right", "one step back or on"},
-                        {"Shift + Left  Right", "one step of the next bigger grain"},
-                        {"Home  End", "to the first, to the last"},
-                        {"[  ]", "look into the SM before, the next SM"},
-                        {"A  D", "move the time in view; in Memory the lane"},
-                        {"W  S", "zoom in, zoom out"},
-                        {"Up  Down", "warp, row or operation above, below"},
-                        {"Enter", "why? - go to what the warp waits for; open a kernel"},
-                        {"C", "compare: keep this run as A; again: end it"},
-                        {"V", "numbers of the cycles in view, or of the whole kernel"},
-                        {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
-                        {"+  -", "Cluster: move an action in its rank's order"},
-                        {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
-                        {"1 to 6", "Learn, SM, Memory, Training, Kernel, Cluster"},
-                        {"F5  Shift + F5", "Kernel: run, cancel"},
-                        {"F8  Shift + F8", "Kernel: next report, report before"},
-                        {"Ctrl O  S  F", "Kernel: open, save, find"},
-                        {"T", "next theme"},
-                        {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
-                        {"Escape", "close, back to the workspace"},
-                        {"F11", "present: the whole screen, large; F11 leaves it"}};
-            ui.rect({0, 0, width_, height_}, faded(data::black, 0.45f));
-            // Where the window is low the list scrolls.
-            constexpr float row_height = 30;
-            const float width = std::min(620.0f, width_ - 24), all = row_height * std::size(rows),
-                        list = std::min(all, height_ - 100), keys_end = std::min(232.0f, width * 0.42f);
-            const Rect box{(width_ - width) / 2, std::max(8.0f, (height_ - 90 - list) / 2), width, 84 + list};
-            ui.rect(box, t.panel, 6);
-            ui.frame(box, t.line, 1, 6);
-            ui.text(box.x + 24, box.y + 40, "Keyboard", {.size = 20, .weight = 700});
-            const Rect view{box.x + 8, box.y + 62, box.w - 16, list};
-            const float offset = ui.scroll("keys", view, all);
-            if (menu_scroll_ != 0)
-                ui.scroll_to("keys", offset + row_height * static_cast<float>(menu_scroll_)), ui.animate();
-            menu_scroll_ = 0;
-            ui.clip(view);
-            float y = view.y - offset;
-            for (const auto& row : rows) {
-                ui.text(box.x + 24, y + 18, row.keys, {.size = 13, .weight = 700, .mono = true, .width = keys_end - 32});
-                ui.text(box.x + keys_end, y + 18, row.does,
-                        {.size = 14, .color = t.ink2, .width = box.right() - 24 - box.x - keys_end});
-                y += row_height;
-            }
-            ui.unclip();
-            if (width > 400)
-                ui.text(box.right() - 24, box.y + 40, "F1 or Escape closes",
-                        {.size = 13, .color = t.quiet, .align = Align::right});
-            if (ui.clicked({0, 0, width_, height_})) pressed = -2;
-            break;
-        }
-        case Menu::setting:
-            pressed = setting_menu(ui);
-            break;
-        case Menu::none:
-            break;
-    }
+        return -1;
+    }();
     ui.pop_scope();
     if (pressed != -1) menu_ = next, state.animate = true;
+}
+
+int Shell::gpu_menu(Ui& ui) {
+    std::vector<MenuItem> items;
+    const std::vector<GpuChoice> choices = gpu_choices();
+    for (const GpuChoice& one : choices) items.push_back({one.title, one.detail, one.name == gpu_on_show(*snapshot_)});
+    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    if (pressed >= 0) choose_gpu(choices[static_cast<size_t>(pressed)].name);
+    return pressed;
+}
+
+int Shell::lesson_menu(Ui& ui) {
+    const auto& open = session.lesson.lesson;
+    std::vector<MenuItem> items = {{"Training step", "a network learns drawn digits", !open}};
+    for (size_t i = 0; i < lesson_ids_.size(); ++i)
+        items.push_back({lesson_titles_[i], "lesson", open && open->id == lesson_ids_[i]});
+    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    if (pressed < 0) return pressed;
+    session.playing = false;
+    if (pressed == 0)
+        session.post(ask::CloseLesson{});
+    else
+        session.post(ask::OpenLesson{lesson_ids_[static_cast<size_t>(pressed) - 1]});
+    choose_workspace(pressed == 0 ? Workspace::training : Workspace::learn);
+    return pressed;
+}
+
+int Shell::size_menu(Ui& ui) {
+    static constexpr int sizes[] = {75, 90, 100, 125, 150, 175, 200, 250};
+    std::vector<MenuItem> items;
+    for (const int size : sizes)
+        items.push_back(
+            {std::to_string(size) + " %", size == 100 ? "Ctrl 0" : "", static_cast<int>(text_scale * 100 + 0.5f) == size});
+    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    if (pressed >= 0) set_text_scale(static_cast<float>(sizes[pressed]) / 100);
+    return pressed;
+}
+
+int Shell::workspace_menu(Ui& ui) {
+    std::vector<MenuItem> items;
+    for (const WorkspaceRow& space : workspaces)
+        items.push_back(
+            {std::string(space.title), "key " + std::to_string(items.size() + 1), &space == &row_of(session.workspace)});
+    const int pressed = drop_down(ui, menu_x_, width_, height_, items);
+    if (pressed >= 0) choose_workspace(static_cast<Workspace>(pressed));
+    return pressed;
+}
+
+// Where the bar has no room for the others.
+int Shell::menu_of_menus(Ui& ui, Menu& next) {
+    const int pressed = drop_down(ui, menu_x_, width_, height_,
+                                  {{shown_title(*snapshot_), "lessons"},
+                                   {"GPU", gpu_on_show(*snapshot_)},
+                                   {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
+                                   {"Theme", std::string(theme->name)},
+                                   {"Keyboard", "F1"}});
+    static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
+    if (pressed >= 0) next = leads_to[pressed];
+    if (pressed >= 0 && next == Menu::none) theme = &next_theme(*theme);
+    return pressed;
+}
+
+int Shell::help(Ui& ui) {
+    const Theme& t = *theme;
+    ui.rect({0, 0, width_, height_}, faded(data::black, 0.45f));
+    // Where the window is low the list scrolls.
+    constexpr float row_height = 30;
+    const float width = std::min(620.0f, width_ - 24), all = row_height * std::size(key_rows),
+                list = std::min(all, height_ - 100), keys_end = std::min(232.0f, width * 0.42f);
+    const Rect box{(width_ - width) / 2, std::max(8.0f, (height_ - 90 - list) / 2), width, 84 + list};
+    ui.rect(box, t.panel, 6);
+    ui.frame(box, t.line, 1, 6);
+    ui.text(box.x + 24, box.y + 40, "Keyboard", {.size = 20, .weight = 700});
+    const Rect view{box.x + 8, box.y + 62, box.w - 16, list};
+    const float offset = ui.scroll("keys", view, all);
+    if (menu_scroll_ != 0) ui.scroll_to("keys", offset + row_height * static_cast<float>(menu_scroll_)), ui.animate();
+    menu_scroll_ = 0;
+    ui.clip(view);
+    float y = view.y - offset;
+    for (const auto& row : key_rows) {
+        ui.text(box.x + 24, y + 18, row.keys, {.size = 13, .weight = 700, .mono = true, .width = keys_end - 32});
+        ui.text(box.x + keys_end, y + 18, row.does,
+                {.size = 14, .color = t.ink2, .width = box.right() - 24 - box.x - keys_end});
+        y += row_height;
+    }
+    ui.unclip();
+    if (width > 400)
+        ui.text(box.right() - 24, box.y + 40, "F1 or Escape closes", {.size = 13, .color = t.quiet, .align = Align::right});
+    return ui.clicked({0, 0, width_, height_}) ? -2 : -1;
 }
 
 // One setting of the training run: what is chosen begins another run.

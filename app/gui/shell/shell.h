@@ -76,6 +76,7 @@ class Shell {
     void give_keys(const Ui& ui, const std::vector<Placed>& panels);
     std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
+    float transport_buttons(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     void panel(Ui& ui, std::string_view name, const Rect& where);
     void present(Ui& ui, const Snapshot& snapshot);
     bool presenter_key(const KeyPress& key);
@@ -87,6 +88,12 @@ class Shell {
     void turn_page(int way);
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
+    int gpu_menu(Ui& ui);  // each draws its menu: which row was pressed, -1 none, -2 it closes
+    int lesson_menu(Ui& ui);
+    int size_menu(Ui& ui);
+    int workspace_menu(Ui& ui);
+    int menu_of_menus(Ui& ui, Menu& next);
+    int help(Ui& ui);
     int setting_menu(Ui& ui);
     void choose_workspace(Workspace chosen);
     void open_files(const std::vector<std::string>& files);
@@ -94,6 +101,11 @@ class Shell {
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
     void adopt_trace(const std::shared_ptr<const Snapshot>& snapshot);
+    void adopt_kernel(const Snapshot& snapshot);
+    void adopt_roof(const Snapshot& snapshot);
+    void look_anew(const Snapshot& snapshot);
+    void look_at_own(const WarpTrack* before);
+    void follow_wishes(const Snapshot& snapshot);
     void follow_time(const Snapshot& snapshot);
     int64_t busiest(const KernelTrace& trace);  // sets the focus; returns the first cycle, -1: all fit
     void reveal(const Snapshot& snapshot);

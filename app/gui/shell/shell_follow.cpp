@@ -68,33 +68,39 @@ int32_t track_of(const model::KernelRun& kernel, int32_t number) {
     return -1;
 }
 
-// The warp of one trace in another trace of the same launch; else the first that lives at `time`; -1: none does.
-int32_t same_warp(const KernelTrace& from, int32_t warp, const KernelTrace& to, int64_t time) {
-    int32_t living = -1;
-    const bool known = warp >= 0 && warp < static_cast<int32_t>(from.warps.size());
-    for (size_t i = 0; i < to.warps.size(); ++i) {
-        const WarpTrack& w = to.warps[i];
-        if (known && w.block == from.warps[static_cast<size_t>(warp)].block &&
-            w.warp_in_block == from.warps[static_cast<size_t>(warp)].warp_in_block)
-            return static_cast<int32_t>(i);
-        if (living < 0 && w.begin <= time && time < w.end) living = static_cast<int32_t>(i);
-    }
-    return living < 0 && !to.warps.empty() ? 0 : living;
+const WarpTrack* track_at(const KernelTrace& trace, int32_t warp) {
+    return warp >= 0 && warp < static_cast<int32_t>(trace.warps.size()) ? &trace.warps[static_cast<size_t>(warp)] : nullptr;
+}
+
+// The warp with that place in its block in another trace; -1: it is not traced there.
+int32_t index_of(const KernelTrace& trace, uint32_t block, uint32_t warp_in_block) {
+    for (size_t i = 0; i < trace.warps.size(); ++i)
+        if (trace.warps[i].block == block && trace.warps[i].warp_in_block == warp_in_block) return static_cast<int32_t>(i);
+    return -1;
+}
+int32_t index_of(const KernelTrace& trace, const WarpTrack& warp) {
+    return index_of(trace, warp.block, warp.warp_in_block);
+}
+
+// The warp of one trace in another trace of the same launch; else the first that lives at `time`, else the first; -1: none.
+int32_t same_warp(const WarpTrack* warp, const KernelTrace& to, int64_t time) {
+    if (const int32_t same = warp != nullptr ? index_of(to, *warp) : -1; same >= 0) return same;
+    for (size_t i = 0; i < to.warps.size(); ++i)
+        if (to.warps[i].begin <= time && time < to.warps[i].end) return static_cast<int32_t>(i);
+    return to.warps.empty() ? -1 : 0;
 }
 
 // The cycle of a warp's first instruction, as far as the trace has it: before it a launch only takes its time.
 int64_t first_issue(const KernelTrace& trace, int32_t warp) {
-    if (warp < 0 || warp >= static_cast<int32_t>(trace.warps.size())) return 0;
-    const WarpTrack& track = trace.warps[static_cast<size_t>(warp)];
-    if (track.issued_before > 0 || track.issues.empty()) return 0;
-    return trace.issues[track.issues.front()].cycle;
+    const WarpTrack* const track = track_at(trace, warp);
+    const bool known = track != nullptr && track->issued_before == 0 && !track->issues.empty();
+    return known ? trace.issues[track->issues.front()].cycle : 0;
 }
 
-bool shows(const Snapshot& snapshot, int32_t track) {
-    const auto& warps = snapshot.kernel->result.trace.warps;
-    if (!snapshot.history || track < 0 || track >= static_cast<int32_t>(warps.size())) return false;
-    const WarpTrack& warp = warps[static_cast<size_t>(track)];
-    return snapshot.history->block == warp.block && snapshot.history->warp_in_block == warp.warp_in_block;
+bool shows(const Snapshot& snapshot, int32_t warp) {
+    const WarpTrack* const track = track_at(snapshot.kernel->result.trace, warp);
+    return snapshot.history && track != nullptr && snapshot.history->block == track->block &&
+           snapshot.history->warp_in_block == track->warp_in_block;
 }
 
 }  // namespace
@@ -102,14 +108,9 @@ bool shows(const Snapshot& snapshot, int32_t track) {
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     adopt_cluster(session, *snapshot);
-    const auto step = static_cast<size_t>(std::max(0, session.lesson.step));
-    const bool guess = session.lesson.lesson && scene_on_show(session, Workspace::learn).guessed_first &&
-                       step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
     session.issues.adopt(snapshot->kernel);
     if (session.workspace != Workspace::kernel) session.desk.typing = false;
-    // What runs while a field of the launch is being typed in is not what was meant.
-    const bool half_typed = session.desk.typing && snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
-    if (!half_typed) session.roof.adopt(snapshot->kernel, snapshot->kernel_label, session.roof.guess_first || guess);
+    adopt_roof(*snapshot);
     if (!snapshot->kernel && kernel_) {  // a scene without one: the next is looked at anew
         kernel_.reset();
         asked_ = {};
@@ -117,64 +118,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     }
     if (snapshot->kernel && snapshot->kernel != kernel_) {
         if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel->before) return adopt_trace(snapshot);
-        const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
-        // The same launch under other conditions (resident warps, GPU): the picture stays where it is.
-        const bool same_launch = same_program && kernel_->config.grid == snapshot->kernel->config.grid &&
-                                 kernel_->config.block == snapshot->kernel->config.block &&
-                                 session.cycles_end > session.cycles_begin;
-        if (same_program && focus.warp >= 0 && focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
-            const WarpTrack& was = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)];
-            const auto& now = snapshot->kernel->result.trace.warps;
-            const auto same = std::find_if(now.begin(), now.end(), [&](const WarpTrack& w) {
-                return w.block == was.block && w.warp_in_block == was.warp_in_block;
-            });
-            focus.warp = now.empty() ? -1 : same == now.end() ? 0 : static_cast<int32_t>(same - now.begin());
-        }
-        const bool own = snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
-        int64_t was_block = -1, was_warp = -1;
-        if (own && own_ && kernel_ && focus.warp >= 0 &&
-            focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
-            was_block = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)].block;
-            was_warp = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)].warp_in_block;
-        }
-        own_ = own;
-        kernel_ = snapshot->kernel;
-        const KernelTrace& trace = kernel_->result.trace;
-        focus.sm = static_cast<int32_t>(trace.sm);
-        asked_time_ = asked_cycle_ = -1;
-        session.wanted = {};
-        if (!same_launch) session.cycles_begin = session.cycles_end = 0;
-        if (!same_program || focus.warp >= static_cast<int32_t>(trace.warps.size())) {
-            focus.warp = trace.warps.empty() ? -1 : 0;
-            session.history_step = 0;
-            focus.pc = focus.line = -1;
-            const int64_t begin = busiest(trace);
-            if (begin >= 0 && !session.lesson.lesson)
-                session.cycles_begin = begin, session.cycles_end = begin + first_stretch;
-            if (const int32_t wished = track_of(*kernel_, snapshot->look_at.warp); wished >= 0) {
-                focus.warp = wished;
-                focus.time = trace.warps[static_cast<size_t>(wished)].begin;
-            }
-            line_wish_ = focus.line = snapshot->look_at.line;
-            begin_wish_ = session.lesson.lesson != nullptr;
-            if (own) {  // one's own kernel opens at its beginning, and stays where it was while it is edited
-                if (focus.warp > 0) focus.warp = 0;
-                if (was_block >= 0) line_wish_ = own_line_;
-                for (size_t i = 0; was_block >= 0 && i < trace.warps.size(); ++i)
-                    if (trace.warps[i].block == was_block && trace.warps[i].warp_in_block == was_warp)
-                        focus.warp = static_cast<int32_t>(i);
-                focus.time = first_issue(trace, focus.warp);
-                const int64_t stretch = std::min<int64_t>(trace.cycles, first_stretch);
-                session.cycles_begin = session.cycles_end = 0;
-                if (stretch > 0 && stretch < trace.cycles) {
-                    session.cycles_begin = std::clamp<int64_t>(focus.time - stretch / 8, 0, trace.cycles - stretch);
-                    session.cycles_end = session.cycles_begin + stretch;
-                }
-            }
-        }
-        focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
-        asked_ = {};
-        if (session.grain == Grain::instruction) move(session, focus, *snapshot, Grain::instruction, 0);
+        adopt_kernel(*snapshot);
     }
     if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
         grain_lesson_ = session.lesson.lesson;
@@ -185,25 +129,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     }
     reveal(*snapshot);
     follow_jump(*snapshot);
-    if (line_wish_ > 0 && snapshot->kernel && shows(*snapshot, focus.warp)) {  // the scene opens on a line
-        const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot->history;  // by `until`
-        const int64_t at = placed ? -1 : place_of_line(*snapshot, focus.warp, line_wish_);
-        if (at >= 0 && (session.reveal_steps < 0 || at < session.reveal_steps)) {
-            session.history_step = at;
-            move(session, focus, *snapshot, Grain::instruction, 0);
-            ++session.placed;
-        }
-        if (at < 0 || session.reveal_steps < 0 || at < session.reveal_steps) line_wish_ = -1;  // else once it is revealed
-    }
-    // A scene that opens nowhere in particular: where its warp begins to work.
-    if (begin_wish_ && snapshot->kernel && line_wish_ <= 0 && session.reveal_steps < 0 && shows(*snapshot, focus.warp)) {
-        begin_wish_ = false;
-        const int64_t first = first_issue(snapshot->kernel->result.trace, focus.warp);
-        if (focus.time < first && session.history_step == 0) {
-            focus.time = first;
-            session.cycles_begin = session.cycles_end = 0;
-        }
-    }
+    follow_wishes(*snapshot);
     if (own_ && focus.line > 0) own_line_ = focus.line;
     if (snapshot->step) {
         focus.step = static_cast<int32_t>(snapshot->step->step);
@@ -219,18 +145,111 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     follow_time(*snapshot);
 }
 
+// The run on show is plotted on the roofline; in a scene of the roofline whose step asks nothing else, it is guessed first.
+void Shell::adopt_roof(const Snapshot& snapshot) {
+    const auto step = static_cast<size_t>(std::max(0, session.lesson.step));
+    const bool guess = session.lesson.lesson && scene_on_show(session, Workspace::learn).guessed_first &&
+                       step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
+    // What runs while a field of the launch is being typed in is not what was meant.
+    if (!session.desk.typing || !shows_own_run(snapshot))
+        session.roof.adopt(snapshot.kernel, snapshot.kernel_label, session.roof.guess_first || guess);
+}
+
+// A run that is not the one on show: where its pictures are looked at.
+void Shell::adopt_kernel(const Snapshot& snapshot) {
+    const std::shared_ptr<const model::KernelRun> was = std::exchange(kernel_, snapshot.kernel);
+    const bool was_own = std::exchange(own_, shows_own_run(snapshot));
+    const WarpTrack* const looked_at = was ? track_at(was->result.trace, focus.warp) : nullptr;
+    const KernelTrace& trace = kernel_->result.trace;
+    const bool same_program = was && was->program == kernel_->program;
+    // The same launch under other conditions (resident warps, GPU): the picture stays where it is.
+    const bool same_launch = same_program && was->config.grid == kernel_->config.grid &&
+                             was->config.block == kernel_->config.block && session.cycles_end > session.cycles_begin;
+    if (same_program && looked_at != nullptr) {
+        const int32_t same = index_of(trace, *looked_at);
+        focus.warp = trace.warps.empty() ? -1 : std::max(0, same);
+    }
+    focus.sm = static_cast<int32_t>(trace.sm);
+    asked_time_ = asked_cycle_ = -1;
+    session.wanted = {};
+    if (!same_launch) session.cycles_begin = session.cycles_end = 0;
+    if (!same_program || focus.warp >= static_cast<int32_t>(trace.warps.size())) {
+        look_anew(snapshot);
+        if (own_) look_at_own(was_own ? looked_at : nullptr);
+    }
+    focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
+    asked_ = {};
+    if (session.grain == Grain::instruction) move(session, focus, snapshot, Grain::instruction, 0);
+}
+
+// A program that was not on show before opens where the scene says, else where most happens.
+void Shell::look_anew(const Snapshot& snapshot) {
+    const KernelTrace& trace = kernel_->result.trace;
+    focus.warp = trace.warps.empty() ? -1 : 0;
+    session.history_step = 0;
+    focus.pc = focus.line = -1;
+    const int64_t begin = busiest(trace);
+    if (begin >= 0 && !session.lesson.lesson) session.cycles_begin = begin, session.cycles_end = begin + first_stretch;
+    if (const int32_t wished = track_of(*kernel_, snapshot.look_at.warp); wished >= 0) {
+        focus.warp = wished;
+        focus.time = trace.warps[static_cast<size_t>(wished)].begin;
+    }
+    line_wish_ = focus.line = snapshot.look_at.line;
+    begin_wish_ = session.lesson.lesson != nullptr;
+}
+
+// One's own kernel opens at its beginning, and stays where it was while it is edited. `before`: the warp of its last run
+// that was looked at; null: there was none.
+void Shell::look_at_own(const WarpTrack* before) {
+    const KernelTrace& trace = kernel_->result.trace;
+    if (focus.warp > 0) focus.warp = 0;
+    if (before != nullptr) {
+        line_wish_ = own_line_;
+        if (const int32_t same = index_of(trace, *before); same >= 0) focus.warp = same;
+    }
+    focus.time = first_issue(trace, focus.warp);
+    const int64_t stretch = std::min<int64_t>(trace.cycles, first_stretch);
+    session.cycles_begin = session.cycles_end = 0;
+    if (stretch > 0 && stretch < trace.cycles) {
+        session.cycles_begin = std::clamp<int64_t>(focus.time - stretch / 8, 0, trace.cycles - stretch);
+        session.cycles_end = session.cycles_begin + stretch;
+    }
+}
+
+// A scene opens on a line, once the warp's history is there; one that opens nowhere in particular where its warp begins to
+// work.
+void Shell::follow_wishes(const Snapshot& snapshot) {
+    if (!snapshot.kernel || !shows(snapshot, focus.warp)) return;
+    if (line_wish_ > 0) {
+        const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot.history;  // by `until`
+        const int64_t at = placed ? -1 : place_of_line(snapshot, focus.warp, line_wish_);
+        const bool may_be_seen = session.reveal_steps < 0 || at < session.reveal_steps;
+        if (at >= 0 && may_be_seen) {
+            session.history_step = at;
+            move(session, focus, snapshot, Grain::instruction, 0);
+            ++session.placed;
+        }
+        if (at < 0 || may_be_seen) line_wish_ = -1;  // else once it is revealed
+    }
+    if (begin_wish_ && line_wish_ <= 0 && session.reveal_steps < 0) {
+        begin_wish_ = false;
+        const int64_t first = first_issue(snapshot.kernel->result.trace, focus.warp);
+        if (focus.time < first && session.history_step == 0) {
+            focus.time = first;
+            session.cycles_begin = session.cycles_end = 0;
+        }
+    }
+}
+
 // Another stretch, or another SM, of the launch that is on show already: the clock stays, and the warp where it is there.
 void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
     const KernelTrace &was = kernel_->result.trace, &trace = snapshot->kernel->result.trace;
-    const int32_t warp = focus.warp;
-    focus.warp = same_warp(was, warp, trace, focus.time);
-    const bool same =
-        warp >= 0 && focus.warp >= 0 && warp < static_cast<int32_t>(was.warps.size()) &&
-        was.warps[static_cast<size_t>(warp)].block == trace.warps[static_cast<size_t>(focus.warp)].block &&
-        was.warps[static_cast<size_t>(warp)].warp_in_block == trace.warps[static_cast<size_t>(focus.warp)].warp_in_block;
+    const WarpTrack* const looked_at = track_at(was, focus.warp);
+    const bool same = looked_at != nullptr && index_of(trace, *looked_at) >= 0;
+    focus.warp = same_warp(looked_at, trace, focus.time);
     focus.sm = static_cast<int32_t>(trace.sm);
     kernel_ = snapshot->kernel;
-    own_ = snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
+    own_ = shows_own_run(*snapshot);
     asked_ = {};
     asked_time_ = asked_cycle_ = -1;
     if (shows(*snapshot, focus.warp)) asked_.warp = focus.warp, asked_.sm = 1;  // its history is here
@@ -335,7 +354,7 @@ int64_t Shell::busiest(const KernelTrace& trace) {
 // While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
 void Shell::reveal(const Snapshot& snapshot) {
     session.reveal_steps = -1;
-    if (snapshot.own_run && snapshot.kernel == snapshot.own_run->run) return;  // the learner's own hides nothing
+    if (shows_own_run(snapshot)) return;  // the learner's own hides nothing
     if (session.workspace == Workspace::kernel && session.desk.document().is_tape()) return;
     const LessonState& lesson = session.lesson;
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
@@ -395,13 +414,10 @@ void Shell::reveal(const Snapshot& snapshot) {
 
 void Shell::follow_jump(const Snapshot& snapshot) {
     std::optional<ReportPlace>& jump = session.desk.jump;
-    if (!jump || !snapshot.kernel || !snapshot.own_run || snapshot.kernel != snapshot.own_run->run) return;
-    const auto& warps = snapshot.kernel->result.trace.warps;
-    const auto found = std::find_if(warps.begin(), warps.end(), [&](const WarpTrack& w) {
-        return w.block == jump->block && w.warp_in_block == jump->warp;
-    });
-    if (found == warps.end()) return session.desk.trace_block(session, jump->block);
-    focus.warp = static_cast<int32_t>(found - warps.begin());
+    if (!jump || !snapshot.kernel || !shows_own_run(snapshot)) return;
+    const int32_t found = index_of(snapshot.kernel->result.trace, jump->block, jump->warp);
+    if (found < 0) return session.desk.trace_block(session, jump->block);
+    focus.warp = found;
     focus.block = static_cast<int32_t>(jump->block);
     focus.lane = jump->lane;
     if (!shows(snapshot, focus.warp)) return;  // its history is on its way

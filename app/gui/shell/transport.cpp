@@ -1,4 +1,5 @@
-// The transport: the bar at the bottom. What a step is and where the run stands: transport_steps.cpp.
+// The transport: the bar at the bottom. What a step is and where the run stands: transport_steps.cpp. From left to right:
+// the buttons, what a step is, the strip with the run's parts, which can be dragged, and two lines of words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,25 +28,171 @@ void button_face(Ui& ui, const Rect& box, bool primary, bool hovered) {
     if (!primary) ui.frame(box, hovered ? ui.theme->ink3 : ui.theme->line, 1, 4);
 }
 
+// The strip where the run can be dragged through.
+struct Scrub {
+    Ui& ui;
+    Session& session;
+    Focus& focus;
+    const Snapshot& snapshot;
+    float x, y, w;  // y: of the bar
+
+    bool training() const { return session.workspace == Workspace::training; }
+    bool hidden() const { return session.reveal_steps >= 0 && !training(); }
+    float known() const { return hidden() ? w * 0.72f : w; }  // while the rest is hidden, its length is not told
+    void cursor(float at) const {
+        ui.cursor_line(at, y + 15, y + 43);
+        ui.arrow_head({at, y + 19}, Way::down, ui.theme->ink, 6);
+    }
+};
+
+// One segment a kernel, as wide as its cycles; of equal widths while they are not timed. A wish opens the kernel there.
+void scrub_launches(const Scrub& scrub, double wish) {
+    const auto& launches = scrub.snapshot.step->launches;
+    const auto weight = [](const device::LaunchEvent& l) { return l.end_us > l.begin_us ? l.end_us - l.begin_us : 1.0; };
+    double total = 0, done = 0;
+    for (const auto& launch : launches) total += weight(launch);
+    for (size_t i = 0; i < launches.size(); ++i) {
+        const double w = weight(launches[i]) / total;
+        const bool here = static_cast<int32_t>(i) == scrub.focus.launch;
+        const Rect box{scrub.x + scrub.w * static_cast<float>(done) + 1, scrub.y + 25,
+                       std::max(1.0f, scrub.w * static_cast<float>(w) - 2), 8};
+        scrub.ui.rect(box, faded(color_of_phase(launches[i].phase), here ? 1.0f : 0.7f));
+        if (here) scrub.cursor(scrub.x + scrub.w * static_cast<float>(done + w / 2));
+        if (wish >= done && wish < done + w && scrub.focus.launch != static_cast<int32_t>(i)) {
+            scrub.focus.launch = static_cast<int32_t>(i);
+            scrub.session.post(ask::OpenKernel{scrub.focus.launch});
+        }
+        done += w;
+    }
+}
+
+// One segment an issued instruction, in the colour of its path.
+void draw_issues(const Scrub& scrub, const simt::WarpHistory& history) {
+    const int64_t count = instructions_of(scrub.session, scrub.focus, scrub.snapshot);
+    const int64_t shown = std::min<int64_t>(count, 160);
+    for (int64_t i = 0; i < shown; ++i) {
+        const int64_t step = count <= 160 ? i : i * count / shown;
+        if (step > scrub.session.history_step) break;
+        const float w = scrub.known() / static_cast<float>(shown);
+        const PathCode code = path_code(running_path(history.steps[static_cast<size_t>(step)]));
+        const Rect box{scrub.x + w * static_cast<float>(i) + (w > 4 ? 1 : 0), scrub.y + 25, w - (w > 4 ? 2 : 0), 8};
+        if (code.hatch == Hatch::solid)
+            scrub.ui.rect(box, faded(code.color, 0.75f));
+        else
+            scrub.ui.hatch(box, code.color, code.hatch);
+    }
+}
+
+// What lies behind, and the stretch that the trace keeps in full: beyond it the run is replayed.
+void draw_share(const Scrub& scrub, float drawn) {
+    const Theme& t = *scrub.ui.theme;
+    scrub.ui.rect({scrub.x + 1, scrub.y + 25, (scrub.w - 2) * drawn, 8},
+                  faded(scrub.training() ? data::green : t.accent, 0.75f));
+    const KernelTrace* const trace = trace_of(scrub.snapshot);
+    if (trace == nullptr || !trace->truncated || trace->cycles <= 0 || scrub.training() || scrub.hidden()) return;
+    const auto place = [&](int64_t cycle) {
+        return scrub.x + scrub.w * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(trace->cycles));
+    };
+    const float from = place(trace->kept_from), until = place(trace->kept_until);
+    scrub.ui.rect({from, scrub.y + 36, std::max(2.0f, until - from), 3}, t.ink2);
+}
+
+void scrub_tape(const Scrub& scrub, double wish) {
+    if (!scrub.snapshot.step || scrub.session.reveal_steps >= 0) return;  // the way ahead is hidden
+    const TapePlan tape = plan_tape(*scrub.snapshot.step);
+    const int to = static_cast<int>(wish * static_cast<double>(tape.last() + 1));
+    if (const int from = tape_position(scrub.session, scrub.focus, tape); from != std::min(to, tape.last()))
+        move(scrub.session, scrub.focus, scrub.snapshot, Grain::node, to - from);
+}
+
+void scrub_steps(const Scrub& scrub, double wish) {
+    const int64_t last = std::max<int64_t>(0, total_steps(scrub.snapshot) - 1);
+    const auto step = static_cast<int64_t>(std::lround(wish * static_cast<double>(last)));
+    if (!scrub.snapshot.step || scrub.snapshot.step->step != step) scrub.session.post(ask::ShowStep{step});
+}
+
+void scrub_instructions(const Scrub& scrub, double wish) {
+    Session& session = scrub.session;
+    if (open_ended(scrub.snapshot, scrub.focus)) {
+        session.wanted = {};
+        session.by_time = true;
+        scrub.focus.time = static_cast<int64_t>(wish * static_cast<double>(trace_of(scrub.snapshot)->cycles - 1));
+    } else if (const int64_t count = instructions_of(session, scrub.focus, scrub.snapshot); count > 0) {
+        session.history_step = std::clamp<int64_t>(static_cast<int64_t>(wish * static_cast<double>(count)), 0, count - 1);
+        move(session, scrub.focus, scrub.snapshot, Grain::instruction, 0);
+    }
+}
+
+void scrub_cycles(const Scrub& scrub, double wish) {
+    const KernelTrace* const trace = trace_of(scrub.snapshot);
+    if (trace == nullptr) return;
+    const int64_t shown = cycles_shown(scrub.session, scrub.focus, scrub.snapshot);
+    scrub.focus.time = std::clamp<int64_t>(static_cast<int64_t>(wish * static_cast<double>(shown)), 0,
+                                           std::max<int64_t>(0, trace->cycles - 1));
+}
+
+// Goes to a share of the run, 0 to 1.
+void scrub_to(const Scrub& scrub, double wish) {
+    if (shows_cluster(scrub.session)) return scrub_cluster(scrub.session, scrub.snapshot, wish);
+    if (scrub.session.grain == Grain::node) return scrub_tape(scrub, wish);
+    if (scrub.training()) return scrub_steps(scrub, wish);
+    if (scrub.session.grain == Grain::instruction) return scrub_instructions(scrub, wish);
+    scrub_cycles(scrub, wish);
+}
+
+void draw_scrub(const Scrub& scrub, const Position& at) {
+    Ui& ui = scrub.ui;
+    const Snapshot& snapshot = scrub.snapshot;
+    const Rect track{scrub.x, scrub.y + 24, scrub.w, 10};
+    ui.rect(track, ui.theme->panel2, 3);
+    ui.frame(track, ui.theme->line, 1, 3);
+    const Drag drag = ui.drag("scrub", {scrub.x, scrub.y + 12, scrub.w, 34});
+    const auto share = static_cast<double>((drag.at.x - scrub.x) / scrub.known());
+    const double wish = drag.active ? std::clamp(share, 0.0, 1.0) : -1;
+    const bool launches = scrub.session.grain == Grain::kernel && scrub.session.reveal_steps < 0 && snapshot.step &&
+                          !snapshot.step->launches.empty();
+    if (launches) {
+        scrub_launches(scrub, wish);
+    } else {
+        const float drawn = at.share >= 0 ? static_cast<float>(at.share) : 0;
+        const simt::WarpHistory* const history = focused_history(snapshot, scrub.focus);
+        if (scrub.session.grain == Grain::instruction && history && !history->truncated)
+            draw_issues(scrub, *history);
+        else
+            draw_share(scrub, drawn);
+        const float known = scrub.known();
+        if (scrub.hidden())
+            ui.hatch({scrub.x + known + 4, scrub.y + 25, scrub.w - known - 5, 8}, ui.theme->ink3, Hatch::diagonal);
+        scrub.cursor(scrub.x + scrub.w * drawn);
+        if (wish >= 0) scrub_to(scrub, wish);
+    }
+    if (!snapshot.busy.empty() && snapshot.progress >= 0)
+        ui.rect({scrub.x, scrub.y + 47, scrub.w * static_cast<float>(std::clamp(snapshot.progress, 0.0, 1.0)), 2},
+                ui.theme->accent);
+}
+
+// What a step is: a chip each where there is room, else one that goes round. Returns where they end.
+float choose_grain(Ui& ui, Session& session, const std::vector<Grain>& grains, float x, float y, bool roomy) {
+    if (!roomy) {
+        const std::string label = "step: " + std::string(name_of(session.grain));
+        if (ui.chip(x, y + 15, label, true)) {
+            const auto at = std::find(grains.begin(), grains.end(), session.grain) - grains.begin();
+            session.grain = grains[static_cast<size_t>(at + 1) % grains.size()];
+        }
+        return x;
+    }
+    x = ui.text(x, y + 33, "step", {.size = 13, .color = ui.theme->quiet}) + 10;
+    for (const Grain grain : grains)
+        if (ui.chip(x, y + 15, name_of(grain), grain == session.grain)) session.grain = grain;
+    return x;
+}
+
 }  // namespace
 
-void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
+// First, back, play, step, last; returns where they end.
+float Shell::transport_buttons(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     const Theme& t = *ui.theme;
-    ui.push_scope("transport");
-    ui.rect({bar.x, bar.y, bar.w, 1}, t.line);
     const float y = bar.y;
-    const std::vector<Grain> grains = grains_of(session, snapshot);
-    if (grains.empty()) {  // nothing moves: what is shown, in words
-        session.playing = false;
-        const Position at = position_of(session, focus, snapshot);
-        ui.text(14, y + 24, at.title, {.size = 13, .weight = 600, .width = bar.w - 28});
-        ui.text(14, y + 42, snapshot.busy.empty() ? at.text : snapshot.busy,
-                {.size = 13, .color = t.ink2, .width = bar.w - 28});
-        return ui.pop_scope();
-    }
-    if (std::find(grains.begin(), grains.end(), session.grain) == grains.end()) session.grain = grains.front();
-
-    // first, back, play, step, last
     float x = 14;
     const auto mover = [&](std::string_view name, int way, bool far) {
         const Rect box{x, y + 13, 34, 30};
@@ -73,137 +220,34 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     x += 48;
     mover("step (Right)", 1, false);
     if (ends) mover("last (End)", 1, true);
+    return x;
+}
 
-    x += 14;
-    const bool roomy = bar.w > 1000;
-    if (roomy) x = ui.text(x, y + 33, "step", {.size = 13, .color = t.quiet}) + 10;
-    if (roomy) {
-        for (const Grain grain : grains)
-            if (ui.chip(x, y + 15, name_of(grain), grain == session.grain)) session.grain = grain;
-    } else {  // one chip that goes round
-        const std::string label = "step: " + std::string(name_of(session.grain));
-        if (ui.chip(x, y + 15, label, true)) {
-            const auto at = std::find(grains.begin(), grains.end(), session.grain) - grains.begin();
-            session.grain = grains[static_cast<size_t>(at + 1) % grains.size()];
-        }
+void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
+    const Theme& t = *ui.theme;
+    ui.push_scope("transport");
+    ui.rect({bar.x, bar.y, bar.w, 1}, t.line);
+    const auto words = [&](const Position& at, float x, float width, const TextStyle& title) {
+        TextStyle style = title;
+        style.width = width;
+        ui.text(x, bar.y + 24, at.title, style);
+        ui.text(x, bar.y + 42, snapshot.busy.empty() ? at.text : snapshot.busy,
+                {.size = 13, .color = t.ink2, .width = width});
+    };
+    const std::vector<Grain> grains = grains_of(session, snapshot);
+    if (grains.empty()) {  // nothing moves: what is shown, in words
+        session.playing = false;
+        words(position_of(session, focus, snapshot), 14, bar.w - 28, {.size = 13, .weight = 600});
+        return ui.pop_scope();
     }
-
-    // scrub strip and position
+    if (std::find(grains.begin(), grains.end(), session.grain) == grains.end()) session.grain = grains.front();
+    float x = transport_buttons(ui, snapshot, bar) + 14;
+    x = choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
     const Position at = position_of(session, focus, snapshot);
-    const float words = std::min({346.0f, std::max(150.0f, bar.w * 0.28f), bar.w - x - 12});
-    const float sx = x + 20, sw = bar.w - words - 30 - sx;
-    const float tx = bar.w - words;
-    if (words > 60) {
-        ui.text(tx, y + 24, at.title, {.size = 13, .mono = true, .width = words - 12});
-        ui.text(tx, y + 42, snapshot.busy.empty() ? at.text : snapshot.busy,
-                {.size = 13, .color = t.ink2, .width = words - 12});
-    }
-    if (sw > 60) {
-        const Rect track{sx, y + 24, sw, 10};
-        ui.rect(track, t.panel2, 3);
-        ui.frame(track, t.line, 1, 3);
-        const bool hidden = session.reveal_steps >= 0 && session.workspace != Workspace::training;
-        const float known = hidden ? sw * 0.72f : sw;
-        const float drawn = at.share >= 0 ? static_cast<float>(at.share) : 0;
-        const Drag scrub = ui.drag("scrub", {sx, y + 12, sw, 34});
-        const double wish = scrub.active ? std::clamp(static_cast<double>((scrub.at.x - sx) / known), 0.0, 1.0) : -1;
-        if (session.grain == Grain::kernel && session.reveal_steps < 0 && snapshot.step &&
-            !snapshot.step->launches.empty()) {
-            // one segment a kernel, as wide as its cycles; equal widths while they are not timed
-            const auto& launches = snapshot.step->launches;
-            double total = 0;
-            const auto weight = [](const device::LaunchEvent& l) {
-                return l.end_us > l.begin_us ? l.end_us - l.begin_us : 1.0;
-            };
-            for (const auto& launch : launches) total += weight(launch);
-            double done = 0;
-            for (size_t i = 0; i < launches.size(); ++i) {
-                const double w = weight(launches[i]) / total;
-                const bool here = static_cast<int32_t>(i) == focus.launch;
-                ui.rect({sx + sw * static_cast<float>(done) + 1, y + 25, std::max(1.0f, sw * static_cast<float>(w) - 2), 8},
-                        faded(color_of_phase(launches[i].phase), here ? 1.0f : 0.7f));
-                if (here)
-                    ui.cursor_line(sx + sw * static_cast<float>(done + w / 2), y + 15, y + 43),
-                        ui.arrow_head({sx + sw * static_cast<float>(done + w / 2), y + 19}, Way::down, t.ink, 6);
-                if (wish >= done && wish < done + w && focus.launch != static_cast<int32_t>(i)) {
-                    focus.launch = static_cast<int32_t>(i);
-                    session.post(ask::OpenKernel{focus.launch});
-                }
-                done += w;
-            }
-        } else {
-            const simt::WarpHistory* const history = focused_history(snapshot, focus);
-            if (session.grain == Grain::instruction && history && !history->truncated) {
-                // one segment an issued instruction, in the colour of its path
-                const int64_t count = instructions_of(session, focus, snapshot);
-                const int64_t shown = std::min<int64_t>(count, 160);
-                for (int64_t i = 0; i < shown; ++i) {
-                    const int64_t step = count <= 160 ? i : i * count / shown;
-                    if (step > session.history_step) break;
-                    const float w = known / static_cast<float>(shown);
-                    const PathCode code = path_code(running_path(history->steps[static_cast<size_t>(step)]));
-                    const Rect box{sx + w * static_cast<float>(i) + (w > 4 ? 1 : 0), y + 25, w - (w > 4 ? 2 : 0), 8};
-                    if (code.hatch == Hatch::solid)
-                        ui.rect(box, faded(code.color, 0.75f));
-                    else
-                        ui.hatch(box, code.color, code.hatch);
-                }
-            } else {
-                ui.rect({sx + 1, y + 25, (sw - 2) * drawn, 8},
-                        faded(session.workspace == Workspace::training ? data::green : t.accent, 0.75f));
-                // the stretch that the trace keeps in full: beyond it the run is replayed
-                if (const KernelTrace* trace = trace_of(snapshot); trace != nullptr && trace->truncated &&
-                                                                   trace->cycles > 0 &&
-                                                                   session.workspace != Workspace::training && !hidden) {
-                    const auto place = [&](int64_t cycle) {
-                        return sx + sw * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(trace->cycles));
-                    };
-                    const float from = place(trace->kept_from), until = place(trace->kept_until);
-                    ui.rect({from, y + 36, std::max(2.0f, until - from), 3}, t.ink2);
-                }
-            }
-            if (hidden) ui.hatch({sx + known + 4, y + 25, sw - known - 5, 8}, t.ink3, Hatch::diagonal);
-            const float cx = sx + sw * drawn;
-            ui.cursor_line(cx, y + 15, y + 43);
-            ui.arrow_head({cx, y + 19}, Way::down, t.ink, 6);
-            if (wish >= 0) {
-                if (shows_cluster(session)) {
-                    scrub_cluster(session, snapshot, wish);
-                } else if (session.grain == Grain::node && snapshot.step && session.reveal_steps < 0) {
-                    const TapePlan tape = plan_tape(*snapshot.step);
-                    const int to = static_cast<int>(wish * static_cast<double>(tape.last() + 1));
-                    if (const int from = tape_position(session, focus, tape); from != std::min(to, tape.last()))
-                        move(session, focus, snapshot, Grain::node, to - from);
-                } else if (session.grain == Grain::node) {
-                    // the way ahead is hidden
-                } else if (session.workspace == Workspace::training) {
-                    int64_t total = 0;
-                    for (const Curve& curve : snapshot.curves)
-                        total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});
-                    const auto step =
-                        static_cast<int64_t>(std::lround(wish * static_cast<double>(std::max<int64_t>(0, total - 1))));
-                    if (!snapshot.step || snapshot.step->step != step) session.post(ask::ShowStep{step});
-                } else if (session.grain == Grain::instruction && open_ended(snapshot, focus)) {
-                    session.wanted = {};
-                    session.by_time = true;
-                    focus.time = static_cast<int64_t>(wish * static_cast<double>(trace_of(snapshot)->cycles - 1));
-                } else if (session.grain == Grain::instruction) {
-                    const int64_t count = instructions_of(session, focus, snapshot);
-                    if (count > 0) {
-                        session.history_step =
-                            std::clamp<int64_t>(static_cast<int64_t>(wish * static_cast<double>(count)), 0, count - 1);
-                        move(session, focus, snapshot, Grain::instruction, 0);
-                    }
-                } else if (const KernelTrace* trace = trace_of(snapshot)) {
-                    focus.time = std::clamp<int64_t>(
-                        static_cast<int64_t>(wish * static_cast<double>(cycles_shown(session, focus, snapshot))), 0,
-                        std::max<int64_t>(0, trace->cycles - 1));
-                }
-            }
-        }
-        if (!snapshot.busy.empty() && snapshot.progress >= 0)
-            ui.rect({sx, y + 47, sw * static_cast<float>(std::clamp(snapshot.progress, 0.0, 1.0)), 2}, t.accent);
-    }
+    const float width = std::min({346.0f, std::max(150.0f, bar.w * 0.28f), bar.w - x - 12});
+    if (width > 60) words(at, bar.w - width, width - 12, {.size = 13, .mono = true});
+    const Scrub scrub{ui, session, focus, snapshot, x + 20, bar.y, bar.w - width - 30 - (x + 20)};
+    if (scrub.w > 60) draw_scrub(scrub, at);
     ui.pop_scope();
 }
 

@@ -146,207 +146,256 @@ std::string_view name_of(Grain grain) {
     return names[static_cast<size_t>(grain)];
 }
 
+int64_t total_steps(const Snapshot& snapshot) {
+    int64_t total = 0;
+    for (const Curve& curve : snapshot.curves)
+        total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});
+    return total;
+}
+
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
     if (still_rows(session, snapshot) != nullptr) return {};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
-    const bool tape = snapshot.step && !snapshot.step->nodes.empty();
-    if (session.workspace == Workspace::training) {
-        std::vector<Grain> grains;
-        if (tape) grains.push_back(Grain::node);
-        grains.push_back(Grain::kernel);
-        if (!session.lesson.lesson) grains.push_back(Grain::training_step);
-        return grains;
+    const bool tape = snapshot.step && !snapshot.step->nodes.empty(), lesson = session.lesson.lesson != nullptr;
+    std::vector<Grain> grains;
+    const auto add = [&](Grain grain, bool wanted) {
+        if (wanted) grains.push_back(grain);
+    };
+    switch (session.workspace) {
+        case Workspace::training:
+            add(Grain::node, tape);
+            add(Grain::kernel, true);
+            add(Grain::training_step, !lesson);
+            return grains;
+        case Workspace::kernel: {
+            const bool own_tape = session.desk.document().is_tape();
+            add(Grain::node, own_tape && tape);
+            add(Grain::kernel, own_tape && tape);
+            add(Grain::cycle, !own_tape && (!snapshot.own_run || snapshot.own_run->timed));
+            add(Grain::instruction, !own_tape);
+            return grains;
+        }
+        default: {
+            const bool learn = session.workspace == Workspace::learn, timed = !(tape && learn && !snapshot.kernel);
+            add(Grain::cycle, timed);
+            add(Grain::instruction, timed);
+            add(Grain::node, tape && learn);
+            add(Grain::kernel, snapshot.step != nullptr);
+            add(Grain::training_step, snapshot.step && !lesson && !snapshot.tape);
+            return grains;
+        }
     }
-    std::vector<Grain> grains = {Grain::cycle, Grain::instruction};
-    if (session.workspace == Workspace::kernel && session.desk.document().is_tape())
-        return tape ? std::vector{Grain::node, Grain::kernel} : std::vector<Grain>{};
-    if (session.workspace == Workspace::kernel) {
-        if (snapshot.own_run && !snapshot.own_run->timed) grains.erase(grains.begin());
-        return grains;
-    }
-    if (tape && session.workspace == Workspace::learn && !snapshot.kernel) grains.clear();  // nothing was timed
-    if (tape && session.workspace == Workspace::learn) grains.push_back(Grain::node);
-    if (snapshot.step) grains.push_back(Grain::kernel);
-    if (snapshot.step && !session.lesson.lesson && !snapshot.tape) grains.push_back(Grain::training_step);
-    return grains;
 }
+
+namespace {
+
+void move_cycle(const Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
+    const KernelTrace* const trace = trace_of(snapshot);
+    if (trace == nullptr || trace->cycles <= 0) return;
+    const int64_t last = std::max<int64_t>(0, cycles_shown(session, focus, snapshot) - 1);
+    focus.time = far ? (way < 0 ? 0 : last) : std::clamp<int64_t>(focus.time + way, 0, last);
+}
+
+// The clock follows the instruction, into a stretch that has yet to be fetched where it must.
+void clock_to_step(Session& session, Focus& focus, const Snapshot& snapshot, int64_t count) {
+    const KernelTrace* const trace = trace_of(snapshot);
+    const WarpTrack* const warp = focused_warp(snapshot, focus);
+    if (session.wanted.step != session.history_step) session.wanted = {};
+    if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0) {
+        focus.time = cycle;
+        session.wanted = {};
+    } else if (warp != nullptr && trace->truncated) {
+        session.wanted.step = session.history_step;  // known when its stretch has been fetched
+        focus.time = look_for(session.wanted, *trace, *warp, count);
+    } else if (trace != nullptr && session.history_step + 1 == count && trace->cycles > 0) {
+        focus.time = trace->cycles - 1;  // an instruction that faulted was never issued
+    }
+}
+
+void move_instruction(Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
+    const KernelTrace* const trace = trace_of(snapshot);
+    const bool by_clock = session.grain != Grain::instruction || session.by_time, on = by_clock && way > 0 && !far;
+    const bool kept =
+        trace != nullptr && (!trace->truncated || (focus.time >= trace->kept_from && focus.time < trace->kept_until));
+    const WarpTrack* const warp = focused_warp(snapshot, focus);
+    if (on && kept && session.reveal_steps < 0 && warp && warp->end <= focus.time) {
+        const int32_t next = next_in_slot(*trace, focus);
+        if (next < 0) return;  // there is no way on from an end
+        focus.warp = next;
+        set_clock(session, focus, *trace, focus.time);
+    }
+    session.by_time = false;
+    const int64_t count = instructions_of(session, focus, snapshot);
+    if (count == 0) return;
+    const int64_t next =
+        by_clock && !far ? next_by_clock(snapshot, focus, session.history_step, way) : session.history_step + way;
+    if (on && next >= count && !open_ended(snapshot, focus)) return;  // it only drains
+    session.history_step = far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(next, 0, count - 1);
+    if (const simt::WarpHistory* const history = focused_history(snapshot, focus);
+        history && session.history_step < static_cast<int64_t>(history->steps.size()))
+        focus.pc = static_cast<int32_t>(history->steps[static_cast<size_t>(session.history_step)].pc);
+    clock_to_step(session, focus, snapshot, count);
+}
+
+void move_node(Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
+    if (!snapshot.step || snapshot.step->nodes.empty()) return;
+    const TapePlan tape = plan_tape(*snapshot.step);
+    const int last = session.reveal_steps >= 0 ? tape.last_forward() : tape.last();
+    if (last < 0) return;
+    const int at = tape_position(session, focus, tape);
+    session.tape_at = far ? (way < 0 ? 0 : last) : std::clamp(at + way, 0, last);
+    const Moment& moment = tape.moments[static_cast<size_t>(session.tape_at)];
+    focus.op = moment.node;
+    if (focus.launch == moment.launch) return;
+    focus.launch = moment.launch;
+    if (moment.launch >= 0 && static_cast<size_t>(moment.launch) < snapshot.step->launches.size() &&
+        snapshot.step->launches[static_cast<size_t>(moment.launch)].run)
+        session.post(ask::OpenKernel{focus.launch});
+}
+
+void move_kernel(Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
+    if (!snapshot.step || snapshot.step->launches.empty()) return;
+    const auto count = static_cast<int32_t>(snapshot.step->launches.size());
+    focus.launch = far ? (way < 0 ? 0 : count - 1) : std::clamp(focus.launch + way, 0, count - 1);
+    session.post(ask::OpenKernel{focus.launch});
+}
+
+void move_training_step(Session& session, const Snapshot& snapshot, int way, bool far) {
+    const int64_t shown = snapshot.step ? snapshot.step->step : -1;
+    int64_t newest = shown;
+    for (const Curve& curve : snapshot.curves) newest = std::max(newest, static_cast<int64_t>(curve.loss.size()) - 1);
+    if (!far && way > 0 && shown >= newest) return session.post(ask::Train{1});
+    session.post(ask::ShowStep{far ? (way < 0 ? 0 : newest) : std::max<int64_t>(0, shown + way)});
+}
+
+Position position_in_rows(const Session& session, const scene::FigureTable& table) {
+    Position at{.title = rows_shown(table), .last = true};
+    if (session.reveal_steps >= 0) {
+        at.text = "figures are hidden until you lock an answer";
+        return at;
+    }
+    for (const scene::FigureRow& row : table.rows) at.text += (at.text.empty() ? "" : " · ") + row.name;
+    return at;
+}
+
+// "step 1,204"; empty: there is none.
+std::string step_words(const Snapshot& snapshot) {
+    return snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
+}
+
+Position position_on_tape(const Session& session, const Focus& focus, const nn::StepRecord& step) {
+    Position at;
+    const TapePlan tape = plan_tape(step);
+    const int moment = tape_position(session, focus, tape);
+    if (moment < 0) return at;
+    static constexpr std::string_view kinds[] = {"forward", "backward", "update"};
+    const Moment& now = tape.moments[static_cast<size_t>(moment)];
+    at.title = step.nodes[static_cast<size_t>(now.node)].name;
+    at.text = std::string(kinds[static_cast<size_t>(now.kind)]);
+    if (session.reveal_steps < 0)
+        at.text += ", moment " + std::to_string(moment + 1) + " of " + std::to_string(tape.moments.size());
+    at.share = (moment + 0.5) / static_cast<double>(tape.moments.size());
+    at.last = moment == tape.last();
+    return at;
+}
+
+Position position_in_training(const Session& session, const Focus& focus, const Snapshot& snapshot) {
+    if (!snapshot.step) return {.title = "no step yet", .text = snapshot.busy};
+    if (session.grain == Grain::node && !snapshot.step->nodes.empty())
+        return position_on_tape(session, focus, *snapshot.step);
+    Position at;
+    const std::string step = step_words(snapshot);
+    const auto& launches = snapshot.step->launches;
+    const auto count = static_cast<int32_t>(launches.size());
+    if (session.grain == Grain::kernel && focus.launch >= 0 && focus.launch < count) {
+        const auto& launch = launches[static_cast<size_t>(focus.launch)];
+        at.title = fmt::format("{}  (kernel {} of {})", launch.label, focus.launch + 1, count);
+        at.text = step + (launch.cycles > 0 ? " · " + with_commas(launch.cycles) + " cycles" : "");
+        at.share = (focus.launch + 0.5) / static_cast<double>(count);
+        at.last = focus.launch + 1 == count;
+        return at;
+    }
+    at.title = snapshot.step->model + " on " + snapshot.step->device;
+    at.text = session.reveal_steps >= 0 ? step : fmt::format("{} · {} kernels", step, count);
+    const int64_t total = total_steps(snapshot);
+    at.share = total > 1 ? static_cast<double>(snapshot.step->step) / static_cast<double>(total - 1) : 0;
+    return at;
+}
+
+// While the rest is hidden the strip does not say how long it is: what is known fills so much of it.
+constexpr double hidden_share = 0.72;
+
+Position position_by_instruction(const Session& session, const Focus& focus, const Snapshot& snapshot,
+                                 const std::string& time) {
+    Position at;
+    const int64_t count = instructions_of(session, focus, snapshot), cycles = trace_of(snapshot)->cycles;
+    const bool hidden = session.reveal_steps >= 0, open = open_ended(snapshot, focus);
+    at.text = "issue " + with_commas(session.history_step + 1) +
+              (hidden ? ""
+               : open ? " of more than " + with_commas(count - 1)
+                      : " of " + with_commas(count)) +
+              ", " + time;
+    at.last = count > 0 && session.history_step + 1 >= count && !open;
+    if (count > 0)
+        at.share =
+            (static_cast<double>(session.history_step) + 1) / static_cast<double>(count) * (hidden ? hidden_share : 1);
+    if (open && !hidden && cycles > 0)
+        at.share = static_cast<double>(std::max<int64_t>(0, focus.time)) / static_cast<double>(cycles);
+    return at;
+}
+
+Position position_by_cycle(const Session& session, const Focus& focus, const Snapshot& snapshot, const std::string& time) {
+    Position at;
+    const std::string step = step_words(snapshot);
+    const auto cycles = static_cast<double>(trace_of(snapshot)->cycles);
+    const int64_t shown = cycles_shown(session, focus, snapshot);
+    at.text = step.empty() ? time : step + " · " + time;
+    at.last = session.grain == Grain::cycle && focus.time + 1 >= shown;
+    if (cycles > 0 && focus.time >= 0) at.share = static_cast<double>(focus.time) / cycles;
+    if (session.reveal_steps >= 0)
+        at.share =
+            std::min(at.share * hidden_share * cycles / static_cast<double>(std::max<int64_t>(1, shown)), hidden_share);
+    return at;
+}
+
+}  // namespace
 
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
     if (still_rows(session, snapshot) != nullptr) return;
     if (shows_cluster(session)) return move_cluster(session, focus, snapshot, grain, way, far);
-    const KernelTrace* trace = trace_of(snapshot);
     switch (grain) {
         case Grain::action:
             return;
-        case Grain::cycle: {
-            if (trace == nullptr || trace->cycles <= 0) return;
-            const int64_t last = std::max<int64_t>(0, cycles_shown(session, focus, snapshot) - 1);
-            focus.time = far ? (way < 0 ? 0 : last) : std::clamp<int64_t>(focus.time + way, 0, last);
-            return;
-        }
-        case Grain::instruction: {
-            const bool by_clock = session.grain != Grain::instruction || session.by_time;
-            const bool kept = trace != nullptr &&
-                              (!trace->truncated || (focus.time >= trace->kept_from && focus.time < trace->kept_until));
-            const WarpTrack* const warp = focused_warp(snapshot, focus);
-            if (by_clock && way > 0 && !far && kept && session.reveal_steps < 0 && warp && warp->end <= focus.time) {
-                const int32_t next = next_in_slot(*trace, focus);
-                if (next < 0) return;  // there is no way on from an end
-                focus.warp = next;
-                set_clock(session, focus, *trace, focus.time);
-            }
-            session.by_time = false;
-            const int64_t count = instructions_of(session, focus, snapshot);
-            if (count == 0) return;
-            const int64_t next =
-                by_clock && !far ? next_by_clock(snapshot, focus, session.history_step, way) : session.history_step + way;
-            if (by_clock && way > 0 && !far && next >= count && !open_ended(snapshot, focus)) return;  // it only drains
-            session.history_step = far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(next, 0, count - 1);
-            if (const simt::WarpHistory* const history = focused_history(snapshot, focus);
-                history && session.history_step < static_cast<int64_t>(history->steps.size()))
-                focus.pc = static_cast<int32_t>(history->steps[static_cast<size_t>(session.history_step)].pc);
-            if (session.wanted.step != session.history_step) session.wanted = {};
-            if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0) {
-                focus.time = cycle;
-                session.wanted = {};
-            } else if (trace != nullptr && trace->truncated && focus.warp >= 0 &&
-                       focus.warp < static_cast<int32_t>(trace->warps.size())) {
-                session.wanted.step = session.history_step;  // known when its stretch has been fetched
-                focus.time = look_for(session.wanted, *trace, trace->warps[static_cast<size_t>(focus.warp)], count);
-            } else if (trace != nullptr && session.history_step + 1 == count && trace->cycles > 0) {
-                focus.time = trace->cycles - 1;  // an instruction that faulted was never issued
-            }
-            return;
-        }
-        case Grain::node: {
-            if (!snapshot.step || snapshot.step->nodes.empty()) return;
-            const TapePlan tape = plan_tape(*snapshot.step);
-            const int last = session.reveal_steps >= 0 ? tape.last_forward() : tape.last();
-            if (last < 0) return;
-            const int at = tape_position(session, focus, tape);
-            session.tape_at = far ? (way < 0 ? 0 : last) : std::clamp(at + way, 0, last);
-            const Moment& moment = tape.moments[static_cast<size_t>(session.tape_at)];
-            focus.op = moment.node;
-            if (focus.launch == moment.launch) return;
-            focus.launch = moment.launch;
-            if (moment.launch >= 0 && static_cast<size_t>(moment.launch) < snapshot.step->launches.size() &&
-                snapshot.step->launches[static_cast<size_t>(moment.launch)].run)
-                session.post(ask::OpenKernel{focus.launch});
-            return;
-        }
-        case Grain::kernel: {
-            if (!snapshot.step || snapshot.step->launches.empty()) return;
-            const auto count = static_cast<int32_t>(snapshot.step->launches.size());
-            focus.launch = far ? (way < 0 ? 0 : count - 1) : std::clamp(focus.launch + way, 0, count - 1);
-            session.post(ask::OpenKernel{focus.launch});
-            return;
-        }
-        case Grain::training_step: {
-            const int64_t shown = snapshot.step ? snapshot.step->step : -1;
-            int64_t newest = shown;
-            for (const Curve& curve : snapshot.curves)
-                newest = std::max(newest, static_cast<int64_t>(curve.loss.size()) - 1);
-            if (!far && way > 0 && shown >= newest) return session.post(ask::Train{1});
-            session.post(ask::ShowStep{far ? (way < 0 ? 0 : newest) : std::max<int64_t>(0, shown + way)});
-            return;
-        }
+        case Grain::cycle:
+            return move_cycle(session, focus, snapshot, way, far);
+        case Grain::instruction:
+            return move_instruction(session, focus, snapshot, way, far);
+        case Grain::node:
+            return move_node(session, focus, snapshot, way, far);
+        case Grain::kernel:
+            return move_kernel(session, focus, snapshot, way, far);
+        case Grain::training_step:
+            return move_training_step(session, snapshot, way, far);
     }
 }
 
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
-    Position at;
-    if (const scene::FigureTable* table = still_rows(session, snapshot)) {
-        at.title = rows_shown(*table);
-        at.last = true;
-        if (session.reveal_steps >= 0) {
-            at.text = "figures are hidden until you lock an answer";
-            return at;
-        }
-        for (const scene::FigureRow& row : table->rows) at.text += (at.text.empty() ? "" : " · ") + row.name;
-        return at;
-    }
+    if (const scene::FigureTable* table = still_rows(session, snapshot)) return position_in_rows(session, *table);
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
-    const KernelTrace* trace = trace_of(snapshot);
-    const std::string step = snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
-    const bool training =
-        session.workspace == Workspace::training || session.grain == Grain::node ||
-        (session.workspace == Workspace::kernel && session.desk.document().is_tape()) ||
-        (trace == nullptr && snapshot.step && session.workspace == Workspace::learn);  // its kernels were not timed
-    if (training) {
-        if (!snapshot.step) {
-            at.title = "no step yet";
-            at.text = snapshot.busy;
-            return at;
-        }
-        const auto& launches = snapshot.step->launches;
-        if (session.grain == Grain::node && !snapshot.step->nodes.empty()) {
-            const TapePlan tape = plan_tape(*snapshot.step);
-            const int moment = tape_position(session, focus, tape);
-            if (moment >= 0) {
-                const Moment& now = tape.moments[static_cast<size_t>(moment)];
-                static constexpr std::string_view kinds[] = {"forward", "backward", "update"};
-                at.title = snapshot.step->nodes[static_cast<size_t>(now.node)].name;
-                at.text = std::string(kinds[static_cast<size_t>(now.kind)]);
-                if (session.reveal_steps < 0)
-                    at.text += ", moment " + std::to_string(moment + 1) + " of " + std::to_string(tape.moments.size());
-                at.share = (moment + 0.5) / static_cast<double>(tape.moments.size());
-                at.last = moment == tape.last();
-            }
-        } else if (session.grain == Grain::kernel && focus.launch >= 0 &&
-                   focus.launch < static_cast<int32_t>(launches.size())) {
-            const auto& launch = launches[static_cast<size_t>(focus.launch)];
-            at.title = launch.label + "  (kernel " + std::to_string(focus.launch + 1) + " of " +
-                       std::to_string(launches.size()) + ")";
-            at.text = step + (launch.cycles > 0 ? " · " + with_commas(launch.cycles) + " cycles" : "");
-            at.share = (focus.launch + 0.5) / static_cast<double>(launches.size());
-            at.last = focus.launch + 1 == static_cast<int32_t>(launches.size());
-        } else {
-            at.title = snapshot.step->model + " on " + snapshot.step->device;
-            at.text = session.reveal_steps >= 0 ? step : step + " · " + std::to_string(launches.size()) + " kernels";
-            int64_t total = 0;
-            for (const Curve& curve : snapshot.curves)
-                total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});
-            at.share = total > 1 ? static_cast<double>(snapshot.step->step) / static_cast<double>(total - 1) : 0;
-        }
-        return at;
-    }
-    if (trace == nullptr) {
-        at.title = "no kernel yet";
-        at.text = snapshot.busy;
-        return at;
+    const KernelTrace* const trace = trace_of(snapshot);
+    const bool own_tape = session.workspace == Workspace::kernel && session.desk.document().is_tape();
+    const bool untimed = trace == nullptr && snapshot.step && session.workspace == Workspace::learn;
+    if (session.workspace == Workspace::training || session.grain == Grain::node || own_tape || untimed)
+        return position_in_training(session, focus, snapshot);
+    if (trace == nullptr) return {.title = "no kernel yet", .text = snapshot.busy};
+    Position at{.text = "hidden until you lock your guess"};
+    if (!session.roof.guessing()) {  // else how long it takes is what is guessed
+        std::string time = focus.time >= 0 ? "cycle " + with_commas(focus.time) : "";
+        if (focus.time >= 0 && session.reveal_steps < 0) time += " of " + with_commas(trace->cycles);
+        at = session.grain == Grain::instruction ? position_by_instruction(session, focus, snapshot, time)
+                                                 : position_by_cycle(session, focus, snapshot, time);
     }
     at.title = snapshot.kernel_label.empty() ? snapshot.kernel->program->shown_name() : snapshot.kernel_label;
-    if (session.roof.guessing()) {  // how long it takes is what is guessed
-        at.text = "hidden until you lock your guess";
-        return at;
-    }
-    const int64_t cycles = trace->cycles;
-    const std::string time = focus.time >= 0 ? "cycle " + with_commas(focus.time) +
-                                                   (session.reveal_steps >= 0 ? "" : " of " + with_commas(cycles))
-                                             : "";
-    if (session.grain == Grain::instruction) {
-        const int64_t count = instructions_of(session, focus, snapshot);
-        at.text = "issue " + with_commas(session.history_step + 1) +
-                  (session.reveal_steps >= 0     ? ""
-                   : open_ended(snapshot, focus) ? " of more than " + with_commas(count - 1)
-                                                 : " of " + with_commas(count)) +
-                  ", " + time;
-        at.last = count > 0 && session.history_step + 1 >= count && !open_ended(snapshot, focus);
-        // While the rest is hidden the strip does not say how long it is.
-        at.share = count > 0 ? (static_cast<double>(session.history_step) + 1) / static_cast<double>(count) *
-                                   (session.reveal_steps >= 0 ? 0.72 : 1)
-                             : 0;
-        if (open_ended(snapshot, focus) && session.reveal_steps < 0 && cycles > 0)
-            at.share = static_cast<double>(std::max<int64_t>(0, focus.time)) / static_cast<double>(cycles);
-    } else {
-        at.text = step.empty() ? time : step + " · " + time;
-        at.last = session.grain == Grain::cycle && focus.time + 1 >= cycles_shown(session, focus, snapshot);
-        at.share = cycles > 0 && focus.time >= 0 ? static_cast<double>(focus.time) / static_cast<double>(cycles) : 0;
-        if (session.reveal_steps >= 0)
-            at.share = std::min(at.share * 0.72 * static_cast<double>(cycles) /
-                                    static_cast<double>(std::max<int64_t>(1, cycles_shown(session, focus, snapshot))),
-                                0.72);
-    }
     return at;
 }
 

@@ -10,5 +10,6 @@ const simt::WarpHistory* focused_history(const Snapshot& snapshot, const Focus& 
 int64_t instructions_of(const Session& session, const Focus& focus, const Snapshot& snapshot);
 // How many instructions the warp will have issued is not known: the trace keeps a stretch, and the history is too long.
 bool open_ended(const Snapshot& snapshot, const Focus& focus);
+int64_t total_steps(const Snapshot& snapshot);  // of the training runs, that the longest has or will have
 
 }  // namespace lockstep::gui

@@ -135,6 +135,7 @@ struct Session::Worker {
     void own_kernel(const KernelJob& job);
     void compile_own(const KernelJob& job);
     void run_own(const KernelJob& job);
+    void launch_own(const KernelJob& job, model::KernelRun& run, simt::Memory& memory, KernelResult& result);
     void show_own();
 
     // worker_cluster.cpp

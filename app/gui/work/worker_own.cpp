@@ -163,86 +163,133 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
     busy("");
 }
 
+namespace {
+
+struct Refusal {  // thrown: the launch cannot be run as it was typed
+    std::string field;
+    Diagnostic why;
+};
+
+const KernelEntry& entry_of(const CompiledKernel& compiled, const std::string& name) {
+    const KernelEntry* entry = nullptr;
+    for (const KernelEntry& one : compiled.entries)
+        if (one.program && (entry == nullptr || one.name == name)) entry = &one;
+    if (entry == nullptr) throw Refusal{"", {"none of the file's kernels can run here"}};
+    return *entry;
+}
+
+std::optional<uint64_t> number_in(const std::string& text, uint64_t most) {
+    uint64_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool good = error == std::errc{} && rest == text.data() + text.size() && value <= most;
+    return good ? std::optional(value) : std::nullopt;
+}
+
+simt::Dim3 extent(const std::string& field, const std::string& text) {
+    const auto read = scene::parse_dim3(text, "the " + field);
+    if (!read.ok()) throw Refusal{field, read.error()};
+    return read.value();
+}
+
+uint64_t seed_of(const LaunchSettings& settings) {
+    const auto seed = number_in(settings.seed.empty() ? "1" : settings.seed, UINT64_MAX);
+    if (!seed) throw Refusal{"seed", {"the seed is a whole number from 0"}};
+    return *seed;
+}
+
+// GPU, program, source and extents, as they were typed.
+std::shared_ptr<model::KernelRun> typed_run(const KernelJob& wanted, const LaunchSettings& settings,
+                                            const KernelEntry& entry, const CompiledKernel& compiled) {
+    auto run = std::make_shared<model::KernelRun>();
+    const auto spec = model::gpu_named(settings.gpu);
+    if (!spec.ok()) throw Refusal{"", spec.error()};
+    run->gpu = spec.value();
+    run->program = entry.program;
+    if (!wanted.name.ends_with(".ptx")) run->source = compiled.source;
+    if (!has_lines_of(*run, wanted.name))
+        if (auto header = read_file(run->program->source_file, 1 << 20); header.ok())
+            run->source = std::move(header.value());
+    run->config.grid = extent("grid", settings.grid);
+    run->config.block = extent("block", settings.block);
+    const auto shared = number_in(settings.shared.empty() ? "0" : settings.shared, 1 << 24);
+    if (!shared) throw Refusal{"shared", {"bytes of shared memory are a whole number from 0, such as 4096"}};
+    run->config.dynamic_shared = static_cast<uint32_t>(*shared);
+    return run;
+}
+
+// The arguments, as they were typed, in the memory that the launch begins with.
+scene::BoundArguments typed_arguments(const KernelJob& wanted, const LaunchSettings& settings, model::KernelRun& run,
+                                        simt::Memory& memory, const std::string& source) {
+    std::vector<scene::KernelArgument> arguments;
+    for (size_t i = 0; i < settings.arguments.size(); ++i) {
+        auto argument = scene::parse_argument(settings.arguments[i].text);
+        if (!argument.ok()) throw Refusal{fmt::format("argument {}", i), argument.error()};
+        arguments.push_back(std::move(argument.value()));
+    }
+    const std::filesystem::path folder = std::filesystem::path(wanted.path).parent_path();
+    try {
+        auto bound = scene::bind_arguments(*run.program, arguments, memory, run.config, seed_of(settings), folder, source);
+        if (bound.ok()) return std::move(bound.value());
+        std::string field;
+        for (size_t i = 0; i < arguments.size(); ++i)
+            if (bound.error().message.starts_with(fmt::format("argument {} ", i + 1))) field = fmt::format("argument {}", i);
+        throw Refusal{field, bound.error()};
+    } catch (const Failure& failure) {
+        throw Refusal{"", failure.diagnostic};
+    }
+}
+
+void check_fits(const model::KernelRun& run) {
+    const auto problem = simt::check_launch(*run.program, run.config, model::limits_of(run.gpu));
+    if (!problem) return;
+    const std::string& why = problem->message;
+    throw Refusal{why.find("shared memory") != std::string::npos ? "shared"
+                  : why.starts_with("a grid")                    ? "grid"
+                                                                 : "block",
+                  *problem};
+}
+
+}  // namespace
+
 void Session::Worker::run_own(const KernelJob& wanted) {
     const CompiledKernel& compiled = *draft.runnable;
     auto result = std::make_shared<KernelResult>();
     result->version = compiled.version;
     result->edited_at = wanted.edited_at;
     result->gpu = wanted.launch.gpu;
-    const KernelEntry* entry = nullptr;
-    for (const KernelEntry& one : compiled.entries)
-        if (one.program && (entry == nullptr || one.name == wanted.launch.kernel)) entry = &one;
-    const auto refuse = [&](std::string field, Diagnostic why) {
-        result->field = std::move(field);
-        result->refused = std::move(why);
-        draft.own_result = result;
-        busy("");
-    };
     result->settings = wanted.launch;
-    if (entry == nullptr) return refuse("", {"none of the file's kernels can run here"});
-    if (wanted.compile) result->settings.kernel = entry->name, fit_launch(result->settings, *entry, compiled.source);
-    const LaunchSettings& settings = result->settings;
-    result->kernel = entry->name;
-    result->timed = settings.timed;
-
-    // What was typed.
-    auto run = std::make_shared<model::KernelRun>();
-    const auto spec = model::gpu_named(result->gpu);
-    if (!spec.ok()) return refuse("", spec.error());
-    run->gpu = spec.value();
-    run->program = entry->program;
-    if (!wanted.name.ends_with(".ptx")) run->source = compiled.source;
-    if (!has_lines_of(*run, wanted.name))
-        if (auto header = read_file(run->program->source_file, 1 << 20); header.ok())
-            run->source = std::move(header.value());
-    const auto grid = scene::parse_dim3(settings.grid, "the grid");
-    if (!grid.ok()) return refuse("grid", grid.error());
-    const auto block = scene::parse_dim3(settings.block, "the block");
-    if (!block.ok()) return refuse("block", block.error());
-    run->config.grid = grid.value();
-    run->config.block = block.value();
-    const auto number = [](const std::string& text, uint64_t most) -> std::optional<uint64_t> {
-        uint64_t value = 0;
-        const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc{} && rest == text.data() + text.size() && value <= most ? std::optional(value)
-                                                                                          : std::nullopt;
-    };
-    const auto shared = number(settings.shared.empty() ? "0" : settings.shared, 1 << 24);
-    if (!shared) return refuse("shared", {"bytes of shared memory are a whole number from 0, such as 4096"});
-    run->config.dynamic_shared = static_cast<uint32_t>(*shared);
-    const auto seed = number(settings.seed.empty() ? "1" : settings.seed, UINT64_MAX);
-    if (!seed) return refuse("seed", {"the seed is a whole number from 0"});
-    std::vector<scene::KernelArgument> arguments;
-    for (size_t i = 0; i < settings.arguments.size(); ++i) {
-        auto argument = scene::parse_argument(settings.arguments[i].text);
-        if (!argument.ok()) return refuse(fmt::format("argument {}", i), argument.error());
-        arguments.push_back(std::move(argument.value()));
-    }
-    simt::Memory memory;
-    const std::filesystem::path folder = std::filesystem::path(wanted.path).parent_path();
     try {
-        auto bound = scene::bind_arguments(*run->program, arguments, memory, run->config, *seed, folder, compiled.source);
-        if (!bound.ok()) {
-            std::string field;
-            for (size_t i = 0; i < arguments.size(); ++i)
-                if (bound.error().message.starts_with(fmt::format("argument {} ", i + 1)))
-                    field = fmt::format("argument {}", i);
-            return refuse(field, bound.error());
-        }
-        result->bound = std::move(bound.value());
-    } catch (const Failure& failure) {
-        return refuse("", failure.diagnostic);
+        const KernelEntry& entry = entry_of(compiled, wanted.launch.kernel);
+        LaunchSettings& settings = result->settings;
+        if (wanted.compile) settings.kernel = entry.name, fit_launch(settings, entry, compiled.source);
+        result->kernel = entry.name;
+        result->timed = settings.timed;
+        const std::shared_ptr<model::KernelRun> run = typed_run(wanted, settings, entry, compiled);
+        simt::Memory memory;
+        seed_of(settings);  // is said before what is wrong with an argument
+        result->bound = typed_arguments(wanted, settings, *run, memory, compiled.source);
+        check_fits(*run);
+        run->before = std::make_shared<simt::Memory>(memory);
+        launch_own(wanted, *run, memory, *result);
+        result->after = std::make_shared<simt::Memory>(std::move(memory));
+        result->run = run;
+    } catch (const Refusal& refusal) {
+        result->field = refusal.field;
+        result->refused = refusal.why;
+        draft.own_result = result;
+        return busy("");
     }
-    if (const auto problem = simt::check_launch(*run->program, run->config, model::limits_of(run->gpu))) {
-        const std::string& why = problem->message;
-        return refuse(why.find("shared memory") != std::string::npos ? "shared"
-                      : why.starts_with("a grid")                    ? "grid"
-                                                                     : "block",
-                      *problem);
-    }
-    run->before = std::make_shared<simt::Memory>(memory);
+    draft.own_result = draft.own_run = result;
+    draft.progress = -1;
+    draft.busy.clear();
+    show_own();
+}
 
-    busy("running " + entry->name + " on the modelled " + upper(result->gpu), 0);
+// Runs what was typed, timed or not, with the checkers that were chosen, as far as nothing stops it.
+void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run, simt::Memory& memory,
+                                 KernelResult& result) {
+    const LaunchSettings& settings = result.settings;
+    busy("running " + result.kernel + " on the modelled " + upper(result.gpu), 0);
     const std::stop_source source = [&] {
         const std::lock_guard lock(mutex);
         return job;
@@ -253,14 +300,14 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     common.synccheck = settings.synccheck;
     common.racecheck = settings.racecheck;
     common.initcheck = settings.initcheck;
-    common.independent = run->config.independent = model::schedules_threads(run->gpu);
+    common.independent = run.config.independent = model::schedules_threads(run.gpu);
     common.order = settings.order;
-    common.seed = *seed;
+    common.seed = seed_of(settings);
     common.stop = source.get_token();
     common.print = [&](std::string_view text) {
-        const size_t room = most_printed - std::min(most_printed, result->printed.size());
-        result->printed += text.substr(0, room);
-        result->printed_more |= text.size() > room;
+        const size_t room = most_printed - std::min(most_printed, result.printed.size());
+        result.printed += text.substr(0, room);
+        result.printed_more |= text.size() > room;
     };
     Clock::time_point told = Clock::now();
     common.progress = [&](double share) {
@@ -270,37 +317,29 @@ void Session::Worker::run_own(const KernelJob& wanted) {
         busy(draft.busy, share);
     };
     const Clock::time_point begin = Clock::now();
-    uint32_t traced = 0;
-    if (wanted.traced_block >= 0 && draft.own_run)
-        for (const BlockRun& one : draft.own_run->run->result.trace.blocks)
-            if (one.block == wanted.traced_block) traced = one.sm;
     if (settings.timed) {
         model::TimedOptions timed;
         static_cast<simt::LaunchOptions&>(timed) = common;
-        timed.traced_sm = traced;
+        if (wanted.traced_block >= 0 && draft.own_run)
+            for (const BlockRun& one : draft.own_run->run->result.trace.blocks)
+                if (one.block == wanted.traced_block) timed.traced_sm = one.sm;
         timed.trace_limit = options.trace_limit;
         timed.checkpoint_bytes = most_checkpoint_bytes;
-        run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
+        run.result = model::launch(run.gpu, *run.program, run.config, memory, timed);
     } else {
-        static_cast<simt::LaunchResult&>(run->result) = simt::launch(*run->program, run->config, memory, common);
-        run->result.trace = tracks_of(run->config);
+        static_cast<simt::LaunchResult&>(run.result) = simt::launch(*run.program, run.config, memory, common);
+        run.result.trace = tracks_of(run.config);
     }
-    result->seconds = since(begin);
-    if (run->result.stopped) {
-        const bool newer = !watchdog.barked();
-        result->cancelled = newer;
-        return refuse(
-            "", {newer ? fmt::format("cancelled after {:.1f} s", result->seconds)
-                       : fmt::format("given up after {:.1f} s: Run waits for it as long as it takes", result->seconds)});
+    result.seconds = since(begin);
+    if (run.result.stopped) {
+        result.cancelled = !watchdog.barked();
+        throw Refusal{"",
+                      {result.cancelled
+                           ? fmt::format("cancelled after {:.1f} s", result.seconds)
+                           : fmt::format("given up after {:.1f} s: Run waits for it as long as it takes", result.seconds)}};
     }
-    std::vector<std::string> refusals = model::refusals(run->gpu, *run->program, run->config);
-    run->result.notes.insert(run->result.notes.begin(), refusals.begin(), refusals.end());
-    result->after = std::make_shared<simt::Memory>(std::move(memory));
-    result->run = std::move(run);
-    draft.own_result = draft.own_run = result;
-    draft.progress = -1;
-    draft.busy.clear();
-    show_own();
+    const std::vector<std::string> refusals = model::refusals(run.gpu, *run.program, run.config);
+    run.result.notes.insert(run.result.notes.begin(), refusals.begin(), refusals.end());
 }
 
 void Session::Worker::show_own() {

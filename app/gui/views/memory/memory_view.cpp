@@ -181,9 +181,7 @@ class MemoryView final : public View {
     }
 
     // The memory "now" is there once the worker has replayed the warp.
-    static bool has_now(const Snapshot& snapshot) {
-        return snapshot.memory && snapshot.own_run && snapshot.kernel == snapshot.own_run->run;
-    }
+    static bool has_now(const Snapshot& snapshot) { return snapshot.memory && shows_own_run(snapshot); }
     static bool place_gone(const Snapshot& snapshot, const Place& place) { return !has_now(snapshot) && !place.shared; }
     static const std::byte* bytes_of(const Snapshot& snapshot, const Place& place, bool after) {
         if (place.shared)
