@@ -243,7 +243,7 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
     constexpr int sm_process = 1, block_process = 2, state_process = 3;
     Events events(out, 1.0);
     const auto text = [&](uint32_t pc) { return name_of ? name_of(pc) : "instruction " + std::to_string(pc); };
-    events.name_process(sm_process, kernel + " on SM " + std::to_string(trace.sm) + ": warp slots (1 us is 1 cycle)");
+    events.name_process(sm_process, kernel + " on SM " + std::to_string(trace.sm) + ": warp slots (1 µs is 1 cycle)");
     for (uint32_t slot = 0; slot < trace.warp_slots; ++slot)
         events.name_thread(sm_process, static_cast<int>(slot) + 1, "warp slot " + std::to_string(slot));
     for (const WarpTrack& warp : trace.warps) {
@@ -273,9 +273,9 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
         for (; run < warp.runs.size(); ++run) wait(warp.runs[run]);
     }
     write_arrows(trace, sm_process, events);
-    events.name_process(state_process, kernel + " on SM " + std::to_string(trace.sm) + ": warps by state (1 us is 1 cycle)");
+    events.name_process(state_process, kernel + " on SM " + std::to_string(trace.sm) + ": warps by state (1 µs is 1 cycle)");
     write_states(trace, state_process, events);
-    events.name_process(block_process, kernel + ": blocks (1 us is 1 cycle)");
+    events.name_process(block_process, kernel + ": blocks (1 µs is 1 cycle)");
     const int slots = static_cast<int>(trace.block_slots == 0 ? 1 : trace.block_slots);
     std::vector<bool> named;
     for (const BlockRun& block : trace.blocks) {

@@ -84,7 +84,7 @@ class Checker {
     static Seen seen(const Scene& scene, const HostRun& host) {
         const std::string fault = host.fault ? host.fault->kind : !host.hazards.empty() ? "hazard" : "";
         if (fault == scene.expect && fault.empty())
-            return {true, fmt::format("{:.1f} us, {} operations", host.schedule.total_us, host.program.operations.size())};
+            return {true, fmt::format("{:.1f} µs, {} operations", host.schedule.total_us, host.program.operations.size())};
         if (fault == scene.expect) return {true, "shows a " + fault + ", as it should"};
         return {false, host.fault              ? simt::render(*host.fault)
                        : !host.hazards.empty() ? host.hazards.front()

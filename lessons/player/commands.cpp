@@ -40,7 +40,7 @@ constexpr std::initializer_list<const char*> step_names = {
 
 // What a scene's run was and came to, of each kind.
 void describe(const Lesson& lesson, const Scene& scene, const HostRun& host, StepRun& into) {
-    into.scene = fmt::format("host program {} on {}, {:.1f} us", scene.host, gpu_of(lesson, scene), host.schedule.total_us);
+    into.scene = fmt::format("host program {} on {}, {:.1f} µs", scene.host, gpu_of(lesson, scene), host.schedule.total_us);
     if (host.fault) into.fault = simt::render(*host.fault);
     put_figures(host, {"total_us", "work_us", "copy_us", "kernel_us", "host_work_us", "overlap", "speedup", "hazards"},
                 into);

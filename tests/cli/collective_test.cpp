@@ -61,7 +61,7 @@ TEST_CASE("a ring's rounds, bytes and time are as the formula says") {
     for (const auto& rank : json["per_rank"]) CHECK(rank["bytes_sent"] == 140'000'000);
     CHECK(json["links"].size() == 16);
     const Outcome table = lockstep_command("collective --ranks 8 --bytes 80M --link ib-hdr");
-    CHECK(table.out.find("closed formula         5614.000 us: 2(n-1) a + 2(n-1)/n S/B") != std::string::npos);
+    CHECK(table.out.find("closed formula         5614.000 µs: 2(n-1) a + 2(n-1)/n S/B") != std::string::npos);
     CHECK(table.out.find("140000000 each, 1120000000 in all") != std::string::npos);
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("what cannot be is refused in one sentence") {
     refuses("collective --ranks 4 --bytes many", "--bytes takes a whole number");
     refuses("collective --ranks 4 --late 4:1", "--late 4:1: the 4 ranks are 0 to 3");
     refuses("collective --ranks 4 --late 1", "--late takes RANK:US, such as 2:100, not '1'");
-    refuses("collective --ranks 4 --late 1:1e300", "1e12 us, eleven days, are the most");
+    refuses("collective --ranks 4 --late 1:1e300", "1e12 µs, eleven days, are the most");
     refuses("collective --ranks 4 --slow 1:-2", "a slow rank's factor is a number from 1e-6 to 1e6");
     refuses("collective --ranks 4 --slow 1:1e308", "a slow rank's factor is a number from 1e-6 to 1e6");
     refuses("collective --ranks 2000 --comm in_process", "1 to 1024 ranks as threads, not 2000");

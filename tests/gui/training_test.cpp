@@ -156,7 +156,7 @@ TEST_CASE("while a prediction is open, the kernels and the graph tell neither co
         session.reveal_steps = 0;
         const std::string hidden = view->describe(session, {});
         CHECK(hidden.find("until you lock an answer") != std::string::npos);
-        for (const char* word : {"backward", ", grad ", "saves", " us", "busy", "launch "}) {
+        for (const char* word : {"backward", ", grad ", "saves", " µs", "busy", "launch "}) {
             INFO(word);
             CHECK(hidden.find(word) == std::string::npos);
         }
@@ -175,7 +175,7 @@ TEST_CASE("a simulated step without cycles says that it was not timed, and claim
         if (row.name != "kernels") continue;
         const std::string text = row.make()->describe(session, {});
         CHECK(text.find("ran without timing") != std::string::npos);
-        CHECK(text.find(" us") == std::string::npos);
+        CHECK(text.find(" µs") == std::string::npos);
         CHECK(text.find("busy") == std::string::npos);
         CHECK(text.find(step->launches.front().label) != std::string::npos);
     }

@@ -121,10 +121,10 @@ nlohmann::ordered_json json_of(const CollectiveRun& run, const CollectiveOptions
 void print_run(const CollectiveRun& run, const CollectiveOptions& options) {
     const CollectiveRow& row = collective_named(options.operation, options.algorithm);
     const LinkRow& link = link_named(options.link);
-    fmt::print("{} by {}: {}\n{} ranks, {} bytes, {} ({:g} us, {:g} GB/s), topology {}\n\n", options.operation,
+    fmt::print("{} by {}: {}\n{} ranks, {} bytes, {} ({:g} µs, {:g} GB/s), topology {}\n\n", options.operation,
                options.algorithm, row.summary, options.ranks, run.bytes(), link.title, link.latency_us, link.gigabytes_per_s,
                options.topology);
-    fmt::print("{:>6} {:>10} {:>14} {:>14} {:>14}\n", "round", "transfers", "bytes", "begin us", "end us");
+    fmt::print("{:>6} {:>10} {:>14} {:>14} {:>14}\n", "round", "transfers", "bytes", "begin µs", "end µs");
     const auto rounds = rounds_of(run);
     constexpr size_t shown_first = 24, shown_last = 4;
     for (size_t i = 0; i < rounds.size(); ++i) {
@@ -142,13 +142,13 @@ void print_run(const CollectiveRun& run, const CollectiveOptions& options) {
                                                                 : fmt::format("{} to {}, {} in all", *least, *most, all));
     const auto waited = waited_us(run);
     const auto longest = std::max_element(waited.begin(), waited.end());
-    fmt::print("longest waiting        rank {}, {:.3f} us\n", longest - waited.begin(), *longest);
-    fmt::print("simulated time         {:.3f} us\n", run.total_us);
+    fmt::print("longest waiting        rank {}, {:.3f} µs\n", longest - waited.begin(), *longest);
+    fmt::print("simulated time         {:.3f} µs\n", run.total_us);
     if (std::isnan(run.formula_us))
         fmt::print("closed formula         {}\n",
                    row.formula_text.empty() ? std::string("none") : "none here: " + std::string(row.formula_text));
     else
-        fmt::print("closed formula         {:.3f} us: {}\n", run.formula_us, row.formula_text);
+        fmt::print("closed formula         {:.3f} µs: {}\n", run.formula_us, row.formula_text);
     if (run.bus_gigabytes_per_s > 0)
         fmt::print("bus bandwidth          {:.3f} GB/s, as nccl-tests counts it\n", run.bus_gigabytes_per_s);
 }
@@ -218,7 +218,7 @@ void really_run(const CollectiveOptions& options, std::shared_ptr<const Collecti
         if (!result.problem().empty()) throw Failure(result.problem(), ExitStatus::faulted);
         double last = 0;
         for (const RankResult& rank : result.ranks) last = std::max(last, rank.time_us);
-        fmt::print("\nran on {} threads: every value is right; virtual time {:.3f} us\n", options.ranks, last);
+        fmt::print("\nran on {} threads: every value is right; virtual time {:.3f} µs\n", options.ranks, last);
         return;
     }
     const bool nccl = options.comm == "nccl";
@@ -240,7 +240,7 @@ void really_run(const CollectiveOptions& options, std::shared_ptr<const Collecti
         double last = world.time_us();
         world.all_reduce({&last, 1, DType::f64}, Reduction::max);  // after the time was read
         if (world.rank() == 0) {
-            fmt::print("ran on {} processes, {}: every value is right; virtual time {:.3f} us\n", world.size(),
+            fmt::print("ran on {} processes, {}: every value is right; virtual time {:.3f} µs\n", world.size(),
                        mpi_version(), last);
             if (options.library)
                 fmt::print("that is the ring's formula over {}: a library's own collective says nothing of its messages\n",
@@ -277,8 +277,8 @@ int collective_command(const CollectiveOptions& options) {
     timing.start_us.assign(static_cast<size_t>(options.ranks), 0);
     for (const std::string& text : options.late) {
         const auto [rank, us] = rank_and_number("--late", "RANK:US, such as 2:100", text, options.ranks);
-        if (us < 0) throw Failure(fmt::format("--late {}: nobody can come before 0 us", text));
-        if (us > 1e12) throw Failure(fmt::format("--late {}: 1e12 us, eleven days, are the most", text));
+        if (us < 0) throw Failure(fmt::format("--late {}: nobody can come before 0 µs", text));
+        if (us > 1e12) throw Failure(fmt::format("--late {}: 1e12 µs, eleven days, are the most", text));
         timing.start_us[static_cast<size_t>(rank)] = us;
     }
     for (const std::string& text : options.slow) {

@@ -12,6 +12,7 @@
 #include "app/cli/train/train_parallel.h"
 #include "core/base/dtype.h"
 #include "core/base/tell.h"
+#include "core/base/units.h"
 #include "core/parallel/plan/search.h"
 #include "core/system/system.h"
 
@@ -67,30 +68,28 @@ PlanRequest plan_request_of(const PlanOptions& o, const std::string& link) {
     return request;
 }
 
-std::string with_commas(double number) {
-    std::string digits = fmt::format("{:.0f}", number);
-    for (int at = int(digits.size()) - 3; at > 0; at -= 3) digits.insert(size_t(at), ",");
-    return digits;
+std::string whole(double number) {
+    return with_commas(std::llround(number));
 }
 std::string bytes_text(double bytes) {
     return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes * 1e-9) : fmt::format("{:.1f} MB", bytes * 1e-6);
 }
-std::string time_text(double us) {
-    return us >= 1e6 ? fmt::format("{:.3f} s", us * 1e-6) : fmt::format("{:.2f} ms", us * 1e-3);
+std::string time_of(double us) {
+    return time_text(us, {.decimals = us >= 1e6 ? 3 : 2, .milli_from = 0});
 }
 
 void print_plan(const PlanResult& r) {
     const PlanRequest& q = r.request;
-    fmt::print("{} ({:.2f} billion parameters) on {} x {}\n", q.shape.name, r.parameters * 1e-9, with_commas(q.plan.ranks()),
+    fmt::print("{} ({:.2f} billion parameters) on {} x {}\n", q.shape.name, r.parameters * 1e-9, whole(q.plan.ranks()),
                q.gpu.title);
     fmt::print("  {}{}\n", text_of(q.plan, q.microbatch), q.plan.sequence_parallel ? ", sequence parallel" : "");
     fmt::print("  {} sequences of {} tokens a step: {} micro-batches a pipeline; {} between nodes of {} GPUs\n\n",
-               with_commas(double(q.batch)), with_commas(double(q.sequence)), q.plan.microbatches, q.machine.between.title,
+               whole(double(q.batch)), whole(double(q.sequence)), q.plan.microbatches, q.machine.between.title,
                q.machine.gpus_per_node);
-    fmt::print("a step {:>24}   {} tokens a second\n", time_text(r.step_us), with_commas(r.tokens_per_second));
+    fmt::print("a step {:>24}   {} tokens a second\n", time_of(r.step_us), whole(r.tokens_per_second));
     const auto phase = [&](const char* name, double us, const char* what) {
         if (std::abs(us) > 1e-3 * r.step_us)
-            fmt::print("  {:<18} {:>10} {:>5.1f} %  {}\n", name, time_text(us), 100 * us / r.step_us, what);
+            fmt::print("  {:<18} {:>10} {:>5.1f} %  {}\n", name, time_of(us), 100 * us / r.step_us, what);
     };
     phase("forward", r.time.forward, "of the busiest pipeline rank");
     phase("backward", r.time.backward, "");
@@ -113,8 +112,8 @@ void print_plan(const PlanResult& r) {
         fmt::print("  {} holds every stage on two ranks: weights, gradients and optimiser count twice\n", q.plan.schedule);
     if (!r.axes.empty()) fmt::print("\ncommunication, a GPU and step   sent        takes       exposed\n");
     for (const parallel::PlanAxis& axis : r.axes)
-        fmt::print("  {:<18} {:>17} {:>12} {:>12}\n", axis.name, bytes_text(axis.bytes), time_text(axis.us),
-                   axis.name == "pp" ? "in bubble" : time_text(axis.exposed_us));
+        fmt::print("  {:<18} {:>17} {:>12} {:>12}\n", axis.name, bytes_text(axis.bytes), time_of(axis.us),
+                   axis.name == "pp" ? "in bubble" : time_of(axis.exposed_us));
     fmt::print("\nTFLOP/s a GPU {:>10.1f}   as the model needs them: {:.1f} % of the peak (MFU)\n", r.tflops, 100 * r.mfu);
     fmt::print("TFLOP/s a GPU {:>10.1f}   as executed, hidden pairs and recomputing too\n", r.executed_tflops);
     const parallel::StepPower& power = r.power;
@@ -122,7 +121,7 @@ void print_plan(const PlanResult& r) {
     fmt::print("\npower {:>10.2f} MW   {:.0f} W a GPU: {:.0f} of the board, {:.1f} of its server, times PUE {:.2f}\n",
                power.megawatts, power.watts, board.watts, board.node_watts, q.power.pue);
     fmt::print("energy {:>9.2f} kWh a step, {:.2f} at {:.2f} a kWh; {} tokens a kWh\n", power.kwh, power.cost,
-               q.power.price_per_kwh, with_commas(power.tokens_per_kwh));
+               q.power.price_per_kwh, whole(power.tokens_per_kwh));
     if (power.run_hours > 0)
         fmt::print(
             "a run of {:.3g} tokens: {:.1f} days, {:.2f} million GPU hours, {:.0f} MWh; electricity {:.2f} million, GPUs "
@@ -203,8 +202,8 @@ void compare_links(const PlanOptions& o, bool quiet, nlohmann::ordered_json& jso
         const PlanResult r = planner.plan(plan_request_of(o, name));
         if (!quiet)
             fmt::print("{:<30} {:>10} {:>12} {:>14} {:>14} {:>5.1f} % {:>12.3f}\n", r.request.machine.between.title,
-                       time_text(r.step_us), with_commas(r.tokens_per_second), time_text(r.time.data),
-                       time_text(r.time.bubble), 100 * r.mfu, r.power.kwh);
+                       time_of(r.step_us), whole(r.tokens_per_second), time_of(r.time.data), time_of(r.time.bubble),
+                       100 * r.mfu, r.power.kwh);
         json.push_back(json_of(r));
     }
 }
@@ -234,13 +233,12 @@ void search_and_print(const PlanOptions& o, bool quiet, nlohmann::ordered_json& 
     if (quiet) return;
     const double limit = o.memory_limit > 0 ? o.memory_limit : parallel::memory_bytes(request.base.gpu) * 1e-9;
     fmt::print("{} on {} x {}, {} sequences of {} tokens, {:.1f} GB a GPU: {} plans of {} possible\n\n",
-               request.base.shape.name, with_commas(request.gpus), request.base.gpu.title,
-               with_commas(double(request.base.batch)), with_commas(double(request.base.sequence)), limit, found.tried,
-               found.possible);
+               request.base.shape.name, whole(request.gpus), request.base.gpu.title, whole(double(request.base.batch)),
+               whole(double(request.base.sequence)), limit, found.tried, found.possible);
     if (found.best.empty()) fmt::print("none fits\n");
     if (!found.best.empty()) fmt::print("{:>12} {:>8} {:>7} {:>9}  plan\n", "tokens/s", "TFLOP/s", "MFU", "GB");
     for (const PlanResult& r : found.best)
-        fmt::print("{:>12} {:>8.1f} {:>5.1f} % {:>9.1f}  {}\n", with_commas(r.tokens_per_second), r.tflops, 100 * r.mfu,
+        fmt::print("{:>12} {:>8.1f} {:>5.1f} % {:>9.1f}  {}\n", whole(r.tokens_per_second), r.tflops, 100 * r.mfu,
                    r.memory.total() * 1e-9, text_of(r.request.plan, r.request.microbatch));
     size_t memory = 0, slow = 0, other = 0;
     for (const parallel::FellOut& one : found.fell_out) {

@@ -61,13 +61,13 @@ int run_host_program(const std::string& file, const std::string& gpu, uint64_t s
     if (!json.empty()) write_json(to_json(*run), json);
     if (json != "-") {
         const model::Schedule& s = run->schedule;
-        fmt::print("{} on {}: {:.2f} us; one after the other, without the calls, {:.2f} us; overlap {:.0f} % (simulated)\n",
+        fmt::print("{} on {}: {:.2f} µs; one after the other, without the calls, {:.2f} µs; overlap {:.0f} % (simulated)\n",
                    file, run->gpu.title, s.total_us, s.work_us, 100 * s.overlap);
         for (size_t i = 0; i < run->program.operations.size(); ++i) {
             const model::HostOperation& asked = run->program.operations[i];
             const model::OperationTime& one = s.operations[i];
             const std::string stream = one.on_device ? fmt::format("stream {}", asked.stream) : "host";
-            fmt::print("  {:>4} {:<10} {:>10.2f} to {:>10.2f} us  {:<16} {}\n", asked.line, stream,
+            fmt::print("  {:>4} {:<10} {:>10.2f} to {:>10.2f} µs  {:<16} {}\n", asked.line, stream,
                        one.on_device ? one.begin_us : one.call_begin_us, one.on_device ? one.end_us : one.call_end_us,
                        model::name_of(one.engine, run->gpu), asked.name);
         }

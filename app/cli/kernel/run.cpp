@@ -234,7 +234,7 @@ std::string on_silicon(const Input& input, const Ran& ran, Json& json) {
                         {"driver", found->gpu->file.driver},
                         {"date", found->gpu->file.date},
                         {"real", found->gpu->real()}};
-    return fmt::format("  {:.2f} us {}; simulated over measured: {:.2f}\n", found->time_us, found->gpu->badge(),
+    return fmt::format("  {:.2f} µs {}; simulated over measured: {:.2f}\n", found->time_us, found->gpu->badge(),
                        ran.timed.time_us / found->time_us);
 }
 
@@ -302,7 +302,7 @@ void print(const KernelAsked& options, const Input& input, const Ran& ran, const
         fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", input.kernel,
                    ran.result.warp_instructions, ran.result.thread_instructions);
     else
-        fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", input.kernel, input.gpu.title,
+        fmt::print("{} on {}: {} cycles, {:.2f} µs, {} warp instructions (simulated)\n", input.kernel, input.gpu.title,
                    ran.timed.cycles, ran.timed.time_us, ran.result.warp_instructions);
     fmt::print("{}{}", silicon, counters);
     for (size_t i = 0; i < ran.outputs.size(); ++i)

@@ -188,7 +188,7 @@ void add_run(CLI::App& app, int& status) {
         "write the result as JSON; '-' for stdout. An output of more than 16,777,216 elements is null there: name its file");
     command->add_option(
         "--trace", options->trace,
-        "write the warp timeline of one SM: F.json for ui.perfetto.dev (1 us is 1 cycle), F.csv, or F.txt; of a "
+        "write the warp timeline of one SM: F.json for ui.perfetto.dev (1 µs is 1 cycle), F.csv, or F.txt; of a "
         "long run the first 2,000,000 issues: a file of up to 0.8 GB, and up to 0.5 GB of memory on the way");
     command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
     command->add_option("--trace-cycles", options->trace_cycles,

@@ -57,7 +57,7 @@ void add_mode(nlohmann::ordered_json& json, const nn::StepRecord& step) {
 
 void print_mode(const nn::StepRecord& step) {
     if (step.mode == "direct" || step.launches.empty()) return;
-    fmt::print("mode {}: {} launches, {:.1f} us of dispatch, {:.1f} us of kernels ({}), {:.2f} MB at most{}{}\n", step.mode,
+    fmt::print("mode {}: {} launches, {:.1f} µs of dispatch, {:.1f} µs of kernels ({}), {:.2f} MB at most{}{}\n", step.mode,
                step.launches.size(), dispatch_us(step), kernel_us(step), simulated(step) ? "simulated" : "measured",
                double(step.peak_bytes) / 1e6,
                step.planned_bytes >= 0 ? fmt::format(" (planned {:.2f})", double(step.planned_bytes) / 1e6) : "",
@@ -126,8 +126,8 @@ int train_in_each_mode(nn::TrainerOptions options, int64_t steps, const std::str
     if (json != "-") {
         const char* of = simulated(first) ? "simulated" : "measured, the least of the steps";
         fmt::print("a step of {} on {} (launches counted, bytes derived, times {})\n", options.model, first.device, of);
-        fmt::print("{:<6} {:>9} {:>10} {:>12} {:>12} {:>12} {:>10}\n", "mode", "launches", "MB moved", "dispatch us",
-                   "kernels us", "step us", "MB at most");
+        fmt::print("{:<6} {:>9} {:>10} {:>12} {:>12} {:>12} {:>10}\n", "mode", "launches", "MB moved", "dispatch µs",
+                   "kernels µs", "step µs", "MB at most");
         for (const Row& row : rows)
             fmt::print("{:<6} {:>9} {:>10} {:>12.1f} {:>12.1f} {:>12.1f} {:>10.2f}\n", row.mode, row.step.launches.size(),
                        row.step.traffic >= 0 ? fmt::format("{:.2f}", row.step.traffic / 1e6) : "-", row.dispatch,

@@ -278,13 +278,6 @@ Color grey_image(float t) {
     return mix(stops[i], stops[i + 1], t - static_cast<float>(i));
 }
 
-std::string with_commas(int64_t value) {
-    std::string digits = std::to_string(value);
-    for (auto at = static_cast<int64_t>(digits.size()) - 3; at > (value < 0 ? 1 : 0); at -= 3)
-        digits.insert(static_cast<size_t>(at), ",");
-    return digits;
-}
-
 std::string readable_number(const std::string& text) {
     const bool digits = !text.empty() && text.size() < 16 && text.front() != '0' &&
                         text.find_first_not_of("0123456789") == std::string::npos;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/gui/widgets/theme.h"
+#include "core/base/units.h"
 
 struct ImDrawList;
 
@@ -180,7 +181,6 @@ Color sequential(float t, const Theme& theme);  // one blue hue; more is further
 Color diverging(float t, const Theme& theme);   // sky - dark or white - orange, 0.5 is zero
 Color grey_image(float t);                      // black to white, drawn digits
 
-std::string with_commas(int64_t value);                // 12,525
 std::string readable_number(const std::string& text);  // "163840" so too: 163,840; other text as it is
 std::string bytes_text(double bytes);                  // "196 KiB", "2.5 KiB"
 std::string_view name_of(Provenance provenance);

@@ -22,9 +22,9 @@ std::span<const LinkRow> links() {
         {"pcie3", "PCIe 3.0 x16", 1.0, 15.75, "8 GT/s, 16 lanes, 128b/130b; latency: NCCL tuning, PCI ring LL"},
         {"pcie4", "PCIe 4.0 x16", 1.0, 31.5, "16 GT/s, 16 lanes, 128b/130b; latency: NCCL tuning, PCI ring LL"},
         {"pcie5", "PCIe 5.0 x16", 1.0, 63, "32 GT/s, 16 lanes, 128b/130b; latency: NCCL tuning, PCI ring LL"},
-        {"10gbe", "10 Gb Ethernet", 4.0, 1.25, "10 Gb/s, 4 us: the course's table of network technologies"},
-        {"40gbe", "40 Gb Ethernet", 4.0, 5, "40 Gb/s, 4 us: the course's table of network technologies"},
-        {"ib-edr", "InfiniBand EDR", 1.0, 12.5, "100 Gb/s, 1 us: the course's table of network technologies"},
+        {"10gbe", "10 Gb Ethernet", 4.0, 1.25, "10 Gb/s, 4 µs: the course's table of network technologies"},
+        {"40gbe", "40 Gb Ethernet", 4.0, 5, "40 Gb/s, 4 µs: the course's table of network technologies"},
+        {"ib-edr", "InfiniBand EDR", 1.0, 12.5, "100 Gb/s, 1 µs: the course's table of network technologies"},
         {"ib-hdr", "InfiniBand HDR", 1.0, 25, "200 Gb/s, InfiniBand roadmap; latency taken as EDR's"},
         {"ib-ndr", "InfiniBand NDR", 1.0, 50, "400 Gb/s, InfiniBand roadmap; latency taken as EDR's"},
     };

@@ -146,7 +146,7 @@ MemoryShown shown_memory(const MemorySetup& setup) {
 }
 
 std::string link_text(const comm::LinkRow& row) {
-    return fmt::format("{}, {:g} GB/s, {:g} us", row.title, row.gigabytes_per_s, row.latency_us);
+    return fmt::format("{}, {:g} GB/s, {:g} µs", row.title, row.gigabytes_per_s, row.latency_us);
 }
 
 CollectiveShown shown_collective(const CollectiveSetup& setup) {

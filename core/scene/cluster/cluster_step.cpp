@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "core/base/diagnostic.h"
+#include "core/base/units.h"
 #include "core/comm/network/traffic.h"
 
 namespace lockstep::scene {
@@ -112,12 +113,6 @@ comm::Link slowest_link_between(const comm::Network& network, const std::vector<
     return slowest;
 }
 
-std::string short_bytes(double bytes) {
-    return bytes >= 999'500 ? fmt::format("{:.3g} MB", bytes / 1e6)
-           : bytes >= 999.5 ? fmt::format("{:.3g} kB", bytes / 1e3)
-                            : fmt::format("{:.0f} B", bytes);
-}
-
 }  // namespace
 
 void show_step_traffic(const parallel::ParallelStepRecord& record, std::shared_ptr<const comm::Network> network,
@@ -217,7 +212,7 @@ void show_step_collective(const TrainingShown& shown, ClusterScene& scene) {
     const auto alone = std::make_shared<const comm::Network>(comm::ideal_network(n, link));
     made.on_time_us = comm::time_collective(steps, alone, one.elements, one.type, {.detail = false}).total_us;
     made.summary = row.summary;
-    made.link = fmt::format("{:.3g} GB/s, {:.3g} us", link.bytes_per_us / 1000, link.latency_us);
+    made.link = fmt::format("{:.3g} GB/s, {:.3g} µs", link.bytes_per_us / 1000, link.latency_us);
     made.messages = run.transfers;
     std::stable_sort(made.messages.begin(), made.messages.end(),
                      [](const comm::Transfer& a, const comm::Transfer& b) { return a.begin_us < b.begin_us; });
@@ -304,7 +299,7 @@ void show_step_parameter(const TrainingShown& shown, ClusterScene& scene) {
     }
     for (const auto& [what, how] : moved)
         made.moved.push_back(fmt::format("{}: {} {}, {} times, {} sent", std::get<0>(what), std::get<1>(what),
-                                         std::get<2>(what), how.first, short_bytes(static_cast<double>(how.second))));
+                                         std::get<2>(what), how.first, bytes_si(static_cast<double>(how.second))));
     scene.mesh = std::move(made);
 }
 

@@ -81,7 +81,7 @@ void show_collective(const ParallelRow& row, ClusterScene& picture) {
         shown.most_sent = std::max(shown.most_sent, sent);
         shown.all_sent += sent;
     }
-    shown.link = fmt::format("{:g} GB/s, {:g} us", setting_of(row, "gigabytes", 0), setting_of(row, "latency", 0));
+    shown.link = fmt::format("{:g} GB/s, {:g} µs", setting_of(row, "gigabytes", 0), setting_of(row, "latency", 0));
 }
 
 void set_up_mesh(const ParallelRow& row, MeshSetup& setup) {

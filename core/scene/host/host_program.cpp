@@ -194,7 +194,7 @@ class HostParser {
                 c.fail(at, "the host's work takes a time up to 1000000us, as in work 50us");
             c.at = static_cast<size_t>(rest - c.line.data());
             c.need("us", "behind the time");
-            s.text = fmt::format("work {:g} us", s.us);
+            s.text = fmt::format("work {:g} µs", s.us);
             if (!c.done()) call(c, s, false);
         } else if (verb == "event" || verb == "wait") {
             s.verb = verb == "event" ? HostVerb::record : HostVerb::wait;

@@ -136,8 +136,7 @@ std::string sent_words(const scene::TrainingShown& shown) {
     for (const parallel::Traffic& row : shown.sent)
         if (row.bytes >= 1000)
             words += fmt::format("{}{} {} {}", words.empty() ? "" : ", ", row.axis, row.purpose,
-                                 row.bytes >= 1'000'000 ? fmt::format("{:.3g} MB", static_cast<double>(row.bytes) / 1e6)
-                                                        : fmt::format("{:.3g} kB", static_cast<double>(row.bytes) / 1e3));
+                                 bytes_si(static_cast<double>(row.bytes)));
     return words.empty() ? "less than 1 kB" : words;
 }
 
@@ -247,7 +246,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
             if (one.begin_us <= now + 1e-9) round = std::max(round, one.round + 1);
         at.title = at.last ? collective_title(shown) + " is done"
                            : fmt::format("{}: step {} of {}", collective_title(shown), round, shown.rounds());
-        at.text = fmt::format("time {} of {}", time_si(now), time_si(shown.run.total_us));
+        at.text = fmt::format("time {} of {}", time_text(now), time_text(shown.run.total_us));
         return at;
     }
     if (session.grain == Grain::training_step && scene->training) {

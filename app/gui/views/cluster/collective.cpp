@@ -11,6 +11,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/collective_data.h"
+#include "app/gui/widgets/axis.h"
 #include "core/comm/collectives/collectives.h"
 #include "core/comm/network/network.h"
 
@@ -82,18 +83,18 @@ class CollectiveView final : public View {
                                        bytes_si(static_cast<double>(shown.run.bytes())), shown.chunks(), shown.link);
         if (!shown.of_run.empty())
             text += fmt::format("  collective {} of {} of the training step: {}, from {} on\n", shown.at + 1, shown.of,
-                                shown.of_run, time_si(shown.since_us));
+                                shown.of_run, time_text(shown.since_us));
         if (session.reveal_steps >= 0) return text + "  " + std::string(collective_hidden) + "\n";
         if (!shown.refusal.empty()) return text + "  " + shown.refusal + "\n";
         const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
         text += fmt::format("  {} steps; the rank that sends most sends {} bytes, {:.4g} of the buffer; all together {}\n",
                             shown.rounds(), with_commas(shown.most_sent), static_cast<double>(shown.most_sent) / size,
                             with_commas(shown.all_sent));
-        text += fmt::format("  {} in all, {} {}", time_si(shown.run.total_us), time_si(shown.on_time_us),
+        text += fmt::format("  {} in all, {} {}", time_text(shown.run.total_us), time_text(shown.on_time_us),
                             shown.of_run.empty() ? without_words(shown).substr(1)
                                                  : std::string_view("with all ranks on time and the links to itself"));
         if (const double closed = shown.run.formula_us; closed > 0)
-            text += fmt::format("; the closed formula says {}", time_si(closed));
+            text += fmt::format("; the closed formula says {}", time_text(closed));
         text += "\n";
         for (size_t rank = 0; rank < shown.speeds.size(); ++rank)
             if (shown.speeds[rank] != 1)
@@ -103,7 +104,7 @@ class CollectiveView final : public View {
         board.adopt(shown);
         const double now = collective_time(session, scene);
         const std::vector<ChunkState> state = board.at(now);
-        text += fmt::format("  at {}, step {} of {}:\n", time_si(now), board.round_at(now), shown.rounds());
+        text += fmt::format("  at {}, step {} of {}:\n", time_text(now), board.round_at(now), shown.rounds());
         for (int rank = 0; rank < shown.ranks() && rank < 16; ++rank) {
             text += fmt::format("    rank {}{}:", shown.rank_of(rank), shown.rank_of(rank) == focus.rank ? " (picked)" : "");
             for (int chunk = 0; chunk < shown.chunks() && chunk < 16; ++chunk) {
@@ -167,7 +168,7 @@ class CollectiveView final : public View {
         setup.late_rank +=
             row.number("late", setup.late_rank < 0 ? "none" : std::to_string(setup.late_rank), "begins after the others");
         if (setup.late_rank >= 0)
-            setup.late_us = std::max(0.0, setup.late_us + 100 * row.number("by", time_si(setup.late_us), "100 us a step"));
+            setup.late_us = std::max(0.0, setup.late_us + 100 * row.number("by", time_text(setup.late_us), "100 µs a step"));
         const int port = std::clamp(focus.rank, 0, std::max(0, setup.ranks - 1));
         turn_port(setup, port,
                   row.number(fmt::format("port of rank {}", port), speed_text(speed_of(setup.speeds, port)),
@@ -243,10 +244,10 @@ class CollectiveView final : public View {
             fmt::format("{:.3g} S per rank", static_cast<double>(shown.most_sent) / size),
             (formula.empty() ? std::string("at most, ") : formula + " = ") + bytes_si(static_cast<double>(shown.most_sent)));
         const bool late = std::abs(shown.run.total_us - shown.on_time_us) > 1e-6;
-        fact(time_si(shown.run.total_us), !late ? ""
-                                          : shown.of_run.empty()
-                                              ? time_si(shown.on_time_us) + std::string(without_words(shown))
-                                              : time_si(shown.on_time_us) + " with all on time");
+        fact(time_text(shown.run.total_us), !late ? ""
+                                            : shown.of_run.empty()
+                                                ? time_text(shown.on_time_us) + std::string(without_words(shown))
+                                                : time_text(shown.on_time_us) + " with all on time");
     }
 
     static std::string_view without_words(const scene::CollectiveShown& shown) {
@@ -438,16 +439,61 @@ class CollectiveView final : public View {
         }
     }
 
+    // The plot of the links, a row each.
+    struct LinkRows {
+        Rect plot;
+        double total = 1;  // microseconds, as wide as the plot
+        float pitch = 1, bar = 1;
+        std::vector<std::vector<const comm::Transfer*>> messages;  // by link
+
+        float x_of(double time) const { return plot.x + plot.w * static_cast<float>(time / total); }
+        double time_at(float x) const { return static_cast<double>((x - plot.x) / plot.w) * total; }
+        float y_of(size_t link) const { return plot.y + pitch * static_cast<float>(link); }
+        float bottom() const { return std::min(plot.bottom(), y_of(messages.size())) + 3; }
+    };
+
+    LinkRows place_links(const scene::CollectiveShown& shown, const Rect& plot) const {
+        LinkRows rows{.plot = plot, .total = shown.run.total_us};
+        const auto& links = board_.links();
+        rows.pitch = std::clamp(plot.h / static_cast<float>(links.size()), 1.5f, 58.0f);
+        const float apart = rows.pitch > 12 ? 6.0f : rows.pitch > 4 ? 1.0f : 0.0f;
+        rows.bar = std::max(1.0f, rows.pitch - apart);
+        rows.messages.resize(links.size());
+        for (const comm::Transfer& one : shown.messages) {
+            const auto at = std::lower_bound(links.begin(), links.end(), std::pair{one.from, one.to});
+            rows.messages[static_cast<size_t>(at - links.begin())].push_back(&one);
+        }
+        return rows;
+    }
+
     void draw_links(Ui& ui, Session& session, const scene::ClusterScene& scene, double now, const Rect& area) const {
-        const Theme& theme = *ui.theme;
         const scene::CollectiveShown& shown = scene.collective;
         const auto& links = board_.links();
         if (links.empty() || shown.run.total_us <= 0 || area.w < 120) return;
         const float labels = uneven(shown) ? 84 : 54;  // where speeds differ, each link's is told
-        const Rect plot{area.x + labels, area.y + 18, area.w - labels - 8, area.h - 18 - 24};
-        const auto x_of = [&](double time) { return plot.x + plot.w * static_cast<float>(time / shown.run.total_us); };
+        const LinkRows rows = place_links(shown, {area.x + labels, area.y + 18, area.w - labels - 8, area.h - 18 - 24});
+        draw_link_legend(ui, shown, area, rows.plot.x);
+        const auto every = static_cast<size_t>(std::max(1, static_cast<int>(std::ceil(14 / rows.pitch))));
+        for (size_t i = 0; i < links.size(); ++i) {
+            const float y = rows.y_of(i);
+            if (i % every == 0) draw_link_name(ui, shown, i, {area.x, y, labels, rows.bar}, rows.pitch);
+            if (rows.pitch >= 10)
+                handle_cable(ui, session, shown, fmt::format("link {}", i), links[i].first, links[i].second,
+                             {area.x, y, labels - 6, rows.bar});
+            draw_messages(ui, shown, rows, i);
+        }
+        draw_link_axis(ui, rows, now, area.x);
+        const Rect time_area{rows.plot.x - 4, rows.plot.y, rows.plot.w + 8, rows.bottom() + 20 - rows.plot.y};
+        const Drag drag = ui.drag("clock", time_area);
+        if (drag.active)
+            set_collective_time(session, shown, std::clamp(rows.time_at(drag.at.x), 0.0, shown.run.total_us));
+        else if (ui.hovered(time_area))
+            tell_message(ui, shown, rows);
+    }
+
+    static void draw_link_legend(Ui& ui, const scene::CollectiveShown& shown, const Rect& area, float x) {
+        const Theme& theme = *ui.theme;
         ui.text(area.x, area.y + 12, "link", {.size = 12, .color = theme.ink2});
-        float x = plot.x;
         const bool reduces =
             std::any_of(shown.messages.begin(), shown.messages.end(), [](const auto& m) { return m.reduce; });
         const auto legend = [&](Color color, Hatch twin, std::string_view words) {
@@ -462,80 +508,78 @@ class CollectiveView final : public View {
             ui.hatch({x, area.y + 1, 12, 12}, theme.ink3, Hatch::dots);
             ui.text(x + 18, area.y + 12, "waits", {.size = 12, .color = theme.ink2});
         }
-        const float pitch = std::clamp(plot.h / static_cast<float>(links.size()), 1.5f, 58.0f),
-                    bar = std::max(1.0f, pitch - (pitch > 12  ? 6.0f
-                                                  : pitch > 4 ? 1.0f
-                                                              : 0.0f));
-        const int every = std::max(1, static_cast<int>(std::ceil(14 / pitch)));
-        // Messages by link.
-        std::vector<std::vector<const comm::Transfer*>> by_link(links.size());
-        for (const comm::Transfer& one : shown.messages) {
-            const auto at = std::lower_bound(links.begin(), links.end(), std::pair{one.from, one.to});
-            by_link[static_cast<size_t>(at - links.begin())].push_back(&one);
-        }
-        const int late = shown.late_rank;
-        for (size_t i = 0; i < links.size(); ++i) {
-            const float y = plot.y + pitch * static_cast<float>(i);
-            const double speed = speed_of(shown.speeds, links[i].first);
-            if (i % static_cast<size_t>(every) == 0)
-                ui.text(area.x, y + bar / 2 + 4.5f,
-                        fmt::format("{} → {}{}", shown.rank_of(links[i].first), shown.rank_of(links[i].second),
-                                    speed != 1 ? "  " + speed_text(speed) : std::string()),
-                        {.size = pitch >= 15 ? 13.0f : 12.0f,
-                         .color = speed != 1 ? theme.ink : theme.ink2,
-                         .weight = speed != 1 ? 600 : 400,
-                         .width = labels - 2});
-            if (pitch >= 10)
-                handle_cable(ui, session, shown, fmt::format("link {}", i), links[i].first, links[i].second,
-                             {area.x, y, labels - 6, bar});
-            double before = 0;
-            float filled = -1;  // what has been drawn up to: boxes under a pixel merge
-            for (const comm::Transfer* one : by_link[i]) {
-                const float x0 = x_of(one->begin_us), x1 = x_of(one->arrival_us);
-                if (one->begin_us - before > shown.run.total_us * 0.004 && bar >= 6) {
-                    const Rect gap{x_of(before) + 1, y, x0 - x_of(before) - 2, bar};
-                    ui.hatch(gap, theme.ink3, Hatch::dots);
-                    const bool is_late = links[i].first == late && before == 0;
-                    const std::string_view why = is_late ? "late" : before > 0 ? "waits" : "";
-                    if (!why.empty() && is_late) ui.frame(gap, data::vermillion, 2);
-                    const float width = ui.text_width(why, {.size = 12});
-                    if (!why.empty() && gap.w > width + 8 && bar >= 15) {
-                        ui.rect({gap.x + gap.w / 2 - width / 2 - 3, y + bar / 2 - 8, width + 6, 16}, theme.panel);
-                        ui.text(gap.x + gap.w / 2, y + bar / 2 + 4.5f, why, {.size = 12, .align = Align::center});
-                    }
-                }
-                before = std::max(before, one->arrival_us);
-                if (x1 <= filled + 0.5f) continue;
-                const Color color = one->reduce ? data::green : data::blue;
-                const Rect box{std::max(x0, filled) + (x1 - x0 > 4 ? 1.0f : 0.0f), y,
-                               std::max(1.0f, x1 - std::max(x0, filled) - (x1 - x0 > 4 ? 2.0f : 0.0f)), bar};
-                ui.rect(box, color);
-                filled = x1;
-                const std::string name = chunk_name(one->chunk, shown.chunks());
-                if (bar >= 14 && ui.text_width(name, {.size = 13, .weight = 700}) + 6 <= box.w)
-                    ui.text(box.x + box.w / 2, y + bar / 2 + 4.5f, name,
-                            {.size = 13, .color = text_on(color), .align = Align::center, .weight = 700});
-                else if (!one->reduce && bar >= 6 && box.w > 3)
-                    ui.hatch(box, faded(text_on(color), 0.4f), Hatch::horizontal);
+    }
+
+    void draw_link_name(Ui& ui, const scene::CollectiveShown& shown, size_t link, const Rect& box, float pitch) const {
+        const auto [from, to] = board_.links()[link];
+        const double speed = speed_of(shown.speeds, from);
+        const bool differs = speed != 1;
+        ui.text(box.x, box.y + box.h / 2 + 4.5f,
+                fmt::format("{} → {}{}", shown.rank_of(from), shown.rank_of(to),
+                            differs ? "  " + speed_text(speed) : std::string()),
+                {.size = pitch >= 15 ? 13.0f : 12.0f,
+                 .color = differs ? ui.theme->ink : ui.theme->ink2,
+                 .weight = differs ? 600 : 400,
+                 .width = box.w - 2});
+    }
+
+    void draw_messages(Ui& ui, const scene::CollectiveShown& shown, const LinkRows& rows, size_t link) const {
+        const float y = rows.y_of(link), bar = rows.bar;
+        double before = 0;
+        float filled = -1;  // what has been drawn up to: boxes under a pixel merge
+        for (const comm::Transfer* one : rows.messages[link]) {
+            const float x0 = rows.x_of(one->begin_us), x1 = rows.x_of(one->arrival_us);
+            if (one->begin_us - before > shown.run.total_us * 0.004 && bar >= 6) {
+                const float from = rows.x_of(before);
+                const bool late = board_.links()[link].first == shown.late_rank && before == 0;
+                draw_wait(ui, {from + 1, y, x0 - from - 2, bar}, late, before > 0);
             }
+            before = std::max(before, one->arrival_us);
+            if (x1 <= filled + 0.5f) continue;
+            const bool wide = x1 - x0 > 4;
+            const float left = std::max(x0, filled);
+            draw_message(ui, *one, chunk_name(one->chunk, shown.chunks()),
+                         {left + (wide ? 1.0f : 0.0f), y, std::max(1.0f, x1 - left - (wide ? 2.0f : 0.0f)), bar});
+            filled = x1;
         }
-        // The axis and the clock.
-        const float bottom = std::min(plot.bottom(), plot.y + pitch * static_cast<float>(links.size())) + 3;
+    }
+
+    static void draw_wait(Ui& ui, const Rect& gap, bool late, bool between) {
+        ui.hatch(gap, ui.theme->ink3, Hatch::dots);
+        const std::string_view why = late ? "late" : between ? "waits" : "";
+        if (late) ui.frame(gap, data::vermillion, 2);
+        const float width = ui.text_width(why, {.size = 12});
+        if (why.empty() || gap.w <= width + 8 || gap.h < 15) return;
+        const float middle = gap.x + gap.w / 2;
+        ui.rect({middle - width / 2 - 3, gap.y + gap.h / 2 - 8, width + 6, 16}, ui.theme->panel);
+        ui.text(middle, gap.y + gap.h / 2 + 4.5f, why, {.size = 12, .align = Align::center});
+    }
+
+    static void draw_message(Ui& ui, const comm::Transfer& message, const std::string& name, const Rect& box) {
+        const Color color = message.reduce ? data::green : data::blue;
+        ui.rect(box, color);
+        if (box.h >= 14 && ui.text_width(name, {.size = 13, .weight = 700}) + 6 <= box.w)
+            ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f, name,
+                    {.size = 13, .color = text_on(color), .align = Align::center, .weight = 700});
+        else if (!message.reduce && box.h >= 6 && box.w > 3)
+            ui.hatch(box, faded(text_on(color), 0.4f), Hatch::horizontal);
+    }
+
+    // The axis, and the clock as a flag on it.
+    static void draw_link_axis(Ui& ui, const LinkRows& rows, double now, float x) {
+        const Theme& theme = *ui.theme;
+        const float bottom = rows.bottom();
+        const Rect& plot = rows.plot;
         ui.rect({plot.x, bottom, plot.w, 1}, theme.line);
-        const bool milli = shown.run.total_us >= 1000;
-        const double unit = milli ? 1000 : 1;
-        ui.text(area.x, bottom + 16, milli ? "ms" : "µs", {.size = 12, .color = theme.quiet});
+        const bool milli = rows.total >= 1000;
+        const double unit = milli ? 1000 : 1, end = rows.total / unit;
+        ui.text(x, bottom + 16, milli ? "ms" : "µs", {.size = 12, .color = theme.quiet});
         const std::string flag = fmt::format("{:.3g}", now / unit);
-        const float flag_width = ui.text_width(flag, {.size = 12, .weight = 600}) + 12, cursor = x_of(now);
+        const float flag_width = ui.text_width(flag, {.size = 12, .weight = 600}) + 12, cursor = rows.x_of(now);
         const float flag_at = std::clamp(cursor, plot.x + flag_width / 2, plot.right() - flag_width / 2);
-        double step = std::pow(10, std::floor(std::log10(shown.run.total_us / unit / 3)));
-        for (const double factor : {1.0, 2.0, 5.0, 10.0})
-            if (shown.run.total_us / unit / (step * factor) <= 6) {
-                step *= factor;
-                break;
-            }
-        for (double time = 0; time <= shown.run.total_us / unit; time += step) {
-            const float at = x_of(time * unit);
+        const double step = rounded(end, {{1.2, 0.2}, {below_three, 0.5}, {6, 1}, {any_other, 2}});
+        for (double time = 0; time <= end; time += step) {
+            const float at = rows.x_of(time * unit);
             ui.rect({at, bottom, 1, 4}, theme.line);
             if (std::abs(at - flag_at) > flag_width / 2 + 14)
                 ui.text(at, bottom + 16, fmt::format("{:.3g}", time),
@@ -544,28 +588,27 @@ class CollectiveView final : public View {
         ui.cursor_line(cursor, plot.y - 4, bottom + 4);
         ui.rect({flag_at - flag_width / 2, bottom + 3, flag_width, 18}, theme.ink, 3);
         ui.text(flag_at, bottom + 16, flag, {.size = 12, .color = theme.panel, .align = Align::center, .weight = 600});
-        const Rect time_area{plot.x - 4, plot.y, plot.w + 8, bottom + 20 - plot.y};
-        const Drag drag = ui.drag("clock", time_area);
-        if (drag.active) {
-            const double at_time =
-                shown.run.total_us * std::clamp(static_cast<double>((drag.at.x - plot.x) / plot.w), 0.0, 1.0);
-            if (shown.of_run.empty()) {
-                session.cluster.collective = true;
-                session.cluster.collective_time = at_time;
-            } else {
-                session.cluster.time = shown.since_us + at_time;
-            }
-        } else if (ui.hovered(time_area)) {
-            const auto row = static_cast<size_t>(std::max(0.0f, (ui.mouse.y - plot.y) / pitch));
-            const double time = static_cast<double>((ui.mouse.x - plot.x) / plot.w) * shown.run.total_us;
-            if (row < links.size())
-                for (const comm::Transfer* one : by_link[row])
-                    if (one->begin_us <= time && one->arrival_us > time)
-                        ui.tooltip(fmt::format("step {}: chunk {} from rank {} to {}, {}\n{} to {}", one->round + 1,
-                                               chunk_name(one->chunk, shown.chunks()), shown.rank_of(one->from),
-                                               shown.rank_of(one->to), bytes_si(static_cast<double>(one->bytes)),
-                                               time_si(one->begin_us), time_si(one->arrival_us)));
+    }
+
+    static void set_collective_time(Session& session, const scene::CollectiveShown& shown, double time) {
+        if (shown.of_run.empty()) {
+            session.cluster.collective = true;
+            session.cluster.collective_time = time;
+        } else {
+            session.cluster.time = shown.since_us + time;
         }
+    }
+
+    static void tell_message(Ui& ui, const scene::CollectiveShown& shown, const LinkRows& rows) {
+        const auto row = static_cast<size_t>(std::max(0.0f, (ui.mouse.y - rows.plot.y) / rows.pitch));
+        const double time = rows.time_at(ui.mouse.x);
+        if (row >= rows.messages.size()) return;
+        for (const comm::Transfer* one : rows.messages[row])
+            if (one->begin_us <= time && one->arrival_us > time)
+                ui.tooltip(fmt::format("step {}: chunk {} from rank {} to {}, {}\n{} to {}", one->round + 1,
+                                       chunk_name(one->chunk, shown.chunks()), shown.rank_of(one->from),
+                                       shown.rank_of(one->to), bytes_si(static_cast<double>(one->bytes)),
+                                       time_text(one->begin_us), time_text(one->arrival_us)));
     }
 };
 

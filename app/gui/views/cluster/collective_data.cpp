@@ -115,19 +115,6 @@ std::string chunk_name(int chunk, int chunks) {
     return chunks <= 26 ? std::string(1, static_cast<char>('a' + chunk)) : std::to_string(chunk);
 }
 
-std::string bytes_si(double bytes) {
-    static constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB"};
-    int unit = 0;
-    while (bytes >= 999.5 && unit < 4) bytes /= 1000, ++unit;
-    return fmt::format("{:.3g} {}", bytes, units[unit]);
-}
-
-std::string time_si(double us) {
-    if (us >= 1e6) return fmt::format("{:.3g} s", us / 1e6);
-    if (us >= 1000) return fmt::format("{:.3g} ms", us / 1000);
-    return fmt::format("{:.3g} µs", us);
-}
-
 std::string collective_title(const scene::CollectiveShown& shown) {
     if (shown.algorithm.empty()) return "Collective";
     std::string text = shown.algorithm + " " + shown.operation;
@@ -148,7 +135,7 @@ std::string collective_caption(const scene::ClusterScene& scene) {
     const double late = shown.run.total_us - shown.on_time_us;
     if (shown.late_rank >= 0)
         text += fmt::format(" Rank {} is {} late; the last rank ends {} later.", shown.rank_of(shown.late_rank),
-                            time_si(shown.late_us), late < 0.005 ? std::string("no") : time_si(late));
+                            time_text(shown.late_us), late < 0.005 ? std::string("no") : time_text(late));
     const auto slowest = std::min_element(shown.speeds.begin(), shown.speeds.end());
     if (slowest != shown.speeds.end() && *slowest < 1)
         text += fmt::format(" The port of rank {} runs at 1/{:g} of the speed, and all wait for it.",

@@ -30,8 +30,6 @@ class CollectiveBoard {
 };
 
 std::string chunk_name(int chunk, int chunks);  // "a", or its number where there are many
-std::string bytes_si(double bytes);             // "64 MB"
-std::string time_si(double us);                 // "4.37 ms"
 std::string collective_title(const scene::CollectiveShown& shown);
 std::string collective_caption(const scene::ClusterScene& scene);
 std::string collective_formula(const scene::CollectiveShown& shown);  // of a ring: "2(N-1)/N · S"; empty: there is none

@@ -120,7 +120,7 @@ class MemoryWallView final : public View {
         const Exchange exchange = exchange_of(*snapshot->cluster);
         for (const Exchange::Over& one : exchange.over)
             text += fmt::format("  gradients of {:.3g} parameters over {}: {}, as long as {} tokens compute on one {}\n",
-                                exchange.parameters, one.link, time_si(one.us), tokens_text(one.tokens), exchange.gpu);
+                                exchange.parameters, one.link, time_text(one.us), tokens_text(one.tokens), exchange.gpu);
         return text + "  " + caption_of(*snapshot->cluster) + "\n";
     }
 
@@ -234,7 +234,7 @@ class MemoryWallView final : public View {
         ui.text(plot.right(), plot.bottom() + 15, "tokens", {.size = 12, .color = theme.quiet, .align = Align::right});
         for (double us = std::pow(10, std::ceil(std::log10(bottom))); us <= top; us *= 10) {
             ui.rect({plot.x, y_of(us), plot.w, 1}, theme.grid);
-            ui.text(plot.x - 6, y_of(us) + 4, time_si(us), {.size = 12, .color = theme.quiet, .align = Align::right});
+            ui.text(plot.x - 6, y_of(us) + 4, time_text(us), {.size = 12, .color = theme.quiet, .align = Align::right});
         }
         const Point line[] = {{x_of(from), y_of(bottom)}, {x_of(to), y_of(top)}};
         ui.polyline(line, data::vermillion, 2);
@@ -260,7 +260,7 @@ class MemoryWallView final : public View {
                 ui.text(dot.right() + 8, y_of(one.us) + 15, words, {.size = 12, .color = theme.ink2});
             if (ui.hovered({dot.x - 4, dot.y - 4, 16, 16}))
                 ui.tooltip(fmt::format("over {} the gradients take {}:\nas long as {} tokens compute", one.link,
-                                       time_si(one.us), tokens_text(one.tokens)));
+                                       time_text(one.us), tokens_text(one.tokens)));
         }
     }
 };

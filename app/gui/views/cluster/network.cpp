@@ -134,8 +134,8 @@ class NetworkView final : public View {
         if (!scene.network.refusal.empty()) return text + "  " + scene.network.refusal + "\n";
         const comm::CollectiveRun& run = scene.network.run;
         text += fmt::format("  {} all-reduce of {}: {}, bus bandwidth {:.3g} GB/s\n", setup.algorithm, bytes_si(setup.bytes),
-                            time_si(run.total_us), run.bus_gigabytes_per_s);
-        for (const auto& [name, us] : scene.network.others) text += fmt::format("  {}: {}\n", name, time_si(us));
+                            time_text(run.total_us), run.bus_gigabytes_per_s);
+        for (const auto& [name, us] : scene.network.others) text += fmt::format("  {}: {}\n", name, time_text(us));
         text += busiest_cables(machine_of(scene));
         return text + "  " + power_text(scene) + "\n  " + caption_of(scene) + "\n";
     }
@@ -310,14 +310,14 @@ class NetworkView final : public View {
             std::max_element(cables.begin(), cables.end(), [](const Cable& a, const Cable& b) { return a.busy < b.busy; });
         const auto best = std::min_element(shown.others.begin(), shown.others.end(),
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
-        std::string text = fmt::format("{} takes {}", scene.setup.network.algorithm, time_si(shown.run.total_us));
+        std::string text = fmt::format("{} takes {}", scene.setup.network.algorithm, time_text(shown.run.total_us));
         if (busiest != cables.end())
             text += fmt::format("; busiest, {:.0f} % of it: {} to {}", 100 * busiest->busy,
                                 shown.run.network->nodes[static_cast<size_t>(busiest->a)].name,
                                 shown.run.network->nodes[static_cast<size_t>(busiest->b)].name);
         if (best != shown.others.end() && best->first != scene.setup.network.algorithm &&
             best->second < shown.run.total_us * 0.995)
-            text += fmt::format(". {} would take {}", best->first, time_si(best->second));
+            text += fmt::format(". {} would take {}", best->first, time_text(best->second));
         std::replace(text.begin(), text.end(), '_', ' ');
         text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
         return text + ".";
@@ -512,7 +512,7 @@ class NetworkView final : public View {
             std::replace(words.begin(), words.end(), '_', ' ');
             ui.text(area.x, y + 13, words,
                     {.size = 13, .color = on ? theme.ink : theme.ink2, .weight = on ? 600 : 400, .width = area.w - 64});
-            ui.text(area.right(), y + 13, time_si(us), {.size = 13, .align = Align::right, .weight = on ? 600 : 400});
+            ui.text(area.right(), y + 13, time_text(us), {.size = 13, .align = Align::right, .weight = on ? 600 : 400});
             ui.rect({area.x, y + 18, area.w, 6}, theme.panel2);
             ui.rect({area.x, y + 18, area.w * static_cast<float>(us / most), 6}, on ? theme.accent : theme.ink3);
             y += 32;

@@ -12,6 +12,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/cluster/cluster_controls.h"
 #include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/widgets/axis.h"
 
 namespace lockstep::gui {
 namespace {
@@ -327,12 +328,7 @@ class RankMemoryView final : public View {
         most = std::max(most, seen);
         // Where all is far below the capacity, the axis ends there all the same: that is the point.
         const auto y_of = [&](double bytes) { return plot.bottom() - plot.h * static_cast<float>(bytes / most); };
-        double step = std::pow(10, std::floor(std::log10(most)));
-        for (const double factor : {0.1, 0.2, 0.25, 0.5, 1.0})
-            if (most / (step * factor) <= 5) {
-                step *= factor;
-                break;
-            }
+        const double step = rounded(most, {{1, 0.2}, {1.25, 0.25}, {2.5, 0.5}, {any_other, 1}});
         for (double value = 0; value <= most * 1.0001; value += step) {
             const float y = y_of(value);
             ui.rect({plot.x, y, plot.w, 1}, theme.grid);
@@ -541,7 +537,7 @@ class RankMemoryView final : public View {
                 session.cluster.collective = false;
             } else if (ui.hovered(whole)) {
                 const double to = std::clamp(static_cast<double>((ui.mouse.x - plot.x) / plot.w), 0.0, 1.0);
-                ui.tooltip(fmt::format("{:.0f} us: {}", to * step, memory_words(heights_at(*looked.points, to))));
+                ui.tooltip(fmt::format("{:.0f} µs: {}", to * step, memory_words(heights_at(*looked.points, to))));
             }
         }
         if (memory.counted) return;

@@ -15,12 +15,6 @@
 namespace lockstep::gui {
 namespace {
 
-std::string seconds_text(double seconds) {
-    return seconds < 0.01     ? fmt::format("{:.2g} ms", seconds * 1000)
-           : seconds < 0.9995 ? fmt::format("{:.0f} ms", seconds * 1000)
-                              : fmt::format("{:.2f} s", seconds);
-}
-
 bool own_shown(const Snapshot& snapshot) {
     return snapshot.own_run && snapshot.own_run->run && snapshot.kernel == snapshot.own_run->run;
 }
@@ -40,8 +34,8 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
         if (snapshot.own_result->refused) return "It was stopped; the reports say why.";
         return fmt::format(
             "Ran on {} in {}{}.", snapshot.tape->step->device == "host" ? "the host" : "the modelled GPU",
-            seconds_text(snapshot.own_result->seconds),
-            desk.edit_to_result >= 0 ? fmt::format("; edit to result {}", seconds_text(desk.edit_to_result)) : "");
+            wall_time_text(snapshot.own_result->seconds),
+            desk.edit_to_result >= 0 ? fmt::format("; edit to result {}", wall_time_text(desk.edit_to_result)) : "");
     }
     if (!compiled.ok) {
         const auto error = std::find_if(compiled.messages.begin(), compiled.messages.end(),
@@ -57,12 +51,12 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
                                          tape   ? "Tensor program"
                                          : host ? "Host program"
                                                 : "PTX",
-                                         seconds_text(compiled.seconds))
-                           : fmt::format("Compiled by {} in {}", compiled.compiler, seconds_text(compiled.seconds));
+                                         wall_time_text(compiled.seconds))
+                           : fmt::format("Compiled by {} in {}", compiled.compiler, wall_time_text(compiled.seconds));
     if (snapshot.own_result && snapshot.own_result->version == desk.version() &&
         (snapshot.own_result->run || (host && !snapshot.own_result->refused))) {
-        text += fmt::format(", run in {}", seconds_text(snapshot.own_result->seconds));
-        if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", seconds_text(desk.edit_to_result));
+        text += fmt::format(", run in {}", wall_time_text(snapshot.own_result->seconds));
+        if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", wall_time_text(desk.edit_to_result));
     }
     return text + ".";
 }

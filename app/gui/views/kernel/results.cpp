@@ -15,12 +15,6 @@ namespace {
 
 constexpr size_t most_in_picture = size_t{1} << 22;
 
-std::string milliseconds(double seconds) {
-    return seconds < 0.01 ? fmt::format("{:.2g} ms", 1000 * seconds)
-           : seconds < 1  ? fmt::format("{:.0f} ms", 1000 * seconds)
-                          : fmt::format("{:.1f} s", seconds);
-}
-
 // How long it takes is what is guessed.
 constexpr std::string_view hidden_text = "Its times and counts stay hidden until you lock your guess on the roofline.";
 
@@ -42,10 +36,10 @@ std::string caption_of(const Snapshot& snapshot, uint64_t version, bool guessed)
         text = hidden_text;
     else if (result->timed)
         text = fmt::format("{} took {} cycles on the modelled {}, worked out here in {}.", result->kernel,
-                           with_commas(result->run->result.cycles), result->run->gpu.title, milliseconds(result->seconds));
+                           with_commas(result->run->result.cycles), result->run->gpu.title, wall_time_text(result->seconds));
     else
         text = fmt::format("{} ran without timing, warps in {} order, in {}.", result->kernel,
-                           name_of(result->settings.order), milliseconds(result->seconds));
+                           name_of(result->settings.order), wall_time_text(result->seconds));
     if (result->version != version) text += " The text is another one now.";
     return text;
 }
@@ -110,7 +104,7 @@ class ResultsView final : public View {
         std::string text = fmt::format("Results of {} on {}\n", result->kernel, result->run->gpu.title);
         const bool guessed = is_guessed(session);
         if (result->timed && !run.fault && !guessed)
-            text += fmt::format("  {} cycles, {:.2f} us (simulated)\n", with_commas(run.cycles), run.time_us);
+            text += fmt::format("  {} cycles, {:.2f} µs (simulated)\n", with_commas(run.cycles), run.time_us);
         if (const auto measured = measured_beside(session, *result); measured && !guessed)
             text += fmt::format("  {}\n", measured_sentence(*measured, run.time_us));
         if (!guessed)

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/widgets/axis.h"
+
 namespace lockstep::gui {
 namespace {
 
@@ -44,24 +46,13 @@ const PartLook& look_of_part(const std::string& part) {
 }
 
 std::string stack_amount(double value, const std::string& unit) {
-    if (unit != "us") return scene::figure_text(value, unit);
-    static constexpr std::pair<double, std::string_view> scales[] = {{1e6, "s"}, {1e3, "ms"}, {1, "µs"}};
-    for (const auto& [size, name] : scales)
-        if (value >= size) return fmt::format("{:.4g} {}", value / size, name);
-    return fmt::format("{:.3g} µs", value);
+    return unit == "us" ? time_text(value, {.significant = value >= 1 ? 4 : 3}) : scene::figure_text(value, unit);
 }
 
 double axis_end(const FigureStack& stack) {
     double most = 0;
     for (size_t row = 0; row < stack.rows.size(); ++row) most = std::max({most, stack.total(row), stack.limits[row] * 1.02});
     return most;
-}
-
-double axis_step(double most) {
-    const double power = std::pow(10, std::floor(std::log10(most)));
-    for (const double factor : {0.1, 0.2, 0.25, 0.5})
-        if (most / (power * factor) <= 6) return power * factor;
-    return power;
 }
 
 void draw_part(Ui& ui, const Rect& box, const PartLook& look) {
@@ -146,7 +137,7 @@ void draw_figure_stack(Ui& ui, const FigureTable& table, const FigureStack& stac
     if (plot.w < 60 || !(most > 0)) return;
     const float pitch = plot.h / static_cast<float>(stack.rows.size()), height = std::min(40.0f, pitch * 0.66f);
     if (!hidden) {
-        const double step = axis_step(most);
+        const double step = rounded(most, {{1.2, 0.2}, {1.5, 0.25}, {3, 0.5}, {any_other, 1}});
         for (double value = 0; value <= most * 1.0001; value += step) {
             const float x = plot.x + plot.w * static_cast<float>(value / most);
             ui.rect({x, plot.y, 1, plot.h}, theme.grid);

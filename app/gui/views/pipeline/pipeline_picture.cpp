@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "app/gui/widgets/axis.h"
+
 namespace lockstep::gui {
 
 namespace {
@@ -439,12 +441,7 @@ void draw_pipeline_axis(Ui& ui, const PipelinePlaces& p, const scene::ClusterSce
     };
     for (const double end : ends) tick(end, true);
     const double wanted = (p.end - p.begin) * 46 / static_cast<double>(std::max(1.0f, p.plot.w));
-    double step = std::pow(10, std::floor(std::log10(std::max(wanted, 1e-9))));
-    for (const double factor : {1.0, 2.0, 3.0, 5.0, 10.0})
-        if (step * factor >= wanted) {
-            step *= factor;
-            break;
-        }
+    const double step = rounded(std::max(wanted, 1e-9), {{1, 1}, {2, 2}, {3, 3}, {5, 5}, {any_other, 10}});
     for (double time = std::ceil(p.begin / step) * step; time <= p.end + step * 1e-6; time += step) tick(time, false);
     // The shorter schedule's end, down to the axis.
     if (ends.size() == 2 && std::abs(ends[0] - ends[1]) > 1e-9) {

@@ -54,7 +54,7 @@ std::string step_share_words(const scene::TrainingShown& shown) {
     const double step = shown.end_us - shown.begin_us, ranks = static_cast<double>(shown.record.ranks.size());
     if (!(step > 0) || ranks < 1) return {};
     const double share = 100 * compute / (step * ranks);
-    return fmt::format("a rank computes {:.0f} % of the step's {} and waits the rest", share, time_si(step));
+    return fmt::format("a rank computes {:.0f} % of the step's {} and waits the rest", share, time_text(step));
 }
 
 void draw_rank_streams(Ui& ui, const PipelinePlaces& p, const scene::TrainingShown& shown, Focus& focus, const Rect& area,

@@ -70,10 +70,8 @@ std::string number(double value, int digits) {
     return value >= 1000 ? with_commas(static_cast<int64_t>(std::llround(value))) : fmt::format("{:.{}f}", value, digits);
 }
 
-std::string time_text(double us) {
-    return us >= 1000  ? fmt::format("{:.2f} ms", us / 1000)
-           : us >= 100 ? fmt::format("{:.0f} µs", us)
-                       : fmt::format("{:.2f} µs", us);
+std::string time_of(double us) {
+    return time_text(us, {.decimals = us >= 100 && us < 1000 ? 0 : 2});
 }
 
 // What held the kernel back, as far as two shares can tell.
@@ -206,7 +204,7 @@ class GenerationsView final : public View {
                     bar(ui, {right - width, bar_y, width, bar_h}, most > 0 ? value / most : 0, sequential(0.6f, theme));
             }
             if (ran) {
-                ui.text(body.right(), text_y, hidden ? "?" : time_text(row.time_us),
+                ui.text(body.right(), text_y, hidden ? "?" : time_of(row.time_us),
                         {.size = 13, .align = Align::right, .weight = 700, .mono = true});
                 if (!hidden) {
                     if (bars) bar(ui, {time_x + 8, bar_y, time - 8, bar_h}, 1 / row.time_us / most_speed, data::green);
@@ -218,7 +216,7 @@ class GenerationsView final : public View {
                     if (row.measured && time >= 170)
                         ui.text(time_x + 8, text_y,
                                 fmt::format("{} {}", row.measured->gpu->real() ? "measured" : "made up",
-                                            time_text(row.measured->time_us)),
+                                            time_of(row.measured->time_us)),
                                 {.size = 12,
                                  .color = row.measured->gpu->real() ? color_of(Provenance::measured, theme) : theme.ink2,
                                  .weight = 600,
@@ -251,8 +249,7 @@ class GenerationsView final : public View {
                             ? fmt::format(" {} hidden;", column.title)
                             : fmt::format(" {} {}{}{};", column.title, number(column.value(row.gpu), column.digits),
                                           column.unit.empty() ? "" : " ", column.unit);
-            if (row.time_us > 0)
-                text += hidden ? " time hidden" : fmt::format(" {}, {}", time_text(row.time_us), bound(row));
+            if (row.time_us > 0) text += hidden ? " time hidden" : fmt::format(" {}, {}", time_of(row.time_us), bound(row));
             if (row.measured && !hidden) text += "; " + measured_sentence(*row.measured, row.time_us);
             text += "\n";
         }

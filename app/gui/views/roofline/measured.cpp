@@ -52,8 +52,8 @@ std::vector<MeasuredLine> kernel_lines(const MeasuredGpu& gpu, const SiliconRepo
         MeasuredLine line{.name = row.name, .measured = row.measured, .other = row.modelled};
         line.judge = row.half == SiliconHalf::judge;
         line.note = line.judge ? "judges" : "fits";
-        line.measured_text = short_time(row.measured / mhz);
-        line.other_text = std::isfinite(row.modelled) ? short_time(row.modelled / mhz) : "not run";
+        line.measured_text = time_text(row.measured / mhz);
+        line.other_text = std::isfinite(row.modelled) ? time_text(row.modelled / mhz) : "not run";
         lines.push_back(std::move(line));
     }
     return lines;
@@ -150,7 +150,7 @@ class MeasuredView final : public View {
         if (const auto* part = gpu.file.part("training"); part && !rungs_)
             for (const device::SiliconTraining& it : part->trainings)
                 text += fmt::format("  training step {}, batch {}: {}, {} launches\n", it.name, it.batch,
-                                    short_time(it.time_us), it.launches);
+                                    time_text(it.time_us), it.launches);
         if (const auto* part = gpu.file.part("ratios"))
             for (const device::SiliconRatio& it : part->ratios)
                 text +=
@@ -261,7 +261,7 @@ class MeasuredView final : public View {
                         {.size = 12, .color = theme.ink2, .align = c == 0 ? Align::left : Align::right});
         scrolled_rows(ui, "trainings", r, 24, part->trainings, [&](const device::SiliconTraining& it, float y) {
             const std::string cells[] = {it.name, std::to_string(it.batch), std::to_string(it.launches),
-                                         short_time(it.time_us), fmt::format("{:.1e}", it.host_difference)};
+                                         time_text(it.time_us), fmt::format("{:.1e}", it.host_difference)};
             for (size_t c = 0; c < std::size(cells); ++c)
                 if (shown(c))
                     ui.text(columns[c], y + 17, cells[c],

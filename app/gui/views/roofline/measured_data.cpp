@@ -11,10 +11,6 @@ std::optional<device::MeasuredKernel> measured_of(const Session& session, const 
     return session.measured->find(run);
 }
 
-std::string short_time(double us) {
-    return us >= 1000 ? fmt::format("{:.3g} ms", us / 1000) : fmt::format("{:.3g} µs", us);
-}
-
 std::string beside(double simulated_us, double measured_us) {
     if (!(simulated_us > 0) || !(measured_us > 0)) return {};
     const double ratio = simulated_us / measured_us;
@@ -27,7 +23,7 @@ std::string beside(double simulated_us, double measured_us) {
 
 std::string measured_sentence(const device::MeasuredKernel& measured, double simulated_us) {
     const std::string words = beside(simulated_us, measured.time_us);
-    return fmt::format("{} {}{}{}", short_time(measured.time_us), measured.gpu->badge(), words.empty() ? "" : "; ", words);
+    return fmt::format("{} {}{}{}", time_text(measured.time_us), measured.gpu->badge(), words.empty() ? "" : "; ", words);
 }
 
 void draw_measured(Ui& ui, float x, float baseline, float right, const device::MeasuredKernel& measured,
@@ -49,7 +45,7 @@ std::string measured_step_sentence(const Session& session, const nn::StepRecord&
     std::string text;
     for (const device::SiliconTraining* it : found)
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", it->name.substr(step.model.size() + 1),
-                            short_time(it->time_us));
+                            time_text(it->time_us));
     return fmt::format("The whole step {}: {}.", session.measured->of_model(gpu)->badge(), text);
 }
 

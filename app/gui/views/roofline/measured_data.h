@@ -12,7 +12,6 @@ namespace lockstep::gui {
 
 std::optional<device::MeasuredKernel> measured_of(const Session& session, const model::KernelRun& run);
 
-std::string short_time(double us);  // "12.3 µs", "4.56 ms"
 // "the model is 8 % faster", "the model is x2.4 as slow"; "" where either is none.
 std::string beside(double simulated_us, double measured_us);
 // "12.3 µs measured on NVIDIA H200, driver 13.0, 2026-11-22; the model is 8 % faster"

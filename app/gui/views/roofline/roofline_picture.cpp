@@ -172,7 +172,7 @@ struct Picture {
         }
         labels.write(
             ui,
-            fmt::format("{} {}", scene.measured->gpu->real() ? "measured" : "made up", short_time(scene.measured->time_us)),
+            fmt::format("{} {}", scene.measured->gpu->real() ? "measured" : "made up", time_text(scene.measured->time_us)),
             {.size = 12, .color = color, .weight = 600}, spots);
         if (!ui.hovered(box)) return;
         ui.outline(box, 2);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "app/gui/widgets/axis.h"
+
 namespace lockstep::gui {
 
 using model::Engine;
@@ -50,7 +52,7 @@ std::string letter_of(HostVerb verb) {
     }
 }
 
-std::string time_text(double us, double step) {
+std::string mark_text(double us, double step) {
     return step < 0.1 ? fmt::format("{:.2f}", us) : step < 1 ? fmt::format("{:.1f}", us) : with_commas(std::llround(us));
 }
 
@@ -149,10 +151,7 @@ std::pair<int, int> StreamsPicture::lane_of(int operation) const {
 
 double StreamsPicture::tick_step(const StreamPlaces& p) const {
     const double least = (p.end - p.begin) * 70 / std::max(1.f, p.plot.w);
-    double step = std::pow(10.0, std::floor(std::log10(std::max(least, 1e-6))));
-    for (const double factor : {1.0, 2.0, 5.0, 10.0})
-        if (step * factor >= least) return step * factor;
-    return step * 10;
+    return rounded(std::max(least, 1e-6));
 }
 
 void StreamsPicture::draw_ruler(Ui& ui, const StreamPlaces& p) const {
@@ -162,7 +161,7 @@ void StreamsPicture::draw_ruler(Ui& ui, const StreamPlaces& p) const {
     for (double us = std::ceil(p.begin / step) * step; us <= p.end + step * 1e-6; us += step) {
         const float x = p.at(us);
         ui.rect({x, p.plot.y, 1, p.plot.h}, ui.theme->grid);
-        const std::string label = time_text(us, step);
+        const std::string label = mark_text(us, step);
         const bool covered = std::abs(x - p.at(cursor_)) < 30 + ui.text_width(label, {.size = 12, .mono = true}) / 2;
         if ((x < p.plot.right() - 14 || us == p.end) && !(covered && cursor_ > 0))  // the cursor's time stands there
             ui.text(x, baseline, label, {.size = 12, .color = ui.theme->quiet, .align = Align::center, .mono = true});

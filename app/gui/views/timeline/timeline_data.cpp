@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/widgets/axis.h"
 #include "core/ptx/decode/program.h"
 
 namespace lockstep::gui {
@@ -436,10 +437,7 @@ std::string short_text(const ptx::Program& program, uint32_t pc) {
 }
 
 int64_t ruler_step(double least) {
-    int64_t decade = 1;
-    for (;; decade *= 10)
-        for (int64_t factor : {1, 2, 5})
-            if (static_cast<double>(factor * decade) >= least || decade > 1'000'000'000'000'000) return factor * decade;
+    return std::llround(rounded(std::clamp(least, 1.0, 1e16)));
 }
 
 }  // namespace lockstep::gui

@@ -8,15 +8,14 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/training/training_data.h"
+#include "app/gui/widgets/axis.h"
 
 namespace lockstep::gui {
 namespace {
 
 // The next of 20, 50, 100, 200, 500, ... so that the axis stands still while a run grows.
 int64_t rounded_up(int64_t steps) {
-    for (int64_t decade = 10;; decade *= 10)
-        for (int64_t factor : {2, 5, 10})
-            if (factor * decade >= steps) return factor * decade;
+    return std::max<int64_t>(20, std::llround(rounded(static_cast<double>(steps))));
 }
 
 struct CurveAxis {
@@ -193,13 +192,7 @@ class CurvesView final : public View {
         return curve.measure.empty() ? e.accuracy : e.measures.empty() ? NAN : e.measures.front().value;
     }
     // 1, 2 or 5 times a power of ten, not below.
-    static double rounded_top(double value) {
-        if (!(value > 0)) return 1;
-        const double decade = std::pow(10.0, std::floor(std::log10(value)));
-        for (const double factor : {1.0, 2.0, 5.0})
-            if (factor * decade >= value) return factor * decade;
-        return 10 * decade;
-    }
+    static double rounded_top(double value) { return value > 0 ? rounded(value) : 1; }
     // The nearest number of the kind 3 x 10^k, with one of the factors, that is not above `value`; with `up`: not below.
     static double log_end(double value, std::initializer_list<double> factors, bool up) {
         const double decade = std::pow(10.0, std::floor(std::log10(value)));
@@ -268,138 +261,179 @@ class CurvesView final : public View {
         return text + ".";
     }
 
-    void plot(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r, bool loss) {
-        const Theme& theme = *ui.theme;
-        int64_t steps = 1;
+    // One plot: its axes, the marks of the upright one, and the step that is looked at.
+    struct Plot {
+        const Snapshot& snapshot;
+        Rect r;
+        bool loss;
+        bool few = false;  // steps: each has its number
+        CurveAxis x = {}, y = {};
+        std::vector<std::pair<double, std::string>> marks = {};
+        int64_t shown = 0;
+
+        const Curve& first() const { return snapshot.curves.front(); }
+        float cursor() const { return x.at(static_cast<double>(shown)); }
+    };
+    struct Range {
         double low = INFINITY, high = -INFINITY;
+        void hold(double value) {
+            if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
+        }
+    };
+
+    // Of a measure of its own: from 0, or from near the least where all lie close together.
+    static void scale_measure(Plot& plot) {
+        Range range;
+        for (const Curve& curve : plot.snapshot.curves)
+            for (const nn::Evaluation& e : curve.accuracy) range.hold(shown_value(curve, e));
+        const double most = std::max(0.0, range.high), least = range.low, top = rounded_top(most);
+        plot.y.high = top;
+        if (least < 0) plot.y.low = -rounded_top(-least);
+        if (least > 0.5 * most && least < most) plot.y.low = std::floor(least / top * 5) / 5 * top;
+        for (int i = 0; i <= 2; ++i) {
+            const double at = plot.y.low + (plot.y.high - plot.y.low) * i / 2;
+            plot.marks.emplace_back(at, tick_text(at));
+        }
+    }
+
+    static void scale_by_decades(Plot& plot, const Range& range) {
+        CurveAxis& y = plot.y;
+        auto& marks = plot.marks;
+        y.log = true;
+        y.low = log_end(range.low, {1, 2, 3, 5}, false);
+        y.high = std::max(log_end(range.high, {1, 2, 3, 5}, true), y.low * 2);
+        for (double decade = 1e-8; decade < 1e6; decade *= 10)
+            for (double f : {1.0, 3.0})
+                if (f * decade >= y.low * 0.999 && f * decade <= y.high)
+                    marks.emplace_back(f * decade, tick_text(f * decade));
+        for (const double end : {y.low, y.high})
+            if (marks.size() < 2 && (marks.empty() || std::abs(y.at(end) - y.at(marks[0].first)) > 14) &&
+                (marks.empty() || tick_text(end) != marks[0].second))
+                marks.emplace_back(end, tick_text(end));
+        if (marks.size() > 5) std::erase_if(marks, [](const auto& t) { return t.second.find('3') != std::string::npos; });
+    }
+
+    static void scale_evenly(Plot& plot, const Range& range) {
+        const double most = std::max({range.high, -range.low, 1e-9}),
+                     unit = rounded(most, {{below_two, 0.5}, {any_other, 1}});
+        const double from = range.low < 0 ? std::floor(range.low / unit) : 0;  // a loss may lie below zero
+        plot.y.low = from * unit;
+        plot.y.high = std::max(std::ceil(range.high / unit), from + 1) * unit;
+        const int every = (plot.y.high - plot.y.low) / unit > 6 ? 2 : 1;
+        for (double i = from; i * unit <= plot.y.high + 1e-3 * unit; i += every)
+            plot.marks.emplace_back(i * unit, tick_text(i * unit));
+    }
+
+    Plot scaled(const Snapshot& snapshot, const Focus& focus, const Rect& r, bool loss) const {
+        Plot plot{snapshot, r, loss};
+        int64_t steps = 1;
+        Range range;
         for (const Curve& curve : snapshot.curves) {
             steps = std::max<int64_t>(steps, static_cast<int64_t>(curve.loss.size()));
-            for (double v : curve.loss)
-                if (std::isfinite(v)) {
-                    low = std::min(low, v);
-                    high = std::max(high, v);
-                }
+            for (const double value : curve.loss) range.hold(value);
         }
-        const bool log = loss && log_ && low > 0;
-        const bool few = steps <= 10;  // each has its number
-        CurveAxis x{r.x + 44, r.w - 52, 0, static_cast<double>(few ? std::max<int64_t>(1, steps - 1) : rounded_up(steps)),
-                    false};
-        CurveAxis y{r.bottom(), -r.h, 0, 1, log};
-        std::vector<std::pair<double, std::string>> ticks;
-        if (!loss && measured(snapshot)) {
-            double most = 0, least = INFINITY;
-            for (const Curve& curve : snapshot.curves)
-                for (const nn::Evaluation& e : curve.accuracy)
-                    if (const double v = shown_value(curve, e); std::isfinite(v))
-                        most = std::max(most, v), least = std::min(least, v);
-            const double top = rounded_top(most);
-            y.high = top;
-            if (least < 0) y.low = -rounded_top(-least);
-            if (least > 0.5 * most && least < most) y.low = std::floor(least / top * 5) / 5 * top;
-            for (int i = 0; i <= 2; ++i) {
-                const double at = y.low + (y.high - y.low) * i / 2;
-                ticks.emplace_back(at, tick_text(at));
-            }
-        } else if (!loss) {
-            ticks = {{0, "0 %"}, {0.5, "50 %"}, {1, "100 %"}};
-        } else if (log) {
-            y.low = log_end(low, {1, 2, 3, 5}, false);
-            y.high = std::max(log_end(high, {1, 2, 3, 5}, true), y.low * 2);
-            for (double decade = 1e-8; decade < 1e6; decade *= 10)
-                for (double f : {1.0, 3.0})
-                    if (f * decade >= y.low * 0.999 && f * decade <= y.high)
-                        ticks.emplace_back(f * decade, tick_text(f * decade));
-            for (const double end : {y.low, y.high})
-                if (ticks.size() < 2 && (ticks.empty() || std::abs(y.at(end) - y.at(ticks[0].first)) > 14) &&
-                    (ticks.empty() || tick_text(end) != ticks[0].second))
-                    ticks.emplace_back(end, tick_text(end));
-            if (ticks.size() > 5)
-                std::erase_if(ticks, [](const auto& t) { return t.second.find('3') != std::string::npos; });
-        } else {
-            double unit = std::pow(10.0, std::floor(std::log10(std::max({high, -low, 1e-9}))));
-            if (std::max(high, -low) / unit < 2) unit /= 2;
-            const double from = low < 0 ? std::floor(low / unit) : 0;  // a loss may lie below zero
-            y.low = from * unit;
-            y.high = std::max(std::ceil(high / unit), from + 1) * unit;
-            const int every = (y.high - y.low) / unit > 6 ? 2 : 1;
-            for (double i = from; i * unit <= y.high + 1e-3 * unit; i += every)
-                ticks.emplace_back(i * unit, tick_text(i * unit));
-        }
-        const std::string measure = loss ? "" : snapshot.curves.front().measure;
+        plot.few = steps <= 10;
+        const int64_t end = plot.few ? std::max<int64_t>(1, steps - 1) : rounded_up(steps);
+        plot.x = {r.x + 44, r.w - 52, 0, static_cast<double>(end), false};
+        plot.y = {r.bottom(), -r.h, 0, 1, false};
+        plot.shown = step_shown(plot.first(), focus);
+        if (!loss && measured(snapshot))
+            scale_measure(plot);
+        else if (!loss)
+            plot.marks = {{0, "0 %"}, {0.5, "50 %"}, {1, "100 %"}};
+        else if (log_ && range.low > 0)
+            scale_by_decades(plot, range);
+        else
+            scale_evenly(plot, range);
+        return plot;
+    }
+
+    void plot(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r, bool loss) {
+        const Plot plot = scaled(snapshot, focus, r, loss);
+        draw_axes(ui, plot);
+        for (size_t i = snapshot.curves.size(); i-- > 0;) draw_curve(ui, plot, i);
+        if (!loss || alone_)
+            ui.text(std::min(plot.cursor(), r.right() - 24), r.bottom() + 17, "step " + with_commas(plot.shown),
+                    {.size = 12, .align = Align::center, .weight = 600});
+        ui.cursor_line(plot.cursor(), r.y - 4, r.bottom());
+        draw_values(ui, plot);
+        const Rect hit{plot.x.from, r.y, plot.x.length, r.h};
+        const Drag drag = ui.drag(loss ? "loss" : "accuracy", hit);
+        if (!drag.active && !drag.started) return;
+        const auto step = static_cast<int32_t>(std::lround((drag.at.x - plot.x.from) / plot.x.length * plot.x.high));
+        const int32_t target = std::clamp<int32_t>(step, 0, static_cast<int32_t>(plot.first().loss.size()) - 1);
+        if (target == focus.step) return;
+        focus.step = target;
+        session.post(ask::ShowStep{target});
+    }
+
+    void draw_axes(Ui& ui, const Plot& plot) const {
+        const Theme& theme = *ui.theme;
+        const Rect& r = plot.r;
+        const CurveAxis& x = plot.x;
+        const std::string measure = plot.loss ? "" : plot.first().measure;
         ui.text(r.x, r.y - title_,
-                loss              ? "training loss"
+                plot.loss         ? "training loss"
                 : measure.empty() ? "test accuracy"
                                   : measure,
                 {.size = 12, .color = theme.ink2, .width = r.w * 0.55f});
         float before = INFINITY;
-        for (const auto& [value, label] : ticks) {
-            const float at = y.at(value);
+        for (const auto& [value, label] : plot.marks) {
+            const float at = plot.y.at(value);
             if (std::abs(at - before) < 13) continue;  // its number would lie on the last one
             before = at;
             ui.line({x.from, at}, {x.from + x.length, at}, theme.grid);
             ui.text(x.from - 8, at + 4, label, {.size = 12, .color = theme.ink2, .align = Align::right});
         }
-        const Curve& first = snapshot.curves.front();
-        const int64_t shown = step_shown(first, focus);
-        const float cursor = x.at(static_cast<double>(shown));
-        if (!loss || alone_)
-            for (int i = 0, ticks_x = few ? static_cast<int>(x.high) : 5; i <= ticks_x; ++i) {
-                const double step = x.high * i / ticks_x;
-                if (std::abs(x.at(step) - cursor) > 46)
-                    ui.text(x.at(step), r.bottom() + 17, with_commas(static_cast<int64_t>(step)),
-                            {.size = 12, .color = theme.ink2, .align = Align::center});
-            }
-        for (size_t i = snapshot.curves.size(); i-- > 0;) {
-            const Curve& curve = snapshot.curves[i];
-            std::vector<Point> points;
-            if (loss) {
-                const size_t stride = std::max<size_t>(1, curve.loss.size() / 300);  // a point a pixel at most
-                for (size_t s = 0; s < curve.loss.size(); s += stride)
-                    if (std::isfinite(curve.loss[s])) points.push_back({x.at(static_cast<double>(s)), y.at(curve.loss[s])});
-            } else {
-                for (const nn::Evaluation& e : curve.accuracy)
-                    points.push_back({x.at(static_cast<double>(e.step)), y.at(shown_value(curve, e))});
-            }
-            if (points.size() > 1)
-                ui.polyline(points, color(i, theme), i == 0 ? 2.5f : 1.6f, i == 0 ? 0.f : 6.f, i == 0 ? 0.f : 3.f);
-            if (points.size() == 1) ui.circle(points[0], 4, color(i, theme));
+        if (plot.loss && !alone_) return;
+        for (int i = 0, marks = plot.few ? static_cast<int>(x.high) : 5; i <= marks; ++i) {
+            const double step = x.high * i / marks;
+            if (std::abs(x.at(step) - plot.cursor()) > 46)
+                ui.text(x.at(step), r.bottom() + 17, with_commas(static_cast<int64_t>(step)),
+                        {.size = 12, .color = theme.ink2, .align = Align::center});
         }
-        if (loss && alone_)
-            ui.text(std::min(cursor, r.right() - 24), r.bottom() + 17, "step " + with_commas(shown),
-                    {.size = 12, .align = Align::center, .weight = 600});
-        ui.cursor_line(cursor, r.y - 4, r.bottom());
-        const nn::Evaluation* e = accuracy_at(first, shown);
-        const double value = loss ? first.loss[static_cast<size_t>(shown)] : e ? shown_value(first, *e) : NAN;
-        if (std::isfinite(value)) {
-            ui.circle({cursor, y.at(value)}, 6, theme.panel);
-            ui.circle({cursor, y.at(value)}, 4.5f, theme.ink);
-            float left = ui.text(r.right(), r.y - title_, number_text(first, value, loss),
-                                 {.size = 12, .align = Align::right, .weight = 600});
-            // The other runs at the same step, in their colours, as far as there is room.
-            for (size_t i = 1; i < snapshot.curves.size(); ++i) {
-                const double other = value_at(snapshot.curves[i], shown, loss);
-                if (!std::isfinite(other)) continue;
-                ui.circle({cursor, y.at(other)}, 3.5f, color(i, theme));
-                const std::string text = number_text(first, other, loss);
-                if (left - 10 - ui.text_width(text, {.size = 12}) - 90 < r.x + r.w * 0.4f) continue;
-                left = ui.text(left - 10, r.y - title_, text, {.size = 12, .color = color(i, theme), .align = Align::right});
-            }
-            ui.text(left - 10, r.y - title_, fmt::format("at step {}", loss ? shown : e->step),
-                    {.size = 12, .color = theme.ink2, .align = Align::right});
-        }
-        if (!loss)
-            ui.text(std::min(cursor, r.right() - 24), r.bottom() + 17, "step " + with_commas(shown),
-                    {.size = 12, .align = Align::center, .weight = 600});
+    }
 
-        const Rect hit{x.from, r.y, x.length, r.h};
-        if (const Drag drag = ui.drag(loss ? "loss" : "accuracy", hit); drag.active || drag.started) {
-            const auto step = static_cast<int32_t>(std::lround((drag.at.x - x.from) / x.length * x.high));
-            const int32_t target = std::clamp<int32_t>(step, 0, static_cast<int32_t>(first.loss.size()) - 1);
-            if (target != focus.step) {
-                focus.step = target;
-                session.post(ask::ShowStep{target});
-            }
+    static void draw_curve(Ui& ui, const Plot& plot, size_t run) {
+        const Curve& curve = plot.snapshot.curves[run];
+        const Color ink = color(run, *ui.theme);
+        std::vector<Point> points;
+        if (plot.loss) {
+            const size_t stride = std::max<size_t>(1, curve.loss.size() / 300);  // a point a pixel at most
+            for (size_t s = 0; s < curve.loss.size(); s += stride)
+                if (std::isfinite(curve.loss[s]))
+                    points.push_back({plot.x.at(static_cast<double>(s)), plot.y.at(curve.loss[s])});
+        } else {
+            for (const nn::Evaluation& e : curve.accuracy)
+                points.push_back({plot.x.at(static_cast<double>(e.step)), plot.y.at(shown_value(curve, e))});
         }
+        const bool own = run == 0;
+        if (points.size() > 1) ui.polyline(points, ink, own ? 2.5f : 1.6f, own ? 0.f : 6.f, own ? 0.f : 3.f);
+        if (points.size() == 1) ui.circle(points[0], 4, ink);
+    }
+
+    // The run's value at the step that is looked at, and the others' in their colours, as far as there is room.
+    void draw_values(Ui& ui, const Plot& plot) const {
+        const Theme& theme = *ui.theme;
+        const Rect& r = plot.r;
+        const float cursor = plot.cursor();
+        const double value = value_at(plot.first(), plot.shown, plot.loss);
+        if (!std::isfinite(value)) return;
+        ui.circle({cursor, plot.y.at(value)}, 6, theme.panel);
+        ui.circle({cursor, plot.y.at(value)}, 4.5f, theme.ink);
+        float left = ui.text(r.right(), r.y - title_, number_text(plot.first(), value, plot.loss),
+                             {.size = 12, .align = Align::right, .weight = 600});
+        for (size_t i = 1; i < plot.snapshot.curves.size(); ++i) {
+            const double other = value_at(plot.snapshot.curves[i], plot.shown, plot.loss);
+            if (!std::isfinite(other)) continue;
+            ui.circle({cursor, plot.y.at(other)}, 3.5f, color(i, theme));
+            const std::string text = number_text(plot.first(), other, plot.loss);
+            if (left - 10 - ui.text_width(text, {.size = 12}) - 90 < r.x + r.w * 0.4f) continue;
+            left = ui.text(left - 10, r.y - title_, text, {.size = 12, .color = color(i, theme), .align = Align::right});
+        }
+        const int64_t step = plot.loss ? plot.shown : accuracy_at(plot.first(), plot.shown)->step;
+        ui.text(left - 10, r.y - title_, fmt::format("at step {}", step),
+                {.size = 12, .color = theme.ink2, .align = Align::right});
     }
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/gui/views/training/training_data.h"
+#include "app/gui/widgets/axis.h"
 
 namespace lockstep::gui {
 
@@ -294,8 +295,7 @@ int draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
     const char* name = base > 1024 ? "MiB" : base > 1 ? "KiB" : "bytes";
     ui.text(r.x, r.y + 30, name, {.size = 12, .color = theme.ink2});
     const double most = top / base;
-    double unit = std::pow(10.0, std::floor(std::log10(std::max(most, 1.0))));
-    if (most / unit < 2) unit /= 2;
+    const double unit = rounded(std::max(most, 1.0), {{below_two, 0.5}, {any_other, 1}});
     const double high = std::ceil(most / unit) * unit * 1.12;
     const Rect plot{r.x + 44, r.y + 36, r.w - 44, r.h - 36 - 38};
     const auto y_of = [&](double v) { return plot.bottom() - plot.h * static_cast<float>(v / high); };

@@ -11,14 +11,15 @@
 #include "app/gui/views/roofline/measured_data.h"
 #include "app/gui/views/training/step_ranks.h"
 #include "app/gui/views/training/training_data.h"
+#include "app/gui/widgets/axis.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/cluster/cluster_training.h"
 
 namespace lockstep::gui {
 namespace {
 
-std::string time_text(double us) {
-    return us >= 5000 ? fmt::format("{:.1f} ms", us / 1000) : fmt::format("{:.0f} µs", us);
+std::string time_of(double us) {
+    return time_text(us, {.decimals = us >= 5000 ? 1 : 0, .milli_from = 5000});
 }
 
 // A tensor program's launches are a training step's where it updates something.
@@ -104,7 +105,7 @@ class StepKernelsView final : public View {
             text += fmt::format("  {}{:>2} {:<24} {:<9}", static_cast<int>(i) == focus.launch ? ">" : " ", i + 1, e.label,
                                 e.phase);
             if (!untimed)
-                text += fmt::format(" {:>9.2f} to {:>9.2f} us{}", e.begin_us - origin(*step), e.end_us - origin(*step),
+                text += fmt::format(" {:>9.2f} to {:>9.2f} µs{}", e.begin_us - origin(*step), e.end_us - origin(*step),
                                     e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : "");
             text += "\n";
         }
@@ -212,9 +213,9 @@ class StepKernelsView final : public View {
             return a.end_us - a.begin_us < b.end_us - b.begin_us;
         });
         if (step.device == "host")
-            return fmt::format("The host computes for {} of {}, {:.0f} %. The longest kernel is {}, {}.", time_text(busy),
-                               time_text(total), 100 * busy / total, slowest->label,
-                               time_text(slowest->end_us - slowest->begin_us));
+            return fmt::format("The host computes for {} of {}, {:.0f} %. The longest kernel is {}, {}.", time_of(busy),
+                               time_of(total), 100 * busy / total, slowest->label,
+                               time_of(slowest->end_us - slowest->begin_us));
         double gap = 0;
         for (size_t i = 1; i < step.launches.size(); ++i)
             gap += std::max(0.0, step.launches[i].begin_us - step.launches[i - 1].end_us);
@@ -238,11 +239,7 @@ class StepKernelsView final : public View {
     void gantt(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
         const Theme& theme = *ui.theme;
         const double t0 = origin(step), total = std::max(end(step) - t0, 1e-6);
-        double unit = std::pow(10.0, std::floor(std::log10(total)));
-        if (total / unit < 3)
-            unit /= 5;
-        else if (total / unit < 6)
-            unit /= 2;
+        const double unit = step_of_time(total);
         const Rect plot{r.x + 48, r.y, r.w - 56, r.h};
         auto x_of = [&](double us) { return plot.x + plot.w * static_cast<float>((us - t0) / total); };
         const bool host_row = step.device != "host" && r.h >= 76;

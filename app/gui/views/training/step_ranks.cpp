@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/widgets/axis.h"
+
 namespace lockstep::gui {
 
 namespace {
@@ -20,15 +22,6 @@ StepEnds ends_of(const parallel::ParallelStepRecord& record) {
         for (const parallel::RankSpan& span : rank.spans)
             ends = {std::min(ends.begin, span.begin_us), std::max(ends.end, span.end_us)};
     return ends.end > 0 ? ends : StepEnds{};
-}
-
-double us_between_marks(double total) {
-    double unit = std::pow(10.0, std::floor(std::log10(total)));
-    if (total / unit < 3)
-        unit /= 5;
-    else if (total / unit < 6)
-        unit /= 2;
-    return unit;
 }
 }  // namespace
 
@@ -94,7 +87,7 @@ std::string ranks_text(const parallel::ParallelStepRecord& record) {
     const double begin = ends_of(record).begin;
     for (size_t rank = 0; rank < record.ranks.size(); ++rank)
         for (const parallel::RankSpan& span : record.ranks[rank].spans)
-            text += fmt::format("  rank {} {:<13} {:<28} {:>9.2f} to {:>9.2f} us\n", rank, name_of(phase_of(span)),
+            text += fmt::format("  rank {} {:<13} {:<28} {:>9.2f} to {:>9.2f} µs\n", rank, name_of(phase_of(span)),
                                 span.label, span.begin_us - begin, span.end_us - begin);
     return text;
 }
@@ -102,7 +95,7 @@ std::string ranks_text(const parallel::ParallelStepRecord& record) {
 void draw_step_ranks(Ui& ui, const parallel::ParallelStepRecord& record, PickedSpan& picked, const Rect& r) {
     const Theme& theme = *ui.theme;
     const StepEnds ends = ends_of(record);
-    const double total = std::max(ends.end - ends.begin, 1e-6), unit = us_between_marks(total);
+    const double total = std::max(ends.end - ends.begin, 1e-6), unit = step_of_time(total);
     const Rect plot{r.x + 54, r.y, r.w - 62, r.h};
     const auto x_of = [&](double us) { return plot.x + plot.w * static_cast<float>((us - ends.begin) / total); };
     const auto ranks = static_cast<int>(record.ranks.size());

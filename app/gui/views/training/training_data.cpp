@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/widgets/axis.h"
+
 namespace lockstep::gui {
 
 using nn::GraphNode;
@@ -44,12 +46,7 @@ Histogram histogram_of(const std::vector<float>& values, int bins) {
     for (float v : values)
         if (std::isfinite(v)) most = std::max(most, std::abs(v));
     // Round the range up to 1, 2 or 5 times a power of ten, so that the axis reads well.
-    double range = most > 0 ? std::pow(10.0, std::floor(std::log10(most))) : 1;
-    for (double step : {1.0, 2.0, 5.0, 10.0})
-        if (range * step >= most) {
-            range *= step;
-            break;
-        }
+    const double range = most > 0 ? rounded(most) : 1;
     h.low = -range;
     h.high = range;
     for (float v : values) {

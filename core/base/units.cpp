@@ -1,0 +1,38 @@
+// One formatter for each kind of amount.
+#include "core/base/units.h"
+
+#include <fmt/format.h>
+
+namespace lockstep {
+
+std::string with_commas(int64_t value) {
+    std::string digits = std::to_string(value);
+    const int first = value < 0 ? 1 : 0;
+    for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) digits.insert(static_cast<size_t>(at), ",");
+    return digits;
+}
+
+std::string time_text(double us, const TimeDigits& digits) {
+    struct Unit {
+        double us;
+        const char* name;
+    };
+    const Unit unit = us >= 1e6 ? Unit{1e6, "s"} : us >= digits.milli_from ? Unit{1e3, "ms"} : Unit{1, "µs"};
+    return digits.decimals >= 0 ? fmt::format("{:.{}f} {}", us / unit.us, digits.decimals, unit.name)
+                                : fmt::format("{:.{}g} {}", us / unit.us, digits.significant, unit.name);
+}
+
+std::string wall_time_text(double seconds) {
+    TimeDigits digits{.decimals = seconds < 0.9995 ? 0 : 2, .milli_from = 0};
+    if (seconds < 0.01) digits = {.significant = 2, .milli_from = 0};
+    return seconds >= 0.9995 ? fmt::format("{:.2f} s", seconds) : time_text(1e6 * seconds, digits);
+}
+
+std::string bytes_si(double bytes) {
+    static constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 999.5 && unit < 4) bytes /= 1000, ++unit;
+    return fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+}  // namespace lockstep
