@@ -131,8 +131,8 @@ void draw_steps(Shell& shell, const AppOptions& options) {
 
 void print_summary(const Snapshot& snapshot) {
     if (snapshot.problem) std::printf("%s\n", render(*snapshot.problem).c_str());
-    if (!snapshot.step) return;
-    const nn::StepRecord& step = *snapshot.step;
+    if (!snapshot.training.step) return;
+    const nn::StepRecord& step = *snapshot.training.step;
     std::printf("step %lld of %s on %s: loss %.4f, %.1f %% of the batch right, %zu kernels\n",
                 static_cast<long long>(step.step), step.model.c_str(), step.device.c_str(), step.loss,
                 100 * step.train_accuracy, step.launches.size());
@@ -227,19 +227,19 @@ void go_to_cycle(Shell& shell, const AppOptions& options) {  // stills only: onc
     const std::string_view view = row_of(shell.session.workspace).name;
     settle(shell, view);
     const auto snapshot = shell.session.snapshot();
-    const auto sms = snapshot->kernel ? static_cast<int>(snapshot->kernel->gpu.sms.value) : options.sm + 1;
+    const auto sms = snapshot->kernel.run ? static_cast<int>(snapshot->kernel.run->gpu.sms.value) : options.sm + 1;
     if (options.sm >= sms)
-        throw Failure(
-            fmt::format("--sm counts from 0: {} has {} SMs, so {} is its last", snapshot->kernel->gpu.title, sms, sms - 1));
-    if (options.cycle >= 0 && snapshot->kernel && options.cycle > snapshot->kernel->result.cycles)
+        throw Failure(fmt::format("--sm counts from 0: {} has {} SMs, so {} is its last", snapshot->kernel.run->gpu.title,
+                                  sms, sms - 1));
+    if (options.cycle >= 0 && snapshot->kernel.run && options.cycle > snapshot->kernel.run->result.cycles)
         throw Failure(fmt::format("--cycle {} is behind the end: this run has {} cycles", options.cycle,
-                                  snapshot->kernel->result.cycles));
+                                  snapshot->kernel.run->result.cycles));
     if (options.sm >= 0) shell.focus.sm = options.sm;
     if (options.cycle >= 0) {
         shell.session.grain = Grain::cycle;
         shell.focus.time = options.cycle;
-        shell.session.cycles_begin = std::max<int64_t>(0, options.cycle - first_look / 2);
-        shell.session.cycles_end = shell.session.cycles_begin + first_look;  // the timeline makes it fit its width
+        shell.session.sm.cycles_begin = std::max<int64_t>(0, options.cycle - first_look / 2);
+        shell.session.sm.cycles_end = shell.session.sm.cycles_begin + first_look;  // the timeline makes it fit its width
     }
     settle(shell, view);
 }

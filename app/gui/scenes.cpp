@@ -266,7 +266,7 @@ const SceneRow& scene_on_show(const Session& session, Workspace workspace) {
             return scene_named(workspace, scene != nullptr ? std::string_view(scene->view) : std::string_view());
         }
         case Workspace::sm:
-            return scene_named(workspace, sm_pages[static_cast<size_t>(session.sm_page)]);
+            return scene_named(workspace, sm_pages[static_cast<size_t>(session.sm.page)]);
         case Workspace::kernel:
             return scene_named(workspace, page_of_kernel(session));
         default:

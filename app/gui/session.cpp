@@ -34,7 +34,7 @@ bool asks_for(const Session& session, std::string_view words) {
 }
 
 bool shows_own_run(const Snapshot& snapshot) {
-    return snapshot.own_run && snapshot.kernel == snapshot.own_run->run;
+    return snapshot.own.run && snapshot.kernel.run == snapshot.own.run->run;
 }
 
 std::vector<GpuChoice> gpu_choices() {
@@ -55,9 +55,9 @@ std::vector<GpuChoice> gpu_choices() {
 }
 
 Session::Session(SessionOptions options)
-    : last_lesson(last_lesson_in(options.progress_file)),
+    : gpu(options.gpu),
+      learn{.last_lesson = last_lesson_in(options.progress_file)},
       desk(options.kernel_file),
-      gpu(options.gpu),
       measured(std::make_shared<const device::MeasuredStore>(options.start ? device::read_measured(device::measured_folder())
                                                                            : device::MeasuredStore())),
       progress_(options.progress_file),

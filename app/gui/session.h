@@ -53,13 +53,6 @@ bool trains_on_ranks(const std::string& model);
 TrainingSetup setup_of(const std::string& model);  // its own rate and batch, on the host; mlp: the opening scene
 std::string text_of(const TrainingSetup& setup);   // "lr 0.5", "adam, lr 0.001, batch 32"
 
-struct ClusterLook {   // what is looked at in the Cluster workspace
-    double time = -1;  // of the schedules, in their unit; -1: where the picked micro-batch starts on the picked rank
-    double collective_time = -1;  // of the collective, microseconds; -1: in its middle
-    int microbatch = -1;          // picked; -1: one in the middle
-    bool collective = false;      // the transport moves the collective; else the schedules
-};
-
 struct Written {  // by a language model as it learns
     int64_t step = 0;
     std::string text;
@@ -90,15 +83,12 @@ struct LessonState {  // the player's part: which step, what was answered
     std::vector<std::string> exercise_report;          // lines of the last check of this step's exercise
 };
 
-// Immutable once published. Memory: a training session holds at most 64 step records (about 1 MB each), 64 parameter
-// checkpoints (0.4 MB each) and two timed steps (every kernel's trace, about 30 MB each); a lesson holds one run a scene.
-// Time travel in the kernel on show holds one modelled GPU and at most 256 MiB of checkpoints; a run of the learner's own
-// leaves at most 128 MiB more.
-struct Snapshot {
-    std::shared_ptr<const model::KernelRun> kernel;                 // what SM and Learn show; null until one has run
+// What the worker publishes, a struct for what each workspace shows.
+struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and what its focused warp does
+    std::shared_ptr<const model::KernelRun> run;                      // null until one has run
+    std::string label;                                                // "matmul_dW1 (kernel 9 of 11)"
     std::shared_ptr<const std::vector<scene::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
-    std::string kernel_label;                                       // "matmul_dW1 (kernel 9 of 11)"
-    std::shared_ptr<const model::KernelRun> other;                  // the scene that this one is compared with; null: none
+    std::shared_ptr<const model::KernelRun> other;                    // the scene that this one is compared with; null: none
     Focus look_at;  // where this kernel's scene opens: warp (counted over the grid) and line; -1: nowhere in particular
     std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus
     std::shared_ptr<const std::vector<simt::LaneValues>>
@@ -108,21 +98,34 @@ struct Snapshot {
     std::shared_ptr<const simt::MemoryAt> memory;  // of the focused warp's block at history step `lanes_step`
     std::shared_ptr<const std::vector<simt::StackEntry>>
         stack;  // of the focused warp at `lanes_step`, from the replay of the timed run; null: the history has it
-    // The learner's own kernel: what the newest text compiled to, the last text that compiled, and its last run.
+};
+struct OwnState {  // of Kernel: what the learner's newest text compiled to, the last text that compiled, and its last run
     std::shared_ptr<const CompiledKernel> compiled, runnable;
-    std::shared_ptr<const KernelResult> own_result;
-    std::shared_ptr<const KernelResult> own_run;  // the last that ran: what is stepped through
-    std::shared_ptr<const scene::HostRun> host;   // the host program shown; null: none is
-    std::shared_ptr<const scene::TapeRun> tape;   // the tensor program shown, whose last step is `step`; null: none is
-    std::shared_ptr<const scene::ClusterScene> cluster;            // what the Cluster workspace shows; null until it has run
-    std::shared_ptr<const nn::StepRecord> step;                    // the training step shown
+    std::shared_ptr<const KernelResult> result;
+    std::shared_ptr<const KernelResult> run;  // the last that ran: what is stepped through
+};
+struct TrainingState {  // of Training: a run, and the step of it that is on show
+    TrainingSetup setup;
+    bool open = false;                                             // the setup's run
+    std::shared_ptr<const nn::StepRecord> step;                    // on show
     std::shared_ptr<const nn::StepRecord> first_step;              // step 0's values, for "change since step 0"
     std::shared_ptr<const parallel::ParallelStepRecord> on_ranks;  // that step on setup.ranks ranks; null: one
     std::vector<Curve> curves;
-    TrainingSetup setup;
-    bool training = false;                                    // the setup's run is open
     std::vector<Written> written;                             // the newest last; of a language model
     std::shared_ptr<const std::vector<std::string>> symbols;  // of a language model, by token
+};
+
+// Immutable once published. Memory: a training session holds at most 64 step records (about 1 MB each), 64 parameter
+// checkpoints (0.4 MB each) and two timed steps (every kernel's trace, about 30 MB each); a lesson holds one run a scene.
+// Time travel in the kernel on show holds one modelled GPU and at most 256 MiB of checkpoints; a run of the learner's own
+// leaves at most 128 MiB more.
+struct Snapshot {
+    KernelState kernel;
+    OwnState own;
+    TrainingState training;
+    std::shared_ptr<const scene::HostRun> host;          // the host program shown; null: none is
+    std::shared_ptr<const scene::TapeRun> tape;          // the tensor program shown, whose last step is on show; or null
+    std::shared_ptr<const scene::ClusterScene> cluster;  // what the Cluster workspace shows; null until it has run
     // Measurements with what the model gives for the same launches, a report a GPU; not a number: it has not run. Null: the
     // view that shows them has not been open.
     std::shared_ptr<const std::vector<device::SiliconReport>> silicon;
@@ -139,6 +142,42 @@ bool shows_own_run(const Snapshot& snapshot);  // the kernel on show is the lear
 
 // node: of the autograd tape; action: of a pipeline schedule, or a collective's round
 enum class Grain { cycle, instruction, node, kernel, training_step, action };
+
+// What is looked at, a struct for each workspace.
+struct LearnLook {
+    std::string last_lesson;    // the one that was worked on last, before this start; empty: none
+    uint64_t placed = 0;        // how often a lesson has put the focus where its step begins
+    int64_t reveal_steps = -1;  // while a prediction is open: the warp's instructions from here on stay hidden everywhere
+                                // (rows, totals, captions); -1: nothing is
+};
+struct SmLook {  // of every picture of a kernel
+    SmPage page = SmPage::one_run;
+    int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
+    int64_t history_step = 0;                  // instruction of the focused warp that the lane pictures show
+    bool by_time = false;                      // at the grain of instructions the clock was set last: the step follows it
+    struct WantedStep {     // an instruction of the focused warp that lies outside the stretch that the trace keeps
+        int64_t step = -1;  // -1: none
+        int64_t low = 0, high = INT64_MAX;  // its cycle lies in [low, high)
+        int looks = 0;                      // stretches looked into so far
+    } wanted;
+    std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
+    bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    IssueTrail issues;   // issue slots used by resident warps, of one launch
+};
+struct TrainingLook {
+    int32_t tape_at = -1;  // moment of the tape that was stepped to (tape_data.h); -1: follows the launch
+    struct SettingMenu {   // asked for by the training strip: the shell opens it
+        enum class Kind { none, model, device, optimizer, rate, batch, ranks } kind = Kind::none;
+        float x = 0, y = 0;
+    } setting_menu;
+};
+struct ClusterLook {
+    double time = -1;  // of the schedules, in their unit; -1: where the picked micro-batch starts on the picked rank
+    double collective_time = -1;                         // of the collective, microseconds; -1: in its middle
+    int microbatch = -1;                                 // picked; -1: one in the middle
+    bool collective = false;                             // the transport moves the collective; else the schedules
+    std::shared_ptr<const scene::ClusterSetup> asked;  // by hand, until the worker has run it; null: nothing is
+};
 
 class Session;
 // Whether a question that is still open says so in its `of`: one of the step on show, or of a later step about the same
@@ -185,39 +224,19 @@ class Session {
     std::shared_ptr<const Timeline> timeline(const std::shared_ptr<const model::KernelRun>& run) const;
 
     // State of the interface, owned by the frame's thread.
-    LessonState lesson;
-    std::string last_lesson;  // the one that was worked on last, before this start; empty: none
+    Workspace workspace = Workspace::training;
     Grain grain = Grain::kernel;
     bool playing = false;
-    KernelDesk desk;  // the learner's own kernels
-    Workspace workspace = Workspace::training;
     std::string gpu = "v100";
-    int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
-    uint64_t placed = 0;                       // how often a lesson has put the focus where its step begins
-    int64_t reveal_steps = -1;                 // while a prediction is open: the warp's instructions from here on
-                                               // stay hidden everywhere (rows, totals, captions); -1: nothing is
-    struct WantedStep {     // an instruction of the focused warp that lies outside the stretch that the trace keeps
-        int64_t step = -1;  // -1: none
-        int64_t low = 0, high = INT64_MAX;  // its cycle lies in [low, high)
-        int looks = 0;                      // stretches looked into so far
-    } wanted;
-    bool by_time = false;      // at the grain of instructions the clock was set last: the step follows it
-    int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
-    int32_t host_line = -1;    // line of the host program that is looked at
-    struct SettingMenu {       // asked for by the training strip: the shell opens it
-        enum class Kind { none, model, device, optimizer, rate, batch, ranks } kind = Kind::none;
-        float x = 0, y = 0;
-    } setting_menu;
-    int32_t tape_at = -1;  // moment of the tape that was stepped to (views/tape_data.h); -1: follows the launch
+    LessonState lesson;
+    LearnLook learn;
+    SmLook sm;
+    TrainingLook training;
     ClusterLook cluster;
-    std::shared_ptr<const scene::ClusterSetup> cluster_asked;  // by hand, until the worker has run it; null: nothing is
-    RoofTrail roof;                                            // the runs that stand on the roofline
-    IssueTrail issues;                                         // issue slots used by resident warps, of one launch
-
-    std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
-    bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    KernelDesk desk;                                        // the learner's own kernels
+    RoofTrail roof;                                         // the runs that stand on the roofline
+    int32_t host_line = -1;                                 // line of the host program that is looked at
     std::shared_ptr<const device::MeasuredStore> measured;  // of real GPUs, read once; never null, often empty
-    SmPage sm_page = SmPage::one_run;
 
     struct Worker;  // worker.h
 

@@ -65,7 +65,7 @@ struct OwnDesk : Desk {
         pace = 0.4;
         REQUIRE(!session.desk.open(folder / "fill.ptx"));
         settle();
-        REQUIRE(session.snapshot()->own_run);
+        REQUIRE(session.snapshot()->own.run);
     }
     ~OwnDesk() { fs::remove_all(folder); }
     LaunchSettings& launch() { return session.desk.document().launch; }
@@ -78,13 +78,13 @@ struct OwnDesk : Desk {
 // Whether the clock is where the focused warp issues the instruction that is stepped to, or waits for it.
 void check_one_moment(const Desk& desk) {
     const auto snapshot = desk.session.snapshot();
-    REQUIRE(snapshot->kernel);
-    const KernelTrace& trace = snapshot->kernel->result.trace;
+    REQUIRE(snapshot->kernel.run);
+    const KernelTrace& trace = snapshot->kernel.run->result.trace;
     const Focus& focus = desk.shell.focus;
     REQUIRE(focus.warp >= 0);
     REQUIRE(focus.warp < static_cast<int32_t>(trace.warps.size()));
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
-    const int64_t step = desk.session.history_step, issues = static_cast<int64_t>(warp.issues.size());
+    const int64_t step = desk.session.sm.history_step, issues = static_cast<int64_t>(warp.issues.size());
     INFO("cycle " << focus.time << ", step " << step << " of " << issues << ", which issues at "
                   << cycle_of_step(trace, warp, step));
     if (cycle_of_step(trace, warp, step) == focus.time) return;
@@ -99,21 +99,21 @@ TEST_CASE("a launch that is edited keeps the moment that was looked at, in the t
     desk.key(KeyCode::right);
     desk.key(KeyCode::right);
     desk.settle();
-    const int64_t step = desk.session.history_step;
+    const int64_t step = desk.session.sm.history_step;
     check_one_moment(desk);
     desk.launch().block = "16,8";
     desk.session.desk.touch();
     desk.settle();
-    REQUIRE(desk.session.snapshot()->own_run->run->config.block.y == 8);
+    REQUIRE(desk.session.snapshot()->own.run->run->config.block.y == 8);
     desk.session.workspace = Workspace::sm;
     desk.settle();
-    CHECK(desk.session.history_step == step);
+    CHECK(desk.session.sm.history_step == step);
     check_one_moment(desk);
     const int64_t time = desk.shell.focus.time;
-    desk.session.sm_page = SmPage::compare;  // and closed again
-    desk.session.pinned = desk.session.snapshot()->kernel;
+    desk.session.sm.page = SmPage::compare;  // and closed again
+    desk.session.sm.pinned = desk.session.snapshot()->kernel.run;
     desk.frames(2);
-    desk.session.sm_page = SmPage::one_run;
+    desk.session.sm.page = SmPage::one_run;
     desk.frames(2);
     CHECK(desk.shell.focus.time == time);
     check_one_moment(desk);
@@ -148,8 +148,8 @@ TEST_CASE("at the grain of instructions a click on any time sets the instruction
         CHECK(moved > 2);
     }
     SECTION("two runs") {
-        desk.session.pinned = small_run({.seed = 8});
-        desk.session.sm_page = SmPage::compare;
+        desk.session.sm.pinned = small_run({.seed = 8});
+        desk.session.sm.page = SmPage::compare;
         desk.frames(2);
         int moved = 0;
         for (const float x : {200.0f, 300.0f, 400.0f}) {
@@ -165,7 +165,7 @@ TEST_CASE("at the grain of instructions a click on any time sets the instruction
 
 TEST_CASE("a click on a line's number sets the clock with the instruction") {
     OwnDesk desk(fill_ptx());
-    const int64_t step = desk.session.history_step;
+    const int64_t step = desk.session.sm.history_step;
     const UiState::Written* number = nullptr;
     for (const UiState::Written& text : desk.written)
         if (text.text == "19" && (number == nullptr || text.ink.x < number->ink.x)) number = &text;
@@ -173,7 +173,7 @@ TEST_CASE("a click on a line's number sets the clock with the instruction") {
     const Rect ink = number->ink;
     desk.click(ink.x + ink.w / 2, ink.y + ink.h / 2);
     desk.settle();
-    CHECK(desk.session.history_step > step);
+    CHECK(desk.session.sm.history_step > step);
     check_one_moment(desk);
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("what a step is stays with its workspace") {
 
 TEST_CASE("a fault ends the launch in its cycle, on every SM, and the pictures say what stopped it") {
     OwnDesk desk(fill_ptx(3));
-    const model::KernelRun& run = *desk.session.snapshot()->kernel;
+    const model::KernelRun& run = *desk.session.snapshot()->kernel.run;
     REQUIRE(run.result.fault);
     const KernelTrace& trace = run.result.trace;
     CHECK(trace.cycles == run.result.cycles);
@@ -243,7 +243,7 @@ TEST_CASE("a number that is being typed into a launch runs when its field is lef
     desk.session.desk.touch();
     desk.settle();
     desk.pace = 0.05;
-    const auto before = desk.session.snapshot()->own_result;
+    const auto before = desk.session.snapshot()->own.result;
     REQUIRE(before->settings.block == "96");
     Rect label;
     for (const UiState::Written& text : desk.written)
@@ -255,10 +255,10 @@ TEST_CASE("a number that is being typed into a launch runs when its field is lef
     desk.frames(2);
     REQUIRE(desk.session.wait_until_idle(60));
     CHECK(desk.launch().block == "64");
-    CHECK(desk.session.snapshot()->own_result == before);
+    CHECK(desk.session.snapshot()->own.result == before);
     desk.key(KeyCode::enter);
     desk.settle();
-    CHECK(desk.session.snapshot()->own_result->settings.block == "64");
+    CHECK(desk.session.snapshot()->own.result->settings.block == "64");
     const size_t runs = desk.session.roof.runs().size();
 
     desk.key(KeyCode::end);  // the field still has the keyboard
@@ -266,12 +266,12 @@ TEST_CASE("a number that is being typed into a launch runs when its field is lef
     desk.frames(20);  // a pause: it runs, but is no run of the roofline's yet
     REQUIRE(desk.session.wait_until_idle(60));
     desk.frames(2);
-    CHECK(desk.session.snapshot()->own_result->settings.block == "640");
+    CHECK(desk.session.snapshot()->own.result->settings.block == "640");
     CHECK(desk.session.roof.runs().size() == runs);
     desk.type("0");
     desk.key(KeyCode::escape);
     desk.settle();
-    REQUIRE(desk.session.snapshot()->own_result->refused);
+    REQUIRE(desk.session.snapshot()->own.result->refused);
     desk.session.workspace = Workspace::sm;
     desk.frames(3);
     const std::string said = desk.session.desk.stale_run(*desk.session.snapshot());
@@ -292,7 +292,7 @@ TEST_CASE("while a guess is open the results say neither times nor counts") {
     const std::string hidden = desk.shell.describe("results");
     CHECK(hidden.find(" cycles") == std::string::npos);
     CHECK(hidden.find("warp instructions") == std::string::npos);
-    CHECK_FALSE(desk.shows(with_commas(desk.session.snapshot()->kernel->result.cycles)));
+    CHECK_FALSE(desk.shows(with_commas(desk.session.snapshot()->kernel.run->result.cycles)));
     CHECK_FALSE(desk.shows("warp instructions"));
 }
 
@@ -314,9 +314,9 @@ TEST_CASE("keys go to the panel that the pointer is in, also when another was us
 
 TEST_CASE("a slider that was clicked takes Home, End and pages, and the clock stays") {
     SmDesk desk(Workspace::sm);
-    desk.session.sm_page = SmPage::occupancy;
+    desk.session.sm.page = SmPage::occupancy;
     desk.frames(2);
-    const int64_t time = desk.shell.focus.time, begin = desk.session.cycles_begin, end = desk.session.cycles_end;
+    const int64_t time = desk.shell.focus.time, begin = desk.session.sm.cycles_begin, end = desk.session.sm.cycles_end;
     desk.click(1375, 137);  // the first slider, threads a block
     const std::string clicked = desk.shell.describe("occupancy");
     desk.key(KeyCode::home);
@@ -334,8 +334,8 @@ TEST_CASE("a slider that was clicked takes Home, End and pages, and the clock st
     CHECK(page != step);
     CHECK(most != page);
     CHECK(desk.shell.focus.time == time);
-    CHECK(desk.session.cycles_begin == begin);
-    CHECK(desk.session.cycles_end == end);
+    CHECK(desk.session.sm.cycles_begin == begin);
+    CHECK(desk.session.sm.cycles_end == end);
 }
 
 TEST_CASE("a state's short name is made of words of its full one") {
@@ -356,7 +356,7 @@ TEST_CASE("a state's short name is made of words of its full one") {
 TEST_CASE("the timeline describes the window that it opens with") {
     SmDesk desk(Workspace::learn);
     desk.session.workspace = Workspace::sm;
-    desk.session.cycles_begin = desk.session.cycles_end = 0;
+    desk.session.sm.cycles_begin = desk.session.sm.cycles_end = 0;
     const std::string words = desk.shell.describe("warps");
     desk.frames(2);
     const std::string shown = desk.shell.describe("warps");

@@ -34,8 +34,8 @@ struct ClusterDesk : test::Desk {
     std::string text(const char* view) { return shell.describe(view); }
     // What was asked for by hand, run as the worker would.
     void run_asked() {
-        REQUIRE(session.cluster_asked);
-        show(cluster_snapshot(*session.cluster_asked));
+        REQUIRE(session.cluster.asked);
+        show(cluster_snapshot(*session.cluster.asked));
     }
 };
 
@@ -85,12 +85,12 @@ TEST_CASE("the dashed line at the shorter schedule's end passes no head: badges 
 TEST_CASE("a chip replaces the older of two schedules, and pressing one of two leaves the other alone") {
     ClusterDesk desk("pipeline");
     REQUIRE(desk.click_on("GPipe"));
-    CHECK(desk.session.cluster_asked->pipeline.kinds == std::vector<std::string>{"zb-h1", "gpipe"});
+    CHECK(desk.session.cluster.asked->pipeline.kinds == std::vector<std::string>{"zb-h1", "gpipe"});
     desk.run_asked();
-    CHECK(!desk.session.cluster_asked);
+    CHECK(!desk.session.cluster.asked);
     CHECK_THAT(desk.text("pipeline"), Contains("GPipe: 33 units") && Contains("peak 8 of 4"));
     REQUIRE(desk.click_on("GPipe"));
-    CHECK(desk.session.cluster_asked->pipeline.kinds == std::vector<std::string>{"zb-h1"});
+    CHECK(desk.session.cluster.asked->pipeline.kinds == std::vector<std::string>{"zb-h1"});
 }
 
 TEST_CASE("a number that cannot be says why in its schedule's place and leaves the other standing") {
@@ -159,13 +159,13 @@ TEST_CASE("an action dragged, or moved by a key, goes elsewhere in its rank's or
         const Rect f1 = lowest(desk, "F1"), f2 = lowest(desk, "F2");
         const float unit = (middle(f2) - middle(f1)) / 3;
         desk.drag(middle(f2), f2.y + 4, middle(f1) + 0.8f * unit, f2.y + 4);
-        REQUIRE(desk.session.cluster_asked);
-        CHECK(desk.session.cluster_asked->pipeline.moves == wanted);
+        REQUIRE(desk.session.cluster.asked);
+        CHECK(desk.session.cluster.asked->pipeline.moves == wanted);
         desk.run_asked();
         CHECK_THAT(desk.text("pipeline"), Contains("1F1B (1 moved)") && Contains("stage 3: idle"));
         CHECK(desk.session.snapshot()->cluster->schedules[0].run.peak_activations[3] == 2);
         REQUIRE(desk.click_on("undo move"));
-        CHECK(desk.session.cluster_asked->pipeline.moves.empty());
+        CHECK(desk.session.cluster.asked->pipeline.moves.empty());
     }
     {
         ClusterDesk keys("pipeline", setup);
@@ -173,8 +173,8 @@ TEST_CASE("an action dragged, or moved by a key, goes elsewhere in its rank's or
         keys.session.cluster.time = 6;
         keys.frames(2);
         keys.key(KeyCode::minus);
-        REQUIRE(keys.session.cluster_asked);
-        CHECK(keys.session.cluster_asked->pipeline.moves == wanted);
+        REQUIRE(keys.session.cluster.asked);
+        CHECK(keys.session.cluster.asked->pipeline.moves == wanted);
     }
 
     setup.pipeline.moves = {{"1f1b", 3, 1, 0}};  // a backward before its forward
@@ -197,15 +197,15 @@ TEST_CASE("the end of a bar dragged changes how long such actions take, a number
         const Rect f7 = lowest(desk, "F7"), f8 = lowest(desk, "F8");
         const float unit = middle(f8) - middle(f7);
         desk.drag(middle(f8) + unit / 2 - 2, f8.y + 4, middle(f8) + unit - 2, f8.y + 4);
-        REQUIRE(desk.session.cluster_asked);
-        CHECK(desk.session.cluster_asked->pipeline.forward == 1.5);
+        REQUIRE(desk.session.cluster.asked);
+        CHECK(desk.session.cluster.asked->pipeline.forward == 1.5);
     }
     ClusterDesk desk("pipeline", setup);
     const Rect words = lowest(desk, "micro-batches");
     const float x = words.right() + 36;
     desk.drag(x, words.y + 4, x + 25, words.y + 4);
-    REQUIRE(desk.session.cluster_asked);
-    CHECK(desk.session.cluster_asked->pipeline.microbatches == 10);
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(desk.session.cluster.asked->pipeline.microbatches == 10);
 }
 
 TEST_CASE(
@@ -218,26 +218,26 @@ TEST_CASE(
         desk.drag(words.right() + 36, words.y + 4, words.right() + 36 + by, words.y + 4);
     };
     turn(22);
-    REQUIRE(desk.session.cluster_asked);
-    CHECK(desk.session.cluster_asked->pipeline.layers == std::vector<int>{4, 4, 6, 2});
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(desk.session.cluster.asked->pipeline.layers == std::vector<int>{4, 4, 6, 2});
     desk.run_asked();
     const parallel::ScheduleRun& run = desk.session.snapshot()->cluster->schedules[0].run;
     CHECK(run.busy == std::vector<double>{24, 24, 36, 12});  // eight micro-batches of F, I and W, by a quarter a layer
     CHECK(desk.shows("stage 2 · 6"));
     CHECK_THAT(desk.text("pipeline"), Contains("layers by stage, as cut by hand: 4, 4, 6, 2"));
     turn(33);
-    CHECK(desk.session.cluster_asked->pipeline.layers == std::vector<int>{4, 4, 7, 1});
+    CHECK(desk.session.cluster.asked->pipeline.layers == std::vector<int>{4, 4, 7, 1});
     CHECK_THAT(desk.text("pipeline"), Contains("Stage 3 has one layer left and keeps it") && Contains("stage 2 can give"));
     CHECK(desk.shows("keeps"));  // word by word
     REQUIRE(desk.click_on("even stages"));
-    CHECK(desk.session.cluster_asked->pipeline.layers.empty());
+    CHECK(desk.session.cluster.asked->pipeline.layers.empty());
     desk.run_asked();
 
     const Rect label = lowest(desk, "stage 1");  // the boundary above it, between stages 0 and 1
     const float x = label.x + 78;
-    for (float y = label.y; y > label.y - 40 && !desk.session.cluster_asked; y -= 3) desk.drag(x, y, x, y + 15);
-    REQUIRE(desk.session.cluster_asked);
-    CHECK(desk.session.cluster_asked->pipeline.layers == std::vector<int>{5, 3, 4, 4});
+    for (float y = label.y; y > label.y - 40 && !desk.session.cluster.asked; y -= 3) desk.drag(x, y, x, y + 15);
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(desk.session.cluster.asked->pipeline.layers == std::vector<int>{5, 3, 4, 4});
 
     scene::ClusterSetup train;
     train.training.on = true;
@@ -259,8 +259,8 @@ TEST_CASE("a cable turned slower makes all wait, and even cables are a button aw
     desk.frame();
     desk.input.wheel = -1;
     desk.frame();
-    REQUIRE(desk.session.cluster_asked);
-    CHECK(desk.session.cluster_asked->collective.speeds == std::vector<double>{1, 1, 0.5, 1});
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(desk.session.cluster.asked->collective.speeds == std::vector<double>{1, 1, 0.5, 1});
     desk.run_asked();
     const scene::CollectiveShown& shown = desk.session.snapshot()->cluster->collective;
     // Six rounds of 16 MB, each of which waits for the port of 12.5 GB/s; the late rank's half millisecond is hidden or not.
@@ -270,7 +270,7 @@ TEST_CASE("a cable turned slower makes all wait, and even cables are a button aw
                                             Contains("The port of rank 2 runs at 1/2 of the speed, and all wait for it."));
     const Rect slow = lowest(desk, "2 → 3  1/2");
     desk.drag(middle(slow), slow.y + 4, middle(slow) + 20, slow.y + 4);
-    REQUIRE(desk.session.cluster_asked);
+    REQUIRE(desk.session.cluster.asked);
     desk.run_asked();
     CHECK(desk.session.snapshot()->cluster->collective.speeds.empty());
     CHECK(desk.session.snapshot()->cluster->collective.run.total_us == before);
@@ -335,7 +335,7 @@ TEST_CASE("the wheel zooms, the picture stays inside the budget with 64 ranks an
 
 TEST_CASE("an open prediction hides the schedules and the memory") {
     ClusterDesk desk("pipeline");
-    desk.session.reveal_steps = 0;
+    desk.session.learn.reveal_steps = 0;
     CHECK_THAT(view_named("pipeline")->make()->describe(desk.session, desk.shell.focus),
                Contains("stays hidden until you lock an answer") && !Contains("33"));
     CHECK_THAT(view_named("rank_memory")->make()->describe(desk.session, desk.shell.focus),
@@ -350,7 +350,7 @@ TEST_CASE("memory per rank follows ZeRO's formulas: 120, 31.4, 16.6 and 1.88 GB 
     CHECK(desk.shows("OOM by 40 GB"));
     CHECK(desk.shows("3P"));
     desk.key(KeyCode::down);
-    CHECK(desk.session.cluster_asked->memory.zero == 0);
+    CHECK(desk.session.cluster.asked->memory.zero == 0);
 }
 
 TEST_CASE("no text of the Cluster workspace clashes at any size or in any theme") {
@@ -634,10 +634,10 @@ TEST_CASE("PipeDream runs its updates in one go and steps through them: one a mi
     const double third = schedule_time(desk.session, desk.shell.focus, scene);
     CHECK(third == scene.training->end_us);
     move_cluster(desk.session, desk.shell.focus, *desk.session.snapshot(), Grain::training_step, 1, false);
-    REQUIRE(desk.session.cluster_asked);
-    CHECK(desk.session.cluster_asked->training.steps == 4);
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(desk.session.cluster.asked->training.steps == 4);
     scene::ClusterTrainer trainer;
-    const scene::ClusterScene fourth = scene::run_cluster(*desk.session.cluster_asked, &trainer);
+    const scene::ClusterScene fourth = scene::run_cluster(*desk.session.cluster.asked, &trainer);
     CHECK(fourth.training->end_us > third);
     CHECK(fourth.training->loss[2] == scene.training->loss[2]);
     CHECK(trained(scene::run_cluster(training_setup("pp=2 schedule=pipedream_2bw microbatches=4"))));
@@ -646,16 +646,16 @@ TEST_CASE("PipeDream runs its updates in one go and steps through them: one a mi
 TEST_CASE("the switch asks for a training run, and a training step forward trains one more on the same ranks", "[long]") {
     ClusterDesk desk("pipeline");
     REQUIRE(desk.click_on("training run"));
-    REQUIRE(desk.session.cluster_asked);
-    CHECK(desk.session.cluster_asked->training.on);
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(desk.session.cluster.asked->training.on);
     desk.run_asked();
     desk.session.grain = Grain::training_step;
     move_cluster(desk.session, desk.shell.focus, *desk.session.snapshot(), Grain::training_step, 1, false);
-    REQUIRE(desk.session.cluster_asked);
-    CHECK(desk.session.cluster_asked->training.steps == 2);
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(desk.session.cluster.asked->training.steps == 2);
 
     scene::ClusterTrainer trainer;  // the losses are those of a run from the beginning
-    scene::ClusterSetup setup = *desk.session.cluster_asked;
+    scene::ClusterSetup setup = *desk.session.cluster.asked;
     std::vector<double> last;
     for (const int64_t steps : {1, 2, 4, 2}) {
         setup.training.steps = steps;
@@ -788,7 +788,7 @@ TEST_CASE("plans show their memory and their step as stacked bars, and one that 
 
 TEST_CASE("an open question hides bars and what does not fit, and leaves their axes standing") {
     RowsDesk desk("plan", two_plans, "rows", true);
-    REQUIRE(desk.session.reveal_steps >= 0);
+    REQUIRE(desk.session.learn.reveal_steps >= 0);
     CHECK_THAT(desk.shell.describe("rows"), !Contains("does not fit") && !Contains("GB") && Contains("hidden"));
     CHECK(!desk.shows("does not fit by"));
     CHECK(!desk.shows("GB"));

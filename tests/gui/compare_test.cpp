@@ -187,13 +187,13 @@ TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
         desk.frame();
         desk.frame();
     };
-    const auto a = desk.session.snapshot()->kernel;
+    const auto a = desk.session.snapshot()->kernel.run;
     key('C');
-    CHECK(desk.session.pinned == a);
-    CHECK(desk.session.sm_page == SmPage::compare);
+    CHECK(desk.session.sm.pinned == a);
+    CHECK(desk.session.sm.page == SmPage::compare);
     CHECK(desk.shell.describe("compare").find("A and B are the same run") != std::string::npos);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-    snapshot->kernel = small_run({.cycles = 1200, .seed = 9});
+    snapshot->kernel.run = small_run({.cycles = 1200, .seed = 9});
     desk.session.publish_for_test(snapshot);
     for (int i = 0; i < 3; ++i) desk.frame();
     CHECK(desk.quads < 8000);
@@ -215,8 +215,8 @@ TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
     desk.click(400, 500);
     CHECK(desk.shell.focus.time < 1200);
     key('C');
-    CHECK(desk.session.pinned == nullptr);
-    CHECK(desk.session.sm_page == SmPage::one_run);
+    CHECK(desk.session.sm.pinned == nullptr);
+    CHECK(desk.session.sm.page == SmPage::one_run);
 }
 
 TEST_CASE("V switches the numbers between the cycles in view and the whole kernel") {
@@ -227,7 +227,7 @@ TEST_CASE("V switches the numbers between the cycles in view and the whole kerne
     desk.input.mouse_y = 300;
     desk.input.keys.push_back({static_cast<KeyCode>('V'), false, false});
     desk.frame();
-    CHECK(desk.session.whole);
+    CHECK(desk.session.sm.whole);
     const std::string whole = desk.shell.describe("warps");
     CHECK(whole != in_view);
     CHECK(whole.find("Whole kernel: ") != std::string::npos);
@@ -246,7 +246,7 @@ TEST_CASE("Enter goes to what a warp waits for, and back") {
     };
     for (uint32_t w = 0; w < trace.warps.size(); ++w)
         for (const StallRun& run : trace.warps[w].runs) {
-            if (run.cause < 0 || run.end - run.begin < 20 || run.begin < desk.session.cycles_begin) continue;
+            if (run.cause < 0 || run.end - run.begin < 20 || run.begin < desk.session.sm.cycles_begin) continue;
             desk.shell.focus.warp = static_cast<int32_t>(w);
             desk.shell.focus.time = run.begin + 3;
             desk.frame();
@@ -265,7 +265,7 @@ TEST_CASE("the occupancy calculator starts from the kernel on show and says what
     const std::string text = desk.shell.describe("occupancy");
     CHECK(text.find("256 threads a block, 24 registers a thread, 20736 B") != std::string::npos);
     CHECK(text.find("Shared memory stops at 4 blocks of 8 warps: 32 of 64 warps, occupancy 50 %.") != std::string::npos);
-    desk.session.sm_page = SmPage::occupancy;
+    desk.session.sm.page = SmPage::occupancy;
     desk.frame();
     desk.click(1375, 137);  // the first slider, threads a block
     CHECK(desk.shell.describe("occupancy") != text);
@@ -291,28 +291,28 @@ TEST_CASE("the legend stays in small windows with large text") {
 TEST_CASE("the worker runs the kernel on show again with fewer resident blocks, and with all of them") {
     Session session({.lesson = "A05", .lesson_step = 1});
     REQUIRE(session.wait_until_idle(120));
-    const auto all = session.snapshot()->kernel;
+    const auto all = session.snapshot()->kernel.run;
     REQUIRE(all);
-    REQUIRE(session.snapshot()->other);  // the lesson names a scene to compare with
-    CHECK(session.snapshot()->other != all);
+    REQUIRE(session.snapshot()->kernel.other);  // the lesson names a scene to compare with
+    CHECK(session.snapshot()->kernel.other != all);
     CHECK(all->result.occupancy.blocks == 8);
     session.post(ask::LimitBlocks{1});
     REQUIRE(session.wait_until_idle(120));
-    const auto one = session.snapshot()->kernel;
+    const auto one = session.snapshot()->kernel.run;
     CHECK(one->result.occupancy.blocks == 1);
     CHECK(one->result.occupancy.limiter == "your limit");
     CHECK(5 * one->result.cycles > 6 * all->result.cycles);
     CHECK(one->result.warp_instructions == all->result.warp_instructions);
     session.post(ask::TraceSm{2, 100});  // the same launch, seen elsewhere
     REQUIRE(session.wait_until_idle(120));
-    const auto elsewhere = session.snapshot()->kernel;
+    const auto elsewhere = session.snapshot()->kernel.run;
     CHECK(elsewhere->result.trace.sm == 2);
     CHECK(elsewhere->result.trace.cycles == one->result.cycles);
     CHECK(most_at_once(elsewhere->result.trace) == 1);
     session.post(ask::LimitBlocks{0});
     REQUIRE(session.wait_until_idle(120));
-    CHECK(session.snapshot()->kernel->result.cycles == all->result.cycles);
-    CHECK(session.snapshot()->kernel->result.occupancy.blocks == 8);
+    CHECK(session.snapshot()->kernel.run->result.cycles == all->result.cycles);
+    CHECK(session.snapshot()->kernel.run->result.occupancy.blocks == 8);
 }
 
 }  // namespace gui_compare_test

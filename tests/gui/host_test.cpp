@@ -60,10 +60,10 @@ TEST_CASE("a host program runs when it is opened and whenever it changes, with i
     CHECK(desk.snapshot()->host->schedule.total_us < before);
 
     desk.write(text + "nonsense here\n");
-    REQUIRE(desk.snapshot()->compiled);
-    CHECK_FALSE(desk.snapshot()->compiled->ok);
-    REQUIRE(!desk.snapshot()->compiled->messages.empty());
-    CHECK(desk.snapshot()->compiled->messages.front().where.line == 15);
+    REQUIRE(desk.snapshot()->own.compiled);
+    CHECK_FALSE(desk.snapshot()->own.compiled->ok);
+    REQUIRE(!desk.snapshot()->own.compiled->messages.empty());
+    CHECK(desk.snapshot()->own.compiled->messages.front().where.line == 15);
     CHECK(desk.shell.describe("reports").find("line 15") != std::string::npos);
     REQUIRE(desk.snapshot()->host);  // the last good run stays
 
@@ -72,7 +72,7 @@ TEST_CASE("a host program runs when it is opened and whenever it changes, with i
     torn.replace(back, 18, "dy[$i/4] stream=9");
     desk.write(torn);
     CHECK(!desk.snapshot()->host->hazards.empty());
-    CHECK(desk.snapshot()->compiled->ok);
+    CHECK(desk.snapshot()->own.compiled->ok);
     CHECK(desk.shell.describe("reports").find("warning") != std::string::npos);
 }
 

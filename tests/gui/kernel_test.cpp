@@ -118,14 +118,14 @@ TEST_CASE("a kernel that is opened runs, and its output is read back") {
     Desk desk;
     desk.open(scratch.write("fill.ptx", fill_ptx()));
     const auto snapshot = desk.snapshot();
-    REQUIRE(snapshot->own_result);
-    INFO((snapshot->own_result->refused ? snapshot->own_result->refused->message : std::string()));
-    REQUIRE(snapshot->own_result->run);
-    CHECK(snapshot->kernel == snapshot->own_result->run);
-    CHECK(snapshot->own_result->run->result.cycles > 0);
-    REQUIRE(snapshot->own_result->bound.arguments.size() == 1);
-    const Buffer buffer = buffer_of(snapshot->own_result->bound.arguments[0], *snapshot->own_result->run->before,
-                                    *snapshot->own_result->after);
+    REQUIRE(snapshot->own.result);
+    INFO((snapshot->own.result->refused ? snapshot->own.result->refused->message : std::string()));
+    REQUIRE(snapshot->own.result->run);
+    CHECK(snapshot->kernel.run == snapshot->own.result->run);
+    CHECK(snapshot->own.result->run->result.cycles > 0);
+    REQUIRE(snapshot->own.result->bound.arguments.size() == 1);
+    const Buffer buffer = buffer_of(snapshot->own.result->bound.arguments[0], *snapshot->own.result->run->before,
+                                    *snapshot->own.result->after);
     REQUIRE(buffer.count() == 1024);
     for (int32_t i = 0; i < 1024; ++i) {
         int32_t value = 0;
@@ -147,11 +147,11 @@ TEST_CASE("a kernel that is opened for another workspace runs there; one that do
         desk.session.workspace = Workspace::sm;
         REQUIRE(!desk.session.desk.open(scratch.write("one.ptx", sound ? fill_ptx() : fill_ptx() + "}")));
         desk.settle();
-        CHECK(!desk.snapshot()->kernel);  // nobody asked for it
+        CHECK(!desk.snapshot()->kernel.run);  // nobody asked for it
         desk.shell.run_own();
         desk.settle();
         CHECK(desk.session.workspace == (sound ? Workspace::sm : Workspace::kernel));
-        CHECK(bool(desk.snapshot()->kernel) == sound);
+        CHECK(bool(desk.snapshot()->kernel.run) == sound);
         if (sound) CHECK(desk.shows("Warp 0 of block 0"));
     }
 }
@@ -213,26 +213,26 @@ TEST_CASE("a text that does not compile is said, loses nothing, and leaves the l
     const Scratch scratch;
     Desk desk;
     desk.open(scratch.write("fill.ptx", fill_ptx()));
-    const auto good = desk.snapshot()->runnable;
+    const auto good = desk.snapshot()->own.runnable;
     const std::string broken = "x" + fill_ptx();
     desk.session.desk.set_text(broken);
     desk.settle();
     auto snapshot = desk.snapshot();
-    REQUIRE(snapshot->compiled);
-    CHECK_FALSE(snapshot->compiled->ok);
-    REQUIRE(!snapshot->compiled->messages.empty());
-    CHECK(snapshot->compiled->messages[0].where.line == 1);
-    CHECK(snapshot->runnable == good);
+    REQUIRE(snapshot->own.compiled);
+    CHECK_FALSE(snapshot->own.compiled->ok);
+    REQUIRE(!snapshot->own.compiled->messages.empty());
+    CHECK(snapshot->own.compiled->messages[0].where.line == 1);
+    CHECK(snapshot->own.runnable == good);
     CHECK(desk.session.desk.document().text == broken);
-    const auto before = snapshot->own_result;
+    const auto before = snapshot->own.result;
     desk.key(KeyCode::f5);
     desk.settle();
-    CHECK(desk.snapshot()->own_result != before);
-    CHECK(desk.snapshot()->own_result->run);
+    CHECK(desk.snapshot()->own.result != before);
+    CHECK(desk.snapshot()->own.result->run);
     desk.session.desk.set_text(fill_ptx());
     desk.settle();
-    CHECK(desk.snapshot()->compiled->ok);
-    CHECK(desk.snapshot()->own_result->version == desk.session.desk.version());
+    CHECK(desk.snapshot()->own.compiled->ok);
+    CHECK(desk.snapshot()->own.result->version == desk.session.desk.version());
 }
 
 TEST_CASE("a kernel finds the headers that lie beside its file, and the bundled kernels open") {
@@ -243,23 +243,23 @@ TEST_CASE("a kernel finds the headers that lie beside its file, and the bundled 
     Desk desk;
     desk.open(
         scratch.write("one.cu", "#include \"include/half.h\"\n__global__ void one(float *x) { x[threadIdx.x] = HALF; }\n"));
-    REQUIRE(desk.snapshot()->compiled);
-    CHECK(desk.snapshot()->compiled->ok);
-    CHECK(desk.snapshot()->compiled->messages.empty());
+    REQUIRE(desk.snapshot()->own.compiled);
+    CHECK(desk.snapshot()->own.compiled->ok);
+    CHECK(desk.snapshot()->own.compiled->messages.empty());
     scratch.write("ports.h", "#define PORTS float *left, int count\n");
     desk.open(
         scratch.write("ports.cu", "#include \"ports.h\"\n__global__ void ports(PORTS) { left[threadIdx.x] = count; }\n"));
-    REQUIRE(desk.snapshot()->compiled->ok);
-    CHECK(desk.snapshot()->compiled->entries[0].parameters == std::vector<std::string>{"left", "count"});
+    REQUIRE(desk.snapshot()->own.compiled->ok);
+    CHECK(desk.snapshot()->own.compiled->entries[0].parameters == std::vector<std::string>{"left", "count"});
     scratch.write("body.h", "// a header\n\n__global__ void two(float *x) {\n    x[threadIdx.x + 5000000] = 1;\n}\n");
     desk.open(scratch.write("two.cu", "#include \"body.h\"\n"));
-    REQUIRE(desk.snapshot()->own_result->run);
-    CHECK(desk.snapshot()->own_result->run->source.find("// a header") == 0);  // beside its PTX
+    REQUIRE(desk.snapshot()->own.result->run);
+    CHECK(desk.snapshot()->own.result->run->source.find("// a header") == 0);  // beside its PTX
     CHECK(desk.shell.describe("reports").find("line 4 of body.h") != std::string::npos);
     CHECK(desk.shell.describe("editor").find("memcheck") == std::string::npos);  // no line of the editor's
     desk.open((resource_root() / "kernels" / "mse.cu").string());
-    CHECK(desk.snapshot()->compiled->ok);
-    CHECK(desk.snapshot()->compiled->entries.size() >= 2);
+    CHECK(desk.snapshot()->own.compiled->ok);
+    CHECK(desk.snapshot()->own.compiled->entries.size() >= 2);
 }
 
 TEST_CASE("errors and warnings of CUDA C++ stand on the learner's lines, and several kernels can be chosen from") {
@@ -268,9 +268,9 @@ TEST_CASE("errors and warnings of CUDA C++ stand on the learner's lines, and sev
     Desk desk;
     desk.open(scratch.write("two.cu", "__global__ void one(float *x) {\n    x[threadIdx.x] = y;\n    int z = 3\n}\n"));
     auto snapshot = desk.snapshot();
-    REQUIRE(snapshot->compiled);
+    REQUIRE(snapshot->own.compiled);
     std::vector<int> lines;
-    for (const Diagnostic& d : snapshot->compiled->messages)
+    for (const Diagnostic& d : snapshot->own.compiled->messages)
         if (d.severity == Severity::error) lines.push_back(d.where.line);
     REQUIRE(lines.size() >= 2);
     CHECK(lines[0] == 2);
@@ -282,8 +282,8 @@ TEST_CASE("errors and warnings of CUDA C++ stand on the learner's lines, and sev
         "a[threadIdx.x] * s; }\n");
     desk.settle();
     snapshot = desk.snapshot();
-    REQUIRE(snapshot->compiled->ok);
-    REQUIRE(snapshot->compiled->entries.size() == 2);
+    REQUIRE(snapshot->own.compiled->ok);
+    REQUIRE(snapshot->own.compiled->entries.size() == 2);
     CHECK(desk.session.desk.document().launch.kernel == "one");
     desk.session.desk.choose_entry("two");
     desk.settle();
@@ -291,7 +291,7 @@ TEST_CASE("errors and warnings of CUDA C++ stand on the learner's lines, and sev
     CHECK(desk.session.desk.document().launch.arguments[0].text == "in:i32[1024]");
     CHECK(desk.session.desk.document().launch.arguments[1].text == "out:i32[1024]");
     CHECK(desk.session.desk.document().launch.arguments[2].text == "f32:2");
-    CHECK(desk.snapshot()->own_result->kernel == "two");
+    CHECK(desk.snapshot()->own.result->kernel == "two");
     CHECK(desk.session.desk.edit_to_result < 20);
 }
 
@@ -335,14 +335,14 @@ TEST_CASE("bad input is said about its field and runs nothing") {
         desk.session.desk.touch();
         desk.settle();
         INFO(field);
-        const auto& result = desk.snapshot()->own_result;
+        const auto& result = desk.snapshot()->own.result;
         CHECK(result->refused);
         CHECK(result->field == field);
         CHECK(desk.shell.describe("reports").find("launch:") != std::string::npos);
         desk.session.desk.document().launch = before;
         desk.session.desk.touch();
         desk.settle();
-        CHECK(desk.snapshot()->own_result->run);
+        CHECK(desk.snapshot()->own.result->run);
     };
     wrong("grid", [](LaunchSettings& s) { s.grid = "0"; });
     wrong("block", [](LaunchSettings& s) { s.block = "2000"; });
@@ -395,10 +395,10 @@ TEST_CASE("an endless kernel is given up when nobody asked for it, and cancelled
         REQUIRE(!desk.session.desk.open(scratch.write("endless.ptx", endless_ptx)));
         desk.session.desk.document().launch.timed = timed;
         desk.settle();
-        REQUIRE(desk.snapshot()->own_result);
-        REQUIRE(desk.snapshot()->own_result->refused);
-        CHECK_FALSE(desk.snapshot()->own_result->cancelled);
-        CHECK(desk.snapshot()->own_result->refused->message.find("given up") != std::string::npos);
+        REQUIRE(desk.snapshot()->own.result);
+        REQUIRE(desk.snapshot()->own.result->refused);
+        CHECK_FALSE(desk.snapshot()->own.result->cancelled);
+        CHECK(desk.snapshot()->own.result->refused->message.find("given up") != std::string::npos);
         desk.key(KeyCode::f5);
         const auto begin = std::chrono::steady_clock::now();
         for (int i = 0; i < 20; ++i) desk.frame();  // the frame never waits for it
@@ -406,8 +406,8 @@ TEST_CASE("an endless kernel is given up when nobody asked for it, and cancelled
         CHECK_FALSE(desk.session.wait_until_idle(0.05));
         desk.key(KeyCode::f5, true);
         REQUIRE(desk.session.wait_until_idle(60));
-        REQUIRE(desk.snapshot()->own_result->refused);
-        CHECK(desk.snapshot()->own_result->cancelled);
+        REQUIRE(desk.snapshot()->own.result->refused);
+        CHECK(desk.snapshot()->own.result->cancelled);
     }
 }
 
@@ -416,20 +416,20 @@ TEST_CASE("F8 leads from a fault to its line, block, warp and lane in all pictur
     for (const int bad : {5, 256 + 3 * 32 + 17, 3 * 256 + 255}) {  // blocks on other SMs than the one traced first, too
         Desk desk;
         desk.open(scratch.write("fill.ptx", fill_ptx(bad)));
-        REQUIRE(desk.snapshot()->own_result->run);
-        REQUIRE(desk.snapshot()->own_result->run->result.fault);
+        REQUIRE(desk.snapshot()->own.result->run);
+        REQUIRE(desk.snapshot()->own.result->run->result.fault);
         desk.key(KeyCode::f8);
         desk.settle();
         const auto snapshot = desk.snapshot();
         INFO(bad);
         REQUIRE(desk.shell.focus.warp >= 0);
-        const WarpTrack& warp = snapshot->kernel->result.trace.warps[static_cast<size_t>(desk.shell.focus.warp)];
+        const WarpTrack& warp = snapshot->kernel.run->result.trace.warps[static_cast<size_t>(desk.shell.focus.warp)];
         CHECK(warp.block == static_cast<uint32_t>(bad / 256));
         CHECK(warp.warp_in_block == static_cast<uint32_t>(bad % 256 / 32));
         CHECK(desk.shell.focus.lane == bad % 32);
-        REQUIRE(snapshot->history);
-        const auto& step = snapshot->history->steps[static_cast<size_t>(desk.session.history_step)];
-        CHECK(ptx::text_of(*snapshot->kernel->program, step.pc).starts_with("st.global"));
+        REQUIRE(snapshot->kernel.history);
+        const auto& step = snapshot->kernel.history->steps[static_cast<size_t>(desk.session.sm.history_step)];
+        CHECK(ptx::text_of(*snapshot->kernel.run->program, step.pc).starts_with("st.global"));
         CHECK_FALSE(desk.session.desk.jump);
     }
 }
@@ -545,7 +545,7 @@ TEST_CASE("every ready-made kernel compiles, runs without a fault and leaves its
         Desk desk;
         desk.session.desk.open_template(one);
         desk.settle();
-        const auto& result = desk.snapshot()->own_result;
+        const auto& result = desk.snapshot()->own.result;
         REQUIRE(result);
         if (desk.session.desk.document().is_tape()) {  // its outputs: gui_tape_test
             CHECK(!result->refused);
@@ -600,8 +600,8 @@ TEST_CASE("every exercise's copy opens with the launch that it is checked with")
     desk.session.desk.document().launch = launch_of(lesson, exercise, source);
     desk.session.desk.run(desk.session);
     desk.settle();
-    REQUIRE(desk.snapshot()->own_run);
-    CHECK(desk.snapshot()->own_run->reports().empty());
+    REQUIRE(desk.snapshot()->own.run);
+    CHECK(desk.snapshot()->own.run->reports().empty());
     CHECK(desk.session.desk.document().launch.arguments.at(0).text ==
           launch_of(lesson, exercise, source).arguments.at(0).text);
 }
@@ -613,8 +613,8 @@ TEST_CASE("a functional run is stepped through like a timed one") {
     desk.session.desk.document().launch.timed = false;
     desk.session.desk.document().launch.order = simt::WarpOrder::reverse;
     desk.settle();
-    REQUIRE(desk.snapshot()->own_result->run);
-    CHECK(desk.snapshot()->own_result->run->result.trace.warps.size() == 32);
+    REQUIRE(desk.snapshot()->own.result->run);
+    CHECK(desk.snapshot()->own.result->run->result.trace.warps.size() == 32);
     for (int page = 0; page < 3; ++page) {
         desk.shell.show_page(page);
         desk.settle();
@@ -623,10 +623,10 @@ TEST_CASE("a functional run is stepped through like a timed one") {
     }
     desk.key(KeyCode::end);
     desk.settle();
-    CHECK(desk.session.history_step + 1 == static_cast<int64_t>(desk.snapshot()->history->steps.size()));
+    CHECK(desk.session.sm.history_step + 1 == static_cast<int64_t>(desk.snapshot()->kernel.history->steps.size()));
     desk.key(KeyCode::left);
     desk.settle();
-    CHECK(desk.snapshot()->lanes_step == desk.session.history_step);
+    CHECK(desk.snapshot()->kernel.lanes_step == desk.session.sm.history_step);
 }
 
 TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and what cannot be opened is said once") {
@@ -642,7 +642,7 @@ TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and wha
     drop({scratch.write("fill.ptx", fill_ptx())});
     CHECK(desk.session.workspace == Workspace::kernel);
     CHECK(desk.session.desk.document().name == "fill.ptx");
-    REQUIRE(desk.snapshot()->own_result);
+    REQUIRE(desk.snapshot()->own.result);
     fs::create_directories(scratch.folder / "pictures.cu");
     drop({(scratch.folder / "pictures.cu").string()});
     REQUIRE(desk.snapshot()->problem);
@@ -667,7 +667,7 @@ TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and wha
     CHECK(desk.session.desk.document().name == "third.ptx");
     REQUIRE(desk.snapshot()->problem);  // what was wrong with the first is still said, though the last one runs
     CHECK(desk.snapshot()->problem->message.find("'letter.txt' does not") != std::string::npos);
-    CHECK(desk.snapshot()->own_result);
+    CHECK(desk.snapshot()->own.result);
 }
 
 TEST_CASE("a file that is not UTF-8 opens as Latin-1, and that is said") {
@@ -683,7 +683,7 @@ TEST_CASE("a file that is not UTF-8 opens as Latin-1, and that is said") {
     REQUIRE(desk.snapshot()->problem);
     CHECK_THAT(desk.snapshot()->problem->message,
                Catch::Matchers::Contains("'old.ptx' is not UTF-8: 2 bytes were read as Latin-1"));
-    CHECK(desk.snapshot()->own_result);
+    CHECK(desk.snapshot()->own.result);
     std::string good = "a \u00fc \u20ac";
     CHECK(make_utf8(good) == 0);
     CHECK(good == "a \u00fc \u20ac");
@@ -693,14 +693,14 @@ TEST_CASE("one's own kernel opens at its first instruction, not in the cycles th
     const Scratch scratch;
     Desk desk;
     desk.open(scratch.write("fill.ptx", fill_ptx()));
-    REQUIRE(desk.snapshot()->kernel);
-    const KernelTrace& trace = desk.snapshot()->kernel->result.trace;
+    REQUIRE(desk.snapshot()->kernel.run);
+    const KernelTrace& trace = desk.snapshot()->kernel.run->result.trace;
     REQUIRE(desk.shell.focus.warp == 0);
     const int64_t first = trace.issues[trace.warps[0].issues.front()].cycle;
     REQUIRE(first > 0);
     CHECK(desk.shell.focus.time == first);
-    CHECK(desk.session.cycles_begin < first);
-    CHECK(desk.session.cycles_end > first);
+    CHECK(desk.session.sm.cycles_begin < first);
+    CHECK(desk.session.sm.cycles_end > first);
     desk.shell.focus.time = 0;  // and the launch can be seen all the same
     desk.settle();
     CHECK(desk.shell.focus.time == 0);
@@ -718,17 +718,17 @@ TEST_CASE("a file whose text does not compile shows nothing of the file before i
     const Scratch scratch;
     Desk desk;
     desk.open(scratch.write("fill.ptx", fill_ptx()));
-    REQUIRE(desk.snapshot()->own_result);
+    REQUIRE(desk.snapshot()->own.result);
     desk.open(scratch.write("letter.ptx", "hello there\n"));
-    CHECK(!desk.snapshot()->runnable);
-    CHECK(!desk.snapshot()->own_result);
+    CHECK(!desk.snapshot()->own.runnable);
+    CHECK(!desk.snapshot()->own.result);
     CHECK_THAT(desk.shell.describe("reports"),
                Catch::Matchers::Contains("expected a directive such as .visible .entry, found 'hello'"));
     CHECK_THAT(desk.shell.describe("results"), !Catch::Matchers::Contains("fill"));
     CHECK_FALSE(desk.shows("this is the last one that did"));
     desk.open(scratch.write("good.ptx", fill_ptx()));
-    CHECK(desk.snapshot()->runnable);
-    CHECK(desk.snapshot()->own_result);
+    CHECK(desk.snapshot()->own.runnable);
+    CHECK(desk.snapshot()->own.result);
 }
 
 }  // namespace gui_kernel_test

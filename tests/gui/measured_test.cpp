@@ -160,7 +160,7 @@ TEST_CASE("without a file the view of measurements says plainly that nothing was
     CHECK(desk.words().find("Nothing was measured on a real GPU") != std::string::npos);
     CHECK(desk.words().find("every figure here is simulated") != std::string::npos);
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = run_of("A15 fma32", 4);
+    snapshot->kernel.run = run_of("A15 fma32", 4);
     desk.show(snapshot);
     for (const ViewRow& row : views()) {
         INFO(row.name);
@@ -206,7 +206,7 @@ TEST_CASE("generations are compared by the peak of the kernel's own arithmetic, 
     auto snapshot = std::make_shared<Snapshot>();
     auto runs = std::make_shared<std::vector<scene::GpuRun>>();
     for (const char* gpu : {"jetson-nano", "h200"}) runs->push_back({model::gpu_named(gpu).value(), 7000, 4, {}});
-    snapshot->generations = runs;
+    snapshot->kernel.generations = runs;
     for (const auto& [type, peak] :
          {std::pair{ptx::Type::f32, "the FP32 peak grew 28"}, {ptx::Type::f64, "the FP64 peak grew 4,59"}}) {
         auto run = std::make_shared<model::KernelRun>(*run_of("A15 fma32", 4));
@@ -214,7 +214,7 @@ TEST_CASE("generations are compared by the peak of the kernel's own arithmetic, 
         for (ptx::DecodedInstruction& instruction : program->instructions)
             if (instruction.opcode->name == "fma") instruction.type = type;
         run->program = program;
-        snapshot->kernel = run;
+        snapshot->kernel.run = run;
         Desk desk("generations");
         desk.show(snapshot);
         INFO(desk.words());
@@ -228,20 +228,20 @@ TEST_CASE("roofline, generations and training show what was measured of the same
     REQUIRE(run);
     REQUIRE(store->find(*run));
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = run;
-    snapshot->kernel_label = "fma32";
+    snapshot->kernel.run = run;
+    snapshot->kernel.label = "fma32";
     {
         Desk desk("roofline", "light");
         desk.session.measured = store;
         desk.show(snapshot);
         CHECK(desk.words().find("made up, not measured: as if on Made-up H200") != std::string::npos);
         CHECK(desk.words().find("; the model is ") != std::string::npos);
-        desk.session.reveal_steps = 0;  // an open prediction hides both
+        desk.session.learn.reveal_steps = 0;  // an open prediction hides both
         CHECK(desk.words().find("Made-up") == std::string::npos);
     }
     {
         auto other = std::make_shared<Snapshot>(*snapshot);
-        other->kernel = run_of("A15 fma32", 4, "v100");
+        other->kernel.run = run_of("A15 fma32", 4, "v100");
         Desk desk("roofline");
         desk.session.measured = store;
         desk.show(other);
@@ -251,7 +251,7 @@ TEST_CASE("roofline, generations and training show what was measured of the same
         auto several = std::make_shared<Snapshot>(*snapshot);
         auto runs = std::make_shared<std::vector<scene::GpuRun>>();
         for (const char* gpu : {"v100", "h100", "h200"}) runs->push_back({model::gpu_named(gpu).value(), 7000, 4, {}});
-        several->generations = runs;
+        several->kernel.generations = runs;
         Desk desk("generations");
         desk.session.measured = store;
         desk.show(several);
@@ -260,7 +260,7 @@ TEST_CASE("roofline, generations and training show what was measured of the same
         CHECK(at != std::string::npos);
         CHECK(words.find("H200 SXM") < at);
         CHECK(desk.shows("made up"));
-        desk.session.reveal_steps = 0;
+        desk.session.learn.reveal_steps = 0;
         CHECK(desk.words().find("Made-up") == std::string::npos);
     }
     {
@@ -274,7 +274,7 @@ TEST_CASE("roofline, generations and training show what was measured of the same
         launch.end_us = 5;
         launch.cycles = 9000;
         step->launches = {launch, launch};
-        training->step = step;
+        training->training.step = step;
         Desk desk("kernels");
         desk.session.measured = store;
         desk.show(training);
@@ -283,7 +283,7 @@ TEST_CASE("roofline, generations and training show what was measured of the same
         auto larger = std::make_shared<nn::StepRecord>(*step);
         larger->batch = 65;
         training = std::make_shared<Snapshot>();
-        training->step = larger;
+        training->training.step = larger;
         desk.show(training);
         CHECK(desk.words().find("Made-up") == std::string::npos);
     }

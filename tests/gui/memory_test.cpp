@@ -71,9 +71,9 @@ std::shared_ptr<Snapshot> run_of(uint32_t stride, const char* text = kernel_text
     run->before = std::make_shared<simt::Memory>(memory);
     run->result = model::launch(run->gpu, *run->program, run->config, memory);
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = run;
-    snapshot->kernel_label = "touch";
-    snapshot->history =
+    snapshot->kernel.run = run;
+    snapshot->kernel.label = "touch";
+    snapshot->kernel.history =
         std::make_shared<simt::WarpHistory>(simt::record_warp(*run->program, run->config, *run->before, 0, 0));
     return snapshot;
 }
@@ -216,10 +216,10 @@ TEST_CASE("the passes drawn are as many as the model counts, and serve every lan
 TEST_CASE("what a warp's history touched adds up to the counters of the run") {
     for (const uint32_t stride : {1u, 2u, 5u, 32u}) {
         const auto snapshot = run_of(stride);
-        const auto& history = *snapshot->history;
-        REQUIRE_FALSE(snapshot->kernel->result.fault);
+        const auto& history = *snapshot->kernel.history;
+        REQUIRE_FALSE(snapshot->kernel.run->result.fault);
         for (const bool shared : {false, true}) {
-            const auto rows = memory_rows(*snapshot->kernel, &history, shared);
+            const auto rows = memory_rows(*snapshot->kernel.run, &history, shared);
             REQUIRE(rows.size() == (shared ? 2u : 3u));
             for (const MemoryRow& row : rows) {
                 uint64_t units = 0;
@@ -239,7 +239,7 @@ TEST_CASE("what a warp's history touched adds up to the counters of the run") {
 TEST_CASE("the Memory workspace shows the request of the picked row; keys and clicks pick another") {
     Desk desk(run_of(2));
     CHECK(desk.says("coalesce", "8 sectors in 2 lines, 128 B used, 256 B moved, efficiency 50 %"));
-    const int32_t first = static_cast<int32_t>(memory_rows(*desk.session.snapshot()->kernel, nullptr, false)[0].pc);
+    const int32_t first = static_cast<int32_t>(memory_rows(*desk.session.snapshot()->kernel.run, nullptr, false)[0].pc);
     desk.shell.focus.pc = first;
     desk.key(KeyCode::down);  // the load that all lanes share
     CHECK(desk.shell.focus.pc == first + 1);
@@ -270,7 +270,7 @@ TEST_CASE("the Memory workspace shows the request of the picked row; keys and cl
 
 TEST_CASE("a remedy stands beside a request that has a conflict, and beside no other until one is chosen") {
     Desk desk(run_of(2));
-    const auto rows = memory_rows(*desk.session.snapshot()->kernel, nullptr, true);
+    const auto rows = memory_rows(*desk.session.snapshot()->kernel.run, nullptr, true);
     REQUIRE(rows.size() == 2);
     desk.shell.focus.pc = static_cast<int32_t>(rows[0].pc);  // a column of the tile
     desk.frame();
@@ -340,8 +340,8 @@ TEST_CASE("while a prediction is open neither sectors nor banks are told") {
 TEST_CASE("the memory chart's links carry what the run's instructions asked for") {
     for (const uint32_t stride : {1u, 2u, 32u}) {
         const auto snapshot = run_of(stride);
-        const auto& history = *snapshot->history;
-        const Chart chart = chart_of(model::traffic_of(*snapshot->kernel));
+        const auto& history = *snapshot->kernel.history;
+        const Chart chart = chart_of(model::traffic_of(*snapshot->kernel.run));
         REQUIRE(chart.spaces.size() == 3);  // nothing was fetched from a texture
         const ChartSpace &global = chart.spaces[0], &local = chart.spaces[1], &shared = chart.spaces[2];
         REQUIRE(global.rows.size() == 2);
@@ -383,8 +383,8 @@ TEST_CASE("a link grows with its bytes and is absent without any") {
 TEST_CASE("the memory chart switches between the whole kernel and the cycles in view") {
     Desk desk(run_of(4));
     CHECK(desk.says("chart", "whole kernel"));
-    desk.session.cycles_begin = 0;
-    desk.session.cycles_end = 1;
+    desk.session.sm.cycles_begin = 0;
+    desk.session.sm.cycles_end = 1;
     int changed = 0;
     for (float x = 30; x < 300 && changed == 0; x += 20) {
         for (float y = 530; y < 620 && changed == 0; y += 8) {
@@ -393,17 +393,17 @@ TEST_CASE("the memory chart switches between the whole kernel and the cycles in 
         }
     }
     CHECK(changed == 1);
-    const auto& kernel = *desk.session.snapshot()->kernel;
+    const auto& kernel = *desk.session.snapshot()->kernel.run;
     const Chart window = chart_of(model::traffic_between(kernel, 0, 1)), whole = chart_of(model::traffic_of(kernel));
     CHECK(window.end <= whole.end);
     CHECK(window.spaces[0].bytes() <= whole.spaces[0].bytes());
 
-    desk.session.cycles_end = 50;  // a clock that runs out of the window takes it along, with no time picture in sight
+    desk.session.sm.cycles_end = 50;  // a clock that runs out of the window takes it along, with no time picture in sight
     desk.frame();
     desk.shell.focus.time = kernel.result.cycles - 1;
     desk.frame();
-    CHECK(desk.session.cycles_end == kernel.result.cycles);
-    CHECK(desk.session.cycles_end - desk.session.cycles_begin == 50);
+    CHECK(desk.session.sm.cycles_end == kernel.result.cycles);
+    CHECK(desk.session.sm.cycles_end - desk.session.sm.cycles_begin == 50);
 }
 
 TEST_CASE("the Memory workspace stays within eight thousand quads at every stride and size") {
@@ -454,30 +454,30 @@ TEST_CASE("more of the common memory for shared memory leaves less L1, and one b
 TEST_CASE("the carve-out is dragged, or moved with the arrows, and the kernel runs again with it") {
     test::Desk desk({.lesson = "A09", .lesson_step = 0}, "light");
     desk.settle();
-    REQUIRE(desk.session.snapshot()->kernel);
+    REQUIRE(desk.session.snapshot()->kernel.run);
     REQUIRE(desk.shell.show_alone("chart"));
-    desk.session.reveal_steps = -1;
+    desk.session.learn.reveal_steps = -1;
     desk.settle();
     REQUIRE(desk.shows("drag the carve-out"));
-    const auto first = desk.session.snapshot()->kernel;
+    const auto first = desk.session.snapshot()->kernel.run;
     Rect words;
     for (const auto& text : desk.written)
         if (text.text == "drag the carve-out") words = text.ink;
     desk.drag(words.x + words.w * 1.2f, words.y - 50, words.x + 12, words.y - 50);  // the bar is above its words
     desk.settle();
-    const auto second = desk.session.snapshot()->kernel;
+    const auto second = desk.session.snapshot()->kernel.run;
     REQUIRE(second != first);
     CHECK(model::traffic_of(*second).l1_bytes < model::traffic_of(*first).l1_bytes);
     CHECK(desk.shell.describe("chart").find("chosen by hand") != std::string::npos);
     CHECK(second->config.grid == first->config.grid);
     REQUIRE(desk.click_on("as the GPU chooses"));
     desk.settle();
-    CHECK(model::traffic_of(*desk.session.snapshot()->kernel).l1_bytes == model::traffic_of(*first).l1_bytes);
+    CHECK(model::traffic_of(*desk.session.snapshot()->kernel.run).l1_bytes == model::traffic_of(*first).l1_bytes);
     for (int i = 0; i < 60 && !desk.shell.state.slider_focused; ++i) desk.key(KeyCode::tab);
     REQUIRE(desk.shell.state.slider_focused);
     desk.key(KeyCode::left);
     desk.settle();
-    CHECK(model::traffic_of(*desk.session.snapshot()->kernel).l1_bytes < model::traffic_of(*first).l1_bytes);
+    CHECK(model::traffic_of(*desk.session.snapshot()->kernel.run).l1_bytes < model::traffic_of(*first).l1_bytes);
 }
 
 TEST_CASE("what no lane asked for is counted request by request: a broadcast does not hide another's waste") {
@@ -503,20 +503,20 @@ TEST_CASE("a copy past the registers goes from global to shared memory, not to t
 TEST_CASE("coalescing and banks follow the clock, until a line is chosen") {
     const auto snapshot = run_of(2);
     Desk desk(snapshot);
-    const auto rows = memory_rows(*snapshot->kernel, snapshot->history.get(), false);
-    const auto banks = memory_rows(*snapshot->kernel, snapshot->history.get(), true);
+    const auto rows = memory_rows(*snapshot->kernel.run, snapshot->kernel.history.get(), false);
+    const auto banks = memory_rows(*snapshot->kernel.run, snapshot->kernel.history.get(), true);
     const auto shows = [&](const std::vector<MemoryRow>& all, const char* view, size_t row) {
         const std::string name = fmt::format("warp 0 · pc {}", all[row].pc);
         INFO(desk.shell.describe(view));
         return desk.says(view, name);
     };
     const auto step_of = [&](const MemoryRow& row) {
-        return static_cast<int64_t>(snapshot->history->accesses[row.accesses.front()].step);
+        return static_cast<int64_t>(snapshot->kernel.history->accesses[row.accesses.front()].step);
     };
     desk.key(KeyCode::home);
-    while (desk.session.history_step < step_of(rows[1])) desk.key(KeyCode::right);
+    while (desk.session.sm.history_step < step_of(rows[1])) desk.key(KeyCode::right);
     CHECK(shows(rows, "coalesce", 1));
-    while (desk.session.history_step < step_of(banks[0])) desk.key(KeyCode::right);
+    while (desk.session.sm.history_step < step_of(banks[0])) desk.key(KeyCode::right);
     CHECK(shows(rows, "coalesce", 1));  // nothing global since
     CHECK(shows(banks, "banks", 0));
     desk.shell.focus.pc = static_cast<int32_t>(rows[0].pc);  // chosen in the source
@@ -527,7 +527,7 @@ TEST_CASE("coalescing and banks follow the clock, until a line is chosen") {
     CHECK(shows(banks, "banks", 1));
 
     desk.session.grain = Grain::cycle;  // the clock counts cycles: what is not issued yet does not show
-    const KernelTrace& trace = snapshot->kernel->result.trace;
+    const KernelTrace& trace = snapshot->kernel.run->result.trace;
     const WarpTrack& warp = trace.warps.front();
     const auto cycle_of = [&](const MemoryRow& row) {
         return trace.issues[warp.issues[static_cast<size_t>(step_of(row))]].cycle;
@@ -569,7 +569,7 @@ TEST_CASE("at twice the text size coalescing keeps the table of instructions") {
 TEST_CASE("a low picture of coalescing keeps two rows of its table whole, the picked one among them") {
     Desk desk(run_of(2));
     REQUIRE(desk.shell.show_alone("coalesce"));
-    const auto rows = memory_rows(*desk.session.snapshot()->kernel, nullptr, false);
+    const auto rows = memory_rows(*desk.session.snapshot()->kernel.run, nullptr, false);
     REQUIRE(rows.size() == 3);
     for (const float height : {440.0f, 452.0f, 470.0f, 500.0f, 560.0f, 720.0f})
         for (const MemoryRow& row : {rows.front(), rows.back()}) {
@@ -623,10 +623,10 @@ TEST_CASE("the bracket below many lines is no wider than they are") {
     pattern.lanes = 0xffffffffu;
     for (uint64_t lane = 0; lane < 32; ++lane) pattern.address[lane] = 0x7F0000011000 + lane / 2 * 256;
     auto snapshot = run_of(2);
-    auto history = std::make_shared<simt::WarpHistory>(*snapshot->history);
+    auto history = std::make_shared<simt::WarpHistory>(*snapshot->kernel.history);
     for (simt::WarpAccess& access : history->accesses)
         std::copy(pattern.address.begin(), pattern.address.end(), std::begin(access.addresses));
-    snapshot->history = history;
+    snapshot->kernel.history = history;
     for (const float width : {900.0f, 720.0f, 600.0f}) {
         Desk desk(snapshot);
         REQUIRE(desk.shell.show_alone("coalesce"));
@@ -646,7 +646,7 @@ TEST_CASE("the bracket below many lines is no wider than they are") {
 
 TEST_CASE("while a lesson asks how many passes, no remedy stands beside the request until one is chosen") {
     Desk desk(run_of(2));
-    const auto rows = memory_rows(*desk.session.snapshot()->kernel, nullptr, true);
+    const auto rows = memory_rows(*desk.session.snapshot()->kernel.run, nullptr, true);
     auto lesson = std::make_shared<lessons::Lesson>();
     lessons::Step first, second;
     lessons::Predict predict;
@@ -669,9 +669,9 @@ TEST_CASE("while a lesson asks how many passes, no remedy stands beside the requ
 
 TEST_CASE("the lanes that a pass serves are those that are on") {
     auto snapshot = run_of(2);
-    auto history = std::make_shared<simt::WarpHistory>(*snapshot->history);
+    auto history = std::make_shared<simt::WarpHistory>(*snapshot->kernel.history);
     for (simt::WarpAccess& access : history->accesses) access.lanes = 0xff;
-    snapshot->history = history;
+    snapshot->kernel.history = history;
     Desk desk(snapshot);
     REQUIRE(desk.shell.show_alone("banks"));
     desk.frames(3);
@@ -724,14 +724,14 @@ TEST_CASE("a run that was stopped is said to be, in the chart and beside its req
     run->result.fault->kind = "memcheck";
     run->result.fault->line = 3;
     auto snapshot = std::make_shared<Snapshot>(*sound);
-    snapshot->kernel = run;
+    snapshot->kernel.run = run;
     Desk desk(snapshot);
     CHECK(desk.says("coalesce", "Stopped by memcheck at line 3."));
     CHECK(desk.says("chart", "Stopped by memcheck at line 3. The lanes ask for"));
     auto early = std::make_shared<model::KernelRun>(*run);
     for (auto& counters : early->result.instructions) counters = {};
     auto nothing = std::make_shared<Snapshot>(*snapshot);
-    nothing->kernel = early;
+    nothing->kernel.run = early;
     desk.show(nothing);
     CHECK(desk.says("chart", "Stopped by memcheck at line 3, before any lane asked for memory."));
     CHECK(desk.says("coalesce", "Stopped by memcheck at line 3, before it touched global memory."));
@@ -739,7 +739,7 @@ TEST_CASE("a run that was stopped is said to be, in the chart and beside its req
 
 TEST_CASE("banks take what is stored") {
     Desk desk(run_of(2));
-    const auto rows = memory_rows(*desk.session.snapshot()->kernel, nullptr, true);
+    const auto rows = memory_rows(*desk.session.snapshot()->kernel.run, nullptr, true);
     desk.shell.focus.pc = static_cast<int32_t>(rows[0].pc);  // st.shared, a column
     desk.frame();
     CHECK(desk.says("banks", "different words to take"));
@@ -794,8 +794,8 @@ TEST_CASE("the bar names the GPU of the run on show, and choosing another runs t
     REQUIRE(!desk.session.desk.open(folder / "touch.ptx"));
     desk.shell.run_own();
     desk.settle();
-    REQUIRE(desk.session.snapshot()->kernel);
-    CHECK(desk.session.snapshot()->kernel->gpu.name == "v100");
+    REQUIRE(desk.session.snapshot()->kernel.run);
+    CHECK(desk.session.snapshot()->kernel.run->gpu.name == "v100");
     REQUIRE(desk.click_on("GPU  V100"));
     desk.frames(2);
     std::string title;
@@ -803,7 +803,7 @@ TEST_CASE("the bar names the GPU of the run on show, and choosing another runs t
         if (choice.name == "a100") title = choice.title;
     REQUIRE(desk.click_on(title));
     desk.settle();
-    CHECK(desk.session.snapshot()->kernel->gpu.name == "a100");
+    CHECK(desk.session.snapshot()->kernel.run->gpu.name == "a100");
     CHECK(desk.session.desk.document().launch.gpu == "a100");
     CHECK(desk.shows("GPU  A100"));
     desk.session.workspace = Workspace::kernel;  // and the other way round

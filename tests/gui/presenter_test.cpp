@@ -101,9 +101,9 @@ TEST_CASE("B blanks the screen, N shows the speaker's notes, arrows step the run
     desk.key(KeyCode::escape);
     CHECK_FALSE(desk.shows("For the speaker"));
     desk.session.grain = Grain::instruction;
-    const int64_t before = desk.session.history_step;
+    const int64_t before = desk.session.sm.history_step;
     desk.key(KeyCode::right);
-    CHECK(desk.session.history_step == before + 1);
+    CHECK(desk.session.sm.history_step == before + 1);
     desk.shell.toggles_fullscreen = false;
     desk.key(KeyCode::f11);
     CHECK_FALSE(desk.shell.presenter.on);

@@ -142,7 +142,7 @@ TEST_CASE("a lesson opens where it was left") {
     CHECK(session.lesson.step == 2);
     CHECK(session.lesson.predictions[1][0].locked);
     CHECK(session.lesson.predictions[1][0].right);
-    CHECK(session.last_lesson == "A02");
+    CHECK(session.learn.last_lesson == "A02");
     std::ofstream(file, std::ios::app) << R"({"lesson":"A08","event":"step","step":"Far apart"})"
                                        << "\n{spoilt\n";
     CHECK(last_lesson_in(file) == "A08");

@@ -41,8 +41,8 @@ struct Desk : test::Desk {
     }
     void show(const std::shared_ptr<const model::KernelRun>& run, const std::string& label) {
         auto snapshot = std::make_shared<Snapshot>();
-        snapshot->kernel = run;
-        snapshot->kernel_label = label;
+        snapshot->kernel.run = run;
+        snapshot->kernel.label = label;
         test::Desk::show(snapshot);
     }
     std::string words() const { return view_named("roofline")->make()->describe(session, shell.focus); }
@@ -163,7 +163,7 @@ TEST_CASE("an open prediction of a lesson hides the run on show, not the earlier
     Desk desk;
     desk.show(run_with(32000, 64000, 2), "first");
     desk.show(run_with(64000, 64000, 2), "second");
-    desk.session.reveal_steps = 3;
+    desk.session.learn.reveal_steps = 3;
     CHECK(desk.words().find("first, 1 FLOP/B") != std::string::npos);
     CHECK(desk.words().find("second") == std::string::npos);
     CHECK(desk.words().find("headroom") == std::string::npos);
@@ -233,8 +233,8 @@ TEST_CASE("runs that lie all over the plot keep their table, beside it if need b
     desk.session.workspace = Workspace::memory;
     const auto show = [&](uint64_t lanes, double per_byte, double us, const char* label) {
         auto snapshot = std::make_shared<Snapshot>();
-        snapshot->kernel = run_with(lanes, static_cast<uint64_t>(2 * static_cast<double>(lanes) / per_byte), us);
-        snapshot->kernel_label = label;
+        snapshot->kernel.run = run_with(lanes, static_cast<uint64_t>(2 * static_cast<double>(lanes) / per_byte), us);
+        snapshot->kernel.label = label;
         desk.show(snapshot);
     };
     show(32 * 40'000, 0.1, 40, "left");
@@ -303,14 +303,14 @@ TEST_CASE("while a guess is open nothing beside the roofline tells the run's tim
     desk.session.workspace = Workspace::memory;
     desk.session.roof.guess_first = true;
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = run_with(32000, 64000, 2);
-    snapshot->kernel_label = "guessed";
+    snapshot->kernel.run = run_with(32000, 64000, 2);
+    snapshot->kernel.label = "guessed";
     for (const Grain grain : {Grain::cycle, Grain::instruction}) {
         desk.session.grain = grain;
         desk.show(snapshot);
         REQUIRE(desk.session.roof.guessing());
         CHECK(desk.shows("hidden until you lock your guess"));
-        CHECK_FALSE(desk.shows(" of " + with_commas(snapshot->kernel->result.cycles)));
+        CHECK_FALSE(desk.shows(" of " + with_commas(snapshot->kernel.run->result.cycles)));
         CHECK_FALSE(desk.shows("of peak"));
         CHECK_FALSE(desk.shows("GB/s of"));
         CHECK(desk.shell.describe("chart").find("hidden until you lock your guess") != std::string::npos);

@@ -20,28 +20,28 @@ TEST_CASE("the first scene trains, times the step on show, and opens a kernel") 
     REQUIRE(session.wait_until_idle(60));
     auto snapshot = session.snapshot();
     REQUIRE(!snapshot->problem);
-    REQUIRE(snapshot->step);
-    CHECK(snapshot->step->step == 1);
-    CHECK(std::isfinite(snapshot->step->loss));
-    REQUIRE(!snapshot->curves.empty());
-    CHECK(snapshot->curves.front().loss.size() == 2);
+    REQUIRE(snapshot->training.step);
+    CHECK(snapshot->training.step->step == 1);
+    CHECK(std::isfinite(snapshot->training.step->loss));
+    REQUIRE(!snapshot->training.curves.empty());
+    CHECK(snapshot->training.curves.front().loss.size() == 2);
     CHECK(snapshot->busy.empty());
-    REQUIRE(snapshot->kernel);
-    CHECK(snapshot->kernel->result.cycles > 0);
-    for (const device::LaunchEvent& launch : snapshot->step->launches) {
+    REQUIRE(snapshot->kernel.run);
+    CHECK(snapshot->kernel.run->result.cycles > 0);
+    for (const device::LaunchEvent& launch : snapshot->training.step->launches) {
         INFO(launch.label);
         CHECK(launch.run != nullptr);
         CHECK(launch.cycles > 0);
     }
-    const double loss_of_1 = snapshot->step->loss;
+    const double loss_of_1 = snapshot->training.step->loss;
 
     // Back to step 0, and on again: the same numbers, bit for bit.
     session.post(ask::ShowStep{0});
     REQUIRE(session.wait_until_idle(60));
-    CHECK(session.snapshot()->step->step == 0);
+    CHECK(session.snapshot()->training.step->step == 0);
     session.post(ask::ShowStep{1});
     REQUIRE(session.wait_until_idle(60));
-    CHECK(session.snapshot()->step->loss == loss_of_1);
+    CHECK(session.snapshot()->training.step->loss == loss_of_1);
 
     // One warp's history and its registers.
     session.post(ask::OpenKernel{1});
@@ -49,13 +49,13 @@ TEST_CASE("the first scene trains, times the step on show, and opens a kernel") 
     session.post(ask::LanesAt{3});
     REQUIRE(session.wait_until_idle(60));
     snapshot = session.snapshot();
-    CHECK(snapshot->kernel == snapshot->step->launches[1].run);
-    REQUIRE(snapshot->history);
-    CHECK(snapshot->history->steps.size() > 3);
-    REQUIRE(snapshot->lanes);
-    CHECK(snapshot->lanes_step == 3);
-    CHECK(!snapshot->lanes_timed);  // no cycle was asked for
-    CHECK(!snapshot->lanes->empty());
+    CHECK(snapshot->kernel.run == snapshot->training.step->launches[1].run);
+    REQUIRE(snapshot->kernel.history);
+    CHECK(snapshot->kernel.history->steps.size() > 3);
+    REQUIRE(snapshot->kernel.lanes);
+    CHECK(snapshot->kernel.lanes_step == 3);
+    CHECK(!snapshot->kernel.lanes_timed);  // no cycle was asked for
+    CHECK(!snapshot->kernel.lanes->empty());
 
     // Out of range and nonsense leave everything as it is.
     for (const int64_t index : {int64_t{-1}, int64_t{1} << 40}) {
@@ -71,7 +71,7 @@ TEST_CASE("the first scene trains, times the step on show, and opens a kernel") 
     session.post(ask::Dismiss{});
     REQUIRE(session.wait_until_idle(10));
     CHECK(!session.snapshot()->problem);
-    CHECK(session.snapshot()->step);
+    CHECK(session.snapshot()->training.step);
 }
 
 TEST_CASE("a lesson opens, runs its scene, and judges a locked prediction by the engine") {
@@ -83,7 +83,7 @@ TEST_CASE("a lesson opens, runs its scene, and judges a locked prediction by the
     REQUIRE(!session.snapshot()->problem);
     REQUIRE(session.lesson.lesson);
     CHECK(session.lesson.step == 2);
-    REQUIRE(session.snapshot()->kernel);
+    REQUIRE(session.snapshot()->kernel.run);
     REQUIRE(!session.lesson.predictions[2].empty());
     CHECK_FALSE(session.lesson.predictions[2][0].locked);
     session.lesson.predictions[2][0].chosen = 0;
@@ -109,9 +109,9 @@ TEST_CASE("the teaching GPU comes in several sizes, and a scene runs on the one 
     REQUIRE(session.wait_until_idle(60));
     session.post(ask::SetGpu{"teaching:4"});
     REQUIRE(session.wait_until_idle(60));
-    REQUIRE(session.snapshot()->kernel);
-    CHECK(session.snapshot()->kernel->gpu.sms == 4);
-    CHECK(session.snapshot()->kernel->gpu.fp16_tflops.value == Approx(4 * 2 * 32 * 4e-3));  // 2 sub-cores of 32 lanes
+    REQUIRE(session.snapshot()->kernel.run);
+    CHECK(session.snapshot()->kernel.run->gpu.sms == 4);
+    CHECK(session.snapshot()->kernel.run->gpu.fp16_tflops.value == Approx(4 * 2 * 32 * 4e-3));  // 2 sub-cores of 32 lanes
 }
 
 TEST_CASE("a lesson that is not there is a problem on screen, not the end") {
@@ -156,8 +156,8 @@ TEST_CASE("a run that is cancelled before it has begun ends all the same") {
     session.post(ask::Dismiss{});
     REQUIRE(session.wait_until_idle(60));
     session.on_publish({});
-    REQUIRE(session.snapshot()->own_result);
-    CHECK(session.snapshot()->own_result->cancelled);
+    REQUIRE(session.snapshot()->own.result);
+    CHECK(session.snapshot()->own.result->cancelled);
 }
 
 TEST_CASE("a warp whose recording was interrupted is recorded once the interruption is over") {
@@ -172,9 +172,9 @@ TEST_CASE("a warp whose recording was interrupted is recorded once the interrupt
     session.post(ask::Dismiss{});
     REQUIRE(session.wait_until_idle(60));
     session.on_publish({});
-    REQUIRE(session.snapshot()->history);
-    CHECK_FALSE(session.snapshot()->history->stopped);
-    CHECK(session.snapshot()->history->steps.size() > 3);
+    REQUIRE(session.snapshot()->kernel.history);
+    CHECK_FALSE(session.snapshot()->kernel.history->stopped);
+    CHECK(session.snapshot()->kernel.history->steps.size() > 3);
 }
 
 TEST_CASE("bad app options are one sentence that says what is right") {

@@ -31,7 +31,7 @@ std::shared_ptr<Snapshot> small_snapshot() {
         step->launches.push_back(launch);
     }
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->step = step;
+    snapshot->training.step = step;
     return snapshot;
 }
 
@@ -239,21 +239,21 @@ TEST_CASE("a lone warp's lesson opens on the whole of its long wait, and on the 
         desk.session.workspace = Workspace::learn;
         desk.settle();
         const auto snapshot = desk.session.snapshot();
-        const KernelTrace& trace = snapshot->kernel->result.trace;
+        const KernelTrace& trace = snapshot->kernel.run->result.trace;
         std::vector<const IssueRecord*> loads, stores;  // in view
         for (const IssueRecord& issue : trace.issues) {
-            if (issue.cycle < desk.session.cycles_begin || issue.cycle >= desk.session.cycles_end) continue;
-            const auto& instruction = snapshot->kernel->program->instructions[issue.pc];
+            if (issue.cycle < desk.session.sm.cycles_begin || issue.cycle >= desk.session.sm.cycles_end) continue;
+            const auto& instruction = snapshot->kernel.run->program->instructions[issue.pc];
             if (instruction.space != ptx::Space::global) continue;
             if (instruction.kind == ptx::Kind::load) loads.push_back(&issue);
             if (instruction.kind == ptx::Kind::store) stores.push_back(&issue);
         }
-        INFO(width << ": " << desk.session.cycles_begin << " to " << desk.session.cycles_end);
+        INFO(width << ": " << desk.session.sm.cycles_begin << " to " << desk.session.sm.cycles_end);
         REQUIRE(loads.size() >= 3);  // of two trips
         REQUIRE(!stores.empty());
         CHECK(stores[0]->cycle - loads[1]->cycle > 300);
         CHECK(loads[2]->cycle > stores[0]->cycle);
-        CHECK(desk.shell.focus.time >= desk.session.cycles_begin);
+        CHECK(desk.shell.focus.time >= desk.session.sm.cycles_begin);
     }
 }
 
@@ -315,7 +315,7 @@ TEST_CASE("the rungs of the latency ladder have their whole names at 1280 x 720"
     desk.session.workspace = Workspace::learn;
     desk.settle();
     const auto snapshot = desk.session.snapshot();
-    REQUIRE(snapshot->kernel);
+    REQUIRE(snapshot->kernel.run);
     for (const char* name : {"kept[(round + k) % 4]", "a[4 * i + k]", "arithmetic"}) {
         INFO(name);
         CHECK(std::any_of(desk.written.begin(), desk.written.end(),
@@ -428,10 +428,10 @@ TEST_CASE("once it is answered, a question's picture moves to the line that was 
             desk.settle();
         }
         const auto snapshot = desk.session.snapshot();
-        REQUIRE(snapshot->history);
-        const auto& at = snapshot->history->steps[static_cast<size_t>(desk.session.history_step)];
-        INFO(lesson << " step " << step << ": issue " << desk.session.history_step);
-        return std::pair{snapshot->kernel->program->instructions[at.pc].line, desk.shell.focus.time};
+        REQUIRE(snapshot->kernel.history);
+        const auto& at = snapshot->kernel.history->steps[static_cast<size_t>(desk.session.sm.history_step)];
+        INFO(lesson << " step " << step << ": issue " << desk.session.sm.history_step);
+        return std::pair{snapshot->kernel.run->program->instructions[at.pc].line, desk.shell.focus.time};
     };
     CHECK(line_after("A08", 1, false).first == 2);
     CHECK(line_after("A08", 1, true).first == 3);
@@ -514,13 +514,13 @@ TEST_CASE("a scene opens on the warp and the line that it names") {
     };
     const auto check_block_1 = [&](int line) {
         const auto snapshot = desk.session.snapshot();
-        REQUIRE(snapshot->kernel);
+        REQUIRE(snapshot->kernel.run);
         REQUIRE(desk.shell.focus.warp >= 0);
-        CHECK(snapshot->kernel->result.trace.warps[static_cast<size_t>(desk.shell.focus.warp)].block == 1);
-        REQUIRE(snapshot->history);
-        CHECK(snapshot->history->block == 1);
-        const auto& step = snapshot->history->steps[static_cast<size_t>(desk.session.history_step)];
-        CHECK(snapshot->kernel->program->instructions[step.pc].line == line);
+        CHECK(snapshot->kernel.run->result.trace.warps[static_cast<size_t>(desk.shell.focus.warp)].block == 1);
+        REQUIRE(snapshot->kernel.history);
+        CHECK(snapshot->kernel.history->block == 1);
+        const auto& step = snapshot->kernel.history->steps[static_cast<size_t>(desk.session.sm.history_step)];
+        CHECK(snapshot->kernel.run->program->instructions[step.pc].line == line);
     };
     settle();
     check_block_1(3);
@@ -533,7 +533,7 @@ TEST_CASE("a scene opens on the warp and the line that it names") {
     desk.session.post(ask::ShowLessonStep{0});
     settle();
     CHECK(!desk.session.snapshot()->problem);
-    CHECK(desk.session.snapshot()->history->block == 0);
+    CHECK(desk.session.snapshot()->kernel.history->block == 0);
 }
 
 TEST_CASE("an open question about another GPU's row leaves the pictures of the run open, one about a column hides it") {
@@ -548,11 +548,11 @@ TEST_CASE("an open question about another GPU's row leaves the pictures of the r
         Desk desk(1, {.lesson = "C12", .lesson_step = 5});
         shown(desk);
         REQUIRE_FALSE(desk.session.lesson.predictions.at(5).at(0).locked);
-        CHECK(desk.session.reveal_steps < 0);
+        CHECK(desk.session.learn.reveal_steps < 0);
     }
     Desk desk(1, {.lesson = "A15", .lesson_step = 3});
     shown(desk);
-    REQUIRE(desk.session.reveal_steps >= 0);
+    REQUIRE(desk.session.learn.reveal_steps >= 0);
     const std::string text = desk.shell.describe("learn");
     CHECK(text.find("FP64 hidden") != std::string::npos);
     CHECK(text.find("0.0074") == std::string::npos);
@@ -566,13 +566,14 @@ TEST_CASE("an open prediction hides the lanes that it asks for, wherever their c
         desk.frame();
     }
     const auto snapshot = desk.session.snapshot();
-    REQUIRE(snapshot->history);
-    REQUIRE(desk.session.reveal_steps > 0);
-    for (int64_t i = 0; i < desk.session.reveal_steps; ++i)
-        CHECK(snapshot->history->steps[static_cast<size_t>(i)].active == snapshot->history->steps.front().active);
-    CHECK(desk.session.history_step < desk.session.reveal_steps);
+    REQUIRE(snapshot->kernel.history);
+    REQUIRE(desk.session.learn.reveal_steps > 0);
+    for (int64_t i = 0; i < desk.session.learn.reveal_steps; ++i)
+        CHECK(snapshot->kernel.history->steps[static_cast<size_t>(i)].active ==
+              snapshot->kernel.history->steps.front().active);
+    CHECK(desk.session.sm.history_step < desk.session.learn.reveal_steps);
     desk.key(KeyCode::end);
-    CHECK(desk.session.history_step < desk.session.reveal_steps);
+    CHECK(desk.session.sm.history_step < desk.session.learn.reveal_steps);
 }
 
 TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhile") {
@@ -613,13 +614,13 @@ TEST_CASE("a step that names an instruction opens there, whatever line its scene
         desk.frame();
     }
     const auto snapshot = desk.session.snapshot();
-    REQUIRE(snapshot->history);
+    REQUIRE(snapshot->kernel.history);
     REQUIRE(desk.session.lesson.lesson);
     REQUIRE(desk.session.lesson.lesson->steps[2].until.size() == 1);
     const std::string until = desk.session.lesson.lesson->steps[2].until.front();
-    const auto& step = snapshot->history->steps[static_cast<size_t>(desk.session.history_step)];
-    CHECK(until == "issue(line:" + std::to_string(snapshot->kernel->program->instructions[step.pc].line) + ")");
-    CHECK(desk.session.reveal_steps == desk.session.history_step + 1);
+    const auto& step = snapshot->kernel.history->steps[static_cast<size_t>(desk.session.sm.history_step)];
+    CHECK(until == "issue(line:" + std::to_string(snapshot->kernel.run->program->instructions[step.pc].line) + ")");
+    CHECK(desk.session.learn.reveal_steps == desk.session.sm.history_step + 1);
 }
 
 TEST_CASE("what an answer uncovers fills the picture; a scene that hid everything opens where its line stands") {
@@ -628,23 +629,23 @@ TEST_CASE("what an answer uncovers fills the picture; a scene that hid everythin
         desk.session.lesson.predictions[step][0].locked = true;
         desk.session.post(ask::LockPrediction{0});
         desk.settle();
-        REQUIRE(desk.session.reveal_steps < 0);
+        REQUIRE(desk.session.learn.reveal_steps < 0);
     };
     {
         Desk desk(1, {.lesson = "A05", .lesson_step = 0});
         desk.session.workspace = Workspace::learn;
         desk.settle();
-        REQUIRE(desk.session.reveal_steps > 0);
+        REQUIRE(desk.session.learn.reveal_steps > 0);
         const int64_t time = desk.shell.focus.time;
-        CHECK((time - desk.session.cycles_begin) * 3 > desk.session.cycles_end - desk.session.cycles_begin);
+        CHECK((time - desk.session.sm.cycles_begin) * 3 > desk.session.sm.cycles_end - desk.session.sm.cycles_begin);
         answer(desk, 0);
         CHECK(desk.shell.focus.time == time);
-        CHECK((time - desk.session.cycles_begin) * 7 < desk.session.cycles_end - desk.session.cycles_begin);
+        CHECK((time - desk.session.sm.cycles_begin) * 7 < desk.session.sm.cycles_end - desk.session.sm.cycles_begin);
     }
     Desk desk(1, {.lesson = "A15", .lesson_step = 1});  // no `until`: the clock was at 0
     desk.session.workspace = Workspace::learn;
     desk.settle();
-    REQUIRE(desk.session.reveal_steps == 0);
+    REQUIRE(desk.session.learn.reveal_steps == 0);
     answer(desk, 1);
     CHECK(desk.shell.focus.line == 4);
     CHECK(desk.shell.focus.time > 200);
@@ -655,8 +656,8 @@ TEST_CASE("a host program's kernel opens where its warp begins to work, not whil
     desk.session.workspace = Workspace::learn;
     desk.settle();
     const auto snapshot = desk.session.snapshot();
-    REQUIRE(snapshot->kernel);
-    const KernelTrace& trace = snapshot->kernel->result.trace;
+    REQUIRE(snapshot->kernel.run);
+    const KernelTrace& trace = snapshot->kernel.run->result.trace;
     REQUIRE(desk.shell.focus.warp >= 0);
     const WarpTrack& warp = trace.warps[static_cast<size_t>(desk.shell.focus.warp)];
     CHECK(desk.shell.focus.time >= trace.issues[warp.issues.front()].cycle);
@@ -742,14 +743,15 @@ TEST_CASE("picture and clock stand on one instruction where warps wait in loops:
         desk.frame();
     }
     const auto snapshot = desk.session.snapshot();
-    REQUIRE(snapshot->kernel);
-    REQUIRE(snapshot->history);
-    const KernelTrace& trace = snapshot->kernel->result.trace;
+    REQUIRE(snapshot->kernel.run);
+    REQUIRE(snapshot->kernel.history);
+    const KernelTrace& trace = snapshot->kernel.run->result.trace;
     const WarpTrack& warp = trace.warps[static_cast<size_t>(desk.shell.focus.warp)];
     REQUIRE(warp.warp_in_block == 4);
-    REQUIRE(snapshot->history->steps.size() == warp.issues.size());
-    CHECK(!snapshot->history->replayed.empty());  // it does not wait as often as in the replay
-    for (size_t i = 0; i < warp.issues.size(); ++i) CHECK(snapshot->history->steps[i].pc == trace.issues[warp.issues[i]].pc);
+    REQUIRE(snapshot->kernel.history->steps.size() == warp.issues.size());
+    CHECK(!snapshot->kernel.history->replayed.empty());  // it does not wait as often as in the replay
+    for (size_t i = 0; i < warp.issues.size(); ++i)
+        CHECK(snapshot->kernel.history->steps[i].pc == trace.issues[warp.issues[i]].pc);
 }
 
 }  // namespace gui_shell_test

@@ -10,12 +10,12 @@ struct SmDesk : Desk {
         session.workspace = workspace;
         session.grain = Grain::cycle;
         auto snapshot = std::make_shared<Snapshot>();
-        snapshot->kernel = small_run(options);
-        snapshot->history = even_odd_history();
+        snapshot->kernel.run = small_run(options);
+        snapshot->kernel.history = even_odd_history();
         show(snapshot);
         frame();
     }
-    const KernelTrace& trace() const { return session.snapshot()->kernel->result.trace; }
+    const KernelTrace& trace() const { return session.snapshot()->kernel.run->result.trace; }
 };
 
 }  // namespace lockstep::gui::test

@@ -14,9 +14,9 @@ TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") 
     SmDesk desk(Workspace::sm);
     int moved = 0;
     for (float y = 150; y < 700; y += 47) {
-        const int64_t begin = desk.session.cycles_begin, end = desk.session.cycles_end;
+        const int64_t begin = desk.session.sm.cycles_begin, end = desk.session.sm.cycles_end;
         desk.click(500, y);
-        CHECK(desk.session.cycles_begin == begin);
+        CHECK(desk.session.sm.cycles_begin == begin);
         CHECK(desk.shell.focus.time >= begin);
         CHECK(desk.shell.focus.time < end);
         REQUIRE(desk.shell.focus.warp >= 0);
@@ -24,7 +24,7 @@ TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") 
         const WarpState state = state_at(desk.trace(), warp, desk.shell.focus.time);
         if (!state.resident) continue;
         CHECK(desk.shell.focus.pc == static_cast<int32_t>(state.pc()));
-        CHECK(desk.shell.focus.line == desk.session.snapshot()->kernel->program->instructions[state.pc()].line);
+        CHECK(desk.shell.focus.line == desk.session.snapshot()->kernel.run->program->instructions[state.pc()].line);
         CHECK(desk.shell.focus.block == static_cast<int32_t>(warp.block));
         ++moved;
     }
@@ -33,22 +33,22 @@ TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") 
 
 TEST_CASE("the wheel zooms around the pointer, dragging pans, Home shows the whole kernel") {
     SmDesk desk(Workspace::sm);
-    const int64_t length = desk.session.cycles_end - desk.session.cycles_begin;
+    const int64_t length = desk.session.sm.cycles_end - desk.session.sm.cycles_begin;
     desk.input.mouse_x = 500;
     desk.input.mouse_y = 300;
     desk.input.wheel = 3;
     desk.frame();
-    CHECK(desk.session.cycles_end - desk.session.cycles_begin < length);
+    CHECK(desk.session.sm.cycles_end - desk.session.sm.cycles_begin < length);
     desk.input.wheel = -12;
     desk.frame();
-    CHECK(desk.session.cycles_end - desk.session.cycles_begin > length);
-    const int64_t begin = desk.session.cycles_begin;
+    CHECK(desk.session.sm.cycles_end - desk.session.sm.cycles_begin > length);
+    const int64_t begin = desk.session.sm.cycles_begin;
     const int64_t time = desk.shell.focus.time;
     desk.input.clicked = desk.input.down = true;
     desk.frame();
     desk.input.mouse_x = 400;
     desk.frame();
-    CHECK(desk.session.cycles_begin != begin);
+    CHECK(desk.session.sm.cycles_begin != begin);
     desk.input.down = false;
     desk.input.released = true;
     desk.frame();
@@ -56,15 +56,15 @@ TEST_CASE("the wheel zooms around the pointer, dragging pans, Home shows the who
     desk.input.keys.push_back({KeyCode::home, false, false});
     desk.frame();
     desk.frame();
-    CHECK(desk.session.cycles_begin == 0);
-    CHECK(desk.session.cycles_end == desk.trace().cycles);
+    CHECK(desk.session.sm.cycles_begin == 0);
+    CHECK(desk.session.sm.cycles_end == desk.trace().cycles);
 }
 
 TEST_CASE("larger text and a narrower window show fewer cycles, each as wide as before; a window set by hand stays") {
     SmDesk desk(Workspace::sm);
-    const auto length = [&] { return desk.session.cycles_end - desk.session.cycles_begin; };
+    const auto length = [&] { return desk.session.sm.cycles_end - desk.session.sm.cycles_begin; };
     const int64_t plain = length(), time = desk.shell.focus.time;
-    const auto inside = [&] { return desk.session.cycles_begin <= time && time < desk.session.cycles_end; };
+    const auto inside = [&] { return desk.session.sm.cycles_begin <= time && time < desk.session.sm.cycles_end; };
     desk.size(1600, 1000, 1.4f);
     desk.frames(2);
     CHECK(length() < plain);
@@ -75,7 +75,7 @@ TEST_CASE("larger text and a narrower window show fewer cycles, each as wide as 
     desk.frames(2);
     CHECK(length() == plain);
     CHECK(inside());
-    desk.session.cycles_end = desk.session.cycles_begin + 3 * plain;
+    desk.session.sm.cycles_end = desk.session.sm.cycles_begin + 3 * plain;
     desk.frames(2);
     CHECK(desk.shows("closer up (W, or the wheel) every instruction has its letter"));
     desk.size(1600, 1000, 1.4f);
@@ -116,7 +116,7 @@ TEST_CASE("where few warps leave room, the one in focus says what it issues, whe
         if (text.text == with_commas(before) && text.ink.y > 400) desk.click(text.ink.x + 2, text.ink.y + 4);
     CHECK(desk.shell.focus.time == before);
 
-    const std::shared_ptr<const Timeline> timeline = desk.session.timeline(desk.session.snapshot()->kernel);
+    const std::shared_ptr<const Timeline> timeline = desk.session.timeline(desk.session.snapshot()->kernel.run);
     const std::string hidden = IssueList().describe(*timeline, 0, issue(5).cycle, issue(6).cycle);
     CHECK(hidden.find(fmt::format("cycle {}:", issue(5).cycle)) != std::string::npos);
     CHECK(hidden.find(fmt::format("cycle {}:", issue(6).cycle)) == std::string::npos);
@@ -126,9 +126,9 @@ TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {
     SmDesk desk(Workspace::sm, {.warps_per_block = 16, .cycles = 20000});
     CHECK(desk.quads > 500);
     for (const int64_t length : {60, 107, 140, 300, 900, 3000, 20000}) {
-        desk.session.cycles_begin = 4000 * (length < 16000);
-        desk.session.cycles_end = desk.session.cycles_begin + length;
-        desk.shell.focus.time = desk.session.cycles_begin + length / 2;
+        desk.session.sm.cycles_begin = 4000 * (length < 16000);
+        desk.session.sm.cycles_end = desk.session.sm.cycles_begin + length;
+        desk.shell.focus.time = desk.session.sm.cycles_begin + length / 2;
         desk.frame();
         desk.frame();
         INFO(length << " cycles in view");
@@ -138,7 +138,7 @@ TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {
 
 TEST_CASE("a click on a PTX row moves the focus to it and its source line") {
     SmDesk desk(Workspace::sm);
-    const auto& program = *desk.session.snapshot()->kernel->program;
+    const auto& program = *desk.session.snapshot()->kernel.run->program;
     int changed = 0;
     for (float y = 120; y < 250; y += 18) {
         const int32_t before = desk.shell.focus.pc;
@@ -275,12 +275,12 @@ TEST_CASE("Shift and Right in a wait go to the instruction that waits, and on fr
 TEST_CASE("Shift and Right pass over what is folded into the instruction before it") {
     SmDesk desk(Workspace::sm);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel.run);
     KernelTrace& trace = run->result.trace;
     const auto& issues = trace.warps.front().issues;
     trace.issues[issues[7]].cycle = trace.issues[issues[8]].cycle = trace.issues[issues[6]].cycle;
     trace.issues[issues[7]].folded = trace.issues[issues[8]].folded = true;
-    snapshot->kernel = run;
+    snapshot->kernel.run = run;
     desk.show(snapshot);
     desk.shell.focus.warp = 0;
     desk.shell.focus.time = trace.issues[issues[6]].cycle;
@@ -328,7 +328,7 @@ TEST_CASE("no tooltip covers what a click brought until the pointer moves on") {
 TEST_CASE("the instruction that is marked stays in sight when its panel becomes lower") {
     SmDesk desk(Workspace::sm);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel.run);
     auto program = std::make_shared<ptx::Program>(*run->program);
     const size_t before = program->instructions.size();
     for (int copies = 0; copies < 6; ++copies)
@@ -340,7 +340,7 @@ TEST_CASE("the instruction that is marked stays in sight when its panel becomes 
     program->texts[40] = {static_cast<uint32_t>(program->ptx.size()) + 1, static_cast<uint32_t>(text.size()) - 2};
     program->ptx += text;
     run->program = program;
-    snapshot->kernel = run;
+    snapshot->kernel.run = run;
     desk.show(snapshot);
     desk.shell.show_alone("code");
     desk.size(1600, 1000, 1);
@@ -358,8 +358,8 @@ TEST_CASE("the instruction that is marked stays in sight when its panel becomes 
 
 TEST_CASE("two runs say whose warps are drawn, and zoom by their keys wherever the pointer is in the panel") {
     SmDesk desk(Workspace::sm);
-    desk.session.pinned = desk.session.snapshot()->kernel;
-    desk.session.sm_page = SmPage::compare;
+    desk.session.sm.pinned = desk.session.snapshot()->kernel.run;
+    desk.session.sm.page = SmPage::compare;
     desk.frames(3);
     const std::string words = desk.shell.describe("compare");
     INFO(words);
@@ -397,8 +397,8 @@ TEST_CASE("a row is named after its warp and block, also where the slot is empty
     REQUIRE(trace.warps.size() > 2);
     const int64_t gap = trace.warps[0].end + 3;
     REQUIRE(gap < trace.warps[1].begin);
-    desk.session.cycles_begin = gap - 40;
-    desk.session.cycles_end = gap + 40;
+    desk.session.sm.cycles_begin = gap - 40;
+    desk.session.sm.cycles_end = gap + 40;
     desk.shell.focus.warp = 1;
     desk.shell.focus.time = gap;
     desk.frames(3);
@@ -413,10 +413,10 @@ TEST_CASE("a row is named after its warp and block, also where the slot is empty
 TEST_CASE("set to another GPU the calculator says on which one the runs were") {
     SmDesk desk(Workspace::sm);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel.run);
     for (const model::MetricRow& row : model::metric_rows())
         if (row.name == "issue_slot_utilization") run->result.metrics = {{row.name, row.nsight, row.unit, 42.0}};
-    snapshot->kernel = run;
+    snapshot->kernel.run = run;
     desk.show(snapshot);
     desk.shell.show_alone("occupancy");
     desk.frames(2);

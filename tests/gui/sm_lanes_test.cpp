@@ -94,12 +94,12 @@ TEST_CASE("paths are a stack before Volta and stand at convergence barriers sinc
     SmDesk desk(Workspace::learn);
     const auto on = [&](const char* gpu, int64_t step) {
         auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-        auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+        auto run = std::make_shared<model::KernelRun>(*snapshot->kernel.run);
         run->gpu = model::gpu_named(gpu).value();
-        snapshot->kernel = run;
+        snapshot->kernel.run = run;
         desk.show(snapshot);
         desk.session.grain = Grain::instruction;
-        desk.session.history_step = step;
+        desk.session.sm.history_step = step;
         return desk.shell.describe("stack");
     };
     const std::string stack = on("p100", 4);
@@ -176,8 +176,8 @@ TEST_CASE("paths that run one after the other at one depth are told apart from o
         history->steps.resize(4);
         for (const auto& [pc, mask] : {std::pair<uint32_t, uint32_t>{4, first}, {5, second}})
             history->steps.push_back({pc, mask, mask, 0, {both, {pc, 8, mask}}});
-        snapshot->history = history;
-        desk.session.history_step = 5;
+        snapshot->kernel.history = history;
+        desk.session.sm.history_step = 5;
         desk.show(snapshot);
         return desk.shows("lanes 0 to 15, on several paths") ? "several" : desk.shows("some lanes (16, 8)") ? "one" : "none";
     };
@@ -193,8 +193,8 @@ TEST_CASE("instructions that are still to come can be read: only their squares a
     desk.shell.show_alone("divergence");
     desk.session.grain = Grain::instruction;
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-    snapshot->history = even_odd_history();
-    desk.session.history_step = 1;
+    snapshot->kernel.history = even_odd_history();
+    desk.session.sm.history_step = 1;
     desk.show(snapshot);
     int rows = 0;
     for (const UiState::Written& text : desk.written) {
@@ -208,9 +208,9 @@ TEST_CASE("instructions that are still to come can be read: only their squares a
 TEST_CASE("a limit chosen by hand is one: it stops") {
     SmDesk desk(Workspace::sm);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel.run);
     run->result.occupancy = model::occupancy(run->gpu, 256, 24, 20736, 2);
-    snapshot->kernel = run;
+    snapshot->kernel.run = run;
     desk.show(snapshot);
     CHECK(desk.shell.describe("blocks").find("Your limit stops at 2 blocks") != std::string::npos);
 }
@@ -284,7 +284,7 @@ namespace {
 std::shared_ptr<Snapshot> with_early_return(const Snapshot& from) {
     auto program = std::make_shared<ptx::Program>(*small_program());
     program->instructions[8].kind = ptx::Kind::exit;
-    auto run = std::make_shared<model::KernelRun>(*from.kernel);
+    auto run = std::make_shared<model::KernelRun>(*from.kernel.run);
     run->program = program;
     auto history = std::make_shared<simt::WarpHistory>();
     for (uint32_t pc = 0; pc < 4; ++pc)
@@ -292,8 +292,8 @@ std::shared_ptr<Snapshot> with_early_return(const Snapshot& from) {
     for (uint32_t pc = 4; pc < 8; ++pc)
         history->steps.push_back({pc, 0xfff, 0xfff, 0, {{8, ptx::no_pc, simt::full_mask}, {pc, 8, 0xfff}}});
     auto snapshot = std::make_shared<Snapshot>(from);
-    snapshot->kernel = run;
-    snapshot->history = history;
+    snapshot->kernel.run = run;
+    snapshot->kernel.history = history;
     return snapshot;
 }
 
@@ -302,14 +302,14 @@ std::shared_ptr<Snapshot> with_early_return(const Snapshot& from) {
 TEST_CASE("lanes that wait where only ret is left have returned, in the lanes' rows, in the legend and on the cards") {
     SmDesk desk(Workspace::learn);
     const auto snapshot = with_early_return(*desk.session.snapshot());
-    const auto& steps = snapshot->history->steps;
-    CHECK(returned_lanes(*snapshot->kernel->program, steps[5].stack) == ~0xfffu);
-    CHECK(returned_lanes(*snapshot->kernel->program, steps[2].stack) == 0);
+    const auto& steps = snapshot->kernel.history->steps;
+    CHECK(returned_lanes(*snapshot->kernel.run->program, steps[5].stack) == ~0xfffu);
+    CHECK(returned_lanes(*snapshot->kernel.run->program, steps[2].stack) == 0);
     CHECK(returned_lanes(*small_program(), steps[5].stack) == 0);  // something is left to do where they meet
     desk.session.grain = Grain::instruction;
-    desk.session.history_step = 5;
+    desk.session.sm.history_step = 5;
     desk.show(snapshot);
-    desk.session.history_step = 5;
+    desk.session.sm.history_step = 5;
     desk.frames(2);
     CHECK(desk.shell.describe("stack").find("(20 of 32 lanes have returned)") != std::string::npos);
     desk.shell.show_alone("divergence");
@@ -324,11 +324,11 @@ TEST_CASE("one lane is counted as one lane") {
     for (simt::WarpStep& step : history->steps)
         for (simt::StackEntry& entry : step.stack) entry.mask &= 0xaaaaaaabu;  // of the even lanes only lane 0
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-    snapshot->history = history;
+    snapshot->kernel.history = history;
     desk.session.grain = Grain::instruction;
-    desk.session.history_step = 4;
+    desk.session.sm.history_step = 4;
     desk.show(snapshot);
-    desk.session.history_step = 4;
+    desk.session.sm.history_step = 4;
     const std::string text = desk.shell.describe("stack");
     INFO(text);
     CHECK(text.find(", 1 lane") != std::string::npos);
@@ -357,9 +357,9 @@ TEST_CASE("short blocks that never fill an SM are said to be fewer than the limi
     SmDesk desk(Workspace::sm);
     CHECK(desk.shell.describe("blocks").find("at once: blocks start") == std::string::npos);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
-    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel.run);
     run->result.trace.blocks = trace.blocks;
-    snapshot->kernel = run;
+    snapshot->kernel.run = run;
     desk.show(snapshot);
     CHECK(desk.shell.describe("blocks").find("At most 3 were there at once: blocks start one a cycle.") !=
           std::string::npos);

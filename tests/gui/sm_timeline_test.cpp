@@ -201,7 +201,7 @@ TEST_CASE("a click on a cell moves warp, block, instruction and line together") 
         CHECK(focus.time == cycle);
         CHECK(focus.pc == static_cast<int32_t>(state.pc()));
         CHECK(focus.line == timeline.run->program->instructions[state.pc()].line);
-        CHECK(session.history_step == issues_before(trace, warp, cycle));
+        CHECK(session.sm.history_step == issues_before(trace, warp, cycle));
     }
 }
 
@@ -401,17 +401,17 @@ TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
         CHECK((text.find("yet") != std::string::npos || text.find("none is open") != std::string::npos));
     }
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = small_run({.cycles = 900});
-    snapshot->history = even_odd_history();
+    snapshot->kernel.run = small_run({.cycles = 900});
+    snapshot->kernel.history = even_odd_history();
     session.publish_for_test(snapshot);
-    focus_first(make_timeline(snapshot->kernel), focus, 100);
+    focus_first(make_timeline(snapshot->kernel.run), focus, 100);
     const std::string warps = view_named("warps")->make()->describe(session, focus);
     INFO(warps);
     CHECK(warps.find("long scoreboard") != std::string::npos);
     CHECK(warps.find("issue slots used") != std::string::npos);
     CHECK(warps.find("  empty slot: ") != std::string::npos);
     // An open prediction takes the totals away.
-    session.reveal_steps = 3;
+    session.learn.reveal_steps = 3;
     for (const char* name : {"warps", "code", "blocks", "divergence"}) {
         const std::string hidden = view_named(name)->make()->describe(session, focus);
         INFO(hidden);
@@ -420,12 +420,12 @@ TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
         CHECK(hidden.find("issue slots used") == std::string::npos);
     }
     // With everything hidden not even the shape of the launch is told.
-    session.reveal_steps = 0;
+    session.learn.reveal_steps = 0;
     CHECK(view_named("blocks")->make()->describe(session, focus).find("room for") == std::string::npos);
     CHECK(view_named("warps")->make()->describe(session, focus).find("cycles 0 to") == std::string::npos);
     CHECK(view_named("stack")->make()->describe(session, focus).find("mask") == std::string::npos);
-    session.reveal_steps = 3;
-    session.history_step = 9;
+    session.learn.reveal_steps = 3;
+    session.sm.history_step = 9;
     CHECK(view_named("divergence")->make()->describe(session, focus).find("issue 4 ") == std::string::npos);
 }
 
@@ -461,7 +461,7 @@ TEST_CASE("an SM that had no block is said to have had none, as a kernel that ha
     trace.issues.clear();
     std::erase_if(trace.blocks, [](const BlockRun& block) { return block.sm == 79; });
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = run;
+    snapshot->kernel.run = run;
     REQUIRE(desk.shell.show_alone("warps"));
     desk.show(snapshot);
     CHECK(desk.shell.describe("warps").find("No block of this kernel ran on SM 79.") != std::string::npos);
@@ -487,10 +487,10 @@ TEST_CASE("cycles in which the SM has no block any more are all empty, and it is
     }
     trace.blocks = {{0, 0, 0, 0, 200}, {1, 3, 0, 0, 2900}};
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = run;
+    snapshot->kernel.run = run;
     desk.show(snapshot);
-    desk.session.cycles_begin = 1000;
-    desk.session.cycles_end = 1100;
+    desk.session.sm.cycles_begin = 1000;
+    desk.session.sm.cycles_end = 1100;
     desk.shell.focus.time = 1050;
     desk.frames(2);
     CHECK(desk.shows("SM 0 had its last block until 200; SM 3 still runs."));

@@ -45,7 +45,7 @@ struct Desk : test::Desk {
         : test::Desk({.start = false}, "light") {
         auto snapshot = std::make_shared<Snapshot>();
         snapshot->host = std::move(host);
-        snapshot->step = std::move(step);
+        snapshot->training.step = std::move(step);
         shell.show_alone("streams");
         show(snapshot);
     }
@@ -145,9 +145,9 @@ TEST_CASE("the cursor stands where the clock of the kernel on show stands, and a
     size_t kernel = 0;
     while (kernel < host->runs.size() && !(host->runs[kernel] && host->runs[kernel]->before)) ++kernel;
     REQUIRE(kernel < host->runs.size());
-    snapshot->kernel = host->runs[kernel];
+    snapshot->kernel.run = host->runs[kernel];
     desk.show(snapshot);
-    const int64_t cycles = snapshot->kernel->result.cycles;
+    const int64_t cycles = snapshot->kernel.run->result.cycles;
     const model::OperationTime bar = make_board(*snapshot).schedule.operations[kernel];
     for (const double share : {0.25, 0.75}) {
         desk.shell.focus.time = static_cast<int64_t>(share * static_cast<double>(cycles));
@@ -233,7 +233,7 @@ TEST_CASE("the legend names what the picture has, and nothing else") {
 
 TEST_CASE("an open prediction hides the timeline") {
     Desk desk(host_run());
-    desk.session.reveal_steps = 0;
+    desk.session.learn.reveal_steps = 0;
     CHECK_THAT(view_named("streams")->make()->describe(desk.session, desk.shell.focus),
                Contains("stays hidden until you lock an answer") && !Contains("32,768 bytes"));
 }
@@ -262,7 +262,7 @@ TEST_CASE("a timed training step shows its own copies and kernels, and nothing o
     auto untimed = std::make_shared<nn::StepRecord>(*step);
     untimed->launches[0].cycles = 0;
     Snapshot snapshot;
-    snapshot.step = untimed;
+    snapshot.training.step = untimed;
     CHECK(make_board(snapshot).empty());
 }
 
@@ -272,7 +272,7 @@ TEST_CASE("a host program that is refused says why and where, in place of its ti
     auto compiled = std::make_shared<CompiledKernel>();
     compiled->messages.push_back({"the extents are not closed: ']' is missing", {"bad.host", 2, 1}, {}});
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->compiled = compiled;
+    snapshot->own.compiled = compiled;
     desk.shell.show_alone("streams");
     desk.show(snapshot);
     CHECK(desk.shows("bad.host:2:"));

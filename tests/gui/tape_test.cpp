@@ -48,7 +48,7 @@ TEST_CASE("a tensor program opens with its graph, gradients and products on the 
     desk.open("B02_chain_rule/chain.tape");
     REQUIRE(desk.session.desk.document().is_tape());
     REQUIRE(desk.snapshot()->tape);
-    CHECK(desk.snapshot()->step->device == "sim:v100");
+    CHECK(desk.snapshot()->training.step->device == "sim:v100");
     CHECK(desk.session.grain == Grain::node);
     CHECK(desk.shows("Tensor program  chain.tape"));
     CHECK(desk.shows("Autograd graph"));
@@ -76,11 +76,11 @@ TEST_CASE("a tensor program that is wrong leaves the last good one on show, and 
     Desk desk;
     desk.open("B02_chain_rule/chain.tape");
     desk.write("dtype f64\nparam x = 2\nz = log(x\nbackward z\n");
-    REQUIRE(desk.snapshot()->compiled);
-    CHECK_FALSE(desk.snapshot()->compiled->ok);
-    REQUIRE(desk.snapshot()->compiled->messages.size() == 1);
-    CHECK(desk.snapshot()->compiled->messages[0].where.line == 3);
-    CHECK(desk.snapshot()->compiled->messages[0].where.column == 10);  // of the line, not of the term
+    REQUIRE(desk.snapshot()->own.compiled);
+    CHECK_FALSE(desk.snapshot()->own.compiled->ok);
+    REQUIRE(desk.snapshot()->own.compiled->messages.size() == 1);
+    CHECK(desk.snapshot()->own.compiled->messages[0].where.line == 3);
+    CHECK(desk.snapshot()->own.compiled->messages[0].where.column == 10);  // of the line, not of the term
     CHECK(desk.told("reports").find("line 3") != std::string::npos);
     CHECK(desk.told("editor").find("         ^\n") != std::string::npos);
     REQUIRE(desk.snapshot()->tape);  // still there
@@ -89,10 +89,10 @@ TEST_CASE("a tensor program that is wrong leaves the last good one on show, and 
 
     desk.write("param x = {1, 2, 3}\nparam w[2] = 1\nz = sum(x * w)\nbackward z\n");
     CHECK(desk.told("reports").find("[3] and [2] do not broadcast") != std::string::npos);
-    CHECK(desk.snapshot()->compiled->messages[0].where.line == 3);
+    CHECK(desk.snapshot()->own.compiled->messages[0].where.line == 3);
 
     desk.write("param x = {1, 2, 3}\nz = sum(x * x)\nbackward z\n");
-    CHECK(desk.snapshot()->compiled->ok);
+    CHECK(desk.snapshot()->own.compiled->ok);
     CHECK(desk.told("reports").find("every value and gradient is a finite number") != std::string::npos);
     CHECK(desk.told("graph").find("grad +1.0000") != std::string::npos);
 }
@@ -114,8 +114,8 @@ TEST_CASE("a program that loses its numbers shows the step and the node in which
     Desk desk;
     desk.open("B03_custom_operator/root.tape");
     // Of three steps the last has a loss of NaN; in step 0 all values are numbers, and the gradient of x is none.
-    REQUIRE(desk.snapshot()->step->step == 0);
-    CHECK(desk.snapshot()->step->loss == 1.5);
+    REQUIRE(desk.snapshot()->training.step->step == 0);
+    CHECK(desk.snapshot()->training.step->loss == 1.5);
     CHECK(desk.snapshot()->tape->loss.size() == 3);
     CHECK(desk.told("graph").find("Backward has passed u:") != std::string::npos);
     CHECK(desk.told("editor").find(">  9  u = root(x)") != std::string::npos);
@@ -125,11 +125,11 @@ TEST_CASE("a program that loses its numbers shows the step and the node in which
     CHECK(desk.told("graph").find("step 0: the element in which the backward of u lost its number") != std::string::npos);
     CHECK(desk.told("graph").find("x[2]                   4          value 0, grad -inf") != std::string::npos);
     CHECK(desk.told("graph").find("u[2] ") != std::string::npos);
-    for (const nn::GraphNode& node : desk.snapshot()->step->nodes)
+    for (const nn::GraphNode& node : desk.snapshot()->training.step->nodes)
         if (node.name == "x") CHECK(std::isinf(node.gradient->at(2)));
     // Mended, it runs to its last step again.
     desk.write("steps 3\nparam x = {4, 1, 9}\nz = mean(sqrt(x))\nbackward z\nupdate 0.1\n");
-    CHECK(desk.snapshot()->step->step == 2);
+    CHECK(desk.snapshot()->training.step->step == 2);
 }
 
 TEST_CASE("a tensor program's numbers carry its name in the Training workspace, where no run was open") {
@@ -180,8 +180,8 @@ TEST_CASE("one kernel is no kernels") {
     Desk desk;
     desk.settle();
     desk.open("B12_cheaper_arithmetic/tiled.tape");
-    REQUIRE(desk.snapshot()->step);
-    REQUIRE(desk.snapshot()->step->launches.size() == 1);
+    REQUIRE(desk.snapshot()->training.step);
+    REQUIRE(desk.snapshot()->training.step->launches.size() == 1);
     CHECK(desk.shows("· 1 kernel"));
     CHECK(!desk.shows("1 kernels"));
 }
@@ -191,14 +191,14 @@ TEST_CASE("a tensor program runs on the host too, and a kernel takes its place o
     desk.open("B02_chain_rule/chain.tape");
     REQUIRE(desk.click_on("on V100"));
     desk.settle();
-    CHECK(desk.snapshot()->step->device == "host");
+    CHECK(desk.snapshot()->training.step->device == "host");
     CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
     const auto refused = desk.session.desk.open(lessons_folder / "B02_chain_rule" / "lesson.md");
     REQUIRE(refused);
     CHECK(refused->find(".tape") != std::string::npos);
     desk.open("B02_chain_rule/by_hand.cu");
     CHECK_FALSE(desk.session.desk.document().is_tape());
-    if (compiler_here()) CHECK(desk.snapshot()->own_run);
+    if (compiler_here()) CHECK(desk.snapshot()->own.run);
     CHECK(desk.shows("Launch and results"));
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("the text of every size lies free when a tensor program of many steps 
     desk.write(
         "steps 4\ninput x[3,4] = random\nparam w[4,2] = random\ny = tanh(matmul(x, w))\nloss = mean(y^2)\nbackward loss\n"
         "update 0.1\n");
-    REQUIRE(desk.snapshot()->compiled->ok);
+    REQUIRE(desk.snapshot()->own.compiled->ok);
     CHECK(desk.shell.describe("weights").find("Weights of w at step 3") != std::string::npos);  // no step 0 was kept
     for (const auto& [w, h, scale] : {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
         desk.size(w, h, scale);
@@ -245,7 +245,7 @@ TEST_CASE("a training run starts and stops beside a tensor program that was on s
     REQUIRE(desk.click_on("Step"));
     desk.settle();
     CHECK(!desk.snapshot()->tape);
-    CHECK(desk.snapshot()->step->model == "mlp");
+    CHECK(desk.snapshot()->training.step->model == "mlp");
     REQUIRE(desk.click_on("Run"));
     desk.frames(3);
     CHECK(desk.session.grain == Grain::training_step);
@@ -270,7 +270,7 @@ TEST_CASE("a lesson shows what its model learned once the answer is locked") {
     CHECK(desk.shows("Nodes of the graph"));
     // Nothing of it was timed: there are no cycles to step, and no kernel of another scene is named.
     CHECK(grains_of(desk.session, *desk.session.snapshot()) == std::vector{Grain::node, Grain::kernel});
-    CHECK(!desk.session.snapshot()->kernel);
+    CHECK(!desk.session.snapshot()->kernel.run);
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 

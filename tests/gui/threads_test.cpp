@@ -137,23 +137,24 @@ TEST_CASE("in a real launch, thread i of all threads touches element i") {
     Focus focus;
     session.adopt_results(focus);
     const auto opened = session.snapshot();
-    REQUIRE(opened->kernel);
+    REQUIRE(opened->kernel.run);
     std::vector<std::string> arrays;
     for (size_t block = 0; block < 2; ++block) {
-        session.post(ask::FocusWarp{track_of(opened->kernel->result.trace, block, 0)});
+        session.post(ask::FocusWarp{track_of(opened->kernel.run->result.trace, block, 0)});
         REQUIRE(session.wait_until_idle(20));
-        const auto history = session.snapshot()->history;
+        const auto history = session.snapshot()->kernel.history;
         REQUIRE(history);
         CHECK(history->block == block);
         for (size_t step = 0; step < history->steps.size(); ++step) {
-            const auto& instruction = opened->kernel->program->instructions[history->steps[step].pc];
+            const auto& instruction = opened->kernel.run->program->instructions[history->steps[step].pc];
             if (instruction.space != ptx::Space::global) continue;
             session.post(ask::LanesAt{static_cast<int64_t>(step)});
             REQUIRE(session.wait_until_idle(20));
             const auto snapshot = session.snapshot();
-            REQUIRE(snapshot->lanes_step == static_cast<int64_t>(step));
+            REQUIRE(snapshot->kernel.lanes_step == static_cast<int64_t>(step));
             for (uint32_t lane = 0; lane < 4; ++lane) {
-                const std::string touched = touched_by(*opened->kernel, history->steps[step], *snapshot->lanes, lane);
+                const std::string touched =
+                    touched_by(*opened->kernel.run, history->steps[step], *snapshot->kernel.lanes, lane);
                 const std::string element = "[" + std::to_string(4 * block + lane) + "]";
                 REQUIRE(touched.size() > element.size());
                 CHECK(touched.substr(touched.size() - element.size()) == element);
@@ -170,10 +171,10 @@ TEST_CASE("while a prediction is open, the picture says neither the index nor wh
     Session session({.start = false});
     auto run = std::make_shared<model::KernelRun>(*test::small_run({.sms = 2, .blocks = 4, .cycles = 200}));
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = run;
-    snapshot->history = test::even_odd_history();
+    snapshot->kernel.run = run;
+    snapshot->kernel.history = test::even_odd_history();
     session.publish_for_test(snapshot);
-    session.history_step = 4;
+    session.sm.history_step = 4;
     Focus focus;
     focus.warp = 0;
     focus.lane = 3;
@@ -185,7 +186,7 @@ TEST_CASE("while a prediction is open, the picture says neither the index nor wh
     CHECK(open.find("waits on another path") != std::string::npos);
     CHECK(open.find("+ 3 = 3") != std::string::npos);
     for (const int64_t revealed : {0, 5, 8}) {
-        session.reveal_steps = revealed;
+        session.learn.reveal_steps = revealed;
         const std::string hidden = view->describe(session, focus);
         CHECK(hidden.find("waits") == std::string::npos);
         CHECK(hidden.find("run") == std::string::npos);
@@ -218,10 +219,10 @@ TEST_CASE("a click on a thread focuses its block, warp and lane, whatever the la
                 warps[i].warp_in_block = static_cast<uint32_t>(i % warps_in_block(run->config));
             }
             auto snapshot = std::make_shared<Snapshot>();
-            snapshot->kernel = run;
-            snapshot->history = test::even_odd_history();
+            snapshot->kernel.run = run;
+            snapshot->kernel.history = test::even_odd_history();
             test::Desk desk({.start = false}, "light", scale);
-            desk.session.history_step = 4;
+            desk.session.sm.history_step = 4;
             REQUIRE(desk.shell.show_alone("threads"));
             desk.show(snapshot);
             std::set<std::pair<int32_t, int32_t>> picked;

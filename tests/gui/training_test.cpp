@@ -143,17 +143,17 @@ TEST_CASE("while a prediction is open, the kernels and the graph tell neither co
     auto step = std::make_shared<nn::StepRecord>(real_step());
     Session session({.start = false});
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->step = step;
+    snapshot->training.step = step;
     session.publish_for_test(snapshot);
     const std::string count = std::to_string(step->launches.size());
     for (const ViewRow& row : views()) {
         if (row.name != "kernels" && row.name != "graph") continue;
         INFO(row.name);
         const auto view = row.make();
-        session.reveal_steps = -1;
+        session.learn.reveal_steps = -1;
         const std::string open = view->describe(session, {});
         CHECK(open.find(step->launches.back().label) != std::string::npos);
-        session.reveal_steps = 0;
+        session.learn.reveal_steps = 0;
         const std::string hidden = view->describe(session, {});
         CHECK(hidden.find("until you lock an answer") != std::string::npos);
         for (const char* word : {"backward", ", grad ", "saves", " µs", "busy", "launch "}) {
@@ -169,7 +169,7 @@ TEST_CASE("a simulated step without cycles says that it was not timed, and claim
     step->device = "sim:v100";
     Session session({.start = false});
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->step = step;
+    snapshot->training.step = step;
     session.publish_for_test(snapshot);
     for (const ViewRow& row : views()) {
         if (row.name != "kernels") continue;
@@ -185,7 +185,7 @@ TEST_CASE("the tape is stepped node by node, on and back, by key and by the tran
     auto step = std::make_shared<nn::StepRecord>(real_step());
     step->followed = std::make_shared<const nn::Followed>(nn::follow(*step));
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->step = step;
+    snapshot->training.step = step;
     test::Desk desk;
     desk.session.workspace = Workspace::training;
     desk.show(snapshot);
@@ -193,12 +193,12 @@ TEST_CASE("the tape is stepped node by node, on and back, by key and by the tran
     const TapePlan tape = plan_tape(*step);
     const auto graph = [&] { return desk.shell.describe("graph"); };
     desk.key(KeyCode::home);
-    CHECK(desk.session.tape_at == 0);
+    CHECK(desk.session.training.tape_at == 0);
     CHECK(graph().find(fmt::format("moment 1 of {}", tape.moments.size())) != std::string::npos);
     CHECK(graph().find("grad not yet") != std::string::npos);
     for (int i = 1; i <= tape.last(); ++i) {
         desk.key(KeyCode::right);
-        REQUIRE(desk.session.tape_at == i);
+        REQUIRE(desk.session.training.tape_at == i);
         const Moment& now = tape.moments[static_cast<size_t>(i)];
         CHECK(desk.shell.focus.op == now.node);
         CHECK(desk.shell.focus.launch == now.launch);
@@ -211,10 +211,10 @@ TEST_CASE("the tape is stepped node by node, on and back, by key and by the tran
     CHECK(graph().find("not yet") == std::string::npos);
     for (int i = tape.last() - 1; i >= 0; --i) {
         desk.key(KeyCode::left);
-        REQUIRE(desk.session.tape_at == i);
+        REQUIRE(desk.session.training.tape_at == i);
     }
     desk.click(155, 1000 - 56 + 28);  // the transport's step button
-    CHECK(desk.session.tape_at == 1);
+    CHECK(desk.session.training.tape_at == 1);
     // The node itself: a click goes to its forward run, another to its backward run.
     const nn::GraphNode* relu = nullptr;
     for (const nn::GraphNode& node : step->nodes)
@@ -223,10 +223,10 @@ TEST_CASE("the tape is stepped node by node, on and back, by key and by the tran
     desk.session.workspace = Workspace::training;
     desk.frames(2);
     REQUIRE(desk.click_on("relu"));
-    CHECK(desk.session.tape_at == tape.forward_at[static_cast<size_t>(relu->id)]);
+    CHECK(desk.session.training.tape_at == tape.forward_at[static_cast<size_t>(relu->id)]);
     desk.frames(2);
     REQUIRE(desk.click_on("relu"));
-    CHECK(desk.session.tape_at == tape.back_at[static_cast<size_t>(relu->id)]);
+    CHECK(desk.session.training.tape_at == tape.back_at[static_cast<size_t>(relu->id)]);
     // A bar of the bytes that live: its launch. The words stand below the middle of the bars.
     desk.frames(2);
     const auto below = std::find_if(desk.written.begin(), desk.written.end(),
@@ -235,7 +235,7 @@ TEST_CASE("the tape is stepped node by node, on and back, by key and by the tran
     const auto middle = static_cast<int>(step->live_bytes.size() / 2);
     desk.click(below->ink.x + below->ink.w / 2 + 2, below->ink.y - 40);
     CHECK(desk.shell.focus.launch == middle);
-    CHECK(desk.session.tape_at == -1);
+    CHECK(desk.session.training.tape_at == -1);
 }
 
 TEST_CASE("what attention looks at, worked out from queries and keys, times the values is what attention gave") {
@@ -280,10 +280,10 @@ TEST_CASE("every model has something to show of its step, and every view says so
         const Exhibit exhibit = exhibit_of(*step, 0);
         CHECK(exhibit.kind != Exhibit::Kind::none);
         auto snapshot = std::make_shared<Snapshot>();
-        snapshot->step = snapshot->first_step = step;
-        snapshot->setup = setup_of(std::string(row.name));
-        snapshot->training = true;
-        snapshot->curves = {{.name = "one", .loss = {step->loss, step->loss}, .total_steps = 2}};
+        snapshot->training.step = snapshot->training.first_step = step;
+        snapshot->training.setup = setup_of(std::string(row.name));
+        snapshot->training.open = true;
+        snapshot->training.curves = {{.name = "one", .loss = {step->loss, step->loss}, .total_steps = 2}};
         test::Desk desk;
         desk.session.workspace = Workspace::training;
         desk.show(snapshot);
@@ -349,37 +349,37 @@ TEST_CASE("another setup begins another run and keeps the one before as a curve;
     Session session(options);
     REQUIRE(session.wait_until_idle(60));
     auto snapshot = session.snapshot();
-    CHECK(snapshot->step->step == 2);
-    REQUIRE(snapshot->step->followed != nullptr);
-    CHECK(snapshot->curves.size() == 1);
+    CHECK(snapshot->training.step->step == 2);
+    REQUIRE(snapshot->training.step->followed != nullptr);
+    CHECK(snapshot->training.curves.size() == 1);
     auto faster = std::make_shared<TrainingSetup>(options.setup);
     faster->learning_rate = 0.2;
     session.post(ask::SetUpTraining{faster});
     session.post(ask::Train{4});
     REQUIRE(session.wait_until_idle(60));
     snapshot = session.snapshot();
-    REQUIRE(snapshot->curves.size() == 2);
-    CHECK(snapshot->curves[0].name == "lr 0.2");
-    CHECK(snapshot->curves[1].name == "lr 0.05");
-    CHECK(snapshot->curves[0].loss.size() >= 4);
-    CHECK(snapshot->curves[1].loss.size() == 3);
-    CHECK(snapshot->curves[0].loss.back() < snapshot->curves[0].loss.front());
+    REQUIRE(snapshot->training.curves.size() == 2);
+    CHECK(snapshot->training.curves[0].name == "lr 0.2");
+    CHECK(snapshot->training.curves[1].name == "lr 0.05");
+    CHECK(snapshot->training.curves[0].loss.size() >= 4);
+    CHECK(snapshot->training.curves[1].loss.size() == 3);
+    CHECK(snapshot->training.curves[0].loss.back() < snapshot->training.curves[0].loss.front());
     Focus at;
     at.step = 1;
-    const std::string values =
-        fmt::format("at step 1: lr 0.2 {:.3f} lr 0.05 {:.3f}\n", snapshot->curves[0].loss[1], snapshot->curves[1].loss[1]);
+    const std::string values = fmt::format("at step 1: lr 0.2 {:.3f} lr 0.05 {:.3f}\n", snapshot->training.curves[0].loss[1],
+                                           snapshot->training.curves[1].loss[1]);
     CHECK_THAT(view_named("curves")->make()->describe(session, at), Catch::Contains(values));
     session.post(ask::ShowStep{1});  // rewound: the same step again
     REQUIRE(session.wait_until_idle(60));
-    CHECK(session.snapshot()->step->step == 1);
-    CHECK(session.snapshot()->step->loss == snapshot->curves[0].loss[1]);
+    CHECK(session.snapshot()->training.step->step == 1);
+    CHECK(session.snapshot()->training.step->loss == snapshot->training.curves[0].loss[1]);
     session.post(ask::Train{-1});
     session.post(ask::Cancel{});
     REQUIRE(session.wait_until_idle(60));
     CHECK_FALSE(session.snapshot()->problem);
     session.post(ask::Train{2});  // and it goes on
     REQUIRE(session.wait_until_idle(60));
-    CHECK(session.snapshot()->curves[0].loss.size() > snapshot->curves[0].loss.size());
+    CHECK(session.snapshot()->training.curves[0].loss.size() > snapshot->training.curves[0].loss.size());
 }
 
 TEST_CASE("a step on many ranks has communication beside forward, backward and update, which opens in Cluster") {
@@ -402,12 +402,13 @@ TEST_CASE("a step on many ranks has communication beside forward, backward and u
     test::Desk desk(options);
     desk.settle();
     const auto snapshot = desk.session.snapshot();
-    REQUIRE(snapshot->on_ranks);
-    CHECK(snapshot->on_ranks->step == snapshot->step->step);
-    CHECK(std::abs(snapshot->on_ranks->loss - snapshot->step->loss) < 1e-5 * snapshot->step->loss);
-    REQUIRE(snapshot->on_ranks->ranks.size() == 4);
+    REQUIRE(snapshot->training.on_ranks);
+    CHECK(snapshot->training.on_ranks->step == snapshot->training.step->step);
+    CHECK(std::abs(snapshot->training.on_ranks->loss - snapshot->training.step->loss) <
+          1e-5 * snapshot->training.step->loss);
+    REQUIRE(snapshot->training.on_ranks->ranks.size() == 4);
     const double gradients = 4 * (784 * 128 + 128 + 128 * 10 + 10);  // bytes; a ring sends 2 (N - 1) / N of them
-    for (const parallel::RankStep& rank : snapshot->on_ranks->ranks) {
+    for (const parallel::RankStep& rank : snapshot->training.on_ranks->ranks) {
         const PhaseTimes its = phase_times(rank);
         for (const double us : its.us) CHECK(us > 0);
         CHECK(its.alone_us > 0);

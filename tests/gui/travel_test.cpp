@@ -60,25 +60,25 @@ struct Desk : Scratch, test::Desk {
         std::ofstream(folder / "turns.ptx", std::ios::binary) << turns;
         REQUIRE(!session.desk.open((folder / "turns.ptx").string()));
         settle();
-        REQUIRE(snapshot()->kernel);
+        REQUIRE(snapshot()->kernel.run);
     }
     void key(KeyCode code) {
         test::Desk::key(code);
         settle();
     }
     std::shared_ptr<const Snapshot> snapshot() const { return session.snapshot(); }
-    const KernelTrace& trace() const { return snapshot()->kernel->result.trace; }
+    const KernelTrace& trace() const { return snapshot()->kernel.run->result.trace; }
 
     // The same launch with all of one SM in its trace: what every stretch is compared with.
     KernelTrace whole(uint32_t sm) const {
-        const model::KernelRun& run = *snapshot()->kernel;
+        const model::KernelRun& run = *snapshot()->kernel.run;
         simt::Memory memory = *run.before;
         model::TimedOptions options;
         options.traced_sm = sm;
         return model::launch(run.gpu, *run.program, run.config, memory, options).trace;
     }
     uint64_t lane0(const std::string& name) const {
-        for (const simt::LaneValues& value : *snapshot()->lanes)
+        for (const simt::LaneValues& value : *snapshot()->kernel.lanes)
             if (value.reg.name == name) return value.bits[0];
         FAIL("no register " << name);
         return 0;
@@ -108,7 +108,7 @@ TEST_CASE("the clock goes anywhere in a run whose trace was cut, and registers a
     const KernelTrace whole = desk.whole(desk.trace().sm);
     const int64_t cycles = whole.cycles;
     REQUIRE(desk.trace().kept_until < cycles / 2);
-    const auto& program = desk.snapshot()->kernel->program->instructions;
+    const auto& program = desk.snapshot()->kernel.run->program->instructions;
     uint32_t store = 0;
     for (uint32_t pc = 0; pc < program.size(); ++pc)
         if (program[pc].kind == ptx::Kind::store) store = pc;
@@ -118,29 +118,29 @@ TEST_CASE("the clock goes anywhere in a run whose trace was cut, and registers a
         INFO("cycle " << time << " of " << cycles);
         REQUIRE(desk.shell.focus.time == time);
         const auto snapshot = desk.snapshot();
-        REQUIRE(snapshot->kernel == snapshot->own_run->run);
+        REQUIRE(snapshot->kernel.run == snapshot->own.run->run);
         CHECK(desk.trace().kept_from <= time);
         CHECK(time < desk.trace().kept_until);
         const WarpTrack& track = track_in(whole, desk.trace(), desk.shell.focus.warp);
-        CHECK(desk.session.history_step == static_cast<int64_t>(issues_in_whole(whole, track, time)));
-        REQUIRE(snapshot->lanes);
-        CHECK(snapshot->lanes_step == desk.session.history_step);
+        CHECK(desk.session.sm.history_step == static_cast<int64_t>(issues_in_whole(whole, track, time)));
+        REQUIRE(snapshot->kernel.lanes);
+        CHECK(snapshot->kernel.lanes_step == desk.session.sm.history_step);
         CHECK(desk.lane0("%r6") == issues_in_whole(whole, track, time, store - 1));
         const std::string shown = desk.shell.describe("warp");  // with its values, wherever the stretch begins
         INFO(shown);
         CHECK(shown.find("\n  %r6 (") != std::string::npos);
         CHECK(shown.find("\n  %rd4 (") != std::string::npos);
         const WarpTrack& held = desk.trace().warps.at(static_cast<size_t>(desk.shell.focus.warp));
-        for (const int64_t step : {desk.session.history_step, desk.session.history_step - 1})
+        for (const int64_t step : {desk.session.sm.history_step, desk.session.sm.history_step - 1})
             if (const int64_t cycle = cycle_of_step(desk.trace(), held, step); cycle >= 0)
                 CHECK(cycle == whole.issues[track.issues.at(static_cast<size_t>(step))].cycle);
-        REQUIRE(snapshot->memory);
-        CHECK(snapshot->lanes_timed);
+        REQUIRE(snapshot->kernel.memory);
+        CHECK(snapshot->kernel.lanes_timed);
         uint32_t stored = 0;
         uint64_t address = 0;
-        std::memcpy(&address, snapshot->kernel->config.parameters.data(), 8);
-        const uint64_t thread = track.block * snapshot->kernel->config.block.count() + track.warp_in_block * 32;
-        std::memcpy(&stored, snapshot->memory->global.read(address + thread * 4, 4), 4);
+        std::memcpy(&address, snapshot->kernel.run->config.parameters.data(), 8);
+        const uint64_t thread = track.block * snapshot->kernel.run->config.block.count() + track.warp_in_block * 32;
+        std::memcpy(&stored, snapshot->kernel.memory->global.read(address + thread * 4, 4), 4);
         if (issues_in_whole(whole, track, time, store) > 0) CHECK(stored == issues_in_whole(whole, track, time, store));
     };
     for (const int64_t time : {cycles * 2 / 3, cycles / 3, cycles / 2}) {
@@ -163,10 +163,10 @@ TEST_CASE("the clock goes anywhere in a run whose trace was cut, and registers a
 TEST_CASE("from afar the states of the warps are in the shares that they have in the whole run") {
     Desk desk(1500);
     REQUIRE(desk.trace().truncated);
-    auto run = std::make_shared<model::KernelRun>(*desk.snapshot()->kernel);
+    auto run = std::make_shared<model::KernelRun>(*desk.snapshot()->kernel.run);
     run->result.trace = desk.whole(desk.trace().sm);
     REQUIRE_FALSE(run->result.trace.truncated);
-    const Timeline whole = make_timeline(run), cut = make_timeline(desk.snapshot()->kernel);
+    const Timeline whole = make_timeline(run), cut = make_timeline(desk.snapshot()->kernel.run);
     REQUIRE(whole.cycles == cut.cycles);
     const int64_t width = run->result.trace.overview.levels.front().cycles_a_column;
     REQUIRE(width <= 64);
@@ -191,27 +191,27 @@ TEST_CASE("steps of an instruction go on where the trace was cut, backwards too"
     const auto cycle_of = [&](int64_t step) { return whole.issues[track.issues.at(static_cast<size_t>(step))].cycle; };
     const auto last = static_cast<int64_t>(track.issues.size()) - 1;
     for (const int64_t step : {last / 2, int64_t{3}, last - 2}) {
-        desk.session.history_step = step;
+        desk.session.sm.history_step = step;
         move(desk.session, desk.shell.focus, *desk.snapshot(), Grain::instruction, 0);
         desk.settle();
         INFO("instruction " << step);
-        CHECK(desk.session.history_step == step);
+        CHECK(desk.session.sm.history_step == step);
         CHECK(desk.shell.focus.time == cycle_of(step));
         desk.key(KeyCode::left);
-        CHECK(desk.session.history_step == step - 1);
+        CHECK(desk.session.sm.history_step == step - 1);
         CHECK(desk.shell.focus.time == cycle_of(step - 1));
         desk.key(KeyCode::right);
         CHECK(desk.shell.focus.time == cycle_of(step));
     }
     // Backwards over the border of the stretch that is kept.
     const auto shown = desk.snapshot();
-    const int64_t border = static_cast<int64_t>(track_in(shown->kernel->result.trace, whole, 0).issued_before);
+    const int64_t border = static_cast<int64_t>(track_in(shown->kernel.run->result.trace, whole, 0).issued_before);
     if (border > 0) {
-        desk.session.history_step = border;
+        desk.session.sm.history_step = border;
         move(desk.session, desk.shell.focus, *desk.snapshot(), Grain::instruction, 0);
         desk.settle();
         desk.key(KeyCode::left);
-        CHECK(desk.session.history_step == border - 1);
+        CHECK(desk.session.sm.history_step == border - 1);
         CHECK(desk.shell.focus.time == cycle_of(border - 1));
     }
 }
@@ -291,18 +291,18 @@ again:
     while (desk.shell.describe("stack").find("in leaf()") == std::string::npos) desk.key(KeyCode::right);
     const std::string known = desk.shell.describe("stack");
     auto cut = std::make_shared<Snapshot>(*desk.snapshot());
-    REQUIRE(cut->stack);
-    REQUIRE(cut->lanes_step == desk.session.history_step);
-    auto history = std::make_shared<simt::WarpHistory>(*cut->history);
+    REQUIRE(cut->kernel.stack);
+    REQUIRE(cut->kernel.lanes_step == desk.session.sm.history_step);
+    auto history = std::make_shared<simt::WarpHistory>(*cut->kernel.history);
     history->steps.resize(2);
     history->truncated = true;
-    cut->history = history;
+    cut->kernel.history = history;
     desk.session.publish_for_test(cut);
     const std::string replayed = desk.shell.describe("stack");
     CHECK(replayed.find("in leaf()") != std::string::npos);
     CHECK(replayed.substr(0, replayed.find("top first")) == known.substr(0, known.find("top first")));
     auto unknown = std::make_shared<Snapshot>(*cut);
-    unknown->stack.reset();
+    unknown->kernel.stack.reset();
     desk.session.publish_for_test(unknown);
     CHECK(desk.shell.describe("stack").find("being replayed") != std::string::npos);
 }

@@ -345,22 +345,22 @@ void KernelDesk::cancel(Session& session) {
 }
 
 const KernelEntry* KernelDesk::entry(const Snapshot& snapshot) const {
-    if (!snapshot.runnable) return nullptr;
+    if (!snapshot.own.runnable) return nullptr;
     const std::string& wanted = document().launch.kernel;
-    for (const KernelEntry& one : snapshot.runnable->entries)
+    for (const KernelEntry& one : snapshot.own.runnable->entries)
         if (one.name == wanted) return &one;
-    for (const KernelEntry& one : snapshot.runnable->entries)
+    for (const KernelEntry& one : snapshot.own.runnable->entries)
         if (one.program) return &one;
-    return snapshot.runnable->entries.empty() ? nullptr : &snapshot.runnable->entries.front();
+    return snapshot.own.runnable->entries.empty() ? nullptr : &snapshot.own.runnable->entries.front();
 }
 
 bool KernelDesk::compiling(const Snapshot& snapshot) const {
-    return !snapshot.compiled || snapshot.compiled->version != version_;
+    return !snapshot.own.compiled || snapshot.own.compiled->version != version_;
 }
 
 std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
-    const auto &last = snapshot.own_result, &shown = snapshot.own_run;
-    if (!last || !last->refused || !shown || !shown->run || snapshot.kernel != shown->run) return {};
+    const auto &last = snapshot.own.result, &shown = snapshot.own.run;
+    if (!last || !last->refused || !shown || !shown->run || snapshot.kernel.run != shown->run) return {};
     const LaunchSettings &a = shown->settings, &b = last->settings;
     std::string with;
     const auto differs = [&](const std::string& name, const std::string& was, const std::string& is) {
@@ -387,7 +387,7 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
         soon = true;
         if (now - typed_at_ >= typing_seconds) touch();
     }
-    if (snapshot.runnable && snapshot.runnable->version != adopted_ && snapshot.runnable->version == version_) {
+    if (snapshot.own.runnable && snapshot.own.runnable->version != adopted_ && snapshot.own.runnable->version == version_) {
         adopted_ = version_;
         if (const KernelEntry* one = entry(snapshot)) {
             if (document().launch.kernel != one->name && !document().launch.kernel.empty()) {
@@ -395,12 +395,12 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
                 document().launch.arguments.clear();
             }
             document().launch.kernel = one->name;
-            fit_launch(document().launch, *one, snapshot.runnable->source);
+            fit_launch(document().launch, *one, snapshot.own.runnable->source);
             dirty_ = true;
         }
     }
-    if (snapshot.own_result && snapshot.own_result != seen_result_) {
-        seen_result_ = snapshot.own_result;
+    if (snapshot.own.result && snapshot.own.result != seen_result_) {
+        seen_result_ = snapshot.own.result;
         edit_to_result = seen_result_->version == version_ && seen_result_->edited_at >= 0
                              ? clock_seconds() - seen_result_->edited_at
                              : -1;
@@ -427,15 +427,15 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
         }
     } else if (run_asked_ || (launch_changed_ && document().launch.run_on_change && fits)) {
         if (launch_changed_) dirty_ = true;
-        if (launch_changed_ && !fits && snapshot.runnable)
-            if (const KernelEntry* one = entry(snapshot)) fit_launch(document().launch, *one, snapshot.runnable->source);
-        if (snapshot.runnable) {  // a choice of another entry wants its form filled first
+        if (launch_changed_ && !fits && snapshot.own.runnable)
+            if (const KernelEntry* one = entry(snapshot)) fit_launch(document().launch, *one, snapshot.own.runnable->source);
+        if (snapshot.own.runnable) {  // a choice of another entry wants its form filled first
             if (const KernelEntry* one = entry(snapshot);
                 one != nullptr && one->program && document().launch.arguments.size() != one->program->parameters.size())
-                fit_launch(document().launch, *one, snapshot.runnable->source);
+                fit_launch(document().launch, *one, snapshot.own.runnable->source);
             job->launch = document().launch;
         }
-        job->compile = snapshot.compiled == nullptr;
+        job->compile = snapshot.own.compiled == nullptr;
         job->run = true;
         job->on_change = !run_asked_;
         job->edited_at = -1;
@@ -445,9 +445,9 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
     } else if (launch_changed_) {
         dirty_ = true;
         launch_changed_ = false;
-        if (snapshot.runnable)
+        if (snapshot.own.runnable)
             if (const KernelEntry* one = entry(snapshot); one != nullptr)
-                fit_launch(document().launch, *one, snapshot.runnable->source);
+                fit_launch(document().launch, *one, snapshot.own.runnable->source);
     }
     if (dirty_ && keeper_) {
         if (kept_at_ < 0 || now < kept_at_) kept_at_ = now;

@@ -202,15 +202,15 @@ int Shell::help(Ui& ui) {
 
 // One setting of the training run: what is chosen begins another run.
 int Shell::setting_menu(Ui& ui) {
-    using Kind = Session::SettingMenu::Kind;
-    TrainingSetup wanted = snapshot_->setup;
+    using Kind = TrainingLook::SettingMenu::Kind;
+    TrainingSetup wanted = snapshot_->training.setup;
     std::vector<MenuItem> items;
     std::vector<TrainingSetup> leads_to;
     const auto add = [&](std::string name, std::string note, bool on, const TrainingSetup& setup) {
         items.push_back({std::move(name), std::move(note), on});
         leads_to.push_back(setup);
     };
-    switch (session.setting_menu.kind) {
+    switch (session.training.setting_menu.kind) {
         case Kind::model:
             for (const nn::ModelRow& row : nn::models())
                 add(std::string(row.name), std::string(row.summary), row.name == wanted.model,
@@ -264,7 +264,8 @@ int Shell::setting_menu(Ui& ui) {
         case Kind::none:
             return -2;
     }
-    const int pressed = drop_down(ui, session.setting_menu.x, width_, height_, items, session.setting_menu.y);
+    const int pressed =
+        drop_down(ui, session.training.setting_menu.x, width_, height_, items, session.training.setting_menu.y);
     if (pressed >= 0 && !(leads_to[static_cast<size_t>(pressed)] == wanted)) {
         session.playing = false;
         session.post(ask::SetUpTraining{std::make_shared<const TrainingSetup>(leads_to[static_cast<size_t>(pressed)])});

@@ -69,7 +69,7 @@ void Shell::enter_workspace() {
     if (entered_ == Workspace::cluster) {
         session.playing = false;
         session.grain = Grain::action;
-        if (!snapshot_->cluster && !session.cluster_asked) ask_cluster(session, {});
+        if (!snapshot_->cluster && !session.cluster.asked) ask_cluster(session, {});
     }
     if (entered_ == Workspace::kernel) {
         session.playing = false;
@@ -121,7 +121,7 @@ bool Shell::show_alone(std::string_view view) {
 }
 
 void Shell::show_page(int page) {
-    if (session.workspace == Workspace::sm) session.sm_page = page <= 2 ? static_cast<SmPage>(page) : SmPage::one_run;
+    if (session.workspace == Workspace::sm) session.sm.page = page <= 2 ? static_cast<SmPage>(page) : SmPage::one_run;
     const LayoutNode& tree = scene_named(session.workspace, {}).tree;
     const std::string id = pages_id(tree);
     if (id.empty()) return;
@@ -154,8 +154,8 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     enter_workspace();
     if (session.workspace == Workspace::kernel || runs_own_ || session.desk.due())
         if (session.desk.update(session, *snapshot_, now)) state.animate = true;
-    if (runs_own_ && snapshot_->compiled && !snapshot_->compiled->ok) session.workspace = Workspace::kernel;
-    if (session.workspace == Workspace::kernel || snapshot_->own_result) runs_own_ = false;
+    if (runs_own_ && snapshot_->own.compiled && !snapshot_->own.compiled->ok) session.workspace = Workspace::kernel;
+    if (session.workspace == Workspace::kernel || snapshot_->own.result) runs_own_ = false;
 
     refresh_hatches(fonts, *ImGui::GetIO().Fonts);
     Ui ui;
@@ -202,8 +202,8 @@ std::string Shell::describe(std::string_view name) {
     const std::optional<Workspace> workspace = workspace_named(name);
     if (!workspace) throw Failure("there is no view '" + std::string(name) + "'");
     std::string all;
-    const std::string_view strip = row_of(*workspace).strip;
-    if (!strip.empty() && !session.lesson.lesson) all += shown(strip)->view->describe(session, focus) + "\n";
+    const std::string_view above_all = row_of(*workspace).strip;
+    if (!above_all.empty() && !session.lesson.lesson) all += shown(above_all)->view->describe(session, focus) + "\n";
     const LayoutNode& tree = scene_on_show(session, *workspace).tree;
     const Arrangement plan = arrange(tree, {0, 0, 4000, 4000}, [](const std::string&) { return 0; });
     for (const Placed& panel : plan.panels)

@@ -103,14 +103,16 @@ void Shell::body(Ui& ui, const Rect& whole) {
         shown(maximised_)->row->workspace != session.workspace)
         maximised_.clear();  // a view opened another workspace
     workspace_ = session.workspace;
-    const std::string_view strip = row_of(session.workspace).strip;  // of the run: it stays in sight
-    if (!strip.empty() && !session.lesson.lesson && whole.h > 120 && maximised_ != strip) {
-        panel(ui, strip, {whole.x, whole.y, whole.w, 40});
+    const std::string_view above_all = row_of(session.workspace).strip;  // of the run: it stays in sight
+    if (!above_all.empty() && !session.lesson.lesson && whole.h > 120 && maximised_ != above_all) {
+        panel(ui, above_all, {whole.x, whole.y, whole.w, 40});
         area = {whole.x, whole.y + 48, whole.w, whole.h - 48};
-        if (session.setting_menu.kind != Session::SettingMenu::Kind::none && menu_ == Menu::none && !setting_open_)
+        if (session.training.setting_menu.kind != TrainingLook::SettingMenu::Kind::none && menu_ == Menu::none &&
+            !setting_open_)
             menu_ = Menu::setting, setting_open_ = true;
     }
-    if (menu_ == Menu::none) setting_open_ = false, session.setting_menu.kind = Session::SettingMenu::Kind::none;
+    if (menu_ == Menu::none)
+        setting_open_ = false, session.training.setting_menu.kind = TrainingLook::SettingMenu::Kind::none;
     if (!maximised_.empty()) {
         state.active_view = maximised_;
         return panel(ui, maximised_, area);
@@ -124,8 +126,7 @@ void Shell::body(Ui& ui, const Rect& whole) {
     const Arrangement plan = arrange(scene_on_show(session).tree, area, chosen, front);
     for (const TabStrip& tabs : plan.tabs) {
         const float above = tabs.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
-        ui.rect({tabs.area.x, tabs.area.y - above, tabs.area.w + desk_margin, tabs.area.h + above + 4},
-                theme->background);
+        ui.rect({tabs.area.x, tabs.area.y - above, tabs.area.w + desk_margin, tabs.area.h + above + 4}, theme->background);
         ui.push_scope(tabs.id);
         std::vector<std::string> titles = tab_titles(ui, tabs);
         float x = tabs.area.x;

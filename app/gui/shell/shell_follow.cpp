@@ -17,8 +17,8 @@ constexpr int64_t first_stretch = 108;  // cycles of the first look: 8 wide each
 
 // Number of the warp's first instruction that belongs to the source line; -1: it never gets there.
 int64_t issue_of_line(const Snapshot& snapshot, int line) {
-    const auto& steps = snapshot.history->steps;
-    const auto& program = snapshot.kernel->program->instructions;
+    const auto& steps = snapshot.kernel.history->steps;
+    const auto& program = snapshot.kernel.run->program->instructions;
     for (size_t i = 0; i < steps.size(); ++i)
         if (steps[i].pc < program.size() && program[steps[i].pc].line == line) return static_cast<int64_t>(i);
     return -1;
@@ -27,11 +27,11 @@ int64_t issue_of_line(const Snapshot& snapshot, int line) {
 // The same, but for what takes no cycle of its own: the clock cannot stand on that.
 int64_t place_of_line(const Snapshot& snapshot, int32_t focused, int line) {
     const int64_t first = issue_of_line(snapshot, line);
-    const KernelTrace& trace = snapshot.kernel->result.trace;
+    const KernelTrace& trace = snapshot.kernel.run->result.trace;
     if (first < 0 || focused < 0 || focused >= static_cast<int32_t>(trace.warps.size())) return first;
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focused)];
-    const auto& steps = snapshot.history->steps;
-    const auto& program = snapshot.kernel->program->instructions;
+    const auto& steps = snapshot.kernel.history->steps;
+    const auto& program = snapshot.kernel.run->program->instructions;
     const auto before = static_cast<int64_t>(warp.issued_before);
     for (int64_t at = first; at < static_cast<int64_t>(steps.size()); ++at) {
         const uint32_t pc = steps[static_cast<size_t>(at)].pc;
@@ -98,9 +98,9 @@ int64_t first_issue(const KernelTrace& trace, int32_t warp) {
 }
 
 bool shows(const Snapshot& snapshot, int32_t warp) {
-    const WarpTrack* const track = track_at(snapshot.kernel->result.trace, warp);
-    return snapshot.history && track != nullptr && snapshot.history->block == track->block &&
-           snapshot.history->warp_in_block == track->warp_in_block;
+    const WarpTrack* const track = track_at(snapshot.kernel.run->result.trace, warp);
+    return snapshot.kernel.history && track != nullptr && snapshot.kernel.history->block == track->block &&
+           snapshot.kernel.history->warp_in_block == track->warp_in_block;
 }
 
 }  // namespace
@@ -108,35 +108,35 @@ bool shows(const Snapshot& snapshot, int32_t warp) {
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     adopt_cluster(session, *snapshot);
-    session.issues.adopt(snapshot->kernel);
+    session.sm.issues.adopt(snapshot->kernel.run);
     if (session.workspace != Workspace::kernel) session.desk.typing = false;
     adopt_roof(*snapshot);
-    if (!snapshot->kernel && kernel_) {  // a scene without one: the next is looked at anew
+    if (!snapshot->kernel.run && kernel_) {  // a scene without one: the next is looked at anew
         kernel_.reset();
         asked_ = {};
-        session.cycles_begin = session.cycles_end = 0;
+        session.sm.cycles_begin = session.sm.cycles_end = 0;
     }
-    if (snapshot->kernel && snapshot->kernel != kernel_) {
-        if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel->before) return adopt_trace(snapshot);
+    if (snapshot->kernel.run && snapshot->kernel.run != kernel_) {
+        if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel.run->before) return adopt_trace(snapshot);
         adopt_kernel(*snapshot);
     }
     if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
         grain_lesson_ = session.lesson.lesson;
         grain_step_ = session.lesson.step;
         grains_.erase(Workspace::learn);
-        if (!snapshot->step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
+        if (!snapshot->training.step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
         session.grain = shows_cluster(session) ? Grain::action : scene_on_show(session, Workspace::learn).grain;
     }
     reveal(*snapshot);
     follow_jump(*snapshot);
     follow_wishes(*snapshot);
     if (own_ && focus.line > 0) own_line_ = focus.line;
-    if (snapshot->step) {
-        focus.step = static_cast<int32_t>(snapshot->step->step);
-        const auto launches = static_cast<int32_t>(snapshot->step->launches.size());
+    if (snapshot->training.step) {
+        focus.step = static_cast<int32_t>(snapshot->training.step->step);
+        const auto launches = static_cast<int32_t>(snapshot->training.step->launches.size());
         if (focus.launch >= launches) focus.launch = launches - 1;
     }
-    if (snapshot->kernel && focus.warp >= 0 && (focus.warp != asked_.warp || !(asked_.sm == 1))) {
+    if (snapshot->kernel.run && focus.warp >= 0 && (focus.warp != asked_.warp || !(asked_.sm == 1))) {
         asked_.warp = focus.warp;
         asked_.sm = 1;  // asked for this kernel
         asked_step_ = -1;
@@ -152,27 +152,27 @@ void Shell::adopt_roof(const Snapshot& snapshot) {
                        step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
     // What runs while a field of the launch is being typed in is not what was meant.
     if (!session.desk.typing || !shows_own_run(snapshot))
-        session.roof.adopt(snapshot.kernel, snapshot.kernel_label, session.roof.guess_first || guess);
+        session.roof.adopt(snapshot.kernel.run, snapshot.kernel.label, session.roof.guess_first || guess);
 }
 
 // A run that is not the one on show: where its pictures are looked at.
 void Shell::adopt_kernel(const Snapshot& snapshot) {
-    const std::shared_ptr<const model::KernelRun> was = std::exchange(kernel_, snapshot.kernel);
+    const std::shared_ptr<const model::KernelRun> was = std::exchange(kernel_, snapshot.kernel.run);
     const bool was_own = std::exchange(own_, shows_own_run(snapshot));
     const WarpTrack* const looked_at = was ? track_at(was->result.trace, focus.warp) : nullptr;
     const KernelTrace& trace = kernel_->result.trace;
     const bool same_program = was && was->program == kernel_->program;
     // The same launch under other conditions (resident warps, GPU): the picture stays where it is.
     const bool same_launch = same_program && was->config.grid == kernel_->config.grid &&
-                             was->config.block == kernel_->config.block && session.cycles_end > session.cycles_begin;
+                             was->config.block == kernel_->config.block && session.sm.cycles_end > session.sm.cycles_begin;
     if (same_program && looked_at != nullptr) {
         const int32_t same = index_of(trace, *looked_at);
         focus.warp = trace.warps.empty() ? -1 : std::max(0, same);
     }
     focus.sm = static_cast<int32_t>(trace.sm);
     asked_time_ = asked_cycle_ = -1;
-    session.wanted = {};
-    if (!same_launch) session.cycles_begin = session.cycles_end = 0;
+    session.sm.wanted = {};
+    if (!same_launch) session.sm.cycles_begin = session.sm.cycles_end = 0;
     if (!same_program || focus.warp >= static_cast<int32_t>(trace.warps.size())) {
         look_anew(snapshot);
         if (own_) look_at_own(was_own ? looked_at : nullptr);
@@ -186,15 +186,15 @@ void Shell::adopt_kernel(const Snapshot& snapshot) {
 void Shell::look_anew(const Snapshot& snapshot) {
     const KernelTrace& trace = kernel_->result.trace;
     focus.warp = trace.warps.empty() ? -1 : 0;
-    session.history_step = 0;
+    session.sm.history_step = 0;
     focus.pc = focus.line = -1;
     const int64_t begin = busiest(trace);
-    if (begin >= 0 && !session.lesson.lesson) session.cycles_begin = begin, session.cycles_end = begin + first_stretch;
-    if (const int32_t wished = track_of(*kernel_, snapshot.look_at.warp); wished >= 0) {
+    if (begin >= 0 && !session.lesson.lesson) session.sm.cycles_begin = begin, session.sm.cycles_end = begin + first_stretch;
+    if (const int32_t wished = track_of(*kernel_, snapshot.kernel.look_at.warp); wished >= 0) {
         focus.warp = wished;
         focus.time = trace.warps[static_cast<size_t>(wished)].begin;
     }
-    line_wish_ = focus.line = snapshot.look_at.line;
+    line_wish_ = focus.line = snapshot.kernel.look_at.line;
     begin_wish_ = session.lesson.lesson != nullptr;
 }
 
@@ -209,61 +209,62 @@ void Shell::look_at_own(const WarpTrack* before) {
     }
     focus.time = first_issue(trace, focus.warp);
     const int64_t stretch = std::min<int64_t>(trace.cycles, first_stretch);
-    session.cycles_begin = session.cycles_end = 0;
+    session.sm.cycles_begin = session.sm.cycles_end = 0;
     if (stretch > 0 && stretch < trace.cycles) {
-        session.cycles_begin = std::clamp<int64_t>(focus.time - stretch / 8, 0, trace.cycles - stretch);
-        session.cycles_end = session.cycles_begin + stretch;
+        session.sm.cycles_begin = std::clamp<int64_t>(focus.time - stretch / 8, 0, trace.cycles - stretch);
+        session.sm.cycles_end = session.sm.cycles_begin + stretch;
     }
 }
 
 // A scene opens on a line, once the warp's history is there; one that opens nowhere in particular where its warp begins to
 // work.
 void Shell::follow_wishes(const Snapshot& snapshot) {
-    if (!snapshot.kernel || !shows(snapshot, focus.warp)) return;
+    if (!snapshot.kernel.run || !shows(snapshot, focus.warp)) return;
     if (line_wish_ > 0) {
-        const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot.history;  // by `until`
+        const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot.kernel.history;  // by `until`
         const int64_t at = placed ? -1 : place_of_line(snapshot, focus.warp, line_wish_);
-        const bool may_be_seen = session.reveal_steps < 0 || at < session.reveal_steps;
+        const bool may_be_seen = session.learn.reveal_steps < 0 || at < session.learn.reveal_steps;
         if (at >= 0 && may_be_seen) {
-            session.history_step = at;
+            session.sm.history_step = at;
             move(session, focus, snapshot, Grain::instruction, 0);
-            ++session.placed;
+            ++session.learn.placed;
         }
         if (at < 0 || may_be_seen) line_wish_ = -1;  // else once it is revealed
     }
-    if (begin_wish_ && line_wish_ <= 0 && session.reveal_steps < 0) {
+    if (begin_wish_ && line_wish_ <= 0 && session.learn.reveal_steps < 0) {
         begin_wish_ = false;
-        const int64_t first = first_issue(snapshot.kernel->result.trace, focus.warp);
-        if (focus.time < first && session.history_step == 0) {
+        const int64_t first = first_issue(snapshot.kernel.run->result.trace, focus.warp);
+        if (focus.time < first && session.sm.history_step == 0) {
             focus.time = first;
-            session.cycles_begin = session.cycles_end = 0;
+            session.sm.cycles_begin = session.sm.cycles_end = 0;
         }
     }
 }
 
 // Another stretch, or another SM, of the launch that is on show already: the clock stays, and the warp where it is there.
 void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
-    const KernelTrace &was = kernel_->result.trace, &trace = snapshot->kernel->result.trace;
+    const KernelTrace &was = kernel_->result.trace, &trace = snapshot->kernel.run->result.trace;
     const WarpTrack* const looked_at = track_at(was, focus.warp);
     const bool same = looked_at != nullptr && index_of(trace, *looked_at) >= 0;
     focus.warp = same_warp(looked_at, trace, focus.time);
     focus.sm = static_cast<int32_t>(trace.sm);
-    kernel_ = snapshot->kernel;
+    kernel_ = snapshot->kernel.run;
     own_ = shows_own_run(*snapshot);
     asked_ = {};
     asked_time_ = asked_cycle_ = -1;
     if (shows(*snapshot, focus.warp)) asked_.warp = focus.warp, asked_.sm = 1;  // its history is here
     if (!same) {
-        session.wanted = {};
+        session.sm.wanted = {};
         set_clock(session, focus, trace, focus.time);
     }
-    if (const int64_t length = session.cycles_end - session.cycles_begin;
-        length > 0 && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
-        session.cycles_begin = std::clamp<int64_t>(focus.time - length / 2, 0, std::max<int64_t>(0, trace.cycles - length));
-        session.cycles_end = session.cycles_begin + length;
+    if (const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
+        length > 0 && (focus.time < session.sm.cycles_begin || focus.time >= session.sm.cycles_end)) {
+        session.sm.cycles_begin =
+            std::clamp<int64_t>(focus.time - length / 2, 0, std::max<int64_t>(0, trace.cycles - length));
+        session.sm.cycles_end = session.sm.cycles_begin + length;
     }
-    if (session.wanted.step >= 0 && session.grain == Grain::instruction) {
-        session.history_step = session.wanted.step;
+    if (session.sm.wanted.step >= 0 && session.grain == Grain::instruction) {
+        session.sm.history_step = session.sm.wanted.step;
         move(session, focus, *snapshot, Grain::instruction, 0);
     }
 }
@@ -271,36 +272,36 @@ void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
 // The clock has left the stretch that the trace keeps, or another SM was chosen: the worker fetches it. Registers and memory
 // follow the clock: they are those that the focused warp's next instruction finds.
 void Shell::follow_time(const Snapshot& snapshot) {
-    if (!snapshot.kernel || snapshot.kernel != kernel_) return;
+    if (!snapshot.kernel.run || snapshot.kernel.run != kernel_) return;
     const bool stepping = session.workspace != Workspace::training;
-    if (session.grain != Grain::instruction) session.wanted = {};
-    const KernelTrace& trace = snapshot.kernel->result.trace;
-    if (stepping && snapshot.kernel->before && focus.sm >= 0 && focus.sm != static_cast<int32_t>(trace.sm) &&
-        focus.sm != asked_sm_ && focus.sm < static_cast<int32_t>(snapshot.kernel->gpu.sms)) {
+    if (session.grain != Grain::instruction) session.sm.wanted = {};
+    const KernelTrace& trace = snapshot.kernel.run->result.trace;
+    if (stepping && snapshot.kernel.run->before && focus.sm >= 0 && focus.sm != static_cast<int32_t>(trace.sm) &&
+        focus.sm != asked_sm_ && focus.sm < static_cast<int32_t>(snapshot.kernel.run->gpu.sms)) {
         asked_sm_ = focus.sm;
         session.post(ask::TraceSm{focus.sm, focus.time});
     }
     if (focus.sm == static_cast<int32_t>(trace.sm)) asked_sm_ = -1;
-    if (stepping && snapshot.kernel->before && trace.truncated && trace.kept_until > trace.kept_from && focus.time >= 0 &&
-        (focus.time < trace.kept_from || focus.time >= trace.kept_until) && focus.time != asked_time_) {
+    if (stepping && snapshot.kernel.run->before && trace.truncated && trace.kept_until > trace.kept_from &&
+        focus.time >= 0 && (focus.time < trace.kept_from || focus.time >= trace.kept_until) && focus.time != asked_time_) {
         asked_time_ = focus.time;
         session.post(ask::FetchStretch{focus.time});
     }
     if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
     // A picture that set the clock or the warp alone leads as much as one that set the step.
-    const bool led = stood_.run == kernel_ && session.history_step == stood_.step && session.wanted.step < 0 &&
+    const bool led = stood_.run == kernel_ && session.sm.history_step == stood_.step && session.sm.wanted.step < 0 &&
                      (focus.time != stood_.time || focus.warp != stood_.warp);
-    if ((session.grain != Grain::instruction || session.by_time || led) && focus.time >= 0 && stepping)
+    if ((session.grain != Grain::instruction || session.sm.by_time || led) && focus.time >= 0 && stepping)
         set_clock(session, focus, trace, focus.time);
-    stood_ = {kernel_, focus.time, session.history_step, focus.warp};
-    if (!snapshot.history) return;
-    const bool within = session.history_step < static_cast<int64_t>(snapshot.history->steps.size()) ||
-                        (snapshot.history->truncated && session.wanted.step < 0);
-    const int64_t cycle = session.wanted.step < 0 ? focus.time : -1;
-    if (within && (session.history_step != asked_step_ || (own_ && cycle != asked_cycle_))) {
-        asked_step_ = session.history_step;
+    stood_ = {kernel_, focus.time, session.sm.history_step, focus.warp};
+    if (!snapshot.kernel.history) return;
+    const bool within = session.sm.history_step < static_cast<int64_t>(snapshot.kernel.history->steps.size()) ||
+                        (snapshot.kernel.history->truncated && session.sm.wanted.step < 0);
+    const int64_t cycle = session.sm.wanted.step < 0 ? focus.time : -1;
+    if (within && (session.sm.history_step != asked_step_ || (own_ && cycle != asked_cycle_))) {
+        asked_step_ = session.sm.history_step;
         asked_cycle_ = cycle;
-        session.post(ask::LanesAt{session.history_step, cycle});
+        session.post(ask::LanesAt{session.sm.history_step, cycle});
     }
 }
 
@@ -353,7 +354,7 @@ int64_t Shell::busiest(const KernelTrace& trace) {
 
 // While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
 void Shell::reveal(const Snapshot& snapshot) {
-    session.reveal_steps = -1;
+    session.learn.reveal_steps = -1;
     if (shows_own_run(snapshot)) return;  // the learner's own hides nothing
     if (session.workspace == Workspace::kernel && session.desk.document().is_tape()) return;
     const LessonState& lesson = session.lesson;
@@ -361,7 +362,7 @@ void Shell::reveal(const Snapshot& snapshot) {
     if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
     const lessons::Step& step = lesson.lesson->steps[at];
     std::vector<std::string> on_show;
-    if (snapshot.kernel) on_show.emplace_back(snapshot.kernel->gpu.name);
+    if (snapshot.kernel.run) on_show.emplace_back(snapshot.kernel.run->gpu.name);
     if (const scene::Scene* scene = lessons::scene_at(*lesson.lesson, at); scene != nullptr)
         on_show.insert(on_show.end(), scene->gpus.begin(), scene->gpus.end());
     bool open = false;
@@ -372,25 +373,25 @@ void Shell::reveal(const Snapshot& snapshot) {
     for (const std::string& wish : step.until) {
         const size_t line_at = wish.find("line:");
         const int line = line_at == std::string::npos ? 0 : std::atoi(wish.c_str() + line_at + 5);
-        if (line <= 0 || !snapshot.history || !snapshot.kernel) continue;
+        if (line <= 0 || !snapshot.kernel.history || !snapshot.kernel.run) continue;
         if (const int64_t at_line = issue_of_line(snapshot, line); at_line >= 0 && until < 0) until = at_line + 1;
     }
     // Without `until`, what comes before the line that is asked about may be seen.
-    if (until < 0 && open && snapshot.history && snapshot.kernel)
+    if (until < 0 && open && snapshot.kernel.history && snapshot.kernel.run)
         for (const lessons::Predict& predict : step.predicts) {
             const int line = line_asked(predict);
             if (line > 0) until = std::max<int64_t>(1, issue_of_line(snapshot, line));
             // Code of other lines may stand behind the branch: lanes that are asked about stay hidden from there on.
             if (line > 0 && predict.of.text().find("lanes") != std::string::npos)
-                until = std::min(until, std::max<int64_t>(1, change_of_lanes(*snapshot.history)));
+                until = std::min(until, std::max<int64_t>(1, change_of_lanes(*snapshot.kernel.history)));
         }
-    if (open) session.reveal_steps = std::max<int64_t>(until, 0);
+    if (open) session.learn.reveal_steps = std::max<int64_t>(until, 0);
     // Answered just now: the picture, held back so far, goes to the line that was asked about, else to the scene's own.
     if (open && step.until.empty()) {
         open_step_ = lesson.step;
-        asked_line_ = snapshot.look_at.line;
+        asked_line_ = snapshot.kernel.look_at.line;
         for (const lessons::Predict& predict : step.predicts)
-            if (const int line = line_asked(predict); line > 0 && snapshot.history && snapshot.kernel)
+            if (const int line = line_asked(predict); line > 0 && snapshot.kernel.history && snapshot.kernel.run)
                 if (issue_of_line(snapshot, line) >= 0) {
                     asked_line_ = line;
                     break;
@@ -400,35 +401,35 @@ void Shell::reveal(const Snapshot& snapshot) {
         open_step_ = -1;
     }
     // A step begins where its `until` says, once the warp's history is there.
-    if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.history)) {
+    if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.kernel.history)) {
         reveal_step_ = lesson.step;
-        reveal_history_ = snapshot.history;
-        session.history_step = until - 1;
+        reveal_history_ = snapshot.kernel.history;
+        session.sm.history_step = until - 1;
         move(session, focus, snapshot, Grain::instruction, 0);
-        ++session.placed;
+        ++session.learn.placed;
     }
-    if (session.reveal_steps >= 0)
-        session.history_step = std::min(session.history_step, std::max<int64_t>(0, session.reveal_steps - 1));
-    if (session.reveal_steps >= 0) focus.time = std::min(focus.time, cycles_shown(session, focus, snapshot) - 1);
+    if (session.learn.reveal_steps >= 0)
+        session.sm.history_step = std::min(session.sm.history_step, std::max<int64_t>(0, session.learn.reveal_steps - 1));
+    if (session.learn.reveal_steps >= 0) focus.time = std::min(focus.time, cycles_shown(session, focus, snapshot) - 1);
 }
 
 void Shell::follow_jump(const Snapshot& snapshot) {
     std::optional<ReportPlace>& jump = session.desk.jump;
-    if (!jump || !snapshot.kernel || !shows_own_run(snapshot)) return;
-    const int32_t found = index_of(snapshot.kernel->result.trace, jump->block, jump->warp);
+    if (!jump || !snapshot.kernel.run || !shows_own_run(snapshot)) return;
+    const int32_t found = index_of(snapshot.kernel.run->result.trace, jump->block, jump->warp);
     if (found < 0) return session.desk.trace_block(session, jump->block);
     focus.warp = found;
     focus.block = static_cast<int32_t>(jump->block);
     focus.lane = jump->lane;
     if (!shows(snapshot, focus.warp)) return;  // its history is on its way
-    const auto& steps = snapshot.history->steps;
+    const auto& steps = snapshot.kernel.history->steps;
     int64_t at = -1;
     for (size_t i = 0; i < steps.size() && (at < 0 || jump->last); ++i)
         if (steps[i].pc == jump->pc) at = static_cast<int64_t>(i);
     if (at < 0 && !steps.empty() && jump->last) at = static_cast<int64_t>(steps.size()) - 1;
     session.playing = false;
     session.grain = Grain::instruction;
-    if (at >= 0) session.history_step = at;
+    if (at >= 0) session.sm.history_step = at;
     move(session, focus, snapshot, Grain::instruction, 0);
     focus.lane = jump->lane;
     if (jump->line > 0) focus.line = jump->line;
@@ -461,9 +462,9 @@ void Shell::play(double now) {
     if (moves <= 0) return;
     last_play_ += moves / rate;
     const Focus before = focus;
-    const int64_t step = session.history_step;
+    const int64_t step = session.sm.history_step;
     move(session, focus, *snapshot_, session.grain, std::min(moves, 8));
-    if (before == focus && step == session.history_step) session.playing = false;  // the end
+    if (before == focus && step == session.sm.history_step) session.playing = false;  // the end
 }
 
 }  // namespace lockstep::gui

@@ -153,7 +153,7 @@ void Shell::plain_key(const KeyPress& key) {
         case KeyCode::home:
             give(Key::home);
             if (state.slider_was_focused) return;
-            session.cycles_begin = session.cycles_end = 0;
+            session.sm.cycles_begin = session.sm.cycles_end = 0;
             return move(session, focus, *snapshot_, session.grain, -1, true);
         case KeyCode::end:
             give(Key::end);
@@ -166,8 +166,8 @@ void Shell::plain_key(const KeyPress& key) {
         if (one.code == key.code) return give(one.key);
     for (size_t i = 0; i < std::size(workspaces); ++i)
         if (is(key, static_cast<char>('1' + i))) choose_workspace(static_cast<Workspace>(i));
-    if ((is(key, '[') || is(key, ']')) && snapshot_->kernel && session.workspace != Workspace::training) {
-        const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel->gpu.sms));
+    if ((is(key, '[') || is(key, ']')) && snapshot_->kernel.run && session.workspace != Workspace::training) {
+        const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel.run->gpu.sms));
         focus.sm = std::clamp(focus.sm + (is(key, '[') ? -1 : 1), 0, sms - 1);  // its trace follows
     }
     if (is(key, 'T')) theme = &next_theme(*theme);

@@ -43,8 +43,8 @@ float width_of_tabs(const Ui& ui, const BarPlan& plan, Workspace current) {
 // The learner's own run, which the desk's settings are of.
 bool shows_own(const Session& session, const Snapshot& snapshot) {
     return row_of(session.workspace).shows_kernel &&
-           (snapshot.kernel_label.ends_with("(your kernel)") ||
-            (snapshot.host && session.desk.document().is_host() && snapshot.own_result));
+           (snapshot.kernel.label.ends_with("(your kernel)") ||
+            (snapshot.host && session.desk.document().is_host() && snapshot.own.result));
 }
 
 // As gpu_named() takes it.
@@ -59,7 +59,9 @@ std::string name_of(const model::GpuSpec& gpu) {
 std::string Shell::gpu_on_show(const Snapshot& snapshot) const {
     if (session.workspace == Workspace::kernel) return session.desk.document().launch.gpu;
     if (!row_of(session.workspace).shows_kernel) return session.gpu;
-    return snapshot.kernel ? name_of(snapshot.kernel->gpu) : snapshot.host ? name_of(snapshot.host->gpu) : session.gpu;
+    return snapshot.kernel.run ? name_of(snapshot.kernel.run->gpu)
+           : snapshot.host     ? name_of(snapshot.host->gpu)
+                               : session.gpu;
 }
 
 void Shell::choose_gpu(const std::string& name) {
@@ -165,9 +167,9 @@ std::string Shell::shown_title(const Snapshot& snapshot) const {
                session.desk.document().shown_name();
     if (session.workspace == Workspace::cluster && !session.lesson.lesson) return cluster_title(session, snapshot);
     if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
-    if (!snapshot.step) return "Lessons";
-    return (snapshot.tape ? "A tensor program: " : "A training step: ") + snapshot.step->model + " on " +
-           snapshot.step->device;
+    if (!snapshot.training.step) return "Lessons";
+    return (snapshot.tape ? "A tensor program: " : "A training step: ") + snapshot.training.step->model + " on " +
+           snapshot.training.step->device;
 }
 
 float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {

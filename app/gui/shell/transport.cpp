@@ -37,7 +37,7 @@ struct Scrub {
     float x, y, w;  // y: of the bar
 
     bool training() const { return session.workspace == Workspace::training; }
-    bool hidden() const { return session.reveal_steps >= 0 && !training(); }
+    bool hidden() const { return session.learn.reveal_steps >= 0 && !training(); }
     float known() const { return hidden() ? w * 0.72f : w; }  // while the rest is hidden, its length is not told
     void cursor(float at) const {
         ui.cursor_line(at, y + 15, y + 43);
@@ -47,7 +47,7 @@ struct Scrub {
 
 // One segment a kernel, as wide as its cycles; of equal widths while they are not timed. A wish opens the kernel there.
 void scrub_launches(const Scrub& scrub, double wish) {
-    const auto& launches = scrub.snapshot.step->launches;
+    const auto& launches = scrub.snapshot.training.step->launches;
     const auto weight = [](const device::LaunchEvent& l) { return l.end_us > l.begin_us ? l.end_us - l.begin_us : 1.0; };
     double total = 0, done = 0;
     for (const auto& launch : launches) total += weight(launch);
@@ -72,7 +72,7 @@ void draw_issues(const Scrub& scrub, const simt::WarpHistory& history) {
     const int64_t shown = std::min<int64_t>(count, 160);
     for (int64_t i = 0; i < shown; ++i) {
         const int64_t step = count <= 160 ? i : i * count / shown;
-        if (step > scrub.session.history_step) break;
+        if (step > scrub.session.sm.history_step) break;
         const float w = scrub.known() / static_cast<float>(shown);
         const PathCode code = path_code(running_path(history.steps[static_cast<size_t>(step)]));
         const Rect box{scrub.x + w * static_cast<float>(i) + (w > 4 ? 1 : 0), scrub.y + 25, w - (w > 4 ? 2 : 0), 8};
@@ -98,8 +98,8 @@ void draw_share(const Scrub& scrub, float drawn) {
 }
 
 void scrub_tape(const Scrub& scrub, double wish) {
-    if (!scrub.snapshot.step || scrub.session.reveal_steps >= 0) return;  // the way ahead is hidden
-    const TapePlan tape = plan_tape(*scrub.snapshot.step);
+    if (!scrub.snapshot.training.step || scrub.session.learn.reveal_steps >= 0) return;  // the way ahead is hidden
+    const TapePlan tape = plan_tape(*scrub.snapshot.training.step);
     const int to = static_cast<int>(wish * static_cast<double>(tape.last() + 1));
     if (const int from = tape_position(scrub.session, scrub.focus, tape); from != std::min(to, tape.last()))
         move(scrub.session, scrub.focus, scrub.snapshot, Grain::node, to - from);
@@ -108,17 +108,17 @@ void scrub_tape(const Scrub& scrub, double wish) {
 void scrub_steps(const Scrub& scrub, double wish) {
     const int64_t last = std::max<int64_t>(0, total_steps(scrub.snapshot) - 1);
     const auto step = static_cast<int64_t>(std::lround(wish * static_cast<double>(last)));
-    if (!scrub.snapshot.step || scrub.snapshot.step->step != step) scrub.session.post(ask::ShowStep{step});
+    if (!scrub.snapshot.training.step || scrub.snapshot.training.step->step != step) scrub.session.post(ask::ShowStep{step});
 }
 
 void scrub_instructions(const Scrub& scrub, double wish) {
     Session& session = scrub.session;
     if (open_ended(scrub.snapshot, scrub.focus)) {
-        session.wanted = {};
-        session.by_time = true;
+        session.sm.wanted = {};
+        session.sm.by_time = true;
         scrub.focus.time = static_cast<int64_t>(wish * static_cast<double>(trace_of(scrub.snapshot)->cycles - 1));
     } else if (const int64_t count = instructions_of(session, scrub.focus, scrub.snapshot); count > 0) {
-        session.history_step = std::clamp<int64_t>(static_cast<int64_t>(wish * static_cast<double>(count)), 0, count - 1);
+        session.sm.history_step = std::clamp<int64_t>(static_cast<int64_t>(wish * static_cast<double>(count)), 0, count - 1);
         move(session, scrub.focus, scrub.snapshot, Grain::instruction, 0);
     }
 }
@@ -149,8 +149,8 @@ void draw_scrub(const Scrub& scrub, const Position& at) {
     const Drag drag = ui.drag("scrub", {scrub.x, scrub.y + 12, scrub.w, 34});
     const auto share = static_cast<double>((drag.at.x - scrub.x) / scrub.known());
     const double wish = drag.active ? std::clamp(share, 0.0, 1.0) : -1;
-    const bool launches = scrub.session.grain == Grain::kernel && scrub.session.reveal_steps < 0 && snapshot.step &&
-                          !snapshot.step->launches.empty();
+    const bool launches = scrub.session.grain == Grain::kernel && scrub.session.learn.reveal_steps < 0 &&
+                          snapshot.training.step && !snapshot.training.step->launches.empty();
     if (launches) {
         scrub_launches(scrub, wish);
     } else {

@@ -37,7 +37,7 @@ int64_t next_by_clock(const Snapshot& snapshot, const Focus& focus, int64_t step
 
 // Narrows down where the wanted instruction is by the stretch that the trace keeps, which does not hold it, and guesses:
 // in proportion, every other time in the middle, so that the search ends.
-int64_t look_for(Session::WantedStep& wanted, const KernelTrace& trace, const WarpTrack& warp, int64_t count) {
+int64_t look_for(SmLook::WantedStep& wanted, const KernelTrace& trace, const WarpTrack& warp, int64_t count) {
     int64_t begin = 0, end = trace.cycles;
     for (const BlockRun& block : trace.blocks)
         if (block.block == warp.block) begin = block.begin, end = block.end;
@@ -100,12 +100,12 @@ std::string rows_shown(const scene::FigureTable& table) {
 }  // namespace
 
 const KernelTrace* trace_of(const Snapshot& snapshot) {
-    return snapshot.kernel ? &snapshot.kernel->result.trace : nullptr;
+    return snapshot.kernel.run ? &snapshot.kernel.run->result.trace : nullptr;
 }
 
 const simt::WarpHistory* focused_history(const Snapshot& snapshot, const Focus& focus) {
     const WarpTrack* const warp = focused_warp(snapshot, focus);
-    const simt::WarpHistory* const history = snapshot.history.get();
+    const simt::WarpHistory* const history = snapshot.kernel.history.get();
     if (history == nullptr || warp == nullptr) return history;
     return history->block == warp->block && history->warp_in_block == warp->warp_in_block ? history : nullptr;
 }
@@ -121,7 +121,7 @@ int64_t instructions_of(const Session& session, const Focus& focus, const Snapsh
         // A warp that goes on behind the stretch has one more at least.
         count = std::max(count, held + (trace->truncated && warp.end >= trace->kept_until ? 1 : 0));
     }
-    return session.reveal_steps >= 0 ? std::min(count, session.reveal_steps) : count;
+    return session.learn.reveal_steps >= 0 ? std::min(count, session.learn.reveal_steps) : count;
 }
 
 bool open_ended(const Snapshot& snapshot, const Focus& focus) {
@@ -135,9 +135,9 @@ bool open_ended(const Snapshot& snapshot, const Focus& focus) {
 int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     const KernelTrace* trace = trace_of(snapshot);
     if (trace == nullptr) return 0;
-    if (session.reveal_steps < 0) return trace->cycles;
-    if (session.reveal_steps == 0) return 1;
-    const int64_t last = cycle_of(snapshot, focus, session.reveal_steps - 1);
+    if (session.learn.reveal_steps < 0) return trace->cycles;
+    if (session.learn.reveal_steps == 0) return 1;
+    const int64_t last = cycle_of(snapshot, focus, session.learn.reveal_steps - 1);
     return last >= 0 ? last + 1 : trace->cycles;
 }
 
@@ -148,7 +148,7 @@ std::string_view name_of(Grain grain) {
 
 int64_t total_steps(const Snapshot& snapshot) {
     int64_t total = 0;
-    for (const Curve& curve : snapshot.curves)
+    for (const Curve& curve : snapshot.training.curves)
         total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});
     return total;
 }
@@ -156,7 +156,8 @@ int64_t total_steps(const Snapshot& snapshot) {
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
     if (still_rows(session, snapshot) != nullptr) return {};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
-    const bool tape = snapshot.step && !snapshot.step->nodes.empty(), lesson = session.lesson.lesson != nullptr;
+    const bool tape = snapshot.training.step && !snapshot.training.step->nodes.empty(),
+               lesson = session.lesson.lesson != nullptr;
     std::vector<Grain> grains;
     const auto add = [&](Grain grain, bool wanted) {
         if (wanted) grains.push_back(grain);
@@ -171,17 +172,17 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
             const bool own_tape = session.desk.document().is_tape();
             add(Grain::node, own_tape && tape);
             add(Grain::kernel, own_tape && tape);
-            add(Grain::cycle, !own_tape && (!snapshot.own_run || snapshot.own_run->timed));
+            add(Grain::cycle, !own_tape && (!snapshot.own.run || snapshot.own.run->timed));
             add(Grain::instruction, !own_tape);
             return grains;
         }
         default: {
-            const bool learn = session.workspace == Workspace::learn, timed = !(tape && learn && !snapshot.kernel);
+            const bool learn = session.workspace == Workspace::learn, timed = !(tape && learn && !snapshot.kernel.run);
             add(Grain::cycle, timed);
             add(Grain::instruction, timed);
             add(Grain::node, tape && learn);
-            add(Grain::kernel, snapshot.step != nullptr);
-            add(Grain::training_step, snapshot.step && !lesson && !snapshot.tape);
+            add(Grain::kernel, snapshot.training.step != nullptr);
+            add(Grain::training_step, snapshot.training.step && !lesson && !snapshot.tape);
             return grains;
         }
     }
@@ -200,77 +201,78 @@ void move_cycle(const Session& session, Focus& focus, const Snapshot& snapshot, 
 void clock_to_step(Session& session, Focus& focus, const Snapshot& snapshot, int64_t count) {
     const KernelTrace* const trace = trace_of(snapshot);
     const WarpTrack* const warp = focused_warp(snapshot, focus);
-    if (session.wanted.step != session.history_step) session.wanted = {};
-    if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0) {
+    if (session.sm.wanted.step != session.sm.history_step) session.sm.wanted = {};
+    if (const int64_t cycle = cycle_of(snapshot, focus, session.sm.history_step); cycle >= 0) {
         focus.time = cycle;
-        session.wanted = {};
+        session.sm.wanted = {};
     } else if (warp != nullptr && trace->truncated) {
-        session.wanted.step = session.history_step;  // known when its stretch has been fetched
-        focus.time = look_for(session.wanted, *trace, *warp, count);
-    } else if (trace != nullptr && session.history_step + 1 == count && trace->cycles > 0) {
+        session.sm.wanted.step = session.sm.history_step;  // known when its stretch has been fetched
+        focus.time = look_for(session.sm.wanted, *trace, *warp, count);
+    } else if (trace != nullptr && session.sm.history_step + 1 == count && trace->cycles > 0) {
         focus.time = trace->cycles - 1;  // an instruction that faulted was never issued
     }
 }
 
 void move_instruction(Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
     const KernelTrace* const trace = trace_of(snapshot);
-    const bool by_clock = session.grain != Grain::instruction || session.by_time, on = by_clock && way > 0 && !far;
+    const bool by_clock = session.grain != Grain::instruction || session.sm.by_time, on = by_clock && way > 0 && !far;
     const bool kept =
         trace != nullptr && (!trace->truncated || (focus.time >= trace->kept_from && focus.time < trace->kept_until));
     const WarpTrack* const warp = focused_warp(snapshot, focus);
-    if (on && kept && session.reveal_steps < 0 && warp && warp->end <= focus.time) {
+    if (on && kept && session.learn.reveal_steps < 0 && warp && warp->end <= focus.time) {
         const int32_t next = next_in_slot(*trace, focus);
         if (next < 0) return;  // there is no way on from an end
         focus.warp = next;
         set_clock(session, focus, *trace, focus.time);
     }
-    session.by_time = false;
+    session.sm.by_time = false;
     const int64_t count = instructions_of(session, focus, snapshot);
     if (count == 0) return;
     const int64_t next =
-        by_clock && !far ? next_by_clock(snapshot, focus, session.history_step, way) : session.history_step + way;
+        by_clock && !far ? next_by_clock(snapshot, focus, session.sm.history_step, way) : session.sm.history_step + way;
     if (on && next >= count && !open_ended(snapshot, focus)) return;  // it only drains
-    session.history_step = far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(next, 0, count - 1);
+    session.sm.history_step = far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(next, 0, count - 1);
     if (const simt::WarpHistory* const history = focused_history(snapshot, focus);
-        history && session.history_step < static_cast<int64_t>(history->steps.size()))
-        focus.pc = static_cast<int32_t>(history->steps[static_cast<size_t>(session.history_step)].pc);
+        history && session.sm.history_step < static_cast<int64_t>(history->steps.size()))
+        focus.pc = static_cast<int32_t>(history->steps[static_cast<size_t>(session.sm.history_step)].pc);
     clock_to_step(session, focus, snapshot, count);
 }
 
 void move_node(Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
-    if (!snapshot.step || snapshot.step->nodes.empty()) return;
-    const TapePlan tape = plan_tape(*snapshot.step);
-    const int last = session.reveal_steps >= 0 ? tape.last_forward() : tape.last();
+    if (!snapshot.training.step || snapshot.training.step->nodes.empty()) return;
+    const TapePlan tape = plan_tape(*snapshot.training.step);
+    const int last = session.learn.reveal_steps >= 0 ? tape.last_forward() : tape.last();
     if (last < 0) return;
     const int at = tape_position(session, focus, tape);
-    session.tape_at = far ? (way < 0 ? 0 : last) : std::clamp(at + way, 0, last);
-    const Moment& moment = tape.moments[static_cast<size_t>(session.tape_at)];
+    session.training.tape_at = far ? (way < 0 ? 0 : last) : std::clamp(at + way, 0, last);
+    const Moment& moment = tape.moments[static_cast<size_t>(session.training.tape_at)];
     focus.op = moment.node;
     if (focus.launch == moment.launch) return;
     focus.launch = moment.launch;
-    if (moment.launch >= 0 && static_cast<size_t>(moment.launch) < snapshot.step->launches.size() &&
-        snapshot.step->launches[static_cast<size_t>(moment.launch)].run)
+    if (moment.launch >= 0 && static_cast<size_t>(moment.launch) < snapshot.training.step->launches.size() &&
+        snapshot.training.step->launches[static_cast<size_t>(moment.launch)].run)
         session.post(ask::OpenKernel{focus.launch});
 }
 
 void move_kernel(Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
-    if (!snapshot.step || snapshot.step->launches.empty()) return;
-    const auto count = static_cast<int32_t>(snapshot.step->launches.size());
+    if (!snapshot.training.step || snapshot.training.step->launches.empty()) return;
+    const auto count = static_cast<int32_t>(snapshot.training.step->launches.size());
     focus.launch = far ? (way < 0 ? 0 : count - 1) : std::clamp(focus.launch + way, 0, count - 1);
     session.post(ask::OpenKernel{focus.launch});
 }
 
 void move_training_step(Session& session, const Snapshot& snapshot, int way, bool far) {
-    const int64_t shown = snapshot.step ? snapshot.step->step : -1;
+    const int64_t shown = snapshot.training.step ? snapshot.training.step->step : -1;
     int64_t newest = shown;
-    for (const Curve& curve : snapshot.curves) newest = std::max(newest, static_cast<int64_t>(curve.loss.size()) - 1);
+    for (const Curve& curve : snapshot.training.curves)
+        newest = std::max(newest, static_cast<int64_t>(curve.loss.size()) - 1);
     if (!far && way > 0 && shown >= newest) return session.post(ask::Train{1});
     session.post(ask::ShowStep{far ? (way < 0 ? 0 : newest) : std::max<int64_t>(0, shown + way)});
 }
 
 Position position_in_rows(const Session& session, const scene::FigureTable& table) {
     Position at{.title = rows_shown(table), .last = true};
-    if (session.reveal_steps >= 0) {
+    if (session.learn.reveal_steps >= 0) {
         at.text = "figures are hidden until you lock an answer";
         return at;
     }
@@ -280,7 +282,7 @@ Position position_in_rows(const Session& session, const scene::FigureTable& tabl
 
 // "step 1,204"; empty: there is none.
 std::string step_words(const Snapshot& snapshot) {
-    return snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
+    return snapshot.training.step ? "step " + with_commas(snapshot.training.step->step) : "";
 }
 
 Position position_on_tape(const Session& session, const Focus& focus, const nn::StepRecord& step) {
@@ -292,7 +294,7 @@ Position position_on_tape(const Session& session, const Focus& focus, const nn::
     const Moment& now = tape.moments[static_cast<size_t>(moment)];
     at.title = step.nodes[static_cast<size_t>(now.node)].name;
     at.text = std::string(kinds[static_cast<size_t>(now.kind)]);
-    if (session.reveal_steps < 0)
+    if (session.learn.reveal_steps < 0)
         at.text += ", moment " + std::to_string(moment + 1) + " of " + std::to_string(tape.moments.size());
     at.share = (moment + 0.5) / static_cast<double>(tape.moments.size());
     at.last = moment == tape.last();
@@ -300,12 +302,12 @@ Position position_on_tape(const Session& session, const Focus& focus, const nn::
 }
 
 Position position_in_training(const Session& session, const Focus& focus, const Snapshot& snapshot) {
-    if (!snapshot.step) return {.title = "no step yet", .text = snapshot.busy};
-    if (session.grain == Grain::node && !snapshot.step->nodes.empty())
-        return position_on_tape(session, focus, *snapshot.step);
+    if (!snapshot.training.step) return {.title = "no step yet", .text = snapshot.busy};
+    if (session.grain == Grain::node && !snapshot.training.step->nodes.empty())
+        return position_on_tape(session, focus, *snapshot.training.step);
     Position at;
     const std::string step = step_words(snapshot);
-    const auto& launches = snapshot.step->launches;
+    const auto& launches = snapshot.training.step->launches;
     const auto count = static_cast<int32_t>(launches.size());
     if (session.grain == Grain::kernel && focus.launch >= 0 && focus.launch < count) {
         const auto& launch = launches[static_cast<size_t>(focus.launch)];
@@ -315,10 +317,10 @@ Position position_in_training(const Session& session, const Focus& focus, const 
         at.last = focus.launch + 1 == count;
         return at;
     }
-    at.title = snapshot.step->model + " on " + snapshot.step->device;
-    at.text = session.reveal_steps >= 0 ? step : fmt::format("{} · {} kernels", step, count);
+    at.title = snapshot.training.step->model + " on " + snapshot.training.step->device;
+    at.text = session.learn.reveal_steps >= 0 ? step : fmt::format("{} · {} kernels", step, count);
     const int64_t total = total_steps(snapshot);
-    at.share = total > 1 ? static_cast<double>(snapshot.step->step) / static_cast<double>(total - 1) : 0;
+    at.share = total > 1 ? static_cast<double>(snapshot.training.step->step) / static_cast<double>(total - 1) : 0;
     return at;
 }
 
@@ -329,16 +331,16 @@ Position position_by_instruction(const Session& session, const Focus& focus, con
                                  const std::string& time) {
     Position at;
     const int64_t count = instructions_of(session, focus, snapshot), cycles = trace_of(snapshot)->cycles;
-    const bool hidden = session.reveal_steps >= 0, open = open_ended(snapshot, focus);
-    at.text = "issue " + with_commas(session.history_step + 1) +
+    const bool hidden = session.learn.reveal_steps >= 0, open = open_ended(snapshot, focus);
+    at.text = "issue " + with_commas(session.sm.history_step + 1) +
               (hidden ? ""
                : open ? " of more than " + with_commas(count - 1)
                       : " of " + with_commas(count)) +
               ", " + time;
-    at.last = count > 0 && session.history_step + 1 >= count && !open;
+    at.last = count > 0 && session.sm.history_step + 1 >= count && !open;
     if (count > 0)
         at.share =
-            (static_cast<double>(session.history_step) + 1) / static_cast<double>(count) * (hidden ? hidden_share : 1);
+            (static_cast<double>(session.sm.history_step) + 1) / static_cast<double>(count) * (hidden ? hidden_share : 1);
     if (open && !hidden && cycles > 0)
         at.share = static_cast<double>(std::max<int64_t>(0, focus.time)) / static_cast<double>(cycles);
     return at;
@@ -352,7 +354,7 @@ Position position_by_cycle(const Session& session, const Focus& focus, const Sna
     at.text = step.empty() ? time : step + " · " + time;
     at.last = session.grain == Grain::cycle && focus.time + 1 >= shown;
     if (cycles > 0 && focus.time >= 0) at.share = static_cast<double>(focus.time) / cycles;
-    if (session.reveal_steps >= 0)
+    if (session.learn.reveal_steps >= 0)
         at.share =
             std::min(at.share * hidden_share * cycles / static_cast<double>(std::max<int64_t>(1, shown)), hidden_share);
     return at;
@@ -384,18 +386,18 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     const KernelTrace* const trace = trace_of(snapshot);
     const bool own_tape = session.workspace == Workspace::kernel && session.desk.document().is_tape();
-    const bool untimed = trace == nullptr && snapshot.step && session.workspace == Workspace::learn;
+    const bool untimed = trace == nullptr && snapshot.training.step && session.workspace == Workspace::learn;
     if (session.workspace == Workspace::training || session.grain == Grain::node || own_tape || untimed)
         return position_in_training(session, focus, snapshot);
     if (trace == nullptr) return {.title = "no kernel yet", .text = snapshot.busy};
     Position at{.text = "hidden until you lock your guess"};
     if (!session.roof.guessing()) {  // else how long it takes is what is guessed
         std::string time = focus.time >= 0 ? "cycle " + with_commas(focus.time) : "";
-        if (focus.time >= 0 && session.reveal_steps < 0) time += " of " + with_commas(trace->cycles);
+        if (focus.time >= 0 && session.learn.reveal_steps < 0) time += " of " + with_commas(trace->cycles);
         at = session.grain == Grain::instruction ? position_by_instruction(session, focus, snapshot, time)
                                                  : position_by_cycle(session, focus, snapshot, time);
     }
-    at.title = snapshot.kernel_label.empty() ? snapshot.kernel->program->shown_name() : snapshot.kernel_label;
+    at.title = snapshot.kernel.label.empty() ? snapshot.kernel.run->program->shown_name() : snapshot.kernel.label;
     return at;
 }
 

@@ -56,8 +56,8 @@ std::vector<AppRate> warps_million() {
     Session session({.start = false});
     Shell shell(session, theme_named("dark"), 1);
     auto snapshot = std::make_shared<Snapshot>();
-    snapshot->kernel = million_spans();
-    const KernelTrace& trace = snapshot->kernel->result.trace;
+    snapshot->kernel.run = million_spans();
+    const KernelTrace& trace = snapshot->kernel.run->result.trace;
     size_t spans = trace.issues.size();
     for (const WarpTrack& warp : trace.warps) spans += warp.runs.size();
     session.workspace = Workspace::sm;
@@ -82,9 +82,9 @@ std::vector<AppRate> warps_million() {
     const int64_t length = trace.cycles * 9 / 10;
     double spent = 0;
     while (frames < 40) {
-        session.cycles_begin = frames * (trace.cycles - length) / 40;
-        session.cycles_end = session.cycles_begin + length;
-        shell.focus.time = session.cycles_begin + length / 2;
+        session.sm.cycles_begin = frames * (trace.cycles - length) / 40;
+        session.sm.cycles_end = session.sm.cycles_begin + length;
+        shell.focus.time = session.sm.cycles_begin + length / 2;
         const auto begin = Clock::now();
         frame(12 + 0.02 * frames++);
         spent += seconds_since(begin);
@@ -111,8 +111,8 @@ std::optional<AppRate> edit_run() {
     };
     const auto settled = [&] {
         const auto snapshot = session.snapshot();
-        return snapshot->own_result && snapshot->own_result->run &&
-               snapshot->own_result->version == session.desk.version() && snapshot->kernel == snapshot->own_result->run;
+        return snapshot->own.result && snapshot->own.result->run &&
+               snapshot->own.result->version == session.desk.version() && snapshot->kernel.run == snapshot->own.result->run;
     };
     std::vector<double> took;
     for (int edit = 0; edit < 6; ++edit) {
@@ -162,7 +162,7 @@ std::vector<AppRate> bench_app(std::string_view name) {
         renderer.frame({}, width, height, 1, 0.1);
         screen.finish();
         const double frame = seconds_since(begin);
-        while (!session.snapshot()->step && !session.snapshot()->problem && seconds_since(begin) < 30)
+        while (!session.snapshot()->training.step && !session.snapshot()->problem && seconds_since(begin) < 30)
             renderer.frame({}, width, height, 1, 0.2), screen.finish();
         if (starts("app/first_frame", name))
             rates.push_back({"app/first_frame", 1e3 * frame, "ms", "1600x1000, start to the drawn interface"});

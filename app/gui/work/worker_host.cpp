@@ -33,15 +33,15 @@ void Session::Worker::own_host(const KernelJob& wanted) {
     made->ok = text.ok();
     if (!text.ok()) made->messages.push_back(text.error());
     made->seconds = since(begin);
-    draft.compiled = made;
-    if (made->ok) draft.runnable = made;
+    draft.own.compiled = made;
+    if (made->ok) draft.own.runnable = made;
     busy("");
     if (!wanted.run || !made->ok) return;
 
     const auto result = begun_run(wanted);
     const auto refuse = [&](Diagnostic why) {
         result->refused = std::move(why);
-        draft.own_result = result;
+        draft.own.result = result;
         busy("");
     };
     const auto spec = model::gpu_named(result->gpu);
@@ -62,12 +62,12 @@ void Session::Worker::own_host(const KernelJob& wanted) {
         auto warned = std::make_shared<CompiledKernel>(*made);
         for (const std::string& hazard : run.value()->hazards)
             warned->messages.push_back(Diagnostic{hazard, {}, {}, Severity::warning});
-        draft.compiled = draft.runnable = warned;
+        draft.own.compiled = draft.own.runnable = warned;
     }
     if (run.value()->fault) result->refused = Diagnostic{simt::render(*run.value()->fault)};
-    draft.own_result = result;
+    draft.own.result = result;
     draft.host = run.value();
-    draft.step.reset();
+    draft.training.step.reset();
     forget_fault();
     const Focus nowhere;
     show_host(*draft.host, nowhere);

@@ -13,10 +13,10 @@ constexpr uint64_t most_traced_again = 20'000'000;  // warp instructions: a long
 }
 
 void Session::Worker::open_kernel(int64_t index, bool wish) {
-    if (!draft.step || index < 0 || index >= static_cast<int64_t>(draft.step->launches.size())) return;
+    if (!draft.training.step || index < 0 || index >= static_cast<int64_t>(draft.training.step->launches.size())) return;
     own = false;
     if (!wish) shown_kernel = index;
-    const device::LaunchEvent& launch = draft.step->launches[static_cast<size_t>(index)];
+    const device::LaunchEvent& launch = draft.training.step->launches[static_cast<size_t>(index)];
     if (wish) {
         const std::lock_guard lock(mutex);
         results.launch = static_cast<int32_t>(index);
@@ -26,16 +26,16 @@ void Session::Worker::open_kernel(int64_t index, bool wish) {
         return;
     }
     show_kernel(launch.run, launch.label + " (kernel " + std::to_string(index + 1) + " of " +
-                                std::to_string(draft.step->launches.size()) + ")");
+                                std::to_string(draft.training.step->launches.size()) + ")");
 }
 
 void Session::Worker::show_kernel(std::shared_ptr<const model::KernelRun> kernel, std::string label, const Focus& look_at) {
-    if (draft.kernel == kernel) return;
-    draft.kernel = std::move(kernel);
-    draft.kernel_label = std::move(label);
-    draft.look_at = look_at;
+    if (draft.kernel.run == kernel) return;
+    draft.kernel.run = std::move(kernel);
+    draft.kernel.label = std::move(label);
+    draft.kernel.look_at = look_at;
     forget_warp();
-    const model::TimedResult& result = draft.kernel->result;
+    const model::TimedResult& result = draft.kernel.run->result;
     if (result.fault)
         draft.problem = Diagnostic{simt::render(*result.fault)};
     else if (!result.reports.empty())
@@ -43,7 +43,7 @@ void Session::Worker::show_kernel(std::shared_ptr<const model::KernelRun> kernel
 }
 
 void Session::Worker::run_resident(int64_t most_blocks) {
-    const std::shared_ptr<const model::KernelRun> shown = draft.kernel;
+    const std::shared_ptr<const model::KernelRun> shown = draft.kernel.run;
     const auto most = static_cast<uint32_t>(std::clamp<int64_t>(most_blocks, 0, 1 << 16));
     if (!shown || !shown->before || shown->result.occupancy.by_choice == most) return;
     run_again(shown->gpu, most,
@@ -52,7 +52,7 @@ void Session::Worker::run_resident(int64_t most_blocks) {
 }
 
 void Session::Worker::run_carved(int64_t bytes) {
-    const std::shared_ptr<const model::KernelRun> shown = draft.kernel;
+    const std::shared_ptr<const model::KernelRun> shown = draft.kernel.run;
     if (!shown || !shown->before || bytes > (int64_t{1} << 30)) return;
     const model::GpuSpec carved = with_carve_out(*shown, bytes);
     if (carved.shared_carveouts.value == shown->gpu.shared_carveouts.value &&
@@ -65,7 +65,7 @@ void Session::Worker::run_carved(int64_t bytes) {
 
 // The launch on show, under other conditions.
 void Session::Worker::run_again(const model::GpuSpec& on, uint32_t most, const std::string& what) {
-    const std::shared_ptr<const model::KernelRun> shown = draft.kernel;
+    const std::shared_ptr<const model::KernelRun> shown = draft.kernel.run;
     busy("running it again " + what, 0);
     auto run = std::make_shared<model::KernelRun>();
     run->gpu = on;
@@ -85,14 +85,14 @@ void Session::Worker::run_again(const model::GpuSpec& on, uint32_t most, const s
     };
     run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
     if (run->result.stopped) return;  // a newer wish is waiting
-    if (draft.own_run && draft.own_run->run == shown) {
-        auto own_result = std::make_shared<KernelResult>(*draft.own_run);
+    if (draft.own.run && draft.own.run->run == shown) {
+        auto own_result = std::make_shared<KernelResult>(*draft.own.run);
         own_result->run = run;
-        if (draft.own_result == draft.own_run) draft.own_result = own_result;
-        draft.own_run = own_result;
+        if (draft.own.result == draft.own.run) draft.own.result = own_result;
+        draft.own.run = own_result;
     }
-    if (draft.kernel == shown) show_kernel(run, draft.kernel_label, draft.look_at);
-    if (training && draft.step && !draft.step->launches.empty() && !draft.step->launches[0].run)
+    if (draft.kernel.run == shown) show_kernel(run, draft.kernel.label, draft.kernel.look_at);
+    if (training && draft.training.step && !draft.training.step->launches.empty() && !draft.training.step->launches[0].run)
         wants_timing = true;  // it was stopped for this
     busy("");
 }
@@ -102,56 +102,57 @@ void Session::Worker::forget_fault() {
 }
 
 void Session::Worker::forget_warp() {
-    draft.history.reset();
-    draft.lanes.reset();
-    draft.memory.reset();
-    draft.stack.reset();
-    draft.lanes_step = -1;
+    draft.kernel.history.reset();
+    draft.kernel.lanes.reset();
+    draft.kernel.memory.reset();
+    draft.kernel.stack.reset();
+    draft.kernel.lanes_step = -1;
 }
 
 void Session::Worker::focus_warp(int64_t index) {
-    if (!draft.kernel || !draft.kernel->before) return;
-    const auto& warps = draft.kernel->result.trace.warps;
+    if (!draft.kernel.run || !draft.kernel.run->before) return;
+    const auto& warps = draft.kernel.run->result.trace.warps;
     if (index < 0 || index >= static_cast<int64_t>(warps.size())) return;
     const WarpTrack& warp = warps[static_cast<size_t>(index)];
     forget_warp();
     auto history = std::make_shared<simt::WarpHistory>(
-        simt::record_warp(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, warp.block,
+        simt::record_warp(*draft.kernel.run->program, draft.kernel.run->config, *draft.kernel.run->before, warp.block,
                           warp.warp_in_block, simt::WarpHistory::most_steps, job_token()));
     if (history->stopped) {  // once what interrupts is done: the warp may still be looked at then
         const std::lock_guard lock(mutex);
         if (!waits<ask::FocusWarp>()) queue.push_back(ask::FocusWarp{index});
         return;
     }
-    const KernelTrace& trace = draft.kernel->result.trace;
+    const KernelTrace& trace = draft.kernel.run->result.trace;
     if (!trace.truncated && warp.issued_before == 0) {  // so the picture and the clock stand on the same instruction
         std::vector<uint32_t> pcs;
         for (const uint32_t issue : warp.issues) pcs.push_back(trace.issues[issue].pc);
         simt::follow(*history, pcs);
     }
-    draft.history = std::move(history);
+    draft.kernel.history = std::move(history);
     publish();
 }
 
 void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
-    if (!draft.kernel || !draft.kernel->before || !draft.history || step < 0) return;
+    if (!draft.kernel.run || !draft.kernel.run->before || !draft.kernel.history || step < 0) return;
     {  // only the newest wish counts
         const std::lock_guard lock(mutex);
         if (waits<ask::LanesAt>() || waits<ask::FocusWarp>()) return;
     }
-    draft.stack.reset();
-    draft.lanes_timed = values_at(step, cycle);
-    if (!draft.lanes_timed) {
-        const uint64_t replayed = draft.history->in_replay(static_cast<uint64_t>(step));
-        draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(
-            simt::registers_at(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
-                               draft.history->warp_in_block, replayed, draft.history->beside));
-        draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(
-                                 *draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
-                                 draft.history->warp_in_block, replayed, draft.history->beside))
-                           : nullptr;
+    draft.kernel.stack.reset();
+    draft.kernel.lanes_timed = values_at(step, cycle);
+    if (!draft.kernel.lanes_timed) {
+        const uint64_t replayed = draft.kernel.history->in_replay(static_cast<uint64_t>(step));
+        draft.kernel.lanes = std::make_shared<std::vector<simt::LaneValues>>(simt::registers_at(
+            *draft.kernel.run->program, draft.kernel.run->config, *draft.kernel.run->before, draft.kernel.history->block,
+            draft.kernel.history->warp_in_block, replayed, draft.kernel.history->beside));
+        draft.kernel.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(
+                                        *draft.kernel.run->program, draft.kernel.run->config, *draft.kernel.run->before,
+                                        draft.kernel.history->block, draft.kernel.history->warp_in_block, replayed,
+                                        draft.kernel.history->beside))
+                                  : nullptr;
     }
-    draft.lanes_step = step;
+    draft.kernel.lanes_step = step;
     publish();
 }
 
@@ -160,21 +161,21 @@ void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
 bool Session::Worker::values_at(int64_t step, int64_t cycle) {
     if (cycle < 0 || !travels()) return false;
     if (!replay->seek(cycle, watch("replaying to cycle " + with_commas(cycle)))) return false;
-    const uint32_t block = draft.history->block, warp = draft.history->warp_in_block;
+    const uint32_t block = draft.kernel.history->block, warp = draft.kernel.history->warp_in_block;
     auto state = replay->warp(block, warp);
     if (!state || state->done || state->instructions != static_cast<uint64_t>(step)) return false;
-    draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(std::move(state->values));
-    draft.stack = std::make_shared<std::vector<simt::StackEntry>>(std::move(state->stack));
-    draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_of(*replay->block(block), warp)) : nullptr;
+    draft.kernel.lanes = std::make_shared<std::vector<simt::LaneValues>>(std::move(state->values));
+    draft.kernel.stack = std::make_shared<std::vector<simt::StackEntry>>(std::move(state->stack));
+    draft.kernel.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_of(*replay->block(block), warp)) : nullptr;
     return true;
 }
 
 bool Session::Worker::travels() {
-    const model::KernelRun& run = *draft.kernel;
+    const model::KernelRun& run = *draft.kernel.run;
     if (!run.before || run.result.max_instructions == 0 || run.result.cycles <= 0 || run.result.stopped) return false;
     if (launched && launched->before == run.before) return true;
     replay.reset();
-    launched = draft.kernel;
+    launched = draft.kernel.run;
     auto light = std::make_shared<model::KernelRun>(*launched);
     light->result.trace.warps = {};
     light->result.trace.issues = {};
@@ -200,13 +201,13 @@ model::ReplayWatch Session::Worker::watch(const std::string& what) {
 }
 
 void Session::Worker::show_trace(std::shared_ptr<const model::KernelRun> run) {
-    if (draft.own_run && draft.own_run->run == draft.kernel) {  // it stays the learner's own
-        auto copy = std::make_shared<KernelResult>(*draft.own_run);
+    if (draft.own.run && draft.own.run->run == draft.kernel.run) {  // it stays the learner's own
+        auto copy = std::make_shared<KernelResult>(*draft.own.run);
         copy->run = run;
-        if (draft.own_result == draft.own_run) draft.own_result = copy;
-        draft.own_run = std::move(copy);
+        if (draft.own.result == draft.own.run) draft.own.result = copy;
+        draft.own.run = std::move(copy);
     }
-    draft.kernel = std::move(run);
+    draft.kernel.run = std::move(run);
     busy("");
 }
 
@@ -218,8 +219,8 @@ static int64_t half_stretch(const model::TimedResult& result, const model::GpuSp
 }
 
 void Session::Worker::fetch_stretch(int64_t cycle) {
-    if (!draft.kernel || !travels()) return;
-    const KernelTrace& shown = draft.kernel->result.trace;
+    if (!draft.kernel.run || !travels()) return;
+    const KernelTrace& shown = draft.kernel.run->result.trace;
     cycle = std::clamp<int64_t>(cycle, 0, std::max<int64_t>(0, shown.cycles - 1));
     if (!shown.truncated || (cycle >= shown.kept_from && cycle < shown.kept_until)) return;
     const KernelTrace& first = launched->result.trace;
@@ -233,9 +234,9 @@ void Session::Worker::fetch_stretch(int64_t cycle) {
 }
 
 void Session::Worker::trace_sm(int64_t sm, int64_t cycle) {
-    if (!draft.kernel || !travels() || sm < 0 || sm >= int64_t{launched->gpu.sms}) return;
+    if (!draft.kernel.run || !travels() || sm < 0 || sm >= int64_t{launched->gpu.sms}) return;
     const auto wanted = static_cast<uint32_t>(sm);
-    if (wanted == draft.kernel->result.trace.sm) return;
+    if (wanted == draft.kernel.run->result.trace.sm) return;
     if (wanted == launched->result.trace.sm && !launched->result.trace.truncated) return show_trace(launched);
     auto run = std::make_shared<model::KernelRun>(*traceless);
     const std::string what = "tracing SM " + std::to_string(sm);

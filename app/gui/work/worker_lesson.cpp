@@ -107,14 +107,14 @@ scene::RunOptions Session::Worker::run_options() {
 void Session::Worker::close_lesson() {
     lesson.reset();
     scene_results.clear();
-    draft.kernel.reset();
-    draft.other.reset();
-    draft.generations.reset();
-    draft.step.reset();
+    draft.kernel.run.reset();
+    draft.kernel.other.reset();
+    draft.kernel.generations.reset();
+    draft.training.step.reset();
     draft.host.reset();
     draft.tape.reset();
-    draft.first_step.reset();
-    draft.curves.clear();
+    draft.training.first_step.reset();
+    draft.training.curves.clear();
     draft.problem.reset();
     forget_warp();
     shown_kernel = -1;
@@ -130,7 +130,7 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
     if (!loaded.ok()) throw Failure(loaded.error());
     close_lesson();
     training.reset();
-    draft.training = false;
+    draft.training.open = false;
     steps_to_run = 0;
     wants_timing = false;
     lesson = std::make_shared<const lessons::Lesson>(std::move(loaded.value()));
@@ -181,20 +181,20 @@ void Session::Worker::show_lesson_step(int step) {
     look_at.launch = number_after(scene->focus, "launch:");
     if (auto picture = scene::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1)))
         draft.cluster = std::move(picture);
-    draft.generations.reset();
-    if (kernel && !kernel->generations.empty()) draft.generations = {kernel, &kernel->generations};
-    draft.step.reset();
+    draft.kernel.generations.reset();
+    if (kernel && !kernel->generations.empty()) draft.kernel.generations = {kernel, &kernel->generations};
+    draft.training.step.reset();
     draft.host = shown.as<scene::HostRun>();
     draft.tape = shown.as<scene::TapeRun>();
-    draft.first_step.reset();
-    draft.curves = curves_of(shown);
+    draft.training.first_step.reset();
+    draft.training.curves = curves_of(shown);
     // Beside rows of figures no graph stands: the curves are of whole runs.
     if (shown.step() && !(trained && trained->comparison)) show_training(shown, look_at.launch);
     if (draft.host) show_host(*draft.host, look_at);
-    draft.other.reset();
+    draft.kernel.other.reset();
     if (const scene::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
         busy("running " + other->kernel + ", to compare with");
-        if (const auto beside = result_of(*other).as<scene::KernelResult>()) draft.other = beside->run;
+        if (const auto beside = result_of(*other).as<scene::KernelResult>()) draft.kernel.other = beside->run;
     }
     if (kernel) show_kernel(kernel->run, scene->kernel + "  (kernel 1 of 1)", look_at);
     // A race is told in every step that shows it, but not where it is asked about.
@@ -211,26 +211,27 @@ void Session::Worker::show_lesson_step(int step) {
 void Session::Worker::show_training(const scene::SceneResult& shown, int32_t launch) {
     const auto training_runs = shown.as<scene::TrainingRuns>();
     draft.tape = shown.as<scene::TapeRun>();
-    draft.step = with_followed(shown.step());
-    draft.first_step = draft.step;
-    draft.curves = curves_of(shown);
-    draft.written.clear();
-    draft.symbols.reset();
+    draft.training.step = with_followed(shown.step());
+    draft.training.first_step = draft.training.step;
+    draft.training.curves = curves_of(shown);
+    draft.training.written.clear();
+    draft.training.symbols.reset();
     if (training_runs && !training_runs->runs.empty())
         if (const scene::TrainedRun& run = training_runs->runs.front(); !run.text.empty()) {
-            draft.written = {{static_cast<int64_t>(run.loss.size()) - 1, run.text}};
+            draft.training.written = {{static_cast<int64_t>(run.loss.size()) - 1, run.text}};
             if (const std::string data(nn::model_named(run.spec.options.model).data); !data.empty())
-                draft.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
+                draft.training.symbols =
+                    std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
         }
-    const auto& launches = draft.step->launches;
+    const auto& launches = draft.training.step->launches;
     const auto longest =
         std::max_element(launches.begin(), launches.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
     if (launch < 0 || launch >= static_cast<int32_t>(launches.size()))
         launch = static_cast<int32_t>(longest - launches.begin());
     open_kernel(launch, true);
     if (std::none_of(launches.begin(), launches.end(), [](const device::LaunchEvent& one) { return one.run != nullptr; })) {
-        draft.kernel.reset();  // it was another scene's
-        draft.kernel_label.clear();
+        draft.kernel.run.reset();  // it was another scene's
+        draft.kernel.label.clear();
         forget_warp();
     }
 }
@@ -286,10 +287,10 @@ void Session::Worker::check_exercise() {
     std::vector<std::string> lines = report.value().lines;
     for (std::string& line : lines) line = line.substr(0, line.find('\n'));
     if (const std::optional<scene::SceneResult>& timed = report.value().timed) {
-        if (const auto host = timed->as<scene::HostRun>()) draft.host = host, show_host(*host, draft.look_at);
+        if (const auto host = timed->as<scene::HostRun>()) draft.host = host, show_host(*host, draft.kernel.look_at);
         if (timed->step()) show_training(*timed, -1);
         if (const auto kernel = timed->as<scene::KernelResult>())
-            show_kernel(kernel->run, exercises.front().kernel + "  (your kernel)", draft.look_at);
+            show_kernel(kernel->run, exercises.front().kernel + "  (your kernel)", draft.kernel.look_at);
     }
     const std::lock_guard lock(mutex);
     results.report = Results::Report{lesson_step, std::move(lines), report.value().passed};

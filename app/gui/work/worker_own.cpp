@@ -72,10 +72,10 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     tape_run.reset();
     if (scene::is_host_program(wanted.name)) return own_host(wanted);
     if (wanted.compile) compile_own(wanted);
-    if (another && draft.compiled && !draft.compiled->ok)  // what the last file's text left is none of this one's
-        draft.runnable.reset(), draft.own_result.reset();
-    const bool compiled = draft.runnable && draft.runnable->version == wanted.version;
-    if (!wanted.run || !draft.runnable || (wanted.on_change && !compiled)) return;
+    if (another && draft.own.compiled && !draft.own.compiled->ok)  // what the last file's text left is none of this one's
+        draft.own.runnable.reset(), draft.own.result.reset();
+    const bool compiled = draft.own.runnable && draft.own.runnable->version == wanted.version;
+    if (!wanted.run || !draft.own.runnable || (wanted.on_change && !compiled)) return;
     if (wanted.on_change) {  // newer text is waiting already
         const std::lock_guard lock(mutex);
         if (waits<ask::RunOwn>()) return;
@@ -158,8 +158,8 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
                 made->entries[k].name = made->entries[k].program->kernel;
             }
     made->seconds = since(begin);
-    draft.compiled = made;
-    if (made->ok) draft.runnable = made;
+    draft.own.compiled = made;
+    if (made->ok) draft.own.runnable = made;
     busy("");
 }
 
@@ -252,7 +252,7 @@ void check_fits(const model::KernelRun& run) {
 }  // namespace
 
 void Session::Worker::run_own(const KernelJob& wanted) {
-    const CompiledKernel& compiled = *draft.runnable;
+    const CompiledKernel& compiled = *draft.own.runnable;
     auto result = std::make_shared<KernelResult>();
     result->version = compiled.version;
     result->edited_at = wanted.edited_at;
@@ -276,10 +276,10 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     } catch (const Refusal& refusal) {
         result->field = refusal.field;
         result->refused = refusal.why;
-        draft.own_result = result;
+        draft.own.result = result;
         return busy("");
     }
-    draft.own_result = draft.own_run = result;
+    draft.own.result = draft.own.run = result;
     draft.progress = -1;
     draft.busy.clear();
     show_own();
@@ -320,8 +320,8 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
     if (settings.timed) {
         model::TimedOptions timed;
         static_cast<simt::LaunchOptions&>(timed) = common;
-        if (wanted.traced_block >= 0 && draft.own_run)
-            for (const BlockRun& one : draft.own_run->run->result.trace.blocks)
+        if (wanted.traced_block >= 0 && draft.own.run)
+            for (const BlockRun& one : draft.own.run->run->result.trace.blocks)
                 if (one.block == wanted.traced_block) timed.traced_sm = one.sm;
         timed.trace_limit = options.trace_limit;
         timed.checkpoint_bytes = most_checkpoint_bytes;
@@ -344,14 +344,14 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
 
 void Session::Worker::show_own() {
     if (tape_run) return show_tape(false);
-    if (!draft.own_run || !draft.own_run->run) return;
+    if (!draft.own.run || !draft.own.run->run) return;
     own = true;
     // The fault is a row of the report list; the strip on top is for what has no other place.
-    draft.kernel = draft.kernel == draft.own_run->run ? draft.kernel : nullptr;
-    if (draft.kernel) return;
-    draft.kernel = draft.own_run->run;
-    draft.kernel_label = draft.own_run->kernel + "  (your kernel)";
-    draft.look_at = {};
+    draft.kernel.run = draft.kernel.run == draft.own.run->run ? draft.kernel.run : nullptr;
+    if (draft.kernel.run) return;
+    draft.kernel.run = draft.own.run->run;
+    draft.kernel.label = draft.own.run->kernel + "  (your kernel)";
+    draft.kernel.look_at = {};
     forget_fault();
     forget_warp();
     publish();

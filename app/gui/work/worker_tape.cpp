@@ -77,8 +77,8 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
     const auto made = begun(wanted);
     const auto say = [&] {
         made->seconds = since(begin);
-        draft.compiled = made;
-        if (made->ok) draft.runnable = made;
+        draft.own.compiled = made;
+        if (made->ok) draft.own.runnable = made;
         busy("");
     };
     const auto program = scene::parse_tape(wanted.text, wanted.name);
@@ -133,7 +133,7 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
     result->seconds = since(begin);
     if (!ran) {
         result->refused = cut_short(*result, watchdog);
-        draft.own_result = result;
+        draft.own.result = result;
         return say();
     }
     for (size_t i = 0, check = 0; i < ran->text.statements.size(); ++i) {
@@ -145,7 +145,7 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
     if (ran->anomaly) made->messages.push_back({scene::anomaly_text(*ran), {wanted.name, ran->anomaly_line, 0}});
     const bool other = !tape_run || tape_run->text.file != ran->text.file;
     tape_run = ran;
-    draft.own_result = result;
+    draft.own.result = result;
     draft.host.reset();
     forget_fault();
     show_tape(other);
@@ -159,16 +159,16 @@ void Session::Worker::show_tape(bool other) {
     if (!followed->followed && !followed->nodes.empty() && !tape_run->anomaly)
         followed->followed = std::make_shared<const nn::Followed>(nn::follow(*tape_run->step));
     if (tape_run->anomaly) followed->followed = followed_anomaly(*followed, *tape_run->anomaly);
-    draft.step = draft.first_step = std::move(followed);
-    draft.curves.clear();
-    Curve& curve = draft.curves.emplace_back();
+    draft.training.step = draft.training.first_step = std::move(followed);
+    draft.training.curves.clear();
+    Curve& curve = draft.training.curves.emplace_back();
     curve.name = tape_run->text.steps > 1 ? "loss" : "one step";
     curve.loss = tape_run->loss;
     curve.total_steps = tape_run->text.steps;
     // A program that is edited stays where it was; another one stands at its end, with all that it found, or where its first
     // value arose that is no finite number.
-    const auto launches = static_cast<int64_t>(draft.step->launches.size());
-    const int64_t lost = tape_run->anomaly ? launch_of_anomaly(*draft.step, *tape_run->anomaly) : -1;
+    const auto launches = static_cast<int64_t>(draft.training.step->launches.size());
+    const int64_t lost = tape_run->anomaly ? launch_of_anomaly(*draft.training.step, *tape_run->anomaly) : -1;
     const int64_t end = lost >= 0 ? lost : launches - 1;
     const int64_t launch = other || shown_kernel < 0 ? end : std::min(shown_kernel, launches - 1);
     if (other) shown_kernel = -1;

@@ -44,13 +44,13 @@ void Session::Worker::open_training() {
     busy(setup.model == "mlp" ? std::string("drawing digits") : "building " + setup.model);
     training = std::make_unique<TrainingRun>(setup, gpu, step_token());
     training->curve().total_steps = std::max<int64_t>(options.training_steps, 100);
-    draft.kernel.reset();
-    draft.setup = setup;
-    draft.training = true;
-    draft.written.clear();
-    draft.symbols.reset();
+    draft.kernel.run.reset();
+    draft.training.setup = setup;
+    draft.training.open = true;
+    draft.training.written.clear();
+    draft.training.symbols.reset();
     if (const std::string data(nn::model_named(setup.model).data); data == "stories")
-        draft.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
+        draft.training.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
     forget_warp();
     wants_timing = true;
 }
@@ -70,11 +70,11 @@ void Session::Worker::change_setup(const TrainingSetup& wanted) {
         if (compared.size() > 3) compared.pop_back();
     }
     setup = wanted;
-    draft.step.reset();
-    draft.first_step.reset();
-    draft.on_ranks.reset();
+    draft.training.step.reset();
+    draft.training.first_step.reset();
+    draft.training.on_ranks.reset();
     training.reset();
-    draft.training = false;
+    draft.training.open = false;
     steps_to_run = 0;
     open_training();
     show_curves();
@@ -108,28 +108,28 @@ void Session::Worker::show_step(int64_t step) {
     own = false;
     steps_to_run = 0;
     renew_stopped();
-    draft.step = training->at(std::min(step, std::max<int64_t>(0, training->next_step() - 1)));
+    draft.training.step = training->at(std::min(step, std::max<int64_t>(0, training->next_step() - 1)));
     if (draft.tape) {  // the learner's program was on show
         draft.tape.reset();
-        draft.first_step = training->first();
+        draft.training.first_step = training->first();
         show_curves();
     }
     wants_timing = true;
 }
 
 void Session::Worker::show_curves() {
-    draft.curves = {training->curve()};
-    draft.curves.insert(draft.curves.end(), compared.begin(), compared.end());
+    draft.training.curves = {training->curve()};
+    draft.training.curves.insert(draft.training.curves.end(), compared.begin(), compared.end());
 }
 
 // What a language model writes now; the first text and the newest seven are kept.
 void Session::Worker::write_text() {
     const int64_t step = training->next_step() - 1;
-    if (step < 0 || (!draft.written.empty() && draft.written.back().step == step)) return;
+    if (step < 0 || (!draft.training.written.empty() && draft.training.written.back().step == step)) return;
     const std::string text = training->write(160);
     if (text.empty()) return;
-    draft.written.push_back({step, text});
-    if (draft.written.size() > 8) draft.written.erase(draft.written.begin() + 1);
+    draft.training.written.push_back({step, text});
+    if (draft.training.written.size() > 8) draft.training.written.erase(draft.training.written.begin() + 1);
 }
 
 void Session::Worker::train_one() {
@@ -141,7 +141,7 @@ void Session::Worker::train_one() {
     last_step = std::chrono::steady_clock::now();
     renew_stopped();
     try {
-        draft.step = training->advance();
+        draft.training.step = training->advance();
         draft.tape.reset();
     } catch (const Failure&) {
         steps_to_run = 0;
@@ -157,12 +157,13 @@ void Session::Worker::train_one() {
     }
     training->curve().name = run_name(running);
     training->curve().running = running;
-    draft.first_step = training->first();
+    draft.training.first_step = training->first();
     if (training->next_step() == 3 && setup == TrainingSetup{} && compared.empty())
         compared.push_back(training->comparison());
     show_curves();
     wants_timing = true;
-    busy("step " + std::to_string(draft.step->step) + (setup.on_gpu ? " on the modelled " + upper(gpu) : " on the host"),
+    busy("step " + std::to_string(draft.training.step->step) +
+             (setup.on_gpu ? " on the modelled " + upper(gpu) : " on the host"),
          options.training_steps > 0 && steps_to_run > 0
              ? 1 - static_cast<double>(steps_to_run) / static_cast<double>(options.training_steps)
              : -1);
@@ -170,12 +171,12 @@ void Session::Worker::train_one() {
 
 void Session::Worker::time_shown() {
     wants_timing = false;
-    if (!training || !draft.step || draft.tape) return;
+    if (!training || !draft.training.step || draft.tape) return;
     renew_stopped();
-    const size_t all = draft.step->launches.size();
+    const size_t all = draft.training.step->launches.size();
     const std::string count = " of " + std::to_string(all);
     busy(setup.on_gpu ? "timing kernel 1" + count : "following the graph", setup.on_gpu ? 0 : -1);
-    draft.step = training->looked_at(draft.step->step, job_token(), [&](size_t launches) {
+    draft.training.step = training->looked_at(draft.training.step->step, job_token(), [&](size_t launches) {
         serve_light();
         if (launches < all)
             busy("timing kernel " + std::to_string(launches + 1) + count,
@@ -183,13 +184,13 @@ void Session::Worker::time_shown() {
     });
     if (setup.ranks > 1) {
         busy("the same step on " + std::to_string(setup.ranks) + " ranks");
-        draft.on_ranks = training->on_ranks(draft.step->step, job_token());
+        draft.training.on_ranks = training->on_ranks(draft.training.step->step, job_token());
     }
     if (!lesson && !own && setup.on_gpu) {
         if (shown_kernel >= 0 && shown_kernel < static_cast<int64_t>(all))
             open_kernel(shown_kernel);
         else if (all > 0)
-            open_kernel(static_cast<int64_t>(most_telling(draft.step->launches)), true);
+            open_kernel(static_cast<int64_t>(most_telling(draft.training.step->launches)), true);
     }
     busy("");
 }
@@ -206,7 +207,7 @@ void Session::Worker::set_gpu(const std::string& name) {
     if (!training) return;
     busy("building a " + upper(name));
     training->set_gpu(name);
-    if (draft.step && !draft.tape) draft.step = training->at(draft.step->step);
+    if (draft.training.step && !draft.tape) draft.training.step = training->at(draft.training.step->step);
     wants_timing = true;
 }
 
@@ -216,7 +217,7 @@ void Session::Worker::reload() {
         return show_lesson_step(lesson_step);
     }
     open_training();
-    draft.curves.clear();
+    draft.training.curves.clear();
     steps_to_run = setup == TrainingSetup{} ? 41 : 1;
 }
 

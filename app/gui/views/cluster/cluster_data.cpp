@@ -68,20 +68,20 @@ bool shows_cluster(const Session& session) {
 }
 
 scene::ClusterSetup cluster_setup(const Session& session) {
-    if (session.cluster_asked) return *session.cluster_asked;
+    if (session.cluster.asked) return *session.cluster.asked;
     const auto snapshot = session.snapshot();
     return snapshot->cluster ? snapshot->cluster->setup : scene::ClusterSetup();
 }
 
 void ask_cluster(Session& session, const scene::ClusterSetup& setup) {
-    session.cluster_asked = std::make_shared<const scene::ClusterSetup>(scene::within_limits(setup));
-    session.post(ask::RunCluster{session.cluster_asked});
+    session.cluster.asked = std::make_shared<const scene::ClusterSetup>(scene::within_limits(setup));
+    session.post(ask::RunCluster{session.cluster.asked});
 }
 
 void adopt_cluster(Session& session, const Snapshot& snapshot) {
-    if (!snapshot.cluster || !session.cluster_asked) return;
-    if (snapshot.cluster->setup == *session.cluster_asked || !snapshot.cluster->source.empty())
-        session.cluster_asked.reset();
+    if (!snapshot.cluster || !session.cluster.asked) return;
+    if (snapshot.cluster->setup == *session.cluster.asked || !snapshot.cluster->source.empty())
+        session.cluster.asked.reset();
 }
 
 std::string cluster_title(const Session& session, const Snapshot& snapshot) {
@@ -200,7 +200,7 @@ std::vector<double> message_times(const scene::CollectiveShown& shown) {
 
 void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
     const scene::ClusterScene* scene = scene_of(snapshot);
-    if (scene == nullptr || session.reveal_steps >= 0) return;
+    if (scene == nullptr || session.learn.reveal_steps >= 0) return;
     if (moves_collective(session, *scene)) {
         const std::vector<double> times = grain == Grain::training_step
                                               ? std::vector<double>{0, scene->collective.run.total_us}
@@ -231,7 +231,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
         at.text = snapshot.busy;
         return at;
     }
-    if (session.reveal_steps >= 0) {
+    if (session.learn.reveal_steps >= 0) {
         at.title = "hidden";
         at.text = "until you lock an answer";
         return at;
@@ -299,7 +299,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
 }
 
 void scrub_cluster(Session& session, const Snapshot& snapshot, double share) {
-    if (snapshot.cluster == nullptr || session.reveal_steps >= 0) return;
+    if (snapshot.cluster == nullptr || session.learn.reveal_steps >= 0) return;
     if (moves_collective(session, *snapshot.cluster)) {
         session.cluster.collective_time = snapshot.cluster->collective.run.total_us * std::clamp(share, 0.0, 1.0);
         return;
@@ -309,7 +309,7 @@ void scrub_cluster(Session& session, const Snapshot& snapshot, double share) {
 }
 
 bool play_cluster(Session& session, const Focus& focus, const Snapshot& snapshot, double seconds) {
-    if (snapshot.cluster == nullptr || session.reveal_steps >= 0) return false;
+    if (snapshot.cluster == nullptr || session.learn.reveal_steps >= 0) return false;
     if (moves_collective(session, *snapshot.cluster)) {
         const double end = snapshot.cluster->collective.run.total_us;
         const double at = collective_time(session, *snapshot.cluster) + seconds * end / cluster_seconds;
@@ -317,7 +317,7 @@ bool play_cluster(Session& session, const Focus& focus, const Snapshot& snapshot
         return at < end;
     }
     if (session.grain == Grain::training_step && snapshot.cluster->training) {  // one step after the other
-        if (session.cluster_asked) return true;
+        if (session.cluster.asked) return true;
         scene::ClusterSetup wanted = cluster_setup(session);
         if (++wanted.training.steps > scene::most_cluster_steps || !trained(*snapshot.cluster)) return false;
         ask_cluster(session, wanted);

@@ -35,7 +35,7 @@ class CollectiveView final : public View {
         }
         adopt(scene);
         const scene::CollectiveShown& shown = scene->collective;
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const std::string title = collective_title(shown),
                           caption = hidden ? std::string(collective_hidden) : collective_caption(*scene),
                           right = shown.of_run.empty()
@@ -84,7 +84,7 @@ class CollectiveView final : public View {
         if (!shown.of_run.empty())
             text += fmt::format("  collective {} of {} of the training step: {}, from {} on\n", shown.at + 1, shown.of,
                                 shown.of_run, time_text(shown.since_us));
-        if (session.reveal_steps >= 0) return text + "  " + std::string(collective_hidden) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(collective_hidden) + "\n";
         if (!shown.refusal.empty()) return text + "  " + shown.refusal + "\n";
         const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
         text += fmt::format("  {} steps; the rank that sends most sends {} bytes, {:.4g} of the buffer; all together {}\n",

@@ -90,7 +90,7 @@ class MemoryWallView final : public View {
             const Rect body = ui.panel(area, {.title = wall_title});
             return ui.say_nothing_yet(body, "Nothing has been worked out yet.", snapshot->busy);
         }
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const std::string caption = hidden ? std::string(wall_hidden) : caption_of(*scene);
         const Rect body = ui.panel(
             area, {.title = wall_title, .right = "16-bit peaks, dense", .badge = Provenance::derived, .caption = caption});
@@ -110,7 +110,7 @@ class MemoryWallView final : public View {
         const auto snapshot = session.snapshot();
         if (!snapshot->cluster) return std::string(wall_title) + ": nothing yet.\n";
         std::string text = fmt::format("{} (derived)\n", wall_title);
-        if (session.reveal_steps >= 0) return text + "  " + std::string(wall_hidden) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(wall_hidden) + "\n";
         for (const model::GpuSpec* gpu : wall_gpus()) {
             text += fmt::format("  {} {}:", gpu->year.value, gpu->title);
             for (const WallLine& line : wall_lines) text += fmt::format(" {} {:.4g},", line.name, line.of(*gpu));

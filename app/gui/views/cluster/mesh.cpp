@@ -129,7 +129,7 @@ class MeshView final : public View {
             const Rect body = ui.panel(area, {.title = mesh_title});
             return ui.say_nothing_yet(body, "No mesh has been laid out yet.", snapshot->busy);
         }
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const bool ran = !scene->mesh.parameter.empty();
         const std::string right = "mesh  " + mesh_text(scene->mesh.mesh),
                           caption = hidden ? std::string(mesh_hidden) : caption_of(*scene);
@@ -177,7 +177,7 @@ class MeshView final : public View {
         if (!scene.mesh.parameter.empty()) return describe_run(session, focus, scene);
         std::string text = fmt::format("{} (derived): {}, {} ranks; a matrix of {} x {}, {} bytes an element\n", mesh_title,
                                        mesh_text(scene.mesh.mesh), ranks, setup.rows, setup.columns, size_of(setup.type));
-        if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
         for (size_t axis = 0; axis < setup.axes.size(); ++axis)
             text += fmt::format("  along {}: {} before, {} after\n", setup.axes[axis].name,
                                 scene::name_of(setup.before[axis]), scene::name_of(setup.after[axis]));
@@ -209,7 +209,7 @@ class MeshView final : public View {
         std::string text =
             fmt::format("{} (executed): {}, {} ranks; parameter {} of {}, {}: {} x {}\n", mesh_title, mesh_text(mesh.mesh),
                         ranks, mesh.at + 1, mesh.of, mesh.parameter, mesh.rows, mesh.columns);
-        if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
         for (int rank = 0; rank < ranks && rank < 64; ++rank)
             text += fmt::format("  rank {}{}: keeps of its weights {}; of {} {}\n", rank,
                                 rank == picked_on_mesh(focus, scene) ? " (picked)" : "",

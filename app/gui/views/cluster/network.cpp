@@ -74,7 +74,7 @@ class NetworkView final : public View {
             const Rect body = ui.panel(area, {.title = network_title});
             return ui.say_nothing_yet(body, "No network has been built yet.", snapshot->busy);
         }
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const scene::NetworkSetup& setup = scene->setup.network;
         const bool ran = trained(*scene);
         const std::string right = ran ? fmt::format("{}, all messages of the training step", scene->training->traffic.title)
@@ -129,7 +129,7 @@ class NetworkView final : public View {
         const scene::NetworkSetup& setup = scene.setup.network;
         std::string text = fmt::format("{} (simulated): {}, {} ranks, {} between, {} inside nodes of {}\n", network_title,
                                        scene.network.title, setup.ranks, setup.link, setup.inner, setup.node_size);
-        if (session.reveal_steps >= 0) return text + "  " + std::string(network_hidden) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(network_hidden) + "\n";
         if (trained(scene)) return describe_step(session, focus, scene);
         if (!scene.network.refusal.empty()) return text + "  " + scene.network.refusal + "\n";
         const comm::CollectiveRun& run = scene.network.run;

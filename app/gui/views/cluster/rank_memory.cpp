@@ -86,7 +86,7 @@ class RankMemoryView final : public View {
             if (scene && scene->training) return ui.say_nothing_yet(body, "Nothing was trained.", scene->training->refusal);
             return ui.say_nothing_yet(body, "No memory has been counted yet.", snapshot->busy);
         }
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const std::string caption = hidden ? std::string(rank_memory_hidden) : caption_of(*scene);
         const Rect body =
             ui.panel(area, {.title = rank_memory_title,
@@ -121,7 +121,7 @@ class RankMemoryView final : public View {
         if (scene.training)
             text = fmt::format("{} (executed): {}, {} parameters, between backward and update\n", rank_memory_title,
                                scene.training->title, parameters_text(static_cast<double>(scene.training->parameters)));
-        if (session.reveal_steps >= 0) return text + "  " + std::string(rank_memory_hidden) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(rank_memory_hidden) + "\n";
         for (const scene::MemoryColumn& column : scene.memory.columns) {
             text += fmt::format("  {}: {}", column.name, gigabytes(total_bytes(column.bytes)));
             for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)

@@ -16,13 +16,13 @@ namespace lockstep::gui {
 namespace {
 
 bool own_shown(const Snapshot& snapshot) {
-    return snapshot.own_run && snapshot.own_run->run && snapshot.kernel == snapshot.own_run->run;
+    return snapshot.own.run && snapshot.own.run->run && snapshot.kernel.run == snapshot.own.run->run;
 }
 
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
     const bool tape = desk.document().is_tape();
-    if (!snapshot.compiled) return tape ? "It runs when you pause." : "The text is compiled when you pause.";
-    const CompiledKernel& compiled = *snapshot.compiled;
+    if (!snapshot.own.compiled) return tape ? "It runs when you pause." : "The text is compiled when you pause.";
+    const CompiledKernel& compiled = *snapshot.own.compiled;
     if (desk.compiling(snapshot))
         return tape ? "Changed; it runs when you pause." : "Changed; it is compiled when you pause.";
     if (!compiled.ok && tape) {
@@ -30,11 +30,11 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
         return (line > 0 ? fmt::format("Line {} is wrong", line) : std::string("It cannot run")) +
                (snapshot.tape ? "; the last program that ran stays on show." : "; the reports say why.");
     }
-    if (tape && snapshot.own_result && snapshot.own_result->version == desk.version() && snapshot.tape) {
-        if (snapshot.own_result->refused) return "It was stopped; the reports say why.";
+    if (tape && snapshot.own.result && snapshot.own.result->version == desk.version() && snapshot.tape) {
+        if (snapshot.own.result->refused) return "It was stopped; the reports say why.";
         return fmt::format(
             "Ran on {} in {}{}.", snapshot.tape->step->device == "host" ? "the host" : "the modelled GPU",
-            wall_time_text(snapshot.own_result->seconds),
+            wall_time_text(snapshot.own.result->seconds),
             desk.edit_to_result >= 0 ? fmt::format("; edit to result {}", wall_time_text(desk.edit_to_result)) : "");
     }
     if (!compiled.ok) {
@@ -43,7 +43,7 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
         std::string what = "It does not compile";
         if (error != compiled.messages.end() && error->where.line > 0)
             what = fmt::format("Line {} does not compile", error->where.line);
-        return what + (snapshot.runnable ? "; the last text that did can still be run." : ".");
+        return what + (snapshot.own.runnable ? "; the last text that did can still be run." : ".");
     }
     const bool host = desk.document().is_host();
     std::string text = compiled.compiler.empty()
@@ -53,9 +53,9 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
                                                 : "PTX",
                                          wall_time_text(compiled.seconds))
                            : fmt::format("Compiled by {} in {}", compiled.compiler, wall_time_text(compiled.seconds));
-    if (snapshot.own_result && snapshot.own_result->version == desk.version() &&
-        (snapshot.own_result->run || (host && !snapshot.own_result->refused))) {
-        text += fmt::format(", run in {}", wall_time_text(snapshot.own_result->seconds));
+    if (snapshot.own.result && snapshot.own.result->version == desk.version() &&
+        (snapshot.own.result->run || (host && !snapshot.own.result->refused))) {
+        text += fmt::format(", run in {}", wall_time_text(snapshot.own.result->seconds));
         if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", wall_time_text(desk.edit_to_result));
     }
     return text + ".";
@@ -83,16 +83,16 @@ class EditorView final : public View {
         take_wish(session);
         const KernelDocument& document = desk.document();
         const bool low = area.h < 230;  // the text needs the room more than the sentence
-        const bool broken = snapshot->compiled && !snapshot->compiled->ok && !desk.compiling(*snapshot);
+        const bool broken = snapshot->own.compiled && !snapshot->own.compiled->ok && !desk.compiling(*snapshot);
         const std::string right = document.path.empty() ? "not in a file yet" : document.saved() ? "saved" : "not saved";
         const std::string sentence = caption_of(desk, *snapshot);
         const Rect body = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
                                           .right = right,
-                                          .badge = broken || !snapshot->compiled ? Provenance::none
-                                                   : document.is_tape()          ? Provenance::executed
-                                                                                 : Provenance::measured,
+                                          .badge = broken || !snapshot->own.compiled ? Provenance::none
+                                                   : document.is_tape()              ? Provenance::executed
+                                                                                     : Provenance::measured,
                                           .caption = low ? std::string_view() : sentence});
-        if (!low && (broken || !snapshot->compiled))
+        if (!low && (broken || !snapshot->own.compiled))
             ui.line({area.x + 1, body.bottom() + 8}, {area.right() - 1, body.bottom() + 8}, ui.theme->grid);
         ui.push_scope("editor");
         if (panel_.open()) {
@@ -137,7 +137,7 @@ class EditorView final : public View {
             const auto number = static_cast<int32_t>(i) + 1;
             const bool here = document.is_tape() ? number == tape_line(session, *snapshot, focus)
                                                  : number == focus.line && own_shown(*snapshot) &&
-                                                       has_lines_of(*snapshot->kernel, document.shown_name());
+                                                       has_lines_of(*snapshot->kernel.run, document.shown_name());
             text += fmt::format("  {}{:3}  {}\n", here ? '>' : ' ', number, lines.lines()[i]);
             for (const LineMark& mark : marks) {
                 if (mark.line != number) continue;
@@ -202,13 +202,13 @@ class EditorView final : public View {
 
     std::vector<LineMark> marks_of(const Session& session, const Snapshot& snapshot) const {
         std::vector<LineMark> marks;
-        if (snapshot.compiled && (opened_ == 0 || snapshot.compiled->version >= first_version_))
-            for (const Diagnostic& message : snapshot.compiled->messages)
+        if (snapshot.own.compiled && (opened_ == 0 || snapshot.own.compiled->version >= first_version_))
+            for (const Diagnostic& message : snapshot.own.compiled->messages)
                 if (message.where.line > 0)
                     marks.push_back({message.where.line, message.severity, message.message, message.where.column});
-        if (snapshot.own_result && snapshot.own_result->version == session.desk.version() && snapshot.own_result->run &&
-            has_lines_of(*snapshot.own_result->run, session.desk.document().shown_name()))
-            for (const simt::Fault& fault : snapshot.own_result->reports())
+        if (snapshot.own.result && snapshot.own.result->version == session.desk.version() && snapshot.own.result->run &&
+            has_lines_of(*snapshot.own.result->run, session.desk.document().shown_name()))
+            for (const simt::Fault& fault : snapshot.own.result->reports())
                 if (const int32_t line = session.desk.document().is_ptx() ? fault.ptx_line : fault.line; line > 0)
                     marks.push_back({line, Severity::error, fault.kind + ": " + fault.message});
         return marks;
@@ -216,14 +216,16 @@ class EditorView final : public View {
 
     // A new instruction moves the focused line.
     void follow(const Session& session, Focus& focus, const Snapshot& snapshot) {
-        if (!own_shown(snapshot) || !snapshot.history ||
-            (session.history_step == seen_step_ && seen_history_ == snapshot.history))
+        if (!own_shown(snapshot) || !snapshot.kernel.history ||
+            (session.sm.history_step == seen_step_ && seen_history_ == snapshot.kernel.history))
             return;
-        if (session.history_step < 0 || session.history_step >= static_cast<int64_t>(snapshot.history->steps.size())) return;
-        seen_step_ = session.history_step;
-        seen_history_ = snapshot.history;
-        const uint32_t pc = snapshot.history->steps[static_cast<size_t>(seen_step_)].pc;
-        const auto& instructions = snapshot.kernel->program->instructions;
+        if (session.sm.history_step < 0 ||
+            session.sm.history_step >= static_cast<int64_t>(snapshot.kernel.history->steps.size()))
+            return;
+        seen_step_ = session.sm.history_step;
+        seen_history_ = snapshot.kernel.history;
+        const uint32_t pc = snapshot.kernel.history->steps[static_cast<size_t>(seen_step_)].pc;
+        const auto& instructions = snapshot.kernel.run->program->instructions;
         if (pc >= instructions.size()) return;
         focus.pc = static_cast<int32_t>(pc);
         if (instructions[pc].line > 0) focus.line = instructions[pc].line;
@@ -234,7 +236,7 @@ class EditorView final : public View {
         const bool host = desk.document().is_host(), tape = desk.document().is_tape();
         const bool ptx = desk.document().is_ptx(), own = own_shown(snapshot) && !host && !tape;
         const auto line_of_pc = [&](size_t pc) {
-            const auto& i = snapshot.kernel->program->instructions[pc];
+            const auto& i = snapshot.kernel.run->program->instructions[pc];
             return ptx ? i.ptx_line : i.line;
         };
         const std::vector<LineMark> marks = marks_of(session, snapshot);
@@ -244,11 +246,12 @@ class EditorView final : public View {
                         .hint = tape ? std::string_view("Write param x = 2, z = x^2, backward z; or open a file (Ctrl O).")
                                      : "Write a __global__ function, open a file (Ctrl O), or drop one here."};
         if (own) {
-            look.line = ptx && focus.pc >= 0 && static_cast<size_t>(focus.pc) < snapshot.kernel->program->instructions.size()
-                            ? line_of_pc(static_cast<size_t>(focus.pc))
-                        : has_lines_of(*snapshot.kernel, desk.document().shown_name()) ? focus.line
-                                                                                       : 0;
-            look.stale = snapshot.own_run->version != desk.version();
+            look.line =
+                ptx && focus.pc >= 0 && static_cast<size_t>(focus.pc) < snapshot.kernel.run->program->instructions.size()
+                    ? line_of_pc(static_cast<size_t>(focus.pc))
+                : has_lines_of(*snapshot.kernel.run, desk.document().shown_name()) ? focus.line
+                                                                                   : 0;
+            look.stale = snapshot.own.run->version != desk.version();
         }
         if (host) look.line = session.host_line;
         if (tape) {
@@ -260,15 +263,15 @@ class EditorView final : public View {
         if (editor_.draw(ui, r, look)) desk.set_text(editor_.buffer.text());
         if (host && editor_.clicked_line > 0) session.host_line = editor_.clicked_line;
         if (tape && editor_.clicked_line > 0) go_to_tape_line(session, snapshot, focus, editor_.clicked_line);
-        if (editor_.clicked_line > 0 && own && snapshot.history) {  // to the first time that the warp runs that line
-            const auto& steps = snapshot.history->steps;
+        if (editor_.clicked_line > 0 && own && snapshot.kernel.history) {  // to the first time that the warp runs that line
+            const auto& steps = snapshot.kernel.history->steps;
             for (size_t i = 0; i < steps.size(); ++i) {
-                if (steps[i].pc >= snapshot.kernel->program->instructions.size() ||
+                if (steps[i].pc >= snapshot.kernel.run->program->instructions.size() ||
                     line_of_pc(steps[i].pc) != editor_.clicked_line)
                     continue;
                 session.playing = false;
                 session.grain = Grain::instruction;
-                session.history_step = static_cast<int64_t>(i);
+                session.sm.history_step = static_cast<int64_t>(i);
                 move(session, focus, snapshot, Grain::instruction, 0);
                 ui.animate();
                 break;

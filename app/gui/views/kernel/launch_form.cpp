@@ -66,7 +66,7 @@ class LaunchView final : public View {
                                           .badge = entry ? Provenance::derived : Provenance::none,
                                           .caption = sentence});
         if (!entry) {
-            const bool broken = snapshot->compiled && !snapshot->compiled->ok && !desk.compiling(*snapshot);
+            const bool broken = snapshot->own.compiled && !snapshot->own.compiled->ok && !desk.compiling(*snapshot);
             return ui.say_nothing_yet(
                 body, broken ? "The text does not compile yet." : "The text is being compiled.",
                 broken ? "The reports say where; nothing that you wrote is lost." : "Its parameters become a form here.");
@@ -100,8 +100,8 @@ class LaunchView final : public View {
             text += fmt::format("  {} = {}{}\n", a.parameter, a.text, a.chosen ? "" : "  (a guess)");
             if (const std::string why = wrong_argument(a.text); !why.empty()) text += "    " + why + "\n";
         }
-        if (snapshot->own_result && snapshot->own_result->refused) {
-            const Diagnostic& why = *snapshot->own_result->refused;
+        if (snapshot->own.result && snapshot->own.result->refused) {
+            const Diagnostic& why = *snapshot->own.result->refused;
             text += "  not run: " + (why.where.file.empty() ? "" : why.where.file + ": ") + why.message + "\n";
         }
         return text + "  " + launch_caption(session.desk, *snapshot) + "\n";
@@ -131,7 +131,7 @@ class LaunchView final : public View {
 
     // What the last run said about a field, while the field still holds what it said it about.
     static std::string refused(const Snapshot& snapshot, const std::string& field, const std::string& text) {
-        const auto& result = snapshot.own_result;
+        const auto& result = snapshot.own.result;
         if (!result || !result->refused) return {};
         // What is wrong with a file is said about the file: it belongs to the argument that names it.
         const Diagnostic& why = *result->refused;
@@ -153,8 +153,8 @@ class LaunchView final : public View {
     }
 
     float entries(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const KernelEntry& entry, const Rect& r, float y) {
-        const auto& all = snapshot.runnable->entries;
-        if (desk.compiling(snapshot) == false && snapshot.compiled && !snapshot.compiled->ok)
+        const auto& all = snapshot.own.runnable->entries;
+        if (desk.compiling(snapshot) == false && snapshot.own.compiled && !snapshot.own.compiled->ok)
             y += ui.paragraph({r.x, y, r.w, 60}, "The text does not compile now: this is the last one that did.",
                               {.size = 13, .color = ui.theme->wrong}, 19) +
                  4;
@@ -199,8 +199,8 @@ class LaunchView final : public View {
     float arguments(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const KernelEntry& entry, const Rect& r, float y) {
         LaunchSettings& s = desk.document().launch;
         if (!entry.program) return complaint(ui, r, y, entry.refused ? entry.refused->message : "");
-        if (s.arguments.size() != entry.program->parameters.size()) fit_launch(s, entry, snapshot.runnable->source);
-        const auto declarations = parameter_declarations(snapshot.runnable->source, entry.program->kernel);
+        if (s.arguments.size() != entry.program->parameters.size()) fit_launch(s, entry, snapshot.own.runnable->source);
+        const auto declarations = parameter_declarations(snapshot.own.runnable->source, entry.program->kernel);
         ui.text(r.x, y + 13, s.arguments.empty() ? "no parameters" : "arguments",
                 {.size = 13, .color = ui.theme->ink2, .width = r.w});
         if (std::any_of(s.arguments.begin(), s.arguments.end(), [](const ArgumentText& a) { return a.chosen; })) {
@@ -208,7 +208,7 @@ class LaunchView final : public View {
             if (ui.link(r.right() - width, y + 13, "guess again")) {
                 for (ArgumentText& a : s.arguments) a.chosen = false;
                 s.grid_chosen = false;
-                fit_launch(s, entry, snapshot.runnable->source);
+                fit_launch(s, entry, snapshot.own.runnable->source);
                 desk.touch();
             }
         }

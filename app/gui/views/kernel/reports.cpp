@@ -88,8 +88,8 @@ void add_tape_rows(std::vector<Row>& rows, const KernelDesk& desk, const scene::
 std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
     std::vector<Row> rows;
     const KernelDesk& desk = session.desk;
-    if (snapshot.compiled)
-        for (const Diagnostic& message : snapshot.compiled->messages) {
+    if (snapshot.own.compiled)
+        for (const Diagnostic& message : snapshot.own.compiled->messages) {
             Row row;
             row.warning = message.severity != Severity::error;
             row.kind = row.warning ? "warning" : "error";
@@ -97,11 +97,11 @@ std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
             row.line = message.where.line;
             row.column = message.where.column;
             if (row.line > 0) row.place = fmt::format("line {}", row.line);
-            row.stale = snapshot.compiled->version != desk.version();
+            row.stale = snapshot.own.compiled->version != desk.version();
             rows.push_back(std::move(row));
         }
     if (desk.document().is_tape() && snapshot.tape) add_tape_rows(rows, desk, *snapshot.tape);
-    if (const auto& result = snapshot.own_result) {
+    if (const auto& result = snapshot.own.result) {
         if (result->refused) {
             Row row;
             row.kind = result->cancelled ? "cancelled" : desk.document().is_tape() ? "stopped" : "launch";
@@ -154,14 +154,14 @@ std::string checked_text(const LaunchSettings& s) {
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot, const std::vector<Row>& rows) {
     const bool fine = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.fine; });
     if (fine && desk.document().is_tape())
-        return snapshot.tape && snapshot.own_result && snapshot.own_result->version == desk.version()
+        return snapshot.tape && snapshot.own.result && snapshot.own.result->version == desk.version()
                    ? "It ran to its end, and every value and gradient is a finite number."
                    : "Nothing to report yet.";
     if (rows.empty()) {
-        if (snapshot.own_result && !snapshot.own_result->run && !snapshot.own_result->refused)  // a host program
+        if (snapshot.own.result && !snapshot.own.result->run && !snapshot.own.result->refused)  // a host program
             return "It ran to its end, and no two operations touch the same data without an order.";
-        if (!snapshot.own_result || !snapshot.own_result->run) return "Nothing to report yet.";
-        return fmt::format("No error, and {} found nothing in this run.", checked_text(snapshot.own_result->settings));
+        if (!snapshot.own.result || !snapshot.own.result->run) return "Nothing to report yet.";
+        return fmt::format("No error, and {} found nothing in this run.", checked_text(snapshot.own.result->settings));
     }
     const auto warnings = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning && !r.fine; });
     const auto errors =
@@ -179,7 +179,7 @@ class ReportsView final : public View {
         const std::vector<Row> rows = rows_of(session, *snapshot);
         const std::string sentence = caption_of(session.desk, *snapshot, rows);
         const bool ran =
-            snapshot->own_result && (snapshot->own_result->run || (session.desk.document().is_tape() && snapshot->tape));
+            snapshot->own.result && (snapshot->own.result->run || (session.desk.document().is_tape() && snapshot->tape));
         const Rect body =
             ui.panel(area, {.title = "Reports",
                             .right = rows.empty() ? "" : fmt::format("{} row{}", rows.size(), rows.size() == 1 ? "" : "s"),

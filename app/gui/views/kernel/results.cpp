@@ -24,7 +24,7 @@ bool is_guessed(const Session& session) {
 }
 
 std::string caption_of(const Snapshot& snapshot, uint64_t version, bool guessed) {
-    const auto& result = snapshot.own_result;
+    const auto& result = snapshot.own.result;
     if (!result || (!result->run && !result->refused)) return "The kernel has not run yet.";  // a program has
     std::string text;
     if (result->refused)
@@ -48,7 +48,7 @@ class ResultsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const auto& result = snapshot->own_result;
+        const auto& result = snapshot->own.result;
         const bool guessed = is_guessed(session);
         const std::string sentence = caption_of(*snapshot, session.desk.version(), guessed);
         const bool ran = result && result->run;
@@ -95,7 +95,7 @@ class ResultsView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        const auto& result = snapshot->own_result;
+        const auto& result = snapshot->own.result;
         if (!result || !result->run)
             return "Results: " +
                    (result && result->refused ? result->refused->message : std::string("the kernel has not run yet.")) +

@@ -32,14 +32,14 @@ struct Use {
 // Instructions that have issued up to the clock, the one that issues just now included; SIZE_MAX: the clock does not say.
 size_t issued_by(const Session& session, const Focus& focus, const model::KernelRun& run) {
     const KernelTrace& trace = run.result.trace;
-    if ((session.grain != Grain::cycle && !session.by_time) || focus.time < 0 || focus.warp < 0 ||
+    if ((session.grain != Grain::cycle && !session.sm.by_time) || focus.time < 0 || focus.warp < 0 ||
         focus.warp >= static_cast<int32_t>(trace.warps.size()))
         return SIZE_MAX;
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
-    const int64_t next = session.history_step - static_cast<int64_t>(warp.issued_before);
+    const int64_t next = session.sm.history_step - static_cast<int64_t>(warp.issued_before);
     if (next < 0 || next >= static_cast<int64_t>(warp.issues.size())) return SIZE_MAX;
     const bool waits = trace.issues[warp.issues[static_cast<size_t>(next)]].cycle > focus.time;
-    return static_cast<size_t>(session.history_step) + (waits ? 0 : 1);
+    return static_cast<size_t>(session.sm.history_step) + (waits ? 0 : 1);
 }
 
 Use use_of(const Session& session, const Focus& focus, const model::KernelRun& run, const simt::WarpHistory& history,
@@ -48,10 +48,10 @@ Use use_of(const Session& session, const Focus& focus, const model::KernelRun& r
     const size_t issued = issued_by(session, focus, run);
     Use use;
     use.lines.resize(lines);
-    size_t end = std::min(history.steps.size(), static_cast<size_t>(std::max<int64_t>(0, session.history_step)) + 1);
-    if (session.reveal_steps >= 0) end = std::min(end, static_cast<size_t>(session.reveal_steps));
+    size_t end = std::min(history.steps.size(), static_cast<size_t>(std::max<int64_t>(0, session.sm.history_step)) + 1);
+    if (session.learn.reveal_steps >= 0) end = std::min(end, static_cast<size_t>(session.learn.reveal_steps));
     use.end = std::min(end, issued);
-    use.hidden = session.reveal_steps == 0;
+    use.hidden = session.learn.reveal_steps == 0;
     for (size_t i = 0; i < end; ++i) {
         const simt::WarpStep& step = history.steps[i];
         if (step.pc >= program.instructions.size()) continue;
@@ -98,19 +98,19 @@ class SourceView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || !snapshot->kernel->program || snapshot->kernel->source.empty()) {
+        if (!snapshot->kernel.run || !snapshot->kernel.run->program || snapshot->kernel.run->source.empty()) {
             const Rect body = ui.panel(area, {.title = "Source"});
             return ui.say_nothing_yet(
-                body, snapshot->kernel ? "The source of this kernel is not at hand." : "No kernel has run yet.",
+                body, snapshot->kernel.run ? "The source of this kernel is not at hand." : "No kernel has run yet.",
                 snapshot->busy.empty() ? "Its lines appear here with the issue slots that they use." : snapshot->busy);
         }
-        const model::KernelRun& run = *snapshot->kernel;
-        if (run_ != snapshot->kernel) {
-            run_ = snapshot->kernel;
+        const model::KernelRun& run = *snapshot->kernel.run;
+        if (run_ != snapshot->kernel.run) {
+            run_ = snapshot->kernel.run;
             lines_ = lines_of(run.source);
             seen_ = -1;
         }
-        const auto history = snapshot->history;
+        const auto history = snapshot->kernel.history;
         const Use use = history && !history->steps.empty() ? use_of(session, focus, run, *history, lines_.size())
                                                            : Use{.lines = std::vector<LineUse>(lines_.size())};
         follow(session, focus, history.get(), *run.program);
@@ -128,12 +128,13 @@ class SourceView final : public View {
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || !snapshot->kernel->program || snapshot->kernel->source.empty())
+        if (!snapshot->kernel.run || !snapshot->kernel.run->program || snapshot->kernel.run->source.empty())
             return "Source: no kernel has run yet.";
-        const auto lines = lines_of(snapshot->kernel->source);
-        std::string text = fmt::format("Source (simulated), {}\n", base_name(snapshot->kernel->program->source_file));
-        const Use use = snapshot->history ? use_of(session, focus, *snapshot->kernel, *snapshot->history, lines.size())
-                                          : Use{.lines = std::vector<LineUse>(lines.size())};
+        const auto lines = lines_of(snapshot->kernel.run->source);
+        std::string text = fmt::format("Source (simulated), {}\n", base_name(snapshot->kernel.run->program->source_file));
+        const Use use = snapshot->kernel.history
+                            ? use_of(session, focus, *snapshot->kernel.run, *snapshot->kernel.history, lines.size())
+                            : Use{.lines = std::vector<LineUse>(lines.size())};
         for (size_t i = 0; i < lines.size(); ++i) {
             text += fmt::format("  {}{:3}  {}", static_cast<int32_t>(i) + 1 == focus.line ? '>' : ' ', i + 1, lines[i]);
             if (use.lines[i].count > 0)
@@ -153,10 +154,10 @@ class SourceView final : public View {
 
     // A new instruction moves the focused line; a click in another view may move it away again.
     void follow(const Session& session, Focus& focus, const simt::WarpHistory* history, const ptx::Program& program) {
-        if (!history || session.history_step == seen_ ||
-            session.history_step >= static_cast<int64_t>(history->steps.size()) || session.history_step < 0)
+        if (!history || session.sm.history_step == seen_ ||
+            session.sm.history_step >= static_cast<int64_t>(history->steps.size()) || session.sm.history_step < 0)
             return;
-        seen_ = session.history_step;
+        seen_ = session.sm.history_step;
         const uint32_t pc = history->steps[static_cast<size_t>(seen_)].pc;
         if (pc >= program.instructions.size()) return;
         focus.pc = static_cast<int32_t>(pc);

@@ -17,8 +17,9 @@ constexpr float ptx_line_height = 18;
 
 // The cycles that the numbers are of, as the warp timeline's switch says.
 std::pair<int64_t, int64_t> cycles_of_waits(const Session& session, const Timeline& timeline) {
-    if (session.whole || session.cycles_end <= session.cycles_begin) return {0, std::max<int64_t>(1, timeline.cycles)};
-    return {session.cycles_begin, session.cycles_end};
+    if (session.sm.whole || session.sm.cycles_end <= session.sm.cycles_begin)
+        return {0, std::max<int64_t>(1, timeline.cycles)};
+    return {session.sm.cycles_begin, session.sm.cycles_end};
 }
 
 std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, bool hidden, bool whole) {
@@ -37,19 +38,19 @@ class CodeView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || !snapshot->kernel->program) {
+        if (!snapshot->kernel.run || !snapshot->kernel.run->program) {
             const Rect body = ui.panel(area, {.title = "Source and PTX"});
             return ui.say_nothing_yet(body, "No kernel has run yet.",
                                       "Its CUDA lines and their PTX instructions stand side by side here.");
         }
-        adopt(session, snapshot->kernel);
+        adopt(session, snapshot->kernel.run);
         follower_.follow(*timeline_, focus);
         const auto [begin, end] = cycles_of_waits(session, *timeline_);
         if (sums_.begin != begin || sums_.end != end || sums_.issued.empty()) sums_ = sum_window(*timeline_, begin, end);
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const bool secret = hidden && tells(session, *timeline_->run);
         const std::string sentence =
-            secret ? std::string(secret_kernel) : caption_of(*timeline_, sums_, focus, hidden, session.whole);
+            secret ? std::string(secret_kernel) : caption_of(*timeline_, sums_, focus, hidden, session.sm.whole);
         const Rect body = ui.panel(area, {.title = "Source and PTX",
                                           .right = secret ? std::string() : file_,
                                           .badge = Provenance::simulated,
@@ -67,12 +68,12 @@ class CodeView final : public View {
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || !snapshot->kernel->program) return "Source and PTX: no kernel has run yet.";
-        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
+        if (!snapshot->kernel.run || !snapshot->kernel.run->program) return "Source and PTX: no kernel has run yet.";
+        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel.run);
         const Timeline& timeline = *shared;
         const auto [begin, end] = cycles_of_waits(session, timeline);
         const WindowSums sums = sum_window(timeline, begin, end);
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         if (hidden && tells(session, *timeline.run)) return fmt::format("Source and PTX\n  {}\n", secret_kernel);
         const ptx::Program& program = *timeline.run->program;
         std::string text =
@@ -83,7 +84,7 @@ class CodeView final : public View {
             if (!hidden && sums.waits[pc] > 0) text += fmt::format("  ({} warp-cycles waited)", sums.waits[pc]);
             text += '\n';
         }
-        return text + "  " + caption_of(timeline, sums, focus, hidden, session.whole) + "\n";
+        return text + "  " + caption_of(timeline, sums, focus, hidden, session.sm.whole) + "\n";
     }
 
   private:

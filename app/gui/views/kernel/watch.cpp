@@ -47,45 +47,47 @@ class WatchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || !snapshot->lanes || !snapshot->history || snapshot->lanes->empty()) {
+        if (!snapshot->kernel.run || !snapshot->kernel.lanes || !snapshot->kernel.history ||
+            snapshot->kernel.lanes->empty()) {
             const Rect body = ui.panel(area, {.title = "Registers"});
             return ui.say_nothing_yet(
-                body, snapshot->kernel ? "The registers of this warp are being read." : "The kernel has not run yet.",
+                body, snapshot->kernel.run ? "The registers of this warp are being read." : "The kernel has not run yet.",
                 "Step with Left and Right: every register shows its 32 lanes.");
         }
-        const ptx::Program& program = *snapshot->kernel->program;
+        const ptx::Program& program = *snapshot->kernel.run->program;
         const std::vector<Watched> rows = rows_of(*snapshot);
-        const int64_t step = snapshot->lanes_step;
+        const int64_t step = snapshot->kernel.lanes_step;
         const std::string sentence = caption(*snapshot);
-        const Rect body =
-            ui.panel(area, {.title = "Registers",
-                            .right = fmt::format("warp {} of block {}, before issue {}", snapshot->history->warp_in_block,
-                                                 snapshot->history->block, with_commas(step + 1)),
-                            .badge = Provenance::executed,
-                            .caption = area.h < 190 ? std::string_view() : sentence});
+        const Rect body = ui.panel(
+            area, {.title = "Registers",
+                   .right = fmt::format("warp {} of block {}, before issue {}", snapshot->kernel.history->warp_in_block,
+                                        snapshot->kernel.history->block, with_commas(step + 1)),
+                   .badge = Provenance::executed,
+                   .caption = area.h < 190 ? std::string_view() : sentence});
         ui.push_scope("watch");
         float x = body.x;
         text_field(ui, "filter", {x, body.y - 4, 150, 26}, filter_, {.hint = "filter: sum, %f"});
         x += 158;
         if (ui.chip(x, body.y - 4, "all lanes", wide_)) wide_ = !wide_;
         if (!pinned_.empty() && ui.chip(x, body.y - 4, fmt::format("unpin {}", pinned_.size()))) pinned_.clear();
-        ui.text(
-            body.right(), body.y + 14,
-            fmt::format("bold: used next · {} of {} registers; click a row to pin it", rows.size(), snapshot->lanes->size()),
-            {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
+        ui.text(body.right(), body.y + 14,
+                fmt::format("bold: used next · {} of {} registers; click a row to pin it", rows.size(),
+                            snapshot->kernel.lanes->size()),
+                {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
         paint(ui, *snapshot, program, rows, focus, {body.x, body.y + 28, body.w, body.h - 28});
         ui.pop_scope();
     }
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || !snapshot->lanes || !snapshot->history)
+        if (!snapshot->kernel.run || !snapshot->kernel.lanes || !snapshot->kernel.history)
             return "Registers: no warp has been looked into yet.";
-        const ptx::Program& program = *snapshot->kernel->program;
+        const ptx::Program& program = *snapshot->kernel.run->program;
         std::string text = fmt::format("Registers (executed), warp {} of block {}, before issue {}\n",
-                                       snapshot->history->warp_in_block, snapshot->history->block, snapshot->lanes_step + 1);
+                                       snapshot->kernel.history->warp_in_block, snapshot->kernel.history->block,
+                                       snapshot->kernel.lanes_step + 1);
         for (const Watched& row : rows_of(*snapshot)) {
-            const simt::LaneValues& values = (*snapshot->lanes)[row.index];
+            const simt::LaneValues& values = (*snapshot->kernel.lanes)[row.index];
             const ptx::Type type = type_of_use(program, values.reg);
             text += fmt::format("  {:6} {:22}", values.reg.name, written_by(program, row.writer));
             for (const int lane : row.writer.step < 0 ? std::vector<int>{} : std::vector<int>{0, 1, 2, 3, 31})
@@ -120,9 +122,9 @@ class WatchView final : public View {
     }
 
     std::string caption(const Snapshot& snapshot) const {
-        const auto& steps = snapshot.history->steps;
-        const ptx::Program& program = *snapshot.kernel->program;
-        const int64_t step = snapshot.lanes_step;
+        const auto& steps = snapshot.kernel.history->steps;
+        const ptx::Program& program = *snapshot.kernel.run->program;
+        const int64_t step = snapshot.kernel.lanes_step;
         if (step < 0 || step >= static_cast<int64_t>(steps.size()))
             return "The warp has ended; these are the values it left.";
         const uint32_t pc = steps[static_cast<size_t>(step)].pc;
@@ -133,24 +135,25 @@ class WatchView final : public View {
 
     // What the current instruction touches first, then what was written last, then the rest; pinned ones before all.
     std::vector<Watched> rows_of(const Snapshot& snapshot) const {
-        const ptx::Program& program = *snapshot.kernel->program;
-        if (known_ != snapshot.history || known_step_ != snapshot.lanes_step) {
-            known_ = snapshot.history;
-            known_step_ = snapshot.lanes_step;
-            writers_ = writers(program, *snapshot.history, snapshot.lanes_step);
+        const ptx::Program& program = *snapshot.kernel.run->program;
+        if (known_ != snapshot.kernel.history || known_step_ != snapshot.kernel.lanes_step) {
+            known_ = snapshot.kernel.history;
+            known_step_ = snapshot.kernel.lanes_step;
+            writers_ = writers(program, *snapshot.kernel.history, snapshot.kernel.lanes_step);
         }
-        if (named_ != snapshot.kernel) {
-            named_ = snapshot.kernel;
-            names_ = variable_names(program, snapshot.kernel->source);
+        if (named_ != snapshot.kernel.run) {
+            named_ = snapshot.kernel.run;
+            names_ = variable_names(program, snapshot.kernel.run->source);
         }
-        const auto& steps = snapshot.history->steps;
+        const auto& steps = snapshot.kernel.history->steps;
         const ptx::DecodedInstruction* next = nullptr;
-        if (snapshot.lanes_step >= 0 && snapshot.lanes_step < static_cast<int64_t>(steps.size()))
-            if (const uint32_t pc = steps[static_cast<size_t>(snapshot.lanes_step)].pc; pc < program.instructions.size())
+        if (snapshot.kernel.lanes_step >= 0 && snapshot.kernel.lanes_step < static_cast<int64_t>(steps.size()))
+            if (const uint32_t pc = steps[static_cast<size_t>(snapshot.kernel.lanes_step)].pc;
+                pc < program.instructions.size())
                 next = &program.instructions[pc];
         std::vector<Watched> rows;
-        for (size_t i = 0; i < snapshot.lanes->size(); ++i) {
-            const ptx::Register& reg = (*snapshot.lanes)[i].reg;
+        for (size_t i = 0; i < snapshot.kernel.lanes->size(); ++i) {
+            const ptx::Register& reg = (*snapshot.kernel.lanes)[i].reg;
             Watched row{i, {}, false, false};
             if (const auto found = writers_.find(reg.offset); found != writers_.end()) row.writer = found->second;
             if (!filter_.empty() && reg.name.find(filter_) == std::string::npos &&
@@ -163,7 +166,7 @@ class WatchView final : public View {
             rows.push_back(row);
         }
         const auto rank = [&](const Watched& row) {
-            const bool pin = pinned_.contains((*snapshot.lanes)[row.index].reg.name);
+            const bool pin = pinned_.contains((*snapshot.kernel.lanes)[row.index].reg.name);
             return std::make_tuple(!pin, !row.read && !row.written, -row.writer.step);
         };
         std::stable_sort(rows.begin(), rows.end(), [&](const Watched& a, const Watched& b) { return rank(a) < rank(b); });
@@ -171,8 +174,8 @@ class WatchView final : public View {
     }
 
     static uint32_t lanes_on(const Snapshot& snapshot) {
-        const auto& steps = snapshot.history->steps;
-        const int64_t step = snapshot.lanes_step;
+        const auto& steps = snapshot.kernel.history->steps;
+        const int64_t step = snapshot.kernel.lanes_step;
         return step >= 0 && step < static_cast<int64_t>(steps.size()) ? steps[static_cast<size_t>(step)].active
                                                                       : simt::full_mask;
     }
@@ -197,7 +200,7 @@ class WatchView final : public View {
         ui.clip({list.x - 8, list.y, list.w + 16, list.h});
         float y = list.y - offset;
         for (const Watched& row : rows) {
-            const simt::LaneValues& values = (*snapshot.lanes)[row.index];
+            const simt::LaneValues& values = (*snapshot.kernel.lanes)[row.index];
             const std::string& name = values.reg.name;
             const bool pin = pinned_.contains(name), full = pin || wide_;
             const float height = full ? 42.0f : 24.0f;

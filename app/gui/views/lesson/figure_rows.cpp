@@ -82,7 +82,7 @@ class FigureRowsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const FigureTable* found = table_shown(*snapshot);
         if (!found) {
             const Rect body =
@@ -113,7 +113,7 @@ class FigureRowsView final : public View {
         const FigureTable* found = table_shown(*snapshot);
         if (!found) return "Figures: no rows have run yet.\n";
         const FigureTable& table = *found;
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         std::string text = fmt::format("{} ({})\n", table.title, table.provenance);
         for (const FigureRow& row : table.rows) {
             text += fmt::format("  {}:", row.name);

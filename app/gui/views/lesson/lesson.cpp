@@ -70,8 +70,8 @@ class LessonView final : public View {
             const Rect body = ui.panel(area, {.title = "Lesson"});
             ui.say_nothing_yet(body, "No lesson is open.",
                                "Choose one at the top of the window: each one shows a run that really happens.");
-            const std::string id = session.last_lesson.empty() ? "A01" : session.last_lesson;
-            const std::string label = session.last_lesson.empty() ? "Begin with A01" : "Go on with " + id;
+            const std::string id = session.learn.last_lesson.empty() ? "A01" : session.learn.last_lesson;
+            const std::string label = session.learn.last_lesson.empty() ? "Begin with A01" : "Go on with " + id;
             if (ui.button({body.x + (body.w - std::min(420.0f, body.w)) / 2, body.y + body.h / 2 + 52, 168, 32}, label,
                           true))
                 session.post(ask::OpenLesson{id});

@@ -113,18 +113,19 @@ class BanksView final : public View {
     mutable std::vector<MemoryRow> rows_;
 
     void update_rows(const Snapshot& snapshot) const {
-        if (rows_run_ == snapshot.kernel && rows_history_ == snapshot.history) return;
-        rows_run_ = snapshot.kernel;
-        rows_history_ = snapshot.history;
+        if (rows_run_ == snapshot.kernel.run && rows_history_ == snapshot.kernel.history) return;
+        rows_run_ = snapshot.kernel.run;
+        rows_history_ = snapshot.kernel.history;
         known_history_ = history_of(snapshot);
-        rows_ = snapshot.kernel && snapshot.kernel->program ? memory_rows(*snapshot.kernel, known_history_.get(), true)
-                                                            : std::vector<MemoryRow>();
+        rows_ = snapshot.kernel.run && snapshot.kernel.run->program
+                    ? memory_rows(*snapshot.kernel.run, known_history_.get(), true)
+                    : std::vector<MemoryRow>();
     }
 
     Scene scene_of(const Session& session, const Focus& focus, const Snapshot& snapshot) const {
         update_rows(snapshot);
         Scene scene;
-        scene.locked = session.reveal_steps >= 0;
+        scene.locked = session.learn.reveal_steps >= 0;
         scene.history = known_history_;
         scene.rows = rows_;
         // Without a shared-memory instruction the sandbox is all there is.
@@ -165,7 +166,7 @@ class BanksView final : public View {
     }
 
     static std::string place_of(const Scene& scene, const Snapshot& snapshot) {
-        if (!scene.history || scene.picked.row < 0) return snapshot.kernel_label;
+        if (!scene.history || scene.picked.row < 0) return snapshot.kernel.label;
         return fmt::format("block {} · warp {} · {}", with_commas(scene.history->block), scene.history->warp_in_block,
                            scene.name);
     }
@@ -233,7 +234,7 @@ class BanksView final : public View {
         if (row.line > 0) focus.line = row.line;
         if (is_hidden(row, session, scene.history.get()) || execution >= row.accesses.size()) return;
         const uint64_t step = scene.history->accesses[row.accesses[execution]].step;
-        if (session.reveal_steps >= 0 && step >= static_cast<uint64_t>(session.reveal_steps)) return;
+        if (session.learn.reveal_steps >= 0 && step >= static_cast<uint64_t>(session.learn.reveal_steps)) return;
         look_at_step(session, focus, snapshot, step);
         focus.pc = last_pc_;
     }

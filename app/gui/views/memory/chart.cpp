@@ -22,9 +22,9 @@ class ChartView final : public View, ChartPicture {
             const Rect body = ui.panel(area, {.title = "Memory chart"});
             return ui.say_nothing_yet(body, nothing, "It shows how many bytes flow between the memories.");
         }
-        follow_clock(session, focus, snapshot->kernel->result.cycles);
+        follow_clock(session, focus, snapshot->kernel.run->result.cycles);
         update(session, focus, *snapshot);
-        const model::KernelRun& run = *snapshot->kernel;
+        const model::KernelRun& run = *snapshot->kernel.run;
         const std::string sentence = caption_of(run);
         const Rect body = ui.panel(area, {.title = "Memory chart",
                                           .right = run.program->shown_name(),
@@ -50,7 +50,7 @@ class ChartView final : public View, ChartPicture {
             return "Memory chart: " + nothing + "\n";
         update(session, focus, *snapshot);
         std::string text =
-            fmt::format("Memory chart (simulated), {}, {}\n", snapshot->kernel->program->shown_name(), stretch_text());
+            fmt::format("Memory chart (simulated), {}, {}\n", snapshot->kernel.run->program->shown_name(), stretch_text());
         const auto add = [&](const std::string& name, const model::Link& link) {
             text += fmt::format("  {}: {}, {} requests, {} of peak\n", name, bytes_text(static_cast<double>(link.bytes)),
                                 with_commas(static_cast<int64_t>(link.requests)), peak_text(link.percent_of_peak));
@@ -70,7 +70,7 @@ class ChartView final : public View, ChartPicture {
             "  L1 hits {} of {} sectors, L2 hits {} of {} sectors\n", with_commas(static_cast<int64_t>(chart_.l1_hits)),
             with_commas(static_cast<int64_t>(chart_.l1_sectors)), with_commas(static_cast<int64_t>(chart_.l2_hits)),
             with_commas(static_cast<int64_t>(chart_.l2_sectors)));
-        const CarveOut carve = carve_out_of(*snapshot->kernel, chart_.shared_bytes);
+        const CarveOut carve = carve_out_of(*snapshot->kernel.run, chart_.shared_bytes);
         text += fmt::format("  an SM has {} of L1 and {} of shared memory{}\n", bytes_text(chart_.l1_bytes),
                             bytes_text(chart_.shared_bytes), carve.by_hand ? ", chosen by hand" : "");
         if (carve.sizes.size() > 1) {
@@ -78,7 +78,7 @@ class ChartView final : public View, ChartPicture {
             for (const uint32_t size : carve.sizes) text += " " + bytes_text(size) + ",";
             text.back() = '\n';
         }
-        return text + "  " + caption_of(*snapshot->kernel) + "\n";
+        return text + "  " + caption_of(*snapshot->kernel.run) + "\n";
     }
 
   private:
@@ -91,33 +91,33 @@ class ChartView final : public View, ChartPicture {
     }
 
     static std::string why_nothing(const Session& session, const Snapshot& snapshot) {
-        if (!snapshot.kernel || !snapshot.kernel->program)
+        if (!snapshot.kernel.run || !snapshot.kernel.run->program)
             return snapshot.busy.empty() ? "No kernel has run yet." : snapshot.busy;
-        if (session.reveal_steps >= 0) return "The traffic stays hidden until you lock an answer.";
+        if (session.learn.reveal_steps >= 0) return "The traffic stays hidden until you lock an answer.";
         if (session.roof.guessing()) return "The traffic stays hidden until you lock your guess on the roofline.";
         return {};
     }
 
     // Where no time picture stands beside this one, the clock that runs out of the window takes it along all the same.
     void follow_clock(Session& session, const Focus& focus, int64_t cycles) {
-        const int64_t length = session.cycles_end - session.cycles_begin;
+        const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
         const bool moved = focus.time != seen_time_ && seen_time_ >= 0;
         seen_time_ = focus.time;
-        if (!moved || length <= 0 || (focus.time >= session.cycles_begin && focus.time < session.cycles_end)) return;
-        session.cycles_begin = std::clamp<int64_t>(focus.time - length / 2, 0, std::max<int64_t>(0, cycles - length));
-        session.cycles_end = session.cycles_begin + length;
+        if (!moved || length <= 0 || (focus.time >= session.sm.cycles_begin && focus.time < session.sm.cycles_end)) return;
+        session.sm.cycles_begin = std::clamp<int64_t>(focus.time - length / 2, 0, std::max<int64_t>(0, cycles - length));
+        session.sm.cycles_end = session.sm.cycles_begin + length;
     }
     int64_t seen_time_ = -1;
 
     void update(const Session& session, const Focus& focus, const Snapshot& snapshot) const {
-        int64_t begin = 0, end = snapshot.kernel->result.cycles;
-        if (window_ && session.cycles_end > session.cycles_begin)
-            begin = session.cycles_begin, end = session.cycles_end;
+        int64_t begin = 0, end = snapshot.kernel.run->result.cycles;
+        if (window_ && session.sm.cycles_end > session.sm.cycles_begin)
+            begin = session.sm.cycles_begin, end = session.sm.cycles_end;
         else if (window_ && focus.time >= 0)
             begin = focus.time, end = focus.time + 1;
-        if (run_ == snapshot.kernel && begin == begin_ && end == end_) return;
-        if (run_ != snapshot.kernel) wish_ = -1;
-        run_ = snapshot.kernel;
+        if (run_ == snapshot.kernel.run && begin == begin_ && end == end_) return;
+        if (run_ != snapshot.kernel.run) wish_ = -1;
+        run_ = snapshot.kernel.run;
         begin_ = begin;
         end_ = end;
         chart_ = window_ ? chart_of(*run_, begin, end) : chart_of(*run_);

@@ -83,23 +83,24 @@ class CoalesceView final : public View {
 
     // Rows are worked out once a kernel and warp.
     void update_rows(const Snapshot& snapshot) const {
-        if (rows_run_ == snapshot.kernel && rows_history_ == snapshot.history) return;
-        rows_run_ = snapshot.kernel;
-        rows_history_ = snapshot.history;
+        if (rows_run_ == snapshot.kernel.run && rows_history_ == snapshot.kernel.history) return;
+        rows_run_ = snapshot.kernel.run;
+        rows_history_ = snapshot.kernel.history;
         known_history_ = history_of(snapshot);
-        rows_ = snapshot.kernel && snapshot.kernel->program ? memory_rows(*snapshot.kernel, known_history_.get(), false)
-                                                            : std::vector<MemoryRow>();
+        rows_ = snapshot.kernel.run && snapshot.kernel.run->program
+                    ? memory_rows(*snapshot.kernel.run, known_history_.get(), false)
+                    : std::vector<MemoryRow>();
     }
 
     CoalesceScene scene_of(const Session& session, const Focus& focus, const Snapshot& snapshot) const {
         update_rows(snapshot);
         CoalesceScene scene;
-        scene.locked = session.reveal_steps >= 0;
+        scene.locked = session.learn.reveal_steps >= 0;
         scene.sandbox = sandbox_ && !scene.locked;
         scene.history = known_history_;
         scene.rows = rows_;
         scene.busy = snapshot.busy;
-        if (snapshot.kernel && !scene.locked) scene.stopped = stopped_text(*snapshot.kernel);
+        if (snapshot.kernel.run && !scene.locked) scene.stopped = stopped_text(*snapshot.kernel.run);
         line_choice_.update(session, focus, scene.history.get());
         scene.picked = pick(scene.rows, session, focus, scene.history.get(), last_pc_, line_choice_.chosen());
         if (scene.sandbox) {
@@ -109,10 +110,10 @@ class CoalesceView final : public View {
             return scene;
         }
         if (scene.rows.empty()) {
-            scene.nothing = !snapshot.kernel        ? "No kernel has run yet."
+            scene.nothing = !snapshot.kernel.run    ? "No kernel has run yet."
                             : scene.stopped.empty() ? "This kernel touches no global memory."
                                                     : scene.stopped + ", before it touched global memory.";
-            if (!snapshot.kernel && !snapshot.busy.empty()) scene.nothing = snapshot.busy;
+            if (!snapshot.kernel.run && !snapshot.busy.empty()) scene.nothing = snapshot.busy;
             return scene;
         }
         const MemoryRow& row = scene.rows[static_cast<size_t>(scene.picked.row)];
@@ -143,7 +144,7 @@ class CoalesceView final : public View {
     static void look_at_execution(Session& session, Focus& focus, const Snapshot& snapshot, const CoalesceScene& scene,
                                   const MemoryRow& row, size_t execution) {
         const uint64_t step = scene.history->accesses[row.accesses[execution]].step;
-        if (session.reveal_steps >= 0 && step >= static_cast<uint64_t>(session.reveal_steps)) return;
+        if (session.learn.reveal_steps >= 0 && step >= static_cast<uint64_t>(session.learn.reveal_steps)) return;
         look_at_step(session, focus, snapshot, step);
         focus.pc = static_cast<int32_t>(row.pc);
     }

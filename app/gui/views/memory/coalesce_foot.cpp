@@ -87,7 +87,7 @@ int CoalesceFoot::draw_table(Ui& ui, const Session& session, const Snapshot& sna
     }
     ui.clip(rows);
     int clicked = -1;
-    const auto lines = snapshot.kernel ? lines_of(snapshot.kernel->source) : std::vector<std::string>();
+    const auto lines = snapshot.kernel.run ? lines_of(snapshot.kernel.run->source) : std::vector<std::string>();
     for (size_t i = 0; i < scene.rows.size(); ++i) {
         const MemoryRow& row = scene.rows[i];
         const float y = rows.y + row_height * static_cast<float>(i) - offset;

@@ -24,7 +24,7 @@ std::string efficiency_text(double share) {
 }
 
 std::string place_of(const CoalesceScene& scene, const Snapshot& snapshot) {
-    if (!scene.history || !snapshot.kernel) return snapshot.kernel_label;
+    if (!scene.history || !snapshot.kernel.run) return snapshot.kernel.label;
     return fmt::format("block {} · warp {}{}{}", with_commas(scene.history->block), scene.history->warp_in_block,
                        scene.name.empty() ? "" : " · ", scene.name);
 }

@@ -40,9 +40,9 @@ DType shared_type(const ptx::Program& program) {
 
 std::vector<Place> places_of(const Snapshot& snapshot) {
     std::vector<Place> places;
-    if (!snapshot.own_run || !snapshot.own_run->run) return places;
-    const model::KernelRun& run = *snapshot.own_run->run;
-    for (const scene::BoundArgument& one : snapshot.own_run->bound.arguments)
+    if (!snapshot.own.run || !snapshot.own.run->run) return places;
+    const model::KernelRun& run = *snapshot.own.run->run;
+    for (const scene::BoundArgument& one : snapshot.own.run->bound.arguments)
         if (one.role != scene::KernelArgument::Role::scalar && one.bytes > 0)
             places.push_back(
                 {one.name, false, one.address, one.bytes, one.type, one.role == scene::KernelArgument::Role::out});
@@ -73,19 +73,19 @@ class MemoryView final : public View {
         const std::vector<Place> places = places_of(*snapshot);
         if (places.empty()) {
             const Rect body = ui.panel(area, {.title = "Memory"});
-            const bool ran = snapshot->own_run && snapshot->own_run->run;
+            const bool ran = snapshot->own.run && snapshot->own.run->run;
             return ui.say_nothing_yet(
                 body, ran ? "This kernel has neither buffers nor shared memory." : "The kernel has not run yet.",
                 "Its buffers and its block's shared memory stand here, value by value.");
         }
         const simt::AccessAt* access = access_of(*snapshot);
         const int touched = place_touched(places, access);
-        if (follow_ && touched >= 0 && (seen_step_ != snapshot->lanes_step || seen_run_ != snapshot->own_run)) {
+        if (follow_ && touched >= 0 && (seen_step_ != snapshot->kernel.lanes_step || seen_run_ != snapshot->own.run)) {
             chosen_ = places[static_cast<size_t>(touched)].name;
             scroll_to_access_ = true;
         }
-        seen_step_ = snapshot->lanes_step;
-        seen_run_ = snapshot->own_run;
+        seen_step_ = snapshot->kernel.lanes_step;
+        seen_run_ = snapshot->own.run;
         const Place& place = chosen(places);
         const DType type = type_ == 0 ? place.type : type_of(type_);
         const std::string sentence = caption(*snapshot, places, access, touched);
@@ -181,17 +181,18 @@ class MemoryView final : public View {
     }
 
     // The memory "now" is there once the worker has replayed the warp.
-    static bool has_now(const Snapshot& snapshot) { return snapshot.memory && shows_own_run(snapshot); }
+    static bool has_now(const Snapshot& snapshot) { return snapshot.kernel.memory && shows_own_run(snapshot); }
     static bool place_gone(const Snapshot& snapshot, const Place& place) { return !has_now(snapshot) && !place.shared; }
     static const std::byte* bytes_of(const Snapshot& snapshot, const Place& place, bool after) {
         if (place.shared)
-            return has_now(snapshot) && snapshot.memory->shared.size() >= place.bytes ? snapshot.memory->shared.data()
-                                                                                      : nullptr;
-        if (after) return snapshot.own_run->after->read(place.address, place.bytes);
-        return has_now(snapshot) ? snapshot.memory->global.read(place.address, place.bytes) : nullptr;
+            return has_now(snapshot) && snapshot.kernel.memory->shared.size() >= place.bytes
+                       ? snapshot.kernel.memory->shared.data()
+                       : nullptr;
+        if (after) return snapshot.own.run->after->read(place.address, place.bytes);
+        return has_now(snapshot) ? snapshot.kernel.memory->global.read(place.address, place.bytes) : nullptr;
     }
     static const simt::AccessAt* access_of(const Snapshot& snapshot) {
-        return has_now(snapshot) && snapshot.memory->access.any ? &snapshot.memory->access : nullptr;
+        return has_now(snapshot) && snapshot.kernel.memory->access.any ? &snapshot.kernel.memory->access : nullptr;
     }
     static int place_touched(const std::vector<Place>& places, const simt::AccessAt* access) {
         if (access == nullptr || access->lanes == 0) return -1;
@@ -209,7 +210,7 @@ class MemoryView final : public View {
     std::string caption(const Snapshot& snapshot, const std::vector<Place>& places, const simt::AccessAt* access,
                         int touched) const {
         if (!has_now(snapshot)) return "The memory at this instruction is being worked out.";
-        if (snapshot.memory->access.faults) return "The current instruction stops the kernel: the reports say why.";
+        if (snapshot.kernel.memory->access.faults) return "The current instruction stops the kernel: the reports say why.";
         if (access == nullptr)
             return "The current instruction touches no memory; marked values differ from before the launch.";
         if (access->space == ptx::Space::param || access->space == ptx::Space::constant)
@@ -220,10 +221,10 @@ class MemoryView final : public View {
                                access->is_store ? "writes" : "reads");
         const char* verb = access->is_atomic ? "update" : access->is_store ? "write" : "read";
         const int lanes = std::popcount(access->lanes);
-        const bool beside = snapshot.history && snapshot.history->beside;
-        const char* now = snapshot.lanes_timed ? "the memory at this cycle"
-                          : beside             ? "what this block sees when the others run beside it"
-                                               : "what this block sees when it runs alone";
+        const bool beside = snapshot.kernel.history && snapshot.kernel.history->beside;
+        const char* now = snapshot.kernel.lanes_timed ? "the memory at this cycle"
+                          : beside                    ? "what this block sees when the others run beside it"
+                                                      : "what this block sees when it runs alone";
         return fmt::format("Next, {} lane{} {}{} {}, {} B each. \"now\" is {}.", lanes, lanes == 1 ? "" : "s", verb,
                            lanes == 1 ? "s" : "", places[static_cast<size_t>(touched)].name, access->bytes, now);
     }
@@ -236,7 +237,7 @@ class MemoryView final : public View {
             ui.text(r.x, r.y + 18, "It is being worked out ...", {.size = 13, .color = theme.ink2});
             return;
         }
-        const std::byte* before = place.shared ? nullptr : snapshot.own_run->run->before->read(place.address, place.bytes);
+        const std::byte* before = place.shared ? nullptr : snapshot.own.run->run->before->read(place.address, place.bytes);
         const size_t size = size_of(type);
         const auto count = static_cast<size_t>(place.bytes / size);
         const bool hex = type_ == 4;

@@ -126,23 +126,23 @@ bool has_twin(const std::vector<MemoryRow>& rows, const MemoryRow& row) {
 }
 
 bool is_hidden(const MemoryRow& row, const Session& session, const simt::WarpHistory* history) {
-    if (session.reveal_steps < 0) return false;
+    if (session.learn.reveal_steps < 0) return false;
     return history == nullptr || row.accesses.empty() ||
-           history->accesses[row.accesses.front()].step >= static_cast<uint64_t>(session.reveal_steps);
+           history->accesses[row.accesses.front()].step >= static_cast<uint64_t>(session.learn.reveal_steps);
 }
 
 void LineChoice::update(const Session& session, const Focus& focus, const simt::WarpHistory* history) {
-    const auto step = static_cast<size_t>(std::max<int64_t>(0, session.history_step));
+    const auto step = static_cast<size_t>(std::max<int64_t>(0, session.sm.history_step));
     const bool of_clock =
         history != nullptr && step < history->steps.size() && static_cast<int32_t>(history->steps[step].pc) == focus.pc;
     const bool line = focus.line != line_ && focus.line > 0, pc = focus.pc != pc_ && focus.pc >= 0 && !of_clock;
-    if (line || pc || session.placed != placed_)
+    if (line || pc || session.learn.placed != placed_)
         chosen_ = true;
-    else if (session.history_step != step_ || focus.time != time_ || focus.warp != warp_)
+    else if (session.sm.history_step != step_ || focus.time != time_ || focus.warp != warp_)
         chosen_ = false;
     line_ = focus.line, pc_ = focus.pc, warp_ = focus.warp;
-    step_ = session.history_step, time_ = focus.time;
-    placed_ = session.placed;
+    step_ = session.sm.history_step, time_ = focus.time;
+    placed_ = session.learn.placed;
 }
 
 namespace {
@@ -150,9 +150,9 @@ namespace {
 // The warp's newest instruction that the clock has come to. While the clock counts cycles, history_step may be ahead of it.
 int64_t newest_issued(const Session& session, const Focus& focus) {
     const auto snapshot = session.snapshot();
-    const int64_t step = session.history_step;
-    if (!snapshot->kernel || focus.warp < 0) return step;
-    const KernelTrace& trace = snapshot->kernel->result.trace;
+    const int64_t step = session.sm.history_step;
+    if (!snapshot->kernel.run || focus.warp < 0) return step;
+    const KernelTrace& trace = snapshot->kernel.run->result.trace;
     if (static_cast<size_t>(focus.warp) >= trace.warps.size()) return step;
     return cycle_of_step(trace, trace.warps[static_cast<size_t>(focus.warp)], step) > focus.time ? step - 1 : step;
 }
@@ -187,7 +187,7 @@ Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Fo
             if (wanted(rows[i])) picked.row = static_cast<int>(i);
     };
     const int64_t issued = newest_issued(session, focus);
-    if (chosen || session.reveal_steps >= 0) {
+    if (chosen || session.learn.reveal_steps >= 0) {
         take([&](const MemoryRow& row) { return static_cast<int32_t>(row.pc) == focus.pc; });
         // Of a line with several, the one that was looked at before stays.
         take([&](const MemoryRow& row) { return row.line == focus.line && static_cast<int32_t>(row.pc) == last; });
@@ -197,7 +197,7 @@ Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Fo
     }
     take([&](const MemoryRow& row) { return static_cast<int32_t>(row.pc) == last; });
     // The clock has not come to one, or an open prediction stops it before: the line that the scene opens on.
-    const int32_t opened = session.snapshot()->look_at.line;
+    const int32_t opened = session.snapshot()->kernel.look_at.line;
     take([&](const MemoryRow& row) { return row.line == opened && opened > 0 && !row.accesses.empty(); });
     take([&](const MemoryRow& row) { return row.line == opened && opened > 0; });
     take([&](const MemoryRow& row) { return !row.accesses.empty(); });
@@ -206,7 +206,7 @@ Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Fo
     const MemoryRow& row = rows[static_cast<size_t>(picked.row)];
     picked.hidden = is_hidden(row, session, history);
     if (picked.hidden || history == nullptr) return picked;
-    const int64_t limit = session.reveal_steps >= 0 ? std::min(issued, session.reveal_steps - 1) : issued;
+    const int64_t limit = session.learn.reveal_steps >= 0 ? std::min(issued, session.learn.reveal_steps - 1) : issued;
     picked.executions = row.accesses.size();
     picked.execution = std::max<size_t>(1, executed(row, *history, limit)) - 1;
     if (!row.accesses.empty()) picked.access = static_cast<int64_t>(row.accesses[picked.execution]);
@@ -220,19 +220,19 @@ std::string stopped_text(const model::KernelRun& run) {
 }
 
 std::shared_ptr<const simt::WarpHistory> history_of(const Snapshot& snapshot) {
-    const auto& history = snapshot.history;
-    if (!history || !snapshot.kernel || !snapshot.kernel->program) return nullptr;
+    const auto& history = snapshot.kernel.history;
+    if (!history || !snapshot.kernel.run || !snapshot.kernel.run->program) return nullptr;
     // For a moment after a new kernel the history is of the one before.
-    const size_t count = snapshot.kernel->program->instructions.size();
+    const size_t count = snapshot.kernel.run->program->instructions.size();
     for (const simt::WarpAccess& access : history->accesses)
         if (access.pc >= count || access.step >= history->steps.size()) return nullptr;
     return history;
 }
 
 void look_at_step(Session& session, Focus& focus, const Snapshot& snapshot, uint64_t step) {
-    session.history_step = static_cast<int64_t>(step);
-    session.by_time = false;
-    const KernelTrace& trace = snapshot.kernel->result.trace;
+    session.sm.history_step = static_cast<int64_t>(step);
+    session.sm.by_time = false;
+    const KernelTrace& trace = snapshot.kernel.run->result.trace;
     if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
     if (const int64_t cycle = cycle_of_step(trace, warp, static_cast<int64_t>(step)); cycle >= 0) focus.time = cycle;

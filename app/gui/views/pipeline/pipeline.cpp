@@ -31,7 +31,7 @@ class PipelineView final : public View {
             return ui.say_nothing_yet(body, "No schedule has run yet.", snapshot->busy);
         }
         adopt(scene);
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const std::string caption = hidden ? std::string(pipeline_hidden) : pipeline_caption(*scene);
         const Rect body = ui.panel(area, {.title = pipeline_title, .right = header(*scene, area.w), .caption = caption});
         ui.push_scope("pipeline");
@@ -65,7 +65,7 @@ class PipelineView final : public View {
         std::string text;
         if (scene->training) {
             text = fmt::format("{} (executed, times derived): {}\n", pipeline_title, scene->training->title);
-            if (trained(*scene) && session.reveal_steps < 0)
+            if (trained(*scene) && session.learn.reveal_steps < 0)
                 text += fmt::format("  {}; all ranks sent {}; {}\n", training_words(*scene->training),
                                     sent_words(*scene->training), step_share_words(*scene->training));
         } else {
@@ -76,7 +76,7 @@ class PipelineView final : public View {
                 text += fmt::format(", rank {} {} times slower", setup.slow_rank, amount(setup.slow_factor));
             text += "\n";
         }
-        if (session.reveal_steps >= 0) return text + "  " + std::string(pipeline_hidden) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(pipeline_hidden) + "\n";
         const double now = schedule_time(session, focus, *scene);
         for (const scene::ScheduleShown& one : scene->schedules) {
             text += "  " + schedule_facts(one) + "\n";
@@ -220,7 +220,7 @@ class PipelineView final : public View {
         draw_pipeline_axis(ui, p, scene, schedule_time(session, focus, scene));
         draw_saving(ui, p);
         if (panned_) draw_held(ui, p, held_);
-        if (session.reveal_steps < 0 && session.workspace == Workspace::cluster) {
+        if (session.learn.reveal_steps < 0 && session.workspace == Workspace::cluster) {
             scene::ClusterSetup wanted = cluster_setup(session);
             const StageMove move = dragged_boundary(ui, p, scene::parts_of(wanted), part_word(scene));
             if (move.by != 0) refused_ = move_stages(wanted, move);
@@ -280,7 +280,7 @@ class PipelineView final : public View {
         const Drag drag = ui.drag("time", time_area);
         if (drag.started) {
             scrubbing_ = drag.from.y >= p.axis_y - 4 || std::abs(drag.from.x - p.x(now)) < 4;
-            held_ = scrubbing_ || scene.training || session.cluster_asked ? HeldAction{} : action_at(p, drag.from);
+            held_ = scrubbing_ || scene.training || session.cluster.asked ? HeldAction{} : action_at(p, drag.from);
             pan_begin_ = p.begin;
             panned_ = false;
         }

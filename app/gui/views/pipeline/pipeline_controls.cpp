@@ -64,7 +64,7 @@ float training_controls(Session& session, scene::ClusterSetup wanted, ControlRow
     setup.steps += row.number(
         flushes ? "step" : "update", std::to_string(setup.steps),
         flushes ? "the one that is shown: + trains one more" : "the one that is shown, of all that ran in one go");
-    if (session.cluster_asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
+    if (session.cluster.asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
         session.post(ask::Cancel{});
     if (row.drawing() && other) setup.steps = 1;
     if (row.drawing() && !(scene::within_limits(setup) == before)) {

@@ -51,12 +51,12 @@ double metric(const scene::GpuRun& run, std::string_view name) {
 
 std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
     std::vector<Row> rows;
-    if (snapshot.generations)
-        for (const scene::GpuRun& run : *snapshot.generations)
+    if (snapshot.kernel.generations)
+        for (const scene::GpuRun& run : *snapshot.kernel.generations)
             rows.push_back({run.gpu, run.time_us, metric(run, "dram_utilization"), metric(run, "issue_slot_utilization")});
-    if (snapshot.kernel && !session.measured->gpus.empty())
+    if (snapshot.kernel.run && !session.measured->gpus.empty())
         for (Row& row : rows)
-            row.measured = session.measured->find(*snapshot.kernel->program, snapshot.kernel->config, row.gpu.name);
+            row.measured = session.measured->find(*snapshot.kernel.run->program, snapshot.kernel.run->config, row.gpu.name);
     if (rows.empty())
         for (const std::string_view name : usual)
             if (const auto gpu = model::gpu_named(name); gpu) rows.push_back({gpu.value()});
@@ -86,8 +86,8 @@ struct OwnPeak {
     double (*value)(const model::GpuSpec&) = [](const model::GpuSpec& g) { return g.fp32_tflops.value; };
 };
 OwnPeak own_peak(const Snapshot& snapshot, const std::vector<Row>& rows) {
-    if (!snapshot.kernel || !snapshot.kernel->program) return {};
-    const std::string_view units = model::point_of(*snapshot.kernel).peak;
+    if (!snapshot.kernel.run || !snapshot.kernel.run->program) return {};
+    const std::string_view units = model::point_of(*snapshot.kernel.run).peak;
     OwnPeak peak;
     if (units == "fp64") peak = {"FP64", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }};
     if (units == "tensor fp16") peak = {"FP16 tensor", [](const model::GpuSpec& g) { return g.fp16_tensor_tflops.value; }};
@@ -116,16 +116,16 @@ std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, 
 }
 
 std::string kernel_name(const Snapshot& snapshot) {
-    return snapshot.kernel ? snapshot.kernel->program->shown_name() : std::string("The kernel");
+    return snapshot.kernel.run ? snapshot.kernel.run->program->shown_name() : std::string("The kernel");
 }
 
 bool column_hidden(const Session& session, const Column& column) {
-    return !column.answers.empty() && session.reveal_steps >= 0 && asks_for(session, column.answers);
+    return !column.answers.empty() && session.learn.reveal_steps >= 0 && asks_for(session, column.answers);
 }
 
 // Before a question about this scene's times is answered, and while any is open in this step.
 bool times_hidden(const Session& session) {
-    return session.reveal_steps >= 0 || asks_for(session, "time_us") || asks_for(session, "cycles");
+    return session.learn.reveal_steps >= 0 || asks_for(session, "time_us") || asks_for(session, "cycles");
 }
 
 class GenerationsView final : public View {
@@ -174,7 +174,7 @@ class GenerationsView final : public View {
         float y = body.y + head;
         for (const Row& row : rows) {
             const Rect line{body.x, y, body.w, height};
-            const bool shown = snapshot->kernel && snapshot->kernel->gpu.name == row.gpu.name;
+            const bool shown = snapshot->kernel.run && snapshot->kernel.run->gpu.name == row.gpu.name;
             if (shown) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
             ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
             const bool close = height < 38, closer = height < 33;  // the bars move up

@@ -20,18 +20,18 @@ class RooflineView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel) {
+        if (!snapshot->kernel.run) {
             const Rect body = ui.panel(area, {.title = "Roofline"});
             return ui.say_nothing_yet(body, "No kernel has run yet.", "It gets its place under the GPU's roofs here.");
         }
         RoofTrail& trail = session.roof;
-        trail.adopt(snapshot->kernel, snapshot->kernel_label, trail.guess_first);
-        const model::GpuSpec& gpu = snapshot->kernel->gpu;
+        trail.adopt(snapshot->kernel.run, snapshot->kernel.label, trail.guess_first);
+        const model::GpuSpec& gpu = snapshot->kernel.run->gpu;
         const model::Roofline roofline = model::roofline_of(gpu);
         RoofRun& run = *trail.current();
         const bool hidden = hides_point(session, trail);
         const RoofLevel level = run.guessing ? RoofLevel::dram : level_;
-        const auto measured = hidden ? std::nullopt : measured_of(session, *snapshot->kernel);
+        const auto measured = hidden ? std::nullopt : measured_of(session, *snapshot->kernel.run);
         const std::string sentence = roof_sentence(roofline, trail, level, hidden) + on_silicon(measured, run);
         const Rect body = ui.panel(area, {.title = "Roofline",
                                           .right = fmt::format("{} on {}", run.label, gpu.title),
@@ -61,13 +61,13 @@ class RooflineView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel) return "Roofline: no kernel has run yet.";
+        if (!snapshot->kernel.run) return "Roofline: no kernel has run yet.";
         RoofTrail trail = session.roof;
-        trail.adopt(snapshot->kernel, snapshot->kernel_label, trail.guess_first);
-        const model::Roofline roofline = model::roofline_of(snapshot->kernel->gpu);
+        trail.adopt(snapshot->kernel.run, snapshot->kernel.label, trail.guess_first);
+        const model::Roofline roofline = model::roofline_of(snapshot->kernel.run->gpu);
         const bool hidden = hides_point(session, trail);
         std::string text =
-            fmt::format("Roofline of {} (roofs and peaks derived, runs simulated)\n", snapshot->kernel->gpu.title);
+            fmt::format("Roofline of {} (roofs and peaks derived, runs simulated)\n", snapshot->kernel.run->gpu.title);
         for (const model::Roof& roof : roofline.roofs)
             text += fmt::format("  roof {}: {}\n", roof.name, bandwidth_text(roof.bytes_per_second));
         const auto tell = [&](const model::Peak& peak) {
@@ -80,7 +80,7 @@ class RooflineView final : public View {
             if (!hidden && peak.name == trail.current()->point.peak) tell(peak);
         for (const RoofRun& run : trail.runs()) {
             const bool now = &run == trail.current();
-            if (run.gpu != snapshot->kernel->gpu.name || (now && hidden)) continue;
+            if (run.gpu != snapshot->kernel.run->gpu.name || (now && hidden)) continue;
             text += fmt::format("  run {}{}: {}", run.number > 0 ? std::to_string(run.number) : "-", now ? " (on show)" : "",
                                 run.label);
             const double room = model::headroom(roofline, run.point);
@@ -90,7 +90,7 @@ class RooflineView final : public View {
                                                       times_text(room < 1 ? 1 / room : room), room < 1 ? "above" : "below")
                                         : ", which has no place on the roofline\n";
         }
-        const auto measured = hidden ? std::nullopt : measured_of(session, *snapshot->kernel);
+        const auto measured = hidden ? std::nullopt : measured_of(session, *snapshot->kernel.run);
         return text + "  " + roof_sentence(roofline, trail, RoofLevel::dram, hidden) +
                on_silicon(measured, *trail.current()) + "\n";
     }

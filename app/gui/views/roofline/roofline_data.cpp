@@ -62,7 +62,7 @@ std::string bandwidth_text(double value) {
 }
 
 bool hides_point(const Session& session, const RoofTrail& trail) {
-    return session.reveal_steps >= 0 || trail.guessing();
+    return session.learn.reveal_steps >= 0 || trail.guessing();
 }
 
 std::string roof_sentence(const model::Roofline& roofline, const RoofTrail& trail, RoofLevel level, bool hidden) {

@@ -59,13 +59,13 @@ class BlocksView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel) {
+        if (!snapshot->kernel.run) {
             const Rect body = ui.panel(area, {.title = "Blocks on SMs"});
             return ui.say_nothing_yet(body, "No kernel has run yet.", "Its blocks land on the SMs here, wave by wave.");
         }
-        const model::KernelRun& run = *snapshot->kernel;
-        if (run_ != snapshot->kernel) adopt(snapshot->kernel);
-        const bool hidden = session.reveal_steps >= 0;
+        const model::KernelRun& run = *snapshot->kernel.run;
+        if (run_ != snapshot->kernel.run) adopt(snapshot->kernel.run);
+        const bool hidden = session.learn.reveal_steps >= 0;
         const std::string right = hidden
                                       ? fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s")
                                       : fmt::format("{} block{} on {} SM{}, room for {} each", with_commas(facts_.blocks),
@@ -105,11 +105,11 @@ class BlocksView final : public View {
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel) return "Blocks on SMs: no kernel has run yet.";
-        const model::KernelRun& run = *snapshot->kernel;
+        if (!snapshot->kernel.run) return "Blocks on SMs: no kernel has run yet.";
+        const model::KernelRun& run = *snapshot->kernel.run;
         const int64_t sms = run.gpu.sms.value, resident = std::max<int64_t>(1, run.result.occupancy.blocks);
         const WaveFacts facts = wave_facts(static_cast<int64_t>(run.config.grid.count()), sms, resident);
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         std::string text = fmt::format("Blocks on SMs (derived): {} block{}", facts.blocks, facts.blocks == 1 ? "" : "s");
         text += hidden ? "\n" : fmt::format(" on {} SM{}, room for {} each\n", sms, sms == 1 ? "" : "s", resident);
         if (!hidden) {
@@ -175,13 +175,13 @@ class BlocksView final : public View {
     void draw_header(Ui& ui, Session& session, const Rect& area, std::string right, bool both) {
         float end = area.right() - 38;
         const float title = area.x + 12 + ui.text_width("Blocks on SMs", {.size = 14, .weight = 600}) + 20;
-        const bool calculator = session.workspace == Workspace::sm && session.sm_page != SmPage::compare;
+        const bool calculator = session.workspace == Workspace::sm && session.sm.page != SmPage::compare;
         const std::string_view label = "Occupancy";
         if (calculator && end - ui.chip_width(label) > title) {
             end -= ui.chip_width(label);
             float x = end;
-            const bool open = session.sm_page == SmPage::occupancy;
-            if (ui.chip(x, area.y + 2, label, open)) session.sm_page = open ? SmPage::one_run : SmPage::occupancy;
+            const bool open = session.sm.page == SmPage::occupancy;
+            if (ui.chip(x, area.y + 2, label, open)) session.sm.page = open ? SmPage::one_run : SmPage::occupancy;
             end -= 8;
         }
         const std::string_view ways[] = {"tiles", "time"};
@@ -193,7 +193,7 @@ class BlocksView final : public View {
         }
         const std::string count = fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s");
         for (const std::string& shorter : {fmt::format("{}, room for {} an SM", count, resident_), count})
-            if (ui.text_width(right, {.size = 13}) > end - 4 - title && session.reveal_steps < 0) right = shorter;
+            if (ui.text_width(right, {.size = 13}) > end - 4 - title && session.learn.reveal_steps < 0) right = shorter;
         if (end - title > 90)
             ui.text(end - 4, area.y + 20, right,
                     {.size = 13, .color = ui.theme->ink2, .align = Align::right, .width = end - 4 - title});

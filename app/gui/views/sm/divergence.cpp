@@ -25,10 +25,10 @@ struct Shown {                              // what may be seen of the history
 Shown shown_of(const Session& session, const simt::WarpHistory& history) {
     Shown shown;
     const size_t all = history.steps.size();
-    shown.hidden = session.reveal_steps >= 0 && static_cast<size_t>(session.reveal_steps) < all;
-    shown.end = shown.hidden ? static_cast<size_t>(session.reveal_steps) : all;
+    shown.hidden = session.learn.reveal_steps >= 0 && static_cast<size_t>(session.learn.reveal_steps) < all;
+    shown.end = shown.hidden ? static_cast<size_t>(session.learn.reveal_steps) : all;
     shown.current =
-        std::min(static_cast<size_t>(std::max<int64_t>(0, session.history_step)), shown.end == 0 ? 0 : shown.end - 1);
+        std::min(static_cast<size_t>(std::max<int64_t>(0, session.sm.history_step)), shown.end == 0 ? 0 : shown.end - 1);
     shown.from = counting_from(history);
     if (shown.from > shown.current) shown.from = 0;
     return shown;
@@ -57,13 +57,13 @@ class DivergenceView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const auto history = snapshot->history;
-        if (!history || history->steps.empty() || !snapshot->kernel || !snapshot->kernel->program) {
+        const auto history = snapshot->kernel.history;
+        if (!history || history->steps.empty() || !snapshot->kernel.run || !snapshot->kernel.run->program) {
             const Rect body = ui.panel(area, {.title = "Divergence: lanes per issued instruction"});
             return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No warp has run yet." : snapshot->busy,
                                       "One row of 32 lanes appears for every instruction that the warp issues.");
         }
-        const ptx::Program& program = *snapshot->kernel->program;
+        const ptx::Program& program = *snapshot->kernel.run->program;
         const Shown shown = shown_of(session, *history);
         const std::string right =
             fmt::format("warp {} of block {}, {}", history->warp_in_block, history->block, start_text(shown));
@@ -97,8 +97,8 @@ class DivergenceView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        const auto history = snapshot->history;
-        if (!history || history->steps.empty() || !snapshot->kernel || !snapshot->kernel->program)
+        const auto history = snapshot->kernel.history;
+        if (!history || history->steps.empty() || !snapshot->kernel.run || !snapshot->kernel.run->program)
             return "Divergence: no warp has run yet.";
         const Shown shown = shown_of(session, *history);
         std::string text = fmt::format("Divergence (derived), warp {} of block {}, {}\n", history->warp_in_block,
@@ -107,8 +107,8 @@ class DivergenceView final : public View {
         for (size_t i = first; i < shown.through(); ++i) {
             const simt::WarpStep& step = history->steps[i];
             text += fmt::format("  {} issue {} line {} pc {} {}: {}/32 lanes, {}\n", i == shown.current ? '>' : ' ', i + 1,
-                                line_at(*snapshot->kernel->program, step.pc), step.pc,
-                                ptx::text_of(*snapshot->kernel->program, step.pc), lanes_in(step.active),
+                                line_at(*snapshot->kernel.run->program, step.pc), step.pc,
+                                ptx::text_of(*snapshot->kernel.run->program, step.pc), lanes_in(step.active),
                                 lanes_text(step.active));
         }
         if (shown.hidden) text += "  The issues that follow stay hidden until you lock an answer.\n";
@@ -176,8 +176,8 @@ class DivergenceView final : public View {
             draw_row(ui, program, step, i, static_cast<double>(lanes) / static_cast<double>(i - first + 1), when, y, text_x,
                      r);
             if (ui.clicked({row.x, row.y, row.w - 8, row.h})) {
-                session.history_step = static_cast<int64_t>(i);
-                session.by_time = false;
+                session.sm.history_step = static_cast<int64_t>(i);
+                session.sm.by_time = false;
                 session.grain = Grain::instruction;
                 seen_ = i;
                 focus.pc = static_cast<int32_t>(step.pc);
@@ -196,7 +196,7 @@ class DivergenceView final : public View {
 
     static int64_t cycle_of(const Session& session, const Focus& focus, size_t step) {
         const auto snapshot = session.snapshot();
-        const KernelTrace& trace = snapshot->kernel->result.trace;
+        const KernelTrace& trace = snapshot->kernel.run->result.trace;
         if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return -1;
         return cycle_of_step(trace, trace.warps[static_cast<size_t>(focus.warp)], static_cast<int64_t>(step));
     }

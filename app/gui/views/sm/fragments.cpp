@@ -21,9 +21,10 @@ struct FragmentScene {
 FragmentScene scene_of(const Session& session, const Focus& focus) {
     const auto snapshot = session.snapshot();
     FragmentScene scene;
-    scene.hidden = session.reveal_steps >= 0;
+    scene.hidden = session.learn.reveal_steps >= 0;
     scene.lane = std::clamp(focus.lane, 0, 31);
-    if (snapshot->kernel && snapshot->kernel->program) scene.map = fragments_of(*snapshot->kernel->program, focus.line);
+    if (snapshot->kernel.run && snapshot->kernel.run->program)
+        scene.map = fragments_of(*snapshot->kernel.run->program, focus.line);
     return scene;
 }
 std::string fragments_caption(const FragmentScene& scene) {

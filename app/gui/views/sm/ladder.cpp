@@ -66,15 +66,15 @@ class LadderView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || snapshot->kernel->result.trace.issues.empty()) {
+        if (!snapshot->kernel.run || snapshot->kernel.run->result.trace.issues.empty()) {
             const Rect body = ui.panel(area, {.title = "Latency ladder"});
             return ui.say_nothing_yet(body, "No kernel has run yet.", "Each line that loads becomes a rung here.");
         }
-        if (run_ != snapshot->kernel) {
-            run_ = snapshot->kernel;
+        if (run_ != snapshot->kernel.run) {
+            run_ = snapshot->kernel.run;
             ladder_ = ladder_of(*run_);
         }
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         arrange(session);
         const std::string sentence = hidden           ? "The rungs stay hidden until you lock an answer."
                                      : asked_.empty() ? caption_of(rows_)
@@ -95,10 +95,10 @@ class LadderView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel) return "Latency ladder: no kernel has run yet.";
-        if (session.reveal_steps >= 0) return "Latency ladder (simulated): hidden until you lock an answer.\n";
-        const std::vector<LadderRow> rows = ladder_of(*snapshot->kernel);
-        std::string text = fmt::format("Latency ladder (simulated), SM {}\n", snapshot->kernel->result.trace.sm);
+        if (!snapshot->kernel.run) return "Latency ladder: no kernel has run yet.";
+        if (session.learn.reveal_steps >= 0) return "Latency ladder (simulated): hidden until you lock an answer.\n";
+        const std::vector<LadderRow> rows = ladder_of(*snapshot->kernel.run);
+        std::string text = fmt::format("Latency ladder (simulated), SM {}\n", snapshot->kernel.run->result.trace.sm);
         bool open = false;
         for (const LadderRow& row : rows)
             if (tells_of_asked(session, rows, row)) {

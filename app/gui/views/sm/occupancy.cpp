@@ -61,9 +61,9 @@ struct Axis {
 class OccupancyView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
-        hidden_ = session.reveal_steps >= 0;
-        session.issues.adopt(session.snapshot()->kernel);
-        adopt(session.snapshot()->kernel, session);
+        hidden_ = session.learn.reveal_steps >= 0;
+        session.sm.issues.adopt(session.snapshot()->kernel.run);
+        adopt(session.snapshot()->kernel.run, session);
         const std::string sentence = hidden_ ? "The calculator opens when you lock an answer." : sentence_of(gpu_, wanted_);
         const Rect body = ui.panel(area, {.title = "Occupancy", .badge = Provenance::derived, .caption = sentence});
         ui.push_scope("occupancy");
@@ -92,19 +92,19 @@ class OccupancyView final : public View {
         ui.text(body.x, y + 10, "Resident warps over each of the three, the others as they are",
                 {.size = 13, .color = ui.theme->ink2, .width = body.w});
         y += 22;
-        draw_curves(ui, {body.x, y, body.w, top + height - y}, session.issues.used());
+        draw_curves(ui, {body.x, y, body.w, top + height - y}, session.sm.issues.used());
         ui.unclip();
         ui.pop_scope();
     }
 
     std::string describe(const Session& session, const Focus&) const override {
-        if (session.reveal_steps >= 0) return "Occupancy (derived): it opens when you lock an answer.\n";
+        if (session.learn.reveal_steps >= 0) return "Occupancy (derived): it opens when you lock an answer.\n";
         const auto snapshot = session.snapshot();
         Wanted w = wanted_;
         model::GpuSpec gpu = gpu_;
-        if (!touched_ && snapshot->kernel) {
-            w = wanted_by(*snapshot->kernel);
-            gpu = snapshot->kernel->gpu;
+        if (!touched_ && snapshot->kernel.run) {
+            w = wanted_by(*snapshot->kernel.run);
+            gpu = snapshot->kernel.run->gpu;
         }
         std::string text = fmt::format(
             "Occupancy (derived): {}, {} threads a block, {} registers a thread, {} B of shared memory a block\n", gpu.title,
@@ -113,7 +113,7 @@ class OccupancyView final : public View {
         for (const model::OccupancyLimit& limit : model::occupancy_limits(gpu, w.threads, w.registers, w.shared))
             text += fmt::format("  {}: {} blocks; {}{}\n", limit.name, limit.blocks, limit.rule,
                                 limit.blocks == fit ? ", the limiter" : "");
-        for (const auto& [warps, used] : session.issues.used())
+        for (const auto& [warps, used] : session.sm.issues.used())
             text += fmt::format("  run with {} resident warps: {:.1f} % of the issue slots used\n", warps, used);
         return text + "  " + sentence_of(gpu, w) + "\n";
     }

@@ -47,18 +47,19 @@ struct StackShown {
 
 StackShown shown_of(const Session& session, const Snapshot& snapshot) {
     StackShown shown;
-    shown.step = std::max<int64_t>(0, session.history_step);
-    if (snapshot.kernel) shown.program = snapshot.kernel->program.get();
-    const auto& history = snapshot.history;
+    shown.step = std::max<int64_t>(0, session.sm.history_step);
+    if (snapshot.kernel.run) shown.program = snapshot.kernel.run->program.get();
+    const auto& history = snapshot.kernel.history;
     if (!history || history->steps.empty()) return shown;
-    if (session.reveal_steps >= 0) shown.step = std::min(shown.step, std::max<int64_t>(1, session.reveal_steps) - 1);
+    if (session.learn.reveal_steps >= 0)
+        shown.step = std::min(shown.step, std::max<int64_t>(1, session.learn.reveal_steps) - 1);
     const auto held = static_cast<int64_t>(history->steps.size());
     if (shown.step < held || !history->truncated) {
         shown.step = std::min(shown.step, held - 1);
         shown.history = history.get();
         shown.stack = &history->steps[static_cast<size_t>(shown.step)].stack;
-    } else if (snapshot.stack && snapshot.lanes_step == shown.step && !snapshot.stack->empty()) {
-        shown.replayed = snapshot.stack;
+    } else if (snapshot.kernel.stack && snapshot.kernel.lanes_step == shown.step && !snapshot.kernel.stack->empty()) {
+        shown.replayed = snapshot.kernel.stack;
         shown.stack = shown.replayed.get();
     }
     return shown;
@@ -184,7 +185,7 @@ size_t calls_of(const std::vector<simt::StackEntry>& stack) {
 }
 
 std::string caption_of(const Session& session, const StackShown& shown, bool independent) {
-    if (session.reveal_steps == 0) return "The paths of this warp stay hidden until you lock an answer.";
+    if (session.learn.reveal_steps == 0) return "The paths of this warp stay hidden until you lock an answer.";
     const auto& stack = *shown.stack;
     std::string text;
     if (const size_t calls = calls_of(stack); calls > 0)
@@ -211,7 +212,7 @@ class StackView final : public View {
         const bool independent = is_independent(*snapshot);
         if (shown.stack == nullptr) {
             const Rect body = ui.panel(area, {.title = title_of(independent)});
-            const bool looked = snapshot->history && !snapshot->history->steps.empty();
+            const bool looked = snapshot->kernel.history && !snapshot->kernel.history->steps.empty();
             return ui.say_nothing_yet(body,
                                       !snapshot->busy.empty() ? snapshot->busy
                                       : looked                ? "The stack at this instruction is being replayed."
@@ -224,7 +225,7 @@ class StackView final : public View {
                                     .right = right,
                                     .badge = independent ? Provenance::derived : Provenance::simulated,
                                     .caption = sentence});
-        if (session.reveal_steps == 0) {
+        if (session.learn.reveal_steps == 0) {
             const Rect box{body.x, body.y, body.w, 44};
             ui.dashed(box, ui.theme->ink3);
             ui.text(box.x + box.w / 2, box.y + 27, "Hidden until you lock an answer.",
@@ -276,7 +277,7 @@ class StackView final : public View {
             return std::string(title_of(independent)) + ": no warp has run yet, or its stack is being replayed.";
         std::string text = fmt::format("{} ({}), while issue {} runs, top first\n", title_of(independent),
                                        independent ? "derived" : "simulated", shown.step + 1);
-        if (session.reveal_steps == 0) return text + "  " + caption_of(session, shown, independent) + "\n";
+        if (session.learn.reveal_steps == 0) return text + "  " + caption_of(session, shown, independent) + "\n";
         for (const Card& card : cards_of(shown, independent)) {
             text += fmt::format("  {} ({}): pc {}, reconvergence pc {}, mask 0x{:08x}, {}", lanes_text(card.entry.mask),
                                 card.state, pc_text(card.entry.pc), pc_text(card.entry.reconvergence), card.entry.mask,
@@ -295,15 +296,15 @@ class StackView final : public View {
     float slid_ = 1;                 // 0..1
 
     bool is_independent(const Snapshot& snapshot) const {
-        return wished_.value_or(snapshot.kernel && model::schedules_threads(snapshot.kernel->gpu));
+        return wished_.value_or(snapshot.kernel.run && model::schedules_threads(snapshot.kernel.run->gpu));
     }
     static std::string_view title_of(bool independent) {
         return independent ? "Convergence barriers" : "Reconvergence stack";
     }
     static std::string foot_of(const Snapshot& snapshot, bool independent) {
         std::string text = independent ? "squares: lanes that wait; dots: lanes on their way" : "bottom of the stack";
-        if (snapshot.kernel && model::schedules_threads(snapshot.kernel->gpu) != independent)
-            text += fmt::format("; the {} itself has {}", snapshot.kernel->gpu.title,
+        if (snapshot.kernel.run && model::schedules_threads(snapshot.kernel.run->gpu) != independent)
+            text += fmt::format("; the {} itself has {}", snapshot.kernel.run->gpu.title,
                                 independent ? "a stack" : "independent threads");
         return text;
     }

@@ -76,14 +76,15 @@ Facts facts_of(const Timeline& timeline, const Focus& focus) {
 }
 
 uint32_t lanes_on(const Snapshot& snapshot, int64_t step) {
-    if (!snapshot.history || step < 0 || step >= static_cast<int64_t>(snapshot.history->steps.size()))
+    if (!snapshot.kernel.history || step < 0 || step >= static_cast<int64_t>(snapshot.kernel.history->steps.size()))
         return simt::full_mask;
-    return snapshot.history->steps[static_cast<size_t>(step)].active;
+    return snapshot.kernel.history->steps[static_cast<size_t>(step)].active;
 }
 
 // Lanes that the warp began with: the others of a block that ends within the warp never hold anything.
 uint32_t lanes_begun(const Snapshot& snapshot) {
-    return snapshot.history && !snapshot.history->steps.empty() ? snapshot.history->steps.front().active : simt::full_mask;
+    return snapshot.kernel.history && !snapshot.kernel.history->steps.empty() ? snapshot.kernel.history->steps.front().active
+                                                                              : simt::full_mask;
 }
 
 // An open question asks how many lanes are on: nothing says it then.
@@ -93,36 +94,38 @@ bool asks_for_lanes(const Session& session) {
 
 // The history shown belongs to the focused warp (it may lag behind while the worker makes it).
 bool history_matches(const Snapshot& snapshot, const WarpTrack& warp) {
-    return snapshot.history && snapshot.history->block == warp.block &&
-           snapshot.history->warp_in_block == warp.warp_in_block;
+    return snapshot.kernel.history && snapshot.kernel.history->block == warp.block &&
+           snapshot.kernel.history->warp_in_block == warp.warp_in_block;
 }
 
 class WarpView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (snapshot->kernel && timeline_->run != snapshot->kernel) timeline_ = session.timeline(snapshot->kernel);
-        if (!snapshot->kernel || focus.warp < 0 || focus.warp >= static_cast<int32_t>(timeline_->trace().warps.size()) ||
+        if (snapshot->kernel.run && timeline_->run != snapshot->kernel.run)
+            timeline_ = session.timeline(snapshot->kernel.run);
+        if (!snapshot->kernel.run || focus.warp < 0 || focus.warp >= static_cast<int32_t>(timeline_->trace().warps.size()) ||
             focus.time < 0) {
             const Rect body = ui.panel(area, {.title = "Warp"});
-            return ui.say_nothing_yet(
-                body, snapshot->kernel ? "No warp is chosen." : "No kernel has run yet.",
-                snapshot->kernel ? "Click a row of the warp timeline." : "A warp's registers appear here, lane by lane.");
+            return ui.say_nothing_yet(body, snapshot->kernel.run ? "No warp is chosen." : "No kernel has run yet.",
+                                      snapshot->kernel.run ? "Click a row of the warp timeline."
+                                                           : "A warp's registers appear here, lane by lane.");
         }
         const Facts facts = facts_of(*timeline_, focus);
         const bool fits = history_matches(*snapshot, *facts.warp);
-        const int64_t step = snapshot->lanes_step;
-        const auto rows = fits && snapshot->lanes ? registers_shown(*timeline_, *facts.warp, step, *snapshot->lanes, 12)
-                                                  : std::vector<RegisterRow>{};
+        const int64_t step = snapshot->kernel.lanes_step;
+        const auto rows = fits && snapshot->kernel.lanes
+                              ? registers_shown(*timeline_, *facts.warp, step, *snapshot->kernel.lanes, 12)
+                              : std::vector<RegisterRow>{};
         if (!rows.empty()) choose(rows, *snapshot, focus.time);
         begun_ = fits ? lanes_begun(*snapshot) : simt::full_mask;
-        read_ = fits && snapshot->lanes;
+        read_ = fits && snapshot->kernel.lanes;
         const std::string title = fmt::format("Warp {} of block {}", facts.warp->warp_in_block, facts.warp->block);
         lanes_hidden_ = asks_for_lanes(session);
-        hidden_ = session.reveal_steps == 0;
+        hidden_ = session.learn.reveal_steps == 0;
         std::string right = fmt::format("scheduler {}", facts.warp->scheduler);
         if (!lanes_hidden_ && !hidden_ && facts.state.resident)
-            right += fmt::format(", {} of 32 lanes on", fits ? lanes_in(lanes_on(*snapshot, session.history_step)) : 32);
+            right += fmt::format(", {} of 32 lanes on", fits ? lanes_in(lanes_on(*snapshot, session.sm.history_step)) : 32);
         const std::string sentence = caption(*snapshot, rows, focus);
         const Rect body =
             ui.panel(area, {.title = title, .right = right, .badge = Provenance::simulated, .caption = sentence});
@@ -133,20 +136,21 @@ class WarpView final : public View {
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel) return "Warp: no kernel has run yet.";
-        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
+        if (!snapshot->kernel.run) return "Warp: no kernel has run yet.";
+        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel.run);
         const Timeline& timeline = *shared;
         const Facts facts = facts_of(timeline, focus);
         if (!facts.warp) return "Warp: none is chosen.";
         std::string text = fmt::format("Warp {} of block {} (simulated), scheduler {}, slot {}, cycle {}\n  {}{}{}\n",
                                        facts.warp->warp_in_block, facts.warp->block, facts.warp->scheduler, facts.warp->slot,
                                        focus.time, facts.sentence, facts.progress.empty() ? "" : ", ", facts.progress);
-        if (!snapshot->lanes || !history_matches(*snapshot, *facts.warp)) return text;
-        const ptx::Program& program = *snapshot->kernel->program;
+        if (!snapshot->kernel.lanes || !history_matches(*snapshot, *facts.warp)) return text;
+        const ptx::Program& program = *snapshot->kernel.run->program;
         const uint32_t begun = lanes_begun(*snapshot);
         const bool hidden = asks_for_lanes(session) && begun != simt::full_mask;
-        for (const RegisterRow& row : registers_shown(timeline, *facts.warp, snapshot->lanes_step, *snapshot->lanes, 12)) {
-            const simt::LaneValues& values = (*snapshot->lanes)[row.lane_values];
+        for (const RegisterRow& row :
+             registers_shown(timeline, *facts.warp, snapshot->kernel.lanes_step, *snapshot->kernel.lanes, 12)) {
+            const simt::LaneValues& values = (*snapshot->kernel.lanes)[row.lane_values];
             text += fmt::format("  {} ({}):", row.name, row.holds);
             if (row.ready > focus.time)
                 text += fmt::format(" on its way, ready at {}", row.ready);
@@ -183,7 +187,7 @@ class WarpView final : public View {
         constexpr size_t within_view = 5;  // chips and lines of a low panel
         for (size_t i = 0; i < std::min(rows.size(), within_view); ++i) {
             const RegisterRow& row = rows[i];
-            const ptx::Type type = type_of_use(*snapshot.kernel->program, (*snapshot.lanes)[row.lane_values].reg);
+            const ptx::Type type = type_of_use(*snapshot.kernel.run->program, (*snapshot.kernel.lanes)[row.lane_values].reg);
             const bool real = type == ptx::Type::f16x2 || type == ptx::Type::bf16x2 || type == ptx::Type::f32 ||
                               type == ptx::Type::f64 || type == ptx::Type::f16 || type == ptx::Type::bf16;
             const int worth = row.ready > cycle ? 0 : real ? 3 : type == ptx::Type::b64 || type == ptx::Type::pred ? 1 : 2;
@@ -206,8 +210,8 @@ class WarpView final : public View {
         for (const RegisterRow& row : rows)
             if (row.name == chosen_) span.row = &row;
         if (!span.row) return span;
-        span.values = &(*snapshot.lanes)[span.row->lane_values];
-        span.type = type_of_use(*snapshot.kernel->program, span.values->reg);
+        span.values = &(*snapshot.kernel.lanes)[span.row->lane_values];
+        span.type = type_of_use(*snapshot.kernel.run->program, span.values->reg);
         for (int lane = 0; lane < 32; ++lane) {
             const uint64_t bits = span.values->bits[lane];
             const double v = span.type == ptx::Type::b64 ? static_cast<double>(bits) : number_of(bits, span.type);
@@ -281,7 +285,7 @@ class WarpView final : public View {
         }
         const Span span = strip(snapshot, rows);
         const bool pending = span.row && span.row->ready > focus.time;
-        const uint32_t on = lanes_hidden_ ? simt::full_mask : lanes_on(snapshot, snapshot.lanes_step);
+        const uint32_t on = lanes_hidden_ ? simt::full_mask : lanes_on(snapshot, snapshot.kernel.lanes_step);
         if (body.h < least_with_chips) {  // a low panel is for the table, whose rows choose as the chips do
             draw_strip(ui, span, pending, on, focus, {body.x, body.y + 34, body.w, 16});
             return draw_table(ui, snapshot, rows, focus, {body.x, body.y + 68, body.w, body.h - 68}, true);
@@ -359,7 +363,7 @@ class WarpView final : public View {
                     const Rect& r, bool low) {
         const Theme& theme = *ui.theme;
         const float pitch = low ? 17 : 19;
-        const ptx::Program& program = *snapshot.kernel->program;
+        const ptx::Program& program = *snapshot.kernel.run->program;
         if (r.h < 40) return;
         int64_t latest = 0;  // cycle to be said
         for (const RegisterRow& row : rows)
@@ -383,7 +387,7 @@ class WarpView final : public View {
         float y = head + 22;
         for (const RegisterRow& row : rows) {
             if (y > r.bottom() + (low ? 3 : 8)) break;
-            const simt::LaneValues& values = (*snapshot.lanes)[row.lane_values];
+            const simt::LaneValues& values = (*snapshot.kernel.lanes)[row.lane_values];
             const ptx::Type type = type_of_use(program, values.reg);
             const bool pending = row.ready > focus.time, on = row.name == chosen_;
             const Rect line{r.x - 4, y - 13.5f, r.w + 8, pitch};

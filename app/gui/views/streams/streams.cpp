@@ -27,10 +27,11 @@ class StreamsView final : public View, StreamsPicture {
             if (const std::string refused = refusal(session, *snapshot); !refused.empty())
                 return ui.say_nothing_yet(body, refused, "It runs once that is put right.");
             return ui.say_nothing_yet(
-                body, snapshot->step ? "This step ran without timing; pause to time it." : "No host program has run yet.",
+                body,
+                snapshot->training.step ? "This step ran without timing; pause to time it." : "No host program has run yet.",
                 snapshot->busy.empty() ? "A lesson's host program, or a timed training step, shows here." : snapshot->busy);
         }
-        if (session.reveal_steps >= 0) {
+        if (session.learn.reveal_steps >= 0) {
             const Rect body = ui.panel(area, {.title = title, .badge = Provenance::simulated, .caption = hidden_sentence});
             const Rect box{body.x, body.y, body.w, std::min(60.f, body.h)};
             ui.dashed(box, ui.theme->ink3);
@@ -83,7 +84,7 @@ class StreamsView final : public View, StreamsPicture {
             return std::string(title) + ": " + (refused.empty() ? "no host program has run yet." : refused) + "\n";
         }
         std::string text = std::string(title) + " (simulated), " + title_of(board) + "\n";
-        if (session.reveal_steps >= 0) return text + "  " + std::string(hidden_sentence) + "\n";
+        if (session.learn.reveal_steps >= 0) return text + "  " + std::string(hidden_sentence) + "\n";
         const model::Schedule& s = board.schedule;
         text += fmt::format("  {:.1f} µs in all, {:.1f} one after the other, overlap {:.0f} %\n", s.total_us, s.serial_us,
                             100 * s.overlap);
@@ -113,13 +114,13 @@ class StreamsView final : public View, StreamsPicture {
         const auto told = [](const Diagnostic& why) {
             return (why.where.line > 0 ? fmt::format("{}:{}: ", why.where.file, why.where.line) : "") + why.message;
         };
-        if (snapshot.compiled && !snapshot.compiled->ok && !snapshot.compiled->messages.empty())
-            return told(snapshot.compiled->messages.front());
-        return snapshot.own_result && snapshot.own_result->refused ? told(*snapshot.own_result->refused) : "";
+        if (snapshot.own.compiled && !snapshot.own.compiled->ok && !snapshot.own.compiled->messages.empty())
+            return told(snapshot.own.compiled->messages.front());
+        return snapshot.own.result && snapshot.own.result->refused ? told(*snapshot.own.result->refused) : "";
     }
 
     void adopt(const Snapshot& snapshot) {
-        const auto step = snapshot.host ? nullptr : snapshot.step;
+        const auto step = snapshot.host ? nullptr : snapshot.training.step;
         const bool same = board_.host == snapshot.host && (board_.host || seen_ == step);
         if (same) return;
         seen_ = step;
@@ -134,7 +135,7 @@ class StreamsView final : public View, StreamsPicture {
 
     // The operation whose cycles the clock counts: the kernel on show in the other pictures; -1: none of these.
     int timed_kernel(const Snapshot& snapshot, const Focus& focus) const {
-        const auto& kernel = snapshot.kernel;
+        const auto& kernel = snapshot.kernel.run;
         if (!kernel || kernel->result.cycles <= 0) return -1;
         int found = -1, launch = 0;
         for (size_t i = 0; i < board_.program.operations.size(); ++i) {
@@ -157,8 +158,8 @@ class StreamsView final : public View, StreamsPicture {
         if (kernel < 0 || focus.time < 0 || (first && cursor_ < 0)) return;
         const model::OperationTime& one = board_.schedule.operations[static_cast<size_t>(kernel)];
         cursor_ = one.begin_us +
-                  (one.end_us - one.begin_us) *
-                      std::min(1.0, static_cast<double>(focus.time) / static_cast<double>(snapshot.kernel->result.cycles));
+                  (one.end_us - one.begin_us) * std::min(1.0, static_cast<double>(focus.time) /
+                                                                  static_cast<double>(snapshot.kernel.run->result.cycles));
     }
 
     // A moment within the bar of the kernel on show is a cycle of it.
@@ -168,7 +169,7 @@ class StreamsView final : public View, StreamsPicture {
         if (kernel < 0) return;
         const model::OperationTime& one = board_.schedule.operations[static_cast<size_t>(kernel)];
         if (cursor_ < one.begin_us || cursor_ >= one.end_us) return;
-        const int64_t cycles = snapshot->kernel->result.cycles;
+        const int64_t cycles = snapshot->kernel.run->result.cycles;
         const double share = (cursor_ - one.begin_us) / (one.end_us - one.begin_us);
         seen_time_ = focus.time =
             std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(cycles)), 0, cycles - 1);
@@ -218,7 +219,7 @@ class StreamsView final : public View, StreamsPicture {
     void open(Session& session, int operation) const {
         if (operation < 0) return;
         const auto run = board_.run_of(operation);
-        if (run && run == session.snapshot()->kernel) session.workspace = Workspace::sm;
+        if (run && run == session.snapshot()->kernel.run) session.workspace = Workspace::sm;
         if (board_.step && board_.program.operations[static_cast<size_t>(operation)].verb == HostVerb::launch)
             session.workspace = Workspace::sm;
     }

@@ -72,14 +72,14 @@ StreamBoard make_board(const Snapshot& snapshot) {
         board.host = snapshot.host;
         board.gpu = snapshot.host->gpu;
         board.written = snapshot.host->program;
-    } else if (snapshot.step && snapshot.step->device.rfind("sim:", 0) == 0 &&
-               std::any_of(snapshot.step->launches.begin(), snapshot.step->launches.end(),
+    } else if (snapshot.training.step && snapshot.training.step->device.rfind("sim:", 0) == 0 &&
+               std::any_of(snapshot.training.step->launches.begin(), snapshot.training.step->launches.end(),
                            [](const auto& launch) { return launch.cycles > 0; })) {
-        const Result<model::GpuSpec> gpu = model::gpu_named(snapshot.step->device.substr(4));
+        const Result<model::GpuSpec> gpu = model::gpu_named(snapshot.training.step->device.substr(4));
         if (!gpu) return board;
-        board.step = snapshot.step;
+        board.step = snapshot.training.step;
         board.gpu = gpu.value();
-        from_step(board, *snapshot.step);
+        from_step(board, *snapshot.training.step);
     }
     board.program = board.written;
     refresh(board);

@@ -36,7 +36,7 @@ class HostProgramView final : public View {
         const Rect body = ui.panel(area, {.title = program.title,
                                           .right = program.name,
                                           .badge = Provenance::executed,
-                                          .caption = session.reveal_steps >= 0 ? program.hidden : program.caption});
+                                          .caption = session.learn.reveal_steps >= 0 ? program.hidden : program.caption});
         ui.push_scope("program");
         // Lines that are too long go on in the next row.
         const float letter = ui.text_width("0", {.size = 13, .mono = true});
@@ -45,7 +45,7 @@ class HostProgramView final : public View {
         size_t count = 0;
         for (const std::string& line : lines_) count += rows.emplace_back(wrapped(line, columns)).size();
         // What is looked at comes into view: the line that runs, else that of the first value that is no finite number.
-        const bool anomaly = snapshot->tape && !snapshot->host && session.reveal_steps < 0 && snapshot->tape->anomaly;
+        const bool anomaly = snapshot->tape && !snapshot->host && session.learn.reveal_steps < 0 && snapshot->tape->anomaly;
         const int32_t wanted = anomaly ? snapshot->tape->anomaly_line : marked;
         if (in_view_ == -2) {  // where the work begins; text that fits is not moved
             size_t above = 0;
@@ -71,7 +71,7 @@ class HostProgramView final : public View {
             y = row.bottom();
             if (row.bottom() <= whole.y || row.y >= whole.bottom()) continue;
             if (number == marked) ui.rect(row, ui.theme->selected, 3);
-            if (snapshot->tape && !snapshot->host && session.reveal_steps < 0 && snapshot->tape->anomaly &&
+            if (snapshot->tape && !snapshot->host && session.learn.reveal_steps < 0 && snapshot->tape->anomaly &&
                 number == snapshot->tape->anomaly_line) {
                 ui.frame(row, ui.theme->wrong, 1.5f, 3);
                 ui.icon(row.right() - 14, row.y + 14, Icon::warning,
@@ -104,7 +104,7 @@ class HostProgramView final : public View {
             text += fmt::format("  {}{:>3} {}\n", ++number == marked ? ">" : " ", number, line);
         if (snapshot->host)
             for (const std::string& hazard : snapshot->host->hazards) text += "  " + hazard + "\n";
-        return text + "  " + (session.reveal_steps >= 0 ? program.hidden : program.caption) + "\n";
+        return text + "  " + (session.learn.reveal_steps >= 0 ? program.hidden : program.caption) + "\n";
     }
 
   private:
@@ -134,8 +134,8 @@ class HostProgramView final : public View {
 
     // The line of the node that the focused launch, or the picked node, belongs to.
     static int32_t line_of_focus(const Snapshot& snapshot, const Focus& focus) {
-        if (!snapshot.tape || !snapshot.step) return -1;
-        const auto& nodes = snapshot.step->nodes;
+        if (!snapshot.tape || !snapshot.training.step) return -1;
+        const auto& nodes = snapshot.training.step->nodes;
         const auto& lines = snapshot.tape->line_of_node;
         for (size_t i = 0; i < nodes.size() && i < lines.size(); ++i)
             for (const auto* launches : {&nodes[i].forward_launches, &nodes[i].backward_launches, &nodes[i].update_launches})
@@ -143,8 +143,8 @@ class HostProgramView final : public View {
         return -1;
     }
     static void go_to_line(Session& session, const Snapshot& snapshot, Focus& focus, int32_t line) {
-        if (session.reveal_steps >= 0 || !snapshot.step) return;
-        const auto& nodes = snapshot.step->nodes;
+        if (session.learn.reveal_steps >= 0 || !snapshot.training.step) return;
+        const auto& nodes = snapshot.training.step->nodes;
         const auto& lines = snapshot.tape->line_of_node;
         for (size_t i = std::min(nodes.size(), lines.size()); i-- > 0;)
             if (lines[i] == line && !nodes[i].forward_launches.empty()) {

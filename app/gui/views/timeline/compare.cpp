@@ -24,8 +24,8 @@ struct Pair {
 };
 Pair pair_of(const Session& session) {
     const auto snapshot = session.snapshot();
-    const bool lesson = snapshot->other && session.workspace == Workspace::learn;
-    return {session.pinned && !lesson ? session.pinned : snapshot->other, snapshot->kernel};
+    const bool lesson = snapshot->kernel.other && session.workspace == Workspace::learn;
+    return {session.sm.pinned && !lesson ? session.sm.pinned : snapshot->kernel.other, snapshot->kernel.run};
 }
 bool has_trace(const RunPointer& run) {
     return run && !run->result.trace.warps.empty();
@@ -50,13 +50,13 @@ class CompareView final : public View {
                 const float wide = 190;
                 if (ui.button({body.x + (body.w - wide) / 2, body.y + body.h / 2 + 56, wide, 30}, "Keep this run as A",
                               true))
-                    session.pinned = pair.b;
+                    session.sm.pinned = pair.b;
             }
             return ui.say_nothing_yet(body, pair.b ? "No run is kept to compare with." : "No kernel has run yet.",
                                       "Compare (or C) in the picture Warps by cycle keeps a run as A; what runs next is B.");
         }
         adopt(session, pair);
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const std::string sentence = hidden             ? "Both runs stay hidden until you lock an answer."
                                      : pair.a == pair.b ? std::string(same_run)
                                                         : difference_of(*pair.a, *pair.b);
@@ -83,7 +83,7 @@ class CompareView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const Pair pair = pair_of(session);
         if (!has_trace(pair.a) || !has_trace(pair.b)) return "Two runs: no run is kept to compare with.";
-        if (session.reveal_steps >= 0) return "Two runs: hidden until you lock an answer.\n";
+        if (session.learn.reveal_steps >= 0) return "Two runs: hidden until you lock an answer.\n";
         const RunNames names = names_of(*pair.a, *pair.b);
         std::string text = fmt::format("Two runs (simulated)\n  A: {}, {}\n  B: {}, {}\n", names.a, sm_of(*pair.a), names.b,
                                        sm_of(*pair.b));
@@ -126,10 +126,10 @@ class CompareView final : public View {
             end = x - 8;
             return ui.chip(x, area.y + 2, label);
         };
-        const bool on_page = session.workspace == Workspace::sm && session.sm_page == SmPage::compare;
+        const bool on_page = session.workspace == Workspace::sm && session.sm.page == SmPage::compare;
         if (on_page && chip("Close")) stop(session);
         const std::string keep = "Keep B as A";
-        if (b != nullptr && end - ui.chip_width(keep) > area.x + 420 && chip(keep)) session.pinned = b_->run;
+        if (b != nullptr && end - ui.chip_width(keep) > area.x + 420 && chip(keep)) session.sm.pinned = b_->run;
         if (b == nullptr || b->before == nullptr) return;
         const ResidentWarps resident = resident_of(*b);
         const std::string words = "B's resident warps",
@@ -143,8 +143,8 @@ class CompareView final : public View {
     }
 
     static void stop(Session& session) {
-        session.pinned.reset();
-        session.sm_page = SmPage::one_run;
+        session.sm.pinned.reset();
+        session.sm.page = SmPage::one_run;
     }
 
     void show(int64_t begin, int64_t end, float width) {

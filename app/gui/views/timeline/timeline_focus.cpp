@@ -62,13 +62,14 @@ int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window) {
 
 void set_clock(Session& session, Focus& focus, const KernelTrace& trace, int64_t cycle) {
     focus.time = cycle;
-    session.wanted = {};
-    session.by_time = session.grain == Grain::instruction;  // the next step goes on from here
+    session.sm.wanted = {};
+    session.sm.by_time = session.grain == Grain::instruction;  // the next step goes on from here
     if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
     const bool goes_on = trace.truncated && warp.end >= trace.kept_until;
     const auto held = static_cast<int64_t>(warp.issued_before + warp.issues.size());
-    if (held > 0) session.history_step = std::clamp<int64_t>(issues_before(trace, warp, cycle), 0, held - (goes_on ? 0 : 1));
+    if (held > 0)
+        session.sm.history_step = std::clamp<int64_t>(issues_before(trace, warp, cycle), 0, held - (goes_on ? 0 : 1));
 }
 
 void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t warp, int64_t cycle) {
@@ -102,10 +103,10 @@ void FocusFollower::follow(const Timeline& timeline, Focus& focus) {
 }
 
 int64_t revealed_until(const Session& session, const Focus& focus, const KernelTrace& trace) {
-    if (session.reveal_steps < 0) return INT64_MAX;
+    if (session.learn.reveal_steps < 0) return INT64_MAX;
     if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return 0;
     const auto& issues = trace.warps[static_cast<size_t>(focus.warp)].issues;
-    const auto last = std::min<int64_t>(session.reveal_steps, static_cast<int64_t>(issues.size())) - 1;
+    const auto last = std::min<int64_t>(session.learn.reveal_steps, static_cast<int64_t>(issues.size())) - 1;
     return last < 0 ? 0 : trace.issues[issues[static_cast<size_t>(last)]].cycle + 1;
 }
 

@@ -99,7 +99,7 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
     const float width = axis_width(body.w), margin = body.w - gutter_width - width;
     TimelinePlaces places;
     places.gutter = body.x;
-    places.axis = {session.cycles_begin, session.cycles_end, body.x + gutter_width, width};
+    places.axis = {session.sm.cycles_begin, session.sm.cycles_end, body.x + gutter_width, width};
     places.margin = places.axis.x + width + 8;
     places.margin_width = margin > 0 ? margin - 8 : 0;
     places.hidden_from = hidden;
@@ -110,7 +110,7 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
         const SlotRow& row = timeline.rows[r];
         const bool lives = std::any_of(row.warps.begin(), row.warps.end(), [&](uint32_t w) {
             const WarpTrack& warp = timeline.trace().warps[w];
-            return warp.end > session.cycles_begin && warp.begin < std::min(session.cycles_end, hidden);
+            return warp.end > session.sm.cycles_begin && warp.begin < std::min(session.sm.cycles_end, hidden);
         });
         if (!lives) continue;
         if (places.groups.empty() || places.groups.back().scheduler != row.scheduler)

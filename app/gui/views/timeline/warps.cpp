@@ -25,36 +25,36 @@ class WarpsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || snapshot->kernel->result.trace.warps.empty()) {
+        if (!snapshot->kernel.run || snapshot->kernel.run->result.trace.warps.empty()) {
             const Rect body = ui.panel(area, {.title = "Warps by cycle"});
             const std::string hint =
                 idle_sm(*snapshot) ? "Blocks on SMs shows which of them had one: click a tile there."
                                    : "Run a lesson's scene, your own kernel (key 5), or open a kernel of the training step.";
             return ui.say_nothing_yet(body, nothing_of(*snapshot), snapshot->busy.empty() ? hint : snapshot->busy);
         }
-        const bool fresh = adopt(session, snapshot->kernel);
+        const bool fresh = adopt(session, snapshot->kernel.run);
         const float width = axis_width(area.w - 24);
         settle_window(session, focus, width, fresh);
         follower_.follow(*timeline_, focus);
         const int64_t hidden = revealed_until(session, focus, timeline_->trace());
         sums_for(session, hidden);
 
-        const bool cut = sums_.begin > session.cycles_begin || sums_.end < std::min(session.cycles_end, hidden);
-        const std::string sentence = caption_of(*timeline_, sums_, focus, hidden, session.whole, cut);
+        const bool cut = sums_.begin > session.sm.cycles_begin || sums_.end < std::min(session.sm.cycles_end, hidden);
+        const std::string sentence = caption_of(*timeline_, sums_, focus, hidden, session.sm.whole, cut);
         const KernelTrace& trace = timeline_->trace();
-        const std::string right = hidden != INT64_MAX
-                                      ? fmt::format("SM {}", trace.sm)
-                                      : fmt::format("SM {} of {}, cycles {} to {}", trace.sm, timeline_->run->gpu.sms.value,
-                                                    with_commas(session.cycles_begin), with_commas(session.cycles_end - 1));
+        const std::string right =
+            hidden != INT64_MAX ? fmt::format("SM {}", trace.sm)
+                                : fmt::format("SM {} of {}, cycles {} to {}", trace.sm, timeline_->run->gpu.sms.value,
+                                              with_commas(session.sm.cycles_begin), with_commas(session.sm.cycles_end - 1));
         const Rect body = ui.panel(area, {.title = "Warps by cycle", .badge = Provenance::simulated, .caption = sentence});
         ui.push_scope("warps");
         draw_header(ui, session, area, right, hidden == INT64_MAX);
         TimelinePlaces places = place_timeline(ui, *timeline_, sums_, session, body, hidden);
         react(ui, session, focus, places);
-        places.axis.begin = session.cycles_begin;
-        places.axis.end = session.cycles_end;
+        places.axis.begin = session.sm.cycles_begin;
+        places.axis.end = session.sm.cycles_end;
         places.letters = places.axis.column() >= plain_column - 0.01f && places.pitch >= 14;
-        const bool afar = !timeline_->kept(session.cycles_begin) || !timeline_->kept(session.cycles_end - 1);
+        const bool afar = !timeline_->kept(session.sm.cycles_begin) || !timeline_->kept(session.sm.cycles_end - 1);
         places.texture = afar || (places.axis.column() < 6 && estimated_quads(session) > 5000 && hidden == INT64_MAX);
         paint(ui, focus, places);
         if (places.list.h > 0) list_.draw(ui, session, focus, *timeline_, places);
@@ -63,27 +63,27 @@ class WarpsView final : public View {
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel || snapshot->kernel->result.trace.warps.empty())
+        if (!snapshot->kernel.run || snapshot->kernel.run->result.trace.warps.empty())
             return "Warps by cycle: " + nothing_of(*snapshot) + "\n";
-        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
+        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel.run);
         const Timeline& timeline = *shared;
         const KernelTrace& trace = timeline.trace();
         Focus at = focus;
         if (at.warp < 0 || at.warp >= static_cast<int32_t>(trace.warps.size()) || at.time < 0)
             focus_first(timeline, at, first_look);
         const int64_t hidden = revealed_until(session, at, trace);
-        const bool set = session.cycles_end > session.cycles_begin;
+        const bool set = session.sm.cycles_end > session.sm.cycles_begin;
         // Not drawn yet: the window that it will open with.
         const int64_t all = std::max<int64_t>(1, timeline.cycles), length = std::min(all, first_look);
         const int64_t opens = std::clamp<int64_t>(at.time - length * 6 / 10, 0, all - length);
-        const bool fresh = timeline_->run != snapshot->kernel;
-        const int64_t begin = set     ? session.cycles_begin
+        const bool fresh = timeline_->run != snapshot->kernel.run;
+        const int64_t begin = set     ? session.sm.cycles_begin
                               : fresh ? opens
                                       : 0,
-                      end = set     ? session.cycles_end
+                      end = set     ? session.sm.cycles_end
                             : fresh ? opens + length
                                     : all;
-        const auto [from, to] = span_of(session.whole ? 0 : begin, session.whole ? all : end, timeline);
+        const auto [from, to] = span_of(session.sm.whole ? 0 : begin, session.sm.whole ? all : end, timeline);
         const WindowSums sums = quick_sums(timeline, from, to);
         std::string text = fmt::format("Warps by cycle (simulated), SM {}", trace.sm);
         text += hidden != INT64_MAX ? "\n"
@@ -101,7 +101,7 @@ class WarpsView final : public View {
             for (size_t s = 0; s < sums.issued.size(); ++s)
                 text += fmt::format("  scheduler {}: {} issued, {} cycles without an issue\n", s, sums.issued[s],
                                     sums.end - sums.begin - sums.busy[s]);
-            text += fmt::format("  resident warps: {}\n", resident_of(*snapshot->kernel).text());
+            text += fmt::format("  resident warps: {}\n", resident_of(*snapshot->kernel.run).text());
             const WarpTrack& warp = trace.warps[static_cast<size_t>(at.warp)];
             if (const WarpState state = state_at(trace, warp, at.time); state.resident && state.stall) {
                 const Wait wait = wait_of(timeline, static_cast<uint32_t>(at.warp), *state.stall);
@@ -115,7 +115,7 @@ class WarpsView final : public View {
             text += fmt::format("  cycles {} to {} are kept in full, the others are known from afar\n", trace.kept_from,
                                 trace.kept_until - 1);
         const bool cut = from > begin || to < end;
-        return text + "  " + caption_of(timeline, sums, at, hidden, session.whole, cut) + "\n";
+        return text + "  " + caption_of(timeline, sums, at, hidden, session.sm.whole, cut) + "\n";
     }
 
   private:
@@ -142,10 +142,10 @@ class WarpsView final : public View {
 
     // Of what may be seen: the legend must not name a state that comes later.
     void sums_for(const Session& session, int64_t hidden) {
-        const bool whole = session.whole || session.cycles_end <= session.cycles_begin;
+        const bool whole = session.sm.whole || session.sm.cycles_end <= session.sm.cycles_begin;
         const auto [begin, until] =
-            span_of(whole ? 0 : session.cycles_begin, whole ? std::max<int64_t>(1, timeline_->cycles) : session.cycles_end,
-                    *timeline_);
+            span_of(whole ? 0 : session.sm.cycles_begin,
+                    whole ? std::max<int64_t>(1, timeline_->cycles) : session.sm.cycles_end, *timeline_);
         const int64_t end = std::max(begin, std::min(until, hidden));
         if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(*timeline_, begin, end);
     }
@@ -155,42 +155,43 @@ class WarpsView final : public View {
     void settle_window(Session& session, Focus& focus, float width, bool fresh) {
         const bool chosen =
             focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_->trace().warps.size()) && focus.time >= 0;
-        const bool unset = session.cycles_end <= session.cycles_begin;
+        const bool unset = session.sm.cycles_end <= session.sm.cycles_begin;
         const auto plain = std::min(static_cast<int64_t>(width / plain_column), std::max<int64_t>(1, timeline_->cycles));
-        if (!fresh && !unset && seen_plain_ != plain && session.cycles_end - session.cycles_begin == seen_plain_) {
+        if (!fresh && !unset && seen_plain_ != plain && session.sm.cycles_end - session.sm.cycles_begin == seen_plain_) {
             // Another width or text size: columns as readable as before, around the clock.
-            const int64_t before = std::clamp(focus.time - session.cycles_begin, int64_t{0}, seen_plain_);
-            session.cycles_begin += before - before * plain / seen_plain_;
-            session.cycles_end = session.cycles_begin + plain;
+            const int64_t before = std::clamp(focus.time - session.sm.cycles_begin, int64_t{0}, seen_plain_);
+            session.sm.cycles_begin += before - before * plain / seen_plain_;
+            session.sm.cycles_end = session.sm.cycles_begin + plain;
         }
         seen_plain_ = plain;
         if (!chosen) {
-            session.cycles_begin = focus_first(*timeline_, focus, plain);
+            session.sm.cycles_begin = focus_first(*timeline_, focus, plain);
             set_clock(session, focus, timeline_->trace(), focus.time);
-            session.cycles_end = session.cycles_begin + plain;
+            session.sm.cycles_end = session.sm.cycles_begin + plain;
         } else if (unset) {
-            session.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
-            session.cycles_end = session.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_->cycles));
-        } else if (fresh && (!session.lesson.lesson || session.cycles_end - session.cycles_begin == first_look)) {
+            session.sm.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
+            session.sm.cycles_end = session.sm.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_->cycles));
+        } else if (fresh && (!session.lesson.lesson || session.sm.cycles_end - session.sm.cycles_begin == first_look)) {
             // Where it begins was chosen already, unless the clock is then out of sight.
-            if (focus.time >= session.cycles_begin + plain) session.cycles_begin = focus.time - plain / 2;
-            session.cycles_end = session.cycles_begin + plain;
-        } else if (focus.time != seen_time_ && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
-            const int64_t length = session.cycles_end - session.cycles_begin;  // the clock ran out of the window
-            session.cycles_begin = focus.time - length / 2;
-            session.cycles_end = session.cycles_begin + length;
+            if (focus.time >= session.sm.cycles_begin + plain) session.sm.cycles_begin = focus.time - plain / 2;
+            session.sm.cycles_end = session.sm.cycles_begin + plain;
+        } else if (focus.time != seen_time_ &&
+                   (focus.time < session.sm.cycles_begin || focus.time >= session.sm.cycles_end)) {
+            const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;  // the clock ran out of the window
+            session.sm.cycles_begin = focus.time - length / 2;
+            session.sm.cycles_end = session.sm.cycles_begin + length;
         }
         // Answered, and the clock still stands where the hidden part began: that part fills the picture now.
-        if (hidden_after_ >= 0 && hidden_after_ == focus.time && session.reveal_steps < 0 && !fresh) {
-            const int64_t length = session.cycles_end - session.cycles_begin;
-            session.cycles_begin = focus.time - length / 8;
-            session.cycles_end = session.cycles_begin + length;
+        if (hidden_after_ >= 0 && hidden_after_ == focus.time && session.learn.reveal_steps < 0 && !fresh) {
+            const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
+            session.sm.cycles_begin = focus.time - length / 8;
+            session.sm.cycles_end = session.sm.cycles_begin + length;
         }
-        hidden_after_ = session.reveal_steps > 0 ? focus.time : -1;
-        if (session.placed != placed_ && session.reveal_steps < 0) hold_wait(session, focus, plain);
-        if (session.reveal_steps < 0) placed_ = session.placed;
+        hidden_after_ = session.learn.reveal_steps > 0 ? focus.time : -1;
+        if (session.learn.placed != placed_ && session.learn.reveal_steps < 0) hold_wait(session, focus, plain);
+        if (session.learn.reveal_steps < 0) placed_ = session.learn.placed;
         seen_time_ = focus.time;
-        show(session, session.cycles_begin, session.cycles_end, width);
+        show(session, session.sm.cycles_begin, session.sm.cycles_end, width);
     }
     uint64_t placed_ = 0;
     int64_t seen_plain_ = 0;     // cycles of a readable width, in the last frame
@@ -210,9 +211,9 @@ class WarpsView final : public View {
         for (const StallRun& run : runs_in(trace.warps[static_cast<size_t>(focus.warp)], focus.time, focus.time + plain))
             if (run.cause >= 0 && run.begin >= focus.time && (!wait || run.end - run.begin > wait->end - wait->begin))
                 wait = &run;
-        if (!wait || wait->end <= session.cycles_end) return;
-        session.cycles_begin = focus.time - plain / 8;
-        session.cycles_end = wait->end + plain * 6 / 10;
+        if (!wait || wait->end <= session.sm.cycles_end) return;
+        session.sm.cycles_begin = focus.time - plain / 8;
+        session.sm.cycles_end = wait->end + plain * 6 / 10;
     }
 
     // Sets the window, kept inside the kernel and between one pixel a column and the widest column.
@@ -220,16 +221,16 @@ class WarpsView final : public View {
         const int64_t all = std::max<int64_t>(1, timeline_->cycles);
         const auto least = std::min(all, static_cast<int64_t>(width / widest_column));
         const int64_t length = std::clamp(end - begin, std::max<int64_t>(1, least), all);
-        session.cycles_begin = std::clamp<int64_t>(begin, 0, all - length);
-        session.cycles_end = session.cycles_begin + length;
+        session.sm.cycles_begin = std::clamp<int64_t>(begin, 0, all - length);
+        session.sm.cycles_end = session.sm.cycles_begin + length;
     }
 
     size_t estimated_quads(const Session& session) const {
         size_t quads = 0;
         for (const WarpTrack& warp : timeline_->trace().warps) {
-            if (warp.end <= session.cycles_begin || warp.begin >= session.cycles_end) continue;
-            quads += runs_in(warp, session.cycles_begin, session.cycles_end).size() +
-                     issues_in(timeline_->trace(), warp, session.cycles_begin, session.cycles_end).size();
+            if (warp.end <= session.sm.cycles_begin || warp.begin >= session.sm.cycles_end) continue;
+            quads += runs_in(warp, session.sm.cycles_begin, session.sm.cycles_end).size() +
+                     issues_in(timeline_->trace(), warp, session.sm.cycles_begin, session.sm.cycles_end).size();
             if (quads > 100'000) break;
         }
         return quads;
@@ -279,21 +280,21 @@ class WarpsView final : public View {
         if (compare) {
             end -= ui.chip_width("Compare");
             float at = end;
-            if (ui.chip(at, area.y + 2, "Compare", session.pinned != nullptr)) start_comparing(session);
+            if (ui.chip(at, area.y + 2, "Compare", session.sm.pinned != nullptr)) start_comparing(session);
             end -= 8;
         }
         if (span) {
             end -= ui.segmented_width(spans);
             float at = end;
-            session.whole = ui.segmented(at, area.y + 2, spans, session.whole ? 1 : 0) == 1;
+            session.sm.whole = ui.segmented(at, area.y + 2, spans, session.sm.whole ? 1 : 0) == 1;
             end -= 8;
         }
         if (!where.empty()) ui.text(end - 4, area.y + 20, where, {.size = 13, .color = theme.ink2, .align = Align::right});
     }
 
     void start_comparing(Session& session) {
-        session.pinned = timeline_->run;
-        session.sm_page = SmPage::compare;
+        session.sm.pinned = timeline_->run;
+        session.sm.page = SmPage::compare;
         session.workspace = Workspace::sm;
     }
 
@@ -309,26 +310,26 @@ class WarpsView final : public View {
                            (places.area.h > 0 ? places.area.bottom() : places.rows.bottom()) - places.rows.y + 22};
         const Rect panel{places.gutter - 12, places.rows.y - 64, places.rows.w + 24, 2000};
         const auto zoom = [&](double factor, int64_t around) {
-            const double left = static_cast<double>(around - session.cycles_begin),
-                         all = static_cast<double>(session.cycles_end - session.cycles_begin);
+            const double left = static_cast<double>(around - session.sm.cycles_begin),
+                         all = static_cast<double>(session.sm.cycles_end - session.sm.cycles_begin);
             const auto length = std::max<int64_t>(static_cast<int64_t>(std::llround(all * factor)),
                                                   factor > 1 ? static_cast<int64_t>(all) + 1 : 1);
             const auto begin = around - static_cast<int64_t>(std::llround(left / all * static_cast<double>(length)));
             show(session, begin, begin + length, width);
         };
-        const auto pan = [&](int64_t by) { show(session, session.cycles_begin + by, session.cycles_end + by, width); };
-        const int64_t length = session.cycles_end - session.cycles_begin;
+        const auto pan = [&](int64_t by) { show(session, session.sm.cycles_begin + by, session.sm.cycles_end + by, width); };
+        const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
         if (const float notches = ui.wheel(picture); notches != 0)
             zoom(std::pow(0.8, notches), places.axis.cycle(ui.mouse.x));
-        const int64_t middle = focus.time >= session.cycles_begin && focus.time < session.cycles_end
+        const int64_t middle = focus.time >= session.sm.cycles_begin && focus.time < session.sm.cycles_end
                                    ? focus.time
-                                   : session.cycles_begin + length / 2;
+                                   : session.sm.cycles_begin + length / 2;
         if (ui.pressed(Key::w, panel)) zoom(0.7, middle);
         if (ui.pressed(Key::s, panel)) zoom(1 / 0.7, middle);
         if (ui.pressed(Key::a, panel)) pan(-std::max<int64_t>(1, length / 8));
         if (ui.pressed(Key::d, panel)) pan(std::max<int64_t>(1, length / 8));
         if (ui.pressed(Key::enter, panel)) go_to_cause(session, focus);
-        if (ui.pressed(Key::v, panel)) session.whole = !session.whole;
+        if (ui.pressed(Key::v, panel)) session.sm.whole = !session.sm.whole;
         if (ui.pressed(Key::c, panel) && places.hidden_from == INT64_MAX) start_comparing(session);
         const int rows_by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
 
@@ -359,7 +360,7 @@ class WarpsView final : public View {
 
         const Drag drag = ui.drag("pan", picture);
         if (drag.active && std::abs(drag.at.x - drag.from.x) > 4) {
-            if (!panning_) pan_from_ = session.cycles_begin;
+            if (!panning_) pan_from_ = session.sm.cycles_begin;
             panning_ = true;
             const auto by = static_cast<int64_t>(std::llround((drag.from.x - drag.at.x) / places.axis.column()));
             show(session, pan_from_ + by, pan_from_ + by + length, width);

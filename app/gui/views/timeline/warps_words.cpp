@@ -59,15 +59,15 @@ std::string length_of(const StallRun& stall, const Wait& wait) {
 }
 
 bool idle_sm(const Snapshot& snapshot) {
-    if (!snapshot.kernel) return false;
-    const KernelTrace& trace = snapshot.kernel->result.trace;
+    if (!snapshot.kernel.run) return false;
+    const KernelTrace& trace = snapshot.kernel.run->result.trace;
     return !trace.blocks.empty() && std::none_of(trace.blocks.begin(), trace.blocks.end(),
                                                  [&](const BlockRun& block) { return block.sm == trace.sm; });
 }
 
 std::string nothing_of(const Snapshot& snapshot) {
-    if (!snapshot.kernel) return "No kernel has run yet.";
-    if (idle_sm(snapshot)) return fmt::format("No block of this kernel ran on SM {}.", snapshot.kernel->result.trace.sm);
+    if (!snapshot.kernel.run) return "No kernel has run yet.";
+    if (idle_sm(snapshot)) return fmt::format("No block of this kernel ran on SM {}.", snapshot.kernel.run->result.trace.sm);
     return "This kernel was run without a trace of its warps.";
 }
 

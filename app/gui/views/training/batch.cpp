@@ -27,18 +27,18 @@ constexpr std::string_view hidden_exhibit = "The run has ended; what it learned 
 
 // A tensor program has numbers, and no examples.
 std::string nothing_text(const Snapshot& snapshot) {
-    return snapshot.tape && snapshot.step ? snapshot.step->model + " reads no batch of examples."
-                                          : std::string("No batch has run yet.");
+    return snapshot.tape && snapshot.training.step ? snapshot.training.step->model + " reads no batch of examples."
+                                                   : std::string("No batch has run yet.");
 }
 
 class BatchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const auto step = snapshot->step;
+        const auto step = snapshot->training.step;
         if (step) refresh(step, focus);
         if (step && exhibit_.kind != Exhibit::Kind::none && exhibit_.kind != Exhibit::Kind::pictures) {
-            const bool hidden = session.reveal_steps >= 0;  // how the run ended may be what is asked
+            const bool hidden = session.learn.reveal_steps >= 0;  // how the run ended may be what is asked
             const Rect body = ui.panel(area, {.title = exhibit_.title,
                                               .right = hidden ? std::string() : exhibit_.right,
                                               .badge = exhibit_.derived ? Provenance::derived : Provenance::executed,
@@ -78,19 +78,19 @@ class BatchView final : public View {
                    56});
         const float top = body.y + row * static_cast<float>(rows) + 2;
         if (histogram_fits && parameter_)
-            draw_histogram(ui, histogram_, "gradient of " + parameter_->name, session.reveal_steps >= 0,
+            draw_histogram(ui, histogram_, "gradient of " + parameter_->name, session.learn.reveal_steps >= 0,
                            {body.x, top, body.w, body.bottom() - top});
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        const auto step = snapshot->step;
+        const auto step = snapshot->training.step;
         if (!step) return "Batch and gradient: no batch has run yet.\n";
         BatchView fresh;
         fresh.layer_ = layer_;
         fresh.refresh(step, focus);
         if (fresh.exhibit_.kind != Exhibit::Kind::none && fresh.exhibit_.kind != Exhibit::Kind::pictures) {
-            if (session.reveal_steps >= 0) return fmt::format("{}\n  {}\n", fresh.exhibit_.title, hidden_exhibit);
+            if (session.learn.reveal_steps >= 0) return fmt::format("{}\n  {}\n", fresh.exhibit_.title, hidden_exhibit);
             const std::string written = written_text(*session.snapshot());
             return fmt::format("{} ({}), {}\n  {}\n{}", fresh.exhibit_.title,
                                fresh.exhibit_.derived ? "derived" : "executed", fresh.exhibit_.right, fresh.exhibit_.caption,

@@ -33,9 +33,9 @@ class CurvesView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const auto& curves = snapshot->curves;
+        const auto& curves = snapshot->training.curves;
         // A lesson that asks how runs end does not show it first; one step's loss gives nothing away.
-        const bool hidden = session.reveal_steps >= 0 && !curves.empty() && curves.front().loss.size() > 1;
+        const bool hidden = session.learn.reveal_steps >= 0 && !curves.empty() && curves.front().loss.size() > 1;
         const std::string sentence = hidden ? std::string(hidden_curves) : caption(*snapshot, focus);
         const Rect body = ui.panel(area, {.title = "Learning curves",
                                           .right = fmt::format("{} run{}", curves.size(), curves.size() == 1 ? "" : "s"),
@@ -70,7 +70,7 @@ class CurvesView final : public View {
         title_ = low ? 9.f : 14.f;
         const float head = low ? 19.f : 24.f, between = low ? 32.f : 38.f;
         // Tensor programs and many of a lesson's runs measure nothing but their losses.
-        alone_ = (!snapshot->step || snapshot->tape || session.lesson.lesson) &&
+        alone_ = (!snapshot->training.step || snapshot->tape || session.lesson.lesson) &&
                  std::all_of(curves.begin(), curves.end(),
                              [](const Curve& curve) { return curve.accuracy.empty() && !curve.running; });
         if (alone_) {
@@ -89,9 +89,10 @@ class CurvesView final : public View {
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
         std::string text = "Learning curves (executed)\n";
-        if (session.reveal_steps >= 0 && !snapshot->curves.empty() && snapshot->curves.front().loss.size() > 1)
+        if (session.learn.reveal_steps >= 0 && !snapshot->training.curves.empty() &&
+            snapshot->training.curves.front().loss.size() > 1)
             return text + "  " + std::string(hidden_curves) + "\n";
-        for (const Curve& curve : snapshot->curves) {
+        for (const Curve& curve : snapshot->training.curves) {
             if (curve.loss.empty()) continue;
             text += fmt::format("  {}: {} step{}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
                                 curve.loss.size(), curve.loss.size() == 1 ? "" : "s", curve.loss.front(), curve.loss.back(),
@@ -104,10 +105,10 @@ class CurvesView final : public View {
                                     curve.accuracy.back().step);
             text += "\n";
         }
-        if (snapshot->curves.size() > 1 && !snapshot->curves.front().loss.empty()) {
-            const int64_t step = step_shown(snapshot->curves.front(), focus);
+        if (snapshot->training.curves.size() > 1 && !snapshot->training.curves.front().loss.empty()) {
+            const int64_t step = step_shown(snapshot->training.curves.front(), focus);
             text += fmt::format("  at step {}:", step);
-            for (const Curve& curve : snapshot->curves)
+            for (const Curve& curve : snapshot->training.curves)
                 if (const double loss = value_at(curve, step, true); std::isfinite(loss))
                     text += fmt::format(" {} {}", curve.name, loss_text(loss));
             text += "\n";
@@ -127,12 +128,13 @@ class CurvesView final : public View {
         bool program = false;  // a tensor program's: it has no batch
     };
     static std::optional<Single> single_step(const Snapshot& snapshot) {
-        if (snapshot.curves.size() != 1 || snapshot.curves[0].loss.size() != 1 || snapshot.curves[0].total_steps > 1)
+        if (snapshot.training.curves.size() != 1 || snapshot.training.curves[0].loss.size() != 1 ||
+            snapshot.training.curves[0].total_steps > 1)
             return std::nullopt;
-        Single one{snapshot.curves[0].loss[0]};
+        Single one{snapshot.training.curves[0].loss[0]};
         one.program = snapshot.tape != nullptr;
-        if (!snapshot.step) return one;
-        const nn::StepRecord& step = *snapshot.step;
+        if (!snapshot.training.step) return one;
+        const nn::StepRecord& step = *snapshot.training.step;
         for (const nn::GraphNode& node : step.nodes)
             for (const int input : node.inputs)
                 if (node.op == "softmax_cross_entropy" && step.nodes[static_cast<size_t>(input)].shape.size() == 2)
@@ -187,7 +189,7 @@ class CurvesView final : public View {
         if (size >= 1e4) return fmt::format("{:.0f} k", value / 1000);
         return size >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
     }
-    static bool measured(const Snapshot& snapshot) { return !snapshot.curves.front().measure.empty(); }
+    static bool measured(const Snapshot& snapshot) { return !snapshot.training.curves.front().measure.empty(); }
     static double shown_value(const Curve& curve, const nn::Evaluation& e) {
         return curve.measure.empty() ? e.accuracy : e.measures.empty() ? NAN : e.measures.front().value;
     }
@@ -236,19 +238,19 @@ class CurvesView final : public View {
     }
 
     static std::string caption(const Snapshot& snapshot, const Focus& focus) {
-        if (snapshot.curves.empty() || snapshot.curves.front().loss.empty())
+        if (snapshot.training.curves.empty() || snapshot.training.curves.front().loss.empty())
             return "Loss and accuracy appear as the steps run.";
         if (const auto one = single_step(snapshot)) return single_sentence(*one);
-        const Curve& curve = snapshot.curves.front();
+        const Curve& curve = snapshot.training.curves.front();
         const int64_t step = step_shown(curve, focus);
         std::string text =
             fmt::format("At step {} the {} loss is {}, it began at {}", step, snapshot.tape ? "program's" : "batch's",
                         loss_text(curve.loss[static_cast<size_t>(step)]), loss_text(curve.loss.front()));
-        const size_t runs = snapshot.curves.size();
+        const size_t runs = snapshot.training.curves.size();
         if (runs > 1 && runs < 5 && curve.total_steps == static_cast<int64_t>(curve.loss.size()) && !curve.running) {
             text = fmt::format("At step {} the loss", step);
             for (size_t i = 0; i < runs; ++i) {
-                const Curve& one = snapshot.curves[i];
+                const Curve& one = snapshot.training.curves[i];
                 const int64_t last = std::min<int64_t>(step, static_cast<int64_t>(one.loss.size()) - 1);
                 text += fmt::format("{} {} is {}{}", i == 0 ? " of" : ", of", one.name,
                                     last < 0 ? "not known" : loss_text(one.loss[static_cast<size_t>(last)]),
@@ -271,7 +273,7 @@ class CurvesView final : public View {
         std::vector<std::pair<double, std::string>> marks = {};
         int64_t shown = 0;
 
-        const Curve& first() const { return snapshot.curves.front(); }
+        const Curve& first() const { return snapshot.training.curves.front(); }
         float cursor() const { return x.at(static_cast<double>(shown)); }
     };
     struct Range {
@@ -284,7 +286,7 @@ class CurvesView final : public View {
     // Of a measure of its own: from 0, or from near the least where all lie close together.
     static void scale_measure(Plot& plot) {
         Range range;
-        for (const Curve& curve : plot.snapshot.curves)
+        for (const Curve& curve : plot.snapshot.training.curves)
             for (const nn::Evaluation& e : curve.accuracy) range.hold(shown_value(curve, e));
         const double most = std::max(0.0, range.high), least = range.low, top = rounded_top(most);
         plot.y.high = top;
@@ -328,7 +330,7 @@ class CurvesView final : public View {
         Plot plot{snapshot, r, loss};
         int64_t steps = 1;
         Range range;
-        for (const Curve& curve : snapshot.curves) {
+        for (const Curve& curve : snapshot.training.curves) {
             steps = std::max<int64_t>(steps, static_cast<int64_t>(curve.loss.size()));
             for (const double value : curve.loss) range.hold(value);
         }
@@ -351,7 +353,7 @@ class CurvesView final : public View {
     void plot(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r, bool loss) {
         const Plot plot = scaled(snapshot, focus, r, loss);
         draw_axes(ui, plot);
-        for (size_t i = snapshot.curves.size(); i-- > 0;) draw_curve(ui, plot, i);
+        for (size_t i = snapshot.training.curves.size(); i-- > 0;) draw_curve(ui, plot, i);
         if (!loss || alone_)
             ui.text(std::min(plot.cursor(), r.right() - 24), r.bottom() + 17, "step " + with_commas(plot.shown),
                     {.size = 12, .align = Align::center, .weight = 600});
@@ -395,7 +397,7 @@ class CurvesView final : public View {
     }
 
     static void draw_curve(Ui& ui, const Plot& plot, size_t run) {
-        const Curve& curve = plot.snapshot.curves[run];
+        const Curve& curve = plot.snapshot.training.curves[run];
         const Color ink = color(run, *ui.theme);
         std::vector<Point> points;
         if (plot.loss) {
@@ -423,8 +425,8 @@ class CurvesView final : public View {
         ui.circle({cursor, plot.y.at(value)}, 4.5f, theme.ink);
         float left = ui.text(r.right(), r.y - title_, number_text(plot.first(), value, plot.loss),
                              {.size = 12, .align = Align::right, .weight = 600});
-        for (size_t i = 1; i < plot.snapshot.curves.size(); ++i) {
-            const double other = value_at(plot.snapshot.curves[i], plot.shown, plot.loss);
+        for (size_t i = 1; i < plot.snapshot.training.curves.size(); ++i) {
+            const double other = value_at(plot.snapshot.training.curves[i], plot.shown, plot.loss);
             if (!std::isfinite(other)) continue;
             ui.circle({cursor, plot.y.at(other)}, 3.5f, color(i, theme));
             const std::string text = number_text(plot.first(), other, plot.loss);

@@ -120,16 +120,16 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
     ui.pop_scope();
     attention_legend(ui, x + 8, r);
     const float top = r.y + 34;
-    const float text_room = snapshot.written.empty() ? 0 : std::clamp((r.bottom() - top) * 0.42f, 58.f, 200.f);
+    const float text_room = snapshot.training.written.empty() ? 0 : std::clamp((r.bottom() - top) * 0.42f, 58.f, 200.f);
     const float tile = std::min((r.w + 8) / static_cast<float>(it.heads) - 8, r.bottom() - top - text_room - 18);
     if (tile < 24) return;
     const auto symbol = [&](int place) {
         const auto token = static_cast<size_t>(it.tokens[static_cast<size_t>(place)]);
-        if (!snapshot.symbols || token >= snapshot.symbols->size()) return std::to_string(token);
-        const std::string& text = (*snapshot.symbols)[token];
+        if (!snapshot.training.symbols || token >= snapshot.training.symbols->size()) return std::to_string(token);
+        const std::string& text = (*snapshot.training.symbols)[token];
         return text == "\n" ? std::string("line end") : text == " " ? std::string("blank") : text;
     };
-    const uint64_t version = snapshot.step ? static_cast<uint64_t>(snapshot.step->step) + 1 : 0;
+    const uint64_t version = snapshot.training.step ? static_cast<uint64_t>(snapshot.training.step->step) + 1 : 0;
     for (int h = 0; h < it.heads; ++h) {
         const Rect at{r.x + (tile + 8) * static_cast<float>(h), top, tile, tile};
         const auto& map = it.maps[static_cast<size_t>(h)];
@@ -149,10 +149,10 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
             ui.tooltip(fmt::format("head {}: place {} ({}) looks at place {} ({}): {:.1f} %", h, row, symbol(row), column,
                                    symbol(column), 100 * map[static_cast<size_t>(row * it.places + column)]));
     }
-    if (snapshot.written.empty()) return;
+    if (snapshot.training.written.empty()) return;
     const float y = top + tile + 38;
-    const Written& newest = snapshot.written.back();
-    ui.text(r.x, y, fmt::format("written after step {}", newest.step), {.size = 12, .color = theme.ink2});
+    const Written& newest = snapshot.training.written.back();
+    ui.text(r.x, y, fmt::format("written after step {}", newest.training.step), {.size = 12, .color = theme.ink2});
     std::string flat;
     for (const char c : newest.text) flat += c == '\n' ? ' ' : c;
     const float room = r.bottom() - y - 8;
@@ -247,7 +247,7 @@ void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Re
     const int count = std::max(1, static_cast<int>((r.w - label) / (size + 6)));
     const int w = it.columns, h = it.rows;
     const auto batch = static_cast<int>(it.pictures[0]->shape.front());
-    const uint64_t version = snapshot.step ? static_cast<uint64_t>(snapshot.step->step) + 1 : 0;
+    const uint64_t version = snapshot.training.step ? static_cast<uint64_t>(snapshot.training.step->step) + 1 : 0;
     for (int kind = 0; kind < 3; ++kind) {
         const float y = r.y + row * static_cast<float>(kind);
         ui.text(r.x, y + size / 2 + 4, names[kind], {.size = 12, .color = theme.ink2, .width = label - 6});
@@ -266,10 +266,10 @@ void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Re
 }  // namespace
 
 std::string written_text(const Snapshot& snapshot) {
-    if (snapshot.written.empty()) return "";
+    if (snapshot.training.written.empty()) return "";
     std::string text;
-    for (const char c : snapshot.written.back().text) text += c == '\n' ? ' ' : c;
-    return fmt::format("written after step {}: {}", snapshot.written.back().step, text);
+    for (const char c : snapshot.training.written.back().text) text += c == '\n' ? ' ' : c;
+    return fmt::format("written after step {}: {}", snapshot.training.written.back().step, text);
 }
 
 void draw_exhibit(Ui& ui, const Snapshot& snapshot, const Exhibit& exhibit, int& layer, const Rect& area) {

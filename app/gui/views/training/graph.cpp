@@ -26,7 +26,7 @@ constexpr float box_close = 100, gap_close = 16;
 class GraphView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
-        const auto step = session.snapshot()->step;
+        const auto step = session.snapshot()->training.step;
         if (!step || step->nodes.empty()) {
             const Rect body = ui.panel(
                 area,
@@ -34,7 +34,7 @@ class GraphView final : public View {
             return ui.say_nothing_yet(body, "No graph has been recorded yet.", "It appears with the first step that runs.");
         }
         refresh(step);
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const GraphScene scene = scene_of(*step, session, focus, hidden);
         const std::string sentence = hidden ? std::string(hidden_sentence(*step)) : caption(scene);
         const Rect body = ui.panel(area, {.title = "Autograd graph",
@@ -65,11 +65,11 @@ class GraphView final : public View {
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
-        const auto step = session.snapshot()->step;
+        const auto step = session.snapshot()->training.step;
         if (!step || step->nodes.empty()) return "Autograd graph: nothing recorded yet.\n";
         GraphView fresh;
         fresh.refresh(step);
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = session.learn.reveal_steps >= 0;
         const GraphScene scene = fresh.scene_of(*step, session, focus, hidden);
         std::string text = fmt::format("Autograd graph (executed), step {}", step->step);
         if (!hidden)
@@ -159,7 +159,7 @@ class GraphView final : public View {
 
     // A program of one's own is followed where its first value arose that is no finite number: "the backward of u".
     static std::string lost_at(const Snapshot& snapshot) {
-        if (!snapshot.tape || !snapshot.own_result || !snapshot.tape->anomaly) return {};
+        if (!snapshot.tape || !snapshot.own.result || !snapshot.tape->anomaly) return {};
         const tensor::Anomaly& lost = *snapshot.tape->anomaly;
         return (lost.backward ? "the backward of " : "") + lost.name;
     }
@@ -318,7 +318,7 @@ class GraphView final : public View {
         if (launch < 0) return;
         focus.launch = launch;
         focus.op = node_of_launch(step, launch);
-        session.tape_at = -1;
+        session.training.tape_at = -1;
         if (step.launches[static_cast<size_t>(launch)].run) session.post(ask::OpenKernel{launch});
     }
     static void open_in(Session& session, int launch, Workspace workspace) {
@@ -410,7 +410,7 @@ class GraphView final : public View {
                 int to = leaf ? tape_.update_at[id] >= 0 ? tape_.update_at[id] : tape_.complete_at[id] : forward;
                 if (!leaf && scene.moment == forward && back >= 0) to = back;
                 if (to >= 0 && !scene.hidden) {
-                    session.tape_at = to;
+                    session.training.tape_at = to;
                     focus.launch = tape_.moments[static_cast<size_t>(to)].launch;
                     const bool run = focus.launch >= 0 && static_cast<size_t>(focus.launch) < scene.step.launches.size() &&
                                      scene.step.launches[static_cast<size_t>(focus.launch)].run;

@@ -11,7 +11,7 @@
 namespace lockstep::gui {
 namespace {
 
-using MenuKind = Session::SettingMenu::Kind;
+using MenuKind = TrainingLook::SettingMenu::Kind;
 
 std::string setup_device(const Session& session, const TrainingSetup& setup) {
     return setup.on_gpu ? "sim:" + session.gpu : "host";
@@ -25,7 +25,7 @@ class SetupView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const Theme& theme = *ui.theme;
         const auto snapshot = session.snapshot();
-        const TrainingSetup& setup = snapshot->setup;
+        const TrainingSetup& setup = snapshot->training.setup;
         const Rect strip{area.x, area.y, area.w, std::min(area.h, 40.f)};
         ui.rect(strip, theme.panel2, 4);
         ui.frame(strip, theme.line, 1, 5);
@@ -48,7 +48,7 @@ class SetupView final : public View {
             if (session.playing) session.post(ask::Train{-1});
         }
         if (button("Step", false, !running)) session.post(ask::Train{1});
-        if (button("Rewind", false, snapshot->step && !snapshot->tape && snapshot->step->step > 0)) {
+        if (button("Rewind", false, snapshot->training.step && !snapshot->tape && snapshot->training.step->step > 0)) {
             session.playing = false;
             session.post(ask::ShowStep{0});
         }
@@ -62,14 +62,15 @@ class SetupView final : public View {
             const std::string label = (words ? name + "  " : std::string()) + value;
             const float left = x;
             if (x + ui.chip_width(label) > right) return;
-            if (ui.chip(x, y, label)) session.setting_menu = {kind, left, area.y + 38};
+            if (ui.chip(x, y, label)) session.training.setting_menu = {kind, left, area.y + 38};
         };
         menu(MenuKind::model, "model", setup.model);
         menu(MenuKind::device, "on", setup_device(session, setup));
         menu(MenuKind::rate, "rate", fmt::format("{:g}", setup.learning_rate));
         menu(MenuKind::optimizer, "by", setup_optimizer(setup));
         menu(MenuKind::batch, "batch", std::to_string(setup.batch));
-        if (snapshot->training && trains_on_ranks(setup.model)) menu(MenuKind::ranks, "ranks", std::to_string(setup.ranks));
+        if (snapshot->training.open && trains_on_ranks(setup.model))
+            menu(MenuKind::ranks, "ranks", std::to_string(setup.ranks));
         if (right - x > 90) {
             const std::string state = busy ? snapshot->busy : beside_program(*snapshot).value_or(aim(setup));
             ui.text(right, y + 18, state, {.size = 13, .color = theme.ink2, .align = Align::right, .width = right - x - 8});
@@ -82,7 +83,7 @@ class SetupView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        const TrainingSetup& setup = snapshot->setup;
+        const TrainingSetup& setup = snapshot->training.setup;
         return fmt::format("{}: {} on {}, {}, learning rate {:g}, batch {}{}; {}\n",
                            snapshot->tape ? "Next run" : "Training run", setup.model, setup_device(session, setup),
                            setup_optimizer(setup), setup.learning_rate, setup.batch,
@@ -93,8 +94,8 @@ class SetupView final : public View {
   private:
     // Of a tensor program on show the figures below are not this run's.
     static std::optional<std::string> beside_program(const Snapshot& snapshot) {
-        if (!snapshot.tape || !snapshot.step) return std::nullopt;
-        return fmt::format("below: {}, until a run begins", snapshot.step->model);
+        if (!snapshot.tape || !snapshot.training.step) return std::nullopt;
+        return fmt::format("below: {}, until a run begins", snapshot.training.step->model);
     }
     static std::string aim(const TrainingSetup& setup) {
         const nn::ModelRow& row = nn::model_named(setup.model);

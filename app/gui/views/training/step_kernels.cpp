@@ -32,7 +32,7 @@ std::string_view title_of(const Session& session, const nn::StepRecord& step) {
 class StepKernelsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
-        const auto step = session.snapshot()->step;
+        const auto step = session.snapshot()->training.step;
         if (!step || step->launches.empty()) {
             const Rect body = ui.panel(area, {.title = "Kernels of one training step",
                                               .badge = Provenance::simulated,
@@ -40,7 +40,7 @@ class StepKernelsView final : public View {
             return ui.say_nothing_yet(body, "No step has run yet.", session.snapshot()->busy);
         }
         const bool simulated = step->device.rfind("sim", 0) == 0;
-        const bool hidden = session.reveal_steps >= 0, untimed = without_times(*step);
+        const bool hidden = session.learn.reveal_steps >= 0, untimed = without_times(*step);
         const auto& ranks = ranks_of(session);
         const bool by_rank = ranks && by_rank_ && !hidden;
         std::string right = session.snapshot()->tape ? fmt::format("{} · step {}", step->model, step->step)
@@ -90,12 +90,12 @@ class StepKernelsView final : public View {
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
-        const auto step = session.snapshot()->step;
+        const auto step = session.snapshot()->training.step;
         if (!step || step->launches.empty()) return "Kernels of one training step: no step has run yet.\n";
         std::string text =
             fmt::format("{} ({}), step {}, batch {}\n", title_of(session, *step),
                         step->device.rfind("sim", 0) == 0 ? "simulated" : "measured", step->step, step->batch);
-        if (session.reveal_steps >= 0) return text + fmt::format("  {}\n", hidden_sentence);
+        if (session.learn.reveal_steps >= 0) return text + fmt::format("  {}\n", hidden_sentence);
         if (const auto& ranks = ranks_of(session); ranks && by_rank_)
             return fmt::format("One training step, rank by rank (derived), step {}, batch {}\n{}  {}\n", step->step,
                                step->batch, ranks_text(*ranks), ranks_sentence(*ranks, step->batch, step->loss));
@@ -121,8 +121,10 @@ class StepKernelsView final : public View {
     // Of the step on show; null: it ran on one device alone.
     static std::shared_ptr<const parallel::ParallelStepRecord> ranks_of(const Session& session) {
         const auto snapshot = session.snapshot();
-        const auto& made = snapshot->on_ranks;
-        return made && snapshot->step && made->step == snapshot->step->step && !made->ranks.empty() ? made : nullptr;
+        const auto& made = snapshot->training.on_ranks;
+        return made && snapshot->training.step && made->step == snapshot->training.step->step && !made->ranks.empty()
+                   ? made
+                   : nullptr;
     }
 
     // Communication opens where collectives are drawn, everything else as kernels.

@@ -40,14 +40,14 @@ int TapePlan::last_forward() const {
 }
 
 int tape_position(const Session& session, const Focus& focus, const TapePlan& tape) {
-    const int at = session.tape_at;
+    const int at = session.training.tape_at;
     if (at >= 0 && at <= tape.last() && tape.moments[static_cast<size_t>(at)].launch == focus.launch) return at;
     return tape.of_launch(focus.launch);
 }
 
 int32_t tape_line(const Session& session, const Snapshot& snapshot, const Focus& focus) {
-    if (!snapshot.tape || !snapshot.step || snapshot.step->nodes.empty()) return -1;
-    const TapePlan tape = plan_tape(*snapshot.step);
+    if (!snapshot.tape || !snapshot.training.step || snapshot.training.step->nodes.empty()) return -1;
+    const TapePlan tape = plan_tape(*snapshot.training.step);
     const int at = tape_position(session, focus, tape);
     if (at < 0) return -1;
     const auto node = static_cast<size_t>(tape.moments[static_cast<size_t>(at)].node);
@@ -56,11 +56,13 @@ int32_t tape_line(const Session& session, const Snapshot& snapshot, const Focus&
 }
 
 void go_to_tape_line(Session& session, const Snapshot& snapshot, Focus& focus, int32_t line) {
-    if (!snapshot.tape || !snapshot.step || snapshot.step->nodes.empty() || session.reveal_steps >= 0) return;
-    const TapePlan tape = plan_tape(*snapshot.step);
+    if (!snapshot.tape || !snapshot.training.step || snapshot.training.step->nodes.empty() ||
+        session.learn.reveal_steps >= 0)
+        return;
+    const TapePlan tape = plan_tape(*snapshot.training.step);
     const auto& lines = snapshot.tape->line_of_node;
     const int now = tape_position(session, focus, tape);
-    for (size_t i = std::min(lines.size(), snapshot.step->nodes.size()); i-- > 0;) {
+    for (size_t i = std::min(lines.size(), snapshot.training.step->nodes.size()); i-- > 0;) {
         if (lines[i] != line) continue;
         const int forward = tape.forward_at[i], back = tape.back_at[i];
         int to = forward >= 0 ? forward : tape.complete_at[i];
@@ -68,12 +70,13 @@ void go_to_tape_line(Session& session, const Snapshot& snapshot, Focus& focus, i
         if (to < 0) continue;
         session.playing = false;
         session.grain = Grain::node;
-        session.tape_at = to;
+        session.training.tape_at = to;
         focus.op = static_cast<int32_t>(i);
         const int launch = tape.moments[static_cast<size_t>(to)].launch;
         if (launch == focus.launch) return;
         focus.launch = launch;
-        if (launch >= 0 && snapshot.step->launches[static_cast<size_t>(launch)].run) session.post(ask::OpenKernel{launch});
+        if (launch >= 0 && snapshot.training.step->launches[static_cast<size_t>(launch)].run)
+            session.post(ask::OpenKernel{launch});
         return;
     }
 }

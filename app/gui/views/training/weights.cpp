@@ -109,16 +109,16 @@ class WeightsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const GraphNode* node = snapshot->step ? tensor_shown(*snapshot->step, focus) : nullptr;
+        const GraphNode* node = snapshot->training.step ? tensor_shown(*snapshot->training.step, focus) : nullptr;
         if (!node) {
-            const bool program = snapshot->tape && snapshot->step;
-            const std::string caption =
-                program ? snapshot->step->model + " has no layer of weights." : std::string("No weights to show yet.");
+            const bool program = snapshot->tape && snapshot->training.step;
+            const std::string caption = program ? snapshot->training.step->model + " has no layer of weights."
+                                                : std::string("No weights to show yet.");
             const Rect body =
                 ui.panel(area, {.title = "Weights, layer 1", .badge = Provenance::executed, .caption = caption});
             return ui.say_nothing_yet(body, caption, "They appear with the first step of a training run.");
         }
-        const StepRecord& step = *snapshot->step;
+        const StepRecord& step = *snapshot->training.step;
         refresh(*snapshot, *node);
         const Rect body = ui.panel(
             area,
@@ -141,18 +141,18 @@ class WeightsView final : public View {
         if (mode_ != before) refresh(*snapshot, *node);
         const Rect room{body.x, body.y + 36, body.w, body.bottom() - body.y - 36};
         if (histogram_on_ && !values_.empty())
-            return draw_histogram(ui, histogram_, name_of_mode(*node), session.reveal_steps >= 0, room);
+            return draw_histogram(ui, histogram_, name_of_mode(*node), session.learn.reveal_steps >= 0, room);
         pictures(ui, step, *node, room);
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        const GraphNode* node = snapshot->step ? tensor_shown(*snapshot->step, focus) : nullptr;
+        const GraphNode* node = snapshot->training.step ? tensor_shown(*snapshot->training.step, focus) : nullptr;
         if (!node) return "Weights, layer 1: nothing to show yet.\n";
         WeightsView fresh;
         fresh.mode_ = mode_;
         fresh.refresh(*snapshot, *node);
-        return fmt::format("{} (executed): {} {}\n  {}\n", title(*snapshot->step, *node), node->name,
+        return fmt::format("{} (executed): {} {}\n  {}\n", title(*snapshot->training.step, *node), node->name,
                            shape_text(node->shape), fresh.caption_);
     }
 
@@ -259,9 +259,9 @@ class WeightsView final : public View {
     }
 
     void refresh(const Snapshot& snapshot, const GraphNode& node) {
-        const StepRecord& step = *snapshot.step;
-        if (snapshot.step == seen_ && mode_ == seen_mode_ && node.id == seen_node_) return;
-        seen_ = snapshot.step;
+        const StepRecord& step = *snapshot.training.step;
+        if (snapshot.training.step == seen_ && mode_ == seen_mode_ && node.id == seen_node_) return;
+        seen_ = snapshot.training.step;
         seen_mode_ = mode_;
         seen_node_ = node.id;
         ++version_;
@@ -273,8 +273,8 @@ class WeightsView final : public View {
         values_.clear();
         if (mode == 0) values_ = *node.value;
         if (mode == 2 && node.gradient) values_ = *node.gradient;
-        if (mode == 1 && snapshot.first_step && snapshot.first_step->nodes.size() == step.nodes.size()) {
-            const GraphNode& first = snapshot.first_step->nodes[static_cast<size_t>(node.id)];
+        if (mode == 1 && snapshot.training.first_step && snapshot.training.first_step->nodes.size() == step.nodes.size()) {
+            const GraphNode& first = snapshot.training.first_step->nodes[static_cast<size_t>(node.id)];
             if (first.value && first.value->size() == node.value->size()) {
                 values_ = *node.value;
                 for (size_t i = 0; i < values_.size(); ++i) values_[i] -= (*first.value)[i];
