@@ -1,4 +1,5 @@
-// What the fuzzer does with PTX: parse, decode every entry, and launch what decodes on a few buffers, all checkers on.
+// What the fuzzer does with PTX: parse, print and parse again, decode every entry, and launch what decodes on a few buffers,
+// all checkers on.
 //
 //   input = order independent threads blocks "\n" text
 //
@@ -16,6 +17,7 @@
 #include "core/ptx/ptx.h"
 #include "core/simt/async/tensor_map.h"
 #include "core/simt/launch.h"
+#include "tests/ptx/print_again.h"
 
 namespace lockstep::fuzz {
 
@@ -114,6 +116,7 @@ inline PtxCounts try_ptx(std::string_view input) {
         return counts;
     }
     ++counts.modules;
+    must(ptx::lost_in_print(module.value()).empty(), "a module that says something else once it is printed");
     const std::vector<std::string> names = ptx::entries(module.value());
     for (size_t i = 0; i < std::min<size_t>(names.size(), 4); ++i) {
         const auto program = ptx::decode(module.value(), names[i]);

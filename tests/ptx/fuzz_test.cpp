@@ -1,11 +1,13 @@
 // PTX from strangers: the bundled kernels and a text full of odd syntax, with bytes, words and lines changed, cut and
-// doubled, must parse and decode to a program or to one clear sentence, and never crash. Seeded: the same run every time.
+// doubled, must parse and decode to a program or to one clear sentence, and never crash; what parses says the same when it
+// is printed. Seeded: the same run every time.
 #include <filesystem>
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
+#include "tests/ptx/print_again.h"
 
 namespace ptx_fuzz_test {
 
@@ -101,6 +103,9 @@ void try_all(const std::string& text) {
         ++complaints;
         return;
     }
+    const std::string lost = lost_in_print(module.value());
+    INFO(lost.substr(0, 4000));
+    REQUIRE(lost.empty());
     for (const std::string& name : entries(module.value())) {
         const auto program = decode(module.value(), name);
         ++(program ? programs : complaints);

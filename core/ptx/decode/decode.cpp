@@ -193,13 +193,18 @@ void Decoder::finish(std::vector<LiveAtCall>& live) {
 
 namespace {
 
+uint32_t most_threads(const Entry& entry) {
+    const uint32_t* const most = entry.max_threads;
+    return static_cast<uint32_t>(std::min<uint64_t>(uint64_t{most[0]} * most[1] * most[2], 1u << 31));
+}
+
 // The kernel and the functions that it may call, one after the other.
 // As many registers as ptxas gives a thread at most: what .maxnreg says, and so few that the block of .maxntid or .reqntid
 // finds room, as often as .minnctapersm asks where that many warps and blocks can be. Values beyond it are spilled there.
 uint32_t most_registers(const Entry& entry, std::string_view target) {
     const uint32_t* const required = entry.required_threads;
     const uint64_t threads =
-        required[0] ? uint64_t{required[0]} * std::max(1u, required[1]) * std::max(1u, required[2]) : entry.max_threads;
+        required[0] ? uint64_t{required[0]} * std::max(1u, required[1]) * std::max(1u, required[2]) : most_threads(entry);
     const uint64_t warps = std::min<uint64_t>((threads + 31) / 32, 32);
     const bool small = target.starts_with("sm_86") || target.starts_with("sm_87") || target.starts_with("sm_89");
     const uint64_t asked = std::max(1u, entry.min_blocks);
@@ -349,7 +354,7 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
         if (&other != entry && readable_name(other.name) == readable_name(entry->name))
             program->name = instance_name(entry->name).empty() ? std::string(entry->name) : instance_name(entry->name);
     program->target = module.target;
-    program->max_threads = entry->max_threads;
+    program->max_threads = most_threads(*entry);
     std::copy(std::begin(entry->required_threads), std::end(entry->required_threads), std::begin(program->required_threads));
     std::copy(std::begin(entry->required_cluster), std::end(entry->required_cluster), std::begin(program->required_cluster));
     program->max_cluster_blocks = entry->max_cluster_blocks;

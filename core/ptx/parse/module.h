@@ -1,5 +1,6 @@
 // What a PTX text says, before anybody decides what it means: entries, their declarations, statements and labels as
-// written. Views point into `text`, which copies of a Module share.
+// written. Views point into `text`, which copies of a Module share. printer.h makes text of it again. Modules compare equal
+// where they say the same, in whatever lines and columns.
 #pragma once
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@ namespace lockstep::ptx {
 // A place in the text: for carets.
 struct Place {
     int line = 0, column = 0;
+    bool operator==(const Place&) const { return true; }
 };
 
 struct Operand {
@@ -33,6 +35,7 @@ struct Operand {
     uint64_t value = 0;                  // integer, real: bits; address, name: + offset
     std::vector<Operand> elements = {};  // vector, group; address: a second operand after a comma
     Place place = {};
+    bool operator==(const Operand&) const = default;
 };
 
 struct Statement {
@@ -45,6 +48,7 @@ struct Statement {
     int location = -1;           // index into Entry::locations
     std::string_view text = {};  // without the semicolon
     bool keeps_rolled = false;   // .pragma "nounroll" in front of it: the loop that it begins stays as it is
+    bool operator==(const Statement&) const = default;
 };
 
 struct RegisterDeclaration {
@@ -52,15 +56,18 @@ struct RegisterDeclaration {
     int64_t count = -1;          // 6; -1: a single register
     Type type = Type::none;
     int scope = 0;
+    bool operator==(const RegisterDeclaration&) const = default;
 };
 
 struct Reference {  // an address among a variable's initial values
     std::string_view name = {};
-    uint64_t at = 0;      // its byte among them
-    uint32_t bytes = 8;   // that it takes there
-    uint32_t shift = 0;   // bits of the address below those: of 0xFF00(name) 8
-    uint64_t addend = 0;  // of name + 4
+    uint64_t at = 0;       // its byte among them
+    uint32_t bytes = 8;    // that it takes there
+    uint32_t shift = 0;    // bits of the address below those: of 0xFF00(name) 8
+    uint64_t addend = 0;   // of name + 4
+    bool generic = false;  // generic(name)
     Place place = {};
+    bool operator==(const Reference&) const = default;
 };
 
 struct Variable {  // .global, .const, .shared, .local or .param
@@ -69,43 +76,54 @@ struct Variable {  // .global, .const, .shared, .local or .param
     Type type = Type::none;
     uint64_t bytes = 0;  // whole
     uint32_t align = 0;
-    bool external = false;  // .extern: shared memory that the launch sizes
+    uint32_t lanes = 1;             // of .v2 and .v4
+    std::string_view linkage = {};  // of a module's: ".visible", ".extern", ".weak"
+    bool external = false;          // .extern: shared memory that the launch sizes
     bool array = false;
     bool pointer = false;          // .ptr
     Opaque opaque = Opaque::none;  // .texref and its like
     int scope = -1;                // of an entry's own variables
     std::vector<std::byte> initial = {};
     std::vector<Reference> references = {};
+    std::string_view remark = {};  // a comment for people, of a generated module: parse leaves comments out
     Place place = {};
+    bool operator==(const Variable&) const = default;
 };
 
 struct Label {
     std::string_view name = {};
     int scope = 0;
     uint32_t statement = 0;
+    bool operator==(const Label&) const = default;
 };
 
 struct LineLocation {  // .loc
     int file = 0, line = 0, column = 0;
     int inlined_file = 0, inlined_line = 0, inlined_column = 0;  // 0: not inlined
+    std::string_view remark = {};                                // see Variable
+    bool operator==(const LineLocation&) const = default;
 };
 
 struct TargetList {  // .branchtargets, .calltargets
     std::string_view name = {};
     int scope = 0;
     std::vector<std::string_view> targets = {};
+    bool of_calls = false;
     Place place = {};
+    bool operator==(const TargetList&) const = default;
 };
 
 struct Prototype {  // .callprototype
     std::string_view name = {};
     int scope = 0;
     std::vector<Variable> results = {}, parameters = {};
+    bool operator==(const Prototype&) const = default;
 };
 
 struct Entry {  // a kernel, or a function (.func)
     std::string_view name = {};
     Place place = {};
+    std::string_view linkage = {};          // ".visible", ".extern", ".weak"
     bool function = false, defined = true;  // defined: it has a body
     std::vector<Variable> parameters, results;
     std::vector<int> scope_parent;  // scope 0 is the body; its parent is -1
@@ -116,7 +134,7 @@ struct Entry {  // a kernel, or a function (.func)
     std::vector<LineLocation> locations;
     std::vector<TargetList> lists;
     std::vector<Prototype> prototypes;
-    uint32_t max_threads = 0;
+    uint32_t max_threads[3] = {0, 0, 0};  // .maxntid
     uint32_t required_threads[3] = {0, 0, 0};
     uint32_t max_registers = 0;                // .maxnreg
     uint32_t min_blocks = 1;                   // .minnctapersm
@@ -124,6 +142,7 @@ struct Entry {  // a kernel, or a function (.func)
     uint32_t max_cluster_blocks = 0;           // .maxclusterrank
     bool explicit_cluster = false;
     bool keeps_rolled = false;  // .pragma "nounroll": all its loops
+    bool operator==(const Entry&) const = default;
 };
 
 struct Module {
@@ -136,6 +155,7 @@ struct Module {
     std::vector<Entry> functions;                          // .func, one a name
     std::map<std::string_view, std::string_view> aliases;  // .alias: name, function
     std::vector<std::string> files;                        // of .file, index 0 unused
+    bool operator==(const Module&) const = default;
 };
 
 }  // namespace lockstep::ptx

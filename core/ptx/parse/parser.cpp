@@ -54,7 +54,8 @@ void Parser::skip_group(char open, char close) {
 }
 
 void Parser::parse_module() {
-    bool external = false, keeps_rolled = false;
+    bool keeps_rolled = false;
+    std::string_view linkage;  // of what comes next
     while (token_.kind != Token::Kind::end) {
         split_directive();
         if (take(".version")) {
@@ -75,22 +76,22 @@ void Parser::parse_module() {
             keeps_rolled |= pragma_keeps_rolled();
         } else if (take(".alias")) {
             parse_alias();
-        } else if (take(".visible") || take(".weak") || take(".common")) {
-        } else if (take(".extern")) {
-            external = true;
+        } else if (token_.is(".visible") || token_.is(".weak") || token_.is(".common") || token_.is(".extern")) {
+            linkage = token_.spelling;
+            advance();
         } else if (take(".entry")) {
-            parse_entry();
-            external = false;
+            parse_entry(std::exchange(linkage, {}));
         } else if (take(".func")) {
-            parse_function();
-            external = false;
+            parse_function(std::exchange(linkage, {}));
         } else if (token_.is(".global") || token_.is(".const") || token_.is(".shared")) {
             const Space space = token_.is(".global") ? Space::global : token_.is(".const") ? Space::constant : Space::shared;
             advance();
-            do module_.variables.push_back(parse_variable(space, external, false));
-            while (module_.variables.size() < most_declarations && take(','));
+            do {
+                module_.variables.push_back(parse_variable(space, linkage == ".extern", false));
+                module_.variables.back().linkage = linkage;
+            } while (module_.variables.size() < most_declarations && take(','));
             expect(';', "after the variable");
-            external = false;
+            linkage = {};
         } else if (take(';')) {
         } else {
             const std::vector<std::string_view> known = {".version", ".target",  ".address_size", ".file",   ".section",
@@ -138,8 +139,9 @@ void Parser::parse_location(Entry& entry) {
 }
 
 // entry := ".entry" name [ "(" [ parameter { "," parameter } ] ")" ] attribute* ( body | ";" )
-void Parser::parse_entry() {
+void Parser::parse_entry(std::string_view linkage) {
     Entry entry;
+    entry.linkage = linkage;
     entry.place = token_.place;
     entry.name = name("the name of the kernel");
     if (take('(') && !take(')')) {
@@ -168,11 +170,9 @@ void Parser::parse_entry_attribute(Entry& entry) {
         advance();
         if (!take(',')) break;
     }
-    const uint64_t product = std::min<uint64_t>(numbers[0] * numbers[1] * numbers[2], 1u << 31);
-    if (word == ".maxntid") {
-        entry.max_threads = static_cast<uint32_t>(product);
-    } else if (word == ".reqntid") {
-        for (int i = 0; i < 3; ++i) entry.required_threads[i] = static_cast<uint32_t>(numbers[i]);
+    if (word == ".maxntid" || word == ".reqntid") {
+        for (int i = 0; i < 3; ++i)
+            (word == ".maxntid" ? entry.max_threads : entry.required_threads)[i] = static_cast<uint32_t>(numbers[i]);
     } else if (word == ".maxnreg") {
         entry.max_registers = static_cast<uint32_t>(numbers[0]);
     } else if (word == ".minnctapersm") {

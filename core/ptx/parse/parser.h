@@ -65,12 +65,12 @@ class Parser {
     void parse_file();
     void parse_location(Entry& entry);
     std::vector<Variable> parse_formals();
-    void parse_function();
+    void parse_function(std::string_view linkage);
     void parse_alias();
     std::string_view label_of_directive(Entry& entry);
     void parse_targets(Entry& entry, int scope);
     void parse_prototype(Entry& entry, int scope);
-    void parse_entry();
+    void parse_entry(std::string_view linkage);
     void parse_entry_attribute(Entry& entry);
     void parse_body(Entry& entry);
     void parse_registers(Entry& entry, int scope);

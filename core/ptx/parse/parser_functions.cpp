@@ -40,8 +40,9 @@ std::vector<Variable> Parser::parse_formals() {
 
 // function  := ".func" attribute* [ formals ] name [ formals ] attribute* ( ";" | body )
 // attribute := ".noreturn" | ".abi_preserve" n | ".attribute" "(" ... ")" | ".pragma" text ";" | others with numbers
-void Parser::parse_function() {
+void Parser::parse_function(std::string_view linkage) {
     Entry function;
+    function.linkage = linkage;
     function.function = true;
     const auto attributes = [&] {
         while (starts_with_dot()) {
@@ -98,7 +99,8 @@ std::string_view Parser::label_of_directive(Entry& entry) {
 
 // targets := label ":" ( ".branchtargets" | ".calltargets" ) name { "," name } ";"
 void Parser::parse_targets(Entry& entry, int scope) {
-    TargetList list{.name = label_of_directive(entry), .scope = scope, .place = token_.place};
+    TargetList list{
+        .name = label_of_directive(entry), .scope = scope, .of_calls = token_.is(".calltargets"), .place = token_.place};
     advance();
     size_t all = 0;
     for (const TargetList& other : entry.lists) all += other.targets.size() + 1;

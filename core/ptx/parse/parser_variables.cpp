@@ -11,7 +11,6 @@ namespace lockstep::ptx {
 //             name dimension* [ "=" initialiser ]
 Variable Parser::parse_variable(Space space, bool external, bool parameter) {
     Variable variable{.space = space, .external = external};
-    uint32_t lanes = 1;
     while (starts_with_dot()) {
         const std::string_view word = token_.spelling;
         if (const Type type = type_named(word); type != Type::none) {
@@ -27,7 +26,7 @@ Variable Parser::parse_variable(Space space, bool external, bool parameter) {
             variable.opaque = word == ".texref" ? Opaque::texref : word == ".surfref" ? Opaque::surfref : Opaque::samplerref;
             advance();
         } else if (word == ".v2" || word == ".v4") {
-            lanes = word == ".v2" ? 2 : 4;
+            variable.lanes = word == ".v2" ? 2 : 4;
             advance();
         } else if (word == ".ptr") {
             variable.pointer = true;
@@ -45,7 +44,7 @@ Variable Parser::parse_variable(Space space, bool external, bool parameter) {
         complain("expected a type such as .f32, found " + written());
     variable.place = token_.place;
     variable.name = name(parameter ? "the name of the parameter" : "the name of the variable");
-    const uint32_t element = static_cast<uint32_t>(size_of(variable.type)) * lanes;
+    const uint32_t element = static_cast<uint32_t>(size_of(variable.type)) * variable.lanes;
     if (!variable.align) variable.align = element;
     bool open = false;
     variable.bytes = element * parse_dimensions(variable, open);
@@ -145,10 +144,10 @@ void Parser::parse_reference(Variable& variable, uint64_t mask) {
     } else if (element != 8) {
         complain("an address needs a variable of 64 bits");
     }
-    const bool generic = take("generic");
-    if (generic) expect('(', "after generic");
+    reference.generic = take("generic");
+    if (reference.generic) expect('(', "after generic");
     reference.name = name("the name of a variable or a function");
-    if (generic) expect(')', "after the name");
+    if (reference.generic) expect(')', "after the name");
     if (token_.is('+') || token_.is('-')) reference.addend = parse_offset();
     if (masked) expect(')', "after the address");
     variable.references.push_back(reference);
