@@ -85,10 +85,10 @@ struct LessonState {  // the player's part: which step, what was answered
 
 // What the worker publishes, a struct for what each workspace shows.
 struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and what its focused warp does
-    std::shared_ptr<const model::KernelRun> run;                      // null until one has run
-    std::string label;                                                // "matmul_dW1 (kernel 9 of 11)"
+    std::shared_ptr<const model::KernelRun> run;                    // null until one has run
+    std::string label;                                              // "matmul_dW1 (kernel 9 of 11)"
     std::shared_ptr<const std::vector<scene::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
-    std::shared_ptr<const model::KernelRun> other;                    // the scene that this one is compared with; null: none
+    std::shared_ptr<const model::KernelRun> other;                  // the scene that this one is compared with; null: none
     Focus look_at;  // where this kernel's scene opens: warp (counted over the grid) and line; -1: nowhere in particular
     std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus
     std::shared_ptr<const std::vector<simt::LaneValues>>
@@ -173,9 +173,9 @@ struct TrainingLook {
 };
 struct ClusterLook {
     double time = -1;  // of the schedules, in their unit; -1: where the picked micro-batch starts on the picked rank
-    double collective_time = -1;                         // of the collective, microseconds; -1: in its middle
-    int microbatch = -1;                                 // picked; -1: one in the middle
-    bool collective = false;                             // the transport moves the collective; else the schedules
+    double collective_time = -1;                       // of the collective, microseconds; -1: in its middle
+    int microbatch = -1;                               // picked; -1: one in the middle
+    bool collective = false;                           // the transport moves the collective; else the schedules
     std::shared_ptr<const scene::ClusterSetup> asked;  // by hand, until the worker has run it; null: nothing is
 };
 

@@ -267,37 +267,13 @@ TEST_CASE("random chains give the same bits fused as one by one, on the host and
 }
 
 TEST_CASE("every elementwise kernel of the library can be read off its PTX") {
-    const std::set<std::string, std::less<>> elementwise = {"relu",
-                                                            "relu_backward",
-                                                            "add",
-                                                            "sub",
-                                                            "mul",
-                                                            "div",
-                                                            "maximum",
-                                                            "minimum",
-                                                            "accumulate",
-                                                            "fill",
-                                                            "sgd",
-                                                            "adamw",
-                                                            "adam",
-                                                            "sgd_momentum",
-                                                            "gelu",
-                                                            "gelu_backward",
-                                                            "silu",
-                                                            "silu_backward",
-                                                            "swiglu",
-                                                            "swiglu_backward",
-                                                            "scale_add",
-                                                            "mse",
-                                                            "mse_backward",
-                                                            "add_bias",
-                                                            "add_broadcast",
-                                                            "copy_strided",
-                                                            "where",
-                                                            "clip_value",
-                                                            "neg",
-                                                            "exp_value",
-                                                            "tanh_value"};
+    const std::set<std::string, std::less<>> elementwise = {
+        "relu",          "relu_backward",   "add",        "sub",           "mul",          "div",
+        "maximum",       "minimum",         "accumulate", "fill",          "sgd",          "adamw",
+        "adam",          "sgd_momentum",    "gelu",       "gelu_backward", "silu",         "silu_backward",
+        "swiglu",        "swiglu_backward", "scale_add",  "mse",           "mse_backward", "add_bias",
+        "add_broadcast", "copy_strided",    "where",      "clip_value",    "neg",          "exp_value",
+        "tanh_value"};
     for (const device::KernelRow& row : device::kernels()) {
         if (row.type != DType::f32 && row.type != DType::f64 && row.type != DType::f16) continue;
         const KernelText& text = kernel_text(row.name);

@@ -12,8 +12,8 @@
 #include "core/nn/data/files/checkpoint.h"
 #include "core/nn/data/files/parameter_arrays.h"
 #include "core/nn/models/models.h"
-#include "core/nn/train/training_options.h"
 #include "core/nn/train/trainer.h"
+#include "core/nn/train/training_options.h"
 #include "tests/nn/data_support.h"
 
 namespace nn_data_checkpoint_test {

@@ -219,7 +219,7 @@ std::shared_ptr<model::KernelRun> typed_run(const KernelJob& wanted, const Launc
 
 // The arguments, as they were typed, in the memory that the launch begins with.
 scene::BoundArguments typed_arguments(const KernelJob& wanted, const LaunchSettings& settings, model::KernelRun& run,
-                                        simt::Memory& memory, const std::string& source) {
+                                      simt::Memory& memory, const std::string& source) {
     std::vector<scene::KernelArgument> arguments;
     for (size_t i = 0; i < settings.arguments.size(); ++i) {
         auto argument = scene::parse_argument(settings.arguments[i].text);

@@ -4,8 +4,8 @@
 #include "core/base/diagnostic.h"
 #include "core/nn/cheaper/kept_form.h"
 #include "core/nn/data/files/parameter_arrays.h"
-#include "core/nn/train/training_options.h"
 #include "core/nn/train/trainer_state.h"
+#include "core/nn/train/training_options.h"
 
 namespace lockstep::nn {
 

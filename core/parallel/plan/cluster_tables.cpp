@@ -77,7 +77,8 @@ std::span<const LlamaRow> llama_rows() {
 }
 
 ModelShape shape_of(const MegatronRow& row) {
-    return nn::megatron_shape(std::string(row.name), row.layers, row.width, row.heads, megatron_vocabulary, megatron_sequence);
+    return nn::megatron_shape(std::string(row.name), row.layers, row.width, row.heads, megatron_vocabulary,
+                              megatron_sequence);
 }
 
 PlanRequest request_of(const MegatronRow& row) {
@@ -299,7 +300,7 @@ void add_bubbles(validate::Report& report, Planner& planner) {
     for (const BubbleRow& row : bubble_table) {
         const model::GpuSpec gpu = model::gpu_named("a100-80").value();
         PlanRequest request{.shape = nn::megatron_shape(fmt::format("zero-bubble-{}", row.name), row.layers, row.width,
-                                                    row.heads, 51200, bubble_sequence),
+                                                        row.heads, 51200, bubble_sequence),
                             .plan = {.pp = row.p},
                             .gpu = gpu,
                             .machine = machine_of(gpu),

@@ -1,7 +1,7 @@
-// The opcode table. A row: name, kind, unit, letter, group, summary, operands, spellings, facts; opcode.h and facts.h say what
-// each is. The spellings with their lane functions are in forms_*.h. Where rows share a name, the first whose operands and
-// spelling fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp).
-// Some of these use what those above them define.
+// The opcode table. A row: name, kind, unit, letter, group, summary, operands, spellings, facts; opcode.h and facts.h say
+// what each is. The spellings with their lane functions are in forms_*.h. Where rows share a name, the first whose operands
+// and spelling fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp). Some of these use
+// what those above them define.
 // clang-format off
 #include "core/ptx/opcodes/forms_float.h"
 #include "core/ptx/opcodes/forms_integer.h"

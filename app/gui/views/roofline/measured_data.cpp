@@ -44,8 +44,8 @@ std::string measured_step_sentence(const Session& session, const nn::StepRecord&
     if (found.empty()) return {};
     std::string text;
     for (const device::SiliconTraining* it : found)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", it->name.substr(step.model.size() + 1),
-                            time_text(it->time_us));
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : ", ", it->name.substr(step.model.size() + 1), time_text(it->time_us));
     return fmt::format("The whole step {}: {}.", session.measured->of_model(gpu)->badge(), text);
 }
 
