@@ -98,19 +98,15 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
                 std::vector<std::string> known;
                 for (const CLI::Option* option : command->get_options())
                     if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
-                const std::string near = nearest_name(name, known);
                 return fmt::format("unknown option {}{}; 'lockstep {}--help' lists them", name,
-                                   near.empty() ? "" : ", did you mean " + near + "?",
-                                   command == &app ? "" : command->get_name() + " ");
+                                   did_you_mean(name, known, ""), command == &app ? "" : command->get_name() + " ");
             }
             const bool takes_commands = command->get_require_subcommand_max() > 0 && !command->get_subcommands({}).empty();
             if (takes_commands && name.rfind('-', 0) != 0 && (command == &app || &word != &words.front())) {
                 std::vector<std::string> known;
                 for (const CLI::App* sub : command->get_subcommands({})) known.push_back(sub->get_name());
-                const std::string near = nearest_name(name, known);
                 return fmt::format("unknown command '{}{}'{}; 'lockstep {}--help' lists them",
-                                   command == &app ? "" : command->get_name() + " ", name,
-                                   near.empty() ? "" : ", did you mean '" + near + "'?",
+                                   command == &app ? "" : command->get_name() + " ", name, did_you_mean(name, known, ""),
                                    command == &app ? "" : command->get_name() + " ");
             }
         }

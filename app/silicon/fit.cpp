@@ -114,10 +114,8 @@ SiliconFit fit_silicon(const SiliconFile& file, const model::GpuSpec& gpu, const
     const std::vector<std::string> known = fitted_figures(gpu);
     for (const std::string& name : wanted)
         if (std::find(known.begin(), known.end(), name) == known.end()) {
-            const std::string nearest = nearest_name(name, known);
             throw Failure(fmt::format("'{}' is no figure of {} that may be fitted{}; there are {}", name, gpu.name,
-                                      nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
-                                      fmt::join(known, ", ")));
+                                      did_you_mean(name, known, ""), fmt::join(known, ", ")));
         }
     std::vector<FitFigure> figures;
     for (const FitRow& row : fit_table::rows)

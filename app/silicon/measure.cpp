@@ -232,9 +232,7 @@ void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOp
     for (const SiliconPartRow& row : silicon_parts()) known.emplace_back(row.name);
     for (const std::string& part : options.parts)
         if (std::find(known.begin(), known.end(), part) == known.end()) {
-            const std::string nearest = nearest_name(part, known);
-            throw Failure(fmt::format("unknown part '{}'{}; there are {}", part,
-                                      nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
+            throw Failure(fmt::format("unknown part '{}'{}; there are {}", part, did_you_mean(part, known, ""),
                                       fmt::join(known, ", ")));
         }
     const bool cuda = name.starts_with("cuda:");

@@ -27,8 +27,7 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name, const Devic
     std::vector<std::string> known = {"host", "meta"};
     for (const model::GpuSpec& gpu : model::gpus()) known.push_back("sim:" + std::string(gpu.name));
     known.push_back("cuda:0");
-    const std::string nearest = nearest_name(name, known);
-    const std::string hint = nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest);
+    const std::string hint = did_you_mean(name, known, "");
     return Diagnostic{fmt::format("unknown device '{}'{}; known: {}", name, hint, fmt::join(known, ", "))};
 }
 

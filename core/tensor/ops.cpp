@@ -24,9 +24,7 @@ const OpRow& op_named(std::string_view name) {
         if (row.name == name) return row;
     std::vector<std::string> known;
     for (const OpRow& row : ops()) known.emplace_back(row.name);
-    const std::string nearest = nearest_name(std::string(name), known);
-    throw Failure(fmt::format("unknown op '{}'{}", name,
-                              nearest.empty() ? std::string() : fmt::format(", did you mean '{}'?", nearest)));
+    throw Failure(fmt::format("unknown op '{}'{}", name, did_you_mean(std::string(name), known, "")));
 }
 
 Variable add(Tape& tape, const Variable& a, const Variable& b, NodeName name) {

@@ -68,11 +68,7 @@ std::vector<Case> cases_on(const std::string& gpu) {
 Result<Report> validate(const Options& options) {
     const std::vector<std::string> known = tables();
     if (!options.table.empty() && std::find(known.begin(), known.end(), options.table) == known.end()) {
-        std::string all;
-        for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
-        const std::string nearest = nearest_name(options.table, known);
-        return Diagnostic{"unknown table '" + options.table + "'" +
-                          (nearest.empty() ? "; there are " + all : ", did you mean '" + nearest + "'?")};
+        return Diagnostic{"unknown table '" + options.table + "'" + did_you_mean(options.table, known)};
     }
     Report report;
     Programs programs;

@@ -261,9 +261,8 @@ int collective_command(const CollectiveOptions& options) {
     const Link link = link_named(options.link).link();
     TopologyShape shape{options.ranks, link, link_named(options.inner).link(), options.node_size, options.adapters};
     if (!options.comm.empty() && options.comm != "in_process" && options.comm != "mpi" && options.comm != "nccl") {
-        const std::string near = nearest_name(options.comm, {"in_process", "mpi", "nccl"});
         throw Failure(fmt::format("there is no --comm '{}'{}", options.comm,
-                                  near.empty() ? ": there are in_process, mpi and nccl" : ", did you mean '" + near + "'?"));
+                                  did_you_mean(options.comm, {"in_process", "mpi", "nccl"})));
     }
     if (options.comm == "in_process" && options.ranks > 1024)
         throw Failure(fmt::format("--comm in_process runs 1 to 1024 ranks as threads, not {}", options.ranks));

@@ -34,10 +34,7 @@ bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
     for (std::string name; std::getline(in, name, ',');) {
         const bool all = name == "all";
         if (std::find(names.begin(), names.end(), name) == names.end()) {
-            const std::string near = nearest_name(name, names);
-            throw Failure(fmt::format(
-                "unknown checker '{}'{}", name,
-                near.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : ", did you mean " + near + "?"));
+            throw Failure(fmt::format("unknown checker '{}'{}", name, did_you_mean(name, names)));
         }
         if (name == "none") launch.racecheck = launch.initcheck = launch.synccheck = leakcheck = false;
         if (all || name == "racecheck") launch.racecheck = true;
@@ -52,10 +49,7 @@ simt::WarpOrder order_named(const std::string& name) {
     const std::vector<std::string> names = {"round_robin", "greedy", "reverse", "random"};
     const auto found = std::find(names.begin(), names.end(), name);
     if (found != names.end()) return static_cast<simt::WarpOrder>(found - names.begin());
-    const std::string near = nearest_name(name, names);
-    throw Failure(
-        fmt::format("unknown order '{}'{}", name,
-                    near.empty() ? "; there are round_robin, greedy, reverse, random" : ", did you mean " + near + "?"));
+    throw Failure(fmt::format("unknown order '{}'{}", name, did_you_mean(name, names)));
 }
 
 std::optional<model::SchedulerPolicy> scheduler_of(const std::string& name) {

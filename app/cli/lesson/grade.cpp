@@ -86,9 +86,8 @@ std::vector<const lessons::Exercise*> exercises_of(const lessons::Lesson& lesson
         }
     if (names.empty()) throw Failure(fmt::format("lesson {} has no exercise to grade", lesson.id));
     if (all.empty()) {
-        const std::string near = nearest_name(asked.exercise, names);
         throw Failure(fmt::format("lesson {} has no exercise {}{}; it has {}", lesson.id, asked.exercise,
-                                  near.empty() ? "" : ", did you mean " + near + "?", fmt::join(names, ", ")));
+                                  did_you_mean(asked.exercise, names, ""), fmt::join(names, ", ")));
     }
     return all;
 }
@@ -323,9 +322,8 @@ void keep_out_apart(const lessons::Lesson& lesson, const std::vector<const lesso
 int grade_all(const GradeAsked& asked) {
     static const std::vector<std::string> formats = {"text", "json", "junit", "gradescope"};
     if (std::find(formats.begin(), formats.end(), asked.format) == formats.end()) {
-        const std::string near = nearest_name(asked.format, formats);
         throw Failure(fmt::format("--format {} is not one of text, json, junit and gradescope{}", asked.format,
-                                  near.empty() ? "" : "; did you mean " + near + "?"));
+                                  did_you_mean(asked.format, formats, "")));
     }
     if (asked.format == "gradescope" && asked.submissions.size() != 1)
         throw Failure(fmt::format("Gradescope's format holds one submission, not {}", asked.submissions.size()));

@@ -148,9 +148,7 @@ const CollectiveRow& collective_named(const std::string& operation, const std::s
         if (row.operation == operation) algorithms.emplace_back(row.algorithm);
     }
     const auto complaint = [](const std::string& what, const std::string& name, const std::vector<std::string>& known) {
-        const std::string nearest = nearest_name(name, known);
-        return nearest.empty() ? fmt::format("there is no {} '{}': there are {}", what, name, fmt::join(known, ", "))
-                               : fmt::format("there is no {} '{}', did you mean '{}'?", what, name, nearest);
+        return fmt::format("there is no {} '{}'{}", what, name, did_you_mean(name, known));
     };
     if (algorithms.empty()) throw Failure(complaint("collective", operation, operations));
     throw Failure(complaint(fmt::format("algorithm of {}", operation), algorithm, algorithms));

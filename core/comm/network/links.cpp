@@ -37,9 +37,7 @@ const LinkRow& link_named(const std::string& name) {
         if (row.name == name) return row;
         known.emplace_back(row.name);
     }
-    const std::string nearest = nearest_name(name, known);
-    throw Failure(nearest.empty() ? fmt::format("there is no link '{}': there are {}", name, fmt::join(known, ", "))
-                                  : fmt::format("there is no link '{}', did you mean '{}'?", name, nearest));
+    throw Failure(fmt::format("there is no link '{}'{}", name, did_you_mean(name, known)));
 }
 
 }  // namespace lockstep::comm

@@ -248,9 +248,7 @@ Network make_network(const std::string& topology, const TopologyShape& shape) {
         network.topology = topology;
         return network;
     }
-    const std::string nearest = nearest_name(topology, known);
-    throw Failure(nearest.empty() ? fmt::format("there is no topology '{}': there are {}", topology, fmt::join(known, ", "))
-                                  : fmt::format("there is no topology '{}', did you mean '{}'?", topology, nearest));
+    throw Failure(fmt::format("there is no topology '{}'{}", topology, did_you_mean(topology, known)));
 }
 
 Network ideal_network(int ranks, const Link& link) {

@@ -29,9 +29,8 @@ const Compiler& chosen(const std::string& name) {
         throw Failure(
             fmt::format("no compiler for CUDA C++ is here: install {}", fmt::join(needs.rbegin(), needs.rend(), ", or ")),
             ExitStatus::missing);
-    const std::string nearest = nearest_name(name, known);
-    throw Failure(fmt::format("unknown compiler '{}'{}; known: {}", name,
-                              nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest), fmt::join(known, ", ")));
+    throw Failure(
+        fmt::format("unknown compiler '{}'{}; known: {}", name, did_you_mean(name, known, ""), fmt::join(known, ", ")));
 }
 
 bool is_arch(const std::string& arch) {

@@ -83,9 +83,7 @@ std::span<const KernelRow> kernels() {
 const KernelRow& kernel_named(std::string_view name) {
     const auto found = library().by_name.find(name);
     if (found != library().by_name.end()) return *found->second;
-    const std::string nearest = nearest_name(std::string(name), library().names);
-    throw Failure(nearest.empty() ? fmt::format("unknown kernel '{}'; known: {}", name, fmt::join(library().names, ", "))
-                                  : fmt::format("unknown kernel '{}', did you mean '{}'?", name, nearest));
+    throw Failure(fmt::format("unknown kernel '{}'{}", name, did_you_mean(std::string(name), library().names)));
 }
 
 std::string_view typed_kernel(std::string_view base, DType type) {

@@ -48,9 +48,9 @@ Result<GpuSpec> gpu_named(std::string_view name) {
         gpu.fp16_tflops = {0.256 * sms, "SMs x 64 lanes x 2 halves x 2 x 1 GHz"};
         return gpu;
     }
-    const std::string near = nearest_name(base, names);
-    return Diagnostic{"unknown GPU '" + std::string(name) + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
-                      (near.empty() ? ": known are " : " Known are ") + known + " (teaching:N has N SMs)"};
+    const std::string hint = did_you_mean(base, names, "");
+    return Diagnostic{"unknown GPU '" + std::string(name) + "'" + hint + (hint.empty() ? ": known are " : " Known are ") +
+                      known + " (teaching:N has N SMs)"};
 }
 
 std::string_view name_of(SchedulerPolicy policy) {

@@ -26,9 +26,8 @@ Diagnostic unknown(std::string_view name) {
         known.emplace_back(row.nsight);
     }
     if (name.empty()) return Diagnostic{"a metric's name is missing, as in sectors_per_request@line:7"};
-    const std::string near = nearest_name(std::string(name), known);
     return Diagnostic{"unknown metric '" + std::string(name) + "'" +
-                      (near.empty() ? ": --metrics all shows every one with its name" : ", did you mean '" + near + "'?")};
+                      did_you_mean(name, known, ": --metrics all shows every one with its name")};
 }
 
 // "7" or "3..9", both ends included.

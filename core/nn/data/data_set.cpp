@@ -85,12 +85,9 @@ DataSet open_data_set(const std::string& name, uint64_t seed) {
     }
     for (const DataSetRow& row : data_sets())
         if (name == row.name) throw Failure(fmt::format("data '{}' holds {}; pictures are wanted here", name, row.kind));
-    const std::string nearest = nearest_name(name, {"digits", "digits32"});
-    throw Failure(nearest.empty()
-                      ? fmt::format("unknown data '{}': it is 'digits', 'digits32' or a folder with the files of "
-                                    "MNIST or CIFAR-10",
-                                    name)
-                      : fmt::format("unknown data '{}', did you mean '{}'?", name, nearest));
+    throw Failure(fmt::format("unknown data '{}'{}", name,
+                              did_you_mean(name, {"digits", "digits32"},
+                                           ": it is 'digits', 'digits32' or a folder with the files of MNIST or CIFAR-10")));
 }
 
 }  // namespace lockstep::nn

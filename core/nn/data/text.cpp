@@ -125,9 +125,8 @@ TextSet open_text(const std::string& name, uint64_t seed) {
     if (name == "pig latin") return pig_latin(seed);
     std::error_code ignored;
     if (!std::filesystem::exists(name, ignored)) {
-        const std::string nearest = nearest_name(name, {"stories", "pig latin"});
-        throw Failure(nearest.empty() ? fmt::format("no text '{}': it is 'stories', 'pig latin' or a file", name)
-                                      : fmt::format("no text '{}', did you mean '{}'?", name, nearest));
+        throw Failure(fmt::format("no text '{}'{}", name,
+                                  did_you_mean(name, {"stories", "pig latin"}, ": it is 'stories', 'pig latin' or a file")));
     }
     return parse_text(read_file(name, size_t{1} << 28).value(), name).value();
 }

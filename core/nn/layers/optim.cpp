@@ -89,9 +89,7 @@ Rule rule_named(const std::string& name, double lr) {
         }
         known.emplace_back(row.name);
     }
-    const std::string nearest = nearest_name(name, known);
-    throw Failure(nearest.empty() ? fmt::format("unknown optimizer '{}'; known: {}", name, fmt::join(known, ", "))
-                                  : fmt::format("unknown optimizer '{}', did you mean '{}'?", name, nearest));
+    throw Failure(fmt::format("unknown optimizer '{}'{}", name, did_you_mean(name, known)));
 }
 
 Optimizer::Optimizer(tensor::Heap& heap, const Rule& rule, std::vector<Parameter*> parameters, Clipping clipping,

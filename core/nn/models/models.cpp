@@ -185,9 +185,7 @@ const ModelRow& model_named(const std::string& name) {
         if (row.name == name) return row;
     std::vector<std::string> known;
     for (const ModelRow& row : models()) known.emplace_back(row.name);
-    const std::string nearest = nearest_name(name, known);
-    throw Failure(nearest.empty() ? fmt::format("unknown model '{}': known are {}", name, fmt::join(known, ", "))
-                                  : fmt::format("unknown model '{}', did you mean '{}'?", name, nearest));
+    throw Failure(fmt::format("unknown model '{}'{}", name, did_you_mean(name, known)));
 }
 
 }  // namespace lockstep::nn

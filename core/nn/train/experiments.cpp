@@ -90,9 +90,7 @@ const Experiment& experiment_named(const std::string& name) {
         if (row.name == name) return row;
         known.emplace_back(row.name);
     }
-    const std::string nearest = nearest_name(name, known);
-    throw Failure(nearest.empty() ? fmt::format("unknown experiment '{}': known are {}", name, fmt::join(known, ", "))
-                                  : fmt::format("unknown experiment '{}', did you mean '{}'?", name, nearest));
+    throw Failure(fmt::format("unknown experiment '{}'{}", name, did_you_mean(name, known)));
 }
 
 TrialResult run_trial(const Trial& trial, const std::stop_token& stop) {

@@ -22,9 +22,8 @@ int Mesh::axis(std::string_view name) const {
         if (axes[i].name == name) return static_cast<int>(i);
         names.push_back(axes[i].name);
     }
-    const std::string near = name.size() > 1 ? nearest_name(name, names) : std::string();
     throw Failure(fmt::format("the mesh has no axis '{}': its axes are {}{}", name, fmt::join(names, ", "),
-                              near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+                              name.size() > 1 ? did_you_mean(name, names, "") : ""));
 }
 
 int Mesh::size(std::string_view name) const {

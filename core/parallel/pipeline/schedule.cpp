@@ -223,10 +223,7 @@ const ScheduleRow& schedule_named(const std::string& name) {
         if (row.name == name) return row;
         known.emplace_back(row.name);
     }
-    const std::string nearest = nearest_name(name, known);
-    throw Failure(nearest.empty()
-                      ? fmt::format("there is no pipeline schedule '{}': known are {}", name, fmt::join(known, ", "))
-                      : fmt::format("there is no pipeline schedule '{}', did you mean '{}'?", name, nearest));
+    throw Failure(fmt::format("there is no pipeline schedule '{}'{}", name, did_you_mean(name, known)));
 }
 
 Schedule make_schedule(const std::string& kind, const PipelineShape& asked) {

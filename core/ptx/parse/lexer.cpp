@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "core/base/diagnostic.h"
+#include "core/base/nearest.h"
 
 namespace lockstep::ptx {
 namespace {
@@ -157,31 +158,12 @@ Diagnostic diagnostic_of(const Complaint& complaint, const std::string& text, co
                       .source_line = line_of(text, complaint.place.line)};
 }
 
-// Levenshtein distance, at most a third of the word.
 std::string did_you_mean(std::string_view written, const std::vector<std::string_view>& candidates) {
-    if (written.size() > 64) return {};
-    size_t best = written.size() / 3 + 2;
-    std::string_view nearest;
-    std::vector<size_t> row;
-    for (std::string_view candidate : candidates) {
-        if (candidate.empty() || candidate.size() > 64) continue;
-        row.resize(candidate.size() + 1);
-        for (size_t j = 0; j <= candidate.size(); ++j) row[j] = j;
-        for (size_t i = 1; i <= written.size(); ++i) {
-            size_t diagonal = row[0];
-            row[0] = i;
-            for (size_t j = 1; j <= candidate.size(); ++j) {
-                const size_t above = row[j];
-                row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (written[i - 1] != candidate[j - 1])});
-                diagonal = above;
-            }
-        }
-        if (row.back() < best) {
-            best = row.back();
-            nearest = candidate;
-        }
-    }
-    return nearest.empty() ? std::string() : ", did you mean '" + std::string(nearest) + "'?";
+    if (written.size() > 64) return {};  // nobody mistypes that, and strangers' text must not take long
+    std::vector<std::string> known;
+    for (const std::string_view candidate : candidates)
+        if (!candidate.empty() && candidate.size() <= 64) known.emplace_back(candidate);
+    return lockstep::did_you_mean(written, known, "");
 }
 
 }  // namespace lockstep::ptx

@@ -191,11 +191,8 @@ std::optional<Result<KernelArgument>> parse_texture_argument(std::string_view te
     if (kind == std::end(kinds) || head.size() == text.size()) {
         if (!head.starts_with("tex") && !head.starts_with("surf")) return std::nullopt;
         std::vector<std::string> names;
-        for (const Kind& k : kinds) names.emplace_back(k.name);
-        const std::string near = nearest_name(head, names);
-        return bad(0, fmt::format("unknown texture '{}'{}", head,
-                                  near.empty() ? ": there are tex1d, tex2d, tex3d, tex2dlayered, surf2d ..."
-                                               : ", did you mean '" + near + ":'?"));
+        for (const Kind& k : kinds) names.push_back(std::string(k.name) + ":");
+        return bad(0, fmt::format("unknown texture '{}'{}", head, did_you_mean(head, names)));
     }
     const size_t body = head.size() + 1;
     const std::string_view rest = text.substr(body);

@@ -106,9 +106,7 @@ CheaperSpec cheaper_spec(const std::string& train, uint64_t seed) {
     CheaperSpec spec;
     spec.run.seed = seed;
     if (!(words >> spec.form) || std::find(cheaper_forms.begin(), cheaper_forms.end(), spec.form) == cheaper_forms.end()) {
-        const std::string near = nearest_name(spec.form, cheaper_forms);
-        throw Failure(near.empty() ? fmt::format("a cheaper form is one of {}", fmt::join(cheaper_forms, ", "))
-                                   : fmt::format("unknown form '{}', did you mean '{}'?", spec.form, near));
+        throw Failure(fmt::format("unknown form '{}'{}", spec.form, did_you_mean(spec.form, cheaper_forms)));
     }
     if (!(words >> spec.run.model)) throw Failure("the model's name is missing, as in cheaper int8 mlp steps=200");
     nn::model_named(spec.run.model);
