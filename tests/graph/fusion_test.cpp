@@ -10,6 +10,8 @@
 #include "core/base/rng.h"
 #include "core/device/arguments.h"
 #include "core/graph/fusion/fusion_kernel.h"
+#include "core/graph/fusion/fusion_statement.h"
+#include "core/ptx/ptx.h"
 #include "core/simt/launch.h"
 #include "tests/catch.h"
 
@@ -276,23 +278,101 @@ TEST_CASE("every elementwise kernel of the library can be read off its PTX") {
         "tanh_value"};
     for (const device::KernelRow& row : device::kernels()) {
         if (row.type != DType::f32 && row.type != DType::f64 && row.type != DType::f16) continue;
-        const KernelText& text = kernel_text(row.name);
-        INFO(row.name << ": " << text.why_not);
-        REQUIRE(!text.lines.empty());
-        if (elementwise.count(row.base) != 0) CHECK(text.pointwise);
-        if (text.pointwise) CHECK(!text.bound.empty());
+        const KernelReading& reading = reading_of(row.name);
+        INFO(row.name << ": " << reading.why_not);
+        REQUIRE(reading.entry != nullptr);
+        if (elementwise.count(row.base) != 0) CHECK(reading.pointwise);
+        if (reading.pointwise) CHECK(!reading.bound.empty());
     }
     for (const char* other : {"softmax_f32", "reduce_sum_f32", "layer_norm_f32", "matmul_nn_f32", "dropout_f32"}) {
         INFO(other);
-        CHECK(!kernel_text(other).pointwise);
-        CHECK(!kernel_text(other).why_not.empty());
+        CHECK(!reading_of(other).pointwise);
+        CHECK(!reading_of(other).why_not.empty());
     }
-    const KernelText& adamw = kernel_text("adamw_f32");
+    const KernelReading& adamw = reading_of("adamw_f32");
     CHECK(adamw.uses[4].reads == Reach::fixed);
     CHECK(adamw.uses[0].reads == Reach::element);
     CHECK(adamw.uses[0].writes == Reach::element);
     CHECK(!adamw.uses[0].always_stored);  // a step may be left out
-    CHECK(kernel_text("gelu_f32").uses[1].always_stored);
+    CHECK(reading_of("gelu_f32").uses[1].always_stored);
+}
+
+TEST_CASE("what threads do together is seen by the opcode table: such a kernel is not one of elements") {
+    const auto why_not = [](const std::string& statement) {
+        const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
+.visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, .param .u32 k_param_2)
+{
+	.reg .pred %p<3>; .reg .f32 %f<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>;
+	ld.param.u64 %rd1, [k_param_0]; ld.param.u64 %rd2, [k_param_1]; ld.param.u32 %r5, [k_param_2];
+	mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r1, %r2, %r3, %r4;
+	setp.ge.s32 %p1, %r1, %r5; @%p1 bra $L__BB0_2;
+	cvta.to.global.u64 %rd3, %rd1; cvta.to.global.u64 %rd4, %rd2; mul.wide.s32 %rd5, %r1, 4;
+	add.s64 %rd6, %rd3, %rd5; add.s64 %rd7, %rd4, %rd5; ld.global.f32 %f1, [%rd6]; mov.b32 %r6, %f1;
+	)" + statement + R"(;
+	st.global.f32 [%rd7], %f1;
+$L__BB0_2:
+	ret;
+}
+)";
+        const auto module = std::make_shared<const ptx::Module>(ptx::parse(text, "k.ptx").value());
+        const KernelReading reading = read_kernel(module, "k", "k.cu");
+        CHECK(reading.pointwise == reading.why_not.empty());
+        return reading.why_not;
+    };
+    for (const char* plain : {"neg.f32 %f1, %f1", "prmt.b32 %r7, %r6, %r6, 0x123", "ld.global.nc.f32 %f2, [%rd6]"})
+        CHECK(why_not(plain) == "");
+    for (const char* exchange :
+         {"membar.gl", "membar.sys", "fence.acq_rel.gpu", "fence.proxy.async", "match.any.sync.b32 %r7, %r6, -1",
+          "match.all.sync.b32 %r7|%p2, %r6, -1", "redux.sync.add.s32 %r7, %r6, -1", "activemask.b32 %r7",
+          "elect.sync %r7|%p2, -1", "vote.sync.ballot.b32 %r7, %p1, -1", "shfl.sync.bfly.b32 %r7, %r6, 1, 31, -1",
+          "bar.sync 0", "barrier.sync 0", "bar.warp.sync -1", "bar.red.popc.u32 %r7, 0, %p1",
+          "red.global.add.f32 [%rd7], %f1", "atom.global.add.f32 %f2, [%rd7], %f1", "barrier.cluster.arrive",
+          "cp.async.commit_group"}) {
+        INFO(exchange);
+        CHECK(why_not(exchange) == "its threads exchange values");
+    }
+    for (const char* seen : {"ld.volatile.global.f32 %f2, [%rd6]", "ld.relaxed.gpu.global.f32 %f2, [%rd6]",
+                             "st.volatile.global.f32 [%rd7], %f1", "st.release.gpu.global.f32 [%rd7], %f1"})
+        CHECK(why_not(seen) == "others see when it accesses memory");
+    for (const char* other : {"trap", "nanosleep.u32 100", "prefetch.global.L2 [%rd6]"})
+        CHECK(why_not(other) == "it does more than arithmetic, loads and stores");
+    for (const char* place : {"mov.u32 %r7, %laneid", "mov.u32 %r7, %nctaid.x", "mov.u64 %rd8, %clock64"})
+        CHECK(why_not(place) == "it asks where its thread is");
+    CHECK(why_not("{ .param .b32 r; .param .b64 a; .param .b64 b; call (r), vprintf, (a, b); }") ==
+          "it calls functions or has memory of its own");
+}
+
+TEST_CASE("only statements that do nothing but make a register go when nobody reads it") {
+    const std::string text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k() {
+	.reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<3>;
+	mov.u32 %r1, %tid.x;
+	add.u32 %r2, %r1, 1;
+	add.cc.u32 %r3, %r1, 1;
+	addc.u32 %r4, %r1, 0;
+	match.any.sync.b32 %r5, %r1, -1;
+	activemask.b32 %r6;
+	redux.sync.add.s32 %r7, %r1, -1;
+	ld.volatile.shared.u32 %r8, [0];
+	ld.shared.u32 %r9, [0];
+	@%p1 mov.u32 %r10, 1;
+	membar.gl;
+L:	st.shared.u32 [4], %r4;
+})";
+    const ptx::Module module = ptx::parse(text, "k.ptx").value();
+    ptx::Entry entry = module.entries.at(0);
+    drop_dead_statements(entry);
+    std::string left;
+    for (const ptx::Statement& statement : entry.statements) left += std::string(statement.opcode) + " ";
+    CHECK(left ==
+          "mov.u32 add.cc.u32 addc.u32 match.any.sync.b32 activemask.b32 redux.sync.add.s32 ld.volatile.shared.u32 "
+          "mov.u32 membar.gl st.shared.u32 ");
+    CHECK(entry.labels.at(0).statement == 9);
 }
 
 TEST_CASE("a product of matrices takes bias and relu with it: one launch, and its own value is never written") {

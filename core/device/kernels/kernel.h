@@ -18,6 +18,7 @@
 // `launch` is a fitting launch: threads(COUNT), warps(ROWS), blocks(COUNT), tiles(COLUMNS,ROWS[,MATRICES]) of 16 x 16, or
 // grid(X,Y,Z,BLOCK_X,BLOCK_Y).
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +40,23 @@ struct Twins {  // by element type; null: there is no such kernel
 
 enum class Agreement : uint8_t { to_the_bit, nearly };  // of the twin with the PTX
 
+// What fusion cannot read off the PTX of a kernel (core/graph/fusion). Parameters by their number; -1: none.
+struct Fusing {
+    struct Elements {  // of one buffer
+        int parameter = -1;
+        std::array<int8_t, 4> extents = {};  // parameters whose product is their number; 0: no further one
+        int stride = -1;  // of matrices: what must be the product of the last two extents, so that they lie without gaps
+    };
+    Elements stored_once;         // each of them by one store, wherever: others can go on from there
+    Elements loaded_once;         // each of them by one load, by whichever thread: others can make it there
+    bool tells_of_parts = false;  // its twin tells ThreadPool::Listener of each part of its result as soon as it is made
+    // Six extents, outermost first, and six strides of each pointer that is walked by them.
+    int walk = -1;
+    std::array<std::array<int8_t, 2>, 2> strides = {};  // pointer, its first stride; 0: no further one
+    int counter = -1;                                   // counts random words: one more for every four elements
+    std::string_view one_an_element = {};               // the kernel that does the same, with one thread an element
+};
+
 struct Kernel {
     std::string_view name;        // "matmul_nn"; its extern "C" names have the type behind: "matmul_nn_f32"
     std::string_view file;        // "matmul.cu", under kernels/; its PTX is kernels/ptx/matmul.ptx
@@ -47,6 +65,7 @@ struct Kernel {
     Twins twins;
     std::string_view launch = "threads(n)";
     Agreement agreement = Agreement::to_the_bit;
+    Fusing fusing = {};
 };
 
 struct Parameter {

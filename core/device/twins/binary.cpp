@@ -78,7 +78,8 @@ A pow_of(A a, A b) {
          EXTENTS(e, "@m", "@n") " " STRIDES(s, "1", "0") " " STRIDES(t, "1", "@m"),                                  \
          FLOATS(name##_broadcast),                                                                                   \
          "threads(n)",                                                                                               \
-         AGREEMENT_##where},
+         AGREEMENT_##where,                                                                                          \
+         {.walk = 5, .strides = {{{0, 11}, {1, 17}}}}},
 std::span<const Kernel> binary() {
     static constexpr Kernel rows[] = {
 #include "kernels/binary.cu"

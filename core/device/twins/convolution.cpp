@@ -592,10 +592,15 @@ void conv2d_product_weight(ThreadPool& pool, const T* dy, const T* columns, T* d
 #define PRODUCT "batch=1+@m%4 groups=1+@k%2 m=1+@m%7 n=3+@k%50 k=(1+@n%3)*(1+@m%3)*(1+@n%4)"
 std::span<const Kernel> convolution() {
     static constexpr Kernel rows[] = {
-        {"conv2d", "conv2d.cu", "y[N,F,OH,OW] = w[F,C/G,KH,KW] * x[N,C,H,W] + bias[F]",
+        {"conv2d",
+         "conv2d.cu",
+         "y[N,F,OH,OW] = w[F,C/G,KH,KW] * x[N,C,H,W] + bias[F]",
          CASE "x[batch,channels,height,width] w[filters,channels/groups,kernel_height,kernel_width] bias[filters*has_bias] "
               ">y[batch,filters,out_height,out_width] has_bias=@m%2 " NUMBERS,
-         FLOATS(conv2d), "threads(batch*filters*out_height*out_width)", Agreement::nearly},
+         FLOATS(conv2d),
+         "threads(batch*filters*out_height*out_width)",
+         Agreement::nearly,
+         {.stored_once = {3, {5, 9, 10, 11}}, .tells_of_parts = true}},
         {"conv2d_backward_data", "conv2d.cu", "dx[N,C,H,W] from w and dy",
          CASE "w[filters,channels/groups,kernel_height,kernel_width] dy[batch,filters,out_height,out_width] "
               ">dx[batch,channels,height,width] " NUMBERS,

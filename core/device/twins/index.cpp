@@ -120,9 +120,14 @@ void masked_fill(ThreadPool& pool, const T* x, const int* mask, T* y, Acc<T> val
 #define PLACES "outer=1+@k%3 extent=@m count=@n inner=1+@k%40"
 std::span<const Kernel> index() {
     static constexpr Kernel rows[] = {
-        {"index_select", "index.cu", "y[o,i,r] = x[o,index[i],r]: rows by number, an embedding",
-         "x[outer,extent,inner] index[count]:i32{0..extent} >y[outer,count,inner] " PLACES, FLOATS(index_select),
-         "threads(outer*count*inner)"},
+        {"index_select",
+         "index.cu",
+         "y[o,i,r] = x[o,index[i],r]: rows by number, an embedding",
+         "x[outer,extent,inner] index[count]:i32{0..extent} >y[outer,count,inner] " PLACES,
+         FLOATS(index_select),
+         "threads(outer*count*inner)",
+         Agreement::to_the_bit,
+         {.stored_once = {2, {3, 5, 6}}}},
         {"index_add", "index.cu", "y[o,index[i],r] += x[o,i,r], in order",
          "x[outer,count,inner] index[count]:i32{0..extent} next[count]:i32{next:index} first[count]:i32{first:index} "
          "&y[outer,extent,inner] " PLACES " skip=extent/2",

@@ -24,8 +24,22 @@ void reduce_mean(ThreadPool&, const T* x, T* mean, int n) {
 
 std::span<const Kernel> reduce() {
     static constexpr Kernel rows[] = {
-        {"reduce_sum", "reduce.cu", "total[1] = sum of x[n]", "x[n] >total[1] n", FLOATS(reduce_sum), "blocks(1)"},
-        {"reduce_mean", "reduce.cu", "mean[1] = sum of x[n] / n", "x[n] >mean[1] n", FLOATS(reduce_mean), "blocks(1)"},
+        {"reduce_sum",
+         "reduce.cu",
+         "total[1] = sum of x[n]",
+         "x[n] >total[1] n",
+         FLOATS(reduce_sum),
+         "blocks(1)",
+         Agreement::to_the_bit,
+         {.stored_once = {1}, .loaded_once = {0, {2}}}},
+        {"reduce_mean",
+         "reduce.cu",
+         "mean[1] = sum of x[n] / n",
+         "x[n] >mean[1] n",
+         FLOATS(reduce_mean),
+         "blocks(1)",
+         Agreement::to_the_bit,
+         {.stored_once = {1}, .loaded_once = {0, {2}}}},
     };
     return rows;
 }

@@ -27,10 +27,15 @@ void rope(ThreadPool& pool, const T* x, const T* table, T* y, int rows, int colu
 
 std::span<const Kernel> rope() {
     static constexpr Kernel rows[] = {
-        {"rope", "rope.cu", "pairs of a row turned by its position's angles",
+        {"rope",
+         "rope.cu",
+         "pairs of a row turned by its position's angles",
          "x[rows,columns] table[positions+start,columns] >y[rows,columns] rows=2*min(@m,20)*(1+@k%3) columns=2*min(@n,40) "
          "inner=1+@k%3 positions=min(@m,20) start=3 layout=@k%2 turn=@m%2*2-1",
-         FLOATS(rope), "threads(rows*columns/2)"},
+         FLOATS(rope),
+         "threads(rows*columns/2)",
+         Agreement::to_the_bit,
+         {.stored_once = {2, {3, 4}}}},
     };
     return rows;
 }

@@ -79,12 +79,24 @@ void sum_strided(ThreadPool& pool, const T* x, T* y, int n, int count, int e0, i
 
 std::span<const Kernel> strided() {
     static constexpr Kernel rows[] = {
-        {"copy_strided", "strided.cu", "y[n] = x at its strides", "x[" REACH(e, s) "] >y[n] " STRIDED,
-         FLOATS_AND_INTEGERS(copy_strided)},
+        {"copy_strided",
+         "strided.cu",
+         "y[n] = x at its strides",
+         "x[" REACH(e, s) "] >y[n] " STRIDED,
+         FLOATS_AND_INTEGERS(copy_strided),
+         "threads(n)",
+         Agreement::to_the_bit,
+         {.walk = 4, .strides = {{{0, 10}, {-1}}}}},
         {"add_strided", "strided.cu", "y at its strides = y + x[n]", "x[n] &y[" REACH(e, s) "] " STRIDED,
          FLOATS(add_strided)},
-        {"sum_strided", "strided.cu", "y[n] = sums of x over other axes", "x[" REACH_OF_AXES "] >y[n] " AXES_OF_CASE("@k"),
-         FLOATS(sum_strided)},
+        {"sum_strided",
+         "strided.cu",
+         "y[n] = sums of x over other axes",
+         "x[" REACH_OF_AXES "] >y[n] " AXES_OF_CASE("@k"),
+         FLOATS(sum_strided),
+         "threads(n)",
+         Agreement::to_the_bit,
+         {.stored_once = {1, {2}}}},
     };
     return rows;
 }

@@ -18,10 +18,6 @@ constexpr int64_t most_parameter_bytes = 4000;  // CUDA takes 4,096
 // Launches that leave much of a large GPU idle: there it counts that several run at once, and that nothing waits.
 constexpr int64_t few_blocks = 256, few_threads = int64_t{1} << 16;
 
-bool multiplies(std::string_view base) {
-    return base.starts_with("matmul") || base.starts_with("bmm") || base.starts_with("conv2d");
-}
-
 struct Placer : Placement {
     const FusionOptions& options;
     std::vector<bool> company = {};  // by launch: see find_company()
@@ -140,7 +136,7 @@ struct Placer : Placement {
             if (reads_more && !options.on_host && threads < few_threads && unit.count > threads)
                 return fmt::format("{} has few threads: each would wait for what this reads, element by element",
                                    made_by.label);
-            if (options.on_host && !multiplies(made_by.base))
+            if (options.on_host && !first.row->kernel->fusing.tells_of_parts)
                 return fmt::format("the host makes {} whole: its memory would be read once more all the same",
                                    made_by.label);
             const bool changes = std::any_of(it.touches.begin(), it.touches.end(), [](const Touch& touch) {
@@ -148,7 +144,7 @@ struct Placer : Placement {
             });
             if (options.on_host && changes)
                 return fmt::format("{} goes through what it changes faster in one go", captured(launch).label);
-            if (reads_more && options.on_host && it.elementary)
+            if (reads_more && options.on_host && it.reading->special_functions)
                 return fmt::format("{} takes longer than the memory that it would save", captured(launch).label);
         }
         for (const Touch& theirs : unit.touches)
@@ -242,8 +238,9 @@ struct Placer : Placement {
         if (unit.kind != Unit::Kind::single) return false;
         const Launch& launch = captured(unit.launches.front());
         const Looked& it = looked(unit.launches.front());
-        return it.text && it.text->name == launch.kernel && it.text->self_contained && !it.text->reads_grid_size &&
-               !it.text->lines.empty() && it.text->parameters.size() == launch.operands.size() && launch.dynamic_shared == 0;
+        return it.reading && it.reading->entry && it.reading->entry->name == launch.kernel && it.reading->self_contained &&
+               !it.reading->reads_grid_size && it.reading->uses.size() == launch.operands.size() &&
+               launch.dynamic_shared == 0;
     }
 
     // Products of few blocks that share an operand and need nothing of each other: put_together() will join them, unless

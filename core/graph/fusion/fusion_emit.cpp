@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "core/device/kernels/kernel_library.h"
 #include "core/graph/fusion/fusion_kernel.h"
 #include "core/graph/fusion/fusion_units.h"
 
@@ -19,10 +18,11 @@ struct Slots {  // operands of several launches, each once
 std::vector<int> slots_of(const Placement& at, int launch, Slots& all) {
     std::vector<int> mine;
     const Launch& it = at.captured(launch);
-    const KernelText& text = *at.looked(launch).text;
+    const KernelReading& reading = *at.looked(launch).reading;
     for (size_t p = 0; p < it.operands.size(); ++p) {
         const Operand& operand = it.operands[p];
         const bool buffer = operand.kind == Operand::Kind::buffer;
+        const ptx::Variable& parameter = reading.entry->parameters[p];
         const int next = static_cast<int>(all.slots.size());
         int slot = next;
         for (int known = 0; known < next && slot == next; ++known) {  // the same operand of the same type
@@ -31,14 +31,15 @@ std::vector<int> slots_of(const Placement& at, int launch, Slots& all) {
                                   ? other.kind == operand.kind && other.value.index() == operand.value.index()
                                   : other.kind == operand.kind && other.buffer == operand.buffer &&
                                         other.offset == operand.offset && other.value == operand.value;
-            if (same && all.slots[static_cast<size_t>(known)].type == text.parameters[p]) slot = known;
+            const ptx::Variable& declared = all.slots[static_cast<size_t>(known)].parameter;
+            if (same && declared.type == parameter.type && declared.bytes == parameter.bytes) slot = known;
         }
         mine.push_back(slot);
         if (slot < next) continue;
-        all.slots.push_back({.type = text.parameters[p],
+        all.slots.push_back({.parameter = parameter,
                              .name = buffer ? at.buffer_name(operand.buffer) : "",
                              .buffer = buffer,
-                             .bytes = text.uses[p].bytes});
+                             .bytes = reading.uses[p].bytes});
         all.operands.push_back(operand);
         all.operands.back().access = {};
     }
@@ -84,8 +85,7 @@ Launch emit_chain(Placement& at, const Unit& unit) {
     Slots all;
     for (const int launch : unit.launches) {
         const Looked& it = at.looked(launch);
-        chain.ops.push_back({it.text, &device::kernel_named(at.captured(launch).kernel), slots_of(at, launch, all),
-                             at.captured(launch).label});
+        chain.ops.push_back({it.reading, it.row, slots_of(at, launch, all), at.captured(launch).label});
     }
     std::vector<bool> written(all.slots.size()), whole(all.slots.size(), true);
     std::vector<std::string> joins(unit.launches.size());
@@ -95,7 +95,7 @@ Launch emit_chain(Placement& at, const Unit& unit) {
             const auto slot = static_cast<size_t>(op.slots[p]);
             if (!all.slots[slot].buffer) continue;
             const Access access = at.captured(unit.launches[i]).operands[p].access;
-            const ParameterUse& use = op.text->uses[p];
+            const ParameterUse& use = op.reading->uses[p];
             const bool enters = chain.entry >= 0 && i + 1 == chain.ops.size() && static_cast<int>(p) == chain.entry;
             const bool passes = (use.reads == Reach::element || enters) && written[slot];
             if (passes) joins[i] += fmt::format("{}{}", joins[i].empty() ? "" : ", ", all.slots[slot].name);
@@ -129,7 +129,7 @@ Launch emit_chain(Placement& at, const Unit& unit) {
         why = fmt::format("joins {}: {} stays in a register", chain.ops[i - 1].label, joins[i]);
         for (size_t p = 0; p < chain.ops[i].slots.size(); ++p) {
             const auto found = kept_for.find(static_cast<size_t>(chain.ops[i].slots[p]));
-            if (found == kept_for.end() || found->second.empty() || chain.ops[i].text->uses[p].reads == Reach::none)
+            if (found == kept_for.end() || found->second.empty() || chain.ops[i].reading->uses[p].reads == Reach::none)
                 continue;
             why += fmt::format("; {} is written all the same: {}", chain.slots[found->first].name, found->second);
         }
@@ -148,8 +148,8 @@ Launch emit_chain(Placement& at, const Unit& unit) {
 Launch emit_together(const Placement& at, const Unit& unit) {
     Slots all;
     Together together;
-    together.text = at.looked(unit.launches.front()).text;
-    together.row = &device::kernel_named(at.captured(unit.launches.front()).kernel);
+    together.reading = at.looked(unit.launches.front()).reading;
+    together.row = at.looked(unit.launches.front()).row;
     uint32_t blocks = 0;
     for (const int launch : unit.launches) {
         const Launch& it = at.captured(launch);

@@ -31,15 +31,10 @@ int64_t integer(const Argument& argument) {
 }
 
 // The first axis that is longer than 1 of the six extents that begin at `first`; 5 where none is.
-size_t outer_axis(std::span<const Argument> arguments, size_t first) {
+size_t outer_axis(std::span<const Argument> arguments, int first) {
     size_t axis = 0;
-    while (axis < 5 && integer(arguments[first + axis]) == 1) ++axis;
+    while (axis < 5 && integer(arguments[size_t(first) + axis]) == 1) ++axis;
     return axis;
-}
-int64_t inner_count(std::span<const Argument> arguments, size_t first) {
-    int64_t count = 1;
-    for (size_t axis = outer_axis(arguments, first) + 1; axis < 6; ++axis) count *= integer(arguments[first + axis]);
-    return count;
 }
 
 Argument moved(const Argument& pointer, int64_t bytes) {
@@ -49,40 +44,31 @@ Argument moved(const Argument& pointer, int64_t bytes) {
 // The arguments of one op for the elements begin .. begin + count - 1.
 void cut_arguments(const FusedOp& op, const Cut& cut, int64_t begin, int64_t count, const std::vector<FusedSlot>& slots,
                    std::span<Argument> arguments) {
-    const KernelText& text = *op.text;
+    const KernelReading& reading = *op.reading;
+    const device::Fusing& fusing = op.row->kernel->fusing;
     for (size_t p = 0; p < op.slots.size(); ++p) {
-        const ParameterUse& use = text.uses[p];
+        const ParameterUse& use = reading.uses[p];
         const bool element = use.reads == Reach::element || use.writes == Reach::element;
         if (element && slots[size_t(op.slots[p])].kept) arguments[p] = moved(arguments[p], begin * use.bytes);
     }
-    const auto size = static_cast<int32_t>(count);
-    switch (cut.kind) {
-        case Cut::Kind::rows:
-            arguments[3] = static_cast<int32_t>(count / cut.unit);
-            break;
-        case Cut::Kind::broadcast: {
-            const size_t axis = outer_axis(arguments, 5);
-            for (size_t operand = 0; operand < 2; ++operand)
-                arguments[operand] =
-                    moved(arguments[operand],
-                          begin / cut.unit * integer(arguments[11 + 6 * operand + axis]) * text.uses[operand].bytes);
-            arguments[3] = size;
-            arguments[5 + axis] = static_cast<int32_t>(count / cut.unit);
-            break;
-        }
-        case Cut::Kind::strided: {
-            const size_t axis = outer_axis(arguments, 4);
-            arguments[0] = moved(arguments[0], begin / cut.unit * integer(arguments[10 + axis]) * text.uses[0].bytes);
-            arguments[2] = size;
-            arguments[4 + axis] = static_cast<int32_t>(count / cut.unit);
-            break;
-        }
-        case Cut::Kind::random:  // a counter gives four elements their words
-            arguments[3] = std::get<int64_t>(arguments[3]) + begin / cut.unit;
-            arguments[6] = size;
-            break;
-        default:
-            arguments[size_t(text.bound[0])] = size;
+    const auto outer = static_cast<int32_t>(count / cut.unit);
+    if (cut.kind == Cut::Kind::rows) {
+        for (const int bound : reading.bound)
+            if (bound != reading.columns) arguments[size_t(bound)] = outer;
+        return;
+    }
+    arguments[size_t(reading.bound[0])] = static_cast<int32_t>(count);
+    if (cut.kind == Cut::Kind::counted) {
+        Argument& counter = arguments[size_t(fusing.counter)];
+        counter = std::get<int64_t>(counter) + begin / cut.unit;
+    } else if (cut.kind == Cut::Kind::strided) {
+        const size_t axis = outer_axis(arguments, fusing.walk);
+        for (const auto& [pointer, stride] : fusing.strides)
+            if (stride > 0)
+                arguments[size_t(pointer)] =
+                    moved(arguments[size_t(pointer)], begin / cut.unit * integer(arguments[size_t(stride) + axis]) *
+                                                          reading.uses[size_t(pointer)].bytes);
+        arguments[size_t(fusing.walk) + axis] = outer;
     }
 }
 
@@ -113,7 +99,7 @@ struct HostChain {
             bool reads = false, writes = false;
             for (size_t p = 0; p < op.slots.size(); ++p) {
                 reads = reads || op.slots[p] == slot;
-                writes = writes || (op.slots[p] == other && op.text->uses[p].writes != Reach::none);
+                writes = writes || (op.slots[p] == other && op.reading->uses[p].writes != Reach::none);
             }
             if (reads && written) return false;
             written = written || writes;
@@ -206,10 +192,10 @@ struct HostChain {
         std::array<Argument, most_parameters> arguments;
         it.from = chain.epilogue ? 1 : 0;
         it.tiled = chain.ops.size() - (own >= 0);
-        it.count = elements_of(*chain.ops[it.from].text, gather(chain.ops[it.from], it.whole, arguments));
+        it.count = elements_of(*chain.ops[it.from].reading, gather(chain.ops[it.from], it.whole, arguments));
         if (own >= 0 && it.count > 0) it.whole[size_t(own)] = own_memory(it.count, own);
         for (size_t i = it.from; i < it.tiled; ++i) {
-            it.cuts[i] = cut_of(*chain.ops[i].text, chain.ops[i].row->base, gather(chain.ops[i], it.whole, arguments));
+            it.cuts[i] = cut_of(*chain.ops[i].reading, *chain.ops[i].row, gather(chain.ops[i], it.whole, arguments));
             it.unit = std::lcm(it.unit, std::max<int64_t>(1, it.cuts[i].unit));
         }
         const int64_t about = it.tiled - it.from == 1 ? lone_tile_elements : tile_elements;
@@ -233,7 +219,7 @@ struct HostChain {
         const FusedOp& op = chain.ops[0];
         const int slot = op.slots[size_t(chain.result)];
         const auto its = gather(op, it.whole, arguments);
-        const StoredResult result = result_of(*op.text, op.row->base, its);
+        const Passage result = stored_once(*op.reading, *op.row, its);
         if (!chain.slots[size_t(slot)].kept) {
             it.lent = slot;
             it.lender = chain.stand_in >= 0 ? it.whole[size_t(chain.stand_in)] : Argument(own_memory(result.count, slot));
@@ -254,97 +240,62 @@ struct HostChain {
 };
 }  // namespace
 
-int64_t elements_of(const KernelText& text, std::span<const Argument> arguments) {
-    if (text.bound.empty()) return 0;
-    int64_t count = 1;
-    for (const int parameter : text.bound) count *= integer(arguments[size_t(parameter)]);
+int64_t elements_of(const KernelReading& reading, std::span<const Argument> arguments) {
+    int64_t count = reading.bound.empty() ? 0 : 1;
+    for (const int parameter : reading.bound) count *= integer(arguments[size_t(parameter)]);
     return count;
 }
 
-Cut cut_of(const KernelText& text, std::string_view base, std::span<const Argument> arguments) {
+Cut cut_of(const KernelReading& reading, const device::KernelRow& row, std::span<const Argument> arguments) {
     const auto fits = [](Cut::Kind kind, int64_t unit) {
         return unit >= 1 && unit <= largest_unit ? Cut{kind, unit} : Cut{};
     };
-    if (!text.pointwise || arguments.size() > most_parameters) return {};
-    if (base == "add_bias") return fits(Cut::Kind::rows, integer(arguments[4]));
-    if (base.size() > 10 && base.substr(base.size() - 10) == "_broadcast" && arguments.size() == 23)
-        return fits(Cut::Kind::broadcast, inner_count(arguments, 5));
-    if (base == "dropout") return {Cut::Kind::random, 4};
-    if (base == "copy_strided") return fits(Cut::Kind::strided, inner_count(arguments, 4));
-    if (text.by_position || text.bound.size() != 1) return {};
-    for (const ParameterUse& use : text.uses)
-        for (const Reach reach : {use.reads, use.writes})
-            if (reach != Reach::none && reach != Reach::element && reach != Reach::fixed) return {};
+    const device::Fusing& fusing = row.kernel->fusing;
+    if (!reading.pointwise || arguments.size() > most_parameters) return {};
+    if (fusing.counter >= 0) return {Cut::Kind::counted, 4};
+    if (fusing.walk >= 0) {
+        int64_t inner = 1;
+        for (size_t axis = outer_axis(arguments, fusing.walk) + 1; axis < 6; ++axis)
+            inner *= integer(arguments[size_t(fusing.walk) + axis]);
+        return fits(Cut::Kind::strided, inner);
+    }
+    if (reading.by_position || reading.bound.size() != (reading.columns >= 0 ? 2 : 1)) return {};
+    for (const ParameterUse& use : reading.uses)
+        if (use.reach() == Reach::anywhere || use.reach() == Reach::block) return {};
+    if (reading.columns >= 0) return fits(Cut::Kind::rows, integer(arguments[size_t(reading.columns)]));
     return {Cut::Kind::elements, 1};
 }
 
-StoredResult result_of(const KernelText& text, std::string_view base, std::span<const Argument> arguments) {
-    struct Row {
-        std::string_view base;
-        int parameter;               // the result
-        std::array<int, 4> extents;  // parameters whose product is the number of elements; -1: none
-    };
-    static constexpr Row rows[] = {
-        {"matmul_nn", 2, {3, 4, -1, -1}},     {"matmul_nt", 2, {3, 4, -1, -1}},
-        {"matmul_tn", 2, {3, 4, -1, -1}},     {"matmul_naive", 2, {3, 4, -1, -1}},
-        {"matmul_tc_nn", 2, {3, 4, -1, -1}},  {"matmul_tc_nt", 2, {3, 4, -1, -1}},
-        {"matmul_tc_tn", 2, {3, 4, -1, -1}},  {"bmm_nn", 2, {3, 4, 5, -1}},
-        {"bmm_nt", 2, {3, 4, 5, -1}},         {"bmm_tn", 2, {3, 4, 5, -1}},
-        {"conv2d", 3, {5, 9, 10, 11}},  // batch, filters, height and width of y
-        {"softmax", 1, {2, 3, -1, -1}},       {"softmax_backward", 2, {3, 4, -1, -1}},
-        {"log_softmax", 1, {2, 3, -1, -1}},   {"log_softmax_backward", 2, {3, 4, -1, -1}},
-        {"layer_norm", 3, {7, 8, -1, -1}},    {"layer_norm_backward", 5, {7, 8, -1, -1}},
-        {"rms_norm", 2, {5, 6, -1, -1}},      {"rms_norm_backward", 4, {6, 7, -1, -1}},
-        {"rope", 2, {3, 4, -1, -1}},          {"index_select", 2, {3, 5, 6, -1}},
-        {"sum_rows", 1, {2, -1, -1, -1}},     {"mean_rows", 1, {2, -1, -1, -1}},
-        {"sum_strided", 1, {2, -1, -1, -1}},  {"reduce_sum", 1, {-1, -1, -1, -1}},
-        {"reduce_mean", 1, {-1, -1, -1, -1}},
-    };
-    for (const Row& row : rows) {
-        if (row.base != base) continue;
-        if (!text.self_contained || size_t(row.parameter) >= text.uses.size()) return {};
-        const ParameterUse& use = text.uses[size_t(row.parameter)];
-        if (use.reads != Reach::none || use.writes == Reach::none || use.bytes <= 0) return {};
-        for (const MemoryUse& access : text.accesses)
-            if (access.parameter == row.parameter && (!access.store || access.value.empty())) return {};
-        int64_t count = 1;
-        for (const int extent : row.extents)
-            if (extent >= 0) count *= size_t(extent) < arguments.size() ? integer(arguments[size_t(extent)]) : 0;
-        // One product after the other: elsewhere an element's number would not be its place.
-        if (base.starts_with("bmm_") && integer(arguments[9]) != int64_t{integer(arguments[4])} * integer(arguments[5]))
-            return {};
-        int64_t inner = 1;
-        for (const int extent : row.extents)
-            if (extent >= 0) inner = integer(arguments[size_t(extent)]);
-        return count > 0 ? StoredResult{row.parameter, count, inner} : StoredResult{};
+namespace {
+// The elements of one parameter, where its row says that each passes once and its PTX that nothing else happens to it.
+Passage passage(const KernelReading& reading, const device::Fusing::Elements& elements, bool stored,
+                std::span<const Argument> arguments) {
+    if (elements.parameter < 0 || !reading.self_contained) return {};
+    const ParameterUse& use = reading.uses[size_t(elements.parameter)];
+    const auto& [mine, other] = stored ? std::pair(use.writes, use.reads) : std::pair(use.reads, use.writes);
+    if (mine == Reach::none || other != Reach::none || use.bytes <= 0) return {};
+    for (const MemoryUse& access : reading.accesses) {
+        if (!stored && access.parameter < 0) return {};
+        if (access.parameter == elements.parameter && (access.store != stored || access.value.empty())) return {};
     }
-    return {};
+    Passage it{elements.parameter, 1};
+    int64_t before = 1;  // the last extent but one
+    for (const int8_t extent : elements.extents) {
+        if (extent == 0) break;
+        before = it.row;
+        it.row = integer(arguments[size_t(extent)]);
+        it.count *= it.row;
+    }
+    const bool gaps = elements.stride >= 0 && integer(arguments[size_t(elements.stride)]) != before * it.row;
+    return it.count > 0 && !gaps ? it : Passage{};
 }
+}  // namespace
 
-StoredResult loaded_once(const KernelText& text, std::string_view base, std::span<const Argument> arguments) {
-    struct Row {
-        std::string_view base;
-        int parameter;
-        std::array<int, 3> extents;  // parameters whose product is the number of elements; -1: none
-    };
-    static constexpr Row rows[] = {
-        {"reduce_sum", 0, {2, -1, -1}}, {"reduce_mean", 0, {2, -1, -1}}, {"sum_rows", 0, {2, 3, -1}},
-        {"mean_rows", 0, {2, 3, -1}},   {"bias_grad", 0, {2, 3, -1}},
-    };
-    for (const Row& row : rows) {
-        if (row.base != base) continue;
-        if (!text.self_contained || size_t(row.parameter) >= text.uses.size()) return {};
-        const ParameterUse& use = text.uses[size_t(row.parameter)];
-        if (use.reads == Reach::none || use.writes != Reach::none || use.bytes <= 0) return {};
-        for (const MemoryUse& access : text.accesses)
-            if (access.parameter < 0 || (access.parameter == row.parameter && (access.store || access.value.empty())))
-                return {};
-        int64_t count = 1;
-        for (const int extent : row.extents)
-            if (extent >= 0) count *= size_t(extent) < arguments.size() ? integer(arguments[size_t(extent)]) : 0;
-        return count > 0 ? StoredResult{row.parameter, count} : StoredResult{};
-    }
-    return {};
+Passage stored_once(const KernelReading& reading, const device::KernelRow& row, std::span<const Argument> arguments) {
+    return passage(reading, row.kernel->fusing.stored_once, true, arguments);
+}
+Passage loaded_once(const KernelReading& reading, const device::KernelRow& row, std::span<const Argument> arguments) {
+    return passage(reading, row.kernel->fusing.loaded_once, false, arguments);
 }
 
 NativeKernel native_chain(const Chain& chain) {

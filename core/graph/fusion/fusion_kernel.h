@@ -7,8 +7,7 @@
 //   epilogue  a chain whose first op is none, but stores each element of its result once (a product of matrices, a softmax,
 //             a norm, a sum): at every such store the thread goes on with the element that it has made
 //   prologue  a chain whose last op is none, but loads each element of one operand once (a sum, a mean): at every such load
-//   the
-//             thread makes the element by the ops before it, instead of reading it
+//             the thread makes the element by the ops before it, instead of reading it
 //   together  launches of one kernel that need nothing of each other: a block finds the launch it belongs to by its number
 #pragma once
 #include <memory>
@@ -16,20 +15,20 @@
 #include <vector>
 
 #include "core/device/kernels/kernel_library.h"
-#include "core/graph/fusion/fusion_text.h"
+#include "core/graph/fusion/fusion_reading.h"
 
 namespace lockstep::graph {
 
-struct FusedSlot {     // something that ops are given: a buffer or a number
-    std::string type;  // ".u64"
-    std::string name;  // of a buffer, for people
+struct FusedSlot {            // something that ops are given: a buffer or a number
+    ptx::Variable parameter;  // as the first op that takes it declares it
+    std::string name;         // of a buffer, for people
     bool buffer = false;
     bool kept = true;  // false: stays in registers (on the host: in a tile), and is no parameter of the kernel
     int bytes = 0;     // of an element
 };
 
 struct FusedOp {
-    const KernelText* text = nullptr;
+    const KernelReading* reading = nullptr;
     const device::KernelRow* row = nullptr;
     std::vector<int> slots;  // one a parameter of the kernel
     std::string label;       // "fc1 add"
@@ -41,30 +40,28 @@ struct Chain {
     bool epilogue = false;  // the first op is no pointwise one: the others go on from its stores
     int result = -1;        // epilogue: the parameter of the first op that it stores its result through
     int entry = -1;         // of a prologue: the parameter of the last op that the ops before it make; -1: no prologue
-    int stand_in =
-        -1;  // epilogue whose result is not kept: the slot of the chain's whose memory the host lends it; -1: none
+    int stand_in = -1;      // epilogue whose result is not kept: the slot whose memory the host lends it; -1: none
 };
 
 // How the host cuts an op's launch into tiles: every tile begins at a multiple of `unit` elements.
 struct Cut {
-    enum class Kind : uint8_t { none, elements, rows, broadcast, strided, random } kind = Kind::none;
+    enum class Kind : uint8_t { none, elements, rows, strided, counted } kind = Kind::none;
     int64_t unit = 1;
 };
 // Of an op with these arguments (scalars as they are; pointers are not looked at). none: it runs whole or not at all.
-Cut cut_of(const KernelText& text, std::string_view base, std::span<const device::Argument> arguments);
+Cut cut_of(const KernelReading& reading, const device::KernelRow& row, std::span<const device::Argument> arguments);
 // Elements of a launch with these arguments: the product of the bounding parameters.
-int64_t elements_of(const KernelText& text, std::span<const device::Argument> arguments);
-// The result of a kernel that stores each element of it once, wherever: the parameter, and how many elements. parameter -1:
-// the kernel is none of those that are known to.
-struct StoredResult {
-    int parameter = -1;
+int64_t elements_of(const KernelReading& reading, std::span<const device::Argument> arguments);
+
+struct Passage {         // all elements of one operand, which pass between a kernel and the ops behind or before it
+    int parameter = -1;  // -1: there is none
     int64_t count = 0;
     int64_t row = 1;  // the host's twins make whole rows of so many elements
 };
-StoredResult result_of(const KernelText& text, std::string_view base, std::span<const device::Argument> arguments);
-
-// An operand of which a kernel loads each element once, by whichever thread: the parameter, and how many elements.
-StoredResult loaded_once(const KernelText& text, std::string_view base, std::span<const device::Argument> arguments);
+// The result of a kernel whose row says that it stores each element once, wherever.
+Passage stored_once(const KernelReading& reading, const device::KernelRow& row, std::span<const device::Argument> arguments);
+// The operand of a kernel whose row says that it loads each element once, by whichever thread.
+Passage loaded_once(const KernelReading& reading, const device::KernelRow& row, std::span<const device::Argument> arguments);
 
 std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain);
 
@@ -74,18 +71,11 @@ struct TogetherPart {
     std::string label;
 };
 struct Together {
-    const KernelText* text = nullptr;
+    const KernelReading* reading = nullptr;
     const device::KernelRow* row = nullptr;
     std::vector<TogetherPart> parts;
     std::vector<FusedSlot> slots;
 };
 std::shared_ptr<const device::GeneratedKernel> generate_together(const Together& together);
-
-// A dead line makes a register that nobody reads; pure otherwise. Drops them, until there are none.
-void drop_dead_lines(std::vector<std::string>& lines);
-
-// The decoded kernel of a generated module; throws logic_error on PTX that does not parse: a bug here.
-std::shared_ptr<const ptx::Program> decode_generated(const std::string& ptx, const std::string& name);
-std::string one_line(std::string_view text, size_t longest = 100);  // a model's name for a comment: no control characters
 
 }  // namespace lockstep::graph

@@ -1,8 +1,7 @@
 // What is known of a launch before anything is decided: the bytes that it touches, whether thread i touches element i alone,
-// and whether others can go on from its result or go before it. Read off its kernel's PTX (fusion_text.h).
+// and whether others can go on from its result or go before it. Read off its kernel's PTX (fusion_reading.h).
 #include <algorithm>
 
-#include "core/device/kernels/kernel_library.h"
 #include "core/graph/fusion/fusion_kernel.h"
 #include "core/graph/fusion/fusion_units.h"
 
@@ -19,50 +18,44 @@ Looked look_at(const Graph& graph, const Launch& launch) {
                     {operand.buffer, operand.offset, bytes_of(operand), operand.access.reads, operand.access.writes});
         return looked;
     }
-    // Dropout's threads have four elements each; what joins a chain is its form with one.
-    const bool drops = launch.base == "dropout";
-    const KernelText& text = kernel_text(drops ? device::typed_kernel("dropout_element", launch.type) : launch.kernel);
-    looked.text = &text;
-    looked.elementary = std::any_of(text.lines.begin(), text.lines.end(), [](const PtxLine& line) {
-        const std::string_view at = line.text;
-        for (const std::string_view opcode : {"ex2.", "lg2.", "tanh.", "sin.", "cos.", "sqrt."})
-            if (at.find(opcode) != std::string_view::npos) return true;
-        return false;
-    });
+    looked.row = &device::kernel_named(launch.kernel);
+    const device::Fusing& fusing = looked.row->kernel->fusing;
+    // What joins a chain is a kernel's form with one thread an element, where it has one of its own.
+    const bool other_form = !fusing.one_an_element.empty();
+    const KernelReading& reading =
+        reading_of(other_form ? device::typed_kernel(fusing.one_an_element, launch.type) : launch.kernel);
+    looked.reading = &reading;
     looked.grid = launch.grid;
     looked.block = launch.block;
     for (const Operand& operand : launch.operands)
         looked.numbers.push_back(operand.kind == Operand::Kind::buffer ? device::Argument(device::Pointer{})
                                                                        : operand.value);
-    const bool whole = text.uses.size() == launch.operands.size();
-    if (whole && text.pointwise) {
-        const int64_t count = elements_of(text, looked.numbers);
+    const bool whole = reading.uses.size() == launch.operands.size();
+    if (whole && reading.pointwise) {
+        const int64_t count = elements_of(reading, looked.numbers);
         const bool one_row = launch.grid.y == 1 && launch.grid.z == 1 && launch.block.y == 1 && launch.block.z == 1;
         if (!one_row || count < 1)
             looked.why_not = "its launch has another shape than one thread an element";
-        else if (cut_of(text, launch.base, looked.numbers).kind == Cut::Kind::none)
+        else if (cut_of(reading, *looked.row, looked.numbers).kind == Cut::Kind::none)
             looked.why_not = "what an element needs depends on its place";
         else
             looked.count = count;
-        if (drops && looked.count > 0)
+        if (other_form && looked.count > 0)
             looked.grid = {static_cast<uint32_t>((count + 255) / 256), 1, 1}, looked.block = {256, 1, 1};
     } else {
-        looked.why_not = text.why_not;
+        looked.why_not = reading.why_not;
     }
-    const StoredResult product = whole ? result_of(text, launch.base, looked.numbers) : StoredResult{};
+    const Passage product = whole ? stored_once(reading, *looked.row, looked.numbers) : Passage{};
     if (product.parameter >= 0) looked.product = product.count, looked.result = product.parameter;
-    const StoredResult entry = whole ? loaded_once(text, launch.base, looked.numbers) : StoredResult{};
+    const Passage entry = whole ? loaded_once(reading, *looked.row, looked.numbers) : Passage{};
     if (entry.parameter >= 0) looked.loaded = entry.parameter, looked.loaded_count = entry.count;
     for (size_t p = 0; p < launch.operands.size(); ++p) {
         const Operand& operand = launch.operands[p];
         if (operand.kind != Operand::Kind::buffer) continue;
         Touch touch{operand.buffer, operand.offset, bytes_of(operand), operand.access.reads, operand.access.writes};
         if (whole) {
-            const ParameterUse& use = text.uses[p];
-            const auto joined = [&](Reach a, Reach b) {
-                return a == Reach::none ? b : b == Reach::none || a == b ? a : Reach::anywhere;
-            };
-            const Reach reach = joined(use.reads, use.writes);
+            const ParameterUse& use = reading.uses[p];
+            const Reach reach = use.reach();
             // What either of the two readings of the PTX sees counts.
             touch.reads = touch.reads || use.reads != Reach::none;
             touch.writes = touch.writes || use.writes != Reach::none;

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "core/device/kernels/kernel_library.h"
 #include "core/graph/fusion/fusion.h"
-#include "core/graph/fusion/fusion_text.h"
+#include "core/graph/fusion/fusion_reading.h"
 
 namespace lockstep::graph {
 
@@ -29,7 +30,8 @@ inline bool same_elements(const Touch& a, const Touch& b) {
 }
 
 struct Looked {  // what is known of a launch
-    const KernelText* text = nullptr;
+    const KernelReading* reading = nullptr;
+    const device::KernelRow* row = nullptr;
     std::vector<device::Argument> numbers;  // scalars; pointers are null
     std::vector<Touch> touches;
     int64_t count = -1;    // elements, of a pointwise launch that the host can cut
@@ -37,8 +39,7 @@ struct Looked {  // what is known of a launch
     int result = -1;       // its parameter
     int loaded = -1;       // the parameter of which each element is read once
     int64_t loaded_count = 0;
-    bool elementary = false;  // it computes an exponential, a logarithm, a root, a sine or a tangent
-    simt::Dim3 grid, block;   // in a chain
+    simt::Dim3 grid, block;  // in a chain
     std::string why_not;
 };
 Looked look_at(const Graph& graph, const Launch& launch);
