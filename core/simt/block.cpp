@@ -1,6 +1,7 @@
 // A block's state: made, reset and copied. Registers are one buffer for all warps; its aligned part begins at the first
 // multiple of 64 bytes, so that a copy re-points its warps into its own buffer.
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "core/ptx/decode/views.h"
@@ -153,6 +154,7 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
     grid.usual.resize(grid.windows.size());
 
     const Dim3 extent = grid.config->grid;
+    assert(linear_index < extent.count());
     const auto threads = static_cast<uint32_t>(grid.config->block.count());
     const uint32_t warps = (threads + warp_size - 1) / warp_size;
     block.grid = &grid;

@@ -4,6 +4,7 @@
 #include "core/model/issue/timing.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <unordered_map>
 
@@ -259,6 +260,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
     table[0].route = Route::exit;
     Numbers numbers;
     const std::vector<uint8_t> reads = operand_cycles(gpu, program, lowered);
+    assert(lowered.size() >= program.instructions.size() && reads.size() >= program.instructions.size());
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const ptx::DecodedInstruction& in = program.instructions[pc];
         const Lowered& made = lowered[pc];
@@ -271,6 +273,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         find_route(gpu, program, pc, made, t);
         find_registers(program, pc, made, numbers, t);
         t.folded = made.instructions == 0;
+        assert(t.registers_read <= std::size(t.reads) && t.registers_written <= std::size(t.writes));
         if (!t.folded && t.route == Route::math && reads[pc] > t.interval) {  // the register file binds, not the lanes
             t.interval = reads[pc];
             t.throttle = StallReason::dispatch_stall;

@@ -2,6 +2,7 @@
 #include "core/model/launch/checkpoint.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "core/model/launch/machine.h"
 
@@ -44,6 +45,7 @@ void Sm::restore(const SmCheckpoint& from) {
     static_cast<SmState&>(*this) = from.state;
     memory_side_.attach(*state_.memory);
     traced_ = false;
+    assert(from.blocks.size() == blocks_.size());
     for (size_t i = 0; i < blocks_.size(); ++i) {
         static_cast<BlockPlace&>(blocks_[i]) = from.blocks[i].place;
         blocks_[i].record = -1;
@@ -139,6 +141,7 @@ void Machine::restore(const Checkpoint& from) {
     grid_.memory->restore(from.device);
     grid_.usual = from.usual;
     std::fill(grid_.windows.begin(), grid_.windows.end(), simt::MemoryWindow{});
+    assert(from.sms.size() == sms_.size());
     for (size_t i = 0; i < sms_.size(); ++i) sms_[i]->restore(from.sms[i]);
     for (const auto& [number, cluster] : state_.clusters) {
         std::vector<simt::Block*> by_rank;

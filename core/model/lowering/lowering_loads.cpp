@@ -1,6 +1,7 @@
 // What is known of the alignment of addresses, and the loads of shared memory that become one for it.
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstring>
 #include <map>
 #include <unordered_set>
@@ -100,6 +101,7 @@ void Pass::merge_loads(uint32_t begin, uint32_t end) {
                         out[pc].instructions = 0;
                         out[pc].merged_with = first;
                     }
+                assert(first != none);
                 out[first].wide_bytes = bytes;
             };
             const uint32_t bits = zeros(key.first);

@@ -3,6 +3,7 @@
 #include "core/ptx/analyse/control_flow.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace lockstep::ptx {
 namespace {
@@ -22,6 +23,7 @@ std::vector<BasicBlock> basic_blocks(const std::vector<DecodedInstruction>& inst
             if (target >= begin && target < end) take(target);
         });
     };
+    assert(begin <= end && end <= instructions.size());
     std::vector<bool> starts(end - begin + 1, false);  // here and below by distance from `begin`
     starts[0] = true;
     for (uint32_t pc = begin; pc < end; ++pc) {

@@ -1,6 +1,8 @@
 // See dataflow.h: registers and memory of one instruction, definitions and live ranges. origins.cpp has the rest.
 #include "core/ptx/analyse/dataflow.h"
 
+#include <cassert>
+
 namespace lockstep::ptx {
 namespace {
 

@@ -2,6 +2,7 @@
 // a function becomes its instruction n.
 // Order: names get places (frame.cpp), statements are decoded one by one, then branches, reconvergence and registers.
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <map>
 
@@ -179,6 +180,7 @@ void Decoder::finish(std::vector<LiveAtCall>& live) {
         instructions.push_back(exit);
         program_.texts.push_back({});
     }
+    assert(program_.texts.size() == instructions.size());
     frame_.finish();
     const auto end = static_cast<uint32_t>(instructions.size());
     Function& function = program_.functions[function_];

@@ -3,6 +3,7 @@
 #include "core/ptx/decode/frame.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cstring>
 #include <deque>
@@ -190,6 +191,7 @@ Slot Frame::new_slot(Type type, const std::string& name) {
     const size_t lane = type == Type::pred ? 0 : std::max<size_t>(size_of(type), 2);
     const size_t bytes = align_up(std::max<size_t>(lane * 32, 4), 64);
     if (register_bytes_ + bytes > most_register_bytes) throw Complaint{"this kernel uses too many registers", entry_.place};
+    assert(register_bytes_ % 64 == 0);
     const Slot slot{static_cast<int32_t>(register_bytes_), type};
     register_bytes_ += static_cast<uint32_t>(bytes);
     std::vector<uint8_t>& lane_bytes = program_.functions[function_].lane_bytes;

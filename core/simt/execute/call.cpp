@@ -2,6 +2,7 @@
 #include "core/simt/execute/call.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "core/base/sizes.h"
@@ -112,6 +113,7 @@ uint64_t bytes_of(const CallFrame& frame) {
 
 void give_back(Warp& warp, int32_t number) {
     CallFrame& frame = warp.frames[static_cast<size_t>(number)];
+    assert(frame.function >= 0 && warp.frame_bytes >= bytes_of(frame));
     warp.frame_bytes -= bytes_of(frame);
     frame.function = -1;
     frame.caller = warp.unused_frame;
@@ -263,6 +265,7 @@ Fault* call(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
 
 Fault* come_back(Warp& warp, uint32_t mask) {
     const int32_t frame = warp.stack.back().frame;
+    assert(frame >= 0 && (warp.frames[static_cast<size_t>(frame)].lanes & mask) == mask);
     CallFrame& from = warp.frames[static_cast<size_t>(frame)];
     const ptx::Program& program = *warp.block->grid->program;
     const ptx::Function& callee = program.functions[static_cast<size_t>(from.function)];

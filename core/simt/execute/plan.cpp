@@ -2,6 +2,7 @@
 #include "core/simt/execute/plan.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "core/ptx/analyse/dataflow.h"
@@ -211,6 +212,7 @@ std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::ve
                                ptx::as_barrier(instruction).operation == ptx::BarrierOperation::sync &&
                                instruction.source[0] < 0 && instruction.source[0] == number;
     }
+    assert(plan->steps.size() == count);
     const std::vector<bool> leader = leaders_of(program);
     mark_shapes(program, leader, plan->steps);
     mark_straight(leader, plan->steps);

@@ -2,6 +2,7 @@
 #include "core/simt/history/checkpoint.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "core/simt/execute/call.h"
@@ -165,6 +166,7 @@ void Memory::restore(const MemoryCheckpoint& from) {
             a.contents = std::move(mine->second.contents);
         else
             a.contents = std::make_shared<std::vector<std::byte>>(a.bytes);
+        assert(from.contents.contains(address));
         from.contents.at(address).copy_to(a.contents->data());
     }
     allocations_ = std::move(allocations);

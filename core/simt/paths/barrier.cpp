@@ -3,6 +3,7 @@
 #include "core/simt/paths/barrier.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "core/ptx/decode/views.h"
 #include "core/simt/check/checker.h"
@@ -69,6 +70,7 @@ uint32_t threads_of(const Warp& warp, uint32_t lanes) {
 }  // namespace
 
 bool release_if_full(Block& block, uint32_t number, Warp* running, uint32_t threads) {
+    assert(number < block.arrived.size());
     if (!threads && !block.grid->plan->counted_barriers) {  // a barrier for all: the warps that run last come last
         for (auto w = block.warps.rbegin(); w != block.warps.rend(); ++w)
             if (!w->done && !(w->at_barrier && w->barrier == number && w->barrier_lanes) && w->waits.empty()) return false;
@@ -122,6 +124,7 @@ bool release_all_full(Block& block, Warp* running) {
 }
 
 Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& released) {
+    assert(mask != 0 && (mask & warp.exited) == 0);
     Block& block = *warp.block;
     const Grid& grid = *block.grid;
     const auto& instruction = grid.program->instructions[pc];
