@@ -12,31 +12,10 @@ namespace {
 
 constexpr size_t most_origins = 64;  // of a register; beyond them its value may come from anywhere
 
-// What an operation leaves of an address among its sources.
-enum class Effect : uint8_t {
-    made_of,  // it is none any more
-    copied,
-    moved,  // something was added that is not known here
-    added,  // the other source, when that is a constant
-    subtracted
-};
-struct AddressRow {
-    std::string_view name;
-    Effect effect;
-    uint8_t sources;  // for which of them: a bit each
-};
-constexpr AddressRow address_rows[] = {
-    {"mov", Effect::copied, 1}, {"cvta", Effect::copied, 1},    {"cvt", Effect::copied, 1}, {"selp", Effect::copied, 3},
-    {"add", Effect::added, 3},  {"sub", Effect::subtracted, 1}, {"mad", Effect::moved, 4},  {"and", Effect::moved, 3},
-    {"or", Effect::moved, 3},   {"mapa", Effect::moved, 1},     {"shfl", Effect::moved, 1}, {"min", Effect::moved, 3},
-    {"max", Effect::moved, 3}};
-
 Effect effect_of(const DecodedInstruction& i, size_t source) {
-    if (i.opcode == nullptr) return Effect::moved;                                        // a program made by hand
-    if (i.opcode->name == "mov" && i.kind == Kind::lane_wise_many) return Effect::moved;  // halves of an address
-    for (const AddressRow& row : address_rows)
-        if (row.name == i.opcode->name && (row.sources >> source & 1) != 0) return row.effect;
-    return Effect::made_of;
+    if (i.opcode == nullptr) return Effect::moved;  // a program made by hand
+    const OfAddress& left = i.opcode->facts.of_address;
+    return (left.sources >> source & 1) != 0 ? left.effect : Effect::made_of;
 }
 
 std::optional<int64_t> number_in(const Program& program, int32_t operand, Type type) {

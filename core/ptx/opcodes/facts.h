@@ -44,6 +44,19 @@ enum class Does : uint8_t {
     compare        // p = whether a compares to b
 };
 
+// What an operation leaves of an address among its sources.
+enum class Effect : uint8_t {
+    made_of,  // it is none any more
+    copied,
+    moved,  // something was added that is not known before the launch
+    added,  // the other source, when that is a constant
+    subtracted
+};
+struct OfAddress {
+    Effect effect = Effect::made_of;
+    uint8_t sources = 0;  // which of them: a bit each
+};
+
 // Where the instruction stands for a whole sequence on silicon: what that costs on V100. It scales with FP32 latency.
 struct Sequence {
     uint8_t bytes = 4;         // of the type: 8 for 64 bits, 4 for all others
@@ -102,6 +115,7 @@ struct Facts {
 
     Counts counts = Counts::nothing;
     Does does = Does::other;
+    OfAddress of_address{};
     uint8_t words = 1;  // machine instructions where its integers have 64 bits, which are pairs of registers
 
     std::span<const Sequence> sequences{};

@@ -49,6 +49,10 @@ constexpr Since proxies[] = {{".async", 90}, {".async.global", 90}, {".async::ge
 constexpr Since products[] = {{".m16n8k8", 75}, {".m8n8k16", 75}, {".m8n8k32", 75}, {".m8n8k128", 75}, {".m16n8k4", 80}, {".m16n8k16", 80}, {".m16n8k32", 80}, {".m16n8k64", 80}, {".m16n8k128", 80}, {".m16n8k256", 80}, {".and", 80}, {".f64", 80}};
 constexpr Since wmma_products[] = {{".s8", 72}, {".u8", 72}, {".s4", 75}, {".u4", 75}, {".b1", 75}, {".and", 80}, {".f64", 80}};
 
+// What is left of an address.
+constexpr OfAddress copied = {Effect::copied, 1}, chosen = {Effect::copied, 3}, moved = {Effect::moved, 3}, moved_first = {Effect::moved, 1};
+constexpr OfAddress moved_last = {Effect::moved, 4}, in_parts = {Effect::moved, 31}, added = {Effect::added, 3}, subtracted = {Effect::subtracted, 1};
+
 // Instructions that stand for a sequence.
 constexpr Sequence integer_division[] = {
     {.bytes = 4, .latency = 145, .interval = 32, .source = "Accel-Sim, SM7_QV100: latency of integer division; interval: estimate"},
@@ -61,10 +65,10 @@ constexpr Sequence double_division[] = {{.bytes = 8, .latency = 112, .interval =
 constexpr Sequence double_root[] = {{.bytes = 8, .latency = 101, .interval = 32, .source = "published micro-benchmark: DSQRT on V100"}};
 
 constexpr Opcode rows[] = {
-    {"add", one, alu, 'I', "integer", "d = a + b", "T=TT", add_integer, {.does = Does::sum, .words = 2}},
-    {"sub", one, alu, 'I', "integer", "d = a - b", "T=TT", sub_integer, {.does = Does::difference, .words = 2}},
-    {"min", one, alu, 'I', "integer", "d = the smaller of a and b", "T=TT", min_integer, {.later = least_of_integers, .words = 3}},
-    {"max", one, alu, 'I', "integer", "d = the larger of a and b", "T=TT", max_integer, {.later = least_of_integers, .words = 3}},
+    {"add", one, alu, 'I', "integer", "d = a + b", "T=TT", add_integer, {.does = Does::sum, .of_address = added, .words = 2}},
+    {"sub", one, alu, 'I', "integer", "d = a - b", "T=TT", sub_integer, {.does = Does::difference, .of_address = subtracted, .words = 2}},
+    {"min", one, alu, 'I', "integer", "d = the smaller of a and b", "T=TT", min_integer, {.later = least_of_integers, .of_address = moved, .words = 3}},
+    {"max", one, alu, 'I', "integer", "d = the larger of a and b", "T=TT", max_integer, {.later = least_of_integers, .of_address = moved, .words = 3}},
     {"neg", one, alu, 'I', "integer", "d = -a", "T=T", neg_integer, {.words = 2}},
     {"abs", one, alu, 'I', "integer", "d = |a|", "T=T", abs_integer},
     {"sad", one, alu, 'I', "integer", "d = c + |a - b|", "T=TTT", sad_integer},
@@ -73,23 +77,23 @@ constexpr Opcode rows[] = {
     {"mul", one, fma, 'M', "integer multiply", "d = a * b, twice as wide", "W=TT", mul_wide, {.does = Does::product}},
     {"mul24", one, fma, 'M', "integer multiply", "d = a * b of their low 24 bits", "T=TT", mul_24},
     {"mad24", one, fma, 'M', "integer multiply", "d = a * b of their low 24 bits, + c", "T=TTT", mad_24},
-    {"mad", one, fma, 'M', "integer multiply", "d = the low half of a * b, + c", "T=TTT", mad_low, {.does = Does::multiply_add, .words = 4}},
-    {"mad", one, fma, 'M', "integer multiply", "d = the high half of a * b, + c", "T=TTT", mad_high, {.does = Does::multiply_add, .words = 4}},
-    {"mad", one, fma, 'M', "integer multiply", "d = a * b + c, twice as wide", "W=TTW", mad_wide, {.does = Does::multiply_add}},
+    {"mad", one, fma, 'M', "integer multiply", "d = the low half of a * b, + c", "T=TTT", mad_low, {.does = Does::multiply_add, .of_address = moved_last, .words = 4}},
+    {"mad", one, fma, 'M', "integer multiply", "d = the high half of a * b, + c", "T=TTT", mad_high, {.does = Does::multiply_add, .of_address = moved_last, .words = 4}},
+    {"mad", one, fma, 'M', "integer multiply", "d = a * b + c, twice as wide", "W=TTW", mad_wide, {.does = Does::multiply_add, .of_address = moved_last}},
     {"dp4a", one, fma, 'M', "integer multiply", "d = c + the sum of 4 products of bytes", "U=UUU", dp4a_forms, {.since = 61}},
     {"dp2a", one, fma, 'M', "integer multiply", "d = c + the sum of 2 products of a half and a byte", "U=UUU", dp2a_forms, {.since = 61}},
-    {"add", many_operands, alu, 'I', "integer", "d, carry = a + b", "TC=TT", add_carry_out},
+    {"add", many_operands, alu, 'I', "integer", "d, carry = a + b", "TC=TT", add_carry_out, {.of_address = added}},
     {"addc", many_operands, alu, 'I', "integer", "d, carry = a + b + carry", "Tc=TTC", add_carry_in},
-    {"sub", many_operands, alu, 'I', "integer", "d, borrow = a - b", "TC=TT", sub_carry_out},
+    {"sub", many_operands, alu, 'I', "integer", "d, borrow = a - b", "TC=TT", sub_carry_out, {.of_address = subtracted}},
     {"subc", many_operands, alu, 'I', "integer", "d, borrow = a - b - borrow", "Tc=TTC", sub_carry_in},
-    {"mad", many_operands, fma, 'M', "integer multiply", "d, carry = half of a * b, + c", "TC=TTT", mad_carry_out, {.does = Does::multiply_add}},
+    {"mad", many_operands, fma, 'M', "integer multiply", "d, carry = half of a * b, + c", "TC=TTT", mad_carry_out, {.does = Does::multiply_add, .of_address = moved_last}},
     {"madc", many_operands, fma, 'M', "integer multiply", "d, carry = half of a * b, + c + carry", "Tc=TTTC", mad_carry_in},
     {"div", one, xu, 'D', "integer divide", "d = a / b", "T=TT", div_integer, {.sequences = integer_division}},
     {"rem", one, xu, 'D', "integer divide", "d = a % b", "T=TT", rem_integer, {.sequences = integer_division}},
 
-    {"and", one, alu, 'L', "logic and shift", "d = a & b", "T=TT", and_forms, {.does = Does::and_, .words = 2}},
+    {"and", one, alu, 'L', "logic and shift", "d = a & b", "T=TT", and_forms, {.does = Does::and_, .of_address = moved, .words = 2}},
     {"and", many_operands, alu, 'L', "logic and shift", "p = a & b, with !a or !b", "T=TTX", and_negated, {.does = Does::and_}},
-    {"or", one, alu, 'L', "logic and shift", "d = a | b", "T=TT", or_forms, {.does = Does::or_, .words = 2}},
+    {"or", one, alu, 'L', "logic and shift", "d = a | b", "T=TT", or_forms, {.does = Does::or_, .of_address = moved, .words = 2}},
     {"or", many_operands, alu, 'L', "logic and shift", "p = a | b, with !a or !b", "T=TTX", or_negated, {.does = Does::or_}},
     {"xor", one, alu, 'L', "logic and shift", "d = a ^ b", "T=TT", xor_forms, {.does = Does::xor_, .words = 2}},
     {"xor", many_operands, alu, 'L', "logic and shift", "p = a ^ b, with !a or !b", "T=TTX", xor_negated, {.does = Does::xor_}},
@@ -114,7 +118,7 @@ constexpr Opcode rows[] = {
     {"setp", one, alu, 'P', "compare and select", "p = whether a compares to b", "P=TT", setp_forms, {.later = comparisons_of_halves, .does = Does::compare, .words = 2, .doubles = Doubles::on_fp64}},
     {"setp", many_operands, alu, 'P', "compare and select", "p, q = whether a compares to b, combined with c", "Pp=TTpX", setp_combined, {.later = comparisons_of_halves, .does = Does::compare, .doubles = Doubles::on_fp64}},
     {"set", many_operands, alu, 'P', "compare and select", "d = all ones (1.0) where a compares to b, else 0", "D=TTpX", set_forms, {.later = comparisons_of_halves, .doubles = Doubles::on_fp64}},
-    {"selp", one, alu, 'P', "compare and select", "d = p ? a : b", "T=TTP", selp_forms, {.words = 2}},
+    {"selp", one, alu, 'P', "compare and select", "d = p ? a : b", "T=TTP", selp_forms, {.of_address = chosen, .words = 2}},
     {"slct", one, alu, 'P', "compare and select", "d = c >= 0 ? a : b", "D=DDT", slct_forms},
     {"testp", one, alu, 'P', "compare and select", "p = whether a is finite, a number ...", "P=T", testp_forms},
     {"isspacep", one, alu, 'P', "compare and select", "p = whether the generic address a lies in a space", "P=A", isspacep_forms, {.later = spaces}},
@@ -144,12 +148,12 @@ constexpr Opcode rows[] = {
     {"vset4", many_operands, alu, 'v', "video", "d = the comparisons of bytes of a and b, in c or added to c", "S=SSSX", vset4_forms},
 
     {"mov", Kind::special_register, alu, 'V', "move", "d = a special register", "", special_forms},
-    {"mov", one, alu, 'V', "move", "d = a", "T=T", mov_forms, {.does = Does::copy}},
-    {"mov", many_operands, alu, 'V', "move", "d = {a, b ...}", "pack", pack_forms, {.does = Does::copy}},
-    {"mov", many_operands, alu, 'V', "move", "{d, e ...} = a", "unpack", unpack_forms, {.does = Does::copy}},
-    {"cvta", one, alu, 'V', "move", "d = a as an address of another space", "T=T", cvta_forms, {.later = spaces, .does = Does::address}},
+    {"mov", one, alu, 'V', "move", "d = a", "T=T", mov_forms, {.does = Does::copy, .of_address = copied}},
+    {"mov", many_operands, alu, 'V', "move", "d = {a, b ...}", "pack", pack_forms, {.does = Does::copy, .of_address = in_parts}},
+    {"mov", many_operands, alu, 'V', "move", "{d, e ...} = a", "unpack", unpack_forms, {.does = Does::copy, .of_address = in_parts}},
+    {"cvta", one, alu, 'V', "move", "d = a as an address of another space", "T=T", cvta_forms, {.later = spaces, .does = Does::address, .of_address = copied}},
 
-    {"cvt", one, alu, 'C', "convert", "d = a as another integer type", "D=T", cvt_integer, {.does = Does::convert}},
+    {"cvt", one, alu, 'C', "convert", "d = a as another integer type", "D=T", cvt_integer, {.does = Does::convert, .of_address = copied}},
     {"cvt", one, xu, 'C', "convert", "d = a rounded to an integer", "D=T", cvt_to_integer, {.later = brain_conversions, .doubles = Doubles::at_fp64_rate}},
     {"cvt", one, xu, 'C', "convert", "d = the integer a as a float", "D=T", cvt_from_integer, {.later = brain_conversions, .doubles = Doubles::at_fp64_rate}},
     {"cvt", one, xu, 'C', "convert", "d = a as another float type", "D=T", cvt_float, {.doubles = Doubles::at_fp64_rate}},
@@ -159,7 +163,7 @@ constexpr Opcode rows[] = {
     {"cvt", one, xu, 'C', "convert", "d = the pair of b (low) and a (high)", "D=TT", cvt_pair, {.since = 80}},
     {"cvt", one, alu, 'C', "convert", "d = a and b (low), clamped", "U=UU", cvt_pack_halves, {.since = 72}},
     {"cvt", one, alu, 'C', "convert", "d = c, a and b (low), clamped", "U=UUU", cvt_pack, {.since = 72}},
-    {"cvt", many_operands, xu, 'C', "convert", "d = a as any other type, in registers of any size", "D=TX", cvt_any, {.later = brain_conversions, .does = Does::convert, .doubles = Doubles::at_fp64_rate}},
+    {"cvt", many_operands, xu, 'C', "convert", "d = a as any other type, in registers of any size", "D=TX", cvt_any, {.later = brain_conversions, .does = Does::convert, .of_address = copied, .doubles = Doubles::at_fp64_rate}},
     {"cvt", many_operands, xu, 'C', "convert", "d = the f32 a as a bf16, or back", "D=TX", cvt_brain},
 
     {"add", one, fma, 'F', "float", "d = a + b", "T=TT", add_f32, {.counts = Counts::addition}},
@@ -218,7 +222,7 @@ constexpr Opcode rows[] = {
     {"suq", Kind::surface, lsu, 's', "surface", "d = a property of a surface", "", suq_forms, {.route = Route::memory, .seen = Seen::by_all}},
     {"atom", Kind::atomic, lsu, 'A', "atomic", "d = [a]; [a] = d combined with b", "", atom_forms, {.later = atomics, .route = Route::memory, .seen = Seen::by_space, .access = Access::atomic, .writes = Writes::at_address, .any_order = true}},
     {"red", Kind::atomic, lsu, 'A', "atomic", "[a] = [a] combined with b", "", red_forms, {.later = atomics, .route = Route::memory, .seen = Seen::by_space, .access = Access::atomic, .writes = Writes::at_address, .any_order = true}},
-    {"shfl", Kind::shuffle, lsu, 'S', "shuffle", "d = a of another lane", "", shfl_sync_forms, {.route = Route::shuffle, .any_order = true}},
+    {"shfl", Kind::shuffle, lsu, 'S', "shuffle", "d = a of another lane", "", shfl_sync_forms, {.of_address = moved_first, .route = Route::shuffle, .any_order = true}},
     {"vote", Kind::vote, alu, 'O', "vote", "d = what the lanes' predicates say together", "", vote_forms, {.any_order = true}},
     {"match", Kind::vote, alu, 'O', "vote", "d = the lanes whose a is the same", "", match_forms, {.since = 70, .any_order = true}},
     {"redux", Kind::vote, alu, 'O', "vote", "d = the lanes' a, combined", "", redux_forms, {.since = 80, .results = 16, .any_order = true}},
@@ -278,7 +282,7 @@ constexpr Opcode rows[] = {
     {"multimem", Kind::multimem, lsu, 'A', "atomic", "all replicas of a = b, or combined with b", "", multimem_forms, {.since = 90, .route = Route::memory, .seen = Seen::by_all, .access = Access::atomic, .writes = Writes::anywhere}},
     {"mbarrier", Kind::mbarrier, lsu, 'Z', "asynchronous wait", "a barrier in shared memory that counts arrivals and bytes", "", mbarrier_forms, {.since = 80, .later = on_mbarriers, .route = Route::memory, .seen = Seen::by_cluster, .access = Access::atomic}},
     {"barrier", Kind::cluster, cbu, 'B', "barrier", "arrives at or waits for the cluster's other blocks", "", cluster_barrier_forms, {.since = 90, .route = Route::barrier, .seen = Seen::by_cluster}},
-    {"mapa", Kind::cluster, alu, 'V', "move", "d = the shared address a in the block of rank b of the cluster", "", mapa_forms, {.since = 90}},
+    {"mapa", Kind::cluster, alu, 'V', "move", "d = the shared address a in the block of rank b of the cluster", "", mapa_forms, {.since = 90, .of_address = moved_first}},
     {"getctarank", Kind::cluster, alu, 'V', "move", "d = the rank of the block in whose shared memory a is", "", mapa_forms, {.since = 90}},
     {"elect", Kind::vote, alu, 'O', "vote", "d|p = one lane of the members, and whether it is this one", "", elect_forms, {.since = 90}},
     {"fence", Kind::cluster, lsu, 'N', "fence", "orders memory accesses of different ways", "", proxy_fence_forms, {.since = 70, .later = proxies, .route = Route::fence}},
