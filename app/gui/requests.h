@@ -26,101 +26,47 @@ struct Manner {
     bool keeps_replay = false;  // a replay under way goes on
 };
 
-struct OpenKernel {  // a launch of the training step on show, in SM
-    static constexpr Manner manner = {.replaces = true};
-    int64_t launch = 0;
-};
-struct Train {  // so many steps more; -1: until paused
-    static constexpr Manner manner = {.interrupts = true};
-    int64_t steps = -1;
-};
-struct Pause {
-    static constexpr Manner manner = {};
-};
-struct ShowStep {  // of the training run, one that has been computed
-    static constexpr Manner manner = {.interrupts = true, .replaces = true};
-    int64_t step = 0;
-};
-struct FocusWarp {  // the history of this one of KernelTrace::warps
-    static constexpr Manner manner = {.replaces = true, .light = true};
-    int64_t track = 0;
-};
-struct LanesAt {  // the focused warp's values at an instruction of its history; cycle: as of that cycle, -1: the history's
+inline constexpr Manner in_turn = {}, newest = {.replaces = true}, now = {.interrupts = true},
+                        newest_now = {.interrupts = true, .replaces = true}, beside = {.light = true},
+                        newest_beside = {.replaces = true, .light = true}, ending = {.interrupts = true, .stops_step = true};
+
+// clang-format off
+struct OpenKernel { static constexpr Manner manner = newest; int64_t launch = 0; };         // of the step on show, in SM
+struct Train { static constexpr Manner manner = now; int64_t steps = -1; };                 // more; -1: until paused
+struct Pause { static constexpr Manner manner = in_turn; };
+struct ShowStep { static constexpr Manner manner = newest_now; int64_t step = 0; };         // of training, computed before
+struct FocusWarp { static constexpr Manner manner = newest_beside; int64_t track = 0; };  // of KernelTrace::warps: its history
+struct LanesAt {  // values at an instruction of the history; as of a cycle, -1: as the history has them
     static constexpr Manner manner = {.replaces = true, .light = true, .keeps_replay = true};
     int64_t step = 0, cycle = -1;
 };
-struct FetchStretch {  // the trace around a cycle, where it was cut
-    static constexpr Manner manner = {.replaces = true, .light = true};
-    int64_t cycle = 0;
-};
-struct TraceSm {  // the trace of another SM around a cycle
-    static constexpr Manner manner = {.replaces = true, .light = true};
-    int64_t sm = 0, cycle = -1;
-};
-struct ShowLessonStep {
-    static constexpr Manner manner = {.interrupts = true, .replaces = true};
-    int step = 0;
-};
-struct LockPrediction {  // of the lesson step, by its number there
-    static constexpr Manner manner = {};
-    size_t prediction = 0;
-};
-struct CheckExercise {
-    static constexpr Manner manner = {};
-};
-struct SetGpu {  // "a100", "teaching:4"
-    static constexpr Manner manner = {.interrupts = true, .replaces = true};
-    std::string name;
-};
-struct Reload {  // runs the scene again
-    static constexpr Manner manner = {.interrupts = true, .stops_step = true};
-};
-struct OpenLesson {  // "A06"; step -1: where it was left
-    static constexpr Manner manner = {.interrupts = true, .stops_step = true};
-    std::string id;
-    int step = -1;
-};
-struct CloseLesson {  // for the training scene
-    static constexpr Manner manner = {.interrupts = true, .stops_step = true};
-};
-struct Dismiss {  // the problem has been read
-    static constexpr Manner manner = {.light = true, .keeps_replay = true};
-};
-struct Tell {  // a sentence for the strip: something outside the engine went wrong
-    static constexpr Manner manner = {.light = true};
-    std::string sentence;
-};
-struct RunOwn {  // compiles the learner's kernel, runs it, or both
-    static constexpr Manner manner = {.interrupts = true, .replaces = true};
-    std::shared_ptr<const KernelJob> job;
-};
-struct ShowOwn {  // its last run in all pictures
-    static constexpr Manner manner = {};
-};
-struct Cancel {  // whatever runs
-    static constexpr Manner manner = {.interrupts = true, .stops_step = true};
-};
-struct LimitBlocks {  // the kernel on show again with at most so many blocks on an SM; 0: as many as fit
-    static constexpr Manner manner = {.interrupts = true, .replaces = true};
-    int64_t most = 0;
-};
-struct CarveOut {  // the kernel on show again with so many bytes of L1's memory for shared memory; -1: as the GPU does
-    static constexpr Manner manner = {.interrupts = true};
-    int64_t bytes = -1;
-};
+struct FetchStretch { static constexpr Manner manner = newest_beside; int64_t cycle = 0; };  // the trace around it
+struct TraceSm { static constexpr Manner manner = newest_beside; int64_t sm = 0, cycle = -1; };
+struct ShowLessonStep { static constexpr Manner manner = newest_now; int step = 0; };
+struct LockPrediction { static constexpr Manner manner = in_turn; size_t prediction = 0; };  // of the lesson step
+struct CheckExercise { static constexpr Manner manner = in_turn; };
+struct SetGpu { static constexpr Manner manner = newest_now; std::string name; };            // "a100", "teaching:4"
+struct Reload { static constexpr Manner manner = ending; };                                    // runs the scene again
+struct OpenLesson { static constexpr Manner manner = ending; std::string id; int step = -1; }; // -1: where it was left
+struct CloseLesson { static constexpr Manner manner = ending; };                               // for the training scene
+struct Dismiss { static constexpr Manner manner = {.light = true, .keeps_replay = true}; };  // the problem has been read
+struct Tell { static constexpr Manner manner = beside; std::string sentence; };              // what went wrong outside
+struct RunOwn { static constexpr Manner manner = newest_now; std::shared_ptr<const KernelJob> job; };
+struct ShowOwn { static constexpr Manner manner = in_turn; };                                // its last run in all pictures
+struct Cancel { static constexpr Manner manner = ending; };                                    // whatever runs
+struct LimitBlocks { static constexpr Manner manner = newest_now; int64_t most = 0; };       // on an SM; 0: as many as fit
+struct CarveOut { static constexpr Manner manner = now; int64_t bytes = -1; };               // of L1; -1: as the GPU does
 struct SetUpTraining {  // this instead, from the beginning
     static constexpr Manner manner = {.interrupts = true, .stops_step = true, .replaces = true};
     std::shared_ptr<const TrainingSetup> setup;
 };
-struct RunCluster {
-    static constexpr Manner manner = {.replaces = true, .light = true};
-    std::shared_ptr<const scene::ClusterSetup> setup;
-};
-struct CompareMeasured {  // what real GPUs measured with the model; run: first those that have not run, by their beginning
-    static constexpr Manner manner = {.replaces = true};
+struct RunCluster { static constexpr Manner manner = newest_beside; std::shared_ptr<const scene::ClusterSetup> setup; };
+struct CompareMeasured {  // what real GPUs measured with the model; run: first what has not run, of names that begin so
+    static constexpr Manner manner = newest;
     bool run = false;
     std::string beginning;
 };
+// clang-format on
 
 }  // namespace ask
 
