@@ -196,7 +196,7 @@ std::vector<SceneRow> rows_of_pages() {
                                         titled("Copies and streams", slot("streams", 168, 640, 180))}))}),
          Grain::kernel, "curves"},
         {Workspace::kernel, "", own_kernel(), Grain::instruction, "editor"},
-        {Workspace::kernel, "host", own_host(), Grain::instruction, "editor"},
+        {Workspace::kernel, "host program", own_host(), Grain::instruction, "editor"},
         {Workspace::kernel, "tape", own_tape(false, false), Grain::node, "editor"},
         {Workspace::kernel, "tape steps", own_tape(true, false), Grain::node, "editor"},
         {Workspace::kernel, "tape tensors", own_tape(false, true), Grain::node, "editor"},
@@ -223,7 +223,7 @@ const scene::Scene* scene_of(const LessonState& state) {
 
 std::string page_of_kernel(const Session& session) {
     const KernelDocument& document = session.desk.document();
-    if (!document.is_tape()) return document.is_host() ? "host" : "";
+    if (!document.is_tape()) return document.is_host() ? "host program" : "";
     const std::shared_ptr<const scene::TapeRun> tape = session.snapshot()->tape;
     if (!tape) return "tape";
     const auto& nodes = tape->step->nodes;

@@ -26,8 +26,8 @@ struct Seen {  // what may be seen of the recorded warp: nothing while a predict
 Seen seen_of(const Session& session, const Snapshot& snapshot) {
     Seen seen;
     seen.hidden = session.learn.reveal_steps >= 0;
-    if (!snapshot.kernel.run.history || snapshot.kernel.run.history->steps.empty() || seen.hidden) return seen;
-    seen.history = snapshot.kernel.run.history.get();
+    if (!snapshot.kernel.history || snapshot.kernel.history->steps.empty() || seen.hidden) return seen;
+    seen.history = snapshot.kernel.history.get();
     seen.step = std::min(static_cast<size_t>(std::max<int64_t>(0, session.sm.history_step)), seen.history->steps.size() - 1);
     return seen;
 }
@@ -74,9 +74,8 @@ std::string thread_sentence(const model::KernelRun& run, const Snapshot& snapsho
         return text + (traced ? "" : fmt::format(": not traced, only SM {} is", run.result.trace.sm));
     }
     text += fmt::format(": {}", word_of(state));
-    if (snapshot.kernel.run.lanes && snapshot.kernel.run.lanes_step == static_cast<int64_t>(seen.step))
-        if (const std::string touched =
-                touched_by(run, seen.history->steps[seen.step], *snapshot.kernel.run.lanes, thread.lane);
+    if (snapshot.kernel.lanes && snapshot.kernel.lanes_step == static_cast<int64_t>(seen.step))
+        if (const std::string touched = touched_by(run, seen.history->steps[seen.step], *snapshot.kernel.lanes, thread.lane);
             !touched.empty())
             text += ", " + touched;
     return text;
@@ -123,13 +122,13 @@ class ThreadsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel.run.run || !snapshot->kernel.run.run->program) {
+        if (!snapshot->kernel.run || !snapshot->kernel.run->program) {
             const Rect body = ui.panel(area, {.title = "Grid, block, thread"});
             return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No kernel has run yet." : snapshot->busy,
                                       "Every thread of the launch becomes a cell here.");
         }
-        const model::KernelRun& run = *snapshot->kernel.run.run;
-        if (run_ != snapshot->kernel.run.run) run_ = snapshot->kernel.run.run, elsewhere_.reset();
+        const model::KernelRun& run = *snapshot->kernel.run;
+        if (run_ != snapshot->kernel.run) run_ = snapshot->kernel.run, elsewhere_.reset();
         const Seen seen = seen_of(session, *snapshot);
         const std::string right = title_right(run.config), sentence = caption_of(run, seen);
         const Rect body = ui.panel(
@@ -147,9 +146,8 @@ class ThreadsView final : public View {
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->kernel.run.run || !snapshot->kernel.run.run->program)
-            return "Grid, block, thread: no kernel has run yet.";
-        const model::KernelRun& run = *snapshot->kernel.run.run;
+        if (!snapshot->kernel.run || !snapshot->kernel.run->program) return "Grid, block, thread: no kernel has run yet.";
+        const model::KernelRun& run = *snapshot->kernel.run;
         const Seen seen = seen_of(session, *snapshot);
         std::string text = fmt::format("Grid, block, thread (derived): {}\n", title_right(run.config));
         const ThreadPlace thread = focused_thread(run, focus);

@@ -152,7 +152,7 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
     if (snapshot.training.written.empty()) return;
     const float y = top + tile + 38;
     const Written& newest = snapshot.training.written.back();
-    ui.text(r.x, y, fmt::format("written after step {}", newest.training.step), {.size = 12, .color = theme.ink2});
+    ui.text(r.x, y, fmt::format("written after step {}", newest.step), {.size = 12, .color = theme.ink2});
     std::string flat;
     for (const char c : newest.text) flat += c == '\n' ? ' ' : c;
     const float room = r.bottom() - y - 8;
