@@ -272,8 +272,9 @@ void attention_backward(ThreadPool& pool, const T* q, const T* k, const T* v, co
 }
 
 // Of the keys' heads each serves `group` of the queries'.
-#define HEADS                                                                                                         \
-    "batch=1+@m%2 heads=kv_heads*group kv_heads=1+@n%2 t=min(@m,40) s=t+@k%4*7 d=min(@n,60) layout=@n%2 causal=min(@m%3,1) " \
+#define HEADS                                                                                             \
+    "batch=1+@m%2 heads=kv_heads*group kv_heads=1+@n%2 t=min(@m,40) s=t+@k%4*7 d=min(@n,60) layout=@n%2 " \
+    "causal=min(@m%3,1) "                                                                                 \
     "scale:sum=0.3"
 std::span<const Kernel> attention() {
     static constexpr Kernel rows[] = {
