@@ -89,10 +89,9 @@ const char* const statements[] = {
     "multimem.ld_reduce.relaxed.sys.global.add.u32 %r8, [%rd1]",
     "multimem.red.relaxed.sys.global.add.u32 [%rd1], %r4",
     "mbarrier.arrive.shared.b64 %rd2, [%r2]",
-    "@%p1 tensormap.replace.tile.rank.global.b1024.b32 [%rd1], %r4",
 };
-// Rows that want an object of the host: tests/simt/texture_test.cpp runs them.
-const std::set<std::string_view> of_objects = {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"};
+// Rows that want an object of the host: texture_test.cpp and hopper_test.cpp of tests/simt run them.
+const std::set<std::string_view> of_objects = {"tex", "tld4", "txq", "istypep", "suld", "sust", "suq", "sured", "tensormap"};
 
 constexpr size_t bytes = 4096;
 std::vector<std::byte> after(const Program& program, bool* faulted) {
