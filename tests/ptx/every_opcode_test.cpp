@@ -303,7 +303,7 @@ TEST_CASE("every row's facts fit together") {
             CHECK(facts.access == Access::none);
             CHECK(facts.writes == Writes::nothing);
         }
-        CHECK((facts.access == Access::none || facts.route == Route::memory));
+        CHECK((facts.access == Access::none || facts.route == Route::memory || facts.route == Route::mbarrier));
         CHECK((facts.route != Route::memory || row.unit == Unit::lsu || row.name == "istypep"));
         CHECK((facts.words == 1 || row.kind == Kind::lane_wise));
         CHECK((facts.sequences.empty() || row.unit == Unit::xu || row.unit == Unit::fp64));

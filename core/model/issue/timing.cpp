@@ -191,10 +191,8 @@ bool is_shared_by_sms(const ptx::DecodedInstruction& in, bool clusters) {
     return true;
 }
 
-// Shared memory has a queue of its own; so has what a block's mbarriers and shuffles do.
-void find_queue(const ptx::DecodedInstruction& in, Timing& t) {
-    const ptx::Seen seen = ptx::facts_of(in).seen;
-    const bool near = seen == ptx::Seen::by_space ? in.space == Space::shared : seen != ptx::Seen::by_all;
+// Shared memory has a queue of its own, which mbarriers and shuffles take too.
+void find_queue(bool near, Timing& t) {
     t.pipe = static_cast<uint8_t>(near ? mio_queue : lg_queue);
     t.throttle = near ? StallReason::mio_throttle : StallReason::lg_throttle;
     t.result_wait = near ? StallReason::short_scoreboard : StallReason::long_scoreboard;
@@ -212,7 +210,7 @@ void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, co
             time_math(gpu, program, pc, lowered, t);
             break;
         case Route::memory:
-            if (in.space != Space::param && in.space != Space::constant) return find_queue(in, t);
+            if (in.space != Space::param && in.space != Space::constant) return find_queue(in.space == Space::shared, t);
             t.route = Route::constant;
             t.pipe = static_cast<uint8_t>(Unit::uniform);
             t.latency = gpu.constant_latency;
@@ -221,8 +219,11 @@ void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, co
                 t.result_wait = StallReason::short_scoreboard;
             }
             break;
+        case Route::mbarrier:
+            t.route = Route::memory;
+            return find_queue(true, t);
         case Route::shuffle:
-            return find_queue(in, t);
+            return find_queue(true, t);
         default:
             t.pipe = static_cast<uint8_t>(Unit::cbu);
             break;

@@ -77,6 +77,7 @@ enum class Doubles : uint8_t {
 enum class Route : uint8_t {
     math,      // its unit, for a fixed time
     memory,    // a queue of memory instructions, then where its space lies
+    mbarrier,  // as memory, in the block's shared memory
     constant,  // the constant caches: loads of parameters and constants
     shuffle,
     branch,
