@@ -18,7 +18,7 @@
 namespace lockstep::graph {
 
 namespace {
-using ptx::Kind, ptx::Operand, ptx::Space, ptx::Statement, ptx::Type;
+using ptx::Kind, ptx::Space, ptx::Statement, ptx::Type;
 using Name = KernelReading::Name;
 
 // What a register holds, as far as fusion asks.
@@ -147,7 +147,8 @@ class Reading {
                     sources.insert(parameter);
                 else if (kinds_[i] != Kind::load)
                     for (size_t k = 1; k < statements_[i].operands.size(); ++k)
-                        if (const Operand& operand = statements_[i].operands[k]; operand.kind != Operand::Kind::address)
+                        if (const ptx::Operand& operand = statements_[i].operands[k];
+                            operand.kind != ptx::Operand::Kind::address)
                             for_each_name(operand, [&](std::string_view name) {
                                 if (const auto found = origins_.find(name); found != origins_.end())
                                     sources.insert(found->second.begin(), found->second.end());
@@ -174,7 +175,7 @@ class Reading {
                                 kinds_[i] == Kind::special_register || loaded_parameter(i) >= 0;
         if (!arithmetic) {
             for (size_t k = 0; k < it.operands.size(); ++k)
-                if (it.operands[k].kind == Operand::Kind::address) note_access(i, it.operands[k]);
+                if (it.operands[k].kind == ptx::Operand::Kind::address) note_access(i, it.operands[k]);
             return;
         }
         if (!it.guard.empty() || it.operands.empty() || written_[it.operands[0].name] != 1) return;
@@ -187,7 +188,7 @@ class Reading {
         const auto name = [&](size_t k) { return k < it.operands.size() ? it.operands[k].name : std::string_view(); };
         const auto form = [&](size_t k) { return form_of(name(k)); };
         const auto number = [&](size_t k) -> int64_t {  // -1: none
-            const bool given = k < it.operands.size() && it.operands[k].kind == Operand::Kind::integer;
+            const bool given = k < it.operands.size() && it.operands[k].kind == ptx::Operand::Kind::integer;
             return given ? static_cast<int64_t>(it.operands[k].value) : -1;
         };
         if (const int parameter = loaded_parameter(i); parameter >= 0) {
@@ -220,7 +221,7 @@ class Reading {
         } else if (opcode == "add.s64") {
             Form a = form(1), b = form(2);
             if (b.kind == Form::parameter) std::swap(a, b);
-            if ((a.kind == Form::parameter || a.kind == Form::fixed) && it.operands[2].kind == Operand::Kind::integer)
+            if ((a.kind == Form::parameter || a.kind == Form::fixed) && it.operands[2].kind == ptx::Operand::Kind::integer)
                 return {.kind = Form::fixed, .number = a.number};
             if (a.kind == Form::parameter && (b.kind == Form::scaled || b.kind == Form::wide))
                 return {.kind = Form::address, .number = a.number, .index = b.index, .bytes = b.bytes};
@@ -228,7 +229,7 @@ class Reading {
         return {};
     }
 
-    void note_access(size_t i, const Operand& address) {
+    void note_access(size_t i, const ptx::Operand& address) {
         const Statement& it = statements_[i];
         const Space space = accessed_space(it);
         if (space == Space::shared || space == Space::local || space == Space::param) return;
@@ -240,9 +241,11 @@ class Reading {
             if (const auto found = origins_.find(address.name); found != origins_.end())
                 mixed_.insert(found->second.begin(), found->second.end());
         if (access.parameter < 0 && !load && !store && kinds_[i] != Kind::atomic && kinds_[i] != Kind::async_copy) return;
-        const Operand* const value = load ? &it.operands[0] : store && it.operands.size() > 1 ? &it.operands[1] : nullptr;
+        const ptx::Operand* const value = load                              ? &it.operands[0]
+                                          : store && it.operands.size() > 1 ? &it.operands[1]
+                                                                            : nullptr;
         const ptx::RegisterDeclaration* const declared =
-            value && value->kind == Operand::Kind::name && !is_ordered(it) ? register_named(value->name) : nullptr;
+            value && value->kind == ptx::Operand::Kind::name && !is_ordered(it) ? register_named(value->name) : nullptr;
         if (declared) {
             const auto width = static_cast<int>(ptx::size_of(declared->type));
             const char kind = ptx::name_of(accessed_type(it))[0];
@@ -369,7 +372,7 @@ class Reading {
                                 std::count(k.bound.begin(), k.bound.end(), made.number) == 1 &&
                                 (k.columns < 0 || k.columns == made.number);
             if (column) k.columns = made.number;
-            for (const Operand& operand : statements_[i].operands)
+            for (const ptx::Operand& operand : statements_[i].operands)
                 if (operand.name == k.thread && !addresses && !column) k.by_position = true;
         }
     }

@@ -7,11 +7,11 @@
 
 namespace lockstep::graph {
 
-using ptx::Kind, ptx::Operand, ptx::Statement;
+using ptx::Kind, ptx::Statement;
 
 const ptx::Opcode* row_of(const Statement& statement) {
     const std::string_view stem = ptx::stem_of(statement.opcode);
-    const std::vector<ptx::Candidate> rows = ptx::candidates(stem, statement.opcode.substr(stem.size()));
+    const std::vector<ptx::Candidate> rows = ptx::all_rows().candidates(stem, statement.opcode.substr(stem.size()));
     return rows.empty() ? nullptr : rows.front().opcode;
 }
 
@@ -48,7 +48,7 @@ void drop_dead_statements(ptx::Entry& entry) {
     std::vector<Statement>& statements = entry.statements;
     std::vector<std::string_view> made;  // the one register that a statement makes, and does nothing else
     for (const Statement& it : statements) {
-        const bool one = it.guard.empty() && !it.operands.empty() && it.operands[0].kind == Operand::Kind::name &&
+        const bool one = it.guard.empty() && !it.operands.empty() && it.operands[0].kind == ptx::Operand::Kind::name &&
                          it.operands[0].second.empty() && is_pure(it);
         made.push_back(one ? it.operands[0].name : std::string_view());
     }

@@ -13,7 +13,7 @@
 
 namespace lockstep::graph {
 
-using ptx::Kind, ptx::Operand, ptx::Statement;
+using ptx::Kind, ptx::Statement;
 using Name = KernelReading::Name;
 
 KernelWriter::KernelWriter(const std::vector<FusedSlot>& slots) {
