@@ -768,7 +768,7 @@ TEST_CASE("plans show their memory and their step as stacked bars, and one that 
     RowsDesk desk("plan", two_plans, "rows", false);
     REQUIRE(desk.table().stacks.size() == 2);
     const auto& memory = desk.table().stacks[0];
-    const auto& figures = desk.result.parallel->rows;
+    const auto& figures = desk.result.as<scene::ParallelScene>()->rows;
     const double board = 80.0 * 1024 * 1024 * 1024;  // an H100's
     for (size_t row = 0; row < 2; ++row) {
         CHECK(memory.total(row) == Approx(figures[row].figures.at("memory")));

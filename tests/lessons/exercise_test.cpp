@@ -201,7 +201,7 @@ TEST_CASE("counters are judged too: right outputs from split warps are not enoug
     const ExerciseReport solution =
         check_submission(lesson, exercise, ptx_of(lesson, "solution/ptx/sort_work.ptx"), "sort_work.ptx").value();
     CHECK(solution.passed);
-    REQUIRE(solution.timed != nullptr);
+    REQUIRE(solution.timed.has_value());
     CHECK(solution.timed->as<KernelResult>()->run->result.warp_instructions <
           starter.timed->as<KernelResult>()->run->result.warp_instructions);
 }
