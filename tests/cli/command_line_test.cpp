@@ -925,8 +925,6 @@ TEST_CASE(
     refuses(run + " --registers ptxass", "needs a number from 1 to 255 or ptxas");
 }
 
-}  // namespace
-
 TEST_CASE("mesh draws who holds what, moves it for real and counts its bytes") {
     // Rows cut in 3, the same on both of y; then columns cut in 2. A rank keeps its columns of 2 of 6 rows, and is sent 4
     // rows of 2 floats: 32 bytes, of 6 ranks.
