@@ -59,7 +59,7 @@ TEST_CASE("a launch names its op, its node and the model's line") {
     SmallStep step;
     const Graph graph = step.run();
     CHECK(graph.launches[1].op == "relu");
-    CHECK(std::string_view(graph.launches[1].where.file_name()).ends_with("graph_support.h"));
+    CHECK(std::string_view(graph.launches[1].where.file_name()).ends_with("graph/support.h"));
     CHECK(graph.launches[7].where.line() == graph.launches[1].where.line());  // backward's is forward's
     CHECK(graph.launches[9].op.empty());
     CHECK(graph.nodes[static_cast<size_t>(graph.launches[9].node)].name == "fc.weight");
