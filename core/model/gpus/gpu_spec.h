@@ -146,6 +146,9 @@ std::vector<SpecFigure> figures_of(const GpuSpec&);
 Occupancy occupancy(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread, uint64_t shared_per_block,
                     uint32_t most_blocks = 0);
 
+// Shared memory that a block of `asked` bytes takes of an SM: the system's own part with it, rounded up.
+uint64_t shared_of_a_block(const GpuSpec&, uint64_t asked);
+
 struct OccupancyLimit {            // one of the limits, and how its number comes about
     std::string_view name;         // as Occupancy::limiter
     uint32_t blocks = 0;           // that it allows an SM

@@ -25,9 +25,6 @@ uint32_t most_warps_of_a_block(const GpuSpec& gpu, uint64_t a_warp) {
 uint64_t registers_of_a_warp(uint32_t registers_per_thread) {
     return uint64_t{std::max<uint32_t>(1, registers_per_thread)} * 32;
 }
-uint64_t shared_of_a_block(const GpuSpec& gpu, uint64_t asked) {
-    return round_up(asked + gpu.shared_reserved, gpu.shared_granule);
-}
 // "warps", "warps and registers", "warps, registers and block slots".
 std::string in_words(const std::vector<std::string_view>& names) {
     std::string text;
@@ -38,6 +35,10 @@ std::string in_words(const std::vector<std::string_view>& names) {
     return text;
 }
 }  // namespace
+
+uint64_t shared_of_a_block(const GpuSpec& gpu, uint64_t asked) {
+    return round_up(asked + gpu.shared_reserved, gpu.shared_granule);
+}
 
 Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread, uint64_t shared_per_block,
                     uint32_t most_blocks) {

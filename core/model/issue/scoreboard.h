@@ -45,8 +45,9 @@ class Scoreboard {
         more_[count_++] = fresh;
     }
 
-    // Of the registers that the instruction reads or writes the one that is ready last, if that is after `now`. The
-    // answer is good until the next write().
+    // Of the registers that the instruction reads or writes the one that is ready last, if that is after `now`; of several
+    // that which was issued first. The answer is good until the next write(). It may be asked of the cycle before, too: what
+    // gets ready at `now` is kept.
     const Pending* blocking(const Timing& instruction, int64_t now) {
         if ((filter_ & instruction.filter) == 0) return nullptr;
         Pending* const pending = data();
@@ -54,11 +55,12 @@ class Scoreboard {
         uint32_t kept = 0;
         filter_ = 0;
         for (uint32_t i = 0; i < count_; ++i) {
-            if (pending[i].ready <= now) continue;
+            if (pending[i].ready < now) continue;
             if (kept != i) pending[kept] = pending[i];
             const Pending& p = pending[kept++];
             filter_ |= uint64_t{1} << p.reg % 64;
-            if (last != nullptr && p.ready <= last->ready) continue;
+            if (p.ready == now) continue;
+            if (last != nullptr && (p.ready < last->ready || (p.ready == last->ready && p.cause >= last->cause))) continue;
             if ((instruction.filter >> p.reg % 64 & 1) != 0 && instruction.names(p.reg)) last = &p;
         }
         count_ = kept;

@@ -8,12 +8,6 @@
 namespace lockstep::model {
 namespace {
 constexpr uint32_t code_line_bytes = 128;
-
-// Shared memory that the resident blocks hold, the system's own part of each with it.
-uint32_t shared_in_use(const GpuSpec& gpu, uint32_t a_block, uint32_t blocks) {
-    const uint32_t granule = std::max<uint32_t>(1, gpu.shared_granule);
-    return (a_block + gpu.shared_reserved + granule - 1) / granule * granule * blocks;
-}
 }  // namespace
 
 Sm::Sm(SharedState& state, uint32_t index)
@@ -25,7 +19,8 @@ Sm::Sm(SharedState& state, uint32_t index)
       last_pc_(static_cast<uint32_t>(state.timing->size() - 1)),
       traced_(state.recorder->traces(index)),
       blocks_(state.blocks_per_sm) {
-    memory_side_ = LoadStore(gpu_, *state.memory, shared_in_use(gpu_, state.shared_per_block, state.blocks_per_sm), index);
+    const uint64_t shared = shared_of_a_block(gpu_, state.shared_per_block) * state.blocks_per_sm;
+    memory_side_ = LoadStore(gpu_, *state.memory, static_cast<uint32_t>(shared), index);
     cores_.resize(sub_cores_);
     const uint32_t warps = state.warps_per_block * state.blocks_per_sm, lines = (last_pc_ >> state.code_shift) + 1;
     if (state.run_ahead) ahead_ = simt::AheadRings(warps);
@@ -219,6 +214,14 @@ uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
     return static_cast<uint32_t>(best);
 }
 
+// Whether what may issue together with the instruction at `pc` goes to something that the SMs share.
+bool Sm::second_shares(uint32_t pc) const {
+    do {
+        if (pc++ == last_pc_) return false;
+    } while (timing_[pc].folded);
+    return timing_[pc].shared_by_sms;
+}
+
 bool Sm::cycle_of(uint32_t s, int64_t now) {
     SubCore& core = cores_[s];
     if (core.next_wake <= now) wake_up(core, now);
@@ -249,7 +252,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     }
     const uint32_t i = pick(core, open);
     const uint32_t pc = core.slot[i].pc;
-    if (!may_share_ && ((core.shares >> i & 1) != 0 || (gpu_.issue_width > 1 && pc < last_pc_ && shares(pc + 1)))) {
+    if (!may_share_ && ((core.shares >> i & 1) != 0 || (gpu_.issue_width > 1 && second_shares(pc)))) {
         stop_at(core.slot[i]);
         return false;
     }
@@ -274,7 +277,9 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
         state_.windows->add_issue(now, false);
         if (!issue(s, i, now, false)) return true;
     }
-    core_next_[s] = open != 0 ? now + 1 : std::min(core.next_wake, soonest);
+    // Where the issue has taken a queue anew, those that are held wait for another one's place from the next cycle on.
+    const bool others_cause = each_run_ && (held & ~core.throttled) != 0;
+    core_next_[s] = open != 0 || others_cause ? now + 1 : std::min(core.next_wake, soonest);
     return true;
 }
 

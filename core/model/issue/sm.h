@@ -221,6 +221,7 @@ class Sm : private SmState {
 
     int64_t oldest_cause(int64_t now) const;
     void dispatch_blocks(int64_t now);
+    bool second_shares(uint32_t pc) const;
     bool cycle_of(uint32_t s, int64_t now);
     void wake_up(SubCore& core, int64_t now);
     void stop_at(const WarpSlot& w);
@@ -280,7 +281,6 @@ class Sm : private SmState {
     int64_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
     void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64_t number);
     void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int64_t record);
-    bool shares(uint32_t pc) const { return timing_[pc].shared_by_sms; }
     MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, uint32_t early);
     void account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost& cost, bool stores, Issued& issued);
     void release_barrier(uint32_t block_slot, int64_t now, int64_t cause);

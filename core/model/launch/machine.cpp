@@ -200,7 +200,10 @@ void Machine::look_up() {
 bool Machine::run_until(int64_t until) {
     result_.stopped = false;
     const uint64_t end = until == never ? SmQueue::idle : SmQueue::key(std::max<int64_t>(0, until), 0);
-    while (!state_.fault && !result_.stopped && queue_.first() < end) {
+    // A fault ends the launch. It may be that of an SM which has run ahead: the others come to its cycle first.
+    std::optional<simt::Fault> first_fault;
+    uint64_t fault_key = end;
+    while (!state_.fault && !result_.stopped && queue_.first() < fault_key) {
         const uint32_t i = SmQueue::sm_of(queue_.first());
         Sm& sm = *sms_[i];
         const uint64_t others = queue_.second();
@@ -208,23 +211,29 @@ bool Machine::run_until(int64_t until) {
         // A cluster starts in the cycle in which its last place gets free, on SMs that must not be past it.
         const bool in_step = !options_.skip_idle || (state_.cluster_blocks > 1 && state_.next_block < state_.blocks);
         const int64_t far_enough = std::min(until, sm.next() + (in_step ? 1 : most_ahead));
-        while (sm.next() < far_enough) {
+        while (sm.next() < far_enough && SmQueue::key(sm.next(), i) < fault_key) {
             now_ = std::max(now_, sm.next());
             const int64_t visited = sm.next();
             const bool goes_on = sm.cycle(SmQueue::key(visited, i) < others);
-            if (state_.fault && faulted_at_ < 0) faulted_at_ = visited;
+            if (state_.fault) {
+                first_fault = std::exchange(state_.fault, std::nullopt);
+                faulted_at_ = visited;
+                fault_key = SmQueue::key(visited, i);
+                break;
+            }
             if (!goes_on) break;
             if (!options_.skip_idle) sm.visit_next_cycle(visited);
             ++visits_;
-            if (state_.fault || room_for_a_cluster(state_)) break;
+            if (room_for_a_cluster(state_)) break;
         }
         if (room_for_a_cluster(state_) && start_clusters(state_, sms_, now_))
             queue_.rebuild(sms_);
         else
             queue_.move_first(SmQueue::key(sm.next(), i));
         if (visits_ >= visits_between_looks) look_up();
-        if (state_.issues >= next_checkpoint_ && !state_.fault) put_by();
+        if (state_.issues >= next_checkpoint_ && !state_.fault && !first_fault) put_by();
     }
+    if (first_fault) state_.fault = std::move(first_fault);
     return !state_.fault && !result_.stopped && queue_.first() != SmQueue::idle;
 }
 
