@@ -168,7 +168,7 @@ TEST_CASE(
                             "/lessons/A15_generations/ptx/stream.ptx --grid 2048 --block 256 --arg in:f32[524288] "
                             "--arg in:f32[524288] --arg out:f32[524288] --arg i32:524288 --gpu ";
     const std::string told = lockstep_command(run + "h200").out;
-    CHECK(told.find("4.50 us made up, not measured: as if on Made-up H200") != std::string::npos);
+    CHECK(told.find("4.50 µs made up, not measured: as if on Made-up H200") != std::string::npos);
     CHECK(lockstep_command(run + "h100").out.find("Made-up") == std::string::npos);
     unsetenv("LOCKSTEP_SILICON");
     unsetenv("XDG_CACHE_HOME");
