@@ -34,6 +34,7 @@ struct DriverSettings {  // of the modelled driver, until the end of the scope
 nlohmann::json silicon_part(const std::string& file, const std::string& part) {
     return nlohmann::json::parse(lockstep::read_file(file).value())["parts"][part];
 }
+}  // namespace
 
 TEST_CASE("a launch, a copy or an allocation that fails costs silicon one row, whatever becomes of the GPU's context") {
     const struct {

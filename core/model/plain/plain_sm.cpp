@@ -417,9 +417,11 @@ void prepare(PlainGpu& gpu, const ptx::Program& program, const simt::LaunchConfi
     gpu.warps_per_block = fits.warps_per_block;
     gpu.shared_in_use = static_cast<uint32_t>(shared_of_a_block(gpu.spec, shared) * gpu.blocks_per_sm);
     gpu.blocks = config.grid.count();
-    gpu.timing = make_timing(gpu.spec, program, gpu.options.lowering && gpu.spec.folds_ptx != 0);
-    gpu.result.states.resize(gpu.timing.size());
     gpu.grid = simt::make_grid(program, config, device_memory);
+    gpu.timing = make_timing(
+        gpu.spec, program,
+        {.lowering = gpu.options.lowering && gpu.spec.folds_ptx != 0, .clusters = simt::cluster_size(gpu.grid) > 1});
+    gpu.result.states.resize(gpu.timing.size());
     gpu.grid.sm_count = gpu.spec.sms;
     simt::set_blocks_at_once(gpu.grid, uint64_t{gpu.spec.sms} * gpu.blocks_per_sm);
     gpu.grid.synccheck = gpu.options.synccheck;
