@@ -421,7 +421,7 @@ TEST_CASE("the Memory workspace stays within eight thousand quads at every strid
 
 TEST_CASE("more of the common memory for shared memory leaves less L1, and one block fits whatever is asked for") {
     const auto shown = run_of(1);
-    model::KernelRun run = *shown->kernel;  // 4096 bytes of shared memory a block
+    model::KernelRun run = *shown->kernel.run;  // 4096 bytes of shared memory a block
     const CarveOut before = carve_out_of(run, 8 * 1024);
     REQUIRE(before.sizes.size() == 6);
     CHECK(before.sizes.back() == 96 * 1024);  // of a V100's 128 KiB, by its documentation
@@ -481,14 +481,14 @@ TEST_CASE("the carve-out is dragged, or moved with the arrows, and the kernel ru
 }
 
 TEST_CASE("what no lane asked for is counted request by request: a broadcast does not hide another's waste") {
-    const Chart chart = chart_of(*run_of(2)->kernel);
+    const Chart chart = chart_of(*run_of(2)->kernel.run);
     // 8 sectors of which half is used, and one sector for a single word.
     CHECK(chart.unasked == 128 + 28);
     const std::string sentence = sentence_of(chart);
     INFO(sentence);
     CHECK(sentence.find("156 B of it no lane asked for in that request.") != std::string::npos);
-    CHECK(chart_of(*run_of(1)->kernel).unasked == 28);
-    const auto run = run_of(2)->kernel;
+    CHECK(chart_of(*run_of(1)->kernel.run).unasked == 28);
+    const auto run = run_of(2)->kernel.run;
     CHECK(chart_of(*run, 0, run->result.cycles).unasked == chart.unasked);
 }
 
@@ -694,11 +694,11 @@ TEST_CASE("the memory chart keeps shares of peak and requests at 150 % in a wind
 }
 
 TEST_CASE("the memory chart tells conflicts by their passes, and what several lanes ask for is counted once") {
-    const Chart chart = chart_of(*run_of(2)->kernel);
+    const Chart chart = chart_of(*run_of(2)->kernel.run);
     for (const ChartSpace& space : chart.spaces)
         for (const ChartRow& row : space.rows)
             if (space.name == "Shared") CHECK(row.passes_each() == (row.label == "store" ? 32 : 1));
-    CHECK(sentence_of(chart_of(*run_of(1)->kernel)).find("shared memory, a store in 32 passes.") != std::string::npos);
+    CHECK(sentence_of(chart_of(*run_of(1)->kernel.run)).find("shared memory, a store in 32 passes.") != std::string::npos);
     CHECK(sentence_of(chart).find("The lanes ask for 384 B (260 B: some ask for the same bytes), and L1 handles 416 B") !=
           std::string::npos);
 }
@@ -719,7 +719,7 @@ TEST_CASE("the sandbox names the units of stride and offset, and no offset that 
 
 TEST_CASE("a run that was stopped is said to be, in the chart and beside its requests") {
     const auto sound = run_of(2);
-    auto run = std::make_shared<model::KernelRun>(*sound->kernel);
+    auto run = std::make_shared<model::KernelRun>(*sound->kernel.run);
     run->result.fault.emplace();
     run->result.fault->kind = "memcheck";
     run->result.fault->line = 3;

@@ -16,7 +16,7 @@
 #include "core/simt/launch.h"
 #include "tests/catch.h"
 
-namespace device_top_test {
+namespace silicon_top_test {
 
 using namespace lockstep;
 using namespace lockstep::device;
@@ -408,4 +408,4 @@ TEST_CASE("kernels are measured against a copy where there is no cuBLAS, each wi
     }
 }
 
-}  // namespace device_top_test
+}  // namespace silicon_top_test
