@@ -270,8 +270,6 @@ void add_plan(CLI::App& app, int&) {
     command->add_option("--batch", o->batch, "sequences a step, of all ranks together")->required()->check(not_from_1);
     command->add_option("--microbatch", o->microbatch, "sequences a micro-batch")->check(not_from_1);
     command->add_option("--schedule", o->plan.schedule, "of the pipeline, see 'lockstep schedule'");
-    command->add_option("--cut", o->plan.cut, "blocks of each stage, first to last; unless said, as even as they go")
-        ->delimiter(',');
     command->add_option("--context", o->context, "how attention crosses a cut sequence: ring, balanced or all_to_all");
     command->add_flag("--sequence-parallel", o->plan.sequence_parallel,
                       "norms on a part of the sequence a tp rank; llama: unless said");
