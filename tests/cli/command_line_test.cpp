@@ -255,8 +255,8 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("run " + good + " --grid 1 --block 32 --arg in:" + write("bad.npy", "not npy") +
                 " --arg inout:f32{1} --arg f32:1 --arg u32:1",
             "npy");
-    refuses("run " + good + " --grid 1 --blok 32" + arguments, "did you mean --block?");
-    refuses("run " + good + " --grid 1 --block 32 --order randon" + arguments, "did you mean random?");
+    refuses("run " + good + " --grid 1 --blok 32" + arguments, "did you mean '--block'?");
+    refuses("run " + good + " --grid 1 --block 32 --order randon" + arguments, "did you mean 'random'?");
     refuses("trian --model mlp", "did you mean 'train'?");
     refuses("lesson chek A06", "unknown command 'lesson chek', did you mean 'check'?");
     refuses("app --lesson A04 --sm 900 --describe", "--sm counts from 0");
@@ -267,7 +267,7 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("train --model mlp --steps 0", "--steps");
     refuses("train --model mlp --dp 3", "--dp 3 does not divide a batch of 64: a batch of 66 would do");
     refuses("train --model llama --tp 3", "--tp 3 does not divide 4 attention heads: 1, 2 or 4 would");
-    refuses("train --model mlp --dpp 2", "did you mean --dp?");
+    refuses("train --model mlp --dpp 2", "did you mean '--dp'?");
     refuses("train --model llama --pp 2 --schedule zb-h3", "did you mean");
     refuses("train --model llama --dp 2 --mode graph", "--mode works on one rank");
     refuses("train --model mlp --dp 2 --lora 8", "--lora works on one rank");
@@ -570,7 +570,7 @@ TEST_CASE("help is found in every way that people ask for it, and a lesson in sm
     refuses("run x.ptx --grid 1 --block 1 --shared -1", "a whole number from 0 to 4294967295 is needed, not '-1'");
     const std::string checked =
         lockstep_command("run " + write("saxpy.ptx", saxpy) + " --grid 1 --block 1 --check racechk").err;
-    CHECK(checked == "error: unknown checker 'racechk', did you mean racecheck?\n");
+    CHECK(checked == "error: unknown checker 'racechk', did you mean 'racecheck'?\n");
 }
 
 TEST_CASE("a kernel that waits for its whole grid is told how many blocks run at once") {
@@ -823,7 +823,7 @@ TEST_CASE("an option given twice, without its value, or for another module's var
     refuses(start + "--symbol bias=in:u32{1,2}", "'bias' has 4 bytes, the value given for it has 8");
     refuses(start + "--symbol bias", "NAME=in:VALUES");
     refuses(start + "--symbol bias=out:u32[1]", "takes in: or a scalar");
-    refuses(start + "--check memchek", "did you mean memcheck?");
+    refuses(start + "--check memchek", "did you mean 'memcheck'?");
     refuses("run " + file + " --grid 1 --block 32", "there are 3 kernels here, one has to be named: words, first, share");
     refuses("run " + file + " --kernel share --block 32", "--grid is required");
     refuses("run " + write("word.ptx", std::string(words).replace(std::string(words).find("add.u16"), 7, "ad.u16")) +

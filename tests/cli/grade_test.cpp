@@ -227,9 +227,9 @@ __global__ void by_warp(float* x) { x[0] = F<22, 1>::v; }
 TEST_CASE("What cannot be graded is refused in one sentence") {
     const std::string file = write("answer.cu", lesson_text("solution/by_warp.cu"));
     refuses("grade --lesson A06 --submission " + file, "say which one this file answers with --exercise");
-    refuses("grade --lesson A06 --exercise by_wrap --submission " + file, "did you mean by_warp?");
+    refuses("grade --lesson A06 --exercise by_wrap --submission " + file, "did you mean 'by_warp'?");
     refuses("grade --lesson A06 --submission nowhere.cu", "there is no such submission");
-    refuses("grade --lesson A06 --format junitt --submission " + file, "did you mean junit?");
+    refuses("grade --lesson A06 --format junitt --submission " + file, "did you mean 'junit'?");
     refuses("grade --lesson A99 --submission " + file, "A99");
     refuses("grade --lesson A06 --format gradescope --submission " + file + " --submission " + file,
             "one submission, not 2");

@@ -556,7 +556,7 @@ TEST_CASE("lockstep run prints every report, puts both sides of a race into its 
         CHECK(races == 1);
     }
     CHECK(command("--check racecheks").first == 2);
-    CHECK_THAT(command("--check racecheks").second, Catch::Contains("did you mean racecheck?"));
+    CHECK_THAT(command("--check racecheks").second, Catch::Contains("did you mean 'racecheck'?"));
     std::filesystem::remove(ptx);
     std::filesystem::remove(ptx.string() + ".json");
 }

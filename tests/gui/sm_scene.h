@@ -16,7 +16,15 @@ inline std::shared_ptr<const ptx::Program> small_program() {
     using ptx::Unit;
     static const ptx::Opcode ld{"ld", Kind::load, Unit::lsu, 'L', "load", "d = [a]", "", {}};
     static const ptx::Opcode st{"st", Kind::store, Unit::lsu, 'S', "store", "[a] = b", "", {}};
-    static const ptx::Opcode fma{"fma", Kind::lane_wise, Unit::fma, 'F', "fma, add, mul .f32", "d = a * b + c", "", {}};
+    static const ptx::Opcode fma{"fma",
+                                 Kind::lane_wise,
+                                 Unit::fma,
+                                 'F',
+                                 "fma, add, mul .f32",
+                                 "d = a * b + c",
+                                 "",
+                                 {},
+                                 {.counts = ptx::Counts::multiply_add}};
     static const ptx::Opcode add{"add", Kind::lane_wise, Unit::alu, 'A', "integer add", "d = a + b", "", {}};
     static const ptx::Opcode set{"setp", Kind::lane_wise, Unit::alu, 'P', "setp", "p = a < b", "", {}};
     static const ptx::Opcode bra{"bra", Kind::branch, Unit::cbu, 'B', "bra", "goes on elsewhere", "", {}};
@@ -61,8 +69,11 @@ inline std::shared_ptr<const ptx::Program> small_program() {
         i.line = row.line;
         i.ptx_line = ptx_line++;
         if (row.write != none) i.destination[0] = row.write;
+        const bool memory = i.kind == Kind::load || i.kind == Kind::store;
+        if (memory) i.address = row.read;
+        if (i.kind == Kind::branch) i.guard = row.read;
         size_t sources = 0;
-        for (const int32_t read : {row.read, row.read2})
+        for (const int32_t read : {memory || i.kind == Kind::branch ? none : row.read, row.read2})
             if (read != none) i.source[sources++] = read;
         program->instructions.push_back(i);
         const std::string text = row.text;

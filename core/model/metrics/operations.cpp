@@ -50,6 +50,7 @@ uint64_t multiply_adds(const ptx::DecodedInstruction& in) {
         const ptx::GroupView view = ptx::as_group(in);
         return uint64_t{view.m} * view.n * view.k / 4 / (view.sparse ? 2 : 1);
     }
+    if (in.kind != Kind::matrix) return 0;  // what orders products makes none
     const ptx::MatrixView view = ptx::as_matrix(in);
     return uint64_t{view.m} * view.n * view.k * (view.quarters ? 4 : 1) / (view.sparse ? 2 : 1);
 }

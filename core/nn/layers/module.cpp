@@ -57,6 +57,7 @@ static std::vector<double> sliced_values(const std::vector<double>& values, cons
 }
 
 Parameter* Build::parameter(const std::string& name, const tensor::Shape& full, Init init, Cut cut) {
+    if (asked) asked(name, full);
     const bool meta = heap.device().name() == "meta";  // holds no values: a model of any size is made at once
     std::vector<double> values;
     if (!meta && (held || init.kind != Init::Kind::constant)) {

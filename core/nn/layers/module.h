@@ -101,6 +101,8 @@ struct Build {
     bool held = true;  // by this rank: otherwise values are drawn and let go, and what is made is null
     // Hears of every parameter that is held, with its shape before cutting.
     std::function<void(Parameter* made, const tensor::Shape& full, Cut cut)> made = {};
+    // Hears of every parameter, held or not, before there is a tensor for it.
+    std::function<void(const std::string& name, const tensor::Shape& full)> asked = {};
 
     DType activations() const { return compute.value_or(dtype); }
     // All of it is drawn, so that a run on many ranks begins with the values of a run on one; this rank keeps its slice.

@@ -66,19 +66,25 @@ tensor::Variable Model::operator()(Pass& pass, tensor::Variable x) const {
 }
 
 int64_t parameters_of(const ModelShape& shape, std::string_view prefix) {
+    struct HoldsNothing final : Sharding {  // shapes alone: a model of any size is counted
+        bool holds(size_t) const override { return false; }
+    };
+    const HoldsNothing nothing;
     const auto meta = device::open_device("meta").value();
     tensor::Heap heap(*meta);
     Rng rng(1);
     ParameterList list;
     Build build{heap, rng, list};
+    build.sharding = &nothing;
+    build.held = false;
+    int64_t sum = 0;
+    build.asked = [&](const std::string& name, const tensor::Shape& full) {
+        const bool in_layers = name.starts_with("layers.") && shape.decodes() && prefix.empty();
+        if (name.starts_with(prefix)) sum += tensor::count_of(full) * (in_layers ? shape.layers : 1);
+    };
     ModelShape one = shape;  // layers are alike: one stands for all of them
     if (shape.decodes()) one.layers = std::min<int64_t>(1, shape.layers);
     const Model model(build, one);
-    int64_t sum = 0;
-    for (const Parameter& parameter : list.parameters()) {
-        const bool in_layers = parameter.name.starts_with("layers.") && shape.decodes() && prefix.empty();
-        if (parameter.name.starts_with(prefix)) sum += parameter.value.count() * (in_layers ? shape.layers : 1);
-    }
     return sum;
 }
 

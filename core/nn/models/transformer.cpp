@@ -233,15 +233,14 @@ struct Head {  // activations to logits [B T, vocabulary]
     ModelShape shape;
     const Sharding* sharding;
     Normalisation norm;
-    Linear product;  // without a tied head
-    Parameter* tied = nullptr;
+    Linear product;  // of a tied head: with the embedding's weight
 
     Variable operator()(Pass& pass, const Variable& x) const {
         tensor::Tape& tape = pass.tape;
         const Variable normal = norm(pass, x);
         const Variable all = sharding->into(pass, normal, "head");
         const Variable h = tensor::reshape(tape, all, {all.shape()[0] * all.shape()[1], shape.width}, "rows");
-        const Variable logits = tied ? tensor::matmul(tape, h, pass(tied), "head matmul", true) : product(pass, h);
+        const Variable logits = product(pass, h);
         sharding->keep_part(pass, normal, all, logits, "head", false);
         return logits;
     }
@@ -285,7 +284,7 @@ std::vector<Block> transformer_blocks(Build& build, const ModelShape& shape) {
     build.held = sharding->holds(last);
     Head head{shape, sharding, Normalisation(build, "norm", shape)};
     if (tied)
-        head.tied = entrance.tokens.weight;
+        head.product.name = "head", head.product.weight = entrance.tokens.weight;
     else
         head.product = Linear(build, "head", shape.width, shape.vocabulary, false, Cut::columns);
     blocks.push_back({"head",
