@@ -49,7 +49,8 @@ class Communicator {
     virtual void receive(int from, const Buffer& buffer, std::string_view label = {}) = 0;
     // Receives and reduces: buffer = buffer + what arrives.
     virtual void receive_reduce(int from, const Buffer& buffer, Reduction reduction, std::string_view label = {});
-    // A send whose buffer stays as it is until take_back(), so that it need not be copied.
+    // A send whose buffer stays as it is until take_back(), so that it need not be copied. It is copied after all when every
+    // rank waits, so that a lent message never blocks a program that a sent one would not.
     virtual void lend(int to, const Buffer& buffer, std::string_view label = {}) { send(to, buffer, label); }
     virtual void take_back() {}  // returns when everything lent has been read; takes no virtual time
 

@@ -107,7 +107,9 @@ std::vector<uint64_t> place_variables(const ptx::Program& program, Memory& memor
     return addresses;
 }
 
-// All zeros when the launch begins, whatever a fault left there.
+// The workspace in which grid.sync() finds its counter (%envreg1 and %envreg2 hold its address), as CUDA's driver gives it
+// to a cooperative launch. Every launch has it whose blocks all run at once; in a larger one grid.sync() traps, as on
+// silicon. All zeros when the launch begins, whatever a fault left there.
 static uint64_t place_workspace(const ptx::Program& program, Memory& memory) {
     using ptx::SpecialRegister;
     const bool asks = std::any_of(program.instructions.begin(), program.instructions.end(), [](const auto& i) {

@@ -221,7 +221,7 @@ int64_t whole(double number);  // throws Failure where it is none
 // The attributes of a call with these numbers. Throws Failure, which says how many the op takes.
 Attributes attributes_of(const OpRow& op, std::span<const double> numbers);
 
-// Launch shapes that several ops share (kernels/README.md).
+// Launch shapes that several ops share; a row says which one its kernel has (core/device/kernels/kernel.h).
 Launch elementwise(std::string_view kernel, int64_t count, Arguments arguments);
 device::Argument size_argument(int64_t size);  // as the kernels' int
 device::Argument scalar_argument(double value,

@@ -1,6 +1,11 @@
 // What one kernel launch did on the modelled GPU, as plain data: every issue and every wait of one chosen SM, and
 // where and when every block ran. Times are cycles from the launch's first cycle. Program counters are instruction
 // indices of the launch's ptx::Program. Everything that the warp timeline (D1) and the block view (D6) draw is here.
+//
+// A WarpTrack is complete: its waits and its issues cover every cycle from `begin` to `end`, and two issues in one cycle are
+// the two halves of a pair, on GPUs that dispatch two. When the bound on a trace was met, `truncated` says so, and
+// everything lies within `kept_from` and `kept_until`, except for issues that a wait in there refers to. Only `blocks` may
+// be cut alone; then `kept_until` is the launch's end.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,9 @@
 // Published figures against the modelled GPUs: micro-benchmarks, peaks and a ladder of matrix products, one row a figure in
 // cases.cpp. A row says how its kernel is run (probe.h measures it) and whether its figure went into the GPU's row
 // (calibrated: the model merely reproduces it) or not (predicted: only those count towards the totals).
+//
+// A quick run measures peaks and L2 on four SMs (on two where a GPU's number of SMs is no multiple of four), half as long,
+// and the ladder on seven SMs of 84, each with their share of L2 and DRAM.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
 // A lesson as data. lesson.md is TOML front matter between +++ lines, prose in Markdown, and ::: directives; every `##`
-// heading begins a step. README.md beside this file documents the format.
+// heading begins a step. FORMAT.md beside this file documents the format.
 #pragma once
 #include <filesystem>
 #include <map>

@@ -1,5 +1,5 @@
-// `lockstep run FILE.host`: a host program (lessons/player/host_program.h) on the modelled GPU: when each operation ran, and
-// what the arrays hold in the end.
+// `lockstep run FILE.host`: a host program (core/scene/host/host_program.h) on the modelled GPU: when each operation ran,
+// and what the arrays hold in the end.
 #include <fmt/format.h>
 
 #include <filesystem>

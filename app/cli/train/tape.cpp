@@ -1,5 +1,5 @@
 // `lockstep tape FILE.tape`: a tensor program of one's own: values, gradients, what passes along every edge, saved memory,
-// second derivatives, gradcheck, and the first value that is not finite. The language: lessons/player/tape_program.h.
+// second derivatives, gradcheck, and the first value that is not finite. The language: core/scene/tape/tape_program.h.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -39,9 +39,9 @@ struct KernelDocument {
     std::map<std::string, LaunchSettings> other_launches = {};  // of the file's other entries, by name
 
     bool is_ptx() const;
-    bool is_host() const;  // a host program (lessons/player/host_program.h)
+    bool is_host() const;  // a host program (core/scene/host/host_program.h)
     bool is_tape()
-        const;  // a tensor program (lessons/player/tape_program.h); launch.timed: on the modelled GPU, else the host
+        const;  // a tensor program (core/scene/tape/tape_program.h); launch.timed: on the modelled GPU, else the host
     bool saved() const;  // the file holds this text
     std::string shown_name() const { return name.empty() ? "untitled.cu" : name; }
 };

@@ -1,6 +1,13 @@
 // Ranks as MPI processes: `mpirun -np 4 lockstep ...`. The same Communicator as ranks in one process: messages carry their
 // virtual time, so that clocks and times are those of run_in_process() over the same links. mpi.cpp where MPI was found when
 // building; no_mpi.cpp otherwise, where all of this throws Failure with the package (exit status 3).
+//
+//     MpiOptions options;                 // own_steps = true: our step lists, the same bits as threads
+//     options.link = link_named("ib-hdr").link();
+//     run_mpi(options, [&](Communicator& world) { train(world); });
+//
+// run_mpi names a rank that throws and ends all. MPI's own collectives begin when the last rank has come and take the ring's
+// formula; halves, and buffers of 2 GiB and more, take our steps.
 #pragma once
 #include <functional>
 #include <memory>

@@ -12,6 +12,12 @@
 // reads. A value that only the launch's own ops read is never written; what is kept for backward, persistent or an output
 // is.
 //
+// A prologue is made where nobody else wants the values and each thread has at most 64 of them. Plain SGD's update goes on
+// from the product that makes its gradient, behind the last launch that reads the weights, so that gradient is never
+// written. What waits for all gradients (a norm for clipping, Adam's step) keeps the updates apart. Dropout's row names a
+// kernel that does the same with a thread an element and draws the same words. Of few blocks, products rather share a launch
+// than take along what follows each of them.
+//
 //     const Fusion fused = fuse(graph);        // fused.graph goes to the planner and the executor
 //     for (const Decision& it : fused.decisions) print("{}: {}", it.label, it.why);
 #pragma once

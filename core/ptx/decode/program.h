@@ -3,6 +3,11 @@
 // A warp's register file is one block of bytes; an operand is a byte offset into it: 32 lanes of 1, 2, 4 or 8 bytes, or one
 // uint32_t mask for a predicate. Negative offsets point into `constants` (immediates, broadcast to 32 lanes):
 // `operand >= 0 ? registers + operand : constants + ~operand`. Every slot is 64-byte aligned.
+//
+// Functions that the kernel may call are decoded behind it (Program::functions), each with registers and local memory of its
+// own; those that only a pointer may reach come along when there is a call through a register. `.param` variables of calls
+// lie in the frame's local memory. The kernel's registers and local memory are the largest sums along chains of calls, where
+// recursion counts one round.
 #pragma once
 #include <algorithm>
 #include <memory>

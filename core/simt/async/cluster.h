@@ -1,4 +1,6 @@
-// Clusters: which blocks they hold, and where an address of shared::cluster lies. Internal to core/simt.
+// Clusters: which blocks they hold, and where an address of shared::cluster lies. A driver calls make_block for each block
+// and joins them (join_cluster); an address of shared::cluster has the block's rank + 1 above 24 bits of offset. Internal to
+// core/simt.
 #pragma once
 #include "core/simt/warp.h"
 

@@ -4,7 +4,12 @@
 // Two accesses to the same byte by different threads, one of them at least a plain write, must be ordered: by a barrier, by
 // a meeting of the warp's lanes, or through an address that one thread released and the other one acquired (an atomic, a
 // volatile or .relaxed/.acquire/.release access, an mbarrier). See checker_order.cpp. Of plain reads against atomics
-// checker_doubt.cpp tells which are no races.
+// checker_doubt.cpp tells which are no races. Two threads that write the same value are no race.
+//
+// What one block knows of others is kept a warp at a time. Beyond 128 warps, a million addresses or 1 GiB of shadow memory
+// the checker looks away rather than report what may be in order, and says so (LaunchResult::notes). For initcheck the
+// account begins with Memory::mark_unwritten. A read of local memory whose value goes nowhere but to local memory again is
+// no use of it: objects are copied whole, and bit fields are set in words that nobody has set.
 #pragma once
 #include <vector>
 
