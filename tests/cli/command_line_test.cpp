@@ -946,7 +946,7 @@ TEST_CASE("mesh draws who holds what, moves it for real and counts its bytes") {
     refuses("mesh --mesh x:3,x:2 --shape 6,4 --layout x,-", "axis x is there twice");
     refuses("mesh --mesh x:3 --shape 6,0 --layout x,-", "whole numbers from 1");
     refuses("mesh --mesh x:3 --shape 6,4 --layout z,-", "the mesh has no axis 'z': its axes are x");
-    refuses("mesh --mesh data:3 --shape 6,4 --layout date,-", "its axes are data; did you mean 'data'?");
+    refuses("mesh --mesh data:3 --shape 6,4 --layout date,-", "the mesh has no axis 'date', did you mean 'data'?");
     refuses("mesh --mesh x:3 --shape 6,4,5 --matmul '-,x;-,-'", "which do not meet");
 }
 

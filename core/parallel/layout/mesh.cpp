@@ -22,8 +22,8 @@ int Mesh::axis(std::string_view name) const {
         if (axes[i].name == name) return static_cast<int>(i);
         names.push_back(axes[i].name);
     }
-    throw Failure(fmt::format("the mesh has no axis '{}': its axes are {}{}", name, fmt::join(names, ", "),
-                              name.size() > 1 ? did_you_mean(name, names, "") : ""));
+    const std::string all = fmt::format(": its axes are {}", fmt::join(names, ", "));
+    throw Failure(fmt::format("the mesh has no axis '{}'{}", name, name.size() > 1 ? did_you_mean(name, names, all) : all));
 }
 
 int Mesh::size(std::string_view name) const {
