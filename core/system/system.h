@@ -86,6 +86,7 @@ std::filesystem::path state_folder();           // what must outlast the run
 std::filesystem::path cache_folder();           // what can be worked out again
 std::filesystem::path home_folder();            // empty: nobody's
 std::filesystem::path make_temporary_folder();  // a new one with a name of its own; empty: none can be made
+std::string why_unwritable(const std::filesystem::path& folder);  // "": files can be made in it
 // Writes into a temporary file in the same folder, flushes it to the disk, renames it over `path` and flushes the folder.
 // On any failure (a full disk, a limit, no permission) the temporary is removed, an earlier file at `path` is as it was, and
 // the sentence says which step failed and why; "" is success.

@@ -95,6 +95,10 @@ fs::path make_temporary_folder() {
     return !error && mkdtemp(pattern.data()) ? fs::path(pattern) : fs::path();
 }
 
+std::string why_unwritable(const fs::path& folder) {
+    return ::access(folder.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
+}
+
 std::string write_durably(const fs::path& path, std::string_view contents) {
     const auto failed = [](const char* step, int error) {
         return fmt::format("the file cannot be {}: {}", step, std::strerror(error));

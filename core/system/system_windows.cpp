@@ -54,8 +54,12 @@ fs::path local_folder() {
     return (local ? fs::path(local) : fs::temp_directory_path()) / "lockstep";
 }
 
+std::string last_error() {
+    return std::system_category().message(static_cast<int>(GetLastError()));
+}
+
 std::string failed(const char* step) {
-    return fmt::format("the file cannot be {}: {}", step, std::system_category().message(static_cast<int>(GetLastError())));
+    return fmt::format("the file cannot be {}: {}", step, last_error());
 }
 
 // A name beside or below `folder` that nobody has yet.
@@ -79,6 +83,14 @@ fs::path make_temporary_folder() {
     std::error_code error;
     const fs::path folder = fresh_name(fs::temp_directory_path(error), L"lockstep-");
     return !error && fs::create_directory(folder, error) ? folder : fs::path();
+}
+
+std::string why_unwritable(const fs::path& folder) {  // rights are lists of rules here: a file that goes at once tells
+    HANDLE file = CreateFileW(fresh_name(folder, L"lockstep-").c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW,
+                              FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, nullptr);
+    if (file == INVALID_HANDLE_VALUE) return last_error();
+    CloseHandle(file);
+    return "";
 }
 
 std::string write_durably(const fs::path& path, std::string_view contents) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -23,6 +22,7 @@
 #include "core/nn/train/finite.h"
 #include "core/nn/train/trainer.h"
 #include "core/nn/train/training_options.h"
+#include "core/system/system.h"
 
 namespace lockstep::cli {
 namespace {
@@ -113,9 +113,8 @@ nn::Checkpoint open_checkpoint(std::filesystem::path path) {
 void check_can_save(const std::filesystem::path& folder) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (!error && ::access(folder.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
-    if (error)
-        throw Failure(Diagnostic{fmt::format("no checkpoint can be saved there: {}", error.message()), {folder.string()}});
+    const std::string why = error ? error.message() : system::why_unwritable(folder);
+    if (!why.empty()) throw Failure(Diagnostic{fmt::format("no checkpoint can be saved there: {}", why), {folder.string()}});
 }
 
 bool is_given(const CLI::App& command, std::string_view name) {  // some are no options of the command
