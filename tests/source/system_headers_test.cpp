@@ -18,9 +18,9 @@ constexpr std::array of_one_system = {
     "sched.h",  "signal.h", "strings.h",  "link.h",   "elf.h",   "windows.h",  "io.h",     "direct.h",   "process.h",
     "malloc.h", "alloca.h", "execinfo.h", "syslog.h", "netdb.h", "winsock2.h", "shlobj.h", "semaphore.h"};
 
-// The twins of the app: drawing without a display is done by EGL, which Windows does not have.
+// The twin of the app: drawing without a display is done by EGL, which Windows does not have.
 bool may_know_the_system(const std::string& file) {
-    return file.starts_with("core/system/") || file == "app/gui/window/offscreen.cpp";
+    return file.starts_with("core/system/") || file == "app/gui/window/offscreen_context_egl.cpp";
 }
 
 // "file:line includes X" for each header of one system that a file includes.

@@ -1,14 +1,12 @@
 // The OpenGL3 half that the window and the offscreen renderer share.
 #include "app/gui/window/renderer.h"
 
-#define GL_GLEXT_PROTOTYPES
-#include <GL/gl.h>
-#include <GL/glext.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
 #include <algorithm>
 
+#include "app/gui/window/gl.h"
 #include "core/base/diagnostic.h"
 
 namespace lockstep::gui {

@@ -18,7 +18,7 @@ class Renderer {
     double last_ = 0;
 };
 
-// A picture without a window: EGL surfaceless and a framebuffer object. Throws Failure(missing) without EGL.
+// A picture without a window: a context of its own and a framebuffer. Throws Failure(missing) where there is no context.
 class Offscreen {
   public:
     Offscreen(int width, int height);

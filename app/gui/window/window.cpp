@@ -1,9 +1,7 @@
 // The desktop window: GLFW events become Input; a frame is drawn when something happened or moves, else it sleeps.
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
-
 #include <algorithm>
 
+#include "app/gui/window/gl.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
 
