@@ -2,6 +2,9 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +74,45 @@ TEST_CASE("a function of core/system has a POSIX and a Windows twin") {
         if (const size_t at = name.find("_windows.cpp"); at != std::string::npos)
             CHECK(fs::exists(folder / (name.substr(0, at) + "_posix.cpp")));
     }
+}
+
+namespace {
+// The names of the functions that a header declares at its outermost level: "std::string signal_text(int status);".
+std::set<std::string> functions_declared_in(std::istream& header) {
+    std::set<std::string> names;
+    const std::regex declaration(R"(^[A-Za-z\[].*?[ *&]([a-z_]+)\()");
+    std::string line;
+    for (std::smatch match; std::getline(header, line);)
+        if (std::regex_search(line, match, declaration) && !line.starts_with("using ") && !line.starts_with("struct "))
+            names.insert(match[1]);
+    return names;
+}
+}  // namespace
+
+TEST_CASE("what core/system declares is defined for POSIX and for Windows") {
+    const fs::path folder = fs::path(LOCKSTEP_SOURCE_DIR) / "core" / "system";
+    std::ifstream header(folder / "system.h");
+    const std::set<std::string> names = functions_declared_in(header);
+    CHECK(names.size() > 20);
+    for (const std::string end : {"_posix.cpp", "_windows.cpp"}) {
+        std::string text;
+        for (const auto& entry : fs::directory_iterator(folder))
+            if (entry.path().filename().string().ends_with(end)) {
+                std::ifstream in(entry.path());
+                text.append(std::istreambuf_iterator<char>(in), {});
+            }
+        for (const std::string& name : names) {
+            INFO(name << " is not defined in any *" << end);
+            CHECK(std::regex_search(text, std::regex("\n[A-Za-z\\[][^\n;]*[ *&]" + name + "\\([^;{]*\\{")));
+        }
+    }
+}
+
+TEST_CASE("a function that a header declares is found by its name") {
+    std::istringstream text(
+        "using Say = std::function<void(int line)>;\nstruct Child { int status(); };\n"
+        "void* symbol_of(int, const char* name);  // null\n    int member() const;\n[[noreturn]] void exit_now(int);\n");
+    CHECK(functions_declared_in(text) == std::set<std::string>{"exit_now", "symbol_of"});
 }
 
 }  // namespace source_system_headers_test
