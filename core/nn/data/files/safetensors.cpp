@@ -147,7 +147,7 @@ struct Header {
         if (level == Level::top) {
             if (!names.insert(text).second) return refuse(in_quotes(text) + " is there twice");
             if (text != "__metadata__")
-                entries.push_back({.name = text, .place = here() - std::min(here(), text.size() + 2)});
+                entries.push_back({.name = text, .place = here() - std::min<uint64_t>(here(), text.size() + 2)});
         } else if (level == Level::metadata) {
             if (metadata.contains(text)) return refuse("metadata " + in_quotes(text) + " is there twice");
         } else {
