@@ -2,10 +2,11 @@
 include(GNUInstallDirs)
 set(share ${CMAKE_INSTALL_DATADIR}/lockstep)
 install(TARGETS lockstep)
-install(DIRECTORY kernels assets DESTINATION ${share})
+install(DIRECTORY kernels assets DESTINATION ${share} PATTERN reference EXCLUDE)  # that is what tests compare with
 install(DIRECTORY lessons DESTINATION ${share} PATTERN player EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES app/lockstep.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
+install(FILES app/lockstep.mime.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages RENAME lockstep.xml)
 install(FILES assets/icons/lockstep.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 
 set(CPACK_PACKAGE_VENDOR "Lockstep")
@@ -19,4 +20,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION education)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # the shared libraries that the binary asks for
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "clang, libclc-14, libgl1-mesa-dri")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin")
 include(CPack)
