@@ -50,7 +50,7 @@ std::string narrow_bytes(std::string text) {  // "238 kB" as "238k", under narro
 }
 double total_bytes(const parallel::MemoryBytes& bytes) {
     double sum = 0;
-    for (const int64_t one : bytes) sum += static_cast<double>(one);
+    for (const int64_t of_kind : bytes) sum += static_cast<double>(of_kind);
     return sum;
 }
 std::string sends_text(double sends) {  // in parameters: 2P for any number of ranks that is large
@@ -66,7 +66,7 @@ Heights heights_of(const parallel::MemoryBytes& bytes) {
 }
 double sum(const Heights& heights) {
     double all = 0;
-    for (const double one : heights) all += one;
+    for (const double height : heights) all += height;
     return all;
 }
 
@@ -313,130 +313,180 @@ class RankMemoryView final : public View {
             ui.text(x - 6, y, "bytes a parameter", {.size = 13, .color = ui.theme->ink2});
     }
 
+    // Where the bars stand: `most` bytes are as high as the plot.
+    struct BarPlot {
+        Rect plot;
+        double most = 1, capacity = 0;
+        float slot = 0, width = 0;
+        bool words = false;  // a line of what is sharded and of what is sent under each bar
+
+        float y_of(double bytes) const { return plot.bottom() - plot.h * static_cast<float>(bytes / most); }
+        float left_of(size_t bar) const { return plot.x + slot * (static_cast<float>(bar) + 0.5f) - width / 2; }
+        bool is_over(double bytes) const { return capacity > 0 && bytes > capacity; }
+    };
+
+    BarPlot place_bars(const scene::ClusterScene& scene, const std::vector<Bar>& bars, const Rect& area) const {
+        BarPlot at;
+        at.words = !bars.empty() && !bars.front().sends.empty() && area.h > 190;
+        const float left = 58, foot = at.words ? 66.0f : 26.0f, head = 26;
+        at.plot = {area.x + left, area.y + head, area.w - left, area.h - head - foot};
+        // Where all is far below the capacity, the axis ends there all the same: that is the point.
+        at.capacity = scene.memory.capacity;
+        at.most = at.capacity > 0 ? at.capacity * 1.02 : 1;
+        for (const Heights& heights : to_) at.most = std::max(at.most, sum(heights));
+        for (const Bar& bar : bars) at.most = std::max(at.most, sum(bar.bytes));
+        at.slot = at.plot.w / static_cast<float>(std::max<size_t>(1, bars.size()));
+        at.width = std::min(76.0f, at.slot * 0.72f);
+        return at;
+    }
+
+    static void draw_axis(Ui& ui, const BarPlot& at) {
+        const double step = rounded(at.most, {{1, 0.2}, {1.25, 0.25}, {2.5, 0.5}, {any_other, 1}});
+        for (double value = 0; value <= at.most * 1.0001; value += step) {
+            const float y = at.y_of(value);
+            ui.rect({at.plot.x, y, at.plot.w, 1}, ui.theme->grid);
+            ui.text(at.plot.x - 8, y + 4, value == 0 ? "0" : gigabytes(value),
+                    {.size = 12, .color = ui.theme->quiet, .align = Align::right});
+        }
+    }
+
+    // A part of a bar with its name and bytes, its name alone, or the hatch that stands for it.
+    static void draw_part(Ui& ui, const KindLook& look, double bytes, const Rect& box, float free_from) {
+        ui.rect(box, look.fill);
+        const float middle = (free_from + box.bottom()) / 2;
+        for (const std::string& name : {fmt::format("{} {}", look.inside, gigabytes(bytes)), std::string(look.inside)})
+            if (box.bottom() - free_from >= 16 && ui.text_width(name, {.size = 12, .weight = 600}) + 4 <= box.w) {
+                ui.text(box.x + box.w / 2, middle + 4.5f, name,
+                        {.size = 12, .color = text_on(look.fill), .align = Align::center, .weight = 600});
+                return;
+            }
+        if (look.twin != Hatch::solid) ui.hatch(box, faded(data::black, 0.45f), look.twin);
+    }
+
+    static void draw_parts(Ui& ui, const BarPlot& at, const Bar& bar, float x) {
+        // Where the hatch of what does not fit will lie, no name stands.
+        const float over = at.is_over(sum(bar.bytes)) ? at.y_of(at.capacity) : -1e9f;
+        float y = at.plot.bottom();
+        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) {
+            const float top = y - at.plot.h * static_cast<float>(bar.bytes[kind] / at.most);
+            if (y - top < 0.5f) continue;
+            draw_part(ui, kind_looks[kind], bar.bytes[kind], {x, top, at.width, y - top}, std::max(top, over));
+            y = top;
+        }
+    }
+
+    static void draw_formula(Ui& ui, const BarPlot& at, const Bar& bar, float x) {  // marks at both sides
+        double formula = 0;
+        for (size_t kind = 0; kind < 3; ++kind) {
+            formula += bar.formula[kind];
+            if (bar.formula[kind] <= 0) continue;
+            ui.rect({x - 6, at.y_of(formula) - 1, 6, 2}, ui.theme->ink);
+            ui.rect({x + at.width, at.y_of(formula) - 1, 6, 2}, ui.theme->ink);
+        }
+    }
+
+    void draw_ghost(Ui& ui, const BarPlot& at, const std::vector<Bar>& bars, size_t i) const {
+        if (i >= ghosts_.size() || ghosts_.size() != bars.size()) return;
+        if (std::abs(sum(ghosts_[i]) - sum(bars[i].bytes)) <= at.most * 0.004) return;
+        const float top = at.y_of(std::min(sum(ghosts_[i]), at.most));
+        ui.dashed({at.left_of(i) - 3, top, at.width + 6, at.plot.bottom() - top}, ui.theme->ink3);
+    }
+
+    static void draw_bar_words(Ui& ui, const BarPlot& at, const Bar& bar, float middle, bool trained_run, bool picked) {
+        const bool small = at.slot < 64;
+        const auto fitting = [&](const std::string& text) { return small && trained_run ? narrow_bytes(text) : text; };
+        const double total = sum(bar.bytes);
+        ui.text(middle, at.y_of(total) - 8, fitting(gigabytes(total)),
+                {.size = small ? 12.0f : 16.0f, .align = Align::center, .weight = 700, .width = at.slot - 4});
+        ui.text(middle, at.plot.bottom() + 18, bar.name,
+                {.size = small ? 12.0f : 14.0f,
+                 .color = picked ? ui.theme->ink : ui.theme->ink2,
+                 .align = Align::center,
+                 .weight = picked ? 700 : 400,
+                 .width = at.slot - 2});
+        if (!at.words) return;
+        ui.text(middle, at.plot.bottom() + 38, fitting(bar.sharded),
+                {.size = 13, .color = ui.theme->ink2, .align = Align::center, .width = at.slot - 4});
+        ui.text(middle, at.plot.bottom() + 57, fitting(bar.sends),
+                {.size = 13, .align = Align::center, .weight = 600, .width = at.slot - 4});
+    }
+
+    // A bar is a rank, or a stage of ZeRO for all ranks alike.
+    static bool bars_are_ranks(const scene::ClusterScene& scene) {
+        return scene.setup.memory.zero >= 0 || scene.memory.counted;
+    }
+    static int picked_bar(const scene::ClusterScene& scene, const Focus& focus) {
+        if (bars_are_ranks(scene)) return std::max(scene.training ? 0 : -1, focus.rank);
+        return scene.setup.memory.zero < 0 ? 3 : scene.setup.memory.zero;
+    }
+
+    void draw_capacity(Ui& ui, const BarPlot& at, const scene::ClusterScene& scene, const std::vector<Bar>& bars) const {
+        const float y = at.y_of(at.capacity);
+        ui.rect({at.plot.x, y - 1, at.plot.w, 2}, data::vermillion);
+        // The label stands where no bar is: at the right end over low bars.
+        const double last = bars.empty() ? 0 : sum(bars.back().bytes);
+        const std::string bytes = gigabytes(at.capacity), &name = scene.memory.gpu;
+        const std::string label = name.find(bytes) != std::string::npos ? name + " capacity" : name + ", " + bytes;
+        const float room = at.slot * static_cast<float>(count_low(bars, at.capacity));
+        const float length = ui.text_width(label, {.size = 13, .weight = 600});
+        if (last < at.capacity * 0.9 && length + 8 <= room)
+            ui.text(at.plot.right(), y - 7, label, {.size = 13, .align = Align::right, .weight = 600});
+        if (bars.size() > 1 && sum(bars.front().bytes) > at.capacity && sum(bars[1].bytes) < at.capacity)
+            draw_out_of_memory(ui, at, sum(bars.front().bytes));
+    }
+
+    static void draw_out_of_memory(Ui& ui, const BarPlot& at, double first_bar) {  // beside the first bar
+        const float x = at.plot.x + at.slot / 2 + at.width / 2 + 12, y = at.y_of(at.capacity);
+        const std::string oom = fmt::format("OOM by {}", gigabytes(first_bar - at.capacity));
+        const float middle = (at.y_of(first_bar) + y) / 2 + 5;
+        if (x + ui.text_width(oom, {.size = 15, .weight = 700}) < at.plot.right() && y - middle > 24)
+            ui.text(x, middle, oom, {.size = 15, .color = ui.theme->wrong, .weight = 700});
+    }
+
+    static void move_by_key(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, int bars,
+                            const Rect& panel) {
+        const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
+        if (by != 0 && scene.training)
+            focus.rank = std::clamp(std::max(0, focus.rank) + by, 0, std::max(0, bars - 1));
+        else if (by != 0 && !scene.memory.counted)
+            look_at(session, std::clamp(scene.setup.memory.zero + by, -1, 3));
+    }
+
     void draw_bars(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, const std::vector<Bar>& bars,
                    const Rect& area, const Rect& panel) {
-        const Theme& theme = *ui.theme;
-        const bool words = !bars.empty() && !bars.front().sends.empty() && area.h > 190;
-        const float left = 58, foot = words ? 66.0f : 26.0f, head = 26;
-        const Rect plot{area.x + left, area.y + head, area.w - left, area.h - head - foot};
+        const BarPlot at = place_bars(scene, bars, area);
+        const Rect& plot = at.plot;
         if (plot.h < 40) return;
-        const double capacity = scene.memory.capacity;
-        double most = capacity > 0 ? capacity * 1.02 : 1;
-        for (const Heights& one : to_) most = std::max(most, sum(one));
-        double seen = 0;
-        for (const Bar& bar : bars) seen = std::max(seen, sum(bar.bytes));
-        most = std::max(most, seen);
-        // Where all is far below the capacity, the axis ends there all the same: that is the point.
-        const auto y_of = [&](double bytes) { return plot.bottom() - plot.h * static_cast<float>(bytes / most); };
-        const double step = rounded(most, {{1, 0.2}, {1.25, 0.25}, {2.5, 0.5}, {any_other, 1}});
-        for (double value = 0; value <= most * 1.0001; value += step) {
-            const float y = y_of(value);
-            ui.rect({plot.x, y, plot.w, 1}, theme.grid);
-            ui.text(plot.x - 8, y + 4, value == 0 ? "0" : gigabytes(value),
-                    {.size = 12, .color = theme.quiet, .align = Align::right});
-        }
-        const float slot = plot.w / static_cast<float>(std::max<size_t>(1, bars.size())),
-                    width = std::min(76.0f, slot * 0.72f);
-        const int picked = scene.setup.memory.zero < 0 ? 3 : scene.setup.memory.zero;
+        draw_axis(ui, at);
         for (size_t i = 0; i < bars.size(); ++i) {
-            const float x = plot.x + slot * (static_cast<float>(i) + 0.5f) - width / 2;
+            const float x = at.left_of(i);
             const double total = sum(bars[i].bytes);
-            float y = plot.bottom();
-            for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) {
-                const float top = y - plot.h * static_cast<float>(bars[i].bytes[kind] / most);
-                if (y - top < 0.5f) continue;
-                const Rect box{x, top, width, y - top};
-                ui.rect(box, kind_looks[kind].fill);
-                const std::string inside = fmt::format("{} {}", kind_looks[kind].inside, gigabytes(bars[i].bytes[kind]));
-                // Where the hatch of what does not fit will lie, no name stands.
-                const float over = capacity > 0 && total > capacity ? y_of(capacity) : -1e9f;
-                const float from = std::max(top, over), middle = (from + y) / 2;
-                if (y - from >= 16 && ui.text_width(inside, {.size = 12, .weight = 600}) + 4 <= width)
-                    ui.text(x + width / 2, middle + 4.5f, inside,
-                            {.size = 12, .color = text_on(kind_looks[kind].fill), .align = Align::center, .weight = 600});
-                else if (y - from >= 16 && ui.text_width(kind_looks[kind].inside, {.size = 12, .weight = 600}) + 4 <= width)
-                    ui.text(x + width / 2, middle + 4.5f, kind_looks[kind].inside,
-                            {.size = 12, .color = text_on(kind_looks[kind].fill), .align = Align::center, .weight = 600});
-                else if (kind_looks[kind].twin != Hatch::solid)
-                    ui.hatch(box, faded(data::black, 0.45f), kind_looks[kind].twin);
-                y = top;
-            }
-            double formula = 0;  // what the formulas say, as marks at both sides
-            for (size_t kind = 0; kind < 3; ++kind) {
-                formula += bars[i].formula[kind];
-                if (bars[i].formula[kind] <= 0) continue;
-                ui.rect({x - 6, y_of(formula) - 1, 6, 2}, theme.ink);
-                ui.rect({x + width, y_of(formula) - 1, 6, 2}, theme.ink);
-            }
-            if (capacity > 0 && total > capacity) {
-                const Rect over{x, y_of(total), width, y_of(capacity) - y_of(total)};
+            draw_parts(ui, at, bars[i], x);
+            draw_formula(ui, at, bars[i], x);
+            if (at.is_over(total)) {
+                const Rect over{x, at.y_of(total), at.width, at.y_of(at.capacity) - at.y_of(total)};
                 ui.rect(over, data::black);
                 ui.hatch(over, data::vermillion, Hatch::diagonal);
             }
-            if (i < ghosts_.size() && ghosts_.size() == bars.size() && std::abs(sum(ghosts_[i]) - total) > most * 0.004) {
-                const float top = y_of(std::min(sum(ghosts_[i]), most));
-                ui.dashed({x - 3, top, width + 6, plot.bottom() - top}, theme.ink3);
-            }
-            const bool small = slot < 64;
-            const auto fitting = [&](const std::string& text) {
-                return small && scene.training ? narrow_bytes(text) : text;
-            };
-            ui.text(x + width / 2, y_of(total) - 8, fitting(gigabytes(total)),
-                    {.size = small ? 12.0f : 16.0f, .align = Align::center, .weight = 700, .width = slot - 4});
-            const bool rank_bar = scene.setup.memory.zero >= 0 || scene.memory.counted;
-            const bool on = rank_bar ? std::max(scene.training ? 0 : -1, focus.rank) == static_cast<int32_t>(i)
-                                     : static_cast<int>(i) == picked;
-            ui.text(x + width / 2, plot.bottom() + 18, bars[i].name,
-                    {.size = small ? 12.0f : 14.0f,
-                     .color = on ? theme.ink : theme.ink2,
-                     .align = Align::center,
-                     .weight = on ? 700 : 400,
-                     .width = slot - 2});
-            if (words) {
-                ui.text(x + width / 2, plot.bottom() + 38, fitting(bars[i].sharded),
-                        {.size = 13, .color = theme.ink2, .align = Align::center, .width = slot - 4});
-                ui.text(x + width / 2, plot.bottom() + 57, fitting(bars[i].sends),
-                        {.size = 13, .align = Align::center, .weight = 600, .width = slot - 4});
-            }
-            const Rect whole{plot.x + slot * static_cast<float>(i), plot.y, slot, area.bottom() - plot.y};
+            draw_ghost(ui, at, bars, i);
+            const bool picked = picked_bar(scene, focus) == static_cast<int>(i);
+            draw_bar_words(ui, at, bars[i], x + at.width / 2, scene.training != nullptr, picked);
+            const Rect whole{plot.x + at.slot * static_cast<float>(i), plot.y, at.slot, area.bottom() - plot.y};
             if (ui.hovered(whole)) ui.tooltip(tip(bars[i]));
-            if (ui.clicked(whole)) {
-                if (rank_bar)
-                    focus.rank = static_cast<int32_t>(i);
-                else
-                    look_at(session, static_cast<int>(i));
-            }
+            if (!ui.clicked(whole)) continue;
+            if (bars_are_ranks(scene))
+                focus.rank = static_cast<int32_t>(i);
+            else
+                look_at(session, static_cast<int>(i));
         }
-        if (words) {
-            ui.text(area.x, plot.bottom() + 38, scene.training ? "peak" : "sharded", {.size = 12, .color = theme.quiet});
-            ui.text(area.x, plot.bottom() + 57, "sends", {.size = 12, .color = theme.quiet});
+        if (at.words) {
+            const TextStyle quiet{.size = 12, .color = ui.theme->quiet};
+            ui.text(area.x, plot.bottom() + 38, scene.training ? "peak" : "sharded", quiet);
+            ui.text(area.x, plot.bottom() + 57, "sends", quiet);
         }
-        if (capacity > 0) {
-            const float y = y_of(capacity);
-            ui.rect({plot.x, y - 1, plot.w, 2}, data::vermillion);
-            // The label stands where no bar is: at the right end over low bars.
-            const double last = bars.empty() ? 0 : sum(bars.back().bytes);
-            const std::string bytes = gigabytes(capacity), &name = scene.memory.gpu;
-            const std::string label = name.find(bytes) != std::string::npos ? name + " capacity" : name + ", " + bytes;
-            const float room = slot * static_cast<float>(count_low(bars, capacity));
-            const float length = ui.text_width(label, {.size = 13, .weight = 600});
-            if (last < capacity * 0.9 && length + 8 <= room)
-                ui.text(plot.right(), y - 7, label, {.size = 13, .align = Align::right, .weight = 600});
-            if (!bars.empty() && sum(bars.front().bytes) > capacity && bars.size() > 1) {
-                const float x = plot.x + slot / 2 + width / 2 + 12;
-                const std::string oom = fmt::format("OOM by {}", gigabytes(sum(bars.front().bytes) - capacity));
-                const float middle = (y_of(sum(bars.front().bytes)) + y) / 2 + 5;
-                if (sum(bars[1].bytes) < capacity && x + ui.text_width(oom, {.size = 15, .weight = 700}) < plot.right() &&
-                    y - middle > 24)
-                    ui.text(x, middle, oom, {.size = 15, .color = theme.wrong, .weight = 700});
-            }
-        }
-        ui.rect({plot.x, plot.bottom(), plot.w, 1}, theme.line);
-        const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
-        if (by != 0 && scene.training)
-            focus.rank = std::clamp(std::max(0, focus.rank) + by, 0, std::max(0, static_cast<int>(bars.size()) - 1));
-        else if (by != 0 && !scene.memory.counted)
-            look_at(session, std::clamp(scene.setup.memory.zero + by, -1, 3));
+        if (at.capacity > 0) draw_capacity(ui, at, scene, bars);
+        ui.rect({plot.x, plot.bottom(), plot.w, 1}, ui.theme->line);
+        move_by_key(ui, session, focus, scene, static_cast<int>(bars.size()), panel);
     }
 
     // Bars from the right end on that stay well under the capacity.
