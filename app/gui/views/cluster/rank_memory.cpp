@@ -122,22 +122,8 @@ class RankMemoryView final : public View {
             text = fmt::format("{} (executed): {}, {} parameters, between backward and update\n", rank_memory_title,
                                scene.training->title, parameters_text(static_cast<double>(scene.training->parameters)));
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(rank_memory_hidden) + "\n";
-        for (const scene::MemoryColumn& column : scene.memory.columns) {
-            text += fmt::format("  {}: {}", column.name, gigabytes(total_bytes(column.bytes)));
-            for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)
-                if (column.bytes[kind] > 0)
-                    text +=
-                        fmt::format(", {} {}", kind_looks[kind].name, gigabytes(static_cast<double>(column.bytes[kind])));
-            if (column.formula[0] > 0)
-                text +=
-                    fmt::format("; by formula {}; peak {}; sent {}", gigabytes(total_bytes(column.formula)),
-                                gigabytes(static_cast<double>(column.peak)), gigabytes(static_cast<double>(column.sent)));
-            if (!column.sharded.empty()) text += fmt::format("; sharded: {}", column.sharded);
-            if (column.sends > 0) text += fmt::format("; a rank sends {:.3g} times the parameters a step", column.sends);
-            if (const double over = total_bytes(column.bytes) - scene.memory.capacity; over > 0 && scene.memory.capacity > 0)
-                text += fmt::format("; out of memory by {}", gigabytes(over));
-            text += "\n";
-        }
+        for (const scene::MemoryColumn& column : scene.memory.columns)
+            text += "  " + column_text(column, scene.memory.capacity) + "\n";
         if (const Looked looked = looked_at(scene, focus); !looked.points->empty())
             text += fmt::format("  {} over one step: peak {}\n", looked.name, gigabytes(looked.peak));
         if (const Looked looked = looked_at(scene, focus); trained(scene) && !looked.points->empty())
@@ -147,6 +133,21 @@ class RankMemoryView final : public View {
     }
 
   private:
+    static std::string column_text(const scene::MemoryColumn& column, double capacity) {
+        std::string text = fmt::format("{}: {}", column.name, gigabytes(total_bytes(column.bytes)));
+        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)
+            if (column.bytes[kind] > 0)
+                text += fmt::format(", {} {}", kind_looks[kind].name, gigabytes(static_cast<double>(column.bytes[kind])));
+        if (column.formula[0] > 0)
+            text += fmt::format("; by formula {}; peak {}; sent {}", gigabytes(total_bytes(column.formula)),
+                                gigabytes(static_cast<double>(column.peak)), gigabytes(static_cast<double>(column.sent)));
+        if (!column.sharded.empty()) text += fmt::format("; sharded: {}", column.sharded);
+        if (column.sends > 0) text += fmt::format("; a rank sends {:.3g} times the parameters a step", column.sends);
+        if (const double over = total_bytes(column.bytes) - capacity; over > 0 && capacity > 0)
+            text += fmt::format("; out of memory by {}", gigabytes(over));
+        return text;
+    }
+
     struct Looked {  // whose step stands below the bars
         std::string name;
         const std::vector<parallel::MemoryPoint>* points = nullptr;
@@ -193,20 +194,23 @@ class RankMemoryView final : public View {
                            gigabytes(total_bytes(memory.columns.back().bytes)));
     }
 
-    float controls(Ui& ui, Session& session, const scene::ClusterScene& scene, const Rect& body) {
+    static float stages_of_run(Ui& ui, Session& session, const Rect& body) {  // which stage of ZeRO trains
+        static constexpr std::string_view stages[] = {"plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
         scene::ClusterSetup wanted = cluster_setup(session);
-        if (scene.training && session.workspace == Workspace::cluster) {  // of a run: which stage of ZeRO
-            static constexpr std::string_view stages[] = {"plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
-            float chip_x = body.x;
-            for (int i = 0; i < 4; ++i)
-                if (chip_x + ui.chip_width(stages[i]) <= body.right() &&
-                    ui.chip(chip_x, body.y, stages[i], wanted.training.plan.zero == i)) {
-                    wanted.training.plan.zero = i;
-                    ask_cluster(session, wanted);
-                }
-            return 36;
-        }
+        float x = body.x;
+        for (int i = 0; i < 4; ++i)
+            if (x + ui.chip_width(stages[i]) <= body.right() &&
+                ui.chip(x, body.y, stages[i], wanted.training.plan.zero == i)) {
+                wanted.training.plan.zero = i;
+                ask_cluster(session, wanted);
+            }
+        return 36;
+    }
+
+    float controls(Ui& ui, Session& session, const scene::ClusterScene& scene, const Rect& body) {
+        if (scene.training && session.workspace == Workspace::cluster) return stages_of_run(ui, session, body);
         if (scene.memory.counted) return 0;
+        scene::ClusterSetup wanted = cluster_setup(session);
         scene::MemorySetup& setup = wanted.memory;
         const scene::MemorySetup before = setup;
         const bool two = body.w > 420;
@@ -531,6 +535,15 @@ class RankMemoryView final : public View {
         return text;
     }
 
+    // Where the step below the bars is drawn: its time is a share of it, 0 to 1.
+    struct StepPlot {
+        Rect plot;
+        double most = 1;
+
+        float x_of(double share) const { return plot.x + plot.w * static_cast<float>(share); }
+        double share_at(float x) const { return std::clamp(static_cast<double>((x - plot.x) / plot.w), 0.0, 1.0); }
+    };
+
     static void draw_step(Ui& ui, Session& session, const scene::ClusterScene& scene, const Focus& focus, const Rect& area) {
         const Theme& theme = *ui.theme;
         const scene::MemoryShown& memory = scene.memory;
@@ -550,59 +563,70 @@ class RankMemoryView final : public View {
             if (ui.text_width(longer, {.size = 13}) + 16 < area.right() - left) words = longer;
         }
         ui.text(area.right(), base, words, {.size = 13, .color = theme.ink2, .align = Align::right});
-        const Rect plot{area.x + 58, area.y + 30, area.w - 58, area.h - 30 - 20};
-        const double most = std::max(1.0, looked.peak * 1.05);
-        const auto& points = *looked.points;
-        const auto x_of = [&](double at) { return plot.x + plot.w * static_cast<float>(at); };
+        const StepPlot at{{area.x + 58, area.y + 30, area.w - 58, area.h - 30 - 20}, std::max(1.0, looked.peak * 1.05)};
+        const Rect& plot = at.plot;
         ui.text(plot.x - 8, plot.bottom() + 4, "0", {.size = 12, .color = theme.quiet, .align = Align::right});
-        ui.text(plot.x - 8, plot.y + 8, gigabytes(most / 1.05), {.size = 12, .color = theme.quiet, .align = Align::right});
-        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)  // runs of equal heights are one box
-            for (size_t i = 0; i + 1 < points.size();) {
-                double under = 0;
-                for (size_t k = 0; k < kind; ++k) under += static_cast<double>(points[i].bytes[k]);
-                size_t end = i + 1;
-                while (end + 1 < points.size() && points[end].bytes == points[i].bytes && kind < 3) ++end;
-                const double height = static_cast<double>(points[i].bytes[kind]);
-                const float x0 = x_of(points[i].time_us), x1 = x_of(points[end].time_us);
-                const float gap = kind >= 3 && x1 - x0 > 3 ? 1.0f : 0.0f;
-                if (height > 0 && x1 > x0) {
-                    const Rect box{x0, plot.bottom() - plot.h * static_cast<float>((under + height) / most),
-                                   std::max(1.0f, x1 - x0 - gap), plot.h * static_cast<float>(height / most)};
-                    ui.rect(box, faded(kind_looks[kind].fill, kind < 3 ? 0.65f : 1.0f));
-                    if (kind > 0 && kind < 3) ui.hatch(box, faded(data::black, 0.35f), kind_looks[kind].twin);
-                }
-                i = end;
-            }
+        ui.text(plot.x - 8, plot.y + 8, gigabytes(at.most / 1.05),
+                {.size = 12, .color = theme.quiet, .align = Align::right});
+        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) draw_kind_over_step(ui, at, *looked.points, kind);
         ui.rect({plot.x, plot.bottom(), plot.w, 1}, theme.line);
-        if (ran) {  // the step's clock, with the pipeline's cursor
-            const double step = scene.training->end_us - scene.training->begin_us;
-            ui.text(plot.x, plot.bottom() + 15, "begin of the step", {.size = 12, .color = theme.quiet});
-            ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} µs", step),
-                    {.size = 12, .color = theme.quiet, .align = Align::right});
-            ui.cursor_line(x_of(share), plot.y - 4, plot.bottom() + 4);
-            const Rect whole{plot.x - 4, plot.y - 6, plot.w + 8, plot.h + 24};
-            if (const Drag drag = ui.drag("step", whole); drag.active) {
-                const double to = std::clamp(static_cast<double>((drag.at.x - plot.x) / plot.w), 0.0, 1.0);
-                session.cluster.time = scene.training->begin_us + to * step;
-                session.cluster.collective = false;
-            } else if (ui.hovered(whole)) {
-                const double to = std::clamp(static_cast<double>((ui.mouse.x - plot.x) / plot.w), 0.0, 1.0);
-                ui.tooltip(fmt::format("{:.0f} µs: {}", to * step, memory_words(heights_at(*looked.points, to))));
-            }
+        if (ran) draw_step_clock(ui, session, scene, at, *looked.points, share);
+        if (!memory.counted) draw_phases(ui, at, scene.setup.memory.layers);
+    }
+
+    static void draw_kind_over_step(Ui& ui, const StepPlot& at, const std::vector<parallel::MemoryPoint>& points,
+                                    size_t kind) {
+        const bool stays = kind < 3;                   // what stays the whole step; buffers and activations come and go
+        for (size_t i = 0; i + 1 < points.size();) {  // runs of equal heights are one box
+            double under = 0;
+            for (size_t k = 0; k < kind; ++k) under += static_cast<double>(points[i].bytes[k]);
+            size_t end = i + 1;
+            while (end + 1 < points.size() && points[end].bytes == points[i].bytes && stays) ++end;
+            const double height = static_cast<double>(points[i].bytes[kind]);
+            const float x0 = at.x_of(points[i].time_us), x1 = at.x_of(points[end].time_us);
+            const float gap = !stays && x1 - x0 > 3 ? 1.0f : 0.0f;
+            i = end;
+            if (height <= 0 || x1 <= x0) continue;
+            const Rect box{x0, at.plot.bottom() - at.plot.h * static_cast<float>((under + height) / at.most),
+                           std::max(1.0f, x1 - x0 - gap), at.plot.h * static_cast<float>(height / at.most)};
+            ui.rect(box, faded(kind_looks[kind].fill, stays ? 0.65f : 1.0f));
+            if (kind > 0 && stays) ui.hatch(box, faded(data::black, 0.35f), kind_looks[kind].twin);
         }
-        if (memory.counted) return;
-        const double all = 3.0 * scene.setup.memory.layers + 2;
-        const double ends[] = {0, scene.setup.memory.layers / all, 3.0 * scene.setup.memory.layers / all, 1};
+    }
+
+    // The step's clock, with the pipeline's cursor, which can be dragged.
+    static void draw_step_clock(Ui& ui, Session& session, const scene::ClusterScene& scene, const StepPlot& at,
+                                const std::vector<parallel::MemoryPoint>& points, double share) {
+        const Rect& plot = at.plot;
+        const double step = scene.training->end_us - scene.training->begin_us;
+        ui.text(plot.x, plot.bottom() + 15, "begin of the step", {.size = 12, .color = ui.theme->quiet});
+        ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} µs", step),
+                {.size = 12, .color = ui.theme->quiet, .align = Align::right});
+        ui.cursor_line(at.x_of(share), plot.y - 4, plot.bottom() + 4);
+        const Rect whole{plot.x - 4, plot.y - 6, plot.w + 8, plot.h + 24};
+        if (const Drag drag = ui.drag("step", whole); drag.active) {
+            session.cluster.time = scene.training->begin_us + at.share_at(drag.at.x) * step;
+            session.cluster.collective = false;
+        } else if (ui.hovered(whole)) {
+            const double to = at.share_at(ui.mouse.x);
+            ui.tooltip(fmt::format("{:.0f} µs: {}", to * step, memory_words(heights_at(points, to))));
+        }
+    }
+
+    static void draw_phases(Ui& ui, const StepPlot& at, int layers) {
+        const Rect& plot = at.plot;
+        const double all = 3.0 * layers + 2;
+        const double ends[] = {0, layers / all, 3.0 * layers / all, 1};
         static constexpr std::string_view phases[] = {"forward", "backward", "update"};
         for (int i = 0; i < 3; ++i) {
-            const float x0 = x_of(ends[i]), x1 = x_of(ends[i + 1]);
-            if (i > 0) ui.rect({x0, plot.y - 4, 1, plot.h + 8}, theme.ink3);
+            const float x0 = at.x_of(ends[i]), x1 = at.x_of(ends[i + 1]);
+            if (i > 0) ui.rect({x0, plot.y - 4, 1, plot.h + 8}, ui.theme->ink3);
             const float width = ui.text_width(phases[i], {.size = 12});
             if (x1 - x0 >= width + 4)
                 ui.text((x0 + x1) / 2, plot.bottom() + 15, phases[i],
-                        {.size = 12, .color = theme.ink2, .align = Align::center});
+                        {.size = 12, .color = ui.theme->ink2, .align = Align::center});
             else
-                ui.text(x1, plot.bottom() + 15, phases[i], {.size = 12, .color = theme.ink2, .align = Align::right});
+                ui.text(x1, plot.bottom() + 15, phases[i], {.size = 12, .color = ui.theme->ink2, .align = Align::right});
         }
     }
 };
