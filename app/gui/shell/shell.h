@@ -68,6 +68,11 @@ class Shell {
     void control_key(const KeyPress& key);
     void menu_key(const KeyPress& key);
     void plain_key(const KeyPress& key);
+    void escape_key();
+    void arrow_key(const KeyPress& key, int way);
+    void far_key(Key which, int way);
+    void letter_key(const KeyPress& key);
+    void give_key(Key which);  // to the view that the pointer is in
     struct BarLabel {
         std::string text;
         Menu menu;  // none: it changes the theme

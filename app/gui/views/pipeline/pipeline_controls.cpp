@@ -18,41 +18,82 @@ std::string move_stages(scene::ClusterSetup& wanted, const StageMove& move) {
 
 namespace {
 
-// Of a training run: its model, its schedule and its plan.
-float training_controls(Session& session, scene::ClusterSetup wanted, ControlRow& row, int picked, std::string& refused) {
-    scene::ClusterTraining& setup = wanted.training;
-    const scene::ClusterTraining before = setup;
+// A number that is doubled and halved, at least 1.
+template <class Number>
+void doubled(ControlRow& row, std::string_view name, Number& value, std::string_view tip) {
+    const int by = row.number(name, std::to_string(value), tip);
+    value = by > 0 ? value * 2 : by < 0 ? std::max<Number>(1, value / 2) : value;
+}
+
+void choose_model(ControlRow& row, scene::ClusterTraining& setup) {
     for (const scene::ClusterModel& model : scene::cluster_models())
         if (row.chip(model.name, setup.model == model.name) && setup.model != model.name) {
             setup.model = model.name;
             setup.batch = model.batch;
         }
-    row.gap(8);
+}
+
+bool choose_schedule(ControlRow& row, scene::ClusterTraining& setup) {  // whether it has chunks to choose
     bool chunks = false;
-    for (const parallel::ScheduleRow& one : parallel::schedules()) {
-        const bool on = setup.plan.schedule == one.name;
-        chunks = chunks || (on && one.chunks == 0);
-        if (row.chip(one.title, on) && !on) {
-            setup.plan.schedule = one.name;
-            if (one.versions != nullptr) setup.plan.zero = 0;  // versions of whole weights are kept
+    for (const parallel::ScheduleRow& schedule : parallel::schedules()) {
+        const bool on = setup.plan.schedule == schedule.name;
+        chunks = chunks || (on && schedule.chunks == 0);
+        if (row.chip(schedule.title, on) && !on) {
+            setup.plan.schedule = schedule.name;
+            if (schedule.versions != nullptr) setup.plan.zero = 0;  // versions of whole weights are kept
         }
     }
+    return chunks;
+}
+
+// One schedule or two side by side; whether any has chunks to choose.
+bool choose_schedules(ControlRow& row, scene::PipelineSetup& setup) {
+    bool chunks = false;
+    for (const parallel::ScheduleRow& schedule : parallel::schedules()) {
+        const auto at = std::find(setup.kinds.begin(), setup.kinds.end(), schedule.name);
+        if (at != setup.kinds.end()) chunks = chunks || schedule.chunks == 0;
+        if (!row.chip(schedule.title, at != setup.kinds.end())) continue;
+        if (at == setup.kinds.end()) {  // the older of the two gives way
+            if (setup.kinds.size() > 1) setup.kinds.erase(setup.kinds.begin());
+            setup.kinds.emplace_back(schedule.name);
+        } else if (setup.kinds.size() > 1) {
+            setup.kinds.erase(at);
+        }
+    }
+    return chunks;
+}
+
+// Between bare schedules and a training run.
+void choose_what_runs(Session& session, ControlRow& row, scene::ClusterSetup& wanted) {
+    if (row.chip("schedules", !wanted.training.on) && wanted.training.on) {
+        wanted.training.on = false;
+        ask_cluster(session, wanted);
+    }
+    if (row.chip("training run", wanted.training.on) && !wanted.training.on) {
+        wanted.training.on = true;
+        ask_cluster(session, wanted);
+    }
+    row.gap(8);
+}
+
+// Of a training run: its model, its schedule and its plan.
+float training_controls(Session& session, scene::ClusterSetup wanted, ControlRow& row, int picked, std::string& refused) {
+    scene::ClusterTraining& setup = wanted.training;
+    const scene::ClusterTraining before = setup;
+    choose_model(row, setup);
+    row.gap(8);
+    const bool chunks = choose_schedule(row, setup);
     row.gap(6);
-    const auto doubled = [&](std::string_view name, int& value, std::string_view tip) {
-        const int by = row.number(name, std::to_string(value), tip);
-        value = by > 0 ? value * 2 : by < 0 ? std::max(1, value / 2) : value;
-    };
-    doubled("dp", setup.plan.dp, "ranks that each take a part of the batch");
-    doubled("pp", setup.plan.pp, "ranks that each hold some of the layers");
-    doubled("tp", setup.plan.tp, "ranks that each hold a part of every layer");
-    doubled("cp", setup.plan.cp, "ranks that each hold a part of every sequence");
+    doubled(row, "dp", setup.plan.dp, "ranks that each take a part of the batch");
+    doubled(row, "pp", setup.plan.pp, "ranks that each hold some of the layers");
+    doubled(row, "tp", setup.plan.tp, "ranks that each hold a part of every layer");
+    doubled(row, "cp", setup.plan.cp, "ranks that each hold a part of every sequence");
     setup.plan.zero +=
         row.number("ZeRO", std::to_string(setup.plan.zero), "what dp ranks share: 1 Adam, 2 gradients, 3 weights");
-    doubled("micro-batches", setup.plan.microbatches, "that a dp rank's part of the batch goes through in");
+    doubled(row, "micro-batches", setup.plan.microbatches, "that a dp rank's part of the batch goes through in");
     if (chunks)
         setup.plan.chunks += row.number("chunks", std::to_string(setup.plan.chunks), "of the model that a rank holds");
-    const int batch = row.number("batch", std::to_string(setup.batch), "examples of a step, of all ranks together");
-    setup.batch = batch > 0 ? setup.batch * 2 : batch < 0 ? std::max<int64_t>(1, setup.batch / 2) : setup.batch;
+    doubled(row, "batch", setup.batch, "examples of a step, of all ranks together");
     const int seed = row.number("seed", std::to_string(setup.seed), "of the first weights and of the data");
     if (seed > 0 || setup.seed > 0) setup.seed += static_cast<uint64_t>(static_cast<int64_t>(seed));
     if (setup.model != before.model) setup.plan.cut.clear();
@@ -81,30 +122,9 @@ float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, 
     scene::PipelineSetup& setup = wanted.pipeline;
     const scene::PipelineSetup before = setup;
     ControlRow row(ui, body, draw);
-    if (session.workspace == Workspace::cluster) {
-        if (row.chip("schedules", !wanted.training.on) && wanted.training.on) {
-            wanted.training.on = false;
-            ask_cluster(session, wanted);
-        }
-        if (row.chip("training run", wanted.training.on) && !wanted.training.on) {
-            wanted.training.on = true;
-            ask_cluster(session, wanted);
-        }
-        row.gap(8);
-    }
+    if (session.workspace == Workspace::cluster) choose_what_runs(session, row, wanted);
     if (wanted.training.on) return training_controls(session, wanted, row, picked, refused);
-    bool chunks = false;
-    for (const parallel::ScheduleRow& one : parallel::schedules()) {
-        const auto at = std::find(setup.kinds.begin(), setup.kinds.end(), one.name);
-        if (at != setup.kinds.end()) chunks = chunks || one.chunks == 0;
-        if (!row.chip(one.title, at != setup.kinds.end())) continue;
-        if (at == setup.kinds.end()) {  // the older of the two gives way
-            if (setup.kinds.size() > 1) setup.kinds.erase(setup.kinds.begin());
-            setup.kinds.emplace_back(one.name);
-        } else if (setup.kinds.size() > 1) {
-            setup.kinds.erase(at);
-        }
-    }
+    const bool chunks = choose_schedules(row, setup);
     row.gap(6);
     setup.ranks += row.number("ranks", std::to_string(setup.ranks), "pipeline ranks: 1 to 64");
     setup.microbatches += row.number("micro-batches", std::to_string(setup.microbatches), "of one step: 1 to 128");
