@@ -25,6 +25,11 @@ void doubled(ControlRow& row, std::string_view name, Number& value, std::string_
     value = by > 0 ? value * 2 : by < 0 ? std::max<Number>(1, value / 2) : value;
 }
 
+void choose_seed(ControlRow& row, uint64_t& seed) {
+    const int by = row.number("seed", std::to_string(seed), "of the first weights and of the data");
+    if (by > 0 || seed > 0) seed += static_cast<uint64_t>(static_cast<int64_t>(by));
+}
+
 void choose_model(ControlRow& row, scene::ClusterTraining& setup) {
     for (const scene::ClusterModel& model : scene::cluster_models())
         if (row.chip(model.name, setup.model == model.name) && setup.model != model.name) {
@@ -44,6 +49,17 @@ bool choose_schedule(ControlRow& row, scene::ClusterTraining& setup) {  // wheth
         }
     }
     return chunks;
+}
+
+void turn_boundary(ControlRow& row, scene::ClusterSetup& wanted, int ranks, int picked, std::string_view part,
+                   std::string& refused) {
+    const StageMove move = turned_boundary(row, scene::parts_of(wanted), ranks, picked, part);
+    if (move.by != 0) refused = move_stages(wanted, move);
+}
+
+void undo_chips(ControlRow& row, scene::PipelineSetup& setup) {
+    if (!setup.layers.empty() && row.chip("even stages", false)) setup.layers.clear();
+    if (!setup.moves.empty() && row.chip("undo move", false)) setup.moves.pop_back();
 }
 
 // One schedule or two side by side; whether any has chunks to choose.
@@ -94,21 +110,20 @@ float training_controls(Session& session, scene::ClusterSetup wanted, ControlRow
     if (chunks)
         setup.plan.chunks += row.number("chunks", std::to_string(setup.plan.chunks), "of the model that a rank holds");
     doubled(row, "batch", setup.batch, "examples of a step, of all ranks together");
-    const int seed = row.number("seed", std::to_string(setup.seed), "of the first weights and of the data");
-    if (seed > 0 || setup.seed > 0) setup.seed += static_cast<uint64_t>(static_cast<int64_t>(seed));
+    choose_seed(row, setup.seed);
     if (setup.model != before.model) setup.plan.cut.clear();
-    if (const StageMove move = turned_boundary(row, scene::parts_of(wanted), setup.plan.pp, picked, "block"); move.by != 0)
-        refused = move_stages(wanted, move);
+    turn_boundary(row, wanted, setup.plan.pp, picked, "block", refused);
     if (!setup.plan.cut.empty() && row.chip("even stages", false)) setup.plan.cut.clear();
     const bool other = !(setup == before);
     const bool flushes = setup.plan.pp == 1 || parallel::schedule_named(setup.plan.schedule).versions == nullptr;
-    setup.steps += row.number(
-        flushes ? "step" : "update", std::to_string(setup.steps),
-        flushes ? "the one that is shown: + trains one more" : "the one that is shown, of all that ran in one go");
-    if (session.cluster.asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
-        session.post(ask::Cancel{});
-    if (row.drawing() && other) setup.steps = 1;
-    if (row.drawing() && !(scene::within_limits(setup) == before)) {
+    const auto [step, step_tip] = flushes ? std::pair("step", "the one that is shown: + trains one more")
+                                          : std::pair("update", "the one that is shown, of all that ran in one go");
+    setup.steps += row.number(step, std::to_string(setup.steps), step_tip);
+    const bool training = session.cluster.asked && session.snapshot()->busy.starts_with("training step");
+    if (training && row.chip("Cancel", false)) session.post(ask::Cancel{});
+    if (!row.drawing()) return row.height() + 2;
+    if (other) setup.steps = 1;
+    if (!(scene::within_limits(setup) == before)) {
         if (!flushes) session.cluster.time = -1;  // the clock goes to the update
         ask_cluster(session, wanted);
     }
@@ -142,12 +157,10 @@ float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, 
     setup.limit = std::max(1, setup.activation_limit() + row.number("limit", std::to_string(setup.activation_limit()),
                                                                     "micro-batches whose activations fit"));
     if (setup.limit == setup.ranks) setup.limit = 0;
-    if (setup.ranks != before.ranks || setup.microbatches != before.microbatches || setup.chunks != before.chunks)
-        setup.moves.clear();
-    if (const StageMove move = turned_boundary(row, scene::parts_of(wanted), setup.ranks, picked, "layer"); move.by != 0)
-        refused = move_stages(wanted, move);
-    if (!setup.layers.empty() && row.chip("even stages", false)) setup.layers.clear();
-    if (!setup.moves.empty() && row.chip("undo move", false)) setup.moves.pop_back();
+    const bool same_shape = setup.ranks == before.ranks && setup.microbatches == before.microbatches;
+    if (!same_shape || setup.chunks != before.chunks) setup.moves.clear();
+    turn_boundary(row, wanted, setup.ranks, picked, "layer", refused);
+    undo_chips(row, setup);
     if (draw && !(setup == before)) ask_cluster(session, wanted);
     return row.height() + 2;
 }

@@ -74,11 +74,10 @@ class BlocksView final : public View {
         const bool both = body.h > 400;
         draw_header(ui, session, area, right, both);
         // A low panel keeps the waves and the limiter; the tiles get what is left, the limits that do not bind go first.
-        std::vector<LimiterRow> rows = limiter_rows(run);
         const bool whole = body.h > 184;
         const float waves = whole ? 56 : body.h > 120 ? 40 : 24;
         const auto fit = static_cast<size_t>(std::max(1.0f, (body.h - waves - 6 - least_tiles) / 16));
-        while (!whole && rows.size() > fit) rows.erase(loosest(rows));
+        const std::vector<LimiterRow> rows = tightest_rows(run, whole ? SIZE_MAX : fit);
         const float limits = 16 * static_cast<float>(rows.size()) + 6;
         const float open_height = body.h - limits - waves;
         const float top_height = both ? std::min(open_height * 0.45f, 260.0f) : open_height;
@@ -95,6 +94,12 @@ class BlocksView final : public View {
             draw_limits(ui, {body.x, body.bottom() - limits, body.w, limits}, rows, resident_);
         }
         ui.pop_scope();
+    }
+
+    static std::vector<LimiterRow> tightest_rows(const model::KernelRun& run, size_t most) {
+        std::vector<LimiterRow> rows = limiter_rows(run);
+        while (rows.size() > most) rows.erase(loosest(rows));
+        return rows;
     }
 
     static void draw_hidden_limits(Ui& ui, const Rect& box) {
@@ -120,23 +125,7 @@ class BlocksView final : public View {
         std::string text = fmt::format("Blocks on SMs (derived): {} block{}", facts.blocks, facts.blocks == 1 ? "" : "s");
         text += hidden ? "\n" : fmt::format(" on {} SM{}, room for {} each\n", sms, sms == 1 ? "" : "s", resident);
         if (!hidden) {
-            text += fmt::format("  {}, efficiency {} %\n", waves_text(facts), share_text(facts.efficiency));
-            const auto counts = count_blocks(run.result.trace, facts, focus.time);
-            const std::vector<size_t> shown = waves_shown(counts, most_described);
-            for (const size_t w : shown)
-                if (focus.time >= 0)
-                    text += fmt::format("  wave {} at cycle {}: {} done, {} running, {} to come\n", w + 1, focus.time,
-                                        counts[w].done, counts[w].running, counts[w].to_come);
-            for (const size_t w : shown) {
-                int64_t end = 0;
-                for (const BlockRun& block : run.result.trace.blocks)
-                    if (block.block / std::max<int64_t>(1, facts.at_once) == static_cast<int64_t>(w))
-                        end = std::max(end, block.end);
-                text += fmt::format("  wave {} {} at cycle {}\n", w + 1,
-                                    run.result.fault && end >= run.result.trace.cycles ? "is stopped" : "ends", end);
-            }
-            if (shown.size() < counts.size())
-                text += fmt::format("  {} more waves\n", with_commas(static_cast<int64_t>(counts.size() - shown.size())));
+            text += waves_described(run, facts, focus.time);
             for (const LimiterRow& row : limiter_rows(run))
                 text += fmt::format("  {}: {} block{} ({}){}\n", row.name, row.blocks, row.blocks == 1 ? "" : "s", row.each,
                                     row.limiter ? ", the limiter" : "");
@@ -145,6 +134,33 @@ class BlocksView final : public View {
     }
 
   private:
+    static int64_t end_of_wave(const KernelTrace& trace, const WaveFacts& facts, size_t wave) {
+        int64_t end = 0;
+        for (const BlockRun& block : trace.blocks)
+            if (block.block / std::max<int64_t>(1, facts.at_once) == static_cast<int64_t>(wave))
+                end = std::max(end, block.end);
+        return end;
+    }
+
+    static std::string waves_described(const model::KernelRun& run, const WaveFacts& facts, int64_t time) {
+        const KernelTrace& trace = run.result.trace;
+        std::string text = fmt::format("  {}, efficiency {} %\n", waves_text(facts), share_text(facts.efficiency));
+        const auto counts = count_blocks(trace, facts, time);
+        const std::vector<size_t> shown = waves_shown(counts, most_described);
+        for (const size_t w : shown)
+            if (time >= 0)
+                text += fmt::format("  wave {} at cycle {}: {} done, {} running, {} to come\n", w + 1, time, counts[w].done,
+                                    counts[w].running, counts[w].to_come);
+        for (const size_t w : shown) {
+            const int64_t end = end_of_wave(trace, facts, w);
+            text += fmt::format("  wave {} {} at cycle {}\n", w + 1,
+                                run.result.fault && end >= trace.cycles ? "is stopped" : "ends", end);
+        }
+        if (shown.size() < counts.size())
+            text += fmt::format("  {} more waves\n", with_commas(static_cast<int64_t>(counts.size() - shown.size())));
+        return text;
+    }
+
     std::shared_ptr<const model::KernelRun> run_;
     uint64_t runs_ = 0;   // shown so far
     bool gantt_ = false;  // the rows over time instead of the tiles

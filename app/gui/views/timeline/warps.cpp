@@ -159,6 +159,10 @@ class WarpsView final : public View {
         if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(*timeline_, begin, end);
     }
 
+    bool has_warp(const Focus& focus) const {
+        return focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_->trace().warps.size());
+    }
+
     static bool in_window(const Session& session, int64_t time) {
         return time >= session.sm.cycles_begin && time < session.sm.cycles_end;
     }
@@ -172,7 +176,8 @@ class WarpsView final : public View {
 
     // Another width or text size: columns as readable as before, around the clock.
     void keep_readable(Session& session, const Focus& focus, int64_t plain) const {
-        if (seen_plain_ == plain || session.sm.cycles_end - session.sm.cycles_begin != seen_plain_) return;
+        const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
+        if (length <= 0 || seen_plain_ == plain || length != seen_plain_) return;
         const int64_t before = std::clamp(focus.time - session.sm.cycles_begin, int64_t{0}, seen_plain_);
         session.sm.cycles_begin += before - before * plain / seen_plain_;
         session.sm.cycles_end = session.sm.cycles_begin + plain;
@@ -192,28 +197,31 @@ class WarpsView final : public View {
     // A new kernel opens at a readable width where most happens, a lesson's around its focus; equal ends later (Home) mean
     // the whole kernel.
     void settle_window(Session& session, Focus& focus, float width, bool fresh) {
-        const bool chosen =
-            focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_->trace().warps.size()) && focus.time >= 0;
+        const bool chosen = has_warp(focus) && focus.time >= 0;
         const bool unset = session.sm.cycles_end <= session.sm.cycles_begin;
         const auto plain = std::min(static_cast<int64_t>(width / plain_column), std::max<int64_t>(1, timeline_->cycles));
-        if (!fresh && !unset) keep_readable(session, focus, plain);
+        if (!fresh) keep_readable(session, focus, plain);
         seen_plain_ = plain;
         if (!chosen) {
             session.sm.cycles_begin = focus_first(*timeline_, focus, plain);
             set_clock(session, focus, timeline_->trace(), focus.time);
             session.sm.cycles_end = session.sm.cycles_begin + plain;
+        } else if (unset && fresh) {
+            session.sm.cycles_begin = focus.time - plain * 6 / 10;
+            session.sm.cycles_end = session.sm.cycles_begin + plain;
         } else if (unset) {
-            session.sm.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
-            session.sm.cycles_end = session.sm.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_->cycles));
+            session.sm.cycles_begin = 0;
+            session.sm.cycles_end = std::max<int64_t>(1, timeline_->cycles);
         } else {
             settle_chosen_window(session, focus, plain, fresh);
         }
+        const bool open = session.learn.reveal_steps < 0;
         // Answered, and the clock still stands where the hidden part began: that part fills the picture now.
-        if (hidden_after_ >= 0 && hidden_after_ == focus.time && session.learn.reveal_steps < 0 && !fresh)
-            move_window(session, focus.time, 8);
+        const bool answered = open && !fresh && hidden_after_ >= 0;
+        if (answered && hidden_after_ == focus.time) move_window(session, focus.time, 8);
         hidden_after_ = session.learn.reveal_steps > 0 ? focus.time : -1;
-        if (session.learn.placed != placed_ && session.learn.reveal_steps < 0) hold_wait(session, focus, plain);
-        if (session.learn.reveal_steps < 0) placed_ = session.learn.placed;
+        if (open && session.learn.placed != placed_) hold_wait(session, focus, plain);
+        if (open) placed_ = session.learn.placed;
         seen_time_ = focus.time;
         show(session, session.sm.cycles_begin, session.sm.cycles_end, width);
     }
@@ -225,7 +233,7 @@ class WarpsView final : public View {
     // one reaches past its end, to what the warp does then.
     void hold_wait(Session& session, const Focus& focus, int64_t plain) const {
         const KernelTrace& trace = timeline_->trace();
-        if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
+        if (!has_warp(focus)) return;
         std::set<std::pair<uint16_t, uint16_t>> rows;  // scheduler and slot
         for (const WarpTrack& warp : trace.warps) rows.insert({warp.scheduler, warp.slot});
         uint16_t last = UINT16_MAX;
@@ -268,6 +276,14 @@ class WarpsView final : public View {
     static constexpr std::string_view resident_words = "resident warps per scheduler", resident_short = "resident warps";
     static constexpr std::string_view span_words[] = {"in view", "whole"};
 
+    bool can_slide(const ResidentWarps& resident) const { return resident.most > 1 && timeline_->run->before != nullptr; }
+
+    std::vector<std::string> shorter_and_shorter(const std::string& right) const {
+        const KernelTrace& trace = timeline_->trace();
+        return {right, right.substr(0, right.find(" of ")) + right.substr(std::min(right.find(','), right.size())),
+                fmt::format("SM {} of {}", trace.sm, timeline_->run->gpu.sms.value), fmt::format("SM {}", trace.sm)};
+    }
+
     Header fit_header(const Ui& ui, const ResidentWarps& resident, const std::string& right, float room, bool open) const {
         Header header;
         const auto takes = [&](float width) {
@@ -276,17 +292,15 @@ class WarpsView final : public View {
             return true;
         };
         const auto small = [&](std::string_view text) { return ui.text_width(text, {.size = 13}); };
+        const bool slides = can_slide(resident);
         header.number = resident.number(wished_blocks_ != 0 ? wished_blocks_ : resident.blocks);
         header.numbers =
             open && resident.blocks > 0 && takes(ui.text_width(header.number, {.size = 13, .weight = 600}) + 10);
-        header.slider = header.numbers && resident.most > 1 && timeline_->run->before != nullptr && takes(120);
+        header.slider = header.numbers && slides && takes(120);
         header.span = open && takes(ui.segmented_width(span_words) + 8);
         header.compare = open && takes(ui.chip_width("Compare") + 8);
         header.named = header.numbers && takes(small(resident_short) + 10);
-        const KernelTrace& trace = timeline_->trace();
-        for (const std::string& where :
-             {right, right.substr(0, right.find(" of ")) + right.substr(std::min(right.find(','), right.size())),
-              fmt::format("SM {} of {}", trace.sm, timeline_->run->gpu.sms.value), fmt::format("SM {}", trace.sm)})
+        for (const std::string& where : shorter_and_shorter(right))
             if (header.where.empty() && takes(small(where) + 16)) header.where = where;
         header.in_full = header.named && takes(small(resident_words) - small(resident_short));
         header.why = header.numbers && takes(small(resident.why) + 8);

@@ -243,6 +243,17 @@ static float wire_row(float height, bool back) {
     return (back && lines.gradient > 0 ? lines.gradient : lines.value) + lines.high / 2;
 }
 
+static float arrow_size(float thickness) {
+    return std::max(5.f, thickness / 2 + 3);
+}
+
+// From a leaf to its reader, which stands above it.
+static void draw_leaf_wire(Ui& ui, const Rect& from, const Rect& to, Color color, float t, bool back) {
+    const float x = to.x + to.w / 2;
+    ui.rect({x - t / 2, to.bottom(), t, from.y - to.bottom()}, color);
+    ui.arrow_head({x, back ? from.y : to.bottom()}, back ? Way::down : Way::up, color, arrow_size(t));
+}
+
 // The line of a wire: straight, with one bend, or by a lane above the boxes (0: none).
 static void draw_way(Ui& ui, Point begin, Point end, float lane, Color color, float t) {
     if (lane == 0 && std::abs(begin.y - end.y) < 1) {
@@ -263,23 +274,19 @@ void draw_wire(Ui& ui, const GraphScene& scene, const GraphWire& wire, const Rec
     const GraphNode& node = scene.node(wire.node);
     const GraphNode& source = scene.node(node.inputs[static_cast<size_t>(wire.input)]);
     const bool back = !scene.hidden && source.requires_grad && scene.tape.freed(wire.node, scene.moment);
-    const Color color = back ? data::sky : scene.value_known(node) ? data::green : ui.theme->ink3;
-    const float t = std::min(wire_thickness(wire.bytes), 9.f), head = std::max(5.f, t / 2 + 3);
-    if (lane == 0 && std::abs(from.x - to.x) < 1) {  // a leaf under its reader
-        const float x = to.x + to.w / 2;
-        ui.rect({x - t / 2, to.bottom(), t, from.y - to.bottom()}, color);
-        return ui.arrow_head({x, back ? from.y : to.bottom()}, back ? Way::down : Way::up, color, head);
-    }
+    const Color ahead = scene.value_known(node) ? data::green : ui.theme->ink3, color = back ? data::sky : ahead;
+    const float t = std::min(wire_thickness(wire.bytes), 9.f);
+    if (lane == 0 && std::abs(from.x - to.x) < 1) return draw_leaf_wire(ui, from, to, color, t, back);
     const float row = wire_row(from.h, back);
     const Point begin{from.right(), from.y + row}, end{to.x, to.y + row};
     draw_way(ui, begin, end, lane, color, t);
-    ui.arrow_head(back ? begin : end, back ? Way::left : Way::right, color, head);
+    if (!back) return ui.arrow_head(end, Way::right, color, arrow_size(t));
+    ui.arrow_head(begin, Way::left, color, arrow_size(t));
     // Gradients that meet in one cell are added.
-    if (back && scene.tape.parts[static_cast<size_t>(source.id)] > 1) ui.circle({begin.x + 7, begin.y}, 3.5f, ui.theme->ink);
+    if (scene.tape.parts[static_cast<size_t>(source.id)] > 1) ui.circle({begin.x + 7, begin.y}, 3.5f, ui.theme->ink);
     const bool one_edge = !wire.many && lane == 0;
-    if (!taken || !back || !one_edge || !scene.followed) return;
-    if (const Passing* edge = scene.followed->edge(wire.node, wire.input); edge != nullptr)
-        draw_passing(ui, *edge, begin, end, *taken);
+    const Passing* edge = scene.followed ? scene.followed->edge(wire.node, wire.input) : nullptr;
+    if (taken && one_edge && edge != nullptr) draw_passing(ui, *edge, begin, end, *taken);
 }
 
 // What becomes of a product: it arrives as it is, or as a term of a sum; a hook may have made another gradient of all terms.

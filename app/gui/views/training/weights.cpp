@@ -119,14 +119,7 @@ class WeightsView final : public View {
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const GraphNode* node = snapshot->training.step ? tensor_shown(*snapshot->training.step, focus) : nullptr;
-        if (!node) {
-            const bool program = snapshot->tape && snapshot->training.step;
-            const std::string caption = program ? snapshot->training.step->model + " has no layer of weights."
-                                                : std::string("No weights to show yet.");
-            const Rect body =
-                ui.panel(area, {.title = "Weights, layer 1", .badge = Provenance::executed, .caption = caption});
-            return ui.say_nothing_yet(body, caption, "They appear with the first step of a training run.");
-        }
+        if (!node) return draw_none(ui, *snapshot, area);
         const StepRecord& step = *snapshot->training.step;
         refresh(*snapshot, *node);
         const Rect body = ui.panel(
@@ -191,6 +184,14 @@ class WeightsView final : public View {
         return fmt::format("{} {}s × {} × {}", tiles.count, tiles.unit, tiles.h, tiles.w);
     }
     // Activations of two steps are of two batches: their change says nothing.
+    static void draw_none(Ui& ui, const Snapshot& snapshot, const Rect& area) {
+        const bool program = snapshot.tape && snapshot.training.step;
+        const std::string caption =
+            program ? snapshot.training.step->model + " has no layer of weights." : std::string("No weights to show yet.");
+        const Rect body = ui.panel(area, {.title = "Weights, layer 1", .badge = Provenance::executed, .caption = caption});
+        ui.say_nothing_yet(body, caption, "They appear with the first step of a training run.");
+    }
+
     int mode_for(const GraphNode& node) const {
         return (node.kind == GraphNode::Kind::parameter && compares_) || mode_ != 1 ? mode_ : 0;
     }
