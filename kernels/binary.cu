@@ -2,7 +2,7 @@
 // finds its operands by strides (0 along an axis that is broadcast); six extents, leading ones in front.
 // One thread an element; launch ceil(n / 256) blocks of 256.  Bytes: 3 n elements (less where an operand is broadcast).
 // maximum and minimum: a NaN wins, as in PyTorch. pow is the C library's: 0^0 = 1, a negative base takes whole exponents.
-// A line below is an operation's one definition: the host's twins (core/device/twins/binary.cpp) come from the same lines.
+// A line below is an operation's one definition: the host's twins (core/device/twins/elementwise) come from the same lines.
 
 #ifndef BINARY  // the twins bring their own
 #include "include/element.h"

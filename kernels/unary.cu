@@ -2,7 +2,7 @@
 // ("kept" below). One thread an element; launch ceil(n / 256) blocks of 256.  Bytes: 2 n elements forward, 3 n backward.
 // leaky_relu(alpha: slope below 0), elu(alpha), clamp(alpha, beta: its bounds), softplus: log(1 + e^x); gelu: x Phi(x) by erf,
 // gelu_tanh: its approximation by tanh. abs has slope 0 at 0; clamp passes the gradient at its bounds, as in PyTorch.
-// A line below is a function's one definition: the host's twins (core/device/twins/unary.cpp) come from the same lines.
+// A line below is a function's one definition: the host's twins (core/device/twins/elementwise) come from the same lines.
 
 #ifndef UNARY  // the twins bring their own
 #include "include/element.h"

@@ -51,30 +51,31 @@ bool is_folder(const std::string& path) {
     return path.ends_with('/') || (!path.empty() && std::filesystem::is_directory(path, error));
 }
 
-void check(const AppOptions& options) {
-    if (!(options.scale >= 0.75 && options.scale <= 2.5)) throw Failure("--scale is the text size, 0.75 to 2.5");
-    if (options.width < 320 || options.height < 240 || options.width > 8192 || options.height > 8192)
-        throw Failure("--size WxH is 320x240 to 8192x8192 pixels, not " + std::to_string(options.width) + "x" +
-                      std::to_string(options.height));
-    if ((options.cycle >= 0 || options.sm >= 0) && options.screenshot.empty() && !options.describe)
+void check_picture(const AppOptions& options) {
+    const bool text_or_picture = !options.screenshot.empty() || options.describe;
+    if ((options.cycle >= 0 || options.sm >= 0) && !text_or_picture)
         throw Failure("--cycle and --sm are for --screenshot and --describe");
-    if (!options.screenshot.empty() && !is_folder(options.screenshot) &&
-        std::filesystem::path(options.screenshot).extension() != ".png" &&
+    const bool folder = is_folder(options.screenshot);
+    if (!options.screenshot.empty() && !folder && std::filesystem::path(options.screenshot).extension() != ".png" &&
         !std::filesystem::is_character_file(options.screenshot))
         throw Failure(
             "--screenshot takes a picture's name, F.png, or a folder's with a slash at its end for every step of a "
             "lesson, not '" +
             std::string(options.screenshot) + "'");
-    if (is_folder(options.screenshot) && (options.lesson.empty() || options.step != 0 || options.describe))
+    if (folder && (options.lesson.empty() || options.step != 0 || options.describe))
         throw Failure("a folder of pictures is of all steps of a --lesson: give a file, or leave --step out");
+}
+
+void check_ranks(const AppOptions& options) {
     const TrainingSetup setup = options.model.empty() ? TrainingSetup() : setup_of(options.model);
     if (options.ranks != 1 && (options.ranks < 1 || options.ranks > 8 || setup.batch % options.ranks != 0))
         throw Failure("--ranks is 1, 2, 4 or 8, each with an equal part of the batch of " + std::to_string(setup.batch) +
                       ", not " + std::to_string(options.ranks));
     if (options.ranks > 1 && !trains_on_ranks(setup.model))
         throw Failure("--ranks: model " + setup.model + " is not one that is split over ranks");
-    if (options.step < 0) throw Failure("--step counts from 1");
-    theme_named(options.theme);
+}
+
+void check_view(const AppOptions& options) {
     if (options.view.empty() || workspace_named(page_of(options.view).first)) return;
     std::string known;
     for (const WorkspaceRow& space : workspaces) known += (known.empty() ? "" : ", ") + std::string(space.name);
@@ -83,6 +84,18 @@ void check(const AppOptions& options) {
         known += ", " + std::string(row.name);
     }
     throw Failure("unknown view '" + options.view + "', known are " + known);
+}
+
+void check(const AppOptions& options) {
+    if (!(options.scale >= 0.75 && options.scale <= 2.5)) throw Failure("--scale is the text size, 0.75 to 2.5");
+    if (options.width < 320 || options.height < 240 || options.width > 8192 || options.height > 8192)
+        throw Failure("--size WxH is 320x240 to 8192x8192 pixels, not " + std::to_string(options.width) + "x" +
+                      std::to_string(options.height));
+    check_picture(options);
+    check_ranks(options);
+    if (options.step < 0) throw Failure("--step counts from 1");
+    theme_named(options.theme);
+    check_view(options);
 }
 
 // As a learner would who is sure enough of the first answer: locks it for every prediction of the step on show, and waits

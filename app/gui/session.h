@@ -33,7 +33,7 @@ struct ParallelStepRecord;  // trainer.h
 }
 namespace lockstep::device {
 struct MeasuredStore;  // measured.h
-struct SiliconReport;  // silicon_compare.h
+struct SiliconReport;  // app/silicon/compare/compare.h
 }  // namespace lockstep::device
 
 namespace lockstep::gui {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "app/silicon/compare.h"
+#include "app/silicon/compare/compare.h"
 #include "core/base/files.h"
 #include "core/device/arguments.h"
 #include "core/device/kernels/kernel_library.h"

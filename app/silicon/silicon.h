@@ -1,6 +1,6 @@
 // On silicon: kernels, copies and launches measured once on a real GPU and kept as a file, assets/silicon/<gpu>.json, so
-// that the model can be held against them where there is no GPU. Read in this order: the file (silicon_file.cpp), the table
-// of kernels (silicon_pack.cpp), who measures (silicon_measure.cpp). Who compares: silicon_compare.h; what is kept:
+// that the model can be held against them where there is no GPU. Read in this order: the file (file.cpp), the table
+// of kernels (measure/pack.cpp), who measures (measure/measure.cpp). Who compares: compare/compare.h; what is kept:
 // measured.h.
 #pragma once
 #include <array>

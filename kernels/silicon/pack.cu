@@ -1,6 +1,6 @@
 // Kernels that the engine has no use for, and that a GPU is judged on all the same: transposes, reductions, scans, sorts,
 // stencils, a histogram, and one that finds out the SM's clock. Each is written the way a first course writes it. The
-// launches are those of app/silicon/pack.cpp: sizes are multiples of the block.
+// launches are those of app/silicon/measure/pack.cpp: sizes are multiples of the block.
 
 // noted[0], noted[1]: the SM's clock before and behind `rounds` of 16 dependent multiply-adds. Launch: one warp.
 extern "C" __global__ void clock_rate(long long* noted, float* data, int rounds) {

@@ -1,4 +1,4 @@
-// Kernels of tests/simt/ptx_test.cpp; machine.ptx is what `nvcc -ptx -lineinfo -arch=sm_75` makes of this file.
+// Kernels of tests/simt/execute/ptx_test.cpp; machine.ptx is what `nvcc -ptx -lineinfo -arch=sm_75` makes of this file.
 extern "C" __global__ void reverse_block(const int* in, int* out, int n) {
     __shared__ int tile[256];
     int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;

@@ -1,5 +1,6 @@
 // What instructions read and write, which definitions reach a place, what is live there, and where pointers come from: of
-// small programs, looked at by hand. tests/simt/effects_test.cpp holds the first against what execution really changes.
+// small programs, looked at by hand. tests/simt/execute/effects_test.cpp holds the first against what execution really
+// changes.
 #include "core/ptx/analyse/dataflow.h"
 
 #include <set>

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/silicon/compare.h"
-#include "app/silicon/parts.h"
+#include "app/silicon/compare/compare.h"
+#include "app/silicon/measure/parts.h"
 #include "core/base/files.h"
 #include "core/device/arguments.h"
 #include "core/device/devices.h"

@@ -18,9 +18,9 @@
 #include <numeric>
 #include <set>
 
-#include "app/silicon/compare.h"
-#include "app/silicon/opcode_cases.h"
-#include "app/silicon/parts.h"
+#include "app/silicon/compare/compare.h"
+#include "app/silicon/measure/parts.h"
+#include "app/silicon/opcodes/opcode_cases.h"
 #include "app/silicon/silicon.h"
 #include "core/base/files.h"
 #include "core/base/rng.h"

@@ -9,7 +9,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/measure/silicon.h"
-#include "app/silicon/compare.h"
+#include "app/silicon/compare/compare.h"
 #include "app/silicon/measured.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"

@@ -146,6 +146,132 @@ nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoi
     return trainer;
 }
 
+// What a run on one rank says: a line a step, and where an evaluation follows, its figures join the step's line.
+class StepLines {
+  public:
+    StepLines(const TrainAsked& options, int64_t steps, int64_t end)
+        : options_(options), as_json_(options.json == "-"), steps_(steps), end_(end) {}
+
+    template <class... Values>
+    void say(fmt::format_string<Values...> text, Values&&... values) const {  // to a person; nothing where JSON is asked for
+        if (!as_json_) fmt::print(text, std::forward<Values>(values)...);
+    }
+
+    void step(const nn::StepRecord& step) {
+        if (step.not_finite && !std::exchange(warned_, true))
+            complain(Diagnostic{.message = step.not_finite->text, .severity = Severity::warning});
+        line_ = step_json(step);
+        if (!is_evaluated(step.step)) emit(line_);
+        if (is_printed(step.step))
+            say("step {:>6}  loss {}  {}{:.1f} ms\n", step.step,
+                std::abs(step.loss) < 1e6 ? fmt::format("{:.5f}", step.loss) : fmt::format("{:.4g}", step.loss),
+                step.labels.empty() ? "" : fmt::format("batch accuracy {:5.1f} %  ", 100 * step.train_accuracy),
+                1000 * step.seconds);
+        last_ = step;
+    }
+
+    void evaluation(const nn::Evaluation& evaluation) {
+        line_["test_loss"] = json_number(evaluation.loss);
+        line_["test_accuracy"] = json_number(evaluation.accuracy);
+        for (const nn::Measure& measure : evaluation.measures) line_["measures"][measure.name] = json_number(measure.value);
+        emit(line_);
+        if (evaluation.measures.empty())
+            say("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", evaluation.step, evaluation.loss,
+                100 * evaluation.accuracy);
+        for (const nn::Measure& measure : evaluation.measures)
+            say("after step {}: {} {:.5g}{}{} (executed)\n", evaluation.step, measure.name, measure.value,
+                measure.unit.empty() ? "" : " ", measure.unit);
+    }
+
+    void sample(const std::string& text) {
+        emit({{"sample", text}});
+        say("{}{}\n", options_.prompt, text);
+    }
+
+    void stopped(const nn::NotFiniteFailure& failure) {
+        emit(step_json(*failure.record));
+        complain(failure.diagnostic);
+        last_ = *failure.record;
+    }
+
+    void end() const {
+        if (!as_json_) print_mode(last_);
+        if (last_.noise_scale)
+            say("gradient noise scale: {:.4g} examples, from batches of {:.4g} and {:.4g} (executed); this estimates the "
+                "critical batch size\n",
+                last_.noise_scale->simple, last_.noise_scale->small_batch, last_.noise_scale->big_batch);
+        if (last_.batches_ahead >= 0)
+            say("loader: {} batch{} ready at the end, {:.1f} ms waited for batches in all (measured)\n", last_.batches_ahead,
+                last_.batches_ahead == 1 ? "" : "es", 1000 * last_.loader_waited);
+        if (last_.loss_scale > 0)
+            say("loss scale {} at the end: {} steps left out, {} growths (executed)\n", last_.loss_scale, last_.left_out,
+                last_.grown);
+        if (!options_.json.empty() && !as_json_) write_file(options_.json, collected_);
+        if (!options_.trace.empty()) write_trace(timeline_of(last_), options_.trace);
+    }
+
+  private:
+    bool is_evaluated(int64_t step) const {
+        return step == end_ - 1 || (options_.evaluate_every > 0 && (step + 1) % options_.evaluate_every == 0);
+    }
+    bool is_printed(int64_t step) const {  // some twenty lines in all
+        return steps_ <= 20 || step % (steps_ / 20) == 0 || step == end_ - 1;
+    }
+    void emit(const nlohmann::ordered_json& json) {
+        if (as_json_) {
+            fmt::print("{}\n", json.dump());
+            std::fflush(stdout);
+        } else if (!options_.json.empty()) {
+            collected_ += json.dump() + "\n";
+        }
+    }
+
+    const TrainAsked& options_;
+    bool as_json_;
+    int64_t steps_, end_;
+    std::string collected_;
+    nlohmann::ordered_json line_;
+    nn::StepRecord last_;
+    bool warned_ = false;
+};
+
+// `formed`: the run begins with the weights that the checkpoint's were pruned, quantized or adapted to.
+int train_on_one_rank(const TrainAsked& options, nn::TrainRequest& request, int64_t begin, const FormedTraining* formed,
+                      int64_t checkpoint_step) {
+    for (const std::string& file : {options.json, options.trace}) check_can_write(file);
+    StepLines lines(options, request.steps, begin + request.steps);
+    if (formed) lines.say("begins with {}'s weights after step {}; {}", options.resume, checkpoint_step, formed->text);
+    if (request.from) lines.say("{} goes on after step {} of {}\n", options.resume, begin, request.options.model);
+    request.on_save = [&](int64_t step) { lines.say("after step {}: saved in {}\n", step, options.save); };
+    request.on_step = [&](const nn::StepRecord& step) {
+        lines.step(step);
+        return true;
+    };
+    request.on_evaluation = [&](const nn::Evaluation& evaluation) { lines.evaluation(evaluation); };
+    request.on_begin = [&](nn::Trainer& fresh) {  // what cannot be written at the end is better known now
+        if (options.sample > 0) fresh.sample(options.prompt, 1);
+    };
+    request.on_end = [&](nn::Trainer& trainer) {
+        if (options.sample > 0) lines.sample(trainer.sample(options.prompt, options.sample));
+    };
+    int status = 0;
+    try {
+        nn::train(request);
+    } catch (const nn::NotFiniteFailure& failure) {
+        lines.stopped(failure);
+        status = static_cast<int>(failure.status);
+    }
+    lines.end();
+    return status;
+}
+
+void check_steps(int64_t steps, int64_t begin) {
+    if (steps >= 1) return;
+    throw Failure(begin == 0
+                      ? fmt::format("--steps is at least 1, not {}", steps)
+                      : fmt::format("the checkpoint is after step {}, the end of its plan: --steps N trains N more", begin));
+}
+
 int train(const TrainAsked& options, const CLI::App& command) {
     std::optional<nn::Checkpoint> from;
     if (!options.resume.empty()) from = open_checkpoint(options.resume);
@@ -167,12 +293,8 @@ int train(const TrainAsked& options, const CLI::App& command) {
         request.from = nullptr;  // a run of its own: what the checkpoint says of its optimizer is not gone on from
     }
     const int64_t begin = request.from ? from->step : 0;
-    const int64_t steps = formed ? formed->steps : options.steps.value_or(request.options.planned_steps - begin);
-    if (steps < 1)
-        throw Failure(
-            begin == 0
-                ? fmt::format("--steps is at least 1, not {}", steps)
-                : fmt::format("the checkpoint is after step {}, the end of its plan: --steps N trains N more", begin));
+    request.steps = formed ? formed->steps : options.steps.value_or(request.options.planned_steps - begin);
+    check_steps(request.steps, begin);
     if (options.mode == "each") {
         if (from || !options.save.empty() || !options.trace.empty() || options.sample > 0)
             throw Failure("--mode each shows modes beside each other: it saves, resumes, traces and samples nothing");
@@ -184,99 +306,16 @@ int train(const TrainAsked& options, const CLI::App& command) {
     if (options.parallel.any())
         return train_parallel(options.parallel, {.training = request.options,
                                                  .from = request.from,
-                                                 .steps = steps,
+                                                 .steps = request.steps,
                                                  .evaluate_every = options.evaluate_every,
                                                  .save_every = options.save_every,
                                                  .save = options.save,
                                                  .json = options.json,
                                                  .trace = options.trace});
-    const int64_t end = begin + steps;
-    const bool lines = options.json == "-";
-    for (const std::string& file : {options.json, options.trace}) check_can_write(file);
-    std::string collected;
-    nn::StepRecord last;
-    request.steps = steps;
     request.evaluate_every = options.evaluate_every;
     request.save = options.save;
     request.save_every = options.save_every;
-    if (formed && !lines) fmt::print("begins with {}'s weights after step {}; {}", options.resume, from->step, formed->text);
-    if (request.from && !lines) fmt::print("{} goes on after step {} of {}\n", options.resume, begin, request.options.model);
-    request.on_save = [&](int64_t step) {
-        if (!lines) fmt::print("after step {}: saved in {}\n", step, options.save);
-    };
-    auto emit = [&](const nlohmann::ordered_json& json) {
-        if (lines) {
-            fmt::print("{}\n", json.dump());
-            std::fflush(stdout);
-        } else if (!options.json.empty()) {
-            collected += json.dump() + "\n";
-        }
-    };
-    // One line a step: where an evaluation follows, its figures join the step's line.
-    nlohmann::ordered_json line;
-    auto evaluated = [&](int64_t step) {
-        return step == end - 1 || (options.evaluate_every > 0 && (step + 1) % options.evaluate_every == 0);
-    };
-    bool warned = false;
-    request.on_step = [&](const nn::StepRecord& step) {
-        if (step.not_finite && !std::exchange(warned, true))
-            complain(Diagnostic{.message = step.not_finite->text, .severity = Severity::warning});
-        line = step_json(step);
-        if (!evaluated(step.step)) emit(line);
-        if (!lines && (steps <= 20 || step.step % (steps / 20) == 0 || step.step == end - 1))
-            fmt::print("step {:>6}  loss {}  {}{:.1f} ms\n", step.step,
-                       std::abs(step.loss) < 1e6 ? fmt::format("{:.5f}", step.loss) : fmt::format("{:.4g}", step.loss),
-                       step.labels.empty() ? "" : fmt::format("batch accuracy {:5.1f} %  ", 100 * step.train_accuracy),
-                       1000 * step.seconds);
-        last = step;
-        return true;
-    };
-    request.on_evaluation = [&](const nn::Evaluation& e) {
-        line["test_loss"] = json_number(e.loss);
-        line["test_accuracy"] = json_number(e.accuracy);
-        for (const nn::Measure& measure : e.measures) line["measures"][measure.name] = json_number(measure.value);
-        emit(line);
-        if (lines) return;
-        if (e.measures.empty())
-            fmt::print("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", e.step, e.loss,
-                       100 * e.accuracy);
-        for (const nn::Measure& measure : e.measures)
-            fmt::print("after step {}: {} {:.5g}{}{} (executed)\n", e.step, measure.name, measure.value,
-                       measure.unit.empty() ? "" : " ", measure.unit);
-    };
-    request.on_begin = [&](nn::Trainer& fresh) {  // what cannot be written at the end is better known now
-        if (options.sample > 0) fresh.sample(options.prompt, 1);
-    };
-    request.on_end = [&](nn::Trainer& done) {
-        if (options.sample < 1) return;
-        const std::string text = done.sample(options.prompt, options.sample);
-        if (lines || !options.json.empty()) emit({{"sample", text}});
-        if (!lines) fmt::print("{}{}\n", options.prompt, text);
-    };
-    int status = 0;
-    try {
-        nn::train(request);
-    } catch (const nn::NotFiniteFailure& failure) {
-        emit(step_json(*failure.record));
-        complain(failure.diagnostic);
-        status = static_cast<int>(failure.status);
-        last = *failure.record;
-    }
-    if (!lines) print_mode(last);
-    if (last.noise_scale && !lines)
-        fmt::print(
-            "gradient noise scale: {:.4g} examples, from batches of {:.4g} and {:.4g} (executed); this estimates the "
-            "critical batch size\n",
-            last.noise_scale->simple, last.noise_scale->small_batch, last.noise_scale->big_batch);
-    if (last.batches_ahead >= 0 && !lines)
-        fmt::print("loader: {} batch{} ready at the end, {:.1f} ms waited for batches in all (measured)\n",
-                   last.batches_ahead, last.batches_ahead == 1 ? "" : "es", 1000 * last.loader_waited);
-    if (last.loss_scale > 0 && !lines)
-        fmt::print("loss scale {} at the end: {} steps left out, {} growths (executed)\n", last.loss_scale, last.left_out,
-                   last.grown);
-    if (!options.json.empty() && !lines) write_file(options.json, collected);
-    if (!options.trace.empty()) write_trace(timeline_of(last), options.trace);
-    return status;
+    return train_on_one_rank(options, request, begin, formed ? &*formed : nullptr, from ? from->step : 0);
 }
 
 void add_training_option(CLI::App& command, nn::TrainerOptions& options, const nn::TrainingOption& row) {

@@ -152,6 +152,25 @@ KernelDesk::KernelDesk(std::filesystem::path state_file) : state_file_(std::move
     if (!state_file_.empty()) keeper_ = std::make_unique<StateKeeper>(state_file_);
 }
 
+static KernelDocument document_from(const Json& kept) {
+    KernelDocument d;
+    take(kept, "path", d.path);
+    take(kept, "name", d.name);
+    take(kept, "text", d.text);
+    take(kept, "on_disk", d.on_disk);
+    if (const auto launch = kept.find("launch"); launch != kept.end()) d.launch = settings_from(*launch);
+    if (const auto others = kept.find("other_launches"); others != kept.end() && others->is_object())
+        for (const auto& [name, launch] : others->items()) d.other_launches[name] = settings_from(launch);
+    // A file that nobody edited here follows the disk.
+    if (d.path.empty() || !d.saved()) return d;
+    if (const auto file = read_text(d.path, TextBuffer::largest); file.ok()) {
+        d.text = file.value();
+        make_utf8(d.text);
+        d.on_disk = fnv1a64(d.text);
+    }
+    return d;
+}
+
 void KernelDesk::load() {
     const auto text = read_file(state_file_, most_state);
     if (!text.ok()) return;
@@ -163,25 +182,8 @@ void KernelDesk::load() {
         std::filesystem::rename(state_file_, std::filesystem::path(state_file_) += ".unreadable", error);
         return;
     }
-    for (const Json& one : *list) {
-        if (!one.is_object() || documents_.size() >= most_documents) continue;
-        KernelDocument d;
-        take(one, "path", d.path);
-        take(one, "name", d.name);
-        take(one, "text", d.text);
-        take(one, "on_disk", d.on_disk);
-        if (const auto launch = one.find("launch"); launch != one.end()) d.launch = settings_from(*launch);
-        if (const auto others = one.find("other_launches"); others != one.end() && others->is_object())
-            for (const auto& [name, launch] : others->items()) d.other_launches[name] = settings_from(launch);
-        // A file that nobody edited here follows the disk.
-        if (!d.path.empty() && d.saved())
-            if (const auto file = read_text(d.path, TextBuffer::largest); file.ok()) {
-                d.text = file.value();
-                make_utf8(d.text);
-                d.on_disk = fnv1a64(d.text);
-            }
-        documents_.push_back(std::move(d));
-    }
+    for (const Json& kept : *list)
+        if (kept.is_object() && documents_.size() < most_documents) documents_.push_back(document_from(kept));
 }
 
 std::string KernelDesk::state_text() const {
@@ -347,10 +349,10 @@ void KernelDesk::cancel(Session& session) {
 const KernelEntry* KernelDesk::entry(const Snapshot& snapshot) const {
     if (!snapshot.own.runnable) return nullptr;
     const std::string& wanted = document().launch.kernel;
-    for (const KernelEntry& one : snapshot.own.runnable->entries)
-        if (one.name == wanted) return &one;
-    for (const KernelEntry& one : snapshot.own.runnable->entries)
-        if (one.program) return &one;
+    for (const KernelEntry& entry : snapshot.own.runnable->entries)
+        if (entry.name == wanted) return &entry;
+    for (const KernelEntry& entry : snapshot.own.runnable->entries)
+        if (entry.program) return &entry;
     return snapshot.own.runnable->entries.empty() ? nullptr : &snapshot.own.runnable->entries.front();
 }
 
@@ -382,29 +384,55 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
     now_ = now;
     if (changed_at_ > now) changed_at_ = now;
     if (typed_at_ > now) typed_at_ = now;
-    bool soon = false;
-    if (typed_at_ >= 0) {
-        soon = true;
-        if (now - typed_at_ >= typing_seconds) touch();
+    bool soon = typed_at_ >= 0;
+    if (soon && now - typed_at_ >= typing_seconds) touch();
+    adopt_entries(snapshot);
+    adopt_result(snapshot);
+    const bool fits = adopted_ == version_;
+    if (asked_version_ != version_) {
+        const double wait = changed_at_ < 0 ? 0 : changed_at_ + idle_seconds - now;
+        if (wait > 0 && !run_asked_)
+            soon = true;
+        else
+            post_new_text(session);
+    } else if (run_asked_ || (launch_changed_ && document().launch.run_on_change && fits)) {
+        post_new_launch(session, snapshot, fits);
+    } else if (launch_changed_) {
+        launch_changed_ = false;
+        refit(snapshot);
     }
-    if (snapshot.own.runnable && snapshot.own.runnable->version != adopted_ && snapshot.own.runnable->version == version_) {
-        adopted_ = version_;
-        if (const KernelEntry* one = entry(snapshot)) {
-            if (document().launch.kernel != one->name && !document().launch.kernel.empty()) {
-                document().other_launches[document().launch.kernel] = document().launch;
-                document().launch.arguments.clear();
-            }
-            document().launch.kernel = one->name;
-            fit_launch(document().launch, *one, snapshot.own.runnable->source);
-            dirty_ = true;
-        }
+    return keep(session, now) || soon;
+}
+
+// The entries of a text that was compiled: the launch form is that of the entry on show.
+void KernelDesk::adopt_entries(const Snapshot& snapshot) {
+    const auto& runnable = snapshot.own.runnable;
+    if (!runnable || runnable->version == adopted_ || runnable->version != version_) return;
+    adopted_ = version_;
+    const KernelEntry* const chosen = entry(snapshot);
+    if (chosen == nullptr) return;
+    if (document().launch.kernel != chosen->name && !document().launch.kernel.empty()) {
+        document().other_launches[document().launch.kernel] = document().launch;
+        document().launch.arguments.clear();
     }
-    if (snapshot.own.result && snapshot.own.result != seen_result_) {
-        seen_result_ = snapshot.own.result;
-        edit_to_result = seen_result_->version == version_ && seen_result_->edited_at >= 0
-                             ? clock_seconds() - seen_result_->edited_at
-                             : -1;
-    }
+    document().launch.kernel = chosen->name;
+    refit(snapshot);
+}
+
+void KernelDesk::refit(const Snapshot& snapshot) {  // the form of the launch to the entry that was chosen
+    dirty_ = true;
+    if (const KernelEntry* chosen = entry(snapshot); chosen != nullptr)
+        fit_launch(document().launch, *chosen, snapshot.own.runnable->source);
+}
+
+void KernelDesk::adopt_result(const Snapshot& snapshot) {
+    if (!snapshot.own.result || snapshot.own.result == seen_result_) return;
+    seen_result_ = snapshot.own.result;
+    const bool of_this_text = seen_result_->version == version_ && seen_result_->edited_at >= 0;
+    edit_to_result = of_this_text ? clock_seconds() - seen_result_->edited_at : -1;
+}
+
+std::shared_ptr<KernelJob> KernelDesk::make_job() const {
     auto job = std::make_shared<KernelJob>();
     job->version = version_;
     job->text = document().text;
@@ -412,55 +440,52 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
     job->path = document().path;
     job->launch = document().launch;
     job->edited_at = edited_at_;
-    const bool fits = adopted_ == version_;
-    if (asked_version_ != version_) {
-        const double wait = changed_at_ < 0 ? 0 : changed_at_ + idle_seconds - now;
-        if (wait > 0 && !run_asked_) {
-            soon = true;
-        } else {
-            asked_version_ = version_;
-            job->run = run_asked_ || document().launch.run_on_change;
-            job->on_change = !run_asked_;
-            run_asked_ = launch_changed_ = false;
-            typed_at_ = -1;
-            session.post(ask::RunOwn{job});
-        }
-    } else if (run_asked_ || (launch_changed_ && document().launch.run_on_change && fits)) {
-        if (launch_changed_) dirty_ = true;
-        if (launch_changed_ && !fits && snapshot.own.runnable)
-            if (const KernelEntry* one = entry(snapshot)) fit_launch(document().launch, *one, snapshot.own.runnable->source);
-        if (snapshot.own.runnable) {  // a choice of another entry wants its form filled first
-            if (const KernelEntry* one = entry(snapshot);
-                one != nullptr && one->program && document().launch.arguments.size() != one->program->parameters.size())
-                fit_launch(document().launch, *one, snapshot.own.runnable->source);
-            job->launch = document().launch;
-        }
-        job->compile = snapshot.own.compiled == nullptr;
-        job->run = true;
-        job->on_change = !run_asked_;
-        job->edited_at = -1;
-        run_asked_ = launch_changed_ = false;
-        typed_at_ = -1;
-        session.post(ask::RunOwn{job});
-    } else if (launch_changed_) {
-        dirty_ = true;
-        launch_changed_ = false;
-        if (snapshot.own.runnable)
-            if (const KernelEntry* one = entry(snapshot); one != nullptr)
-                fit_launch(document().launch, *one, snapshot.own.runnable->source);
+    job->on_change = !run_asked_;
+    return job;
+}
+
+void KernelDesk::post_job(Session& session, std::shared_ptr<KernelJob> job) {
+    run_asked_ = launch_changed_ = false;
+    typed_at_ = -1;
+    session.post(ask::RunOwn{std::move(job)});
+}
+
+void KernelDesk::post_new_text(Session& session) {
+    asked_version_ = version_;
+    auto job = make_job();
+    job->run = run_asked_ || document().launch.run_on_change;
+    post_job(session, std::move(job));
+}
+
+void KernelDesk::post_new_launch(Session& session, const Snapshot& snapshot, bool fits) {
+    if (launch_changed_) dirty_ = true;
+    auto job = make_job();
+    if (snapshot.own.runnable) {  // a choice of another entry wants its form filled first
+        const KernelEntry* const chosen = entry(snapshot);
+        const bool other_entry = launch_changed_ && !fits;
+        if (chosen != nullptr &&
+            (other_entry || (chosen->program && document().launch.arguments.size() != chosen->program->parameters.size())))
+            fit_launch(document().launch, *chosen, snapshot.own.runnable->source);
+        job->launch = document().launch;
     }
-    if (dirty_ && keeper_) {
-        if (kept_at_ < 0 || now < kept_at_) kept_at_ = now;
-        if (now - kept_at_ >= keep_seconds) {
-            keeper_->keep(state_text());
-            dirty_ = false;
-            kept_at_ = -1;
-        } else {
-            soon = true;
-        }
-        if (const std::string problem = keeper_->problem(); !problem.empty()) session.post(ask::Tell{problem});
+    job->compile = snapshot.own.compiled == nullptr;
+    job->run = true;
+    job->edited_at = -1;
+    post_job(session, std::move(job));
+}
+
+// Writes what has changed to the learner's file, a while after it did. Whether it is to be asked again soon.
+bool KernelDesk::keep(Session& session, double now) {
+    if (!dirty_ || !keeper_) return false;
+    if (kept_at_ < 0 || now < kept_at_) kept_at_ = now;
+    const bool wait = now - kept_at_ < keep_seconds;
+    if (!wait) {
+        keeper_->keep(state_text());
+        dirty_ = false;
+        kept_at_ = -1;
     }
-    return soon;
+    if (const std::string problem = keeper_->problem(); !problem.empty()) session.post(ask::Tell{problem});
+    return wait;
 }
 
 KernelDesk::~KernelDesk() {

@@ -99,6 +99,14 @@ class KernelDesk {
     void load();
     std::string state_text() const;
     void changed();
+    void adopt_entries(const Snapshot& snapshot);
+    void adopt_result(const Snapshot& snapshot);
+    void refit(const Snapshot& snapshot);
+    std::shared_ptr<KernelJob> make_job() const;
+    void post_job(Session& session, std::shared_ptr<KernelJob> job);
+    void post_new_text(Session& session);
+    void post_new_launch(Session& session, const Snapshot& snapshot, bool fits);
+    bool keep(Session& session, double now);
 
     std::filesystem::path state_file_;
     std::vector<KernelDocument> documents_;

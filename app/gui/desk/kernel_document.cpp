@@ -22,7 +22,6 @@ struct Element {
 
 Element element_of(const std::string& declaration) {
     const auto has = [&](std::string_view word) { return device::has_name(declaration, word); };
-    const bool is_unsigned = has("unsigned");
     static constexpr struct {
         std::string_view word;
         DType type;
@@ -34,18 +33,22 @@ Element element_of(const std::string& declaration) {
                  {"bool", DType::u8},      {"uint", DType::u32},     {"uchar", DType::u8}};
     for (const auto& row : exact)
         if (has(row.word)) return {row.type, row.word == "half2" ? 2 : 1};
-    for (int width = 2; width <= 4; ++width) {
-        if (has("float" + std::to_string(width))) return {DType::f32, width};
-        if (has("double" + std::to_string(width))) return {DType::f64, width};
-        if (has("uint" + std::to_string(width))) return {DType::u32, width};
-        if (has("int" + std::to_string(width))) return {DType::i32, width};
-        if (has("uchar" + std::to_string(width))) return {DType::u8, width};
-    }
-    if (has("char")) return {is_unsigned ? DType::u8 : DType::i8, 1};
-    if (has("short")) return {is_unsigned ? DType::u16 : DType::i16, 1};
-    if (has("long")) return {is_unsigned ? DType::u64 : DType::i64, 1};
-    if (has("int") || is_unsigned) return {is_unsigned ? DType::u32 : DType::i32, 1};
-    return {};
+    static constexpr std::pair<std::string_view, DType> of_vectors[] = {
+        {"float", DType::f32}, {"double", DType::f64}, {"uint", DType::u32}, {"int", DType::i32}, {"uchar", DType::u8}};
+    for (int width = 2; width <= 4; ++width)
+        for (const auto& [word, type] : of_vectors)
+            if (has(fmt::format("{}{}", word, width))) return {type, width};
+    const bool is_unsigned = has("unsigned");
+    static constexpr struct {
+        std::string_view word;
+        DType with_sign, without;
+    } plain[] = {{"char", DType::i8, DType::u8},
+                 {"short", DType::i16, DType::u16},
+                 {"long", DType::i64, DType::u64},
+                 {"int", DType::i32, DType::u32}};
+    for (const auto& row : plain)
+        if (has(row.word)) return {is_unsigned ? row.without : row.with_sign, 1};
+    return is_unsigned ? Element{DType::u32, 1} : Element{};
 }
 
 // PTX alone says no element type of a pointer: what the program loads and stores most.
@@ -65,56 +68,72 @@ Element element_of(const ptx::Program& program) {
 struct Use {
     bool read = false, written = false, atomic = false;
 };
+
+bool stands_alone(const std::string& text, size_t at, size_t length) {  // no part of a longer name
+    return (at == 0 || !device::in_name(text[at - 1])) &&
+           (at + length >= text.size() || !device::in_name(text[at + length]));
+}
+
+size_t next_word(const std::string& text, size_t from) {
+    return std::min(text.find_first_not_of(" \t\n", from), text.size());
+}
+
+// Behind the subscript that begins at `open`, and behind a member of what stands there: x[i].y.
+size_t behind_subscript(const std::string& text, size_t open) {
+    size_t next = open;
+    int depth = 0;
+    for (; next < text.size(); ++next) {
+        depth += text[next] == '[' ? 1 : text[next] == ']' ? -1 : 0;
+        if (depth == 0) break;
+    }
+    next = next_word(text, next + 1);
+    if (next >= text.size() || text[next] != '.') return next;
+    ++next;
+    while (next < text.size() && device::in_name(text[next])) ++next;
+    return next_word(text, next);
+}
+
+// By what stands behind an element: "= 1" writes it, "+= 1" and "++" read and write it, anything else reads it.
+void note_operator(std::string_view after, Use& use) {
+    const bool plain = after.starts_with("=") && !after.starts_with("==");
+    const bool with =
+        after.size() > 1 && after[1] == '=' && std::string_view("+-*/%&|^").find(after[0]) != std::string_view::npos;
+    const bool step =
+        after.starts_with("++") || after.starts_with("--") || after.starts_with("<<=") || after.starts_with(">>=");
+    if (plain || with || step) use.written = true;
+    if (!plain) use.read = true;
+}
+
 // How the kernel's text uses the buffer `name`.
 Use use_of(const std::string& text, const std::string& name) {
     Use use;
     for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-        if ((at > 0 && device::in_name(text[at - 1])) ||
-            (at + name.size() < text.size() && device::in_name(text[at + name.size()])))
-            continue;
+        if (!stands_alone(text, at, name.size())) continue;
         const size_t line = text.rfind('\n', at) == std::string::npos ? 0 : text.rfind('\n', at) + 1;
         if (text.substr(line, at - line).find("atomic") != std::string::npos) use.atomic = true;
-        size_t next = text.find_first_not_of(" \t\n", at + name.size());
-        const bool star = at > 0 && text[at - 1] == '*' && next != std::string::npos && text[next] == '=';
-        if (next == std::string::npos || (text[next] != '[' && !star)) continue;
-        if (!star) {
-            int depth = 0;
-            for (; next < text.size(); ++next) {
-                depth += text[next] == '[' ? 1 : text[next] == ']' ? -1 : 0;
-                if (depth == 0) break;
-            }
-            next = std::min(text.find_first_not_of(" \t\n", next + 1), text.size());
-            if (next < text.size() && text[next] == '.') {  // x[i].y
-                ++next;
-                while (next < text.size() && device::in_name(text[next])) ++next;
-                next = std::min(text.find_first_not_of(" \t\n", next), text.size());
-            }
-        }
-        const std::string_view after = std::string_view(text).substr(std::min(next, text.size()), 3);
-        const bool plain = after.starts_with("=") && !after.starts_with("==");
-        const bool with =
-            after.size() > 1 && after[1] == '=' && std::string_view("+-*/%&|^").find(after[0]) != std::string_view::npos;
-        const bool step =
-            after.starts_with("++") || after.starts_with("--") || after.starts_with("<<=") || after.starts_with(">>=");
-        if (plain || with || step) use.written = true;
-        if (!plain) use.read = true;
+        const size_t next = text.find_first_not_of(" \t\n", at + name.size());
+        if (next == std::string::npos) continue;
+        const bool star = at > 0 && text[at - 1] == '*' && text[next] == '=';
+        if (!star && text[next] != '[') continue;
+        note_operator(std::string_view(text).substr(star ? next : behind_subscript(text, next), 3), use);
     }
     return use;
 }
 
+// The type of a scalar: as declared, else by the parameter's type; one that has not the parameter's size is no type of it.
+DType scalar_type(const ptx::Parameter& p, const std::string& declaration) {
+    DType type = p.type == ptx::Type::f32   ? DType::f32
+                 : p.type == ptx::Type::f64 ? DType::f64
+                 : p.bytes == 8             ? DType::i64
+                                            : DType::i32;
+    if (!declaration.empty()) type = element_of(declaration).type;
+    if (size_of(type) == p.bytes) return type;
+    return p.bytes == 1 ? DType::i8 : p.bytes == 2 ? DType::i16 : p.bytes == 8 ? DType::i64 : DType::i32;
+}
+
 std::string scalar_guess(const ptx::Parameter& p, const std::string& declaration, const std::string& name, int64_t count,
                          bool plane) {
-    DType type = DType::i32;
-    if (!declaration.empty()) {
-        type = element_of(declaration).type;
-    } else {
-        type = p.type == ptx::Type::f32   ? DType::f32
-               : p.type == ptx::Type::f64 ? DType::f64
-               : p.bytes == 8             ? DType::i64
-                                          : DType::i32;
-    }
-    if (size_of(type) != p.bytes)
-        type = p.bytes == 1 ? DType::i8 : p.bytes == 2 ? DType::i16 : p.bytes == 8 ? DType::i64 : DType::i32;
+    const DType type = scalar_type(p, declaration);
     if (type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16)
         return fmt::format("{}:2", name_of(type));
     std::string lower;
@@ -218,6 +237,62 @@ bool has_lines_of(const model::KernelRun& run, std::string_view document) {
     return std::filesystem::path(run.program->source_file).filename() == std::filesystem::path(document).filename();
 }
 
+namespace {
+
+// A grid and a block for the kernel's text; plane: it has a second axis.
+void fit_grid(LaunchSettings& settings, const ptx::Program& program, const std::string& text, bool plane) {
+    settings.grid = plane ? "4,4" : "4";
+    settings.block = plane ? "16,16" : "256";
+    const int64_t shared = block_of_shared(text);  // one element a thread fits; a row more is no thread's
+    if (!plane && shared >= 32) {
+        settings.block = std::to_string(shared);
+        settings.grid = std::to_string(std::max<int64_t>(1, 1024 / shared));
+    } else if (plane && (shared == 8 || shared == 16 || shared == 32)) {
+        settings.block = fmt::format("{},{}", shared, shared);
+        settings.grid = fmt::format("{},{}", 64 / shared, 64 / shared);
+    }
+    if (program.required_threads[0] != 0)
+        settings.block = fmt::format("{},{},{}", program.required_threads[0], std::max(1u, program.required_threads[1]),
+                                     std::max(1u, program.required_threads[2]));
+    else if (program.max_threads != 0 && program.max_threads < 256)
+        settings.block = plane ? "8,8" : std::to_string(program.max_threads);
+}
+
+std::string buffer_guess(const ptx::Program& program, const std::string& declaration, const std::string& text,
+                         const std::string& name, int64_t count, bool plane) {
+    const Element element = declaration.empty() ? element_of(program) : element_of(declaration);
+    const int64_t elements = count * element.width;
+    const Use use = declaration.empty() ? Use{true, true, false} : use_of(text, name);
+    const bool read_only = device::has_name(declaration, "const") && declaration.find("const") < declaration.find('*');
+    const std::string type(name_of(element.type));
+    const std::string extents = plane && element.width == 1 ? "64,64" : std::to_string(elements);
+    if (read_only || (use.read && !use.written && !use.atomic)) return fmt::format("in:{}[{}]", type, extents);
+    if (use.atomic) return fmt::format("inout:{}[{} zero]", type, extents);
+    return fmt::format("{}:{}[{}]", use.read ? "inout" : "out", type, extents);
+}
+
+std::string struct_guess(uint32_t bytes) {  // of zeros
+    const bool words = bytes % 4 == 0;
+    std::string guess = "struct:";
+    for (uint32_t k = 0; k < (words ? bytes / 4 : bytes) && k < 64; ++k)
+        guess += std::string(k == 0 ? "" : ",") + (words ? "i32:0" : "u8:0");
+    return guess;
+}
+
+std::string argument_guess(const ptx::Program& program, const ptx::Parameter& p, const std::string& declaration,
+                           const std::string& text, const std::string& name, bool plane) {
+    const int64_t count = plane ? 4096 : 1024;
+    const bool by_value_struct = p.type != ptx::Type::none && p.bytes != ptx::size_of(p.type);
+    const bool pointer = p.pointer || declaration.find('*') != std::string::npos ||
+                         (declaration.empty() && p.bytes == 8 && !by_value_struct && p.type != ptx::Type::f64);
+    if (pointer) return buffer_guess(program, declaration, text, name, count, plane);
+    if (by_value_struct) return struct_guess(p.bytes);
+    if (const std::string texels = texture_guess(declaration, text); p.bytes == 8 && !texels.empty()) return texels;
+    return scalar_guess(p, declaration, name, count, plane);
+}
+
+}  // namespace
+
 void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::string& source) {
     if (!entry.program) return;
     const ptx::Program& program = *entry.program;
@@ -226,66 +301,17 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
     std::string text = device::without_comments(source);
     if (text.find("#define") != std::string::npos) text = scene::without_macros(source);
     const bool plane = text.find("threadIdx.y") != std::string::npos || text.find("blockIdx.y") != std::string::npos;
-    if (!settings.grid_chosen) {
-        settings.grid = plane ? "4,4" : "4";
-        settings.block = plane ? "16,16" : "256";
-        const int64_t shared = block_of_shared(text);  // one element a thread fits; a row more is no thread's
-        if (!plane && shared >= 32) {
-            settings.block = std::to_string(shared);
-            settings.grid = std::to_string(std::max<int64_t>(1, 1024 / shared));
-        } else if (plane && (shared == 8 || shared == 16 || shared == 32)) {
-            settings.block = fmt::format("{},{}", shared, shared);
-            settings.grid = fmt::format("{},{}", 64 / shared, 64 / shared);
-        }
-        if (program.required_threads[0] != 0)
-            settings.block = fmt::format("{},{},{}", program.required_threads[0], std::max(1u, program.required_threads[1]),
-                                         std::max(1u, program.required_threads[2]));
-        else if (program.max_threads != 0 && program.max_threads < 256)
-            settings.block = plane ? "8,8" : std::to_string(program.max_threads);
-    }
-    const int64_t count = plane ? 4096 : 1024;
+    if (!settings.grid_chosen) fit_grid(settings, program, text, plane);
     std::vector<ArgumentText> fitted;
     for (size_t i = 0; i < program.parameters.size(); ++i) {
-        const ptx::Parameter& p = program.parameters[i];
         const std::string name = i < entry.parameters.size() ? entry.parameters[i] : fmt::format("argument {}", i + 1);
-        const std::string& declaration = declarations[i];
         const auto known = std::find_if(settings.arguments.begin(), settings.arguments.end(),
                                         [&](const ArgumentText& a) { return a.chosen && a.parameter == name; });
-        if (known != settings.arguments.end()) {
+        if (known != settings.arguments.end())
             fitted.push_back(*known);
-            continue;
-        }
-        const bool by_value_struct = p.type != ptx::Type::none && p.bytes != ptx::size_of(p.type);
-        const bool pointer = p.pointer || declaration.find('*') != std::string::npos ||
-                             (declaration.empty() && p.bytes == 8 && !by_value_struct && p.type != ptx::Type::f64);
-        std::string guess;
-        if (pointer) {
-            const Element element = declaration.empty() ? element_of(program) : element_of(declaration);
-            const int64_t elements = count * element.width;
-            const Use use = declaration.empty() ? Use{true, true, false} : use_of(text, name);
-            const bool read_only =
-                device::has_name(declaration, "const") && declaration.find("const") < declaration.find('*');
-            const std::string type(name_of(element.type));
-            const std::string extents = plane && element.width == 1 ? "64,64" : std::to_string(elements);
-            if (read_only || (use.read && !use.written && !use.atomic))
-                guess = fmt::format("in:{}[{}]", type, extents);
-            else if (use.atomic)
-                guess = fmt::format("inout:{}[{} zero]", type, extents);
-            else if (use.read)
-                guess = fmt::format("inout:{}[{}]", type, extents);
-            else
-                guess = fmt::format("out:{}[{}]", type, extents);
-        } else if (by_value_struct) {
-            guess = "struct:";
-            const bool words = p.bytes % 4 == 0;
-            for (uint32_t k = 0; k < (words ? p.bytes / 4 : p.bytes) && k < 64; ++k)
-                guess += std::string(k == 0 ? "" : ",") + (words ? "i32:0" : "u8:0");
-        } else if (const std::string texels = texture_guess(declaration, text); p.bytes == 8 && !texels.empty()) {
-            guess = texels;
-        } else {
-            guess = scalar_guess(p, declaration, name, count, plane);
-        }
-        fitted.push_back({name, guess, false});
+        else
+            fitted.push_back(
+                {name, argument_guess(program, program.parameters[i], declarations[i], text, name, plane), false});
     }
     settings.arguments = std::move(fitted);
 }

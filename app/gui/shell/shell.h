@@ -17,6 +17,8 @@ namespace lockstep::gui {
 
 inline constexpr float desk_margin = 8, transport_height = 56;  // around and between panels; of the bar below them
 
+struct BarPlan;
+
 class Shell {
   public:
     Shell(Session& session, const Theme& theme, float text_scale);
@@ -66,7 +68,22 @@ class Shell {
     void control_key(const KeyPress& key);
     void menu_key(const KeyPress& key);
     void plain_key(const KeyPress& key);
+    void escape_key();
+    void arrow_key(const KeyPress& key, int way);
+    void far_key(Key which, int way);
+    void letter_key(const KeyPress& key);
+    void give_key(Key which);  // to the view that the pointer is in
+    struct BarLabel {
+        std::string text;
+        Menu menu;  // none: it changes the theme
+        std::string_view tip;
+    };
+    std::vector<BarLabel> bar_labels(const BarPlan& plan, const Snapshot& snapshot) const;
+    const BarPlan& fitting_plan(Ui& ui, const Snapshot& snapshot) const;
     void top_bar(Ui& ui, const Snapshot& snapshot);
+    float workspace_tab(Ui& ui, const BarPlan& plan, const WorkspaceRow& space, float x);
+    float bar_chip(Ui& ui, const BarPlan& plan, const BarLabel& label, float right);
+    void lesson_title(Ui& ui, const std::string& title, float left, float right);
     std::string gpu_on_show(const Snapshot& snapshot) const;  // "v100": that of the run that the pictures show
     void choose_gpu(const std::string& name);                 // what is on show runs again, on that one
     std::string shown_title(const Snapshot& snapshot) const;
@@ -102,13 +119,20 @@ class Shell {
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
     void adopt_trace(const std::shared_ptr<const Snapshot>& snapshot);
     void adopt_kernel(const Snapshot& snapshot);
+    void adopt_lesson_step(const Snapshot& snapshot);
     void adopt_roof(const Snapshot& snapshot);
     void look_anew(const Snapshot& snapshot);
     void look_at_own(const WarpTrack* before);
     void follow_wishes(const Snapshot& snapshot);
+    void follow_line_wish(const Snapshot& snapshot);
     void follow_time(const Snapshot& snapshot);
+    void fetch_trace(const Snapshot& snapshot);
+    void ask_lanes(const Snapshot& snapshot);
+    void ask_warp(const Snapshot& snapshot);
     int64_t busiest(const KernelTrace& trace);  // sets the focus; returns the first cycle, -1: all fit
     void reveal(const Snapshot& snapshot);
+    void follow_answer(const Snapshot& snapshot, const lessons::Step& step, bool open);
+    bool has_open_question(const Snapshot& snapshot, const lessons::Step& step, size_t at) const;
     void follow_jump(const Snapshot& snapshot);  // to the place that a report names
     void play(double now);
     Shown* shown(std::string_view name);

@@ -120,13 +120,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel.run->before) return adopt_trace(snapshot);
         adopt_kernel(*snapshot);
     }
-    if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
-        grain_lesson_ = session.lesson.lesson;
-        grain_step_ = session.lesson.step;
-        grains_.erase(Workspace::learn);
-        if (!snapshot->training.step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
-        session.grain = shows_cluster(session) ? Grain::action : scene_on_show(session, Workspace::learn).grain;
-    }
+    adopt_lesson_step(*snapshot);
     reveal(*snapshot);
     follow_jump(*snapshot);
     follow_wishes(*snapshot);
@@ -136,13 +130,27 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         const auto launches = static_cast<int32_t>(snapshot->training.step->launches.size());
         if (focus.launch >= launches) focus.launch = launches - 1;
     }
-    if (snapshot->kernel.run && focus.warp >= 0 && (focus.warp != asked_.warp || !(asked_.sm == 1))) {
-        asked_.warp = focus.warp;
-        asked_.sm = 1;  // asked for this kernel
-        asked_step_ = -1;
-        session.post(ask::FocusWarp{focus.warp});
-    }
+    ask_warp(*snapshot);
     follow_time(*snapshot);
+}
+
+void Shell::ask_warp(const Snapshot& snapshot) {
+    if (!snapshot.kernel.run || focus.warp < 0 || (focus.warp == asked_.warp && asked_.sm == 1)) return;
+    asked_.warp = focus.warp;
+    asked_.sm = 1;  // asked for this kernel
+    asked_step_ = -1;
+    session.post(ask::FocusWarp{focus.warp});
+}
+
+// Another step of a lesson: the transport moves by what its scene says.
+void Shell::adopt_lesson_step(const Snapshot& snapshot) {
+    const bool same = grain_lesson_ == session.lesson.lesson && grain_step_ == session.lesson.step;
+    if (!session.lesson.lesson || same) return;
+    grain_lesson_ = session.lesson.lesson;
+    grain_step_ = session.lesson.step;
+    grains_.erase(Workspace::learn);
+    if (!snapshot.training.step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
+    session.grain = shows_cluster(session) ? Grain::action : scene_on_show(session, Workspace::learn).grain;
 }
 
 // The run on show is plotted on the roofline; in a scene of the roofline whose step asks nothing else, it is guessed first.
@@ -220,17 +228,7 @@ void Shell::look_at_own(const WarpTrack* before) {
 // work.
 void Shell::follow_wishes(const Snapshot& snapshot) {
     if (!snapshot.kernel.run || !shows(snapshot, focus.warp)) return;
-    if (line_wish_ > 0) {
-        const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot.kernel.history;  // by `until`
-        const int64_t at = placed ? -1 : place_of_line(snapshot, focus.warp, line_wish_);
-        const bool may_be_seen = session.learn.reveal_steps < 0 || at < session.learn.reveal_steps;
-        if (at >= 0 && may_be_seen) {
-            session.sm.history_step = at;
-            move(session, focus, snapshot, Grain::instruction, 0);
-            ++session.learn.placed;
-        }
-        if (at < 0 || may_be_seen) line_wish_ = -1;  // else once it is revealed
-    }
+    if (line_wish_ > 0) follow_line_wish(snapshot);
     if (begin_wish_ && line_wish_ <= 0 && session.learn.reveal_steps < 0) {
         begin_wish_ = false;
         const int64_t first = first_issue(snapshot.kernel.run->result.trace, focus.warp);
@@ -239,6 +237,18 @@ void Shell::follow_wishes(const Snapshot& snapshot) {
             session.sm.cycles_begin = session.sm.cycles_end = 0;
         }
     }
+}
+
+void Shell::follow_line_wish(const Snapshot& snapshot) {
+    const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot.kernel.history;  // by `until`
+    const int64_t at = placed ? -1 : place_of_line(snapshot, focus.warp, line_wish_);
+    const bool may_be_seen = session.learn.reveal_steps < 0 || at < session.learn.reveal_steps;
+    if (at >= 0 && may_be_seen) {
+        session.sm.history_step = at;
+        move(session, focus, snapshot, Grain::instruction, 0);
+        ++session.learn.placed;
+    }
+    if (at < 0 || may_be_seen) line_wish_ = -1;  // else once it is revealed
 }
 
 // Another stretch, or another SM, of the launch that is on show already: the clock stays, and the warp where it is there.
@@ -269,31 +279,27 @@ void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
     }
 }
 
-// The clock has left the stretch that the trace keeps, or another SM was chosen: the worker fetches it. Registers and memory
-// follow the clock: they are those that the focused warp's next instruction finds.
-void Shell::follow_time(const Snapshot& snapshot) {
-    if (!snapshot.kernel.run || snapshot.kernel.run != kernel_) return;
-    const bool stepping = session.workspace != Workspace::training;
-    if (session.grain != Grain::instruction) session.sm.wanted = {};
-    const KernelTrace& trace = snapshot.kernel.run->result.trace;
-    if (stepping && snapshot.kernel.run->before && focus.sm >= 0 && focus.sm != static_cast<int32_t>(trace.sm) &&
-        focus.sm != asked_sm_ && focus.sm < static_cast<int32_t>(snapshot.kernel.run->gpu.sms)) {
+// The clock has left the stretch that the trace keeps, or another SM was chosen: the worker fetches it.
+void Shell::fetch_trace(const Snapshot& snapshot) {
+    const model::KernelRun& run = *snapshot.kernel.run;
+    const KernelTrace& trace = run.result.trace;
+    const bool can_fetch = session.workspace != Workspace::training && run.before;
+    const bool other_sm = focus.sm >= 0 && focus.sm != static_cast<int32_t>(trace.sm);
+    if (can_fetch && other_sm && focus.sm != asked_sm_ && focus.sm < static_cast<int32_t>(run.gpu.sms)) {
         asked_sm_ = focus.sm;
         session.post(ask::TraceSm{focus.sm, focus.time});
     }
     if (focus.sm == static_cast<int32_t>(trace.sm)) asked_sm_ = -1;
-    if (stepping && snapshot.kernel.run->before && trace.truncated && trace.kept_until > trace.kept_from &&
-        focus.time >= 0 && (focus.time < trace.kept_from || focus.time >= trace.kept_until) && focus.time != asked_time_) {
+    const bool cut = trace.truncated && trace.kept_until > trace.kept_from;
+    const bool outside = focus.time >= 0 && (focus.time < trace.kept_from || focus.time >= trace.kept_until);
+    if (can_fetch && cut && outside && focus.time != asked_time_) {
         asked_time_ = focus.time;
         session.post(ask::FetchStretch{focus.time});
     }
-    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
-    // A picture that set the clock or the warp alone leads as much as one that set the step.
-    const bool led = stood_.run == kernel_ && session.sm.history_step == stood_.step && session.sm.wanted.step < 0 &&
-                     (focus.time != stood_.time || focus.warp != stood_.warp);
-    if ((session.grain != Grain::instruction || session.sm.by_time || led) && focus.time >= 0 && stepping)
-        set_clock(session, focus, trace, focus.time);
-    stood_ = {kernel_, focus.time, session.sm.history_step, focus.warp};
+}
+
+// Registers and memory follow the clock: they are those that the focused warp's next instruction finds.
+void Shell::ask_lanes(const Snapshot& snapshot) {
     if (!snapshot.kernel.history) return;
     const bool within = session.sm.history_step < static_cast<int64_t>(snapshot.kernel.history->steps.size()) ||
                         (snapshot.kernel.history->truncated && session.sm.wanted.step < 0);
@@ -305,51 +311,147 @@ void Shell::follow_time(const Snapshot& snapshot) {
     }
 }
 
-// The first look at a kernel: the stretch of 108 cycles in which most happens, and there a warp whose long wait began in
-// view.
-int64_t Shell::busiest(const KernelTrace& trace) {
-    constexpr int64_t half = first_stretch / 2;
-    focus.time = 0;
-    if (trace.warps.empty() || trace.cycles <= first_stretch) return -1;
-    // Warp-cycles by reason in every half stretch; the most varied pair of neighbours wins.
-    constexpr auto reasons = static_cast<size_t>(StallReason::count);
-    std::vector<std::array<float, reasons>> counts(static_cast<size_t>(trace.cycles / half) + 2);
+void Shell::follow_time(const Snapshot& snapshot) {
+    if (!snapshot.kernel.run || snapshot.kernel.run != kernel_) return;
+    if (session.grain != Grain::instruction) session.sm.wanted = {};
+    fetch_trace(snapshot);
+    const KernelTrace& trace = snapshot.kernel.run->result.trace;
+    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
+    // A picture that set the clock or the warp alone leads as much as one that set the step.
+    const bool led = stood_.run == kernel_ && session.sm.history_step == stood_.step && session.sm.wanted.step < 0 &&
+                     (focus.time != stood_.time || focus.warp != stood_.warp);
+    const bool by_time = session.grain != Grain::instruction || session.sm.by_time || led;
+    if (by_time && focus.time >= 0 && session.workspace != Workspace::training) set_clock(session, focus, trace, focus.time);
+    stood_ = {kernel_, focus.time, session.sm.history_step, focus.warp};
+    ask_lanes(snapshot);
+}
+
+namespace {
+
+constexpr int64_t half_stretch = first_stretch / 2;
+constexpr auto stall_reasons = static_cast<size_t>(StallReason::count);
+using ReasonCounts = std::array<float, stall_reasons>;
+
+std::vector<ReasonCounts> count_by_half_stretch(const KernelTrace& trace) {  // warp-cycles, by reason
+    std::vector<ReasonCounts> counts(static_cast<size_t>(trace.cycles / half_stretch) + 2);
     for (const IssueRecord& issue : trace.issues)
-        if (issue.cycle >= 0 && issue.cycle <= trace.cycles) counts[static_cast<size_t>(issue.cycle / half)][0] += 1;
+        if (issue.cycle >= 0 && issue.cycle <= trace.cycles) counts[static_cast<size_t>(issue.cycle / half_stretch)][0] += 1;
     for (const WarpTrack& warp : trace.warps)
         for (const StallRun& run : warp.runs)
             for (int64_t at = std::max<int64_t>(0, run.begin); at < std::min(run.end, trace.cycles);
-                 at = (at / half + 1) * half)
-                counts[static_cast<size_t>(at / half)][static_cast<size_t>(run.reason)] +=
-                    static_cast<float>(std::min(run.end, (at / half + 1) * half) - at);
-    size_t best = 0;
-    float most = -1;
-    for (size_t i = 0; i + 1 < counts.size(); ++i) {
-        float total = 0, variety = 0;
-        for (size_t r = 0; r < reasons; ++r) total += counts[i][r] + counts[i + 1][r];
-        for (size_t r = 0; r < reasons && total > 0; ++r) {
-            const float share = (counts[i][r] + counts[i + 1][r]) / total;
-            if (share > 0) variety -= share * std::log(share);
-        }
-        variety *= std::sqrt(total);  // many warps at work
-        if (variety > most) most = variety, best = i;
+                 at = (at / half_stretch + 1) * half_stretch)
+                counts[static_cast<size_t>(at / half_stretch)][static_cast<size_t>(run.reason)] +=
+                    static_cast<float>(std::min(run.end, (at / half_stretch + 1) * half_stretch) - at);
+    return counts;
+}
+
+float variety_of(const ReasonCounts& a, const ReasonCounts& b) {  // the more, the more reasons and the more warps at work
+    float total = 0, variety = 0;
+    for (size_t r = 0; r < stall_reasons; ++r) total += a[r] + b[r];
+    for (size_t r = 0; r < stall_reasons && total > 0; ++r) {
+        const float share = (a[r] + b[r]) / total;
+        if (share > 0) variety -= share * std::log(share);
     }
-    const int64_t begin = static_cast<int64_t>(best) * half;
-    focus.time = std::min(begin + half, std::max<int64_t>(0, trace.cycles - 1));
+    return variety * std::sqrt(total);
+}
+
+// How much a wait is worth being looked at: one for memory first, best with its load in view; a fixed latency where there is
+// nothing else.
+int64_t worth_of(const KernelTrace& trace, const StallRun& run, int64_t begin, int64_t now) {
+    if (run.cause < 0 || run.begin > now || run.end <= now || run.reason == StallReason::drain) return 0;
+    const int64_t cause = trace.issues[static_cast<size_t>(run.cause)].cycle;
+    if (cause > run.begin) return 0;
+    const bool far = run.reason == StallReason::long_scoreboard, near = run.reason == StallReason::short_scoreboard;
+    const int64_t kind = (far ? 1000 : near ? 100 : 1) * (cause >= begin ? 10'000 : far || near ? 100 : 0);
+    return std::min<int64_t>(run.end - run.begin, 1000) * kind;
+}
+
+}  // namespace
+
+// The first look at a kernel: the stretch of 108 cycles in which most happens, and there a warp whose long wait began in
+// view.
+int64_t Shell::busiest(const KernelTrace& trace) {
+    focus.time = 0;
+    if (trace.warps.empty() || trace.cycles <= first_stretch) return -1;
+    const std::vector<ReasonCounts> counts = count_by_half_stretch(trace);
+    size_t best = 0;  // the most varied pair of neighbours
+    float most = -1;
+    for (size_t i = 0; i + 1 < counts.size(); ++i)
+        if (const float variety = variety_of(counts[i], counts[i + 1]); variety > most) most = variety, best = i;
+    const int64_t begin = static_cast<int64_t>(best) * half_stretch;
+    focus.time = std::min(begin + half_stretch, std::max<int64_t>(0, trace.cycles - 1));
     int64_t best_wait = 0;
     for (size_t w = 0; w < trace.warps.size(); ++w)
-        for (const StallRun& run : trace.warps[w].runs) {
-            if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time || run.reason == StallReason::drain)
-                continue;
-            // A wait for memory first, best with its load in view; a fixed latency where there is nothing else.
-            const int64_t cause = trace.issues[static_cast<size_t>(run.cause)].cycle;
-            if (cause > run.begin) continue;
-            const bool far = run.reason == StallReason::long_scoreboard, near = run.reason == StallReason::short_scoreboard;
-            const int64_t worth = (far ? 1000 : near ? 100 : 1) * (cause >= begin ? 10'000 : far || near ? 100 : 0);
-            const int64_t wait = std::min<int64_t>(run.end - run.begin, 1000) * worth;
-            if (wait > best_wait) best_wait = wait, focus.warp = static_cast<int32_t>(w);
-        }
+        for (const StallRun& run : trace.warps[w].runs)
+            if (const int64_t wait = worth_of(trace, run, begin, focus.time); wait > best_wait)
+                best_wait = wait, focus.warp = static_cast<int32_t>(w);
     return begin;
+}
+
+// Whether a question of the step is open whose answer would be on show.
+bool Shell::has_open_question(const Snapshot& snapshot, const lessons::Step& step, size_t at) const {
+    const LessonState& lesson = session.lesson;
+    if (at >= lesson.predictions.size()) return false;
+    std::vector<std::string> on_show;
+    if (snapshot.kernel.run) on_show.emplace_back(snapshot.kernel.run->gpu.name);
+    if (const scene::Scene* scene = lessons::scene_at(*lesson.lesson, at); scene != nullptr)
+        on_show.insert(on_show.end(), scene->gpus.begin(), scene->gpus.end());
+    for (size_t i = 0; i < lesson.predictions[at].size(); ++i) {
+        const bool of_others = i < step.predicts.size() && lessons::asks_of_other_gpus(step.predicts[i], on_show);
+        if (!lesson.predictions[at][i].locked && !of_others) return true;
+    }
+    return false;
+}
+
+namespace {
+
+// How many of the warp's instructions the step's `until` lets see; -1: it names none that is there.
+int64_t until_said(const Snapshot& snapshot, const lessons::Step& step) {
+    if (!snapshot.kernel.history || !snapshot.kernel.run) return -1;
+    for (const std::string& wish : step.until) {
+        const size_t line_at = wish.find("line:");
+        const int line = line_at == std::string::npos ? 0 : std::atoi(wish.c_str() + line_at + 5);
+        if (line <= 0) continue;
+        if (const int64_t at_line = issue_of_line(snapshot, line); at_line >= 0) return at_line + 1;
+    }
+    return -1;
+}
+
+// Without `until`, what comes before the line that is asked about may be seen.
+int64_t until_asked(const Snapshot& snapshot, const lessons::Step& step) {
+    int64_t until = -1;
+    if (!snapshot.kernel.history || !snapshot.kernel.run) return until;
+    for (const lessons::Predict& predict : step.predicts) {
+        const int line = line_asked(predict);
+        if (line <= 0) continue;
+        until = std::max<int64_t>(1, issue_of_line(snapshot, line));
+        // Code of other lines may stand behind the branch: lanes that are asked about stay hidden from there on.
+        if (predict.of.text().find("lanes") != std::string::npos)
+            until = std::min(until, std::max<int64_t>(1, change_of_lanes(*snapshot.kernel.history)));
+    }
+    return until;
+}
+
+// The first line that is asked about and that the warp comes to; else the scene's own.
+int32_t line_to_show(const Snapshot& snapshot, const lessons::Step& step) {
+    for (const lessons::Predict& predict : step.predicts)
+        if (const int line = line_asked(predict);
+            line > 0 && snapshot.kernel.history && snapshot.kernel.run && issue_of_line(snapshot, line) >= 0)
+            return line;
+    return snapshot.kernel.look_at.line;
+}
+
+}  // namespace
+
+// Answered just now: the picture, held back so far, goes to the line that was asked about, else to the scene's own.
+void Shell::follow_answer(const Snapshot& snapshot, const lessons::Step& step, bool open) {
+    if (open && step.until.empty()) {
+        open_step_ = session.lesson.step;
+        asked_line_ = line_to_show(snapshot, step);
+    } else if (open_step_ >= 0) {
+        if (open_step_ == session.lesson.step && !open) line_wish_ = asked_line_, reveal_step_ = -1;
+        open_step_ = -1;
+    }
 }
 
 // While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
@@ -361,45 +463,11 @@ void Shell::reveal(const Snapshot& snapshot) {
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
     if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
     const lessons::Step& step = lesson.lesson->steps[at];
-    std::vector<std::string> on_show;
-    if (snapshot.kernel.run) on_show.emplace_back(snapshot.kernel.run->gpu.name);
-    if (const scene::Scene* scene = lessons::scene_at(*lesson.lesson, at); scene != nullptr)
-        on_show.insert(on_show.end(), scene->gpus.begin(), scene->gpus.end());
-    bool open = false;
-    for (size_t i = 0; at < lesson.predictions.size() && i < lesson.predictions[at].size(); ++i)
-        open = open || (!lesson.predictions[at][i].locked &&
-                        !(i < step.predicts.size() && lessons::asks_of_other_gpus(step.predicts[i], on_show)));
-    int64_t until = -1;
-    for (const std::string& wish : step.until) {
-        const size_t line_at = wish.find("line:");
-        const int line = line_at == std::string::npos ? 0 : std::atoi(wish.c_str() + line_at + 5);
-        if (line <= 0 || !snapshot.kernel.history || !snapshot.kernel.run) continue;
-        if (const int64_t at_line = issue_of_line(snapshot, line); at_line >= 0 && until < 0) until = at_line + 1;
-    }
-    // Without `until`, what comes before the line that is asked about may be seen.
-    if (until < 0 && open && snapshot.kernel.history && snapshot.kernel.run)
-        for (const lessons::Predict& predict : step.predicts) {
-            const int line = line_asked(predict);
-            if (line > 0) until = std::max<int64_t>(1, issue_of_line(snapshot, line));
-            // Code of other lines may stand behind the branch: lanes that are asked about stay hidden from there on.
-            if (line > 0 && predict.of.text().find("lanes") != std::string::npos)
-                until = std::min(until, std::max<int64_t>(1, change_of_lanes(*snapshot.kernel.history)));
-        }
+    const bool open = has_open_question(snapshot, step, at);
+    int64_t until = until_said(snapshot, step);
+    if (until < 0 && open) until = until_asked(snapshot, step);
     if (open) session.learn.reveal_steps = std::max<int64_t>(until, 0);
-    // Answered just now: the picture, held back so far, goes to the line that was asked about, else to the scene's own.
-    if (open && step.until.empty()) {
-        open_step_ = lesson.step;
-        asked_line_ = snapshot.kernel.look_at.line;
-        for (const lessons::Predict& predict : step.predicts)
-            if (const int line = line_asked(predict); line > 0 && snapshot.kernel.history && snapshot.kernel.run)
-                if (issue_of_line(snapshot, line) >= 0) {
-                    asked_line_ = line;
-                    break;
-                }
-    } else if (open_step_ >= 0) {
-        if (open_step_ == lesson.step && !open) line_wish_ = asked_line_, reveal_step_ = -1;
-        open_step_ = -1;
-    }
+    follow_answer(snapshot, step, open);
     // A step begins where its `until` says, once the warp's history is there.
     if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.kernel.history)) {
         reveal_step_ = lesson.step;
@@ -408,9 +476,9 @@ void Shell::reveal(const Snapshot& snapshot) {
         move(session, focus, snapshot, Grain::instruction, 0);
         ++session.learn.placed;
     }
-    if (session.learn.reveal_steps >= 0)
-        session.sm.history_step = std::min(session.sm.history_step, std::max<int64_t>(0, session.learn.reveal_steps - 1));
-    if (session.learn.reveal_steps >= 0) focus.time = std::min(focus.time, cycles_shown(session, focus, snapshot) - 1);
+    if (session.learn.reveal_steps < 0) return;
+    session.sm.history_step = std::min(session.sm.history_step, std::max<int64_t>(0, session.learn.reveal_steps - 1));
+    focus.time = std::min(focus.time, cycles_shown(session, focus, snapshot) - 1);
 }
 
 void Shell::follow_jump(const Snapshot& snapshot) {

@@ -73,9 +73,10 @@ bool Shell::kernel_key(const KeyPress& key) {
     }
     if (key.code == KeyCode::f8)
         return session.desk.wish = key.shift ? DeskWish::previous_report : DeskWish::next_report, true;
-    if (key.control && is(key, 'S')) return session.desk.wish = key.shift ? DeskWish::save_as : DeskWish::save, true;
-    if (key.control && is(key, 'O')) return session.desk.wish = DeskWish::open, true;
-    if (key.control && is(key, 'F') && !state.text_was_focused) return session.desk.wish = DeskWish::find, true;
+    if (!key.control) return false;
+    if (is(key, 'S')) return session.desk.wish = key.shift ? DeskWish::save_as : DeskWish::save, true;
+    if (is(key, 'O')) return session.desk.wish = DeskWish::open, true;
+    if (is(key, 'F') && !state.text_was_focused) return session.desk.wish = DeskWish::find, true;
     return false;
 }
 
@@ -86,16 +87,28 @@ void Shell::control_key(const KeyPress& key) {
     if (is(key, '0')) set_text_scale(1);
 }
 
+static int rows_moved(KeyCode code) {  // by a key in a menu
+    switch (code) {
+        case KeyCode::down:
+            return 1;
+        case KeyCode::page_down:
+            return 8;
+        case KeyCode::up:
+            return -1;
+        case KeyCode::page_up:
+            return -8;
+        default:
+            return 0;
+    }
+}
+
 void Shell::menu_key(const KeyPress& key) {
     keyboard_ = true;
     if (key.code == KeyCode::escape || key.code == KeyCode::f1) menu_ = Menu::none;
     if (key.code == KeyCode::tab) state.move_focus(key.shift ? -1 : 1);
-    const int way = key.code == KeyCode::down || key.code == KeyCode::page_down ? 1
-                    : key.code == KeyCode::up || key.code == KeyCode::page_up   ? -1
-                                                                                : 0;
-    if (way != 0 && menu_ == Menu::help)
-        menu_scroll_ += way * (key.code == KeyCode::down || key.code == KeyCode::up ? 1 : 8);
-    if (way != 0 && menu_ != Menu::help) state.move_focus(way);
+    const int rows = rows_moved(key.code);
+    if (rows != 0 && menu_ == Menu::help) menu_scroll_ += rows;
+    if (rows != 0 && menu_ != Menu::help) state.move_focus(rows < 0 ? -1 : 1);
     if (key.code == KeyCode::enter || key.code == KeyCode::space) {
         if (menu_ == Menu::help) menu_ = Menu::none;
         state.activate = menu_ != Menu::none;
@@ -103,17 +116,44 @@ void Shell::menu_key(const KeyPress& key) {
     if (key.code == KeyCode::f11) toggles_fullscreen = true;
 }
 
+void Shell::escape_key() {
+    if (state.focused != 0)
+        state.focused = 0;
+    else if (!maximised_.empty())
+        maximised_.clear();
+    else if (snapshot_->problem)
+        session.post(ask::Dismiss{});
+}
+
+// A step back or forward; with Shift by the next larger grain.
+void Shell::arrow_key(const KeyPress& key, int way) {
+    if (state.slider_was_focused) {
+        state.large_steps = key.shift;
+        return give_key(way < 0 ? Key::left : Key::right);
+    }
+    const std::vector<Grain> grains = grains_of(session, *snapshot_);
+    auto at = std::find(grains.begin(), grains.end(), session.grain);
+    if (key.shift && at != grains.end() && at + 1 != grains.end()) ++at;
+    session.playing = false;
+    move(session, focus, *snapshot_, at == grains.end() ? session.grain : *at, way);
+}
+
+// To the beginning or the end.
+void Shell::far_key(Key which, int way) {
+    give_key(which);
+    if (state.slider_was_focused) return;
+    if (way < 0) session.sm.cycles_begin = session.sm.cycles_end = 0;
+    move(session, focus, *snapshot_, session.grain, way, true);
+}
+
+void Shell::give_key(Key which) {
+    state.keys[static_cast<size_t>(which)] = true;
+}
+
 void Shell::plain_key(const KeyPress& key) {
-    const auto give = [&](Key which) { state.keys[static_cast<size_t>(which)] = true; };
     switch (key.code) {
         case KeyCode::escape:
-            if (state.focused != 0)
-                state.focused = 0;
-            else if (!maximised_.empty())
-                maximised_.clear();
-            else if (snapshot_->problem)
-                session.post(ask::Dismiss{});
-            return;
+            return escape_key();
         case KeyCode::f1:
             menu_ = Menu::help;
             return;
@@ -126,10 +166,8 @@ void Shell::plain_key(const KeyPress& key) {
             state.move_focus(key.shift ? -1 : 1);
             return;
         case KeyCode::enter:
-            if (state.focused != 0)
-                state.activate = true;
-            else
-                give(Key::enter);
+            if (state.focused == 0) return give_key(Key::enter);
+            state.activate = true;
             return;
         case KeyCode::space:
             if (keyboard_ && state.focused != 0)
@@ -138,37 +176,27 @@ void Shell::plain_key(const KeyPress& key) {
                 session.playing = !session.playing, last_play_ = 0;
             return;
         case KeyCode::left:
-        case KeyCode::right: {
-            const int way = key.code == KeyCode::left ? -1 : 1;
-            if (state.slider_was_focused) {
-                state.large_steps = key.shift;
-                return give(way < 0 ? Key::left : Key::right);
-            }
-            const std::vector<Grain> grains = grains_of(session, *snapshot_);
-            auto at = std::find(grains.begin(), grains.end(), session.grain);
-            if (key.shift && at != grains.end() && at + 1 != grains.end()) ++at;
-            session.playing = false;
-            return move(session, focus, *snapshot_, at == grains.end() ? session.grain : *at, way);
-        }
+            return arrow_key(key, -1);
+        case KeyCode::right:
+            return arrow_key(key, 1);
         case KeyCode::home:
-            give(Key::home);
-            if (state.slider_was_focused) return;
-            session.sm.cycles_begin = session.sm.cycles_end = 0;
-            return move(session, focus, *snapshot_, session.grain, -1, true);
+            return far_key(Key::home, -1);
         case KeyCode::end:
-            give(Key::end);
-            if (state.slider_was_focused) return;
-            return move(session, focus, *snapshot_, session.grain, 1, true);
+            return far_key(Key::end, 1);
         default:
-            break;
+            return letter_key(key);
     }
-    for (const auto& one : for_views)
-        if (one.code == key.code) return give(one.key);
+}
+
+void Shell::letter_key(const KeyPress& key) {
+    for (const auto& row : for_views)
+        if (row.code == key.code) return give_key(row.key);
     for (size_t i = 0; i < std::size(workspaces); ++i)
         if (is(key, static_cast<char>('1' + i))) choose_workspace(static_cast<Workspace>(i));
-    if ((is(key, '[') || is(key, ']')) && snapshot_->kernel.run && session.workspace != Workspace::training) {
+    const int other_sm = is(key, ']') ? 1 : is(key, '[') ? -1 : 0;
+    if (other_sm != 0 && snapshot_->kernel.run && session.workspace != Workspace::training) {
         const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel.run->gpu.sms));
-        focus.sm = std::clamp(focus.sm + (is(key, '[') ? -1 : 1), 0, sms - 1);  // its trace follows
+        focus.sm = std::clamp(focus.sm + other_sm, 0, sms - 1);  // its trace follows
     }
     if (is(key, 'T')) theme = &next_theme(*theme);
 }

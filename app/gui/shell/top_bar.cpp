@@ -8,8 +8,6 @@
 
 namespace lockstep::gui {
 
-namespace {
-
 // How the bar is laid out where it gets narrow: first what explains goes, then words become signs, then menus.
 struct BarPlan {
     bool name = true;        // "Lockstep" beside its mark
@@ -19,6 +17,9 @@ struct BarPlan {
     bool tabs = true;        // all workspaces side by side; else a menu
     float lesson = 130;      // the least that the lesson's title gets; 0: it is in the menu
 };
+
+namespace {
+
 constexpr BarPlan plans[] = {{},
                              {.name = false},
                              {.name = false, .tab_padding = 16},
@@ -28,14 +29,18 @@ constexpr BarPlan plans[] = {{},
                              {.name = false, .chips = false, .tabs = false, .lesson = 90},
                              {.name = false, .chips = false, .tabs = false, .lesson = 0}};
 
+float begin_of(const BarPlan& plan) {  // of the tabs
+    return plan.name ? 150.0f : 42.0f;
+}
+
 float width_of_tabs(const Ui& ui, const BarPlan& plan, Workspace current) {
     float width = 0;
     for (const WorkspaceRow& space : workspaces) {
-        const float one = ui.text_width(space.title, {.size = 14, .weight = 600});
+        const float title = ui.text_width(space.title, {.size = 14, .weight = 600});
         if (plan.tabs)
-            width += one + plan.tab_padding + 6;
+            width += title + plan.tab_padding + 6;
         else if (&space == &row_of(current))
-            width = one + 46;
+            width = title + 46;
     }
     return width;
 }
@@ -75,6 +80,28 @@ void Shell::choose_gpu(const std::string& name) {
     if (own) run_own();
 }
 
+// What stands at the right, from there to the left.
+std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapshot& snapshot) const {
+    if (!plan.chips) return {{"Menu", Menu::all, {}}};
+    std::string gpu = gpu_on_show(snapshot);
+    for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
+    return {{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},
+            {plan.words ? "Theme" : "T", Menu::none, "theme (T)"},
+            {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -)"},
+            {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "GPU"}};
+}
+
+// The first plan that the width has room for, else the narrowest.
+const BarPlan& Shell::fitting_plan(Ui& ui, const Snapshot& snapshot) const {
+    for (const BarPlan& plan : plans) {
+        float need = begin_of(plan) + width_of_tabs(ui, plan, session.workspace) + plan.lesson + 14;
+        for (const BarLabel& label : bar_labels(plan, snapshot)) need += ui.chip_width(label.text) + 8;
+        if (need <= width_) return plan;
+    }
+    return *(std::end(plans) - 1);
+}
+
 void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     const Theme& t = *theme;
     ui.push_scope("top");
@@ -83,81 +110,58 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     for (int i = 0; i < 4; ++i)
         ui.rect({14 + 10 * static_cast<float>(i % 2), 12 + 10 * static_cast<float>(i / 2), 8, 8},
                 faded(t.accent, strengths[i]));
-
-    std::string gpu = gpu_on_show(snapshot);
-    for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-    const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
-    const auto labels_of = [&](const BarPlan& plan) {  // from the right
-        using Label = std::pair<std::string, Menu>;
-        if (!plan.chips) return std::vector<Label>{{"Menu", Menu::all}};
-        return std::vector<Label>{{plan.words ? "?  F1" : "?", Menu::help},
-                                  {plan.words ? "Theme" : "T", Menu::none},
-                                  {plan.words ? "Aa " + percent : percent, Menu::size},
-                                  {plan.words ? "GPU  " + gpu : gpu, Menu::gpu}};
-    };
-    const auto begin_of = [](const BarPlan& plan) { return plan.name ? 150.0f : 42.0f; };
-    const BarPlan* plan = std::end(plans) - 1;
-    for (const BarPlan& one : plans) {
-        float need = begin_of(one) + width_of_tabs(ui, one, session.workspace) + one.lesson + 14;
-        for (const auto& label : labels_of(one)) need += ui.chip_width(label.first) + 8;
-        if (need > width_) continue;
-        plan = &one;
-        break;
-    }
-
-    if (plan->name) ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
-    float x = begin_of(*plan);
-    for (const WorkspaceRow& space : workspaces) {
-        const bool on = &space == &row_of(session.workspace);
-        if (!plan->tabs && !on) continue;
-        const float padding = plan->tabs ? plan->tab_padding : 40,
-                    w = ui.text_width(space.title, {.size = 14, .weight = 600}) + padding;
-        const Rect box{x, 0, w, 43};
-        if (ui.area(space.title, box)) {
-            if (plan->tabs)
-                choose_workspace(static_cast<Workspace>(&space - workspaces));
-            else
-                menu_ = Menu::workspace, menu_x_ = x;
-        }
-        if (on) ui.rect({x, 41, w, 3}, t.accent);
-        ui.text(
-            x + w / 2 - (plan->tabs ? 0.0f : 8.0f), 28, space.title,
-            {.size = 14, .color = on || ui.hovered(box) ? t.ink : t.ink2, .align = Align::center, .weight = on ? 600 : 400});
-        if (!plan->tabs) ui.icon(x + w - 16, 28, Icon::caret_down, {.size = 13, .color = t.ink2, .align = Align::center});
-        if (ui.hovered(box) && plan->tabs)
-            ui.tooltip(std::string(space.title) + "  (key " + std::to_string(&space - workspaces + 1) + ")");
-        x += w + 6;
-    }
-
+    const BarPlan& plan = fitting_plan(ui, snapshot);
+    if (plan.name) ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
+    float x = begin_of(plan);
+    for (const WorkspaceRow& space : workspaces)
+        if (plan.tabs || &space == &row_of(session.workspace)) x = workspace_tab(ui, plan, space, x);
     float right = width_ - 14;
-    for (const auto& [label, menu] : labels_of(*plan)) {
-        float at = right - ui.chip_width(label);
-        const float left = at;
-        const bool pressed = ui.chip(at, 9, label, menu != Menu::none && menu_ == menu);
-        if (!plan->words && ui.hovered({left, 9, right - left, 26}))
-            ui.tooltip(menu == Menu::help   ? "keyboard (F1)"
-                       : menu == Menu::none ? "theme (T)"
-                       : menu == Menu::size ? "text size (Ctrl + and -)"
-                                            : "GPU");
-        right = left - 8;
-        if (pressed && menu == Menu::none) theme = &next_theme(*theme);
-        if (pressed && menu != Menu::none) menu_ = menu_ == menu ? Menu::none : menu, menu_x_ = left;
-    }
-
-    const float room = right - x - 24;
-    if (plan->lesson > 0 && room > 60) {
-        const std::string title = shown_title(snapshot);
-        const TextStyle style{.size = 14, .color = t.ink2, .align = Align::center, .width = room - 34};
-        const float width = std::min(ui.text_width(title, style), style.width);
-        const float middle =
-            std::clamp(width_ / 2 + 60, x + 24 + width / 2, std::max(x + 24 + width / 2, right - 24 - width / 2));
-        const Rect box{middle - width / 2 - 10, 9, width + 38, 26};
-        if (ui.area("lesson", box)) menu_ = Menu::lesson, menu_x_ = box.x;
-        if (ui.hovered(box)) ui.rect(box, t.panel2, 4);
-        ui.text(middle, 27, title, style);
-        ui.icon(middle + width / 2 + 8, 27, Icon::caret_down, {.size = 13, .color = t.ink3});
-    }
+    for (const BarLabel& label : bar_labels(plan, snapshot)) right = bar_chip(ui, plan, label, right);
+    if (plan.lesson > 0 && right - x - 24 > 60) lesson_title(ui, shown_title(snapshot), x + 24, right);
     ui.pop_scope();
+}
+
+float Shell::workspace_tab(Ui& ui, const BarPlan& plan, const WorkspaceRow& space,
+                           float x) {  // returns where the next begins
+    const Theme& t = *theme;
+    const bool on = &space == &row_of(session.workspace);
+    const float padding = plan.tabs ? plan.tab_padding : 40,
+                w = ui.text_width(space.title, {.size = 14, .weight = 600}) + padding;
+    const Rect box{x, 0, w, 43};
+    if (ui.area(space.title, box)) {
+        if (plan.tabs)
+            choose_workspace(static_cast<Workspace>(&space - workspaces));
+        else
+            menu_ = Menu::workspace, menu_x_ = x;
+    }
+    if (on) ui.rect({x, 41, w, 3}, t.accent);
+    ui.text(x + w / 2 - (plan.tabs ? 0.0f : 8.0f), 28, space.title,
+            {.size = 14, .color = on || ui.hovered(box) ? t.ink : t.ink2, .align = Align::center, .weight = on ? 600 : 400});
+    if (!plan.tabs) ui.icon(x + w - 16, 28, Icon::caret_down, {.size = 13, .color = t.ink2, .align = Align::center});
+    if (ui.hovered(box) && plan.tabs)
+        ui.tooltip(std::string(space.title) + "  (key " + std::to_string(&space - workspaces + 1) + ")");
+    return x + w + 6;
+}
+
+float Shell::bar_chip(Ui& ui, const BarPlan& plan, const BarLabel& label, float right) {  // returns where the next one ends
+    const float left = right - ui.chip_width(label.text);
+    float at = left;
+    const bool pressed = ui.chip(at, 9, label.text, label.menu != Menu::none && menu_ == label.menu);
+    if (!plan.words && ui.hovered({left, 9, right - left, 26})) ui.tooltip(label.tip);
+    if (pressed && label.menu == Menu::none) theme = &next_theme(*theme);
+    if (pressed && label.menu != Menu::none) menu_ = menu_ == label.menu ? Menu::none : label.menu, menu_x_ = left;
+    return left - 8;
+}
+
+void Shell::lesson_title(Ui& ui, const std::string& title, float left, float right) {
+    const TextStyle style{.size = 14, .color = theme->ink2, .align = Align::center, .width = right - left - 34};
+    const float width = std::min(ui.text_width(title, style), style.width);
+    const float middle = std::clamp(width_ / 2 + 60, left + width / 2, std::max(left + width / 2, right - 24 - width / 2));
+    const Rect box{middle - width / 2 - 10, 9, width + 38, 26};
+    if (ui.area("lesson", box)) menu_ = Menu::lesson, menu_x_ = box.x;
+    if (ui.hovered(box)) ui.rect(box, theme->panel2, 4);
+    ui.text(middle, 27, title, style);
+    ui.icon(middle + width / 2 + 8, 27, Icon::caret_down, {.size = 13, .color = theme->ink3});
 }
 
 // The lesson, or what runs.

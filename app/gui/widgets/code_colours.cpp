@@ -81,42 +81,53 @@ bool colour_source(std::string_view line, size_t from, std::vector<ColouredWord>
 }
 
 // PTX, and host and tensor programs.
-void colour_other(std::string_view line, bool ptx, size_t i, std::vector<ColouredWord>& words, uint8_t& state) {
-    const size_t first = line.find_first_not_of(" \t");
-    const auto add = [&](size_t end, WordKind kind) {
-        if (kind != WordKind::plain && end > i) words.push_back({i, end, kind});
-        i = end;
-    };
-    const auto while_in = [&](std::string_view more) {
+struct OtherColours {
+    std::string_view line;
+    bool ptx;
+    size_t first;  // the first sign of the line
+
+    bool begins_comment(size_t i) const { return (!ptx && line[i] == '#') || line.substr(i, 2) == "//"; }
+    bool begins_string(size_t i) const { return line[i] == '"' || (line[i] == '\'' && !ptx); }
+    bool begins_number(size_t i) const {
+        return is_digit(line[i]) || (line[i] == '.' && !ptx && i + 1 < line.size() && is_digit(line[i + 1]));
+    }
+    size_t end_of_word(size_t i, std::string_view more) const {
         size_t end = i + 1;
         while (end < line.size() && (is_letter(line[end]) || is_digit(line[end]) || more.find(line[end]) != more.npos))
             ++end;
         return end;
-    };
-    while (i < line.size()) {
-        const char c = line[i];
-        if ((!ptx && c == '#') || line.substr(i, 2) == "//") {
-            add(line.size(), WordKind::comment);
-        } else if (line.substr(i, 2) == "/*") {
+    }
+    WordKind kind_of_word(size_t i, std::string_view word) const {
+        if (ptx) return i == first || line[first] == '@' ? WordKind::keyword : WordKind::plain;
+        if (i == first) return is_in(program_verbs, word) ? WordKind::keyword : WordKind::plain;
+        return kind_of(word);
+    }
+
+    // The word at i; a comment of several lines is the state of the next one.
+    ColouredWord word_at(size_t i, uint8_t& state) const {
+        if (begins_comment(i)) return {i, line.size(), WordKind::comment};
+        if (line.substr(i, 2) == "/*") {
             const size_t close = line.find("*/", i + 2);
             state = close == std::string_view::npos;
-            add(state ? line.size() : close + 2, WordKind::comment);
-        } else if (c == '"' || (c == '\'' && !ptx)) {
-            add(device::end_of_literal(line, i), WordKind::string);
-        } else if (is_digit(c) || (c == '.' && !ptx && i + 1 < line.size() && is_digit(line[i + 1]))) {
-            add(device::end_of_number(line, i), WordKind::number);
-        } else if (ptx && (c == '%' || c == '$')) {
-            add(while_in("$"), c == '$' ? WordKind::directive : WordKind::type);
-        } else if (ptx && c == '.' && i == first) {
-            add(while_in(""), WordKind::qualifier);
-        } else if (is_letter(c)) {
-            const size_t end = while_in(ptx ? "." : "");
-            const bool leads =
-                ptx ? i == first || line[first] == '@' : i == first && is_in(program_verbs, line.substr(i, end - i));
-            add(end, leads ? WordKind::keyword : ptx || i == first ? WordKind::plain : kind_of(line.substr(i, end - i)));
-        } else {
-            ++i;
+            return {i, state ? line.size() : close + 2, WordKind::comment};
         }
+        if (begins_string(i)) return {i, device::end_of_literal(line, i), WordKind::string};
+        if (begins_number(i)) return {i, device::end_of_number(line, i), WordKind::number};
+        if (ptx && line[i] == '$') return {i, end_of_word(i, "$"), WordKind::directive};
+        if (ptx && line[i] == '%') return {i, end_of_word(i, "$"), WordKind::type};
+        if (ptx && line[i] == '.' && i == first) return {i, end_of_word(i, ""), WordKind::qualifier};
+        if (!is_letter(line[i])) return {i, i + 1, WordKind::plain};
+        const size_t end = end_of_word(i, ptx ? "." : "");
+        return {i, end, kind_of_word(i, line.substr(i, end - i))};
+    }
+};
+
+void colour_other(std::string_view line, bool ptx, size_t i, std::vector<ColouredWord>& words, uint8_t& state) {
+    const OtherColours colours{line, ptx, line.find_first_not_of(" \t")};
+    while (i < line.size()) {
+        const ColouredWord word = colours.word_at(i, state);
+        if (word.kind != WordKind::plain && word.end > i) words.push_back(word);
+        i = word.end;
     }
 }
 

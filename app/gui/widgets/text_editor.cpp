@@ -19,58 +19,53 @@ bool is(const KeyPress& key, char sign) {
     return key.code == static_cast<KeyCode>(sign);
 }
 
-// The keys that editor and field share. True: it was one of them.
-bool edit_key(TextBuffer& buffer, const KeyPress& key, UiState& state, bool one_line, size_t page) {
-    const auto motion = [&](Motion plain, Motion far) {
-        buffer.move(key.control ? far : plain, key.shift, page);
-        return true;
-    };
-    switch (key.code) {
-        case KeyCode::left:
-            return motion(Motion::left, Motion::word_left);
-        case KeyCode::right:
-            return motion(Motion::right, Motion::word_right);
-        case KeyCode::home:
-            return motion(Motion::line_begin, Motion::text_begin);
-        case KeyCode::end:
-            return motion(Motion::line_end, Motion::text_end);
-        case KeyCode::backspace:
-            buffer.backspace(key.control);
-            return true;
-        case KeyCode::delete_:
-            buffer.erase(key.control);
-            return true;
-        case KeyCode::up:
-        case KeyCode::down:
-        case KeyCode::page_up:
-        case KeyCode::page_down:
-            if (one_line) return false;
-            buffer.move(key.code == KeyCode::up        ? Motion::up
-                        : key.code == KeyCode::down    ? Motion::down
-                        : key.code == KeyCode::page_up ? Motion::page_up
-                                                       : Motion::page_down,
-                        key.shift, page);
-            return true;
-        default:
-            break;
-    }
-    if (!key.control) return false;
+// What moves the caret: by itself, and with Ctrl.
+struct CaretKey {
+    KeyCode code;
+    Motion plain, with_control;
+    bool between_lines = false;  // a field of one line has none
+};
+constexpr CaretKey caret_keys[] = {{KeyCode::left, Motion::left, Motion::word_left},
+                                   {KeyCode::right, Motion::right, Motion::word_right},
+                                   {KeyCode::home, Motion::line_begin, Motion::text_begin},
+                                   {KeyCode::end, Motion::line_end, Motion::text_end},
+                                   {KeyCode::up, Motion::up, Motion::up, true},
+                                   {KeyCode::down, Motion::down, Motion::down, true},
+                                   {KeyCode::page_up, Motion::page_up, Motion::page_up, true},
+                                   {KeyCode::page_down, Motion::page_down, Motion::page_down, true}};
+
+void copy_or_cut(TextBuffer& buffer, UiState& state, bool one_line, bool cut) {
+    if (!buffer.has_selection() && !one_line) buffer.select_line(buffer.caret().line);  // nothing selected: the line
+    if (buffer.has_selection() && state.set_clipboard) state.set_clipboard(buffer.selected_text());
+    if (cut && buffer.has_selection()) buffer.insert("");
+}
+
+void paste(TextBuffer& buffer, const UiState& state, bool one_line) {
+    std::string text = state.clipboard ? state.clipboard() : std::string();
+    if (one_line) std::replace(text.begin(), text.end(), '\n', ' ');
+    if (!text.empty()) buffer.insert(text);
+}
+
+bool control_key(TextBuffer& buffer, const KeyPress& key, UiState& state, bool one_line) {  // whether it was one
     if (is(key, 'A')) return buffer.select_all(), true;
     if (is(key, 'Z')) return key.shift ? buffer.redo() : buffer.undo(), true;
     if (is(key, 'Y')) return buffer.redo(), true;
-    if (is(key, 'C') || is(key, 'X')) {
-        if (!buffer.has_selection() && !one_line) buffer.select_line(buffer.caret().line);  // nothing selected: the line
-        if (buffer.has_selection() && state.set_clipboard) state.set_clipboard(buffer.selected_text());
-        if (is(key, 'X') && buffer.has_selection()) buffer.insert("");
-        return true;
-    }
-    if (is(key, 'V')) {
-        std::string text = state.clipboard ? state.clipboard() : std::string();
-        if (one_line) std::replace(text.begin(), text.end(), '\n', ' ');
-        if (!text.empty()) buffer.insert(text);
-        return true;
-    }
+    if (is(key, 'C') || is(key, 'X')) return copy_or_cut(buffer, state, one_line, is(key, 'X')), true;
+    if (is(key, 'V')) return paste(buffer, state, one_line), true;
     return false;
+}
+
+// The keys that editor and field share. True: it was one of them.
+bool edit_key(TextBuffer& buffer, const KeyPress& key, UiState& state, bool one_line, size_t page) {
+    for (const CaretKey& row : caret_keys)
+        if (key.code == row.code && !(one_line && row.between_lines)) {
+            buffer.move(key.control ? row.with_control : row.plain, key.shift, page);
+            return true;
+        }
+    if (key.code == KeyCode::backspace) return buffer.backspace(key.control), true;
+    if (key.code == KeyCode::delete_) return buffer.erase(key.control), true;
+    if (!key.control) return false;
+    return control_key(buffer, key, state, one_line);
 }
 
 }  // namespace
@@ -103,7 +98,6 @@ void TextEditor::open_find() {
 }
 
 bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
-    UiState& state = *ui.state;
     ui.push_scope("text editor");
     const Rect area{whole.x, whole.y, whole.w, whole.h - (finding_ ? find_height : 0)};
     const float glyph = ui.text_width("0", mono);
@@ -114,16 +108,8 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
     cells_ = static_cast<size_t>(std::max(8.0f, std::floor(text.w / glyph)));
 
     const uint64_t before = buffer.version();
-    if (wants_keyboard_) state.focused = state.id_of("text");
-    wants_keyboard_ = false;
-    has_keyboard_ = ui.takes_text("text", true);
-    if (has_keyboard_ && keys(ui)) follow_ = true;
-    mouse(ui, text, glyph);
-    if (const float turned = ui.wheel(area); turned != 0) top_ -= turned * 3;
+    react(ui, area, text, glyph);
     const auto lines = static_cast<float>(buffer.lines().size()), rows = static_cast<float>(rows_);
-    if (follow_) show_caret(rows_, cells_);
-    follow_ = false;
-    top_ = std::floor(std::clamp(top_, 0.0f, std::max(0.0f, lines - rows + 2)));
 
     if (ptx_ != look.ptx || program_ != look.program) states_.clear();
     ptx_ = look.ptx;
@@ -136,32 +122,10 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
     for (size_t i = first; i < std::min(buffer.lines().size(), first + rows_ + 1); ++i) {
         const float y = text.y + static_cast<float>(i - first) * row_height;
         const auto number = static_cast<int32_t>(i) + 1;
-        if (number == look.line) {
-            ui.rect({area.x, y, area.w, row_height}, look.stale ? ui.theme->panel2 : ui.theme->selected);
-            ui.rect({area.x, y, 3, row_height}, look.stale ? ui.theme->ink3 : ui.theme->accent);
-        }
-        if (number == look.faulty) ui.frame({area.x + 1, y, area.w - 2, row_height}, ui.theme->wrong);
-        const bool caret_here = i == buffer.caret().line && has_keyboard_;
-        ui.text(text.x - 12, y + 14, std::to_string(number),
-                {.size = 13,
-                 .color = caret_here || number == look.line ? ui.theme->ink : ui.theme->quiet,
-                 .align = Align::right,
-                 .mono = true});
-        for (const LineMark& mark : look.marks) {
-            if (mark.line != number) continue;
-            const bool error = mark.severity == Severity::error;
-            const Color color = error ? ui.theme->wrong : ui.theme->dark ? data::orange : rgb(0x8A5A00);
-            ui.rect({area.x + gutter - 4, y + row_height - 2, area.w - gutter - 8, 1}, color);
-            ui.icon(area.x + 12, y + 14, error ? Icon::close : Icon::warning,
-                    {.size = 13, .color = color, .align = Align::center});
-            if (ui.hovered({area.x, y, gutter, row_height})) ui.tooltip(mark.message);
-            const auto cell =
-                static_cast<float>(mark.column > 1 ? buffer.cells_before({i, static_cast<size_t>(mark.column - 1)}) : 0) -
-                static_cast<float>(left_);
-            if (mark.column > 1 && cell >= 0)  // a caret under the place
-                ui.arrow_head({text.x + (cell + 0.5f) * glyph, y + row_height - 5}, Way::up, color, 4);
-            break;
-        }
+        paint_number(ui, {area.x, y, area.w, row_height}, text.x - 12, number, look);
+        const auto mark = std::find_if(look.marks.begin(), look.marks.end(),
+                                       [&](const LineMark& candidate) { return candidate.line == number; });
+        if (mark != look.marks.end()) paint_mark(ui, {area.x, y, area.w, row_height}, text.x, glyph, *mark);
         if (ui.clicked({area.x, y, gutter - 6, row_height})) clicked_line = number;
         ui.clip({text.x - 2, area.y, text.w + 4, area.h});
         paint_selection(ui, text, glyph, i, y);
@@ -169,20 +133,67 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
         ui.unclip();
     }
     ui.line({text.x - 6, area.y}, {text.x - 6, area.bottom()}, ui.theme->grid);
-    if (buffer.lines().size() == 1 && buffer.lines()[0].empty() && !look.hint.empty())
+    const bool empty = buffer.lines().size() == 1 && buffer.lines()[0].empty();
+    if (empty && !look.hint.empty())
         ui.text(text.x + 4, text.y + 14, look.hint, {.size = 13, .color = ui.theme->quiet, .width = text.w});
     ui.unclip();
-    if (lines > rows) {  // the scroll bar
-        const float length = std::max(24.0f, area.h * rows / (lines + 1)), room = area.h - length, most = lines - rows + 2;
-        const Rect bar{area.right() - 6, area.y + room * std::min(1.0f, top_ / most), 4, length};
-        const Drag pulled = ui.drag("bar", {bar.x - 5, area.y, 12, area.h});
-        if (pulled.active && room > 0) top_ = std::clamp((pulled.at.y - area.y - length / 2) / room, 0.0f, 1.0f) * most;
-        ui.rect(bar, pulled.active ? ui.theme->ink2 : ui.theme->ink3, 2);
-    }
+    if (lines > rows) scroll_bar(ui, area, lines, rows);
     ui.frame(area, has_keyboard_ ? ui.theme->accent : ui.theme->line);
     if (finding_) find_bar(ui, {whole.x, area.bottom(), whole.w, find_height});
     ui.pop_scope();
     return buffer.version() != before;
+}
+
+void TextEditor::react(Ui& ui, const Rect& area, const Rect& text, float glyph) {
+    if (wants_keyboard_) ui.state->focused = ui.state->id_of("text");
+    wants_keyboard_ = false;
+    has_keyboard_ = ui.takes_text("text", true);
+    if (has_keyboard_ && keys(ui)) follow_ = true;
+    mouse(ui, text, glyph);
+    if (const float turned = ui.wheel(area); turned != 0) top_ -= turned * 3;
+    if (follow_) show_caret(rows_, cells_);
+    follow_ = false;
+    const auto lines = static_cast<float>(buffer.lines().size()), rows = static_cast<float>(rows_);
+    top_ = std::floor(std::clamp(top_, 0.0f, std::max(0.0f, lines - rows + 2)));
+}
+
+void TextEditor::scroll_bar(Ui& ui, const Rect& area, float lines, float rows) {
+    const float length = std::max(24.0f, area.h * rows / (lines + 1)), room = area.h - length, most = lines - rows + 2;
+    const Rect bar{area.right() - 6, area.y + room * std::min(1.0f, top_ / most), 4, length};
+    const Drag pulled = ui.drag("bar", {bar.x - 5, area.y, 12, area.h});
+    if (pulled.active && room > 0) top_ = std::clamp((pulled.at.y - area.y - length / 2) / room, 0.0f, 1.0f) * most;
+    ui.rect(bar, pulled.active ? ui.theme->ink2 : ui.theme->ink3, 2);
+}
+
+// A line's number, and what lies behind the line: whether it is on show or faulty.
+void TextEditor::paint_number(Ui& ui, const Rect& row, float right, int32_t number, const EditorLook& look) const {
+    const Theme& theme = *ui.theme;
+    if (number == look.line) {
+        ui.rect(row, look.stale ? theme.panel2 : theme.selected);
+        ui.rect({row.x, row.y, 3, row.h}, look.stale ? theme.ink3 : theme.accent);
+    }
+    if (number == look.faulty) ui.frame({row.x + 1, row.y, row.w - 2, row.h}, theme.wrong);
+    const bool caret_here = number == static_cast<int32_t>(buffer.caret().line) + 1 && has_keyboard_;
+    ui.text(right, row.y + 14, std::to_string(number),
+            {.size = 13,
+             .color = caret_here || number == look.line ? theme.ink : theme.quiet,
+             .align = Align::right,
+             .mono = true});
+}
+
+// What a compiler says of a line: a sign in the gutter, a line under it, and a caret under the place.
+void TextEditor::paint_mark(Ui& ui, const Rect& row, float text_x, float glyph, const LineMark& mark) const {
+    const float gutter = text_x - row.x;
+    const bool error = mark.severity == Severity::error;
+    const Color color = error ? ui.theme->wrong : ui.theme->dark ? data::orange : rgb(0x8A5A00);
+    ui.rect({row.x + gutter - 4, row.y + row.h - 2, row.w - gutter - 8, 1}, color);
+    ui.icon(row.x + 12, row.y + 14, error ? Icon::close : Icon::warning,
+            {.size = 13, .color = color, .align = Align::center});
+    if (ui.hovered({row.x, row.y, gutter, row.h})) ui.tooltip(mark.message);
+    if (mark.column <= 1) return;
+    const Place place{static_cast<size_t>(mark.line - 1), static_cast<size_t>(mark.column - 1)};
+    const float cell = static_cast<float>(buffer.cells_before(place)) - static_cast<float>(left_);
+    if (cell >= 0) ui.arrow_head({text_x + (cell + 0.5f) * glyph, row.y + row.h - 5}, Way::up, color, 4);
 }
 
 bool TextEditor::keys(Ui& ui) {
@@ -205,18 +216,20 @@ bool TextEditor::keys(Ui& ui) {
                 finding_ = false;
             else
                 state.focused = 0;
-        } else if (key.control && is(key, 'F')) {
-            open_find();
-        } else if (key.control && is(key, 'D')) {
-            buffer.select_word(buffer.caret());
-        } else if (key.control && is(key, 'G')) {
-            if (finding_) found_ = buffer.find(needle_, key.shift);
-        } else {
+        } else if (!key.control || !find_key(key)) {
             left.push_back(key);
         }
     }
     state.typed_keys = std::move(left);
     return any;
+}
+
+bool TextEditor::find_key(const KeyPress& key) {  // with Ctrl; whether it was one
+    if (is(key, 'F')) return open_find(), true;
+    if (is(key, 'D')) return buffer.select_word(buffer.caret()), true;
+    if (!is(key, 'G')) return false;
+    if (finding_) found_ = buffer.find(needle_, key.shift);
+    return true;
 }
 
 void TextEditor::mouse(Ui& ui, const Rect& text, float glyph) {
@@ -230,24 +243,26 @@ void TextEditor::mouse(Ui& ui, const Rect& text, float glyph) {
     const Place at{line, line >= buffer.lines().size()
                              ? SIZE_MAX
                              : buffer.column_of_cell(shown, static_cast<size_t>(std::max(0.0f, cell)))};
-    if (drag.started) {
-        ui.state->focused = ui.state->id_of("text");
-        clicks_ = twice && again && ui.now - last_click_ < 0.4 && last_place_.line == at.line ? clicks_ % 3 + 1 : 1;
-        last_click_ = ui.now;
-        last_place_ = at;
-        if (clicks_ == 2)
-            buffer.select_word(at);
-        else if (clicks_ == 3)
-            buffer.select_line(at.line);
-        else
-            buffer.place(at, ui.state->mouse_shift);
-        return;
-    }
+    if (drag.started) return click(ui, at, twice && again);
     if (clicks_ != 1 || (drag.delta.x == 0 && drag.delta.y == 0 && ui.hovered(text))) return;
     if (std::abs(drag.at.x - drag.from.x) + std::abs(drag.at.y - drag.from.y) < 3) return;
     buffer.place(at, true);
     follow_ = drag.at.y < text.y || drag.at.y > text.bottom() || drag.at.x > text.right() || drag.at.x < text.x;
     if (follow_) ui.animate();
+}
+
+// Once: the caret; twice: the word; three times: the line.
+void TextEditor::click(Ui& ui, Place at, bool again) {
+    ui.state->focused = ui.state->id_of("text");
+    clicks_ = again && ui.now - last_click_ < 0.4 && last_place_.line == at.line ? clicks_ % 3 + 1 : 1;
+    last_click_ = ui.now;
+    last_place_ = at;
+    if (clicks_ == 2)
+        buffer.select_word(at);
+    else if (clicks_ == 3)
+        buffer.select_line(at.line);
+    else
+        buffer.place(at, ui.state->mouse_shift);
 }
 
 void TextEditor::show_caret(size_t rows, size_t cells) {
@@ -348,12 +363,97 @@ void TextEditor::find_bar(Ui& ui, const Rect& area) {
     if (follow_) ui.animate();
 }
 
+namespace {
+
+void draw_idle_field(Ui& ui, const Rect& box, const std::string& value, const FieldLook& look) {
+    const Rect inner{box.x + 8, box.y, box.w - 16, box.h};
+    const Faded faint(ui, look.able ? 1.0f : 0.5f);
+    if (value.empty())
+        ui.text(inner.x, box.y + 18, look.hint, {.size = 13, .color = ui.theme->quiet, .width = inner.w});
+    else
+        ui.text(inner.x, box.y + 18, value, {.size = 13, .mono = look.mono, .width = inner.w});
+}
+
+// The field that has the keyboard has the buffer; one that has just got it is selected as a whole.
+void take_buffer(UiState& state, uint32_t key, const std::string& value) {
+    if (state.field_id == key && state.field.lines()[0] == value) return;
+    const bool fresh = state.field_id != key;
+    state.field_id = key;
+    state.field.set_text(value.substr(0, value.find('\n')));
+    state.field.move(Motion::text_end);
+    if (fresh && !state.field_to_end) state.field.select_all();
+    if (fresh) state.field_to_end = false;
+}
+
+void field_keys(UiState& state, const FieldLook& look) {
+    std::vector<KeyPress> left;
+    for (const KeyPress& press : state.typed_keys) {
+        if (press.character != 0) {
+            state.field.type(utf8_of(press.character));
+            continue;
+        }
+        if (edit_key(state.field, press, state, true, 1)) continue;
+        if (press.code == KeyCode::enter && !press.control) {
+            if (look.submitted != nullptr) *look.submitted = true;
+        } else if (press.code == KeyCode::escape) {
+            state.focused = 0;
+        } else {
+            left.push_back(press);
+        }
+    }
+    state.typed_keys = std::move(left);
+    if (state.field.lines().size() > 1) state.field.set_text(state.field.lines()[0]);
+}
+
+float width_to(Ui& ui, std::string_view text, size_t column, bool is_mono) {
+    return ui.text_width(text.substr(0, column), {.size = 13, .mono = is_mono});
+}
+
+size_t column_at(Ui& ui, const std::string& value, float x, bool is_mono) {
+    size_t best = 0;
+    for (size_t i = 0; i <= value.size(); ++i) {
+        if (i < value.size() && (static_cast<unsigned char>(value[i]) & 0xC0) == 0x80) continue;
+        if (std::abs(width_to(ui, value, i, is_mono) - x) < std::abs(width_to(ui, value, best, is_mono) - x)) best = i;
+    }
+    return best;
+}
+
+// The text of the field that has the keyboard, its selection and its caret, which stays in view; what dragging selects.
+void paint_field(Ui& ui, std::string_view id, uint32_t key, const Rect& box, const std::string& value,
+                 const FieldLook& look) {
+    UiState& state = *ui.state;
+    TextBuffer& buffer = state.field;
+    const Theme& theme = *ui.theme;
+    const Rect inner{box.x + 8, box.y, box.w - 16, box.h};
+    const auto x_of = [&](size_t column) { return width_to(ui, value, column, look.mono); };
+    const float shift =
+        std::clamp(x_of(buffer.caret().column) - inner.w + 12, 0.0f, std::max(0.0f, x_of(value.size()) - inner.w + 4));
+    const Drag drag = ui.drag(id, box);
+    if (drag.active) {
+        if (drag.started) state.focused = key;
+        const size_t column = column_at(ui, value, drag.at.x - inner.x + shift, look.mono);
+        if (drag.started && state.mouse_double)
+            buffer.select_all();
+        else if (drag.started || std::abs(drag.at.x - drag.from.x) > 3)
+            buffer.place({0, column}, !drag.started || state.mouse_shift);
+    }
+    ui.clip({inner.x - 2, box.y, inner.w + 4, box.h});
+    const float begin = x_of(buffer.selection_begin().column), end = x_of(buffer.selection_end().column);
+    if (end > begin)
+        ui.rect({inner.x + begin - shift, box.y + 4, end - begin, box.h - 8}, mix(theme.code, theme.accent, 0.38f));
+    ui.text(inner.x - shift, box.y + 18, value, {.size = 13, .mono = look.mono});
+    if (value.empty()) ui.text(inner.x + 2, box.y + 18, look.hint, {.size = 13, .color = theme.quiet, .width = inner.w});
+    ui.rect({inner.x + x_of(buffer.caret().column) - shift - 1, box.y + 5, 2, box.h - 10}, theme.ink);
+    ui.unclip();
+}
+
+}  // namespace
+
 bool text_field(Ui& ui, std::string_view id, const Rect& box, std::string& value, const FieldLook& look) {
     UiState& state = *ui.state;
     const Theme& theme = *ui.theme;
     const uint32_t key = state.id_of(id);
     if (look.take_keyboard) state.focused = key;
-    const TextStyle style{.size = 13, .mono = look.mono};
     const bool focused = look.able && ui.takes_text(id, look.tab);
     const bool hovered = look.able && ui.hovered(box);
     if (look.has_keyboard != nullptr) *look.has_keyboard = focused;
@@ -364,71 +464,17 @@ bool text_field(Ui& ui, std::string_view id, const Rect& box, std::string& value
              : hovered  ? theme.ink3
                         : theme.line,
              focused ? 2.0f : 1.0f, 4);
-    bool changed = false;
-    const Rect inner{box.x + 8, box.y, box.w - 16, box.h};
     if (!focused) {
         if (state.field_id == key) state.field_id = 0;
-        const Faded faint(ui, look.able ? 1.0f : 0.5f);
-        if (value.empty())
-            ui.text(inner.x, box.y + 18, look.hint, {.size = 13, .color = theme.quiet, .width = inner.w});
-        else
-            ui.text(inner.x, box.y + 18, value, {.size = 13, .mono = look.mono, .width = inner.w});
+        draw_idle_field(ui, box, value, look);
         if (ui.clicked(box)) state.focused = key;
         return false;
     }
-    TextBuffer& buffer = state.field;
-    if (state.field_id != key || buffer.lines()[0] != value) {
-        const bool fresh = state.field_id != key;
-        state.field_id = key;
-        buffer.set_text(value.substr(0, value.find('\n')));
-        buffer.move(Motion::text_end);
-        if (fresh && !state.field_to_end) buffer.select_all();
-        if (fresh) state.field_to_end = false;
-    }
-    std::vector<KeyPress> left;
-    for (const KeyPress& press : state.typed_keys) {
-        if (press.character != 0) {
-            buffer.type(utf8_of(press.character));
-            continue;
-        }
-        if (edit_key(buffer, press, state, true, 1)) continue;
-        if (press.code == KeyCode::enter && !press.control) {
-            if (look.submitted != nullptr) *look.submitted = true;
-        } else if (press.code == KeyCode::escape) {
-            state.focused = 0;
-        } else {
-            left.push_back(press);
-        }
-    }
-    state.typed_keys = std::move(left);
-    if (buffer.lines().size() > 1) buffer.set_text(buffer.lines()[0]);
-    if (buffer.lines()[0] != value) value = buffer.lines()[0], changed = true;
-    // The caret stays in view.
-    const auto width_to = [&](size_t column) { return ui.text_width(std::string_view(value).substr(0, column), style); };
-    const float caret = width_to(buffer.caret().column), whole = width_to(value.size());
-    const float shift = std::clamp(caret - inner.w + 12, 0.0f, std::max(0.0f, whole - inner.w + 4));
-    const Drag drag = ui.drag(id, box);
-    if (drag.active) {
-        const float wanted = drag.at.x - inner.x + shift;
-        size_t best = 0;
-        for (size_t i = 0; i <= value.size(); ++i) {
-            if (i < value.size() && (static_cast<unsigned char>(value[i]) & 0xC0) == 0x80) continue;
-            if (std::abs(width_to(i) - wanted) < std::abs(width_to(best) - wanted)) best = i;
-        }
-        if (drag.started) state.focused = key;
-        if (drag.started && ui.state->mouse_double)
-            buffer.select_all();
-        else if (drag.started || std::abs(drag.at.x - drag.from.x) > 3)
-            buffer.place({0, best}, !drag.started || ui.state->mouse_shift);
-    }
-    ui.clip({inner.x - 2, box.y, inner.w + 4, box.h});
-    const float begin = width_to(buffer.selection_begin().column), end = width_to(buffer.selection_end().column);
-    if (end > begin)
-        ui.rect({inner.x + begin - shift, box.y + 4, end - begin, box.h - 8}, mix(theme.code, theme.accent, 0.38f));
-    ui.text(inner.x - shift, box.y + 18, value, style);
-    if (value.empty()) ui.text(inner.x + 2, box.y + 18, look.hint, {.size = 13, .color = theme.quiet, .width = inner.w});
-    ui.rect({inner.x + width_to(buffer.caret().column) - shift - 1, box.y + 5, 2, box.h - 10}, theme.ink);
-    ui.unclip();
+    take_buffer(state, key, value);
+    field_keys(state, look);
+    const bool changed = state.field.lines()[0] != value;
+    if (changed) value = state.field.lines()[0];
+    paint_field(ui, id, key, box, value, look);
     return changed;
 }
 

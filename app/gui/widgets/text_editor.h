@@ -30,6 +30,8 @@ struct EditorLook {
     std::string_view hint = {};  // shown while there is no text
 };
 
+struct KeyPress;
+
 class TextEditor {
   public:
     TextBuffer buffer;
@@ -52,6 +54,12 @@ class TextEditor {
     void paint_selection(Ui& ui, const Rect& text, float glyph, size_t line, float y) const;
     void find_bar(Ui& ui, const Rect& area);
     void colour(const EditorLook& look, size_t until);
+    void react(Ui& ui, const Rect& area, const Rect& text, float glyph);
+    bool find_key(const KeyPress& key);
+    void click(Ui& ui, Place at, bool again);
+    void scroll_bar(Ui& ui, const Rect& area, float lines, float rows);
+    void paint_number(Ui& ui, const Rect& row, float right, int32_t number, const EditorLook& look) const;
+    void paint_mark(Ui& ui, const Rect& row, float text_x, float glyph, const LineMark& mark) const;
     void show_caret(size_t rows, size_t cells);
 
     float top_ = 0;    // lines above the view, a fraction while the wheel turns

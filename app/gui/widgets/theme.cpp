@@ -1,4 +1,4 @@
-// Four themes. Contrast of every text colour on `panel` and `panel2` is tested (tests/gui/theme_test.cpp): ink 7:1,
+// Four themes. Contrast of every text colour on `panel` and `panel2` is tested (tests/gui/widgets/theme_test.cpp): ink 7:1,
 // ink2 and quiet 4.5:1.
 #include "app/gui/widgets/theme.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "app/gui/work/worker.h"
-#include "app/silicon/compare.h"
+#include "app/silicon/compare/compare.h"
 #include "app/silicon/measured.h"
 
 namespace lockstep::gui {

@@ -1,5 +1,5 @@
 // Random arguments and a fitting launch for every row of the kernel library, made from the row (kernel.h), and running such
-// a case on a device: what the tests of all rows and the comparison with a real GPU (app/silicon/checks.cpp) share.
+// a case on a device: what the tests of all rows and the comparison with a real GPU (app/silicon/measure/checks.cpp) share.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
 # The native twins are compiled for any processor as part of core/device, and again for AVX2; those whose time goes into f32
 # arithmetic once more for AVX-512. No contraction but in convolution, a product of matrices: what is left of the flags changes
-# no result, it lets loops become vectors. twins.cpp is told the families: the names of the files.
+# no result, it lets loops become vectors. twins.cpp is told the families: the names
+# of the files in the rooms.
 set(wide_families activation attention glu)
 set(twins_options -fno-math-errno -fno-trapping-math)
-file(GLOB twins CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/device/twins/*.cpp)
-list(FILTER twins EXCLUDE REGEX "/twins\\.cpp$")
+file(GLOB twins CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/device/twins/*/*.cpp)
 set(families ${twins})
 list(TRANSFORM families REPLACE "^.*/([a-z_]+)\\.cpp$" "FAMILY(\\1)")
 list(JOIN families " " families)
@@ -12,7 +12,7 @@ list(JOIN wide_families ") FAMILY(" wide)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/twins.cpp PROPERTIES COMPILE_DEFINITIONS
   "LOCKSTEP_FAMILIES=${families};LOCKSTEP_WIDE_FAMILIES=FAMILY(${wide})")
 set_source_files_properties(${twins} PROPERTIES COMPILE_OPTIONS "${twins_options}" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/convolution.cpp PROPERTIES COMPILE_OPTIONS "${twins_options};-ffp-contract=fast")
+set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/layers/convolution.cpp PROPERTIES COMPILE_OPTIONS "${twins_options};-ffp-contract=fast")
 if(LOCKSTEP_SANITIZE MATCHES "address" AND EXISTS /proc/cpuinfo)  # one copy: with the intrinsics in it where the builder has them
   file(STRINGS /proc/cpuinfo has_avx2 LIMIT_COUNT 1 REGEX "^flags.* avx2 ")
   if(has_avx2)

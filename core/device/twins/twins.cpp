@@ -1,5 +1,5 @@
 // Which copy of a twin runs: the families' rows, put together for this machine. FAMILIES and WIDE_FAMILIES name the files of
-// this folder, FAMILY(activation) FAMILY(attention) ...; twins.cmake writes them down from the folder.
+// the rooms, FAMILY(activation) FAMILY(attention) ...; twins.cmake writes them down from the folders.
 #include "core/device/twins/twins.h"
 
 #include <array>

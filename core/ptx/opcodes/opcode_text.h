@@ -1,6 +1,6 @@
 // Instructions of the opcode table as text, and values to try them on: every spelling of a row written down with registers
 // of its operands' sizes, the edges of each type and random values. The tests of lane-wise instructions and the comparison
-// with a real GPU (app/silicon/opcode_cases.h) walk the table with these.
+// with a real GPU (app/silicon/opcodes/opcode_cases.h) walk the table with these.
 #pragma once
 #include <array>
 #include <string>

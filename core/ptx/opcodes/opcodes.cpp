@@ -1,20 +1,20 @@
 // The opcode table. A row: name, kind, unit, letter, group, summary, operands, spellings, facts; opcode.h and facts.h say
-// what each is. The spellings with their lane functions are in forms_*.h. Where rows share a name, the first whose operands
+// what each is. The spellings with their lane functions are in forms/. Where rows share a name, the first whose operands
 // and spelling fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp). Some of these use
 // what those above them define.
 // clang-format off
-#include "core/ptx/opcodes/forms_float.h"
-#include "core/ptx/opcodes/forms_integer.h"
-#include "core/ptx/opcodes/forms_bits.h"
-#include "core/ptx/opcodes/forms_compare.h"
-#include "core/ptx/opcodes/forms_move.h"
-#include "core/ptx/opcodes/forms_video.h"
-#include "core/ptx/opcodes/forms_double.h"
-#include "core/ptx/opcodes/forms_half.h"
-#include "core/ptx/opcodes/forms_convert.h"
-#include "core/ptx/opcodes/forms_matrix.h"
-#include "core/ptx/opcodes/forms_memory.h"
-#include "core/ptx/opcodes/forms_async.h"
+#include "core/ptx/opcodes/forms/float.h"
+#include "core/ptx/opcodes/forms/integer.h"
+#include "core/ptx/opcodes/forms/bits.h"
+#include "core/ptx/opcodes/forms/compare.h"
+#include "core/ptx/opcodes/forms/move.h"
+#include "core/ptx/opcodes/forms/video.h"
+#include "core/ptx/opcodes/forms/double.h"
+#include "core/ptx/opcodes/forms/half.h"
+#include "core/ptx/opcodes/forms/convert.h"
+#include "core/ptx/opcodes/forms/matrix.h"
+#include "core/ptx/opcodes/forms/memory.h"
+#include "core/ptx/opcodes/forms/async.h"
 // clang-format on
 #include "core/ptx/opcodes/opcode_table.h"
 

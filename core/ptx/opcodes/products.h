@@ -1,4 +1,4 @@
-// Products of matrices that are spread over the registers of a warp: what the spellings in forms_matrix.h share. Internal
+// Products of matrices that are spread over the registers of a warp: what the spellings in forms/matrix.h share. Internal
 // linkage, no standard library: see lanes.h.
 //
 // All fragments but those of m8n8k4.f16 are made of blocks of 8 rows of 4 words: lane 4 r + c of a register holds word c of

@@ -1,4 +1,4 @@
-// The list of ops: op(relu) is the row relu_row of ops/relu.cpp. Everything that walks or finds ops reads this list.
+// The list of ops: op(relu) is the row relu_row of elementwise/relu.cpp. Everything that walks or finds ops reads this list.
 #pragma once
 #include "core/tensor/op.h"
 

@@ -196,6 +196,12 @@ std::vector<double> message_times(const scene::CollectiveShown& shown) {
     return times;
 }
 
+// By one of the times, or to the first or last of them.
+double moved(const std::vector<double>& times, double now, int way, bool far) {
+    if (far) return way < 0 ? times.front() : times.back();
+    return way == 0 ? now : next_of(times, now, way);
+}
+
 }  // namespace
 
 void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
@@ -205,9 +211,7 @@ void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grai
         const std::vector<double> times = grain == Grain::training_step
                                               ? std::vector<double>{0, scene->collective.run.total_us}
                                               : message_times(scene->collective);
-        double& at = session.cluster.collective_time;
-        at = collective_time(session, *scene);
-        if (far || way != 0) at = far ? (way < 0 ? times.front() : times.back()) : next_of(times, at, way);
+        session.cluster.collective_time = moved(times, collective_time(session, *scene), way, far);
         return;
     }
     if (grain == Grain::training_step && scene->training) {  // trains one step more, or shows one before
@@ -220,8 +224,74 @@ void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grai
     }
     const std::vector<double> times = grain == Grain::training_step ? step_ends(*scene) : beginnings(*scene);
     const double now = schedule_time(session, focus, *scene);
-    session.cluster.time = far ? (way < 0 ? times.front() : times.back()) : way == 0 ? now : next_of(times, now, way);
+    session.cluster.time = moved(times, now, way, far);
 }
+
+namespace {
+
+Position position_in_collective(const Session& session, const scene::ClusterScene& scene) {
+    Position at;
+    const scene::CollectiveShown& shown = scene.collective;
+    const double now = collective_time(session, scene);
+    at.share = shown.run.total_us > 0 ? now / shown.run.total_us : 0;
+    at.last = now >= shown.run.total_us - 1e-9;
+    int round = 0;
+    for (const comm::Transfer& message : shown.messages)
+        if (message.begin_us <= now + 1e-9) round = std::max(round, message.round + 1);
+    at.title = at.last ? collective_title(shown) + " is done"
+                       : fmt::format("{}: step {} of {}", collective_title(shown), round, shown.rounds());
+    at.text = fmt::format("time {} of {}", time_text(now), time_text(shown.run.total_us));
+    return at;
+}
+
+Position position_in_training(const Snapshot& snapshot, const scene::ClusterScene& scene) {
+    Position at;
+    const scene::TrainingShown& shown = *scene.training;
+    at.title = shown.loss.empty() ? "no step has been trained"
+                                  : fmt::format("{} {}", shown.flushes ? "training step" : "update", shown.loss.size());
+    at.text = shown.loss.empty() ? snapshot.busy : fmt::format("loss {:.4f}", shown.loss.back());
+    at.share =
+        static_cast<double>(shown.loss.size()) / static_cast<double>(std::max<int64_t>(20, scene.setup.training.steps));
+    return at;
+}
+
+struct Beginning {
+    std::string text;
+    int count = 0;  // of what begins at the same time
+};
+
+// What begins now: on the picked rank rather than elsewhere, in the first schedule rather than in the second.
+Beginning action_that_begins(const Focus& focus, const scene::ClusterScene& scene, double now) {
+    Beginning found;
+    bool mine_found = false;
+    for (const scene::ScheduleShown& shown : scene.schedules) {
+        const auto& actions = shown.run.actions;
+        const int picked = picked_rank(focus, scene, static_cast<int>(actions.size()));
+        for (size_t rank = 0; rank < actions.size(); ++rank)
+            for (const parallel::ActionRun& run : actions[rank]) {
+                if (!parallel::computes(run.action.kind) || std::abs(run.begin - now) > 1e-9) continue;
+                const bool mine = static_cast<int>(rank) == picked;
+                if (++found.count > 1 && (mine_found || !mine)) continue;
+                mine_found = mine;
+                found.text = fmt::format("{} starts on {} {}", parallel::text_of(run.action),
+                                         shown.run.schedule.chunks > 1 ? "rank" : "stage", rank);
+            }
+    }
+    return found;
+}
+
+Beginning collective_that_begins(const scene::ClusterScene& scene, double now) {
+    for (const scene::RunCollective& collective : scene.training->collectives)
+        for (size_t member = 0; member < collective.ranks.size(); ++member) {
+            if (std::abs(collective.begin_us[member] - now) > 1e-9) continue;
+            std::string operation = collective.operation;
+            std::replace(operation.begin(), operation.end(), '_', '-');
+            return {fmt::format("{} of {} begins on rank {}", operation, collective.purpose, collective.ranks[member]), 1};
+        }
+    return {};
+}
+
+}  // namespace
 
 Position position_in_cluster(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     Position at;
@@ -236,65 +306,23 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
         at.text = "until you lock an answer";
         return at;
     }
-    if (moves_collective(session, *scene)) {
-        const scene::CollectiveShown& shown = scene->collective;
-        const double now = collective_time(session, *scene);
-        at.share = shown.run.total_us > 0 ? now / shown.run.total_us : 0;
-        at.last = now >= shown.run.total_us - 1e-9;
-        int round = 0;
-        for (const comm::Transfer& one : shown.messages)
-            if (one.begin_us <= now + 1e-9) round = std::max(round, one.round + 1);
-        at.title = at.last ? collective_title(shown) + " is done"
-                           : fmt::format("{}: step {} of {}", collective_title(shown), round, shown.rounds());
-        at.text = fmt::format("time {} of {}", time_text(now), time_text(shown.run.total_us));
-        return at;
-    }
-    if (session.grain == Grain::training_step && scene->training) {
-        const scene::TrainingShown& shown = *scene->training;
-        at.title = shown.loss.empty() ? "no step has been trained"
-                                      : fmt::format("{} {}", shown.flushes ? "training step" : "update", shown.loss.size());
-        at.text = shown.loss.empty() ? snapshot.busy : fmt::format("loss {:.4f}", shown.loss.back());
-        at.share =
-            static_cast<double>(shown.loss.size()) / static_cast<double>(std::max<int64_t>(20, scene->setup.training.steps));
-        return at;
-    }
+    if (moves_collective(session, *scene)) return position_in_collective(session, *scene);
+    if (session.grain == Grain::training_step && scene->training) return position_in_training(snapshot, *scene);
     const double end = schedule_end(*scene), now = schedule_time(session, focus, *scene);
     at.share = end > 0 ? now / end : 0;
     at.last = now >= end - 1e-9;
     std::string unit = trained(*scene) ? "µs" : "units";
-    for (const scene::ScheduleShown& one : scene->schedules)
-        if (!one.run.unit.empty()) unit = one.run.unit;
+    for (const scene::ScheduleShown& shown : scene->schedules)
+        if (!shown.run.unit.empty()) unit = shown.run.unit;
     at.text = fmt::format("time {} of {} {}", amount(now), amount(end), unit);
-    // What begins now: on the picked rank rather than elsewhere, in the first schedule rather than in the second.
-    int best = -1, others = 0;
-    for (const scene::ScheduleShown& one : scene->schedules)
-        for (size_t rank = 0; rank < one.run.actions.size(); ++rank)
-            for (const parallel::ActionRun& run : one.run.actions[rank]) {
-                if (!parallel::computes(run.action.kind) || std::abs(run.begin - now) > 1e-9) continue;
-                const bool mine =
-                    static_cast<int>(rank) == picked_rank(focus, *scene, static_cast<int>(one.run.actions.size()));
-                const int worth = mine ? 1 : 0;
-                ++others;
-                if (worth <= best) continue;
-                best = worth;
-                at.title = fmt::format("{} starts on {} {}", parallel::text_of(run.action),
-                                       one.run.schedule.chunks > 1 ? "rank" : "stage", rank);
-            }
-    if (best < 0 && trained(*scene))
-        for (const scene::RunCollective& one : scene->training->collectives)
-            for (size_t member = 0; member < one.ranks.size(); ++member) {
-                if (std::abs(one.begin_us[member] - now) > 1e-9 || best >= 0) continue;
-                std::string operation = one.operation;
-                std::replace(operation.begin(), operation.end(), '_', '-');
-                at.title = fmt::format("{} of {} begins on rank {}", operation, one.purpose, one.ranks[member]);
-                best = 0, others = 1;
-            }
+    Beginning begins = action_that_begins(focus, *scene, now);
+    if (begins.count == 0 && trained(*scene)) begins = collective_that_begins(*scene, now);
     if (at.last)
         at.title = "the end of the step";
-    else if (best < 0)
+    else if (begins.count == 0)
         at.title = "between two actions";
-    else if (others > 1)
-        at.title += fmt::format(", {} more", others - 1);
+    else
+        at.title = begins.text + (begins.count > 1 ? fmt::format(", {} more", begins.count - 1) : "");
     return at;
 }
 

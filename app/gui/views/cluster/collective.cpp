@@ -96,26 +96,16 @@ class CollectiveView final : public View {
         if (const double closed = shown.run.formula_us; closed > 0)
             text += fmt::format("; the closed formula says {}", time_text(closed));
         text += "\n";
-        for (size_t rank = 0; rank < shown.speeds.size(); ++rank)
-            if (shown.speeds[rank] != 1)
-                text += fmt::format("  the port of rank {} runs at {} of the link's speed\n", rank,
-                                    speed_text(shown.speeds[rank]));
+        text += ports_text(shown);
         CollectiveBoard board;
         board.adopt(shown);
         const double now = collective_time(session, scene);
         const std::vector<ChunkState> state = board.at(now);
         text += fmt::format("  at {}, step {} of {}:\n", time_text(now), board.round_at(now), shown.rounds());
-        for (int rank = 0; rank < shown.ranks() && rank < 16; ++rank) {
-            text += fmt::format("    rank {}{}:", shown.rank_of(rank), shown.rank_of(rank) == focus.rank ? " (picked)" : "");
-            for (int chunk = 0; chunk < shown.chunks() && chunk < 16; ++chunk) {
-                const ChunkState& one = state[static_cast<size_t>(rank * shown.chunks() + chunk)];
-                text += fmt::format(" {} {}/{}", chunk_name(chunk, shown.chunks()), std::popcount(one.here), shown.ranks());
-                if ((one.coming & ~one.here) != 0) text += fmt::format(" (+{})", std::popcount(one.coming & ~one.here));
-                if (board.complete() != 0 && one.here == board.complete()) text += " complete";
-                text += chunk + 1 < shown.chunks() ? "," : "";
-            }
-            text += "\n";
-        }
+        for (int rank = 0; rank < shown.ranks() && rank < 16; ++rank)
+            text +=
+                fmt::format("    rank {}{}:{}\n", shown.rank_of(rank), shown.rank_of(rank) == focus.rank ? " (picked)" : "",
+                            chunks_text(shown, board, state, rank));
         return text + "  " + collective_caption(scene) + "\n";
     }
 
@@ -123,10 +113,51 @@ class CollectiveView final : public View {
     std::shared_ptr<const scene::ClusterScene> seen_;
     CollectiveBoard board_;
 
+    static std::string ports_text(const scene::CollectiveShown& shown) {  // those that are not as fast as the link
+        std::string text;
+        for (size_t rank = 0; rank < shown.speeds.size(); ++rank)
+            if (shown.speeds[rank] != 1)
+                text += fmt::format("  the port of rank {} runs at {} of the link's speed\n", rank,
+                                    speed_text(shown.speeds[rank]));
+        return text;
+    }
+
+    static std::string chunks_text(const scene::CollectiveShown& shown, const CollectiveBoard& board,
+                                   const std::vector<ChunkState>& state, int rank) {  // " A 3/4 (+1), B 4/4 complete"
+        std::string text;
+        for (int chunk = 0; chunk < shown.chunks() && chunk < 16; ++chunk) {
+            const ChunkState& held = state[static_cast<size_t>(rank * shown.chunks() + chunk)];
+            text += fmt::format(" {} {}/{}", chunk_name(chunk, shown.chunks()), std::popcount(held.here), shown.ranks());
+            if ((held.coming & ~held.here) != 0) text += fmt::format(" (+{})", std::popcount(held.coming & ~held.here));
+            if (board.complete() != 0 && held.here == board.complete()) text += " complete";
+            text += chunk + 1 < shown.chunks() ? "," : "";
+        }
+        return text;
+    }
+
     void adopt(const std::shared_ptr<const scene::ClusterScene>& scene) {
         if (scene == seen_) return;
         seen_ = scene;
         board_.adopt(scene->collective);
+    }
+
+    static void choose_algorithm(ControlRow& row, scene::CollectiveSetup& setup) {
+        for (const comm::CollectiveRow& collective : comm::collectives()) {
+            if (collective.operation != setup.operation) continue;
+            std::string label(collective.algorithm);
+            std::replace(label.begin(), label.end(), '_', ' ');
+            if (row.chip(label, collective.algorithm == setup.algorithm)) setup.algorithm = collective.algorithm;
+        }
+    }
+
+    static void choose_link(ControlRow& row, scene::CollectiveSetup& setup) {
+        const std::span<const comm::LinkRow> table = comm::links();
+        int at = 0;
+        for (size_t i = 0; i < table.size(); ++i)
+            if (table[i].name == setup.link) at = static_cast<int>(i);
+        const int count = static_cast<int>(table.size());
+        at = std::clamp(at + row.number("link", setup.link, "between any two ranks"), 0, count - 1);
+        setup.link = table[static_cast<size_t>(at)].name;
     }
 
     float controls(Ui& ui, Session& session, const Focus& focus, const scene::CollectiveShown& shown, const Rect& body,
@@ -146,23 +177,12 @@ class CollectiveView final : public View {
             }
             return row.height();
         }
-        for (const comm::CollectiveRow& one : comm::collectives()) {
-            if (one.operation != setup.operation) continue;
-            std::string label(one.algorithm);
-            std::replace(label.begin(), label.end(), '_', ' ');
-            if (row.chip(label, one.algorithm == setup.algorithm)) setup.algorithm = one.algorithm;
-        }
+        choose_algorithm(row, setup);
         row.gap(6);
         setup.ranks += row.number("ranks", std::to_string(setup.ranks), "1 to 64");
         const int doublings = row.number("size", bytes_si(setup.bytes), "of the buffer, by doubling");
         setup.bytes *= std::pow(2.0, doublings);
-        const std::span<const comm::LinkRow> table = comm::links();
-        int at = 0;
-        for (size_t i = 0; i < table.size(); ++i)
-            if (table[i].name == setup.link) at = static_cast<int>(i);
-        const int count = static_cast<int>(table.size());
-        at = std::clamp(at + row.number("link", setup.link, "between any two ranks"), 0, count - 1);
-        setup.link = table[static_cast<size_t>(at)].name;
+        choose_link(row, setup);
         if (setup.algorithm.find("server") != std::string::npos)
             setup.servers += row.number("servers", std::to_string(setup.servers), "ranks that add and send back");
         setup.late_rank +=
@@ -255,24 +275,22 @@ class CollectiveView final : public View {
         return shown.late_rank >= 0 ? " with even cables and nobody late" : " with even cables";
     }
 
+    // A cell of the matrix: a rank's chunk, and whose contributions are in it or on the way.
+    struct ChunkCell {
+        Rect box;
+        uint64_t here = 0, coming = 0;
+        bool full = false;
+    };
+
     void draw_matrix(Ui& ui, Session& session, Focus& focus, const scene::CollectiveShown& shown,
                      const std::vector<ChunkState>& state, const Rect& area, float pitch) {
         const Theme& theme = *ui.theme;
         const float left = 50, top = area.y + 18, column = (area.w - left) / static_cast<float>(std::max(1, shown.chunks())),
                     width = column > 12 ? std::min(column - 6, 96.0f) : column,
                     height = std::max(2.0f, pitch - (pitch > 12 ? 5.0f : 1.0f));
-        const int every_column = std::max(1, static_cast<int>(std::ceil(22 / column)));
-        for (int chunk = 0; chunk < shown.chunks(); chunk += every_column) {
-            const std::string name = chunk_name(chunk, shown.chunks());
-            const std::string longer = "chunk " + name;
-            const float x = area.x + left + column * static_cast<float>(chunk) + width / 2;
-            ui.text(x, area.y + 12, column > ui.text_width(longer, {.size = 12}) + 6 ? longer : name,
-                    {.size = 12, .color = theme.ink2, .align = Align::center});
-        }
+        draw_chunk_names(ui, shown, {area.x + left, area.y, width, 0}, column);
         const int every = std::max(1, static_cast<int>(std::ceil(14 / pitch)));
-        const int ranks = shown.ranks();
-        const float segment = (width - 4) / static_cast<float>(std::max(1, ranks));
-        for (int rank = 0; rank < ranks; ++rank) {
+        for (int rank = 0; rank < shown.ranks(); ++rank) {
             const float y = top + pitch * static_cast<float>(rank);
             const bool on = shown.rank_of(rank) == focus.rank;
             if (rank % every == 0)
@@ -283,160 +301,208 @@ class CollectiveView final : public View {
                          .weight = on ? 600 : 400,
                          .width = left - 4});
             for (int chunk = 0; chunk < shown.chunks(); ++chunk) {
-                const ChunkState& one = state[static_cast<size_t>(rank * shown.chunks() + chunk)];
-                const Rect box{area.x + left + column * static_cast<float>(chunk), y, width, height};
-                const bool full = board_.complete() != 0 && one.here == board_.complete();
-                const uint64_t coming = one.coming & ~one.here;
-                if (ranks <= digits_up_to && segment >= 3 && height >= 8) {
-                    ui.rect(box, theme.panel2);
-                    for (int source = 0; source < ranks; ++source) {
-                        const Rect seg{box.x + 2 + segment * static_cast<float>(source), y + 3, segment - 1.5f, height - 6};
-                        const bool here = (one.here >> source & 1) != 0, arrives = (coming >> source & 1) != 0;
-                        if (here)
-                            ui.rect(seg, data::green);
-                        else if (arrives)
-                            ui.hatch(seg, data::green, Hatch::diagonal);
-                        if (segment >= 11 && height >= 18)
-                            ui.text(seg.x + seg.w / 2, y + height / 2 + 4.5f, std::to_string(shown.rank_of(source)),
-                                    {.size = 12,
-                                     .color = here      ? text_on(data::green)
-                                              : arrives ? theme.ink
-                                                        : theme.quiet,
-                                     .align = Align::center,
-                                     .weight = here || arrives ? 600 : 400});
-                    }
-                    ui.frame(box, full ? theme.ink : theme.line, full ? 2.5f : 1.0f);
-                } else {  // how many, as a bar
-                    const float unit = width / static_cast<float>(std::max(1, ranks));
-                    const float here = unit * static_cast<float>(std::popcount(one.here)),
-                                arrives = unit * static_cast<float>(std::popcount(coming));
-                    ui.rect({box.x, y, here, height}, full ? data::blue : data::green);
-                    if (arrives > 0) ui.hatch({box.x + here, y, arrives, height}, data::green, Hatch::diagonal);
-                    if (column > 8 && height > 6) ui.frame(box, full ? theme.ink : theme.line, 1);
-                }
-                if (ui.hovered(box))
-                    ui.tooltip(fmt::format("rank {}, chunk {}: {} of {} contributions{}{}", shown.rank_of(rank),
-                                           chunk_name(chunk, shown.chunks()), std::popcount(one.here), ranks,
-                                           coming != 0 ? fmt::format(", {} arriving", std::popcount(coming)) : std::string(),
-                                           full ? ", complete" : ""));
+                const ChunkState& held = state[static_cast<size_t>(rank * shown.chunks() + chunk)];
+                const ChunkCell cell{{area.x + left + column * static_cast<float>(chunk), y, width, height},
+                                     held.here,
+                                     held.coming & ~held.here,
+                                     board_.complete() != 0 && held.here == board_.complete()};
+                draw_cell(ui, shown, cell, column);
+                if (ui.hovered(cell.box)) ui.tooltip(tip_of(shown, cell, rank, chunk));
             }
             const Rect line{area.x, y, area.w, pitch};
             if (ui.clicked(line)) focus.rank = shown.rank_of(rank), session.cluster.collective = true;
         }
     }
 
-    // The ranks round an ellipse; a message under way is a chunk that slides along its arrow. A ring's links are arcs.
-    void draw_ranks(Ui& ui, Session& session, const scene::ClusterScene& scene, Focus& focus, double now,
-                    const Rect& area) const {
+    static void draw_chunk_names(Ui& ui, const scene::CollectiveShown& shown, const Rect& first, float column) {
+        const int every = std::max(1, static_cast<int>(std::ceil(22 / column)));
+        for (int chunk = 0; chunk < shown.chunks(); chunk += every) {
+            const std::string name = chunk_name(chunk, shown.chunks()), longer = "chunk " + name;
+            ui.text(first.x + column * static_cast<float>(chunk) + first.w / 2, first.y + 12,
+                    column > ui.text_width(longer, {.size = 12}) + 6 ? longer : name,
+                    {.size = 12, .color = ui.theme->ink2, .align = Align::center});
+        }
+    }
+
+    static void draw_cell(Ui& ui, const scene::CollectiveShown& shown, const ChunkCell& cell, float column) {
         const Theme& theme = *ui.theme;
-        const scene::CollectiveShown& shown = scene.collective;
-        const int n = shown.ranks();
-        if (n < 2 || area.w < 90 || area.h < 80) return;
-        const bool words = n <= 8 && area.h >= 140 && area.w >= 200;
-        const float half_w = words ? 28 : n <= 16 ? 12.0f : 4.0f, half_h = words ? 13 : n <= 16 ? 10.0f : 4.0f;
-        const Point centre{area.x + area.w / 2, area.y + area.h / 2 - 4};
-        const float rx = std::max(20.0f, std::min(area.w / 2 - half_w - 4, 130.0f)),
-                    ry = std::max(16.0f, std::min(area.h / 2 - half_h - 8, 96.0f));
-        constexpr float pi = 3.14159265f;
-        const auto angle = [&](int rank) { return -pi / 2 + 2 * pi * static_cast<float>(rank) / static_cast<float>(n); };
-        const auto on = [&](float a) { return Point{centre.x + rx * std::cos(a), centre.y + ry * std::sin(a)}; };
-        const auto neighbours = [&](int from, int to) { return (from + 1) % n == to; };
-        const bool ring = std::all_of(board_.links().begin(), board_.links().end(),
-                                      [&](const auto& link) { return neighbours(link.first, link.second); });
+        const Rect& box = cell.box;
+        const int ranks = std::max(1, shown.ranks());
+        const float segment = (box.w - 4) / static_cast<float>(ranks);
+        if (ranks <= digits_up_to && segment >= 3 && box.h >= 8) {
+            ui.rect(box, theme.panel2);
+            for (int source = 0; source < ranks; ++source) draw_contribution(ui, shown, cell, source, segment);
+            return ui.frame(box, cell.full ? theme.ink : theme.line, cell.full ? 2.5f : 1.0f);
+        }
+        // How many, as a bar.
+        const float unit = box.w / static_cast<float>(ranks), here = unit * static_cast<float>(std::popcount(cell.here)),
+                    arrives = unit * static_cast<float>(std::popcount(cell.coming));
+        ui.rect({box.x, box.y, here, box.h}, cell.full ? data::blue : data::green);
+        if (arrives > 0) ui.hatch({box.x + here, box.y, arrives, box.h}, data::green, Hatch::diagonal);
+        if (column > 8 && box.h > 6) ui.frame(box, cell.full ? theme.ink : theme.line, 1);
+    }
+
+    static void draw_contribution(Ui& ui, const scene::CollectiveShown& shown, const ChunkCell& cell, int source,
+                                  float segment) {
+        const Theme& theme = *ui.theme;
+        const Rect& box = cell.box;
+        const Rect part{box.x + 2 + segment * static_cast<float>(source), box.y + 3, segment - 1.5f, box.h - 6};
+        const bool here = (cell.here >> source & 1) != 0, arrives = (cell.coming >> source & 1) != 0;
+        if (here)
+            ui.rect(part, data::green);
+        else if (arrives)
+            ui.hatch(part, data::green, Hatch::diagonal);
+        if (segment < 11 || box.h < 18) return;
+        const Color color = here ? text_on(data::green) : arrives ? theme.ink : theme.quiet;
+        ui.text(part.x + part.w / 2, box.y + box.h / 2 + 4.5f, std::to_string(shown.rank_of(source)),
+                {.size = 12, .color = color, .align = Align::center, .weight = here || arrives ? 600 : 400});
+    }
+
+    static std::string tip_of(const scene::CollectiveShown& shown, const ChunkCell& cell, int rank, int chunk) {
+        return fmt::format("rank {}, chunk {}: {} of {} contributions{}{}", shown.rank_of(rank),
+                           chunk_name(chunk, shown.chunks()), std::popcount(cell.here), shown.ranks(),
+                           cell.coming != 0 ? fmt::format(", {} arriving", std::popcount(cell.coming)) : std::string(),
+                           cell.full ? ", complete" : "");
+    }
+
+    // The ranks round an ellipse: where each stands, and the ways between them.
+    struct RankCircle {
+        int ranks = 0;
+        bool words = false, ring = false;  // ring: every link goes to the next rank
+        Point centre;
+        float half_w = 0, half_h = 0, rx = 0, ry = 0;
+
+        static constexpr float pi = 3.14159265f;
+        float angle(int rank) const { return -pi / 2 + 2 * pi * static_cast<float>(rank) / static_cast<float>(ranks); }
+        Point at(float a) const { return {centre.x + rx * std::cos(a), centre.y + ry * std::sin(a)}; }
+
         // A point on the way, 0 at the sender's edge and 1 at the receiver's.
-        const auto way = [&](int from, int to, float share) {
-            const Point a = on(angle(from)), b = on(angle(to));
-            Point p;
+        Point way(int from, int to, float share) const {
+            const Point a = at(angle(from)), b = at(angle(to));
             const float length = std::max(1.0f, std::hypot(b.x - a.x, b.y - a.y));
             const float edge = std::min(
                 0.42f, (half_w * std::abs(b.x - a.x) + half_h * std::abs(b.y - a.y)) / (length * length) + 4 / length);
             const float t = edge + (1 - 2 * edge) * share;
-            if (ring) {
-                p = on(angle(from) + 2 * pi / static_cast<float>(n) * t);
-            } else {  // beside the straight line, so that the two ways of a pair differ
-                const float dx = (b.x - a.x) / length, dy = (b.y - a.y) / length;
-                p = {a.x + (b.x - a.x) * t - dy * 4, a.y + (b.y - a.y) * t + dx * 4};
-            }
-            return p;
-        };
-        struct Moving {
-            const comm::Transfer* message;
-            float share;
-        };
-        std::vector<Moving> moving;
-        for (const comm::Transfer& one : shown.messages)
-            if (one.begin_us <= now + 1e-9 && one.arrival_us > now + 1e-9 && moving.size() < 64)
-                moving.push_back(
-                    {&one, static_cast<float>((now - one.begin_us) / std::max(1e-9, one.arrival_us - one.begin_us))});
-        const bool many = board_.links().size() > 160;
-        for (const auto& [from, to] : board_.links()) {
-            const bool active = std::any_of(moving.begin(), moving.end(), [from = from, to = to](const Moving& m) {
-                return m.message->from == from && m.message->to == to;
-            });
-            if (!active && many) continue;
-            const double speed = speed_of(shown.speeds, from);
-            const Color color = active ? data::green : speed < 1 ? data::vermillion : theme.ink3;
-            std::vector<Point> path;
-            const int parts = ring ? 6 : 1;
-            for (int i = 0; i <= parts; ++i)
-                path.push_back(way(from, to, static_cast<float>(i) / static_cast<float>(parts)));
-            ui.polyline(path, faded(color, active || speed < 1 ? 1.0f : 0.7f),
-                        (active ? 2.0f : 1.0f) * static_cast<float>(std::clamp(speed, 0.5, 2.0)));
-            if (n > 16) continue;
-            const Point middle = way(from, to, 0.5f);
-            handle_cable(ui, session, shown, fmt::format("cable {} {}", from, to), from, to,
-                         {middle.x - 9, middle.y - 9, 18, 18});
-            const Point tip = path.back(), before = way(from, to, 0.9f);
-            const float length = std::max(0.5f, std::hypot(tip.x - before.x, tip.y - before.y)),
-                        dx = (tip.x - before.x) / length, dy = (tip.y - before.y) / length, s = active ? 5.0f : 3.5f;
-            ui.polygon({{tip.x + dx * s, tip.y + dy * s},
-                        {tip.x - dx * s - dy * s, tip.y - dy * s + dx * s},
-                        {tip.x - dx * s + dy * s, tip.y - dy * s - dx * s}},
-                       color);
+            if (ring) return at(angle(from) + 2 * pi / static_cast<float>(ranks) * t);
+            // Beside the straight line, so that the two ways of a pair differ.
+            const float dx = (b.x - a.x) / length, dy = (b.y - a.y) / length;
+            return {a.x + (b.x - a.x) * t - dy * 4, a.y + (b.y - a.y) * t + dx * 4};
         }
-        const int late = shown.late_rank;
-        for (int rank = 0; rank < n; ++rank) {
-            const Point p = on(angle(rank));
-            const int number = shown.rank_of(rank);
-            const bool is_late = rank == late, picked = number == focus.rank;
-            const std::string name = words ? fmt::format("rank {}", number) : std::to_string(number);
-            const Rect box{p.x - half_w, p.y - half_h, 2 * half_w, 2 * half_h};
-            ui.rect(box, theme.panel2, words ? 4.0f : 0.0f);
-            ui.frame(box,
-                     is_late  ? data::vermillion
-                     : picked ? theme.ink
-                              : theme.line,
-                     is_late || picked ? 2.0f : 1.0f, words ? 4.0f : 0.0f);
-            if (n <= 16)
-                ui.text(p.x, p.y + 4.5f, name,
-                        {.size = words ? 13.0f : 12.0f, .align = Align::center, .weight = is_late || picked ? 600 : 400});
-            if (ui.hovered(box)) ui.tooltip(fmt::format("rank {}{}", number, is_late ? ", late" : ""));
-            if (ui.clicked(box)) focus.rank = number;
-        }
-        for (const Moving& one : moving) {
-            if (n > 32) break;
-            const Point p = way(one.message->from, one.message->to,
-                                words ? std::clamp(one.share, 0.06f, 0.94f) : std::clamp(one.share, 0.25f, 0.75f));
-            const std::string name = chunk_name(one.message->chunk, shown.chunks());
-            const float half = n <= 8 ? 9.0f : 7.0f;
-            ui.rect({p.x - half, p.y - half, 2 * half, 2 * half}, one.message->reduce ? data::green : data::blue);
-            ui.frame({p.x - half, p.y - half, 2 * half, 2 * half}, theme.panel, 1.5f);
-            if (n <= 16 && name.size() < 3)
-                ui.text(p.x, p.y + 4.5f, name,
-                        {.size = 12,
-                         .color = text_on(one.message->reduce ? data::green : data::blue),
-                         .align = Align::center,
-                         .weight = 600});
-        }
-        if (rx > 60 && ry > 40 && (ring || n <= 2)) {
+    };
+
+    RankCircle place_circle(int ranks, const Rect& area) const {
+        RankCircle circle{.ranks = ranks, .words = ranks <= 8 && area.h >= 140 && area.w >= 200};
+        circle.half_w = circle.words ? 28 : ranks <= 16 ? 12.0f : 4.0f;
+        circle.half_h = circle.words ? 13 : ranks <= 16 ? 10.0f : 4.0f;
+        circle.centre = {area.x + area.w / 2, area.y + area.h / 2 - 4};
+        circle.rx = std::max(20.0f, std::min(area.w / 2 - circle.half_w - 4, 130.0f));
+        circle.ry = std::max(16.0f, std::min(area.h / 2 - circle.half_h - 8, 96.0f));
+        circle.ring = std::all_of(board_.links().begin(), board_.links().end(),
+                                  [&](const auto& link) { return (link.first + 1) % ranks == link.second; });
+        return circle;
+    }
+
+    struct MessageUnderWay {
+        const comm::Transfer* message;
+        float share;  // of its way
+    };
+    static std::vector<MessageUnderWay> under_way(const scene::CollectiveShown& shown, double now) {
+        std::vector<MessageUnderWay> moving;
+        for (const comm::Transfer& message : shown.messages)
+            if (message.begin_us <= now + 1e-9 && message.arrival_us > now + 1e-9 && moving.size() < 64)
+                moving.push_back({&message, static_cast<float>((now - message.begin_us) /
+                                                               std::max(1e-9, message.arrival_us - message.begin_us))});
+        return moving;
+    }
+
+    // A message under way is a chunk that slides along its arrow. A ring's links are arcs.
+    void draw_ranks(Ui& ui, Session& session, const scene::ClusterScene& scene, Focus& focus, double now,
+                    const Rect& area) const {
+        const scene::CollectiveShown& shown = scene.collective;
+        const int n = shown.ranks();
+        if (n < 2 || area.w < 90 || area.h < 80) return;
+        const RankCircle circle = place_circle(n, area);
+        const std::vector<MessageUnderWay> moving = under_way(shown, now);
+        draw_cables(ui, session, shown, circle, moving);
+        for (int rank = 0; rank < n; ++rank) draw_rank(ui, shown, focus, circle, rank);
+        for (const MessageUnderWay& message : moving)
+            if (n <= 32) draw_message(ui, shown, circle, message);
+        if (circle.rx > 60 && circle.ry > 40 && (circle.ring || n <= 2)) {
+            const Point centre = circle.centre;
             ui.text(centre.x, centre.y, fmt::format("step {}", board_.round_at(now)),
                     {.size = 14, .align = Align::center, .weight = 600});
             ui.text(centre.x, centre.y + 17, fmt::format("of {}", shown.rounds()),
-                    {.size = 12, .color = theme.ink2, .align = Align::center});
+                    {.size = 12, .color = ui.theme->ink2, .align = Align::center});
         } else {
             ui.text(area.x, area.y + 12, fmt::format("step {} of {}", board_.round_at(now), shown.rounds()),
                     {.size = 13, .weight = 600, .width = area.w});
         }
+    }
+
+    void draw_cables(Ui& ui, Session& session, const scene::CollectiveShown& shown, const RankCircle& circle,
+                     const std::vector<MessageUnderWay>& moving) const {
+        const bool many = board_.links().size() > 160;
+        for (const auto& [from, to] : board_.links()) {
+            const bool active = std::any_of(moving.begin(), moving.end(), [from = from, to = to](const MessageUnderWay& m) {
+                return m.message->from == from && m.message->to == to;
+            });
+            if (!active && many) continue;
+            draw_cable(ui, circle, from, to, active, speed_of(shown.speeds, from));
+            if (circle.ranks > 16) continue;
+            const Point middle = circle.way(from, to, 0.5f);
+            handle_cable(ui, session, shown, fmt::format("cable {} {}", from, to), from, to,
+                         {middle.x - 9, middle.y - 9, 18, 18});
+        }
+    }
+
+    static void draw_cable(Ui& ui, const RankCircle& circle, int from, int to, bool active, double speed) {
+        const Color color = active ? data::green : speed < 1 ? data::vermillion : ui.theme->ink3;
+        std::vector<Point> path;
+        const int parts = circle.ring ? 6 : 1;
+        for (int i = 0; i <= parts; ++i)
+            path.push_back(circle.way(from, to, static_cast<float>(i) / static_cast<float>(parts)));
+        ui.polyline(path, faded(color, active || speed < 1 ? 1.0f : 0.7f),
+                    (active ? 2.0f : 1.0f) * static_cast<float>(std::clamp(speed, 0.5, 2.0)));
+        if (circle.ranks > 16) return;
+        const Point tip = path.back(), before = circle.way(from, to, 0.9f);
+        const float length = std::max(0.5f, std::hypot(tip.x - before.x, tip.y - before.y)),
+                    dx = (tip.x - before.x) / length, dy = (tip.y - before.y) / length, s = active ? 5.0f : 3.5f;
+        ui.polygon({{tip.x + dx * s, tip.y + dy * s},
+                    {tip.x - dx * s - dy * s, tip.y - dy * s + dx * s},
+                    {tip.x - dx * s + dy * s, tip.y - dy * s - dx * s}},
+                   color);
+    }
+
+    static void draw_rank(Ui& ui, const scene::CollectiveShown& shown, Focus& focus, const RankCircle& circle, int rank) {
+        const Theme& theme = *ui.theme;
+        const Point p = circle.at(circle.angle(rank));
+        const int number = shown.rank_of(rank);
+        const bool is_late = rank == shown.late_rank, picked = number == focus.rank, marked = is_late || picked;
+        const std::string name = circle.words ? fmt::format("rank {}", number) : std::to_string(number);
+        const Rect box{p.x - circle.half_w, p.y - circle.half_h, 2 * circle.half_w, 2 * circle.half_h};
+        const float round = circle.words ? 4.0f : 0.0f;
+        ui.rect(box, theme.panel2, round);
+        ui.frame(box, is_late ? data::vermillion : picked ? theme.ink : theme.line, marked ? 2.0f : 1.0f, round);
+        if (circle.ranks <= 16)
+            ui.text(p.x, p.y + 4.5f, name,
+                    {.size = circle.words ? 13.0f : 12.0f, .align = Align::center, .weight = marked ? 600 : 400});
+        if (ui.hovered(box)) ui.tooltip(fmt::format("rank {}{}", number, is_late ? ", late" : ""));
+        if (ui.clicked(box)) focus.rank = number;
+    }
+
+    static void draw_message(Ui& ui, const scene::CollectiveShown& shown, const RankCircle& circle,
+                             const MessageUnderWay& moving) {
+        const comm::Transfer& message = *moving.message;
+        const float share = circle.words ? std::clamp(moving.share, 0.06f, 0.94f) : std::clamp(moving.share, 0.25f, 0.75f);
+        const Point p = circle.way(message.from, message.to, share);
+        const std::string name = chunk_name(message.chunk, shown.chunks());
+        const float half = circle.ranks <= 8 ? 9.0f : 7.0f;
+        const Color color = message.reduce ? data::green : data::blue;
+        const Rect box{p.x - half, p.y - half, 2 * half, 2 * half};
+        ui.rect(box, color);
+        ui.frame(box, ui.theme->panel, 1.5f);
+        if (circle.ranks <= 16 && name.size() < 3)
+            ui.text(p.x, p.y + 4.5f, name, {.size = 12, .color = text_on(color), .align = Align::center, .weight = 600});
     }
 
     // The plot of the links, a row each.

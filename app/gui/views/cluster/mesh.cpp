@@ -34,39 +34,45 @@ bool has_axis(const parallel::Mesh& mesh, std::string_view name) {
                        [&](const auto& axis) { return axis.name == name && axis.size > 1; });
 }
 
+// A rank's part of the pipeline: its layers or stages, and whom activations come from and go to.
+std::string stage_role(const scene::ClusterScene& scene, int rank) {
+    const parallel::Mesh& mesh = scene.mesh.mesh;
+    const bool trained_run = !scene.mesh.parameter.empty();
+    const int stages = mesh.size("pp"), stage = mesh.coordinate(rank, "pp"), layers = scene.setup.mesh.layers;
+    if (trained_run && !scene.schedules.empty()) {
+        const parallel::Schedule& ran = scene.schedules[0].run.schedule;
+        if (ran.chunks > 1 && stage < static_cast<int>(ran.stages_of.size()))  // its ranks hold several stages
+            return fmt::format("stages {} of {}", fmt::join(ran.stages_of[static_cast<size_t>(stage)], " and "),
+                               ran.stages());
+    }
+    const auto column = mesh.group(rank, "pp");
+    std::string words =
+        trained_run ? fmt::format("stage {} of {}", stage, stages)
+                    : fmt::format("layers {}-{} of {}", layers * stage / stages + 1, layers * (stage + 1) / stages, layers);
+    if (stage > 0) words += fmt::format(", activations from rank {}", column[static_cast<size_t>(stage - 1)]);
+    if (stage + 1 < stages) words += fmt::format(", to rank {}", column[static_cast<size_t>(stage + 1)]);
+    return words;
+}
+
+std::string others_along(const parallel::Mesh& mesh, int rank, std::string_view axis) {  // "1, 2, 3, ..."
+    std::string names;
+    int listed = 0;
+    for (const int other : mesh.group(rank, axis))
+        if (other != rank && ++listed <= 3) names += fmt::format("{}{}", names.empty() ? "" : ", ", other);
+    return listed > 3 ? names + ", ..." : names;
+}
+
 // What a rank does in a plan with these axes.
 std::string role_of(const scene::ClusterScene& scene, int rank) {
+    static constexpr std::pair<std::string_view, std::string_view> shared[] = {{"tp", "shares every product with rank"},
+                                                                               {"cp", "shares the sequence with rank"},
+                                                                               {"dp", "averages gradients with rank"}};
     const parallel::Mesh& mesh = scene.mesh.mesh;
     std::string text;
-    const auto add = [&](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };
-    if (has_axis(mesh, "pp")) {
-        const int stages = mesh.size("pp"), stage = mesh.coordinate(rank, "pp"), layers = scene.setup.mesh.layers;
-        const auto column = mesh.group(rank, "pp");
-        std::string words = scene.mesh.parameter.empty() ? fmt::format("layers {}-{} of {}", layers * stage / stages + 1,
-                                                                       layers * (stage + 1) / stages, layers)
-                                                         : fmt::format("stage {} of {}", stage, stages);
-        const parallel::Schedule* ran = nullptr;  // whose ranks hold several stages
-        if (!scene.mesh.parameter.empty() && !scene.schedules.empty() && scene.schedules[0].run.schedule.chunks > 1)
-            ran = &scene.schedules[0].run.schedule;
-        if (ran != nullptr && stage < static_cast<int>(ran->stages_of.size())) {
-            words = fmt::format("stages {} of {}", fmt::join(ran->stages_of[static_cast<size_t>(stage)], " and "),
-                                ran->stages());
-        } else {
-            if (stage > 0) words += fmt::format(", activations from rank {}", column[static_cast<size_t>(stage - 1)]);
-            if (stage + 1 < stages) words += fmt::format(", to rank {}", column[static_cast<size_t>(stage + 1)]);
-        }
-        add(words);
-    }
-    const auto others = [&](std::string_view axis) {
-        std::string names;
-        int listed = 0;
-        for (const int other : mesh.group(rank, axis))
-            if (other != rank && ++listed <= 3) names += fmt::format("{}{}", names.empty() ? "" : ", ", other);
-        return listed > 3 ? names + ", ..." : names;
-    };
-    if (has_axis(mesh, "tp")) add(fmt::format("shares every product with rank {}", others("tp")));
-    if (has_axis(mesh, "cp")) add(fmt::format("shares the sequence with rank {}", others("cp")));
-    if (has_axis(mesh, "dp")) add(fmt::format("averages gradients with rank {}", others("dp")));
+    if (has_axis(mesh, "pp")) text = stage_role(scene, rank);
+    for (const auto& [axis, words] : shared)
+        if (has_axis(mesh, axis))
+            text += fmt::format("{}{} {}", text.empty() ? "" : "; ", words, others_along(mesh, rank, axis));
     return text.empty() ? "all of the work" : text;
 }
 
@@ -248,18 +254,22 @@ class MeshView final : public View {
                            bytes > 0 ? "a rank sends " + bytes_si(static_cast<double>(bytes)) : "nothing is sent");
     }
 
+    static void choose_parameter(ControlRow& row, const scene::ClusterScene& scene, scene::MeshSetup& setup) {
+        const int by = row.number("parameter", fmt::format("{} of {}", scene.mesh.at + 1, scene.mesh.of),
+                                  "of the model that is trained");
+        row.words(scene.mesh.parameter, true);
+        if (row.chip("gradients", setup.gradients)) setup.gradients = true;
+        if (row.chip("Adam", !setup.gradients)) setup.gradients = false;
+        if (by != 0) setup.parameter = std::clamp(scene.mesh.at + by, 0, scene.mesh.of - 1);
+    }
+
     float controls(Ui& ui, Session& session, const scene::ClusterScene& scene, const Rect& body, bool draw) {
         scene::ClusterSetup wanted = cluster_setup(session);
         scene::MeshSetup& setup = wanted.mesh;
         const scene::MeshSetup before = setup;
         ControlRow row(ui, body, draw);
         if (!scene.mesh.parameter.empty()) {
-            const int by = row.number("parameter", fmt::format("{} of {}", scene.mesh.at + 1, scene.mesh.of),
-                                      "of the model that is trained");
-            row.words(scene.mesh.parameter, true);
-            if (row.chip("gradients", setup.gradients)) setup.gradients = true;
-            if (row.chip("Adam", !setup.gradients)) setup.gradients = false;
-            if (by != 0) setup.parameter = std::clamp(scene.mesh.at + by, 0, scene.mesh.of - 1);
+            choose_parameter(row, scene, setup);
             if (draw && !(setup == before)) ask_cluster(session, wanted);
             return row.height() + 2;
         }
@@ -288,7 +298,6 @@ class MeshView final : public View {
     }
 
     void draw_devices(Ui& ui, Focus& focus, const scene::ClusterScene& scene, int picked, const Rect& area) const {
-        const Theme& theme = *ui.theme;
         const parallel::Mesh& mesh = scene.mesh.mesh;
         const size_t dims = mesh.axes.size();
         const int columns = mesh.axes.back().size, rows = dims > 1 ? mesh.axes[dims - 2].size : 1,
@@ -305,58 +314,75 @@ class MeshView final : public View {
         for (int plane = 0; plane < planes; ++plane) {
             const float x = area.x + (w + gap) * static_cast<float>(plane % across),
                         y = area.y + (h + gap) * static_cast<float>(plane / across);
-            std::string name;
-            int rest = plane;
-            for (size_t axis = dims > 2 ? dims - 2 : 0; axis-- > 0;) {
-                name = fmt::format("{} = {}{}", mesh.axes[axis].name, rest % mesh.axes[axis].size,
-                                   name.empty() ? "" : ", " + name);
-                rest /= mesh.axes[axis].size;
-            }
-            const std::string axes = dims > 1 ? fmt::format("{} → {} ↓", mesh.axes.back().name, mesh.axes[dims - 2].name)
-                                              : mesh.axes.back().name + " →";
-            float left = x;
-            if (!name.empty()) left = ui.text(x, y + 12, name, {.size = 13, .weight = 600, .width = w}) + 8;
-            if (x + w - left > ui.text_width(axes, {.size = 12}) + 2)
-                ui.text(x + w, y + 12, axes, {.size = 12, .color = theme.quiet, .align = Align::right});
+            draw_plane_head(ui, mesh, plane, x, y, w);
             for (int r = 0; r < rows; ++r)
                 for (int c = 0; c < columns; ++c) {
                     const int rank = (plane * rows + r) * columns + c;
                     const Rect box{x + cell_w * static_cast<float>(c) + 2, y + head + cell_h * static_cast<float>(r) + 2,
                                    cell_w - 5, cell_h - 5};
-                    const auto at = static_cast<size_t>(rank);
-                    const bool related = shares_axis(mesh, rank, picked);
-                    ui.rect(box, related ? theme.selected : theme.panel2);
-                    ui.frame(box, related ? theme.accent : theme.line, 1);
-                    // The piece that it holds, as the sheet before colours it.
-                    const Rect chip{box.x + 3, box.y + 3, std::min(10.0f, box.w - 6), std::max(2.0f, box.h - 6)};
-                    if (rectangles_of(scene.mesh.before[at]).empty())
-                        ui.dashed(chip, theme.ink3);
-                    else
-                        piece(ui, chip, before_[at], scene.mesh.before[at].partial);
-                    const std::string label = box.w > 64 ? fmt::format("rank {}", rank) : std::to_string(rank);
-                    if (box.h >= 14 && box.w > ui.text_width(label, {.size = 13, .weight = 600}) + 20)
-                        ui.text(box.x + 18,
-                                box.y + std::min(box.h / 2, box.h >= 34 ? 15.0f : box.h / 2) + (box.h >= 34 ? 1 : 5), label,
-                                {.size = 13, .weight = 600, .width = box.w - 20});
-                    if (box.h >= 34 && box.w > 50) {
-                        std::string where;
-                        for (const parallel::MeshAxis& axis : mesh.axes)
-                            if (axis.name == "pp" && axis.size > 1)
-                                where = fmt::format("stage {}", mesh.coordinate(rank, "pp"));
-                        if (where.empty() && scene.mesh.parameter.empty()) where = fmt::format("piece {}", before_[at]);
-                        if (where.empty()) where = coordinates_text(mesh, rank);
-                        if (ui.text_width(where, {.size = 12}) + 22 <= box.w)
-                            ui.text(box.x + 18, box.y + 32, where, {.size = 12, .color = theme.ink2});
-                    }
-                    if (rank == picked) ui.outline(box, 1);
-                    if (ui.hovered(box))
-                        ui.tooltip(fmt::format(
-                            "rank {}: {}\n{}: {}\n{}: {}", rank, role_of(scene, rank),
-                            scene.mesh.parameter.empty() ? "before" : "weights", holds(scene.mesh.before[at]),
-                            scene.mesh.parameter.empty() ? "after" : scene.mesh.beside, holds(scene.mesh.after[at])));
+                    draw_device(ui, scene, rank, picked, box);
+                    if (ui.hovered(box)) ui.tooltip(tip_of(scene, rank));
                     if (ui.clicked(box)) focus.rank = rank;
                 }
         }
+    }
+
+    // Where the plane lies along the axes beyond the last two, and which way those two go.
+    static void draw_plane_head(Ui& ui, const parallel::Mesh& mesh, int plane, float x, float y, float w) {
+        const size_t dims = mesh.axes.size();
+        std::string name;
+        int rest = plane;
+        for (size_t axis = dims > 2 ? dims - 2 : 0; axis-- > 0;) {
+            name =
+                fmt::format("{} = {}{}", mesh.axes[axis].name, rest % mesh.axes[axis].size, name.empty() ? "" : ", " + name);
+            rest /= mesh.axes[axis].size;
+        }
+        const std::string axes = dims > 1 ? fmt::format("{} → {} ↓", mesh.axes.back().name, mesh.axes[dims - 2].name)
+                                          : mesh.axes.back().name + " →";
+        float left = x;
+        if (!name.empty()) left = ui.text(x, y + 12, name, {.size = 13, .weight = 600, .width = w}) + 8;
+        if (x + w - left > ui.text_width(axes, {.size = 12}) + 2)
+            ui.text(x + w, y + 12, axes, {.size = 12, .color = ui.theme->quiet, .align = Align::right});
+    }
+
+    void draw_device(Ui& ui, const scene::ClusterScene& scene, int rank, int picked, const Rect& box) const {
+        const Theme& theme = *ui.theme;
+        const auto at = static_cast<size_t>(rank);
+        const bool related = shares_axis(scene.mesh.mesh, rank, picked);
+        ui.rect(box, related ? theme.selected : theme.panel2);
+        ui.frame(box, related ? theme.accent : theme.line, 1);
+        // The piece that it holds, as the sheet before colours it.
+        const Rect chip{box.x + 3, box.y + 3, std::min(10.0f, box.w - 6), std::max(2.0f, box.h - 6)};
+        if (rectangles_of(scene.mesh.before[at]).empty())
+            ui.dashed(chip, theme.ink3);
+        else
+            piece(ui, chip, before_[at], scene.mesh.before[at].partial);
+        const std::string label = box.w > 64 ? fmt::format("rank {}", rank) : std::to_string(rank);
+        const float baseline = box.h >= 34 ? std::min(box.h / 2, 15.0f) + 1 : box.h / 2 + 5;
+        if (box.h >= 14 && box.w > ui.text_width(label, {.size = 13, .weight = 600}) + 20)
+            ui.text(box.x + 18, box.y + baseline, label, {.size = 13, .weight = 600, .width = box.w - 20});
+        if (box.h >= 34 && box.w > 50) {
+            const std::string where = place_text(scene, rank);
+            if (ui.text_width(where, {.size = 12}) + 22 <= box.w)
+                ui.text(box.x + 18, box.y + 32, where, {.size = 12, .color = theme.ink2});
+        }
+        if (rank == picked) ui.outline(box, 1);
+    }
+
+    // Its stage, else the piece that it holds; of a training run's parameter its coordinates.
+    std::string place_text(const scene::ClusterScene& scene, int rank) const {
+        const parallel::Mesh& mesh = scene.mesh.mesh;
+        for (const parallel::MeshAxis& axis : mesh.axes)
+            if (axis.name == "pp" && axis.size > 1) return fmt::format("stage {}", mesh.coordinate(rank, "pp"));
+        if (scene.mesh.parameter.empty()) return fmt::format("piece {}", before_[static_cast<size_t>(rank)]);
+        return coordinates_text(mesh, rank);
+    }
+
+    static std::string tip_of(const scene::ClusterScene& scene, int rank) {
+        const auto at = static_cast<size_t>(rank);
+        const bool ran = !scene.mesh.parameter.empty();
+        return fmt::format("rank {}: {}\n{}: {}\n{}: {}", rank, role_of(scene, rank), ran ? "weights" : "before",
+                           holds(scene.mesh.before[at]), ran ? scene.mesh.beside : "after", holds(scene.mesh.after[at]));
     }
 
     static std::string coordinates_text(const parallel::Mesh& mesh, int rank) {  // "dp 0, tp 1"
@@ -384,92 +410,76 @@ class MeshView final : public View {
         if (partial) ui.hatch(box, faded(text_on(fill), 0.6f), Hatch::cross);
     }
 
-    // The sheet before, after, and between them while it moves.
-    void draw_sheets(Ui& ui, const scene::ClusterScene& scene, int picked, const Rect& area) {
-        const Theme& theme = *ui.theme;
-        const float head = 18, gap = 30;
-        const float most_w = (area.w - gap) / 2,
-                    aspect = std::clamp(
-                        static_cast<float>(scene.mesh.columns) / static_cast<float>(std::max<int64_t>(1, scene.mesh.rows)),
-                        0.4f, 2.5f);
-        const float lines = area.h < 150 ? 0.0f : 17.0f * static_cast<float>(scene.mesh.moved.size());
-        const float foot = scene.mesh.parameter.empty() ? 22.0f : 8.0f + lines;
-        const float w = std::min(most_w, (area.h - head - foot) * aspect), h = w / aspect;
-        if (w < 30 || h < 20) return;
-        double t = since_ < 0 ? 1 : std::clamp((ui.now - since_) / mesh_move_seconds, 0.0, 1.0);
-        if (t >= 1) since_ = -1;
-        if (since_ >= 0) ui.animate();
-        t = t * t * (3 - 2 * t);
-        const Rect first{area.x, area.y + head, w, h}, second{area.x + most_w + gap, area.y + head, w, h};
-        const bool ran = !scene.mesh.parameter.empty();
-        ui.text(first.x, area.y + 12, ran ? "weights" : "before", {.size = 13, .weight = 600, .width = most_w});
-        ui.text(second.x, area.y + 12, ran ? scene.mesh.beside : "after", {.size = 13, .weight = 600, .width = most_w});
-        const auto place = [&](const scene::ShardShown& shard, const Rect& sheet) {
-            const float rows = static_cast<float>(scene.mesh.rows), columns = static_cast<float>(scene.mesh.columns);
-            return Rect{sheet.x + sheet.w * static_cast<float>(shard.columns.begin) / columns,
-                        sheet.y + sheet.h * static_cast<float>(shard.rows.begin) / rows,
-                        sheet.w * static_cast<float>(shard.columns.count) / columns,
-                        sheet.h * static_cast<float>(shard.rows.count) / rows};
-        };
-        const auto sheet = [&](const std::vector<scene::ShardShown>& shards, const std::vector<int>& pieces,
-                               const Rect& at) {
-            int most = -1;
-            for (size_t rank = 0; rank < shards.size(); ++rank) {
-                if (pieces[rank] <= most) continue;  // drawn already
-                most = pieces[rank];
-                const std::vector<scene::ShardShown> parts = rectangles_of(shards[rank]);
-                if (parts.empty()) continue;
-                Rect box = place(parts.front(), at);
-                for (const scene::ShardShown& part : parts) {
-                    const Rect one = place(part, at);
-                    piece(ui, {one.x + 0.5f, one.y + 0.5f, one.w - 1, one.h - 1}, pieces[rank], part.partial);
-                    if (one.w * one.h > box.w * box.h) box = one;
-                }
-                std::string owners;
-                int count = 0;
-                for (size_t other = 0; other < shards.size(); ++other)
-                    if (pieces[other] == pieces[rank] && ++count <= 8)
-                        owners += fmt::format("{}{}", owners.empty() ? "" : " ", other);
-                if (count > 8) owners = fmt::format("{} ranks", count);
-                const Color fill = shard_fills[static_cast<size_t>(pieces[rank]) % std::size(shard_fills)];
-                const TextStyle style{.size = 12, .color = text_on(fill), .align = Align::center, .weight = 600};
-                const float width = ui.text_width(owners, style);
-                if (width + 8 <= box.w && box.h >= 16) {
-                    ui.rect({box.x + box.w / 2 - width / 2 - 3, box.y + box.h / 2 - 8, width + 6, 16}, fill);
-                    ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f, owners, style);
-                }
-                if (ui.hovered(box)) ui.tooltip("ranks " + owners + "\n" + holds(shards[rank]));
-            }
-            ui.frame(at, theme.line, 1);
-            for (const scene::ShardShown& part : rectangles_of(shards[static_cast<size_t>(picked)])) {
-                const Rect one = place(part, at);
-                if (one.w > 6 && one.h > 6) ui.outline(one, 2);
-            }
-        };
-        sheet(scene.mesh.before, before_, first);
-        sheet(scene.mesh.after, after_, second);
-        const float middle = first.right() + (second.x - first.right()) / 2;
-        if (ran) {
-            float y = first.bottom() + 17;
-            for (const std::string& words : scene.mesh.moved) {
-                if (lines <= 0 || y > area.bottom()) break;
-                ui.text(area.x, y, words, {.size = 12, .color = theme.ink2, .width = area.w});
-                y += 17;
-            }
-            return;
+    static Rect place_on(const scene::ClusterScene& scene, const scene::ShardShown& shard, const Rect& sheet) {
+        const float rows = static_cast<float>(scene.mesh.rows), columns = static_cast<float>(scene.mesh.columns);
+        return Rect{sheet.x + sheet.w * static_cast<float>(shard.columns.begin) / columns,
+                    sheet.y + sheet.h * static_cast<float>(shard.rows.begin) / rows,
+                    sheet.w * static_cast<float>(shard.columns.count) / columns,
+                    sheet.h * static_cast<float>(shard.rows.count) / rows};
+    }
+
+    static Color fill_of_piece(int number) { return shard_fills[static_cast<size_t>(number) % std::size(shard_fills)]; }
+
+    // The ranks that hold a piece: "0 2 4", or how many they are.
+    static std::string owners_of(const std::vector<int>& pieces, int number) {
+        std::string owners;
+        int count = 0;
+        for (size_t rank = 0; rank < pieces.size(); ++rank)
+            if (pieces[rank] == number && ++count <= 8) owners += fmt::format("{}{}", owners.empty() ? "" : " ", rank);
+        return count > 8 ? fmt::format("{} ranks", count) : owners;
+    }
+
+    static void draw_piece(Ui& ui, const scene::ClusterScene& scene, const scene::ShardShown& shard, int number,
+                           const std::string& owners, const Rect& sheet) {
+        const std::vector<scene::ShardShown> parts = rectangles_of(shard);
+        if (parts.empty()) return;
+        Rect largest = place_on(scene, parts.front(), sheet);
+        for (const scene::ShardShown& part : parts) {
+            const Rect box = place_on(scene, part, sheet);
+            piece(ui, {box.x + 0.5f, box.y + 0.5f, box.w - 1, box.h - 1}, number, part.partial);
+            if (box.w * box.h > largest.w * largest.h) largest = box;
         }
-        ui.rect({middle - 8, first.y + h / 2 - 0.75f, 14, 1.5f}, theme.ink2);
-        ui.arrow_head({middle + 10, first.y + h / 2}, Way::right, theme.ink2, 5);
-        if (t < 1)  // the picked rank's piece and its group's on their way
-            for (size_t rank = 0; rank < scene.mesh.before.size() && rank < 64; ++rank) {
-                if (!shares_axis(scene.mesh.mesh, static_cast<int>(rank), picked)) continue;
-                const Rect a = place(scene.mesh.before[rank], first), b = place(scene.mesh.after[rank], second);
-                const auto between = [&](float p, float q) { return p + (q - p) * static_cast<float>(t); };
-                const Rect box{between(a.x, b.x), between(a.y, b.y), between(a.w, b.w), between(a.h, b.h)};
-                ui.rect(box, faded(shard_fills[static_cast<size_t>(before_[rank]) % std::size(shard_fills)], 0.35f));
-                ui.frame(box, theme.ink, 1);
-            }
-        const float y = first.bottom() + 17;
+        const TextStyle style{.size = 12, .color = text_on(fill_of_piece(number)), .align = Align::center, .weight = 600};
+        const float width = ui.text_width(owners, style);
+        if (width + 8 <= largest.w && largest.h >= 16) {
+            const Point middle{largest.x + largest.w / 2, largest.y + largest.h / 2};
+            ui.rect({middle.x - width / 2 - 3, middle.y - 8, width + 6, 16}, fill_of_piece(number));
+            ui.text(middle.x, middle.y + 4.5f, owners, style);
+        }
+        if (ui.hovered(largest)) ui.tooltip("ranks " + owners + "\n" + holds(shard));
+    }
+
+    static void draw_sheet(Ui& ui, const scene::ClusterScene& scene, const std::vector<scene::ShardShown>& shards,
+                           const std::vector<int>& pieces, int picked, const Rect& sheet) {
+        int most = -1;
+        for (size_t rank = 0; rank < shards.size(); ++rank) {
+            if (pieces[rank] <= most) continue;  // drawn already
+            most = pieces[rank];
+            draw_piece(ui, scene, shards[rank], pieces[rank], owners_of(pieces, pieces[rank]), sheet);
+        }
+        ui.frame(sheet, ui.theme->line, 1);
+        for (const scene::ShardShown& part : rectangles_of(shards[static_cast<size_t>(picked)])) {
+            const Rect box = place_on(scene, part, sheet);
+            if (box.w > 6 && box.h > 6) ui.outline(box, 2);
+        }
+    }
+
+    // The picked rank's piece and its group's on their way, at the share t of it.
+    void draw_moving(Ui& ui, const scene::ClusterScene& scene, int picked, const Rect& first, const Rect& second,
+                     double t) const {
+        for (size_t rank = 0; rank < scene.mesh.before.size() && rank < 64; ++rank) {
+            if (!shares_axis(scene.mesh.mesh, static_cast<int>(rank), picked)) continue;
+            const Rect a = place_on(scene, scene.mesh.before[rank], first),
+                       b = place_on(scene, scene.mesh.after[rank], second);
+            const auto between = [&](float p, float q) { return p + (q - p) * static_cast<float>(t); };
+            const Rect box{between(a.x, b.x), between(a.y, b.y), between(a.w, b.w), between(a.h, b.h)};
+            ui.rect(box, faded(fill_of_piece(before_[rank]), 0.35f));
+            ui.frame(box, ui.theme->ink, 1);
+        }
+    }
+
+    static void draw_plan(Ui& ui, const scene::ClusterScene& scene, const Rect& area,
+                          float y) {  // which collectives move it
         float x = area.x;
         for (const parallel::RedistributionStep& step : scene.mesh.plan.steps) {
             const std::string words = fmt::format("{}: {}{}", axis_name(scene, step), step.collective,
@@ -478,7 +488,45 @@ class MeshView final : public View {
             x = ui.text(x, y, words, {.size = 13, .weight = 600, .width = area.right() - x}) + 16;
         }
         if (scene.mesh.plan.steps.empty())
-            ui.text(area.x, y, "nothing moves", {.size = 13, .color = theme.ink2, .width = area.w});
+            ui.text(area.x, y, "nothing moves", {.size = 13, .color = ui.theme->ink2, .width = area.w});
+    }
+
+    // The sheet before, after, and between them while it moves.
+    void draw_sheets(Ui& ui, const scene::ClusterScene& scene, int picked, const Rect& area) {
+        const Theme& theme = *ui.theme;
+        const bool ran = !scene.mesh.parameter.empty();
+        const float head = 18, gap = 30;
+        const float most_w = (area.w - gap) / 2,
+                    aspect = std::clamp(
+                        static_cast<float>(scene.mesh.columns) / static_cast<float>(std::max<int64_t>(1, scene.mesh.rows)),
+                        0.4f, 2.5f);
+        const float lines = area.h < 150 ? 0.0f : 17.0f * static_cast<float>(scene.mesh.moved.size());
+        const float foot = ran ? 8.0f + lines : 22.0f;
+        const float w = std::min(most_w, (area.h - head - foot) * aspect), h = w / aspect;
+        if (w < 30 || h < 20) return;
+        double t = since_ < 0 ? 1 : std::clamp((ui.now - since_) / mesh_move_seconds, 0.0, 1.0);
+        if (t >= 1) since_ = -1;
+        if (since_ >= 0) ui.animate();
+        t = t * t * (3 - 2 * t);
+        const Rect first{area.x, area.y + head, w, h}, second{area.x + most_w + gap, area.y + head, w, h};
+        ui.text(first.x, area.y + 12, ran ? "weights" : "before", {.size = 13, .weight = 600, .width = most_w});
+        ui.text(second.x, area.y + 12, ran ? scene.mesh.beside : "after", {.size = 13, .weight = 600, .width = most_w});
+        draw_sheet(ui, scene, scene.mesh.before, before_, picked, first);
+        draw_sheet(ui, scene, scene.mesh.after, after_, picked, second);
+        float y = first.bottom() + 17;
+        if (ran) {
+            for (const std::string& words : scene.mesh.moved) {
+                if (lines <= 0 || y > area.bottom()) break;
+                ui.text(area.x, y, words, {.size = 12, .color = theme.ink2, .width = area.w});
+                y += 17;
+            }
+            return;
+        }
+        const float middle = first.right() + (second.x - first.right()) / 2;
+        ui.rect({middle - 8, first.y + h / 2 - 0.75f, 14, 1.5f}, theme.ink2);
+        ui.arrow_head({middle + 10, first.y + h / 2}, Way::right, theme.ink2, 5);
+        if (t < 1) draw_moving(ui, scene, picked, first, second, t);
+        draw_plan(ui, scene, area, y);
     }
 };
 

@@ -88,37 +88,17 @@ class NetworkView final : public View {
         controls(ui, session, ran, body, false);
         const float used = controls(ui, session, ran, body, true);
         Rect rest{body.x, body.y + used, body.w, body.h - used};
-        if (hidden || (!ran && !scene->network.refusal.empty())) {
-            if (hidden)
-                draw_hidden_place(ui, rest);
-            else
-                ui.paragraph({rest.x, rest.y + 8, rest.w, 80}, scene->network.refusal,
-                             {.size = 14, .color = ui.theme->wrong}, 22);
-            return ui.pop_scope();
-        }
         if (scene != seen_) {
             seen_ = scene;
             cables_ = cables_of(machine_of(*scene));
         }
-        const std::string power = power_text(*scene);
-        if (rest.h > 150) {
-            ui.text(rest.x, rest.bottom() - 4, power, {.size = 13, .color = ui.theme->ink2, .width = rest.w});
-            rest.h -= 22;
-        }
-        const double now = ran ? schedule_time(session, focus, *scene) : -1;
-        if (ran && rest.h > 300) {
-            const float high = std::min(rest.h * 0.45f, 30 + 20 * static_cast<float>(links_used(*scene)));
-            draw_links_by_time(ui, session, *scene, now, {rest.x, rest.bottom() - high, rest.w, high});
-            rest.h -= high + 8;
-        }
-        const bool table = rest.w > 430;
-        const float side = !table ? 0.0f : ran ? std::min(rest.w * 0.42f, 320.0f) : 168.0f;
-        draw_machine(ui, focus, *scene, now, {rest.x, rest.y, rest.w - side - (table ? 14 : 0), rest.h});
-        const Rect beside{rest.right() - side, rest.y, side, rest.h};
-        if (table && ran)
-            draw_traffic(ui, *scene, beside);
-        else if (table)
-            draw_times(ui, *scene, beside);
+        if (hidden)
+            draw_hidden_place(ui, rest);
+        else if (!ran && !scene->network.refusal.empty())
+            ui.paragraph({rest.x, rest.y + 8, rest.w, 80}, scene->network.refusal, {.size = 14, .color = ui.theme->wrong},
+                         22);
+        else
+            draw_body(ui, session, focus, *scene, rest);
         ui.pop_scope();
     }
 
@@ -343,6 +323,36 @@ class NetworkView final : public View {
         }
     }
 
+    // The machine with a table beside it, the links by time where a training step ran, and the power below.
+    void draw_body(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, Rect rest) {
+        const bool ran = trained(scene);
+        if (rest.h > 150) {
+            ui.text(rest.x, rest.bottom() - 4, power_text(scene), {.size = 13, .color = ui.theme->ink2, .width = rest.w});
+            rest.h -= 22;
+        }
+        const double now = ran ? schedule_time(session, focus, scene) : -1;
+        if (ran && rest.h > 300) {
+            const float high = std::min(rest.h * 0.45f, 30 + 20 * static_cast<float>(links_used(scene)));
+            draw_links_by_time(ui, session, scene, now, {rest.x, rest.bottom() - high, rest.w, high});
+            rest.h -= high + 8;
+        }
+        const bool table = rest.w > 430;
+        const float side = !table ? 0.0f : ran ? std::min(rest.w * 0.42f, 320.0f) : 168.0f;
+        draw_machine(ui, focus, scene, now, {rest.x, rest.y, rest.w - side - (table ? 14 : 0), rest.h});
+        const Rect beside{rest.right() - side, rest.y, side, rest.h};
+        if (table && ran)
+            draw_traffic(ui, scene, beside);
+        else if (table)
+            draw_times(ui, scene, beside);
+    }
+
+    static std::vector<std::string> all_reduce_algorithms() {
+        std::vector<std::string> names;
+        for (const comm::CollectiveRow& row : comm::collectives())
+            if (row.operation == "all_reduce") names.emplace_back(row.algorithm);
+        return names;
+    }
+
     float controls(Ui& ui, Session& session, bool ran, const Rect& body, bool draw) {
         scene::ClusterSetup wanted = cluster_setup(session);
         scene::NetworkSetup& setup = wanted.network;
@@ -357,11 +367,9 @@ class NetworkView final : public View {
             at += row.number(label, shown, tip);
             name = table[static_cast<size_t>((at % count + count) % count)];
         };
-        std::vector<std::string> topologies, links, algorithms;
-        for (const comm::TopologyRow& one : comm::topologies()) topologies.emplace_back(one.name);
-        for (const comm::LinkRow& one : comm::links()) links.emplace_back(one.name);
-        for (const comm::CollectiveRow& one : comm::collectives())
-            if (one.operation == "all_reduce") algorithms.emplace_back(one.algorithm);
+        std::vector<std::string> topologies, links;
+        for (const comm::TopologyRow& topology : comm::topologies()) topologies.emplace_back(topology.name);
+        for (const comm::LinkRow& link : comm::links()) links.emplace_back(link.name);
         turn("network", topologies, setup.topology, setup.topology, "how ranks and switches are joined");
         if (!ran) setup.ranks += row.number("ranks", std::to_string(setup.ranks), "1 to 64");
         turn("link", links, setup.link, setup.link, "between nodes, or ranks");
@@ -373,7 +381,7 @@ class NetworkView final : public View {
             turn("inside", links, setup.inner, setup.inner, "inside a node");
         }
         if (!ran) {
-            turn("by", algorithms, setup.algorithm, setup.algorithm, "the algorithm of the all-reduce");
+            turn("by", all_reduce_algorithms(), setup.algorithm, setup.algorithm, "the algorithm of the all-reduce");
             setup.bytes *= std::pow(2.0, row.number("size", bytes_si(setup.bytes), "of the buffer, by doubling"));
         }
         if (draw && !(setup == before)) ask_cluster(session, wanted);
@@ -425,78 +433,91 @@ class NetworkView final : public View {
     }
 
     void draw_machine(Ui& ui, Focus& focus, const scene::ClusterScene& scene, double now, const Rect& whole) const {
-        const Theme& theme = *ui.theme;
         const comm::Network& network = *machine_of(scene).network;
-        float legend = whole.x;
-        legend = ui.text(legend, whole.y + 12, "wide: bandwidth; busy:", {.size = 12, .color = theme.ink2}) + 8;
-        if (legend + 110 < whole.right()) {
-            for (int i = 0; i < 5; ++i)
-                ui.rect({legend + 14 * static_cast<float>(i), whole.y + 2, 14, 11},
-                        sequential(0.15f + 0.2f * static_cast<float>(i), theme));
-            ui.text(legend + 76, whole.y + 12, "0-100 %", {.size = 12, .color = theme.ink2});
-        }
+        draw_machine_legend(ui, whole);
         const Rect area{whole.x, whole.y + 22, whole.w, whole.h - 22};
         if (area.h < 50) return;
         const auto places = places_of(network, cables_, area);
+        draw_cables(ui, places);
+        if (now >= 0) draw_messages(ui, scene, network, places, now);
+        const float half = std::clamp(area.w / static_cast<float>(std::max(1, network.ranks())) / 2 - 1.5f, 2.0f, 16.0f);
+        for (size_t i = 0; i < network.nodes.size() && i < 400; ++i) draw_node(ui, focus, network, i, places[i], half);
+    }
+
+    static void draw_machine_legend(Ui& ui, const Rect& whole) {
+        const Theme& theme = *ui.theme;
+        const float x = ui.text(whole.x, whole.y + 12, "wide: bandwidth; busy:", {.size = 12, .color = theme.ink2}) + 8;
+        if (x + 110 >= whole.right()) return;
+        for (int i = 0; i < 5; ++i)
+            ui.rect({x + 14 * static_cast<float>(i), whole.y + 2, 14, 11},
+                    sequential(0.15f + 0.2f * static_cast<float>(i), theme));
+        ui.text(x + 76, whole.y + 12, "0-100 %", {.size = 12, .color = theme.ink2});
+    }
+
+    void draw_cables(Ui& ui, const std::vector<Point>& places) const {
         double widest = 1e-9;
         for (const Cable& cable : cables_) widest = std::max(widest, cable.gigabytes);
-        const size_t drawn = std::min<size_t>(cables_.size(), 600);
-        for (size_t i = 0; i < drawn; ++i) {
+        for (size_t i = 0; i < std::min<size_t>(cables_.size(), 600); ++i) {
             const Cable& cable = cables_[i];
-            const Point a = places[static_cast<size_t>(cable.a)], b = places[static_cast<size_t>(cable.b)];
             const float width = 1 + 5 * static_cast<float>(std::sqrt(cable.gigabytes / widest));
-            const Color color = sequential(0.15f + 0.8f * static_cast<float>(cable.busy), theme);
-            const Point ends[] = {a, b};
-            ui.polyline(ends, cable.bytes > 0 ? color : theme.grid, cable.bytes > 0 ? width : 1.0f);
+            const Color color = sequential(0.15f + 0.8f * static_cast<float>(cable.busy), *ui.theme);
+            const Point ends[] = {places[static_cast<size_t>(cable.a)], places[static_cast<size_t>(cable.b)]};
+            ui.polyline(ends, cable.bytes > 0 ? color : ui.theme->grid, cable.bytes > 0 ? width : 1.0f);
         }
-        if (now >= 0) {  // messages under way, along their routes
-            std::vector<int> way;
-            int drawn_messages = 0;
-            for (const scene::RunMessage& one : scene.training->traffic.messages) {
-                if (one.begin_us > now + 1e-9 || one.arrival_us <= now + 1e-9 || ++drawn_messages > 64) continue;
-                network.route(one.from, one.to, way);
-                const PurposeLook look = look_of_purpose(scene.training->sent[static_cast<size_t>(one.kind)].purpose);
-                const auto share = static_cast<float>((now - one.begin_us) / std::max(1e-9, one.arrival_us - one.begin_us));
-                const float at = share * static_cast<float>(way.size());
-                for (size_t i = 0; i < way.size(); ++i) {
-                    const comm::NetworkLink& link = network.links[static_cast<size_t>(way[i])];
-                    const int end_node = link.to < 0 ? one.to : link.to;
-                    const Point a = places[static_cast<size_t>(link.from)], b = places[static_cast<size_t>(end_node)];
-                    const Point ends[] = {a, b};
-                    ui.polyline(ends, look.fill, 3, 5, 4);
-                    const float part = at - static_cast<float>(i);
-                    if (part < 0 || part > 1) continue;
-                    const Point spot{a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part};
-                    ui.rect({spot.x - 5, spot.y - 5, 10, 10}, look.fill);
-                    ui.frame({spot.x - 5, spot.y - 5, 10, 10}, theme.ink, 1);
-                }
+    }
+
+    // Messages under way, along their routes.
+    static void draw_messages(Ui& ui, const scene::ClusterScene& scene, const comm::Network& network,
+                              const std::vector<Point>& places, double now) {
+        std::vector<int> way;
+        int drawn = 0;
+        for (const scene::RunMessage& message : scene.training->traffic.messages) {
+            if (message.begin_us > now + 1e-9 || message.arrival_us <= now + 1e-9 || ++drawn > 64) continue;
+            network.route(message.from, message.to, way);
+            const PurposeLook look = look_of_purpose(scene.training->sent[static_cast<size_t>(message.kind)].purpose);
+            const auto share =
+                static_cast<float>((now - message.begin_us) / std::max(1e-9, message.arrival_us - message.begin_us));
+            const float at = share * static_cast<float>(way.size());
+            for (size_t i = 0; i < way.size(); ++i) {
+                const comm::NetworkLink& link = network.links[static_cast<size_t>(way[i])];
+                const int end_node = link.to < 0 ? message.to : link.to;
+                const Point a = places[static_cast<size_t>(link.from)], b = places[static_cast<size_t>(end_node)];
+                const Point ends[] = {a, b};
+                ui.polyline(ends, look.fill, 3, 5, 4);
+                const float part = at - static_cast<float>(i);
+                if (part < 0 || part > 1) continue;
+                const Point spot{a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part};
+                ui.rect({spot.x - 5, spot.y - 5, 10, 10}, look.fill);
+                ui.frame({spot.x - 5, spot.y - 5, 10, 10}, ui.theme->ink, 1);
             }
         }
-        const int ranks = network.ranks();
-        const float half = std::clamp(area.w / static_cast<float>(std::max(1, ranks)) / 2 - 1.5f, 2.0f, 16.0f);
-        for (size_t i = 0; i < network.nodes.size() && i < 400; ++i) {
-            const bool rank = !network.nodes[i].is_switch;
-            const float w = rank ? half : std::clamp(half * 1.6f, 10.0f, 30.0f), h = rank ? std::min(half, 10.0f) : 9.0f;
-            const Rect box{places[i].x - w, places[i].y - h, 2 * w, 2 * h};
-            const bool picked = rank && focus.rank == static_cast<int32_t>(i);
-            ui.rect(box, rank ? theme.selected : theme.panel2, rank ? 0.0f : 4.0f);
-            ui.frame(box, picked ? theme.ink : rank ? theme.accent : theme.ink3, picked ? 2.0f : 1.0f, rank ? 0.0f : 4.0f);
-            const std::string name = rank ? std::to_string(i) : network.nodes[i].name;
-            if (ui.text_width(name, {.size = 12}) + 4 <= box.w && box.h >= 14)
-                ui.text(places[i].x, places[i].y + 4.5f, name, {.size = 12, .align = Align::center});
-            if (ui.hovered(box)) {
-                std::string tip = network.nodes[i].name;
-                for (const Cable& cable : cables_)
-                    if ((cable.a == static_cast<int>(i) || cable.b == static_cast<int>(i)) &&
-                        std::count(tip.begin(), tip.end(), '\n') < 6)
-                        tip += fmt::format(
-                            "\nto {}: {:.3g} GB/s, busy {:.0f} %, {}",
-                            network.nodes[static_cast<size_t>(cable.a == static_cast<int>(i) ? cable.b : cable.a)].name,
-                            cable.gigabytes, 100 * cable.busy, bytes_si(static_cast<double>(cable.bytes)));
-                ui.tooltip(tip);
-            }
-            if (rank && ui.clicked(box)) focus.rank = static_cast<int32_t>(i);
-        }
+    }
+
+    void draw_node(Ui& ui, Focus& focus, const comm::Network& network, size_t i, Point place, float half) const {
+        const Theme& theme = *ui.theme;
+        const bool rank = !network.nodes[i].is_switch, picked = rank && focus.rank == static_cast<int32_t>(i);
+        const Point half_size =
+            rank ? Point{half, std::min(half, 10.0f)} : Point{std::clamp(half * 1.6f, 10.0f, 30.0f), 9.0f};
+        const Rect box{place.x - half_size.x, place.y - half_size.y, 2 * half_size.x, 2 * half_size.y};
+        const float round = rank ? 0.0f : 4.0f;
+        ui.rect(box, rank ? theme.selected : theme.panel2, round);
+        ui.frame(box, picked ? theme.ink : rank ? theme.accent : theme.ink3, picked ? 2.0f : 1.0f, round);
+        const std::string name = rank ? std::to_string(i) : network.nodes[i].name;
+        if (ui.text_width(name, {.size = 12}) + 4 <= box.w && box.h >= 14)
+            ui.text(place.x, place.y + 4.5f, name, {.size = 12, .align = Align::center});
+        if (ui.hovered(box)) ui.tooltip(tip_of(network, static_cast<int>(i)));
+        if (rank && ui.clicked(box)) focus.rank = static_cast<int32_t>(i);
+    }
+
+    std::string tip_of(const comm::Network& network, int node) const {
+        std::string tip = network.nodes[static_cast<size_t>(node)].name;
+        int listed = 0;
+        for (const Cable& cable : cables_)
+            if ((cable.a == node || cable.b == node) && ++listed <= 6)
+                tip += fmt::format("\nto {}: {:.3g} GB/s, busy {:.0f} %, {}",
+                                   network.nodes[static_cast<size_t>(cable.a == node ? cable.b : cable.a)].name,
+                                   cable.gigabytes, 100 * cable.busy, bytes_si(static_cast<double>(cable.bytes)));
+        return tip;
     }
 
     static void draw_times(Ui& ui, const scene::ClusterScene& scene, const Rect& area) {

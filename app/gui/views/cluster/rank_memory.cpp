@@ -50,7 +50,7 @@ std::string narrow_bytes(std::string text) {  // "238 kB" as "238k", under narro
 }
 double total_bytes(const parallel::MemoryBytes& bytes) {
     double sum = 0;
-    for (const int64_t one : bytes) sum += static_cast<double>(one);
+    for (const int64_t of_kind : bytes) sum += static_cast<double>(of_kind);
     return sum;
 }
 std::string sends_text(double sends) {  // in parameters: 2P for any number of ranks that is large
@@ -66,7 +66,7 @@ Heights heights_of(const parallel::MemoryBytes& bytes) {
 }
 double sum(const Heights& heights) {
     double all = 0;
-    for (const double one : heights) all += one;
+    for (const double height : heights) all += height;
     return all;
 }
 
@@ -122,22 +122,8 @@ class RankMemoryView final : public View {
             text = fmt::format("{} (executed): {}, {} parameters, between backward and update\n", rank_memory_title,
                                scene.training->title, parameters_text(static_cast<double>(scene.training->parameters)));
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(rank_memory_hidden) + "\n";
-        for (const scene::MemoryColumn& column : scene.memory.columns) {
-            text += fmt::format("  {}: {}", column.name, gigabytes(total_bytes(column.bytes)));
-            for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)
-                if (column.bytes[kind] > 0)
-                    text +=
-                        fmt::format(", {} {}", kind_looks[kind].name, gigabytes(static_cast<double>(column.bytes[kind])));
-            if (column.formula[0] > 0)
-                text +=
-                    fmt::format("; by formula {}; peak {}; sent {}", gigabytes(total_bytes(column.formula)),
-                                gigabytes(static_cast<double>(column.peak)), gigabytes(static_cast<double>(column.sent)));
-            if (!column.sharded.empty()) text += fmt::format("; sharded: {}", column.sharded);
-            if (column.sends > 0) text += fmt::format("; a rank sends {:.3g} times the parameters a step", column.sends);
-            if (const double over = total_bytes(column.bytes) - scene.memory.capacity; over > 0 && scene.memory.capacity > 0)
-                text += fmt::format("; out of memory by {}", gigabytes(over));
-            text += "\n";
-        }
+        for (const scene::MemoryColumn& column : scene.memory.columns)
+            text += "  " + column_text(column, scene.memory.capacity) + "\n";
         if (const Looked looked = looked_at(scene, focus); !looked.points->empty())
             text += fmt::format("  {} over one step: peak {}\n", looked.name, gigabytes(looked.peak));
         if (const Looked looked = looked_at(scene, focus); trained(scene) && !looked.points->empty())
@@ -147,6 +133,21 @@ class RankMemoryView final : public View {
     }
 
   private:
+    static std::string column_text(const scene::MemoryColumn& column, double capacity) {
+        std::string text = fmt::format("{}: {}", column.name, gigabytes(total_bytes(column.bytes)));
+        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)
+            if (column.bytes[kind] > 0)
+                text += fmt::format(", {} {}", kind_looks[kind].name, gigabytes(static_cast<double>(column.bytes[kind])));
+        if (column.formula[0] > 0)
+            text += fmt::format("; by formula {}; peak {}; sent {}", gigabytes(total_bytes(column.formula)),
+                                gigabytes(static_cast<double>(column.peak)), gigabytes(static_cast<double>(column.sent)));
+        if (!column.sharded.empty()) text += fmt::format("; sharded: {}", column.sharded);
+        if (column.sends > 0) text += fmt::format("; a rank sends {:.3g} times the parameters a step", column.sends);
+        if (const double over = total_bytes(column.bytes) - capacity; over > 0 && capacity > 0)
+            text += fmt::format("; out of memory by {}", gigabytes(over));
+        return text;
+    }
+
     struct Looked {  // whose step stands below the bars
         std::string name;
         const std::vector<parallel::MemoryPoint>* points = nullptr;
@@ -193,20 +194,23 @@ class RankMemoryView final : public View {
                            gigabytes(total_bytes(memory.columns.back().bytes)));
     }
 
-    float controls(Ui& ui, Session& session, const scene::ClusterScene& scene, const Rect& body) {
+    static float stages_of_run(Ui& ui, Session& session, const Rect& body) {  // which stage of ZeRO trains
+        static constexpr std::string_view stages[] = {"plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
         scene::ClusterSetup wanted = cluster_setup(session);
-        if (scene.training && session.workspace == Workspace::cluster) {  // of a run: which stage of ZeRO
-            static constexpr std::string_view stages[] = {"plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
-            float chip_x = body.x;
-            for (int i = 0; i < 4; ++i)
-                if (chip_x + ui.chip_width(stages[i]) <= body.right() &&
-                    ui.chip(chip_x, body.y, stages[i], wanted.training.plan.zero == i)) {
-                    wanted.training.plan.zero = i;
-                    ask_cluster(session, wanted);
-                }
-            return 36;
-        }
+        float x = body.x;
+        for (int i = 0; i < 4; ++i)
+            if (x + ui.chip_width(stages[i]) <= body.right() &&
+                ui.chip(x, body.y, stages[i], wanted.training.plan.zero == i)) {
+                wanted.training.plan.zero = i;
+                ask_cluster(session, wanted);
+            }
+        return 36;
+    }
+
+    float controls(Ui& ui, Session& session, const scene::ClusterScene& scene, const Rect& body) {
+        if (scene.training && session.workspace == Workspace::cluster) return stages_of_run(ui, session, body);
         if (scene.memory.counted) return 0;
+        scene::ClusterSetup wanted = cluster_setup(session);
         scene::MemorySetup& setup = wanted.memory;
         const scene::MemorySetup before = setup;
         const bool two = body.w > 420;
@@ -313,130 +317,180 @@ class RankMemoryView final : public View {
             ui.text(x - 6, y, "bytes a parameter", {.size = 13, .color = ui.theme->ink2});
     }
 
+    // Where the bars stand: `most` bytes are as high as the plot.
+    struct BarPlot {
+        Rect plot;
+        double most = 1, capacity = 0;
+        float slot = 0, width = 0;
+        bool words = false;  // a line of what is sharded and of what is sent under each bar
+
+        float y_of(double bytes) const { return plot.bottom() - plot.h * static_cast<float>(bytes / most); }
+        float left_of(size_t bar) const { return plot.x + slot * (static_cast<float>(bar) + 0.5f) - width / 2; }
+        bool is_over(double bytes) const { return capacity > 0 && bytes > capacity; }
+    };
+
+    BarPlot place_bars(const scene::ClusterScene& scene, const std::vector<Bar>& bars, const Rect& area) const {
+        BarPlot at;
+        at.words = !bars.empty() && !bars.front().sends.empty() && area.h > 190;
+        const float left = 58, foot = at.words ? 66.0f : 26.0f, head = 26;
+        at.plot = {area.x + left, area.y + head, area.w - left, area.h - head - foot};
+        // Where all is far below the capacity, the axis ends there all the same: that is the point.
+        at.capacity = scene.memory.capacity;
+        at.most = at.capacity > 0 ? at.capacity * 1.02 : 1;
+        for (const Heights& heights : to_) at.most = std::max(at.most, sum(heights));
+        for (const Bar& bar : bars) at.most = std::max(at.most, sum(bar.bytes));
+        at.slot = at.plot.w / static_cast<float>(std::max<size_t>(1, bars.size()));
+        at.width = std::min(76.0f, at.slot * 0.72f);
+        return at;
+    }
+
+    static void draw_axis(Ui& ui, const BarPlot& at) {
+        const double step = rounded(at.most, {{1, 0.2}, {1.25, 0.25}, {2.5, 0.5}, {any_other, 1}});
+        for (double value = 0; value <= at.most * 1.0001; value += step) {
+            const float y = at.y_of(value);
+            ui.rect({at.plot.x, y, at.plot.w, 1}, ui.theme->grid);
+            ui.text(at.plot.x - 8, y + 4, value == 0 ? "0" : gigabytes(value),
+                    {.size = 12, .color = ui.theme->quiet, .align = Align::right});
+        }
+    }
+
+    // A part of a bar with its name and bytes, its name alone, or the hatch that stands for it.
+    static void draw_part(Ui& ui, const KindLook& look, double bytes, const Rect& box, float free_from) {
+        ui.rect(box, look.fill);
+        const float middle = (free_from + box.bottom()) / 2;
+        for (const std::string& name : {fmt::format("{} {}", look.inside, gigabytes(bytes)), std::string(look.inside)})
+            if (box.bottom() - free_from >= 16 && ui.text_width(name, {.size = 12, .weight = 600}) + 4 <= box.w) {
+                ui.text(box.x + box.w / 2, middle + 4.5f, name,
+                        {.size = 12, .color = text_on(look.fill), .align = Align::center, .weight = 600});
+                return;
+            }
+        if (look.twin != Hatch::solid) ui.hatch(box, faded(data::black, 0.45f), look.twin);
+    }
+
+    static void draw_parts(Ui& ui, const BarPlot& at, const Bar& bar, float x) {
+        // Where the hatch of what does not fit will lie, no name stands.
+        const float over = at.is_over(sum(bar.bytes)) ? at.y_of(at.capacity) : -1e9f;
+        float y = at.plot.bottom();
+        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) {
+            const float top = y - at.plot.h * static_cast<float>(bar.bytes[kind] / at.most);
+            if (y - top < 0.5f) continue;
+            draw_part(ui, kind_looks[kind], bar.bytes[kind], {x, top, at.width, y - top}, std::max(top, over));
+            y = top;
+        }
+    }
+
+    static void draw_formula(Ui& ui, const BarPlot& at, const Bar& bar, float x) {  // marks at both sides
+        double formula = 0;
+        for (size_t kind = 0; kind < 3; ++kind) {
+            formula += bar.formula[kind];
+            if (bar.formula[kind] <= 0) continue;
+            ui.rect({x - 6, at.y_of(formula) - 1, 6, 2}, ui.theme->ink);
+            ui.rect({x + at.width, at.y_of(formula) - 1, 6, 2}, ui.theme->ink);
+        }
+    }
+
+    void draw_ghost(Ui& ui, const BarPlot& at, const std::vector<Bar>& bars, size_t i) const {
+        if (i >= ghosts_.size() || ghosts_.size() != bars.size()) return;
+        if (std::abs(sum(ghosts_[i]) - sum(bars[i].bytes)) <= at.most * 0.004) return;
+        const float top = at.y_of(std::min(sum(ghosts_[i]), at.most));
+        ui.dashed({at.left_of(i) - 3, top, at.width + 6, at.plot.bottom() - top}, ui.theme->ink3);
+    }
+
+    static void draw_bar_words(Ui& ui, const BarPlot& at, const Bar& bar, float middle, bool trained_run, bool picked) {
+        const bool small = at.slot < 64;
+        const auto fitting = [&](const std::string& text) { return small && trained_run ? narrow_bytes(text) : text; };
+        const double total = sum(bar.bytes);
+        ui.text(middle, at.y_of(total) - 8, fitting(gigabytes(total)),
+                {.size = small ? 12.0f : 16.0f, .align = Align::center, .weight = 700, .width = at.slot - 4});
+        ui.text(middle, at.plot.bottom() + 18, bar.name,
+                {.size = small ? 12.0f : 14.0f,
+                 .color = picked ? ui.theme->ink : ui.theme->ink2,
+                 .align = Align::center,
+                 .weight = picked ? 700 : 400,
+                 .width = at.slot - 2});
+        if (!at.words) return;
+        ui.text(middle, at.plot.bottom() + 38, fitting(bar.sharded),
+                {.size = 13, .color = ui.theme->ink2, .align = Align::center, .width = at.slot - 4});
+        ui.text(middle, at.plot.bottom() + 57, fitting(bar.sends),
+                {.size = 13, .align = Align::center, .weight = 600, .width = at.slot - 4});
+    }
+
+    // A bar is a rank, or a stage of ZeRO for all ranks alike.
+    static bool bars_are_ranks(const scene::ClusterScene& scene) {
+        return scene.setup.memory.zero >= 0 || scene.memory.counted;
+    }
+    static int picked_bar(const scene::ClusterScene& scene, const Focus& focus) {
+        if (bars_are_ranks(scene)) return std::max(scene.training ? 0 : -1, focus.rank);
+        return scene.setup.memory.zero < 0 ? 3 : scene.setup.memory.zero;
+    }
+
+    void draw_capacity(Ui& ui, const BarPlot& at, const scene::ClusterScene& scene, const std::vector<Bar>& bars) const {
+        const float y = at.y_of(at.capacity);
+        ui.rect({at.plot.x, y - 1, at.plot.w, 2}, data::vermillion);
+        // The label stands where no bar is: at the right end over low bars.
+        const double last = bars.empty() ? 0 : sum(bars.back().bytes);
+        const std::string bytes = gigabytes(at.capacity), &name = scene.memory.gpu;
+        const std::string label = name.find(bytes) != std::string::npos ? name + " capacity" : name + ", " + bytes;
+        const float room = at.slot * static_cast<float>(count_low(bars, at.capacity));
+        const float length = ui.text_width(label, {.size = 13, .weight = 600});
+        if (last < at.capacity * 0.9 && length + 8 <= room)
+            ui.text(at.plot.right(), y - 7, label, {.size = 13, .align = Align::right, .weight = 600});
+        if (bars.size() > 1 && sum(bars.front().bytes) > at.capacity && sum(bars[1].bytes) < at.capacity)
+            draw_out_of_memory(ui, at, sum(bars.front().bytes));
+    }
+
+    static void draw_out_of_memory(Ui& ui, const BarPlot& at, double first_bar) {  // beside the first bar
+        const float x = at.plot.x + at.slot / 2 + at.width / 2 + 12, y = at.y_of(at.capacity);
+        const std::string oom = fmt::format("OOM by {}", gigabytes(first_bar - at.capacity));
+        const float middle = (at.y_of(first_bar) + y) / 2 + 5;
+        if (x + ui.text_width(oom, {.size = 15, .weight = 700}) < at.plot.right() && y - middle > 24)
+            ui.text(x, middle, oom, {.size = 15, .color = ui.theme->wrong, .weight = 700});
+    }
+
+    static void move_by_key(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, int bars,
+                            const Rect& panel) {
+        const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
+        if (by != 0 && scene.training)
+            focus.rank = std::clamp(std::max(0, focus.rank) + by, 0, std::max(0, bars - 1));
+        else if (by != 0 && !scene.memory.counted)
+            look_at(session, std::clamp(scene.setup.memory.zero + by, -1, 3));
+    }
+
     void draw_bars(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, const std::vector<Bar>& bars,
                    const Rect& area, const Rect& panel) {
-        const Theme& theme = *ui.theme;
-        const bool words = !bars.empty() && !bars.front().sends.empty() && area.h > 190;
-        const float left = 58, foot = words ? 66.0f : 26.0f, head = 26;
-        const Rect plot{area.x + left, area.y + head, area.w - left, area.h - head - foot};
+        const BarPlot at = place_bars(scene, bars, area);
+        const Rect& plot = at.plot;
         if (plot.h < 40) return;
-        const double capacity = scene.memory.capacity;
-        double most = capacity > 0 ? capacity * 1.02 : 1;
-        for (const Heights& one : to_) most = std::max(most, sum(one));
-        double seen = 0;
-        for (const Bar& bar : bars) seen = std::max(seen, sum(bar.bytes));
-        most = std::max(most, seen);
-        // Where all is far below the capacity, the axis ends there all the same: that is the point.
-        const auto y_of = [&](double bytes) { return plot.bottom() - plot.h * static_cast<float>(bytes / most); };
-        const double step = rounded(most, {{1, 0.2}, {1.25, 0.25}, {2.5, 0.5}, {any_other, 1}});
-        for (double value = 0; value <= most * 1.0001; value += step) {
-            const float y = y_of(value);
-            ui.rect({plot.x, y, plot.w, 1}, theme.grid);
-            ui.text(plot.x - 8, y + 4, value == 0 ? "0" : gigabytes(value),
-                    {.size = 12, .color = theme.quiet, .align = Align::right});
-        }
-        const float slot = plot.w / static_cast<float>(std::max<size_t>(1, bars.size())),
-                    width = std::min(76.0f, slot * 0.72f);
-        const int picked = scene.setup.memory.zero < 0 ? 3 : scene.setup.memory.zero;
+        draw_axis(ui, at);
         for (size_t i = 0; i < bars.size(); ++i) {
-            const float x = plot.x + slot * (static_cast<float>(i) + 0.5f) - width / 2;
+            const float x = at.left_of(i);
             const double total = sum(bars[i].bytes);
-            float y = plot.bottom();
-            for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) {
-                const float top = y - plot.h * static_cast<float>(bars[i].bytes[kind] / most);
-                if (y - top < 0.5f) continue;
-                const Rect box{x, top, width, y - top};
-                ui.rect(box, kind_looks[kind].fill);
-                const std::string inside = fmt::format("{} {}", kind_looks[kind].inside, gigabytes(bars[i].bytes[kind]));
-                // Where the hatch of what does not fit will lie, no name stands.
-                const float over = capacity > 0 && total > capacity ? y_of(capacity) : -1e9f;
-                const float from = std::max(top, over), middle = (from + y) / 2;
-                if (y - from >= 16 && ui.text_width(inside, {.size = 12, .weight = 600}) + 4 <= width)
-                    ui.text(x + width / 2, middle + 4.5f, inside,
-                            {.size = 12, .color = text_on(kind_looks[kind].fill), .align = Align::center, .weight = 600});
-                else if (y - from >= 16 && ui.text_width(kind_looks[kind].inside, {.size = 12, .weight = 600}) + 4 <= width)
-                    ui.text(x + width / 2, middle + 4.5f, kind_looks[kind].inside,
-                            {.size = 12, .color = text_on(kind_looks[kind].fill), .align = Align::center, .weight = 600});
-                else if (kind_looks[kind].twin != Hatch::solid)
-                    ui.hatch(box, faded(data::black, 0.45f), kind_looks[kind].twin);
-                y = top;
-            }
-            double formula = 0;  // what the formulas say, as marks at both sides
-            for (size_t kind = 0; kind < 3; ++kind) {
-                formula += bars[i].formula[kind];
-                if (bars[i].formula[kind] <= 0) continue;
-                ui.rect({x - 6, y_of(formula) - 1, 6, 2}, theme.ink);
-                ui.rect({x + width, y_of(formula) - 1, 6, 2}, theme.ink);
-            }
-            if (capacity > 0 && total > capacity) {
-                const Rect over{x, y_of(total), width, y_of(capacity) - y_of(total)};
+            draw_parts(ui, at, bars[i], x);
+            draw_formula(ui, at, bars[i], x);
+            if (at.is_over(total)) {
+                const Rect over{x, at.y_of(total), at.width, at.y_of(at.capacity) - at.y_of(total)};
                 ui.rect(over, data::black);
                 ui.hatch(over, data::vermillion, Hatch::diagonal);
             }
-            if (i < ghosts_.size() && ghosts_.size() == bars.size() && std::abs(sum(ghosts_[i]) - total) > most * 0.004) {
-                const float top = y_of(std::min(sum(ghosts_[i]), most));
-                ui.dashed({x - 3, top, width + 6, plot.bottom() - top}, theme.ink3);
-            }
-            const bool small = slot < 64;
-            const auto fitting = [&](const std::string& text) {
-                return small && scene.training ? narrow_bytes(text) : text;
-            };
-            ui.text(x + width / 2, y_of(total) - 8, fitting(gigabytes(total)),
-                    {.size = small ? 12.0f : 16.0f, .align = Align::center, .weight = 700, .width = slot - 4});
-            const bool rank_bar = scene.setup.memory.zero >= 0 || scene.memory.counted;
-            const bool on = rank_bar ? std::max(scene.training ? 0 : -1, focus.rank) == static_cast<int32_t>(i)
-                                     : static_cast<int>(i) == picked;
-            ui.text(x + width / 2, plot.bottom() + 18, bars[i].name,
-                    {.size = small ? 12.0f : 14.0f,
-                     .color = on ? theme.ink : theme.ink2,
-                     .align = Align::center,
-                     .weight = on ? 700 : 400,
-                     .width = slot - 2});
-            if (words) {
-                ui.text(x + width / 2, plot.bottom() + 38, fitting(bars[i].sharded),
-                        {.size = 13, .color = theme.ink2, .align = Align::center, .width = slot - 4});
-                ui.text(x + width / 2, plot.bottom() + 57, fitting(bars[i].sends),
-                        {.size = 13, .align = Align::center, .weight = 600, .width = slot - 4});
-            }
-            const Rect whole{plot.x + slot * static_cast<float>(i), plot.y, slot, area.bottom() - plot.y};
+            draw_ghost(ui, at, bars, i);
+            const bool picked = picked_bar(scene, focus) == static_cast<int>(i);
+            draw_bar_words(ui, at, bars[i], x + at.width / 2, scene.training != nullptr, picked);
+            const Rect whole{plot.x + at.slot * static_cast<float>(i), plot.y, at.slot, area.bottom() - plot.y};
             if (ui.hovered(whole)) ui.tooltip(tip(bars[i]));
-            if (ui.clicked(whole)) {
-                if (rank_bar)
-                    focus.rank = static_cast<int32_t>(i);
-                else
-                    look_at(session, static_cast<int>(i));
-            }
+            if (!ui.clicked(whole)) continue;
+            if (bars_are_ranks(scene))
+                focus.rank = static_cast<int32_t>(i);
+            else
+                look_at(session, static_cast<int>(i));
         }
-        if (words) {
-            ui.text(area.x, plot.bottom() + 38, scene.training ? "peak" : "sharded", {.size = 12, .color = theme.quiet});
-            ui.text(area.x, plot.bottom() + 57, "sends", {.size = 12, .color = theme.quiet});
+        if (at.words) {
+            const TextStyle quiet{.size = 12, .color = ui.theme->quiet};
+            ui.text(area.x, plot.bottom() + 38, scene.training ? "peak" : "sharded", quiet);
+            ui.text(area.x, plot.bottom() + 57, "sends", quiet);
         }
-        if (capacity > 0) {
-            const float y = y_of(capacity);
-            ui.rect({plot.x, y - 1, plot.w, 2}, data::vermillion);
-            // The label stands where no bar is: at the right end over low bars.
-            const double last = bars.empty() ? 0 : sum(bars.back().bytes);
-            const std::string bytes = gigabytes(capacity), &name = scene.memory.gpu;
-            const std::string label = name.find(bytes) != std::string::npos ? name + " capacity" : name + ", " + bytes;
-            const float room = slot * static_cast<float>(count_low(bars, capacity));
-            const float length = ui.text_width(label, {.size = 13, .weight = 600});
-            if (last < capacity * 0.9 && length + 8 <= room)
-                ui.text(plot.right(), y - 7, label, {.size = 13, .align = Align::right, .weight = 600});
-            if (!bars.empty() && sum(bars.front().bytes) > capacity && bars.size() > 1) {
-                const float x = plot.x + slot / 2 + width / 2 + 12;
-                const std::string oom = fmt::format("OOM by {}", gigabytes(sum(bars.front().bytes) - capacity));
-                const float middle = (y_of(sum(bars.front().bytes)) + y) / 2 + 5;
-                if (sum(bars[1].bytes) < capacity && x + ui.text_width(oom, {.size = 15, .weight = 700}) < plot.right() &&
-                    y - middle > 24)
-                    ui.text(x, middle, oom, {.size = 15, .color = theme.wrong, .weight = 700});
-            }
-        }
-        ui.rect({plot.x, plot.bottom(), plot.w, 1}, theme.line);
-        const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
-        if (by != 0 && scene.training)
-            focus.rank = std::clamp(std::max(0, focus.rank) + by, 0, std::max(0, static_cast<int>(bars.size()) - 1));
-        else if (by != 0 && !scene.memory.counted)
-            look_at(session, std::clamp(scene.setup.memory.zero + by, -1, 3));
+        if (at.capacity > 0) draw_capacity(ui, at, scene, bars);
+        ui.rect({plot.x, plot.bottom(), plot.w, 1}, ui.theme->line);
+        move_by_key(ui, session, focus, scene, static_cast<int>(bars.size()), panel);
     }
 
     // Bars from the right end on that stay well under the capacity.
@@ -481,6 +535,15 @@ class RankMemoryView final : public View {
         return text;
     }
 
+    // Where the step below the bars is drawn: its time is a share of it, 0 to 1.
+    struct StepPlot {
+        Rect plot;
+        double most = 1;
+
+        float x_of(double share) const { return plot.x + plot.w * static_cast<float>(share); }
+        double share_at(float x) const { return std::clamp(static_cast<double>((x - plot.x) / plot.w), 0.0, 1.0); }
+    };
+
     static void draw_step(Ui& ui, Session& session, const scene::ClusterScene& scene, const Focus& focus, const Rect& area) {
         const Theme& theme = *ui.theme;
         const scene::MemoryShown& memory = scene.memory;
@@ -500,59 +563,70 @@ class RankMemoryView final : public View {
             if (ui.text_width(longer, {.size = 13}) + 16 < area.right() - left) words = longer;
         }
         ui.text(area.right(), base, words, {.size = 13, .color = theme.ink2, .align = Align::right});
-        const Rect plot{area.x + 58, area.y + 30, area.w - 58, area.h - 30 - 20};
-        const double most = std::max(1.0, looked.peak * 1.05);
-        const auto& points = *looked.points;
-        const auto x_of = [&](double at) { return plot.x + plot.w * static_cast<float>(at); };
+        const StepPlot at{{area.x + 58, area.y + 30, area.w - 58, area.h - 30 - 20}, std::max(1.0, looked.peak * 1.05)};
+        const Rect& plot = at.plot;
         ui.text(plot.x - 8, plot.bottom() + 4, "0", {.size = 12, .color = theme.quiet, .align = Align::right});
-        ui.text(plot.x - 8, plot.y + 8, gigabytes(most / 1.05), {.size = 12, .color = theme.quiet, .align = Align::right});
-        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)  // runs of equal heights are one box
-            for (size_t i = 0; i + 1 < points.size();) {
-                double under = 0;
-                for (size_t k = 0; k < kind; ++k) under += static_cast<double>(points[i].bytes[k]);
-                size_t end = i + 1;
-                while (end + 1 < points.size() && points[end].bytes == points[i].bytes && kind < 3) ++end;
-                const double height = static_cast<double>(points[i].bytes[kind]);
-                const float x0 = x_of(points[i].time_us), x1 = x_of(points[end].time_us);
-                const float gap = kind >= 3 && x1 - x0 > 3 ? 1.0f : 0.0f;
-                if (height > 0 && x1 > x0) {
-                    const Rect box{x0, plot.bottom() - plot.h * static_cast<float>((under + height) / most),
-                                   std::max(1.0f, x1 - x0 - gap), plot.h * static_cast<float>(height / most)};
-                    ui.rect(box, faded(kind_looks[kind].fill, kind < 3 ? 0.65f : 1.0f));
-                    if (kind > 0 && kind < 3) ui.hatch(box, faded(data::black, 0.35f), kind_looks[kind].twin);
-                }
-                i = end;
-            }
+        ui.text(plot.x - 8, plot.y + 8, gigabytes(at.most / 1.05),
+                {.size = 12, .color = theme.quiet, .align = Align::right});
+        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) draw_kind_over_step(ui, at, *looked.points, kind);
         ui.rect({plot.x, plot.bottom(), plot.w, 1}, theme.line);
-        if (ran) {  // the step's clock, with the pipeline's cursor
-            const double step = scene.training->end_us - scene.training->begin_us;
-            ui.text(plot.x, plot.bottom() + 15, "begin of the step", {.size = 12, .color = theme.quiet});
-            ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} µs", step),
-                    {.size = 12, .color = theme.quiet, .align = Align::right});
-            ui.cursor_line(x_of(share), plot.y - 4, plot.bottom() + 4);
-            const Rect whole{plot.x - 4, plot.y - 6, plot.w + 8, plot.h + 24};
-            if (const Drag drag = ui.drag("step", whole); drag.active) {
-                const double to = std::clamp(static_cast<double>((drag.at.x - plot.x) / plot.w), 0.0, 1.0);
-                session.cluster.time = scene.training->begin_us + to * step;
-                session.cluster.collective = false;
-            } else if (ui.hovered(whole)) {
-                const double to = std::clamp(static_cast<double>((ui.mouse.x - plot.x) / plot.w), 0.0, 1.0);
-                ui.tooltip(fmt::format("{:.0f} µs: {}", to * step, memory_words(heights_at(*looked.points, to))));
-            }
+        if (ran) draw_step_clock(ui, session, scene, at, *looked.points, share);
+        if (!memory.counted) draw_phases(ui, at, scene.setup.memory.layers);
+    }
+
+    static void draw_kind_over_step(Ui& ui, const StepPlot& at, const std::vector<parallel::MemoryPoint>& points,
+                                    size_t kind) {
+        const bool stays = kind < 3;                   // what stays the whole step; buffers and activations come and go
+        for (size_t i = 0; i + 1 < points.size();) {  // runs of equal heights are one box
+            double under = 0;
+            for (size_t k = 0; k < kind; ++k) under += static_cast<double>(points[i].bytes[k]);
+            size_t end = i + 1;
+            while (end + 1 < points.size() && points[end].bytes == points[i].bytes && stays) ++end;
+            const double height = static_cast<double>(points[i].bytes[kind]);
+            const float x0 = at.x_of(points[i].time_us), x1 = at.x_of(points[end].time_us);
+            const float gap = !stays && x1 - x0 > 3 ? 1.0f : 0.0f;
+            i = end;
+            if (height <= 0 || x1 <= x0) continue;
+            const Rect box{x0, at.plot.bottom() - at.plot.h * static_cast<float>((under + height) / at.most),
+                           std::max(1.0f, x1 - x0 - gap), at.plot.h * static_cast<float>(height / at.most)};
+            ui.rect(box, faded(kind_looks[kind].fill, stays ? 0.65f : 1.0f));
+            if (kind > 0 && stays) ui.hatch(box, faded(data::black, 0.35f), kind_looks[kind].twin);
         }
-        if (memory.counted) return;
-        const double all = 3.0 * scene.setup.memory.layers + 2;
-        const double ends[] = {0, scene.setup.memory.layers / all, 3.0 * scene.setup.memory.layers / all, 1};
+    }
+
+    // The step's clock, with the pipeline's cursor, which can be dragged.
+    static void draw_step_clock(Ui& ui, Session& session, const scene::ClusterScene& scene, const StepPlot& at,
+                                const std::vector<parallel::MemoryPoint>& points, double share) {
+        const Rect& plot = at.plot;
+        const double step = scene.training->end_us - scene.training->begin_us;
+        ui.text(plot.x, plot.bottom() + 15, "begin of the step", {.size = 12, .color = ui.theme->quiet});
+        ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} µs", step),
+                {.size = 12, .color = ui.theme->quiet, .align = Align::right});
+        ui.cursor_line(at.x_of(share), plot.y - 4, plot.bottom() + 4);
+        const Rect whole{plot.x - 4, plot.y - 6, plot.w + 8, plot.h + 24};
+        if (const Drag drag = ui.drag("step", whole); drag.active) {
+            session.cluster.time = scene.training->begin_us + at.share_at(drag.at.x) * step;
+            session.cluster.collective = false;
+        } else if (ui.hovered(whole)) {
+            const double to = at.share_at(ui.mouse.x);
+            ui.tooltip(fmt::format("{:.0f} µs: {}", to * step, memory_words(heights_at(points, to))));
+        }
+    }
+
+    static void draw_phases(Ui& ui, const StepPlot& at, int layers) {
+        const Rect& plot = at.plot;
+        const double all = 3.0 * layers + 2;
+        const double ends[] = {0, layers / all, 3.0 * layers / all, 1};
         static constexpr std::string_view phases[] = {"forward", "backward", "update"};
         for (int i = 0; i < 3; ++i) {
-            const float x0 = x_of(ends[i]), x1 = x_of(ends[i + 1]);
-            if (i > 0) ui.rect({x0, plot.y - 4, 1, plot.h + 8}, theme.ink3);
+            const float x0 = at.x_of(ends[i]), x1 = at.x_of(ends[i + 1]);
+            if (i > 0) ui.rect({x0, plot.y - 4, 1, plot.h + 8}, ui.theme->ink3);
             const float width = ui.text_width(phases[i], {.size = 12});
             if (x1 - x0 >= width + 4)
                 ui.text((x0 + x1) / 2, plot.bottom() + 15, phases[i],
-                        {.size = 12, .color = theme.ink2, .align = Align::center});
+                        {.size = 12, .color = ui.theme->ink2, .align = Align::center});
             else
-                ui.text(x1, plot.bottom() + 15, phases[i], {.size = 12, .color = theme.ink2, .align = Align::right});
+                ui.text(x1, plot.bottom() + 15, phases[i], {.size = 12, .color = ui.theme->ink2, .align = Align::right});
         }
     }
 };

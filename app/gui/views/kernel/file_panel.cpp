@@ -66,22 +66,49 @@ void FilePanel::show(Mode mode, const std::string& path) {
 }
 
 std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& body) {
-    const Theme& theme = *ui.theme;
-    UiState& state = *ui.state;
     const bool saving = mode_ == Mode::save;
     std::optional<FileChoice> chosen;
     ui.push_scope("files");
     ui.text(body.x, body.y + 14, saving ? "Save as" : "Open a kernel or a program", {.size = 16, .weight = 600});
-    float cx = body.right() - ui.chip_width("Back to the text");
-    if (ui.chip(cx, body.y - 4, "Back to the text")) chosen = FileChoice{};
+    float chip_x = body.right() - ui.chip_width("Back to the text");
+    if (ui.chip(chip_x, body.y - 4, "Back to the text")) chosen = FileChoice{};
     if (listed_path_ != path_) {
         listed_path_ = path_;
         found_ = completions(path_);
         picked_ = -1;
     }
+    const Rect field{body.x, body.y + 30, body.w - 84, 26};
+    if (path_field(ui, field)) {
+        if (auto entered = enter(*ui.state)) chosen = entered;
+    }
+    float y = field.bottom() + 8;
+    if (!problem_.empty())
+        y += ui.paragraph({body.x, y, body.w, 60}, problem_, {.size = 13, .color = ui.theme->wrong}, 19) + 4;
+    else {
+        ui.text(body.x, y + 12, "Tab completes, Up and Down choose, Enter opens; or drop a file onto the window.",
+                {.size = 12, .color = ui.theme->quiet, .width = body.w});
+        y += 22;
+    }
+    // Left: the folder. Right: the desk and what to begin with.
+    const float column = saving ? body.w : std::floor(body.w * 0.5f) - 8;
+    if (auto entry = entries(ui, {body.x, y, column, body.bottom() - y})) chosen = entry;
+    if (!saving) {
+        const float x = body.x + column + 16;
+        const Rect right{x, y, body.right() - x, body.bottom() - y};
+        ui.line({x - 8, y}, {x - 8, body.bottom()}, ui.theme->grid);
+        float under = y;
+        if (auto begun = templates(ui, right, under)) chosen = begun;
+        if (auto document = documents(ui, session, right, under + 10)) chosen = document;
+    }
+    ui.pop_scope();
+    return chosen;
+}
+
+// The field of the path and its button; whether the path was submitted.
+bool FilePanel::path_field(Ui& ui, const Rect& field) {
+    UiState& state = *ui.state;
     bool submitted = false, focused = false;
-    const Rect box{body.x, body.y + 30, body.w - (saving ? 84.0f : 84.0f), 26};
-    if (text_field(ui, "path", box, path_,
+    if (text_field(ui, "path", field, path_,
                    {.hint = "path of a .cu, .ptx, .host or .tape file",
                     .wrong = !problem_.empty(),
                     .tab = true,
@@ -95,37 +122,41 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
         const int count = static_cast<int>(found_.size());
         if (key.code == KeyCode::down && count > 0) picked_ = std::min(picked_ + 1, count - 1);
         if (key.code == KeyCode::up) picked_ = std::max(picked_ - 1, -1);
-        if (key.code == KeyCode::tab && !key.shift && count > 0) {  // as far as all agree
-            std::string common = found_.front();
-            for (const std::string& one : found_)
-                while (!one.starts_with(common)) common.pop_back();
-            path_ = picked_ >= 0 ? found_[static_cast<size_t>(picked_)] : common.size() > path_.size() ? common : path_;
-        } else if (key.code == KeyCode::tab) {
+        if (key.code != KeyCode::tab) continue;
+        if (!key.shift && count > 0)
+            complete();
+        else
             state.move_focus(key.shift ? -1 : 1);
-        }
     }
     if (focused) state.typed_keys.clear();
-    if (ui.button({box.right() + 8, box.y, 76, 26}, saving ? "Save" : "Open", true, !path_.empty())) submitted = true;
-    if (submitted) {
-        if (picked_ >= 0 && picked_ < static_cast<int>(found_.size())) path_ = found_[static_cast<size_t>(picked_)];
-        if (path_.ends_with("/")) {
-            picked_ = -1;  // into the folder
-            state.field_to_end = true;
-        } else {
-            chosen = FileChoice{saving ? FileChoice::Kind::save : FileChoice::Kind::open, with_home(path_), 0};
-        }
-    }
-    float y = box.bottom() + 8;
-    if (!problem_.empty())
-        y += ui.paragraph({body.x, y, body.w, 60}, problem_, {.size = 13, .color = theme.wrong}, 19) + 4;
-    else {
-        ui.text(body.x, y + 12, "Tab completes, Up and Down choose, Enter opens; or drop a file onto the window.",
-                {.size = 12, .color = theme.quiet, .width = body.w});
-        y += 22;
-    }
-    // Left: the folder. Right: the desk and what to begin with.
-    const float column = saving ? body.w : std::floor(body.w * 0.5f) - 8;
-    const Rect list{body.x, y, column, body.bottom() - y};
+    const std::string_view label = mode_ == Mode::save ? "Save" : "Open";
+    return ui.button({field.right() + 8, field.y, 76, 26}, label, true, !path_.empty()) || submitted;
+}
+
+// Tab: the entry that is picked, or as far as all agree.
+void FilePanel::complete() {
+    std::string common = found_.front();
+    for (const std::string& entry : found_)
+        while (!entry.starts_with(common)) common.pop_back();
+    if (picked_ >= 0)
+        path_ = found_[static_cast<size_t>(picked_)];
+    else if (common.size() > path_.size())
+        path_ = common;
+}
+
+// Into a folder, or the file itself.
+std::optional<FileChoice> FilePanel::enter(UiState& state) {
+    if (picked_ >= 0 && picked_ < static_cast<int>(found_.size())) path_ = found_[static_cast<size_t>(picked_)];
+    if (!path_.ends_with("/"))
+        return FileChoice{mode_ == Mode::save ? FileChoice::Kind::save : FileChoice::Kind::open, with_home(path_), 0};
+    picked_ = -1;
+    state.field_to_end = true;
+    return std::nullopt;
+}
+
+std::optional<FileChoice> FilePanel::entries(Ui& ui, const Rect& list) {
+    const Theme& theme = *ui.theme;
+    std::optional<FileChoice> chosen;
     const float offset = std::floor(ui.scroll("entries", list, static_cast<float>(found_.size()) * 24 + 8) / 24) * 24;
     ui.clip(list);
     if (found_.empty())
@@ -141,42 +172,48 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
                 {.size = 13, .color = folder ? theme.ink2 : theme.ink, .mono = true, .width = row.w - 8});
         if (!ui.area(found_[i], row)) continue;
         path_ = found_[i];
-        if (!folder && !saving)
+        if (!folder && mode_ != Mode::save)
             chosen = FileChoice{FileChoice::Kind::open, with_home(path_), 0};
         else
             fresh_ = true;
     }
     ui.unclip();
-    if (!saving) {
-        const float x = body.x + column + 16, w = body.right() - x;
-        ui.line({x - 8, y}, {x - 8, body.bottom()}, theme.grid);
-        ui.text(x, y + 14, "Begin with", {.size = 13, .color = theme.ink2, .weight = 600});
-        y += 22;
-        for (size_t i = 0; i < kernel_templates().size() && y + 24 < body.bottom(); ++i, y += 24) {
-            const Rect row{x - 4, y, w + 4, 24};
-            if (ui.hovered(row)) ui.rect(row, theme.panel2, 3);
-            ui.text(x, y + 17, kernel_templates()[i].title, {.size = 14, .color = theme.accent, .width = w});
-            if (ui.area(kernel_templates()[i].name, row)) chosen = FileChoice{FileChoice::Kind::made, {}, i};
-        }
-        y += 10;
-        const auto& documents = session.desk.documents();
-        ui.text(x, y + 14, "On your desk", {.size = 13, .color = theme.ink2, .weight = 600});
-        y += 22;
-        for (size_t i = 0; i < documents.size() && y + 24 < body.bottom(); ++i, y += 24) {
-            const KernelDocument& one = documents[i];
-            const Rect row{x - 4, y, w + 4, 24};
-            if (ui.hovered(row)) {
-                ui.rect(row, theme.panel2, 3);
-                ui.tooltip(one.path.empty() ? "not in a file yet; kept here" : one.path);
-            }
-            const std::string note = i == 0 ? "open now" : one.saved() ? "" : "not saved";
-            const float end = ui.text(x + w - 6, y + 17, note, {.size = 12, .color = theme.quiet, .align = Align::right});
-            ui.text(x, y + 17, one.shown_name(), {.size = 13, .mono = true, .width = end - x - 8});
-            if (ui.area(fmt::format("document {}", i), row))
-                chosen = FileChoice{i == 0 ? FileChoice::Kind::none : FileChoice::Kind::document, {}, i};
-        }
+    return chosen;
+}
+
+std::optional<FileChoice> FilePanel::templates(Ui& ui, const Rect& room, float& y) {
+    std::optional<FileChoice> chosen;
+    ui.text(room.x, y + 14, "Begin with", {.size = 13, .color = ui.theme->ink2, .weight = 600});
+    y += 22;
+    for (size_t i = 0; i < kernel_templates().size() && y + 24 < room.bottom(); ++i, y += 24) {
+        const Rect row{room.x - 4, y, room.w + 4, 24};
+        if (ui.hovered(row)) ui.rect(row, ui.theme->panel2, 3);
+        ui.text(room.x, y + 17, kernel_templates()[i].title, {.size = 14, .color = ui.theme->accent, .width = room.w});
+        if (ui.area(kernel_templates()[i].name, row)) chosen = FileChoice{FileChoice::Kind::made, {}, i};
     }
-    ui.pop_scope();
+    return chosen;
+}
+
+std::optional<FileChoice> FilePanel::documents(Ui& ui, Session& session, const Rect& room, float y) {
+    const Theme& theme = *ui.theme;
+    const auto& documents = session.desk.documents();
+    std::optional<FileChoice> chosen;
+    ui.text(room.x, y + 14, "On your desk", {.size = 13, .color = theme.ink2, .weight = 600});
+    y += 22;
+    for (size_t i = 0; i < documents.size() && y + 24 < room.bottom(); ++i, y += 24) {
+        const KernelDocument& document = documents[i];
+        const Rect row{room.x - 4, y, room.w + 4, 24};
+        if (ui.hovered(row)) {
+            ui.rect(row, theme.panel2, 3);
+            ui.tooltip(document.path.empty() ? "not in a file yet; kept here" : document.path);
+        }
+        const std::string note = i == 0 ? "open now" : document.saved() ? "" : "not saved";
+        const float end =
+            ui.text(room.x + room.w - 6, y + 17, note, {.size = 12, .color = theme.quiet, .align = Align::right});
+        ui.text(room.x, y + 17, document.shown_name(), {.size = 13, .mono = true, .width = end - room.x - 8});
+        if (ui.area(fmt::format("document {}", i), row))
+            chosen = FileChoice{i == 0 ? FileChoice::Kind::none : FileChoice::Kind::document, {}, i};
+    }
     return chosen;
 }
 

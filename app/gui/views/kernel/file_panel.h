@@ -32,6 +32,13 @@ class FilePanel {
     std::optional<FileChoice> draw(Ui& ui, Session& session, const Rect& body);
 
   private:
+    bool path_field(Ui& ui, const Rect& field);
+    void complete();
+    std::optional<FileChoice> enter(UiState& state);
+    std::optional<FileChoice> entries(Ui& ui, const Rect& list);
+    static std::optional<FileChoice> templates(Ui& ui, const Rect& room, float& y);  // y: where the next list begins
+    static std::optional<FileChoice> documents(Ui& ui, Session& session, const Rect& room, float y);
+
     Mode mode_ = Mode::closed;
     std::string path_, listed_path_, problem_;
     std::vector<std::string> found_;

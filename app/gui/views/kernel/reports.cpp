@@ -85,60 +85,70 @@ void add_tape_rows(std::vector<Row>& rows, const KernelDesk& desk, const scene::
     }
 }
 
+Row row_of(const Diagnostic& message) {
+    Row row;
+    row.warning = message.severity != Severity::error;
+    row.kind = row.warning ? "warning" : "error";
+    row.message = message.message;
+    row.line = message.where.line;
+    row.column = message.where.column;
+    if (row.line > 0) row.place = fmt::format("line {}", row.line);
+    return row;
+}
+
+Row row_of_refusal(const KernelResult& result, bool tape) {
+    Row row;
+    row.kind = result.cancelled ? "cancelled" : tape ? "stopped" : "launch";
+    row.warning = result.cancelled;
+    row.message = result.refused->message;
+    row.place = result.field.starts_with("argument ") ? fmt::format("argument {}", std::stoi(result.field.substr(9)) + 1)
+                                                      : result.field;
+    return row;
+}
+
+simt::Fault other_side_of(const simt::Fault& fault) {  // of a race
+    simt::Fault other = fault;
+    other.kind = "with";
+    other.message = "the other access";
+    other.line = fault.other_line;
+    other.ptx_line = fault.other_ptx_line;
+    other.pc = fault.other_pc;
+    other.block = fault.other_block;
+    other.thread = fault.other_thread;
+    return other;
+}
+
+// Faults, what the checkers found, and what they did not look at.
+void add_run_rows(std::vector<Row>& rows, const KernelDesk& desk, const KernelResult& result) {
+    for (const simt::Fault& fault : result.reports()) {
+        rows.push_back(row_of(fault, *result.run, desk.document()));
+        if (fault.other_file.empty() && fault.other_line == 0) continue;
+        rows.push_back(row_of(other_side_of(fault), *result.run, desk.document()));
+        rows.back().second = true;
+    }
+    for (const std::string& note : result.run->result.notes) {
+        Row row;
+        row.kind = "note";
+        row.warning = true;
+        row.message = note;
+        rows.push_back(std::move(row));
+    }
+}
+
 std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
     std::vector<Row> rows;
     const KernelDesk& desk = session.desk;
     if (snapshot.own.compiled)
         for (const Diagnostic& message : snapshot.own.compiled->messages) {
-            Row row;
-            row.warning = message.severity != Severity::error;
-            row.kind = row.warning ? "warning" : "error";
-            row.message = message.message;
-            row.line = message.where.line;
-            row.column = message.where.column;
-            if (row.line > 0) row.place = fmt::format("line {}", row.line);
-            row.stale = snapshot.own.compiled->version != desk.version();
-            rows.push_back(std::move(row));
+            rows.push_back(row_of(message));
+            rows.back().stale = snapshot.own.compiled->version != desk.version();
         }
     if (desk.document().is_tape() && snapshot.tape) add_tape_rows(rows, desk, *snapshot.tape);
     if (const auto& result = snapshot.own.result) {
-        if (result->refused) {
-            Row row;
-            row.kind = result->cancelled ? "cancelled" : desk.document().is_tape() ? "stopped" : "launch";
-            row.warning = result->cancelled;
-            row.message = result->refused->message;
-            row.place = result->field.starts_with("argument ")
-                            ? fmt::format("argument {}", std::stoi(result->field.substr(9)) + 1)
-                            : result->field;
-            row.stale = result->version != desk.version();
-            rows.push_back(std::move(row));
-        }
-        if (result->run)
-            for (const simt::Fault& fault : result->reports()) {
-                rows.push_back(row_of(fault, *result->run, desk.document()));
-                rows.back().stale = result->version != desk.version();
-                if (fault.other_file.empty() && fault.other_line == 0) continue;
-                simt::Fault other = fault;  // a race has two sides
-                other.kind = "with";
-                other.message = "the other access";
-                other.line = fault.other_line;
-                other.ptx_line = fault.other_ptx_line;
-                other.pc = fault.other_pc;
-                other.block = fault.other_block;
-                other.thread = fault.other_thread;
-                rows.push_back(row_of(other, *result->run, desk.document()));
-                rows.back().stale = result->version != desk.version();
-                rows.back().second = true;
-            }
-        if (result->run)
-            for (const std::string& note : result->run->result.notes) {  // what the checkers did not look at
-                Row row;
-                row.kind = "note";
-                row.warning = true;
-                row.message = note;
-                row.stale = result->version != desk.version();
-                rows.push_back(std::move(row));
-            }
+        const size_t first = rows.size();
+        if (result->refused) rows.push_back(row_of_refusal(*result, desk.document().is_tape()));
+        if (result->run) add_run_rows(rows, desk, *result);
+        for (size_t i = first; i < rows.size(); ++i) rows[i].stale = result->version != desk.version();
     }
     return rows;
 }
@@ -151,18 +161,20 @@ std::string checked_text(const LaunchSettings& s) {
     return text;
 }
 
+std::string caption_of_none(const KernelResult* result) {       // nothing is wrong; null: nothing has run
+    if (result != nullptr && !result->run && !result->refused)  // a host program
+        return "It ran to its end, and no two operations touch the same data without an order.";
+    if (result == nullptr || !result->run) return "Nothing to report yet.";
+    return fmt::format("No error, and {} found nothing in this run.", checked_text(result->settings));
+}
+
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot, const std::vector<Row>& rows) {
     const bool fine = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.fine; });
     if (fine && desk.document().is_tape())
         return snapshot.tape && snapshot.own.result && snapshot.own.result->version == desk.version()
                    ? "It ran to its end, and every value and gradient is a finite number."
                    : "Nothing to report yet.";
-    if (rows.empty()) {
-        if (snapshot.own.result && !snapshot.own.result->run && !snapshot.own.result->refused)  // a host program
-            return "It ran to its end, and no two operations touch the same data without an order.";
-        if (!snapshot.own.result || !snapshot.own.result->run) return "Nothing to report yet.";
-        return fmt::format("No error, and {} found nothing in this run.", checked_text(snapshot.own.result->settings));
-    }
+    if (rows.empty()) return caption_of_none(snapshot.own.result.get());
     const auto warnings = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning && !r.fine; });
     const auto errors =
         std::count_if(rows.begin(), rows.end(), [](const Row& r) { return !r.warning && !r.second && !r.fine; });
@@ -186,15 +198,7 @@ class ReportsView final : public View {
                             .badge = ran ? Provenance::executed : Provenance::none,
                             .caption = sentence});
         ui.push_scope("reports");
-        DeskWish& wish = session.desk.wish;
-        if (wish == DeskWish::next_report || wish == DeskWish::previous_report) {
-            const int count = static_cast<int>(rows.size()), way = wish == DeskWish::next_report ? 1 : -1;
-            wish = DeskWish::none;
-            if (count > 0) {
-                picked_ = picked_ < 0 ? (way > 0 ? 0 : count - 1) : ((picked_ + way) % count + count) % count;
-                follow(session, rows[static_cast<size_t>(picked_)]);
-            }
-        }
+        take_wish(session, rows);
         if (picked_ >= static_cast<int>(rows.size())) picked_ = -1;
         if (rows.empty()) {
             ui.text(body.x, body.y + 12,
@@ -223,9 +227,26 @@ class ReportsView final : public View {
     int picked_ = -1;
     float height_ = 0;
 
+    void take_wish(Session& session, const std::vector<Row>& rows) {  // to the next report, or the one before
+        DeskWish& wish = session.desk.wish;
+        if (wish != DeskWish::next_report && wish != DeskWish::previous_report) return;
+        const int count = static_cast<int>(rows.size()), way = wish == DeskWish::next_report ? 1 : -1;
+        wish = DeskWish::none;
+        if (count == 0) return;
+        picked_ = picked_ < 0 ? (way > 0 ? 0 : count - 1) : ((picked_ + way) % count + count) % count;
+        follow(session, rows[static_cast<size_t>(picked_)]);
+    }
+
     static void follow(Session& session, const Row& row) {
         if (row.line > 0) session.desk.go_to_line = row.line, session.desk.go_to_column = row.column;
         if (row.where) session.desk.look_at(*row.where);
+    }
+
+    static Color color_of(const Row& row, const Theme& theme) {
+        if (row.stale) return theme.quiet;
+        if (row.fine) return theme.right;
+        if (row.warning) return theme.dark ? data::orange : rgb(0x8A5A00);
+        return theme.wrong;
     }
 
     void paint(Ui& ui, Session& session, const std::vector<Row>& rows, const Rect& r) {
@@ -249,10 +270,7 @@ class ReportsView final : public View {
                 ui.tooltip(row.where      ? "go to this line, block, warp and lane"
                            : row.line > 0 ? "go to this line"
                                           : row.message);
-            const Color color = row.stale     ? theme.quiet
-                                : row.fine    ? theme.right
-                                : row.warning ? (theme.dark ? data::orange : rgb(0x8A5A00))
-                                              : theme.wrong;
+            const Color color = color_of(row, theme);
             const float chip = ui.text_width(row.kind, {.size = 12, .weight = 600}) + 14;
             ui.frame({r.x, box.y + 5, chip, 18}, color, 1, 4);
             ui.text(r.x + 7, box.y + 18, row.kind, {.size = 12, .color = color, .weight = 600});

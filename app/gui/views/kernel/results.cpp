@@ -63,14 +63,7 @@ class ResultsView final : public View {
             return ui.say_nothing_yet(
                 body, why, snapshot->busy.empty() ? "Its outputs, counts and printed lines appear here." : snapshot->busy);
         }
-        if (result_ != result) {
-            result_ = result;
-            ++pictures_;
-            outputs_.clear();
-            for (const scene::BoundArgument& one : result->bound.arguments)
-                if (one.role == scene::KernelArgument::Role::out || one.role == scene::KernelArgument::Role::inout)
-                    outputs_.push_back(buffer_of(one, *result->run->before, *result->after));
-        }
+        adopt(result);
         ui.push_scope("results");
         const float offset = ui.scroll("page", {body.x, body.y - 4, body.w + 10, body.h + 4}, height_);
         ui.clip({body.x - 8, body.y - 4, body.w + 12, body.h + 4});
@@ -238,6 +231,21 @@ class ResultsView final : public View {
         return y + 6;
     }
 
+    void adopt(const std::shared_ptr<const KernelResult>& result) {
+        if (result_ == result) return;
+        result_ = result;
+        ++pictures_;
+        outputs_.clear();
+        for (const scene::BoundArgument& argument : result->bound.arguments)
+            if (argument.role == scene::KernelArgument::Role::out || argument.role == scene::KernelArgument::Role::inout)
+                outputs_.push_back(buffer_of(argument, *result->run->before, *result->after));
+    }
+
+    static bool is_plane(const Buffer& buffer) {  // that a heat map can show
+        return buffer.shape.size() == 2 && buffer.shape[0] > 1 && buffer.shape[1] > 1 && buffer.shape[0] <= 2048 &&
+               buffer.shape[1] <= 2048 && buffer.count() <= most_in_picture;
+    }
+
     float output(Ui& ui, const Buffer& buffer, size_t index, const Rect& r, float y) const {
         const Theme& theme = *ui.theme;
         ui.line({r.x, y}, {r.right(), y}, theme.grid);
@@ -246,11 +254,8 @@ class ResultsView final : public View {
                 {.size = 13, .color = theme.ink2, .mono = true, .width = r.right() - end - 10});
         ui.text(r.x, y + 42, sentence_of(buffer), {.size = 13, .color = theme.ink2, .width = r.w});
         y += 52;
-        if (buffer.facts.finite > 0 && buffer.count() > 1) {
-            const bool plane = buffer.shape.size() == 2 && buffer.shape[0] > 1 && buffer.shape[1] > 1 &&
-                               buffer.shape[0] <= 2048 && buffer.shape[1] <= 2048 && buffer.count() <= most_in_picture;
-            y = plane ? heat_map(ui, buffer, index, r, y) : plot(ui, buffer, r, y);
-        }
+        if (buffer.facts.finite > 0 && buffer.count() > 1)
+            y = is_plane(buffer) ? heat_map(ui, buffer, index, r, y) : plot(ui, buffer, r, y);
         size_t begin = 0;  // of what was written
         while (begin < buffer.count() && begin < size_t{1} << 20 && value_text(buffer, begin) == "unset") ++begin;
         if (begin >= buffer.count() || begin >= size_t{1} << 20) begin = 0;

@@ -134,98 +134,128 @@ class CodeView final : public View {
         return out;
     }
 
-    void paint(Ui& ui, Focus& focus, const Rect& body, bool hidden) {
-        const Theme& theme = *ui.theme;
-        const auto& instructions = timeline_->run->program->instructions;
-        const bool with_source = !source_.empty();
-        const float left = with_source ? body.w * 0.5f : 0, bridge = with_source ? 20.0f : 0.0f;
-        const Rect lines{body.x, body.y + 14, left, body.h - 14};
-        const Rect rows{body.x + left + bridge, body.y + 14, body.w - left - bridge, body.h - 14};
-        ui.text(body.x + 26, body.y + 6, with_source ? "source" : "", {.size = 12, .color = theme.quiet});
-        ui.text(rows.x, body.y + 6, "PTX", {.size = 12, .color = theme.quiet});
-        ui.text(rows.right() - 8, body.y + 6, "warp-cycles waited",
-                {.size = 12, .color = theme.quiet, .align = Align::right});
+    // The two columns, and how far each is scrolled.
+    struct Columns {
+        Rect body, lines, rows;
+        bool with_source = false;
+        float source_at = 0, ptx_at = 0;
 
-        const bool resized = seen_height_ > 0 && seen_height_ != body.h;
-        seen_height_ = body.h;
-        if ((focus.pc != seen_pc_ || resized) && focus.pc >= 0) {  // bring the focused pair to the middle
+        float line_y(int32_t line) const { return lines.y + static_cast<float>(line - 1) * ptx_line_height - source_at; }
+        float row_y(size_t pc) const { return rows.y + static_cast<float>(pc) * ptx_line_height - ptx_at; }
+        bool seen(float y) const { return y > body.y && y + ptx_line_height <= body.bottom() + 1; }
+    };
+
+    static float scrolled(Ui& ui, std::string_view id, const Rect& area, size_t lines) {  // by whole lines
+        return std::floor(ui.scroll(id, area, static_cast<float>(lines) * ptx_line_height) / ptx_line_height) *
+               ptx_line_height;
+    }
+
+    // Brings the focused pair to the middle; before anything is focused, the marked line, else where the kernel begins.
+    void follow(Ui& ui, const Focus& focus, const Columns& at) {
+        const bool resized = seen_height_ > 0 && seen_height_ != at.body.h;
+        seen_height_ = at.body.h;
+        const float marked = static_cast<float>(focus.line - 1) * ptx_line_height - at.lines.h * 0.4f;
+        if ((focus.pc != seen_pc_ || resized) && focus.pc >= 0) {
             seen_pc_ = focus.pc;
-            if (focus.line > 0)
-                ui.scroll_to("source",
-                             std::max(0.0f, static_cast<float>(focus.line - 1) * ptx_line_height - lines.h * 0.4f));
-            ui.scroll_to("ptx", std::max(0.0f, static_cast<float>(focus.pc) * ptx_line_height - rows.h * 0.55f));
-        } else if (focus.pc < 0 && seen_pc_ == -2) {  // to the marked line, else to where the kernel begins
+            if (focus.line > 0) ui.scroll_to("source", std::max(0.0f, marked));
+            ui.scroll_to("ptx", std::max(0.0f, static_cast<float>(focus.pc) * ptx_line_height - at.rows.h * 0.55f));
+        } else if (focus.pc < 0 && seen_pc_ == -2) {
             seen_pc_ = -1;
+            const auto& instructions = timeline_->run->program->instructions;
             const auto first =
                 std::find_if(instructions.begin(), instructions.end(), [](const auto& d) { return d.line > 0; });
             const float begin = static_cast<float>((first == instructions.end() ? 1 : first->line) - 2) * ptx_line_height;
-            const float marked = static_cast<float>(focus.line - 1) * ptx_line_height - lines.h * 0.4f;
             ui.scroll_to("source", std::max(0.0f, focus.line > 0 ? marked : begin));
             ui.scroll_to("ptx", 0);
         }
-        const float source_at =
-            std::floor(ui.scroll("source", lines, static_cast<float>(source_.size()) * ptx_line_height) / ptx_line_height) *
-            ptx_line_height;
-        const float ptx_at = std::floor(ui.scroll("ptx", {rows.x, rows.y, rows.w + 9, rows.h},
-                                                  static_cast<float>(ptx_.size()) * ptx_line_height) /
-                                        ptx_line_height) *
-                             ptx_line_height;
-        const auto line_y = [&](int32_t line) {
-            return lines.y + static_cast<float>(line - 1) * ptx_line_height - source_at;
-        };
-        const auto row_y = [&](size_t pc) { return rows.y + static_cast<float>(pc) * ptx_line_height - ptx_at; };
-        const auto seen = [&](float y) { return y > body.y && y + ptx_line_height <= body.bottom() + 1; };
+    }
 
+    void paint(Ui& ui, Focus& focus, const Rect& body, bool hidden) {
+        const Theme& theme = *ui.theme;
+        Columns at{.body = body, .with_source = !source_.empty()};
+        const float left = at.with_source ? body.w * 0.5f : 0, bridge = at.with_source ? 20.0f : 0.0f;
+        at.lines = {body.x, body.y + 14, left, body.h - 14};
+        at.rows = {body.x + left + bridge, body.y + 14, body.w - left - bridge, body.h - 14};
+        ui.text(body.x + 26, body.y + 6, at.with_source ? "source" : "", {.size = 12, .color = theme.quiet});
+        ui.text(at.rows.x, body.y + 6, "PTX", {.size = 12, .color = theme.quiet});
+        ui.text(at.rows.right() - 8, body.y + 6, "warp-cycles waited",
+                {.size = 12, .color = theme.quiet, .align = Align::right});
+        follow(ui, focus, at);
+        at.source_at = scrolled(ui, "source", at.lines, source_.size());
+        at.ptx_at = scrolled(ui, "ptx", {at.rows.x, at.rows.y, at.rows.w + 9, at.rows.h}, ptx_.size());
+        if (at.with_source && focus.line > 0 && at.seen(at.line_y(focus.line)))
+            ui.rect({at.lines.x - 4, at.line_y(focus.line), at.lines.w, ptx_line_height}, theme.selected, 2);
         int64_t most = 1;
         for (int64_t w : sums_.waits) most = std::max(most, w);
         // The column is as wide as its widest number, once numbers may be seen.
         const TextStyle digits{.size = 12, .align = Align::right, .mono = true};
         const float column = hidden ? 44.0f : std::max(44.0f, ui.text_width(with_commas(most), digits) + 4);
-        if (with_source && focus.line > 0 && seen(line_y(focus.line)))
-            ui.rect({lines.x - 4, line_y(focus.line), lines.w, ptx_line_height}, theme.selected, 2);
         for (size_t pc = 0; pc < ptx_.size(); ++pc) {
-            const float y = row_y(pc);
-            if (!seen(y)) continue;
-            const bool on = static_cast<int32_t>(pc) == focus.pc;
-            const bool sibling = !on && instructions[pc].line == focus.line && focus.line > 0;
-            if (on) ui.rect({rows.x - 6, y, rows.w + 2, ptx_line_height}, theme.selected, 2);
-            if (with_source && instructions[pc].line > 0 && seen(line_y(instructions[pc].line)))
-                ui.line({lines.right() - (on ? 4.0f : 2.0f), line_y(instructions[pc].line) + 9},
-                        {rows.x - (on ? 6.0f : 8.0f), y + 9}, on || sibling ? theme.accent : theme.line, on ? 2.0f : 1.0f);
-            ui.text(rows.x, y + 13, ptx_[pc],
-                    {.size = 12,
-                     .color = on || sibling ? theme.ink : theme.ink2,
-                     .weight = on ? 700 : 400,
-                     .mono = true,
-                     .width = rows.w - 12 - (hidden ? 0 : column)});
-            if (!hidden && pc < sums_.waits.size() && sums_.waits[pc] > 0) {
-                const float share = static_cast<float>(sums_.waits[pc]) / static_cast<float>(most);
-                if (column * share >= 4)  // a shorter one reads as a comma
-                    ui.rect({rows.right() - 8 - column * share, y + 16, column * share, 1}, faded(data::orange, 0.9f));
-                ui.text(rows.right() - 8, y + 13, with_commas(sums_.waits[pc]),
-                        {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
-            }
-            const Rect row{rows.x - 6, y, rows.w - 8, ptx_line_height};
-            if (ui.hovered(row)) {
-                ui.frame(row, theme.ink3);
-                if (instructions[pc].opcode) ui.tooltip(fmt::format("{}\n{}", ptx_[pc], instructions[pc].opcode->summary));
-            }
-            if (ui.clicked(row)) choose(focus, static_cast<int32_t>(pc), instructions[pc].line);
+            if (!at.seen(at.row_y(pc))) continue;
+            draw_instruction(ui, focus, at, pc, hidden ? 0 : column);
+            if (!hidden) draw_waits(ui, focus, at, pc, column, most);
+            point_at_instruction(ui, focus, at, pc);
         }
-        for (size_t i = 0; i < source_.size(); ++i) {
-            const auto line = static_cast<int32_t>(i) + 1;
-            const float y = line_y(line);
-            if (!seen(y)) continue;
-            const bool on = line == focus.line;
-            ui.text(lines.x + 16, y + 13, std::to_string(line),
-                    {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
-            draw_code(ui, lines.x + 26, y + 13, source_[i], 12, lines.w - 34);
-            const Rect row{lines.x - 4, y, lines.w - 8, ptx_line_height};
-            if (!ui.clicked(row)) continue;
-            const auto first =
-                std::find_if(instructions.begin(), instructions.end(), [&](const auto& d) { return d.line == line; });
-            if (first != instructions.end()) choose(focus, static_cast<int32_t>(first - instructions.begin()), line);
+        for (size_t i = 0; i < source_.size(); ++i)
+            if (at.seen(at.line_y(static_cast<int32_t>(i) + 1))) draw_line(ui, focus, at, i);
+    }
+
+    void draw_instruction(Ui& ui, const Focus& focus, const Columns& at, size_t pc, float column) const {
+        const Theme& theme = *ui.theme;
+        const Rect& rows = at.rows;
+        const float y = at.row_y(pc);
+        const int32_t line = timeline_->run->program->instructions[pc].line;
+        const bool on = static_cast<int32_t>(pc) == focus.pc, sibling = !on && line == focus.line && focus.line > 0;
+        if (on) ui.rect({rows.x - 6, y, rows.w + 2, ptx_line_height}, theme.selected, 2);
+        if (at.with_source && line > 0 && at.seen(at.line_y(line)))
+            ui.line({at.lines.right() - (on ? 4.0f : 2.0f), at.line_y(line) + 9}, {rows.x - (on ? 6.0f : 8.0f), y + 9},
+                    on || sibling ? theme.accent : theme.line, on ? 2.0f : 1.0f);
+        ui.text(rows.x, y + 13, ptx_[pc],
+                {.size = 12,
+                 .color = on || sibling ? theme.ink : theme.ink2,
+                 .weight = on ? 700 : 400,
+                 .mono = true,
+                 .width = rows.w - 12 - column});
+    }
+
+    void draw_waits(Ui& ui, const Focus& focus, const Columns& at, size_t pc, float column, int64_t most) const {
+        if (pc >= sums_.waits.size() || sums_.waits[pc] <= 0) return;
+        const Theme& theme = *ui.theme;
+        const float y = at.row_y(pc), right = at.rows.right() - 8;
+        const float share = static_cast<float>(sums_.waits[pc]) / static_cast<float>(most);
+        if (column * share >= 4)  // a shorter one reads as a comma
+            ui.rect({right - column * share, y + 16, column * share, 1}, faded(data::orange, 0.9f));
+        ui.text(right, y + 13, with_commas(sums_.waits[pc]),
+                {.size = 12,
+                 .color = static_cast<int32_t>(pc) == focus.pc ? theme.ink : theme.quiet,
+                 .align = Align::right,
+                 .mono = true});
+    }
+
+    void point_at_instruction(Ui& ui, Focus& focus, const Columns& at, size_t pc) {
+        const ptx::DecodedInstruction& instruction = timeline_->run->program->instructions[pc];
+        const Rect row{at.rows.x - 6, at.row_y(pc), at.rows.w - 8, ptx_line_height};
+        if (ui.hovered(row)) {
+            ui.frame(row, ui.theme->ink3);
+            if (instruction.opcode) ui.tooltip(fmt::format("{}\n{}", ptx_[pc], instruction.opcode->summary));
         }
+        if (ui.clicked(row)) choose(focus, static_cast<int32_t>(pc), instruction.line);
+    }
+
+    void draw_line(Ui& ui, Focus& focus, const Columns& at, size_t i) {
+        const auto line = static_cast<int32_t>(i) + 1;
+        const float y = at.line_y(line);
+        ui.text(at.lines.x + 16, y + 13, std::to_string(line),
+                {.size = 12,
+                 .color = line == focus.line ? ui.theme->ink : ui.theme->quiet,
+                 .align = Align::right,
+                 .mono = true});
+        draw_code(ui, at.lines.x + 26, y + 13, source_[i], 12, at.lines.w - 34);
+        if (!ui.clicked({at.lines.x - 4, y, at.lines.w - 8, ptx_line_height})) return;
+        const auto& instructions = timeline_->run->program->instructions;
+        const auto first =
+            std::find_if(instructions.begin(), instructions.end(), [&](const auto& d) { return d.line == line; });
+        if (first != instructions.end()) choose(focus, static_cast<int32_t>(first - instructions.begin()), line);
     }
 
     // What was clicked is in sight already: no scrolling.

@@ -67,28 +67,11 @@ class LessonView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         LessonState& state = session.lesson;
         if (!state.lesson || state.lesson->steps.empty()) {
-            const Rect body = ui.panel(area, {.title = "Lesson"});
-            ui.say_nothing_yet(body, "No lesson is open.",
-                               "Choose one at the top of the window: each one shows a run that really happens.");
-            const std::string id = session.learn.last_lesson.empty() ? "A01" : session.learn.last_lesson;
-            const std::string label = session.learn.last_lesson.empty() ? "Begin with A01" : "Go on with " + id;
-            if (ui.button({body.x + (body.w - std::min(420.0f, body.w)) / 2, body.y + body.h / 2 + 52, 168, 32}, label,
-                          true))
-                session.post(ask::OpenLesson{id});
-            return;
+            return draw_none(ui, session, area);
         }
         const lessons::Lesson& lesson = *state.lesson;
         state.step = std::clamp(state.step, 0, static_cast<int>(lesson.steps.size()) - 1);
-        if (shown_ != state.lesson || shown_step_ != state.step) {
-            shown_ = state.lesson;
-            shown_step_ = state.step;
-            checks_ = 0;
-            foot_ = false;
-            answered_ = answered(state);
-            ui.push_scope("lesson");
-            ui.scroll_to("page", 0);
-            ui.pop_scope();
-        }
+        if (shown_ != state.lesson || shown_step_ != state.step) begin_step(ui, state);
         const Rect body =
             ui.panel(area, {.title = "Lesson " + lesson.id, .right = fmt::format("{} minutes", lesson.minutes)});
         ui.push_scope("lesson");
@@ -192,6 +175,27 @@ class LessonView final : public View {
             }
         }
         return y + 8;
+    }
+
+    static void draw_none(Ui& ui, Session& session, const Rect& area) {
+        const Rect body = ui.panel(area, {.title = "Lesson"});
+        ui.say_nothing_yet(body, "No lesson is open.",
+                           "Choose one at the top of the window: each one shows a run that really happens.");
+        const std::string id = session.learn.last_lesson.empty() ? "A01" : session.learn.last_lesson;
+        const std::string label = session.learn.last_lesson.empty() ? "Begin with A01" : "Go on with " + id;
+        if (ui.button({body.x + (body.w - std::min(420.0f, body.w)) / 2, body.y + body.h / 2 + 52, 168, 32}, label, true))
+            session.post(ask::OpenLesson{id});
+    }
+
+    void begin_step(Ui& ui, const LessonState& state) {
+        shown_ = state.lesson;
+        shown_step_ = state.step;
+        checks_ = 0;
+        foot_ = false;
+        answered_ = answered(state);
+        ui.push_scope("lesson");
+        ui.scroll_to("page", 0);
+        ui.pop_scope();
     }
 
     float draw_prose(Ui& ui, const std::vector<TextBlock>& blocks, float y) const {
@@ -308,28 +312,11 @@ class LessonView final : public View {
         for (size_t a = 0; a < predict.answers.size(); ++a) {
             y = draw_answer(ui, predict.answers[a], given, static_cast<int>(a), x, w, y) + (tight_ ? 6 : 8);
         }
-        if (given.locked) {
-            if (given.truth) {
-                const std::string sure = fmt::format("you were {} % sure", given.confidence);
-                const std::string says = fmt::format("The run says {}.", truth_text(predict, *given.truth));
-                const TextStyle bold{.size = 14, .weight = 600};
-                // Beside each other where both fit, else below each other: an answer is never cut.
-                if (ui.text_width(says, bold) + ui.text_width(sure, {.size = 13}) + 14 <= w)
-                    ui.text(x, y + 18, says, bold);
-                else
-                    y += ui.paragraph({x, y + 3, w, 400}, says, bold, 20);
-                ui.text(x + w, y + 18, sure, {.size = 13, .color = theme.quiet, .align = Align::right});
-                y += 26;
-                if (given.chosen >= 0 && given.chosen < static_cast<int>(predict.answers.size()))
-                    y += ui.paragraph({x, y + 2, w, 400}, predict.answers[static_cast<size_t>(given.chosen)].reply,
-                                      {.size = 14, .color = theme.ink2}, 21) +
-                         4;
-            } else {
-                ui.text(x, y + 18, "The engine works out the answer ...", {.size = 14, .color = theme.ink2});
-                y += 28;
-            }
-            return y + 10;
+        if (waiting) {
+            ui.text(x, y + 18, "The engine works out the answer ...", {.size = 14, .color = theme.ink2});
+            return y + 38;
         }
+        if (given.locked) return draw_truth(ui, predict, given, x, w, y);
         const float s1 = x + 84, s2 = x + w - 56;
         ui.text(x, y + 16, "How sure?", {.size = 14});
         given.confidence = static_cast<int>(
@@ -346,6 +333,27 @@ class LessonView final : public View {
         ui.text(x + 168, y + 21, given.chosen < 0 ? "choose an answer first" : "then the run answers",
                 {.size = 13, .color = theme.quiet, .width = w - 168});
         return y + 44;
+    }
+
+    // What the run says, and what the lesson says to the answer that was given.
+    static float draw_truth(Ui& ui, const lessons::Predict& predict, const LessonState::Prediction& given, float x, float w,
+                            float y) {
+        const Theme& theme = *ui.theme;
+        const std::string sure = fmt::format("you were {} % sure", given.confidence);
+        const std::string says = fmt::format("The run says {}.", truth_text(predict, *given.truth));
+        const TextStyle bold{.size = 14, .weight = 600};
+        // Beside each other where both fit, else below each other: an answer is never cut.
+        if (ui.text_width(says, bold) + ui.text_width(sure, {.size = 13}) + 14 <= w)
+            ui.text(x, y + 18, says, bold);
+        else
+            y += ui.paragraph({x, y + 3, w, 400}, says, bold, 20);
+        ui.text(x + w, y + 18, sure, {.size = 13, .color = theme.quiet, .align = Align::right});
+        y += 26;
+        if (given.chosen >= 0 && given.chosen < static_cast<int>(predict.answers.size()))
+            y += ui.paragraph({x, y + 2, w, 400}, predict.answers[static_cast<size_t>(given.chosen)].reply,
+                              {.size = 14, .color = theme.ink2}, 21) +
+                 4;
+        return y + 10;
     }
 
     // A card with a radio mark; returns its bottom.
@@ -410,17 +418,7 @@ class LessonView final : public View {
             y += 18;
         }
         y += 20;
-        if (ui.button({x + 160, y, 152, 32}, "Edit it here")) {
-            if (const auto problem = session.desk.open(path)) {
-                session.post(ask::Tell{*problem});
-            } else {
-                if (session.desk.document().is_host())
-                    session.desk.document().launch.gpu = exercise.gpu.empty() ? session.gpu : exercise.gpu;
-                else if (KernelDocument& document = session.desk.document(); !document.launch.grid_chosen)
-                    document.launch = launch_of(*state.lesson, exercise, document.text);
-                session.workspace = Workspace::kernel;
-            }
-        }
+        if (ui.button({x + 160, y, 152, 32}, "Edit it here")) edit_here(session, exercise, path);
         if (ui.button({x, y, 152, 32}, "Check it", true)) {
             ++checks_;
             if (session.desk.holds(path) && !session.desk.document().saved())
@@ -431,6 +429,16 @@ class LessonView final : public View {
         for (const std::string& line : state.exercise_report)
             y += ui.paragraph({x, y, w, 400}, line, {.size = 13, .color = failing(line) ? theme.wrong : theme.ink2}, 19) + 4;
         return y + 8;
+    }
+
+    static void edit_here(Session& session, const lessons::Exercise& exercise, const std::string& path) {
+        if (const auto problem = session.desk.open(path)) return session.post(ask::Tell{*problem});
+        KernelDocument& document = session.desk.document();
+        if (document.is_host())
+            document.launch.gpu = exercise.gpu.empty() ? session.gpu : exercise.gpu;
+        else if (!document.launch.grid_chosen)
+            document.launch = launch_of(*session.lesson.lesson, exercise, document.text);
+        session.workspace = Workspace::kernel;
     }
 
     // The learner's copy of the starter is made once, when the exercise is first seen.

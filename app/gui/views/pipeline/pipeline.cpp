@@ -61,38 +61,12 @@ class PipelineView final : public View {
         const auto snapshot = session.snapshot();
         const auto& scene = snapshot->cluster;
         if (!scene) return std::string(pipeline_title) + ": nothing has run yet.\n";
-        const scene::PipelineSetup& setup = scene->setup.pipeline;
-        std::string text;
-        if (scene->training) {
-            text = fmt::format("{} (executed, times derived): {}\n", pipeline_title, scene->training->title);
-            if (trained(*scene) && session.learn.reveal_steps < 0)
-                text += fmt::format("  {}; all ranks sent {}; {}\n", training_words(*scene->training),
-                                    sent_words(*scene->training), step_share_words(*scene->training));
-        } else {
-            text = fmt::format("{} ({}): {} ranks, {} micro-batches, F {}, I {}, W {}, hop {}", pipeline_title,
-                               scene->schedules.front().executed ? "executed" : "simulated", setup.ranks, setup.microbatches,
-                               amount(setup.forward), amount(setup.input), amount(setup.weight), amount(setup.hop));
-            if (setup.slow_rank >= 0)
-                text += fmt::format(", rank {} {} times slower", setup.slow_rank, amount(setup.slow_factor));
-            text += "\n";
-        }
+        std::string text = setup_text(session, *scene) + "\n";
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(pipeline_hidden) + "\n";
         const double now = schedule_time(session, focus, *scene);
-        for (const scene::ScheduleShown& one : scene->schedules) {
-            text += "  " + schedule_facts(one) + "\n";
-            if (!one.refusal.empty()) continue;
-            const auto ranks = static_cast<int>(one.run.actions.size());
-            const char* row = one.run.schedule.chunks > 1 ? "rank" : "stage";
-            for (int rank = 0; rank < ranks && rank < 64; ++rank) {
-                text +=
-                    fmt::format("    {} {}{}: idle {}, peak {} of {} micro-batches", row, rank,
-                                rank == picked_rank(focus, *scene, ranks) ? " (picked)" : "", amount(idle_of(one.run, rank)),
-                                amount(peak_of(one.run, rank)), activation_limit(*scene));
-                if (one.run.weight_versions.size() > static_cast<size_t>(rank) &&
-                    one.run.weight_versions[static_cast<size_t>(rank)] > 1)
-                    text += fmt::format(", {} versions of the weights", one.run.weight_versions[static_cast<size_t>(rank)]);
-                text += fmt::format("; at {} {}\n", amount(now), doing(one.run, rank, now));
-            }
+        for (const scene::ScheduleShown& shown : scene->schedules) {
+            text += "  " + schedule_facts(shown) + "\n";
+            if (shown.refusal.empty()) text += ranks_text(focus, *scene, shown, now);
         }
         if (why_.block >= 0 && scene == seen_) text += "  why: " + why_.text + "\n";
         if (!scene->schedules.front().parts.empty())
@@ -103,6 +77,41 @@ class PipelineView final : public View {
     }
 
   private:
+    static std::string setup_text(const Session& session, const scene::ClusterScene& scene) {
+        if (scene.training) {
+            std::string text = fmt::format("{} (executed, times derived): {}", pipeline_title, scene.training->title);
+            if (trained(scene) && session.learn.reveal_steps < 0)
+                text += fmt::format("\n  {}; all ranks sent {}; {}", training_words(*scene.training),
+                                    sent_words(*scene.training), step_share_words(*scene.training));
+            return text;
+        }
+        const scene::PipelineSetup& setup = scene.setup.pipeline;
+        std::string text =
+            fmt::format("{} ({}): {} ranks, {} micro-batches, F {}, I {}, W {}, hop {}", pipeline_title,
+                        scene.schedules.front().executed ? "executed" : "simulated", setup.ranks, setup.microbatches,
+                        amount(setup.forward), amount(setup.input), amount(setup.weight), amount(setup.hop));
+        if (setup.slow_rank >= 0)
+            text += fmt::format(", rank {} {} times slower", setup.slow_rank, amount(setup.slow_factor));
+        return text;
+    }
+
+    static std::string ranks_text(const Focus& focus, const scene::ClusterScene& scene, const scene::ScheduleShown& shown,
+                                  double now) {
+        std::string text;
+        const parallel::ScheduleRun& run = shown.run;
+        const auto ranks = static_cast<int>(run.actions.size());
+        const char* row = run.schedule.chunks > 1 ? "rank" : "stage";
+        for (int rank = 0; rank < ranks && rank < 64; ++rank) {
+            text += fmt::format("    {} {}{}: idle {}, peak {} of {} micro-batches", row, rank,
+                                rank == picked_rank(focus, scene, ranks) ? " (picked)" : "", amount(idle_of(run, rank)),
+                                amount(peak_of(run, rank)), activation_limit(scene));
+            if (run.weight_versions.size() > static_cast<size_t>(rank) && run.weight_versions[static_cast<size_t>(rank)] > 1)
+                text += fmt::format(", {} versions of the weights", run.weight_versions[static_cast<size_t>(rank)]);
+            text += fmt::format("; at {} {}\n", amount(now), doing(run, rank, now));
+        }
+        return text;
+    }
+
     std::shared_ptr<const scene::ClusterScene> seen_;
     uint64_t version_ = 0;
     double begin_ = 0, end_ = 0;  // in view; equal: everything
@@ -124,7 +133,7 @@ class PipelineView final : public View {
 
     static int rows_of(const scene::ClusterScene& scene) {
         size_t rows = 1;
-        for (const scene::ScheduleShown& one : scene.schedules) rows = std::max(rows, one.run.actions.size());
+        for (const scene::ScheduleShown& shown : scene.schedules) rows = std::max(rows, shown.run.actions.size());
         return static_cast<int>(rows);
     }
     static std::string_view part_word(const scene::ClusterScene& scene) { return scene.training ? "block" : "layer"; }
@@ -133,15 +142,15 @@ class PipelineView final : public View {
         if (width < 700) return scene.source;
         std::string text = scene.source.empty() ? std::string() : scene.source + ", ";
         if (scene.training) return text + "times derived, of an H100 and the links in Network; the column of rank 0";
-        for (const scene::ScheduleShown& one : scene.schedules)
-            if (one.executed) return text + "times of the virtual clock";
+        for (const scene::ScheduleShown& shown : scene.schedules)
+            if (shown.executed) return text + "times of the virtual clock";
         return text + "1 unit: one forward of one micro-batch on one stage";
     }
 
     static std::string doing(const parallel::ScheduleRun& run, int rank, double now) {
-        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)])
-            if (parallel::computes(one.action.kind) && one.begin <= now + 1e-9 && one.end > now + 1e-9)
-                return "runs " + parallel::text_of(one.action);
+        for (const parallel::ActionRun& ran : run.actions[static_cast<size_t>(rank)])
+            if (parallel::computes(ran.action.kind) && ran.begin <= now + 1e-9 && ran.end > now + 1e-9)
+                return "runs " + parallel::text_of(ran.action);
         for (const parallel::IdleRun& idle : run.idle[static_cast<size_t>(rank)])
             if (idle.begin <= now + 1e-9 && idle.end > now + 1e-9) return idle.reason;
         return "has ended";
@@ -150,6 +159,28 @@ class PipelineView final : public View {
     static float training_facts(Ui& ui, const scene::TrainingShown& shown, const Rect& area) {
         const std::string words = fmt::format("{}; all ranks sent {}.", training_words(shown), sent_words(shown));
         return ui.paragraph({area.x, area.y, area.w, 60}, words, {.size = 13, .color = ui.theme->ink2}, 18) + 6;
+    }
+
+    // Whether so many actions are in view, or so narrow ones, that they are drawn as shares of time.
+    static bool is_coarse(const scene::ClusterScene& scene, const PipelinePlaces& p) {
+        size_t visible = 0;
+        double shortest = 1e300;
+        for (const scene::ScheduleShown& shown : scene.schedules)
+            for (const auto& rank : shown.run.actions)
+                for (const parallel::ActionRun& run : rank) {
+                    if (run.end <= p.begin || run.begin >= p.end) continue;
+                    ++visible;
+                    if (parallel::computes(run.action.kind) && run.action.kind != parallel::ActionKind::update)
+                        shortest = std::min(shortest, run.end - run.begin);
+                }
+        const float cell = static_cast<float>(shortest / (p.end - p.begin)) * p.plot.w;
+        return visible > 700 && (cell < 6 || visible > 1500);
+    }
+
+    static float bar_height(float pitch, bool curves) {
+        if (curves && pitch > 52) return std::min(30.0f, std::floor(pitch * 0.36f));
+        const float bar = curves ? std::min(20.0f, std::floor(pitch * 0.45f)) : pitch >= 6 ? pitch - 2 : pitch;
+        return std::min(bar, 22.0f);
     }
 
     PipelinePlaces place(const Session& session, const Focus& focus, const scene::ClusterScene& scene,
@@ -165,38 +196,23 @@ class PipelineView final : public View {
         p.end = end_ > begin_ ? end_ : all;
         p.split = scene.training ? 0.5 : setup.input / (setup.input + setup.weight);
         p.limit = activation_limit(scene);
-        int ranks = 0, lines = 0;
-        size_t visible = 0;
-        double shortest = 1e300;
-        for (const scene::ScheduleShown& one : scene.schedules) {
-            const auto count = static_cast<int>(one.run.actions.size());
-            ranks = std::max(ranks, count);
-            lines += std::max(count, 1);
-            for (const auto& rank : one.run.actions)
-                for (const parallel::ActionRun& run : rank) {
-                    if (run.end <= p.begin || run.begin >= p.end) continue;
-                    ++visible;
-                    if (parallel::computes(run.action.kind) && run.action.kind != parallel::ActionKind::update)
-                        shortest = std::min(shortest, run.end - run.begin);
-                }
-        }
-        p.rank = picked_rank(focus, scene, std::max(1, ranks));
+        int lines = 0;
+        for (const scene::ScheduleShown& shown : scene.schedules)
+            lines += std::max(static_cast<int>(shown.run.actions.size()), 1);
+        p.rank = picked_rank(focus, scene, rows_of(scene));
         p.microbatch = picked_microbatch(session, scene);
-        const float cell = static_cast<float>(shortest / (p.end - p.begin)) * p.plot.w;
-        p.coarse = visible > 700 && (cell < 6 || visible > 1500);
+        p.coarse = is_coarse(scene, p);
         const auto blocks = static_cast<float>(scene.schedules.size());
         const float heads = 26 * blocks, room = p.axis_y - 6 - area.y - heads;
         const float pitch = std::clamp(room / static_cast<float>(std::max(1, lines)), 2.0f, trained(scene) ? 52.0f : 84.0f);
         float y = area.y;
-        for (const scene::ScheduleShown& one : scene.schedules) {
+        for (const scene::ScheduleShown& shown : scene.schedules) {
             PipelineBlock block;
-            block.shown = &one;
-            block.ranks = static_cast<int>(one.run.actions.size());
+            block.shown = &shown;
+            block.ranks = static_cast<int>(shown.run.actions.size());
             block.pitch = pitch;
             const bool curves = pitch >= 30 && !p.coarse;
-            block.bar = curves ? std::min(20.0f, std::floor(pitch * 0.45f)) : pitch >= 6 ? pitch - 2 : pitch;
-            block.bar = std::min(block.bar, 22.0f);
-            if (curves && pitch > 52) block.bar = std::min(30.0f, std::floor(pitch * 0.36f));
+            block.bar = bar_height(pitch, curves);
             block.curve = curves ? pitch - block.bar - 6 : 0;
             block.head = {area.x, y, area.w - 8, 24};
             block.rows = {area.x, y + 26, area.w, pitch * static_cast<float>(std::max(1, block.ranks))};
@@ -252,54 +268,70 @@ class PipelineView final : public View {
         end_ = begin_ + length;
     }
 
-    void react(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, const PipelinePlaces& p,
-               const Rect& panel) {
-        const double all = std::max(schedule_end(scene), 1e-9), length = p.end - p.begin;
-        const double now = schedule_time(session, focus, scene);
-        const Rect time_area{p.plot.x, p.plot.y, p.plot.w, p.axis_y + 22 - p.plot.y};
-        const double middle = now >= p.begin && now <= p.end ? now : (p.begin + p.end) / 2;
+    static int by_keys(Ui& ui, Key forward, Key back, const Rect& panel) {  // 1, -1, or 0
+        return (ui.pressed(forward, panel) ? 1 : 0) - (ui.pressed(back, panel) ? 1 : 0);
+    }
+
+    void zoom_and_pan(Ui& ui, const PipelinePlaces& p, double now, double all, const Rect& time_area, const Rect& panel) {
+        const double length = p.end - p.begin, middle = now >= p.begin && now <= p.end ? now : (p.begin + p.end) / 2;
         if (const float turned = ui.wheel(time_area); turned != 0) zoom(std::pow(0.8, turned), p.time(ui.mouse.x), all);
         if (ui.pressed(Key::w, panel)) zoom(0.7, middle, all);
         if (ui.pressed(Key::s, panel)) zoom(1 / 0.7, middle, all);
         if (ui.pressed(Key::a, panel)) look_at(p.begin - length / 8, p.end - length / 8, all);
         if (ui.pressed(Key::d, panel)) look_at(p.begin + length / 8, p.end + length / 8, all);
         if (ui.pressed(Key::home, panel)) begin_ = end_ = 0;
-        int ranks = 1;
-        for (const PipelineBlock& block : p.blocks) ranks = std::max(ranks, block.ranks);
-        if (const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0); by != 0)
-            focus.rank = rank_of_row(scene, std::clamp(p.rank + by, 0, ranks - 1)), why_ = {};
+    }
+
+    void choose_by_key(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, const PipelinePlaces& p,
+                       double now, const Rect& panel) {
+        if (const int by = by_keys(ui, Key::down, Key::up, panel); by != 0)
+            focus.rank = rank_of_row(scene, std::clamp(p.rank + by, 0, rows_of(scene) - 1)), why_ = {};
         int microbatches = scene.training ? 1 : scene.setup.pipeline.microbatches;
-        for (const scene::ScheduleShown& one : scene.schedules)
-            microbatches = std::max(microbatches, one.run.schedule.microbatches);
-        if (const int by = (ui.pressed(Key::page_down, panel) ? 1 : 0) - (ui.pressed(Key::page_up, panel) ? 1 : 0); by != 0)
+        for (const scene::ScheduleShown& shown : scene.schedules)
+            microbatches = std::max(microbatches, shown.run.schedule.microbatches);
+        if (const int by = by_keys(ui, Key::page_down, Key::page_up, panel); by != 0)
             session.cluster.microbatch = std::clamp(p.microbatch + by, 0, microbatches - 1);
         if (ui.pressed(Key::enter, panel)) explain(p, p.rank, now, -1);
+        if (const int by = by_keys(ui, Key::plus, Key::minus, panel); by != 0) move_by_key(session, scene, p, now, by);
+    }
 
-        if (const int by = (ui.pressed(Key::plus, panel) ? 1 : 0) - (ui.pressed(Key::minus, panel) ? 1 : 0); by != 0)
-            move_by_key(session, scene, p, now, by);
-        const Drag drag = ui.drag("time", time_area);
-        if (drag.started) {
-            scrubbing_ = drag.from.y >= p.axis_y - 4 || std::abs(drag.from.x - p.x(now)) < 4;
-            held_ = scrubbing_ || scene.training || session.cluster.asked ? HeldAction{} : action_at(p, drag.from);
-            pan_begin_ = p.begin;
-            panned_ = false;
-        }
-        if (drag.active && scrubbing_) {
+    void begin_drag(const Session& session, const scene::ClusterScene& scene, const PipelinePlaces& p, const Drag& drag,
+                    double now) {
+        scrubbing_ = drag.from.y >= p.axis_y - 4 || std::abs(drag.from.x - p.x(now)) < 4;
+        held_ = scrubbing_ || scene.training || session.cluster.asked ? HeldAction{} : action_at(p, drag.from);
+        pan_begin_ = p.begin;
+        panned_ = false;
+    }
+
+    // The cursor, an action's end, an action, or the picture itself, whichever was taken hold of.
+    void go_on_dragging(Session& session, const PipelinePlaces& p, const Drag& drag, double all) {
+        const float moved = std::abs(drag.at.x - drag.from.x);
+        if (scrubbing_) {
             session.cluster.time = std::clamp(p.time(drag.at.x), 0.0, all);
             session.cluster.collective = false;
-        } else if (drag.active && held_.what == HeldAction::What::end) {
-            panned_ = panned_ || std::abs(drag.at.x - drag.from.x) > 3;
+        } else if (held_.what == HeldAction::What::end) {
+            panned_ = panned_ || moved > 3;
             if (panned_) stretch_action(session, p, held_, drag.at.x - drag.from.x);
-        } else if (drag.active && held_.what == HeldAction::What::action &&
-                   (panned_ || std::abs(drag.at.x - drag.from.x) > 6)) {
+        } else if (held_.what == HeldAction::What::action && (panned_ || moved > 6)) {
             panned_ = true;
             held_.to = place_for(p, held_, drag.at.x);
-        } else if (drag.active && held_.what == HeldAction::What::nothing && std::abs(drag.at.x - drag.from.x) > 4 &&
-                   end_ > begin_) {
+        } else if (held_.what == HeldAction::What::nothing && moved > 4 && end_ > begin_) {
             panned_ = true;
+            const double length = p.end - p.begin;
             const double by = static_cast<double>((drag.from.x - drag.at.x) / std::max(1.0f, p.plot.w)) * length;
             look_at(pan_begin_ + by, pan_begin_ + by + length, all);
         }
+    }
+
+    void react(Ui& ui, Session& session, Focus& focus, const scene::ClusterScene& scene, const PipelinePlaces& p,
+               const Rect& panel) {
+        const double all = std::max(schedule_end(scene), 1e-9), now = schedule_time(session, focus, scene);
+        const Rect time_area{p.plot.x, p.plot.y, p.plot.w, p.axis_y + 22 - p.plot.y};
+        zoom_and_pan(ui, p, now, all, time_area, panel);
+        choose_by_key(ui, session, focus, scene, p, now, panel);
+        const Drag drag = ui.drag("time", time_area);
+        if (drag.started) begin_drag(session, scene, p, drag, now);
+        if (drag.active) go_on_dragging(session, p, drag, all);
         if (drag.ended && !scrubbing_ && !panned_) pick(session, focus, scene, p, drag.from);
         if (drag.ended && held_.what == HeldAction::What::action && panned_ && held_.to != held_.index)
             move_action(session, p, held_);
@@ -315,10 +347,10 @@ class PipelineView final : public View {
         session.cluster.collective = false;
         session.cluster.time = std::max(0.0, spot.time);
         const parallel::ScheduleRun& run = p.blocks[static_cast<size_t>(spot.block)].shown->run;
-        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(spot.rank)])
-            if (parallel::computes(one.action.kind) && one.begin <= spot.time && one.end > spot.time) {
-                if (one.action.kind != parallel::ActionKind::update) session.cluster.microbatch = one.action.microbatch;
-                session.cluster.time = one.begin;
+        for (const parallel::ActionRun& ran : run.actions[static_cast<size_t>(spot.rank)])
+            if (parallel::computes(ran.action.kind) && ran.begin <= spot.time && ran.end > spot.time) {
+                if (ran.action.kind != parallel::ActionKind::update) session.cluster.microbatch = ran.action.microbatch;
+                session.cluster.time = ran.begin;
                 return;
             }
         explain(p, spot.rank, spot.time, spot.block);

@@ -43,6 +43,24 @@ void box(Ui& ui, const Rect& r, ActionKind kind, Color fill, bool lettered) {
     if (!lettered && hatch_of(kind) != Hatch::solid) ui.hatch(r, faded(text_on(fill), 0.55f), hatch_of(kind));
 }
 
+float room_of(const Ui& ui, std::string_view letters) {
+    return ui.text_width(letters, {.size = letter_size, .weight = 600}) + 5;
+}
+
+// Both gradients in one piece: two fills without a gap, up to `cut` the input's.
+void draw_backward(Ui& ui, const Rect& whole, float cut, const std::string& label, bool fits, Color input, Color weight) {
+    const float rest = whole.w - cut, baseline = whole.y + whole.h / 2 + 4.5f;
+    const bool label_fits = fits && room_of(ui, label) <= cut + 2, weight_fits = room_of(ui, "+W") <= rest + 2;
+    box(ui, {whole.x, whole.y, cut, whole.h}, ActionKind::backward_input, input, label_fits);
+    box(ui, {whole.x + cut, whole.y, rest, whole.h}, ActionKind::backward_weight, weight, fits && weight_fits);
+    if (label_fits) {
+        ui.text(whole.x + cut / 2, baseline, label, letter_style(input));
+        if (weight_fits) ui.text(whole.x + cut + (whole.w - cut) / 2, baseline, "+W", letter_style(weight));
+    } else if (fits) {
+        ui.text(whole.x + whole.w / 2, baseline, label, letter_style(input));
+    }
+}
+
 void draw_action(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, const parallel::ActionRun& run, float y) {
     const parallel::Schedule& schedule = block.shown->run.schedule;
     const float x0 = p.x(run.begin), x1 = p.x(run.end), width = x1 - x0;
@@ -54,25 +72,12 @@ void draw_action(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, co
     const int chunk = schedule.chunks > 1 ? schedule.chunk_of(run.action.stage, run.action.microbatch) : 0;
     const Rect whole{x0 + gap, y, std::max(1.0f, width - 2 * gap), block.bar};
     std::string label = parallel::text_of(run.action);
-    const auto room = [&](std::string_view text) { return ui.text_width(text, {.size = letter_size, .weight = 600}) + 5; };
-    if (room(label) > width && !label.empty()) label.resize(1);  // the letter alone
-    const bool fits = block.bar >= 13 && room(label) <= width;
-    if (run.action.kind == ActionKind::backward) {  // in one piece: two fills, no gap
-        const Color input = fill_of(ActionKind::backward_input, chunk, schedule.chunks),
-                    weight = fill_of(ActionKind::backward_weight, chunk, schedule.chunks);
-        const float cut = whole.w * static_cast<float>(p.split);
-        const float rest = whole.w - cut;
-        box(ui, {whole.x, y, cut, block.bar}, ActionKind::backward_input, input, fits && room(label) <= cut + 2);
-        box(ui, {whole.x + cut, y, rest, block.bar}, ActionKind::backward_weight, weight, fits && room("+W") <= rest + 2);
-        if (fits && room(label) <= cut + 2) {
-            ui.text(whole.x + cut / 2, y + block.bar / 2 + 4.5f, label, letter_style(input));
-            if (room("+W") <= rest + 2)
-                ui.text(whole.x + cut + (whole.w - cut) / 2, y + block.bar / 2 + 4.5f, "+W", letter_style(weight));
-        } else if (fits) {
-            ui.text(whole.x + whole.w / 2, y + block.bar / 2 + 4.5f, label, letter_style(input));
-        }
-        return;
-    }
+    if (room_of(ui, label) > width && !label.empty()) label.resize(1);  // the letter alone
+    const bool fits = block.bar >= 13 && room_of(ui, label) <= width;
+    if (run.action.kind == ActionKind::backward)
+        return draw_backward(ui, whole, whole.w * static_cast<float>(p.split), label, fits,
+                             fill_of(ActionKind::backward_input, chunk, schedule.chunks),
+                             fill_of(ActionKind::backward_weight, chunk, schedule.chunks));
     const Color fill = fill_of(run.action.kind, chunk, schedule.chunks);
     box(ui, whole, run.action.kind, fill, fits);
     if (run.action.kind == ActionKind::recompute && whole.w >= 24)
@@ -119,6 +124,63 @@ void draw_curve(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, int
     if (limit >= base - block.curve - 1) ui.hatch({from, limit, until - from, 1.5f}, data::vermillion, Hatch::vertical);
 }
 
+constexpr ActionKind coarse_kinds[] = {ActionKind::forward, ActionKind::backward_input, ActionKind::backward_weight,
+                                       ActionKind::update};  // and what is like it
+using KindShares = std::array<float, std::size(coarse_kinds)>;
+
+// How much of each of `w` columns of pixels an action of each kind takes.
+std::vector<KindShares> shares_of(const PipelinePlaces& p, const std::vector<parallel::ActionRun>& actions, int w) {
+    std::vector<KindShares> share(static_cast<size_t>(w));
+    const double scale = w / (p.end - p.begin);
+    const auto add = [&](double begin, double end, size_t kind) {
+        const double x0 = std::max(0.0, (begin - p.begin) * scale), x1 = std::min<double>(w, (end - p.begin) * scale);
+        for (auto x = static_cast<int>(x0); x < w && x < x1; ++x)
+            share[static_cast<size_t>(x)][kind] += static_cast<float>(std::min<double>(x + 1, x1) - std::max<double>(x, x0));
+    };
+    for (const parallel::ActionRun& run : actions) {
+        const double cut = run.begin + (run.end - run.begin) * p.split;
+        switch (run.action.kind) {
+            case ActionKind::forward:
+                add(run.begin, run.end, 0);
+                break;
+            case ActionKind::backward:
+                add(run.begin, cut, 1);
+                add(cut, run.end, 2);
+                break;
+            case ActionKind::backward_input:
+                add(run.begin, run.end, 1);
+                break;
+            case ActionKind::backward_weight:
+                add(run.begin, run.end, 2);
+                break;
+            case ActionKind::update:
+            case ActionKind::recompute:
+                add(run.begin, run.end, 3);
+                break;
+            default:
+                break;
+        }
+    }
+    return share;
+}
+
+// A rank's rows of pixels, each column in the colour of what took most of its time.
+void paint_rank(std::span<Color> pixels, const PipelinePlaces& p, const std::vector<parallel::ActionRun>& actions, int w,
+                int rows) {
+    const std::vector<KindShares> share = shares_of(p, actions, w);
+    const int gap = rows >= 4 ? 1 : 0;
+    for (int x = 0; x < w; ++x) {
+        const KindShares& here = share[static_cast<size_t>(x)];
+        const auto most = static_cast<size_t>(std::max_element(here.begin(), here.end()) - here.begin());
+        if (here[0] + here[1] + here[2] + here[3] < 0.5f) continue;
+        const Color fill = fill_of(coarse_kinds[most], 0, 1), ink = mix(fill, data::black, 0.45f);
+        for (int y = 0; y < rows - gap; ++y) {
+            const bool stroke = (most == 1 && y % 4 == 1) || (most == 2 && (x + y) % 6 == 0);
+            pixels[static_cast<size_t>(y) * static_cast<size_t>(w) + static_cast<size_t>(x)] = stroke ? ink : fill;
+        }
+    }
+}
+
 // What most of each pixel's time went to, by rows of ranks: made once for a run and a window.
 void draw_coarse(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, uint64_t version) {
     const parallel::ScheduleRun& run = block.shown->run;
@@ -133,82 +195,47 @@ void draw_coarse(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, ui
     const Rect to{p.plot.x, block.rows.y - block.scrolled, p.plot.w, static_cast<float>(h) / ui.scale};
     ui.picture("coarse " + block.shown->kind, version, w, h, to, [&](std::span<Color> pixels) {
         std::fill(pixels.begin(), pixels.end(), theme.panel);
-        constexpr size_t kinds = 4;  // forward, input, weight, other
-        std::vector<std::array<float, kinds>> share(static_cast<size_t>(w));
-        const double scale = w / (p.end - p.begin);
-        for (int rank = 0; rank < block.ranks; ++rank) {
-            for (auto& one : share) one = {};
-            const auto add = [&](double begin, double end, size_t kind) {
-                const double x0 = std::max(0.0, (begin - p.begin) * scale),
-                             x1 = std::min<double>(w, (end - p.begin) * scale);
-                for (auto x = static_cast<int>(x0); x < w && x < x1; ++x)
-                    share[static_cast<size_t>(x)][kind] +=
-                        static_cast<float>(std::min<double>(x + 1, x1) - std::max<double>(x, x0));
-            };
-            for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)]) {
-                const double cut = one.begin + (one.end - one.begin) * p.split;
-                switch (one.action.kind) {
-                    case ActionKind::forward:
-                        add(one.begin, one.end, 0);
-                        break;
-                    case ActionKind::backward:
-                        add(one.begin, cut, 1);
-                        add(cut, one.end, 2);
-                        break;
-                    case ActionKind::backward_input:
-                        add(one.begin, one.end, 1);
-                        break;
-                    case ActionKind::backward_weight:
-                        add(one.begin, one.end, 2);
-                        break;
-                    case ActionKind::update:
-                    case ActionKind::recompute:
-                        add(one.begin, one.end, 3);
-                        break;
-                    default:
-                        break;
-                }
-            }
-            static constexpr ActionKind of[] = {ActionKind::forward, ActionKind::backward_input, ActionKind::backward_weight,
-                                                ActionKind::update};
-            const int gap = row >= 4 ? 1 : 0;
-            for (int x = 0; x < w; ++x) {
-                const auto& one = share[static_cast<size_t>(x)];
-                const auto most = static_cast<size_t>(std::max_element(one.begin(), one.end()) - one.begin());
-                const float busy = one[0] + one[1] + one[2] + one[3];
-                if (busy < 0.5f) continue;
-                const Color fill = fill_of(of[most], 0, 1), ink = mix(fill, data::black, 0.45f);
-                for (int y = 0; y < row - gap; ++y) {
-                    const bool stroke = (most == 1 && y % 4 == 1) || (most == 2 && (x + y) % 6 == 0);
-                    pixels[static_cast<size_t>(rank * row + y) * static_cast<size_t>(w) + static_cast<size_t>(x)] =
-                        stroke ? ink : fill;
-                }
-            }
-        }
+        for (int rank = 0; rank < block.ranks; ++rank)
+            paint_rank(pixels.subspan(static_cast<size_t>(rank * row) * static_cast<size_t>(w)), p,
+                       run.actions[static_cast<size_t>(rank)], w, row);
     });
+}
+
+// Where the picked micro-batch goes: forward by stage, then backward by stage from the last.
+struct Stop {
+    double begin = 0, end = 0;
+    int rank = 0, order = 0;
+};
+std::vector<Stop> stops_of(const PipelinePlaces& p, const PipelineBlock& block) {
+    const parallel::ScheduleRun& run = block.shown->run;
+    const int stages = run.schedule.stages();
+    std::vector<Stop> stops;
+    for (int rank = 0; rank < block.ranks; ++rank)
+        for (const parallel::ActionRun& ran : run.actions[static_cast<size_t>(rank)]) {
+            if (ran.action.microbatch != p.microbatch) continue;
+            const ActionKind kind = ran.action.kind;
+            if (kind == ActionKind::forward)
+                stops.push_back({ran.begin, ran.end, rank, ran.action.stage});
+            else if (kind == ActionKind::backward || kind == ActionKind::backward_input)
+                stops.push_back({ran.begin, ran.end, rank, 2 * stages - 1 - ran.action.stage});
+        }
+    std::stable_sort(stops.begin(), stops.end(), [](const Stop& a, const Stop& b) { return a.order < b.order; });
+    return stops;
+}
+
+void outline_picked(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, int rank) {
+    for (const parallel::ActionRun& ran : block.shown->run.actions[static_cast<size_t>(rank)]) {
+        if (ran.action.microbatch != p.microbatch || !parallel::computes(ran.action.kind)) continue;
+        if (ran.action.kind == ActionKind::update) continue;
+        const float x0 = p.x(ran.begin), x1 = p.x(ran.end);
+        if (x1 < p.plot.x || x0 > p.plot.right()) continue;
+        ui.outline({x0, block.row_y(rank), std::max(2.0f, x1 - x0), block.bar}, block.bar >= 19 ? 2.0f : 0.8f);
+    }
 }
 
 // The way of the picked micro-batch from rank to rank, and its actions outlined.
 void draw_picked(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block) {
-    const parallel::ScheduleRun& run = block.shown->run;
-    struct Stop {
-        double begin = 0, end = 0;
-        int rank = 0, order = 0;
-    };
-    std::vector<Stop> stops;  // forward by stage, then backward by stage from the last
-    const int stages = run.schedule.stages();
-    for (int rank = 0; rank < block.ranks; ++rank)
-        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)]) {
-            if (one.action.microbatch != p.microbatch || !parallel::computes(one.action.kind)) continue;
-            if (one.action.kind == ActionKind::update || one.action.kind == ActionKind::recompute) continue;
-            if (one.action.kind == ActionKind::forward)
-                stops.push_back({one.begin, one.end, rank, one.action.stage});
-            else if (one.action.kind != ActionKind::backward_weight) {
-                const double end = one.action.kind == ActionKind::backward ? one.begin + (one.end - one.begin) : one.end;
-                stops.push_back({one.begin, end, rank, 2 * stages - 1 - one.action.stage});
-            }
-        }
-    std::stable_sort(stops.begin(), stops.end(), [](const Stop& a, const Stop& b) { return a.order < b.order; });
+    const std::vector<Stop> stops = stops_of(p, block);
     const float top = block.rows.y, bottom = block.rows.bottom();
     const auto seen = [&](int rank) { return block.row_y(rank) >= top - 1 && block.row_y(rank) + block.bar <= bottom + 1; };
     for (size_t i = 1; i < stops.size(); ++i) {
@@ -219,16 +246,8 @@ void draw_picked(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block) {
         ui.line({p.x(a.end), block.row_y(a.rank) + (down ? block.bar : 0)},
                 {p.x(b.begin), block.row_y(b.rank) + (down ? 0 : block.bar)}, ui.theme->ink, 1);
     }
-    for (int rank = 0; rank < block.ranks; ++rank) {
-        if (!seen(rank) || (p.coarse && rank != p.rank)) continue;
-        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)]) {
-            if (one.action.microbatch != p.microbatch || !parallel::computes(one.action.kind)) continue;
-            if (one.action.kind == ActionKind::update) continue;
-            const float x0 = p.x(one.begin), x1 = p.x(one.end);
-            if (x1 < p.plot.x || x0 > p.plot.right()) continue;
-            ui.outline({x0, block.row_y(rank), std::max(2.0f, x1 - x0), block.bar}, block.bar >= 19 ? 2.0f : 0.8f);
-        }
-    }
+    for (int rank = 0; rank < block.ranks; ++rank)
+        if (seen(rank) && (!p.coarse || rank == p.rank)) outline_picked(ui, p, block, rank);
 }
 
 }  // namespace
@@ -322,17 +341,14 @@ void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const Pi
     words(legend_plain[2]);
 }
 
-void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, uint64_t version) {
+namespace {
+
+// The schedule's time, its bubble and what else is known of it, as much as there is room for, from x on.
+void draw_block_facts(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, float x) {
     const Theme& theme = *ui.theme;
     const scene::ScheduleShown& shown = *block.shown;
-    const float base = block.head.y + 16;
-    float x = ui.text(block.head.x, base, shown.title, {.size = 16, .weight = 700});
-    if (!shown.refusal.empty()) {
-        ui.paragraph({p.plot.x, block.head.y + 24, p.plot.w, 60}, shown.refusal,
-                     {.size = 14, .color = shown.executed ? theme.ink2 : theme.wrong}, 22);
-        return;
-    }
     const parallel::ScheduleRun& run = shown.run;
+    const float base = block.head.y + 16;
     const Provenance provenance = shown.executed ? Provenance::executed : Provenance::simulated;
     const float badge = ui.text_width(name_of(provenance), {.size = 12}) + 16;
     ui.badge(block.head.right() - badge, base, provenance);
@@ -356,56 +372,114 @@ void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& b
     fact(bubble, {.size = 14, .weight = 600});
     if (right - x > 120 && ui.text_width(shown.summary, {.size = 13}) <= right - x)
         ui.text(x, base, shown.summary, {.size = 13, .color = theme.ink2});
+}
 
+bool row_in_view(const PipelineBlock& block, int rank) {
+    const float y = block.row_y(rank);
+    return y + block.pitch >= block.rows.y && y <= block.rows.bottom();
+}
+
+// A row's name with its layers, and the peak of its activations against the limit.
+void draw_row_names(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, int rank) {
+    const Theme& theme = *ui.theme;
+    const scene::ScheduleShown& shown = *block.shown;
+    const float y = block.row_y(rank), width = p.plot.x - block.head.x - 4;
+    const bool on = rank == p.rank;
+    const int every = std::max(1, static_cast<int>(std::ceil(15 / block.pitch)));
+    std::string name = fmt::format("{} {}", shown.run.schedule.chunks > 1 ? "rank" : "stage", rank);
+    if (shown.parts.size() > static_cast<size_t>(rank)) name += fmt::format(" · {}", shown.parts[static_cast<size_t>(rank)]);
+    if (block.pitch >= 15 || on || (rank % every == 0 && std::abs(rank - p.rank) >= every))
+        ui.text(block.head.x, y + std::min(block.bar, 20.0f) / 2 + 5, name,
+                {.size = block.pitch >= 15 ? 13.0f : 12.0f,
+                 .color = on ? theme.ink : theme.ink2,
+                 .weight = on ? 600 : 400,
+                 .width = width});
+    if (block.curve < 13) return;
+    const double peak = peak_of(shown.run, rank);
+    const Color color = peak > p.limit + 1e-9 ? theme.wrong : on ? theme.ink2 : theme.quiet;
+    ui.text(block.head.x, y + block.bar + 2 + block.curve - 3, fmt::format("peak {} of {}", amount(peak), p.limit),
+            {.size = 12, .color = color, .width = width});
+}
+
+void draw_row(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, int rank, float unit) {
+    const parallel::ScheduleRun& run = block.shown->run;
+    const float y = block.row_y(rank);
+    for (const parallel::IdleRun& idle : run.idle[static_cast<size_t>(rank)])
+        if (idle.end > p.begin && idle.begin < p.end) draw_idle(ui, p, block, idle, y);
+    if (block.curve >= 6) draw_curve(ui, p, block, rank, unit);
+    for (const parallel::ActionRun& action : run.actions[static_cast<size_t>(rank)])
+        if (action.end > p.begin && action.begin < p.end) draw_action(ui, p, block, action, y);
+}
+
+}  // namespace
+
+void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, uint64_t version) {
+    const Theme& theme = *ui.theme;
+    const scene::ScheduleShown& shown = *block.shown;
+    const float x = ui.text(block.head.x, block.head.y + 16, shown.title, {.size = 16, .weight = 700});
+    if (!shown.refusal.empty()) {
+        ui.paragraph({p.plot.x, block.head.y + 24, p.plot.w, 60}, shown.refusal,
+                     {.size = 14, .color = shown.executed ? theme.ink2 : theme.wrong}, 22);
+        return;
+    }
+    draw_block_facts(ui, p, block, x);
+    const parallel::ScheduleRun& run = shown.run;
     ui.clip({block.head.x - 6, block.rows.y - 1, block.head.w + 12, block.rows.h + 2});
     double most = p.limit;
     for (int rank = 0; rank < block.ranks; ++rank) most = std::max(most, peak_of(run, rank));
-    const float unit = block.curve / static_cast<float>(most);
     if (const float y = block.row_y(p.rank); p.rank < block.ranks)
         ui.rect({block.head.x - 6, y - 2, p.x(std::min(run.total, p.end)) - block.head.x + 10, block.pitch},
                 faded(theme.selected, 0.55f));
-    const int every = std::max(1, static_cast<int>(std::ceil(15 / block.pitch)));
-    for (int rank = 0; rank < block.ranks; ++rank) {
-        const float y = block.row_y(rank);
-        if (y + block.pitch < block.rows.y || y > block.rows.bottom()) continue;
-        const bool on = rank == p.rank;
-        std::string name = fmt::format("{} {}", run.schedule.chunks > 1 ? "rank" : "stage", rank);
-        if (shown.parts.size() > static_cast<size_t>(rank))
-            name += fmt::format(" · {}", shown.parts[static_cast<size_t>(rank)]);
-        if (block.pitch >= 15 || (on ? true : rank % every == 0 && std::abs(rank - p.rank) >= every))
-            ui.text(block.head.x, y + std::min(block.bar, 20.0f) / 2 + 5, name,
-                    {.size = block.pitch >= 15 ? 13.0f : 12.0f,
-                     .color = on ? theme.ink : theme.ink2,
-                     .weight = on ? 600 : 400,
-                     .width = p.plot.x - block.head.x - 4});
-        if (block.curve >= 13)
-            ui.text(block.head.x, y + block.bar + 2 + block.curve - 3,
-                    fmt::format("peak {} of {}", amount(peak_of(run, rank)), p.limit),
-                    {.size = 12,
-                     .color = peak_of(run, rank) > p.limit + 1e-9 ? theme.wrong
-                              : on                                ? theme.ink2
-                                                                  : theme.quiet,
-                     .width = p.plot.x - block.head.x - 4});
-    }
+    for (int rank = 0; rank < block.ranks; ++rank)
+        if (row_in_view(block, rank)) draw_row_names(ui, p, block, rank);
     ui.unclip();
     ui.clip({p.plot.x, block.rows.y - 4, p.plot.w + 4, block.rows.h + 6});
-    if (p.coarse) {
-        draw_coarse(ui, p, block, version);
-    } else {
-        for (int rank = 0; rank < block.ranks; ++rank) {
-            const float y = block.row_y(rank);
-            if (y + block.pitch < block.rows.y || y > block.rows.bottom()) continue;
-            for (const parallel::IdleRun& idle : run.idle[static_cast<size_t>(rank)])
-                if (idle.end > p.begin && idle.begin < p.end) draw_idle(ui, p, block, idle, y);
-            if (block.curve >= 6) draw_curve(ui, p, block, rank, unit);
-            const auto& actions = run.actions[static_cast<size_t>(rank)];
-            for (const parallel::ActionRun& one : actions)
-                if (one.end > p.begin && one.begin < p.end) draw_action(ui, p, block, one, y);
-        }
-    }
+    if (p.coarse) draw_coarse(ui, p, block, version);
+    for (int rank = 0; rank < block.ranks && !p.coarse; ++rank)
+        if (row_in_view(block, rank)) draw_row(ui, p, block, rank, block.curve / static_cast<float>(most));
     draw_picked(ui, p, block);
     ui.unclip();
 }
+
+namespace {
+
+// A time on the axis, with its number where that lies on no other.
+void draw_tick(Ui& ui, const PipelinePlaces& p, double time, bool strong, std::vector<std::pair<float, float>>& taken) {
+    const Theme& theme = *ui.theme;
+    const float x = p.x(time);
+    if (x < p.plot.x - 1 || x > p.plot.right() + 1) return;
+    ui.rect({x, p.axis_y, 1, 4}, strong ? theme.ink2 : theme.line);
+    const std::string text = amount(time);
+    const TextStyle style{
+        .size = 12, .color = strong ? theme.ink : theme.quiet, .align = Align::center, .weight = strong ? 600 : 400};
+    const float half = ui.text_width(text, style) / 2 + 3;
+    for (const auto& [left, right] : taken)
+        if (x + half > left && x - half < right) return;
+    taken.emplace_back(x - half, x + half);
+    ui.text(x, p.axis_y + 17, text, style);
+}
+
+// The shorter schedule's end, down to the axis.
+void draw_earlier_end(Ui& ui, const PipelinePlaces& p, double end) {
+    const float x = p.x(end);
+    if (x <= p.plot.x || x >= p.plot.right()) return;
+    for (size_t i = 0; i < p.blocks.size(); ++i) {  // not through words of a head
+        const float from = p.blocks[i].rows.y, to = i + 1 < p.blocks.size() ? p.blocks[i].rows.bottom() : p.axis_y;
+        ui.hatch({x - 0.5f, from, 1, to - from}, ui.theme->ink2, Hatch::horizontal);
+    }
+}
+
+void draw_axis_cursor(Ui& ui, const PipelinePlaces& p, float cursor, const std::string& flag, float flag_width) {
+    const float y = p.axis_y;
+    for (const PipelineBlock& block : p.blocks)
+        if (block.shown->refusal.empty()) ui.cursor_line(cursor, block.rows.y - 4, block.rows.bottom() + 2);
+    ui.cursor_line(cursor, y - 4, y + 4);
+    const float at = std::clamp(cursor, p.plot.x + flag_width / 2, p.plot.right() - flag_width / 2);
+    ui.rect({at - flag_width / 2, y + 3, flag_width, 18}, ui.theme->ink, 3);
+    ui.text(at, y + 16, flag, {.size = 12, .color = ui.theme->panel, .align = Align::center, .weight = 600});
+}
+
+}  // namespace
 
 void draw_pipeline_axis(Ui& ui, const PipelinePlaces& p, const scene::ClusterScene& scene, double now) {
     const Theme& theme = *ui.theme;
@@ -426,38 +500,13 @@ void draw_pipeline_axis(Ui& ui, const PipelinePlaces& p, const scene::ClusterSce
     const float flag_width = ui.text_width(flag, {.size = 12, .weight = 600}) + 12;
     std::vector<std::pair<float, float>> taken;
     if (in_view) taken.emplace_back(cursor - flag_width / 2 - 4, cursor + flag_width / 2 + 4);
-    const auto tick = [&](double time, bool strong) {
-        const float x = p.x(time);
-        if (x < p.plot.x - 1 || x > p.plot.right() + 1) return;
-        ui.rect({x, y, 1, 4}, strong ? theme.ink2 : theme.line);
-        const std::string text = amount(time);
-        const TextStyle style{
-            .size = 12, .color = strong ? theme.ink : theme.quiet, .align = Align::center, .weight = strong ? 600 : 400};
-        const float half = ui.text_width(text, style) / 2 + 3;
-        for (const auto& [left, right] : taken)
-            if (x + half > left && x - half < right) return;
-        taken.emplace_back(x - half, x + half);
-        ui.text(x, y + 17, text, style);
-    };
-    for (const double end : ends) tick(end, true);
+    for (const double end : ends) draw_tick(ui, p, end, true, taken);
     const double wanted = (p.end - p.begin) * 46 / static_cast<double>(std::max(1.0f, p.plot.w));
     const double step = rounded(std::max(wanted, 1e-9), {{1, 1}, {2, 2}, {3, 3}, {5, 5}, {any_other, 10}});
-    for (double time = std::ceil(p.begin / step) * step; time <= p.end + step * 1e-6; time += step) tick(time, false);
-    // The shorter schedule's end, down to the axis.
-    if (ends.size() == 2 && std::abs(ends[0] - ends[1]) > 1e-9) {
-        const float x = p.x(std::min(ends[0], ends[1]));
-        for (size_t i = 0; i < p.blocks.size() && x > p.plot.x && x < p.plot.right(); ++i) {  // not through words of a head
-            const float from = p.blocks[i].rows.y, to = i + 1 < p.blocks.size() ? p.blocks[i].rows.bottom() : y;
-            ui.hatch({x - 0.5f, from, 1, to - from}, theme.ink2, Hatch::horizontal);
-        }
-    }
-    if (!in_view) return;
-    for (const PipelineBlock& block : p.blocks)
-        if (block.shown->refusal.empty()) ui.cursor_line(cursor, block.rows.y - 4, block.rows.bottom() + 2);
-    ui.cursor_line(cursor, y - 4, y + 4);
-    const float at = std::clamp(cursor, p.plot.x + flag_width / 2, p.plot.right() - flag_width / 2);
-    ui.rect({at - flag_width / 2, y + 3, flag_width, 18}, theme.ink, 3);
-    ui.text(at, y + 16, flag, {.size = 12, .color = theme.panel, .align = Align::center, .weight = 600});
+    for (double time = std::ceil(p.begin / step) * step; time <= p.end + step * 1e-6; time += step)
+        draw_tick(ui, p, time, false, taken);
+    if (ends.size() == 2 && std::abs(ends[0] - ends[1]) > 1e-9) draw_earlier_end(ui, p, std::min(ends[0], ends[1]));
+    if (in_view) draw_axis_cursor(ui, p, cursor, flag, flag_width);
 }
 
 void draw_saving(Ui& ui, const PipelinePlaces& p) {

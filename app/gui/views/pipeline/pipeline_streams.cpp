@@ -57,15 +57,18 @@ std::string step_share_words(const scene::TrainingShown& shown) {
     return fmt::format("a rank computes {:.0f} % of the step's {} and waits the rest", share, time_text(step));
 }
 
-void draw_rank_streams(Ui& ui, const PipelinePlaces& p, const scene::TrainingShown& shown, Focus& focus, const Rect& area,
-                       double now) {
+namespace {
+
+// The rows of the streams, one a rank: computing above, communicating below it.
+struct StreamRows {
+    float left = 0, top = 0;
+    float pitch = 1, bar = 1, lane = 1;  // lane: of what computes
+
+    float y_of(int rank) const { return top + pitch * static_cast<float>(rank); }
+};
+
+void draw_streams_head(Ui& ui, const scene::TrainingShown& shown, const Rect& area) {
     const Theme& theme = *ui.theme;
-    const auto ranks = static_cast<int>(shown.record.ranks.size());
-    const bool axis = std::all_of(p.blocks.begin(), p.blocks.end(),
-                                  [](const PipelineBlock& block) { return block.shown->run.actions.empty(); });
-    const float head = 24, foot = axis ? 22.0f : 2.0f;
-    const float pitch = std::min(34.0f, (area.h - head - foot) / static_cast<float>(std::max(1, ranks)));
-    if (pitch < 7) return;
     const std::string title = shown.flushes ? "every rank's streams" : fmt::format("update {} by rank", shown.loss.size());
     float x = ui.text(area.x, area.y + 15, title, {.size = 13, .weight = 600}) + 18;
     const auto legend = [&](Color fill, Hatch twin, std::string_view words) {
@@ -82,56 +85,90 @@ void draw_rank_streams(Ui& ui, const PipelinePlaces& p, const scene::TrainingSho
     const std::string words = step_share_words(shown);
     if (x + ui.text_width(words, {.size = 12}) + 8 <= area.right())
         ui.text(area.right() - 8, area.y + 15, words, {.size = 12, .color = theme.ink2, .align = Align::right});
-    const float top = area.y + head, bar = pitch - (pitch > 14 ? 6.0f : 2.0f), lane = bar * 0.62f;
-    for (int rank = 0; rank < ranks; ++rank) {
-        const float y = top + pitch * static_cast<float>(rank);
-        const bool on = rank == std::max(0, focus.rank);
-        if (on) ui.rect({area.x - 6, y - 2, area.w + 4, pitch}, faded(theme.selected, 0.55f));
-        if (pitch >= 13) {
-            const std::string name = fmt::format("rank {}", rank), where = coordinates_in(shown.mesh, rank);
-            const TextStyle style{.size = pitch >= 16 ? 13.0f : 12.0f,
-                                  .color = on ? theme.ink : theme.ink2,
-                                  .weight = on ? 600 : 400,
-                                  .width = p.plot.x - area.x - 4};
-            ui.text(area.x, y + std::min(bar / 2 + 4.5f, 14.0f), name, style);
-            if (pitch >= 30 && !where.empty())
-                ui.text(area.x, y + 27, where.substr(1), {.size = 12, .color = theme.quiet, .width = p.plot.x - area.x - 4});
-        }
-        ui.clip({p.plot.x, y - 2, p.plot.w + 2, pitch});
-        float drawn[2] = {-1e9f, -1e9f};
-        for (const parallel::RankSpan& span : shown.record.ranks[static_cast<size_t>(rank)].spans) {
-            const bool computed = computes_span(span);
-            const float x0 = p.x(span.begin_us), x1 = p.x(span.end_us);
-            float& last = drawn[computed ? 0 : 1];
-            if (x1 < p.plot.x || x0 > p.plot.right() || (x1 - x0 < 1.5f && x1 < last + 1.5f)) continue;
-            last = std::max(last, x1);
-            const Rect box{x0, computed ? y : y + lane + 1, std::max(1.0f, x1 - x0 - (x1 - x0 > 4 ? 1.0f : 0.0f)),
-                           computed ? lane : bar - lane - 1};
-            const PurposeLook look = look_of_purpose(purpose_of_span(span.label));
-            ui.rect(box, computed ? compute_color(span.label) : look.fill);
-            if (!computed && look.twin != Hatch::solid && box.w > 8 && box.h > 5)
-                ui.hatch(box, faded(text_on(look.fill), 0.6f), look.twin);
-            if (ui.hovered(box))
-                ui.tooltip(
-                    fmt::format("rank {}: {}\n{} to {} µs", rank, span.label, amount(span.begin_us), amount(span.end_us)));
-        }
-        ui.unclip();
-        if (ui.clicked({area.x, y, area.w, pitch})) focus.rank = rank;
+}
+
+void draw_stream_name(Ui& ui, const PipelinePlaces& p, const scene::TrainingShown& shown, const StreamRows& rows, int rank,
+                      bool picked) {
+    if (rows.pitch < 13) return;
+    const Theme& theme = *ui.theme;
+    const float y = rows.y_of(rank), width = p.plot.x - rows.left - 4;
+    const std::string name = fmt::format("rank {}", rank), where = coordinates_in(shown.mesh, rank);
+    ui.text(rows.left, y + std::min(rows.bar / 2 + 4.5f, 14.0f), name,
+            {.size = rows.pitch >= 16 ? 13.0f : 12.0f,
+             .color = picked ? theme.ink : theme.ink2,
+             .weight = picked ? 600 : 400,
+             .width = width});
+    if (rows.pitch >= 30 && !where.empty())
+        ui.text(rows.left, y + 27, where.substr(1), {.size = 12, .color = theme.quiet, .width = width});
+}
+
+void draw_sending(Ui& ui, const Rect& box, const PurposeLook& look) {
+    ui.rect(box, look.fill);
+    if (look.twin != Hatch::solid && box.w > 8 && box.h > 5) ui.hatch(box, faded(text_on(look.fill), 0.6f), look.twin);
+}
+
+void draw_stream_spans(Ui& ui, const PipelinePlaces& p, const scene::TrainingShown& shown, const StreamRows& rows,
+                       int rank) {
+    const float y = rows.y_of(rank);
+    float drawn[2] = {-1e9f, -1e9f};  // up to where, of each of both
+    for (const parallel::RankSpan& span : shown.record.ranks[static_cast<size_t>(rank)].spans) {
+        const bool computed = computes_span(span);
+        const float x0 = p.x(span.begin_us), x1 = p.x(span.end_us);
+        float& last = drawn[computed ? 0 : 1];
+        if (x1 < p.plot.x || x0 > p.plot.right() || (x1 - x0 < 1.5f && x1 < last + 1.5f)) continue;
+        last = std::max(last, x1);
+        const float width = std::max(1.0f, x1 - x0 - (x1 - x0 > 4 ? 1.0f : 0.0f));
+        const Rect box =
+            computed ? Rect{x0, y, width, rows.lane} : Rect{x0, y + rows.lane + 1, width, rows.bar - rows.lane - 1};
+        if (computed)
+            ui.rect(box, compute_color(span.label));
+        else
+            draw_sending(ui, box, look_of_purpose(purpose_of_span(span.label)));
+        if (ui.hovered(box))
+            ui.tooltip(
+                fmt::format("rank {}: {}\n{} to {} µs", rank, span.label, amount(span.begin_us), amount(span.end_us)));
     }
-    const float bottom = top + pitch * static_cast<float>(ranks);
-    if (now >= p.begin && now <= p.end) ui.cursor_line(p.x(now), top - 3, bottom);
-    if (!axis) return;
-    ui.rect({p.plot.x, bottom, p.plot.w, 1}, theme.line);
-    ui.text(area.x, bottom + 16, "µs", {.size = 12, .color = theme.quiet});
+}
+
+void draw_streams_axis(Ui& ui, const PipelinePlaces& p, float left, float y) {
+    const Theme& theme = *ui.theme;
+    ui.rect({p.plot.x, y, p.plot.w, 1}, theme.line);
+    ui.text(left, y + 16, "µs", {.size = 12, .color = theme.quiet});
     for (int i = 0; i <= 5; ++i) {
         const double time = p.begin + (p.end - p.begin) * i / 5;
-        ui.text(std::clamp(p.x(time), p.plot.x, p.plot.right()), bottom + 16, fmt::format("{:.0f}", time),
-                {.size = 12,
-                 .color = theme.quiet,
-                 .align = i == 0   ? Align::left
-                          : i == 5 ? Align::right
-                                   : Align::center});
+        const Align align = i == 0 ? Align::left : i == 5 ? Align::right : Align::center;
+        ui.text(std::clamp(p.x(time), p.plot.x, p.plot.right()), y + 16, fmt::format("{:.0f}", time),
+                {.size = 12, .color = theme.quiet, .align = align});
     }
+}
+
+}  // namespace
+
+void draw_rank_streams(Ui& ui, const PipelinePlaces& p, const scene::TrainingShown& shown, Focus& focus, const Rect& area,
+                       double now) {
+    const auto ranks = static_cast<int>(shown.record.ranks.size());
+    const bool axis = std::all_of(p.blocks.begin(), p.blocks.end(),
+                                  [](const PipelineBlock& block) { return block.shown->run.actions.empty(); });
+    const float head = 24, foot = axis ? 22.0f : 2.0f;
+    StreamRows rows{.left = area.x, .top = area.y + head};
+    rows.pitch = std::min(34.0f, (area.h - head - foot) / static_cast<float>(std::max(1, ranks)));
+    if (rows.pitch < 7) return;
+    rows.bar = rows.pitch - (rows.pitch > 14 ? 6.0f : 2.0f);
+    rows.lane = rows.bar * 0.62f;
+    draw_streams_head(ui, shown, area);
+    for (int rank = 0; rank < ranks; ++rank) {
+        const float y = rows.y_of(rank);
+        const bool on = rank == std::max(0, focus.rank);
+        if (on) ui.rect({area.x - 6, y - 2, area.w + 4, rows.pitch}, faded(ui.theme->selected, 0.55f));
+        draw_stream_name(ui, p, shown, rows, rank, on);
+        ui.clip({p.plot.x, y - 2, p.plot.w + 2, rows.pitch});
+        draw_stream_spans(ui, p, shown, rows, rank);
+        ui.unclip();
+        if (ui.clicked({area.x, y, area.w, rows.pitch})) focus.rank = rank;
+    }
+    const float bottom = rows.y_of(ranks);
+    if (now >= p.begin && now <= p.end) ui.cursor_line(p.x(now), rows.top - 3, bottom);
+    if (axis) draw_streams_axis(ui, p, area.x, bottom);
 }
 
 }  // namespace lockstep::gui

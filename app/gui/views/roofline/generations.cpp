@@ -128,6 +128,130 @@ bool times_hidden(const Session& session) {
     return session.learn.reveal_steps >= 0 || asks_for(session, "time_us") || asks_for(session, "cycles");
 }
 
+// The columns that fit beside the GPUs' names and the kernel's time, and how high a row is.
+struct Table {
+    Rect body;
+    std::vector<Column> columns;
+    float name = 0, head = 0, time = 0;  // time: the width of its column; 0: no kernel ran
+    float pitch = 0, height = 0;
+    double most_speed = 0;
+
+    bool bars() const { return height >= 29; }
+    // In low rows the bars move up.
+    bool close() const { return height < 38; }
+    bool closer() const { return height < 33; }
+    float text_y(const Rect& line) const { return line.y + (closer() ? 15.0f : close() ? 17.0f : 20.0f); }
+    float bar_y(const Rect& line) const { return line.y + (closer() ? 20.0f : close() ? 23.0f : 28.0f); }
+    float bar_height() const { return close() ? 5.0f : 7.0f; }
+    float right_of(size_t column) const { return body.x + name + pitch * static_cast<float>(column) + pitch - 10; }
+};
+
+Table place_table(const Ui& ui, const std::vector<Row>& rows, const Rect& body, bool ran) {
+    Table table{.body = body};
+    float widest = 124;
+    for (const Row& row : rows) widest = std::max(widest, ui.text_width(row.gpu.title, {.size = 13, .weight = 700}));
+    table.name = std::min(widest + 8, std::max(128.0f, body.w * 0.18f));
+    table.head = body.h < 240 ? 37 : 40;
+    table.time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
+    table.columns.assign(std::begin(all_columns), std::end(all_columns));
+    const float room = body.w - table.name - table.time;
+    for (int go = 1; go <= 4 && room / static_cast<float>(table.columns.size()) < 66; ++go)
+        std::erase_if(table.columns, [go](const Column& column) { return column.goes == go; });
+    table.pitch = room / static_cast<float>(table.columns.size());
+    table.height = std::min(64.0f, (body.h - table.head) / static_cast<float>(rows.size()));
+    for (const Row& row : rows)
+        if (row.time_us > 0) table.most_speed = std::max(table.most_speed, 1 / row.time_us);
+    return table;
+}
+
+void draw_heads(Ui& ui, const Table& table) {
+    const Theme& theme = *ui.theme;
+    const Rect& body = table.body;
+    for (size_t c = 0; c < table.columns.size(); ++c) {
+        const float right = table.right_of(c);
+        std::string_view title = table.columns[c].title;  // one that leaves no gap gives up its last word
+        if (ui.text_width(title, {.size = 12}) > table.pitch - 12) title = title.substr(0, title.rfind(' '));
+        ui.text(right, body.y + 14, title,
+                {.size = 12, .color = theme.ink2, .align = Align::right, .width = table.pitch - 4});
+        ui.text(right, body.y + 30, table.columns[c].unit,
+                {.size = 12, .color = theme.quiet, .align = Align::right, .width = table.pitch - 4});
+    }
+    if (table.time <= 0) return;
+    ui.text(body.right(), body.y + 14, "this kernel", {.size = 12, .align = Align::right, .weight = 600});
+    ui.text(body.right(), body.y + 30, table.height >= 52 ? "time, and what it reached" : "time",
+            {.size = 12, .color = theme.quiet, .align = Align::right, .width = table.time - 6});
+}
+
+void bar(Ui& ui, const Rect& r, double share, Color color) {
+    ui.rect(r, ui.theme->grid);
+    if (share > 0) ui.rect({r.x, r.y, std::max(1.0f, r.w * static_cast<float>(share)), r.h}, color);
+}
+
+// A GPU's name and figures; shown: the pictures show the run on it.
+void draw_row(Ui& ui, const Session& session, const Table& table, const std::vector<Row>& rows, const Row& row,
+              const Rect& line, bool shown) {
+    const Theme& theme = *ui.theme;
+    if (shown) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
+    ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
+    ui.text(line.x, line.y + (table.closer() ? 17 : 18), row.gpu.title,
+            {.size = 13, .weight = shown ? 700 : 600, .width = table.name - 4});
+    if (table.height >= 42)
+        ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute.text()),
+                {.size = 12, .color = theme.quiet, .width = table.name - 4});
+    for (size_t c = 0; c < table.columns.size(); ++c) {
+        const Column& column = table.columns[c];
+        double most = 0;
+        for (const Row& each : rows) most = std::max(most, column.value(each.gpu));
+        const double value = column.value(row.gpu);
+        const float right = table.right_of(c), width = table.pitch - 20;
+        if (column_hidden(session, column)) {
+            ui.text(right, table.text_y(line), "?", {.size = 13, .align = Align::right, .weight = 700, .mono = true});
+            continue;
+        }
+        ui.text(right, table.text_y(line), number(value, column.digits), {.size = 13, .align = Align::right, .mono = true});
+        if (table.bars())
+            bar(ui, {right - width, table.bar_y(line), width, table.bar_height()}, most > 0 ? value / most : 0,
+                sequential(0.6f, theme));
+    }
+}
+
+// What was measured on such a GPU: where its bar would end, and its time.
+void draw_measured(Ui& ui, const Table& table, const Row& row, const Rect& line) {
+    const Theme& theme = *ui.theme;
+    const float x = table.body.right() - table.time + 8;
+    if (table.bars()) {
+        const float reach = (table.time - 8) * static_cast<float>(1 / row.measured->time_us / table.most_speed);
+        const float mark = x + std::min(reach, table.time - 8);
+        ui.rect({mark - 1.5f, table.bar_y(line) - 4, 3, table.bar_height() + 8}, theme.ink);
+    }
+    if (table.time < 170) return;
+    const bool real = row.measured->gpu->real();
+    ui.text(x, table.text_y(line), fmt::format("{} {}", real ? "measured" : "made up", time_of(row.measured->time_us)),
+            {.size = 12,
+             .color = real ? color_of(Provenance::measured, theme) : theme.ink2,
+             .weight = 600,
+             .width = table.time - 76});
+}
+
+void draw_time(Ui& ui, const Table& table, const Row& row, const Rect& line, bool hidden) {
+    const float right = table.body.right();
+    ui.text(right, table.text_y(line), hidden ? "?" : time_of(row.time_us),
+            {.size = 13, .align = Align::right, .weight = 700, .mono = true});
+    if (hidden) return;
+    if (table.bars())
+        bar(ui, {right - table.time + 8, table.bar_y(line), table.time - 8, table.bar_height()},
+            1 / row.time_us / table.most_speed, data::green);
+    if (row.measured) draw_measured(ui, table, row, line);
+    if (table.height >= 52)
+        ui.text(right, line.y + 49, bound(row),
+                {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = table.time - 4});
+}
+
+std::string tip_of(const Row& row, bool hidden, bool shown) {
+    return (row.measured && !hidden ? measured_sentence(*row.measured, row.time_us) + "\n" : std::string()) +
+           (shown ? "the pictures show the run on this GPU" : "click: run the scene on this GPU in all pictures");
+}
+
 class GenerationsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -142,96 +266,16 @@ class GenerationsView final : public View {
                             .badge = ran ? Provenance::simulated : Provenance::derived,
                             .caption = sentence});
         ui.push_scope("generations");
-        const Theme& theme = *ui.theme;
-        float widest = 124;
-        for (const Row& row : rows) widest = std::max(widest, ui.text_width(row.gpu.title, {.size = 13, .weight = 700}));
-        const float name = std::min(widest + 8, std::max(128.0f, body.w * 0.18f)), head = body.h < 240 ? 37 : 40,
-                    time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
-        std::vector<Column> columns(std::begin(all_columns), std::end(all_columns));
-        for (int go = 1; go <= 4 && (body.w - name - time) / static_cast<float>(columns.size()) < 66; ++go)
-            std::erase_if(columns, [go](const Column& one) { return one.goes == go; });
-        const float pitch = (body.w - name - time) / static_cast<float>(columns.size());
-        const float height = std::min(64.0f, (body.h - head) / static_cast<float>(rows.size()));
-        const bool bars = height >= 29;
-        const auto column_x = [&](size_t c) { return body.x + name + pitch * static_cast<float>(c); };
-        const float time_x = body.right() - time;
-        for (size_t c = 0; c < columns.size(); ++c) {
-            const float right = column_x(c) + pitch - 10;
-            std::string_view title = columns[c].title;  // one that leaves no gap gives up its last word
-            if (ui.text_width(title, {.size = 12}) > pitch - 12) title = title.substr(0, title.rfind(' '));
-            ui.text(right, body.y + 14, title, {.size = 12, .color = theme.ink2, .align = Align::right, .width = pitch - 4});
-            ui.text(right, body.y + 30, columns[c].unit,
-                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 4});
-        }
-        if (ran) {
-            ui.text(body.right(), body.y + 14, "this kernel", {.size = 12, .align = Align::right, .weight = 600});
-            ui.text(body.right(), body.y + 30, height >= 52 ? "time, and what it reached" : "time",
-                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 6});
-        }
-        double most_speed = 0;
-        for (const Row& row : rows)
-            if (row.time_us > 0) most_speed = std::max(most_speed, 1 / row.time_us);
-        float y = body.y + head;
-        for (const Row& row : rows) {
-            const Rect line{body.x, y, body.w, height};
+        const Table table = place_table(ui, rows, body, ran);
+        draw_heads(ui, table);
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const Row& row = rows[i];
+            const Rect line{body.x, body.y + table.head + table.height * static_cast<float>(i), body.w, table.height};
             const bool shown = snapshot->kernel.run && snapshot->kernel.run->gpu.name == row.gpu.name;
-            if (shown) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
-            ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
-            const bool close = height < 38, closer = height < 33;  // the bars move up
-            const float bar_y = line.y + (closer  ? 20.0f
-                                          : close ? 23.0f
-                                                  : 28.0f),
-                        bar_h = close ? 5.0f : 7.0f,
-                        text_y = line.y + (closer  ? 15
-                                           : close ? 17
-                                                   : 20);
-            ui.text(line.x, line.y + (closer ? 17 : 18), row.gpu.title,
-                    {.size = 13, .weight = shown ? 700 : 600, .width = name - 4});
-            if (height >= 42)
-                ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute.text()),
-                        {.size = 12, .color = theme.quiet, .width = name - 4});
-            for (size_t c = 0; c < columns.size(); ++c) {
-                double most = 0;
-                for (const Row& each : rows) most = std::max(most, columns[c].value(each.gpu));
-                const double value = columns[c].value(row.gpu);
-                const float right = column_x(c) + pitch - 10, width = pitch - 20;
-                if (column_hidden(session, columns[c])) {
-                    ui.text(right, text_y, "?", {.size = 13, .align = Align::right, .weight = 700, .mono = true});
-                    continue;
-                }
-                ui.text(right, text_y, number(value, columns[c].digits), {.size = 13, .align = Align::right, .mono = true});
-                if (bars)
-                    bar(ui, {right - width, bar_y, width, bar_h}, most > 0 ? value / most : 0, sequential(0.6f, theme));
-            }
-            if (ran) {
-                ui.text(body.right(), text_y, hidden ? "?" : time_of(row.time_us),
-                        {.size = 13, .align = Align::right, .weight = 700, .mono = true});
-                if (!hidden) {
-                    if (bars) bar(ui, {time_x + 8, bar_y, time - 8, bar_h}, 1 / row.time_us / most_speed, data::green);
-                    if (row.measured && bars) {  // where its bar would end
-                        const float reach = (time - 8) * static_cast<float>(1 / row.measured->time_us / most_speed);
-                        const float mark = time_x + 8 + std::min(reach, time - 8);
-                        ui.rect({mark - 1.5f, bar_y - 4, 3, bar_h + 8}, theme.ink);
-                    }
-                    if (row.measured && time >= 170)
-                        ui.text(time_x + 8, text_y,
-                                fmt::format("{} {}", row.measured->gpu->real() ? "measured" : "made up",
-                                            time_of(row.measured->time_us)),
-                                {.size = 12,
-                                 .color = row.measured->gpu->real() ? color_of(Provenance::measured, theme) : theme.ink2,
-                                 .weight = 600,
-                                 .width = time - 76});
-                    if (height >= 52)
-                        ui.text(body.right(), line.y + 49, bound(row),
-                                {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 4});
-                }
-            }
-            if (ui.hovered(line))
-                ui.tooltip(
-                    (row.measured && !hidden ? measured_sentence(*row.measured, row.time_us) + "\n" : std::string()) +
-                    (shown ? "the pictures show the run on this GPU" : "click: run the scene on this GPU in all pictures"));
+            draw_row(ui, session, table, rows, row, line, shown);
+            if (ran) draw_time(ui, table, row, line, hidden);
+            if (ui.hovered(line)) ui.tooltip(tip_of(row, hidden, shown));
             if (ui.area(row.gpu.name, line) && !shown) session.post(ask::SetGpu{std::string(row.gpu.name)});
-            y += height;
         }
         ui.pop_scope();
     }
@@ -254,12 +298,6 @@ class GenerationsView final : public View {
             text += "\n";
         }
         return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden, own_peak(*snapshot, rows)) + "\n";
-    }
-
-  private:
-    static void bar(Ui& ui, const Rect& r, double share, Color color) {
-        ui.rect(r, ui.theme->grid);
-        if (share > 0) ui.rect({r.x, r.y, std::max(1.0f, r.w * static_cast<float>(share)), r.h}, color);
     }
 };
 

@@ -9,7 +9,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/roofline/measured_data.h"
-#include "app/silicon/compare.h"
+#include "app/silicon/compare/compare.h"
 
 namespace lockstep::gui {
 namespace {

@@ -66,10 +66,7 @@ class BlocksView final : public View {
         const model::KernelRun& run = *snapshot->kernel.run;
         if (run_ != snapshot->kernel.run) adopt(snapshot->kernel.run);
         const bool hidden = session.learn.reveal_steps >= 0;
-        const std::string right = hidden
-                                      ? fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s")
-                                      : fmt::format("{} block{} on {} SM{}, room for {} each", with_commas(facts_.blocks),
-                                                    facts_.blocks == 1 ? "" : "s", sms_, sms_ == 1 ? "" : "s", resident_);
+        const std::string right = header_text(hidden);
         seen_until_ = revealed_until(session, focus, run.result.trace);
         const std::string sentence = caption_of(run, focus, hidden, most_);
         const Rect body = ui.panel(area, {.title = "Blocks on SMs", .badge = Provenance::derived, .caption = sentence});
@@ -77,11 +74,10 @@ class BlocksView final : public View {
         const bool both = body.h > 400;
         draw_header(ui, session, area, right, both);
         // A low panel keeps the waves and the limiter; the tiles get what is left, the limits that do not bind go first.
-        std::vector<LimiterRow> rows = limiter_rows(run);
         const bool whole = body.h > 184;
         const float waves = whole ? 56 : body.h > 120 ? 40 : 24;
         const auto fit = static_cast<size_t>(std::max(1.0f, (body.h - waves - 6 - least_tiles) / 16));
-        while (!whole && rows.size() > fit) rows.erase(loosest(rows));
+        const std::vector<LimiterRow> rows = tightest_rows(run, whole ? SIZE_MAX : fit);
         const float limits = 16 * static_cast<float>(rows.size()) + 6;
         const float open_height = body.h - limits - waves;
         const float top_height = both ? std::min(open_height * 0.45f, 260.0f) : open_height;
@@ -91,16 +87,32 @@ class BlocksView final : public View {
             draw_gantt(ui, session, focus, {body.x, body.y + used + 4, body.w, open_height - used - 8});
             used = open_height;
         }
-        if (!hidden) {
+        if (hidden) {
+            draw_hidden_limits(ui, {body.x, body.y + used + (whole ? 10 : 4), body.w, std::min(60.0f, body.h - used - 6)});
+        } else {
             draw_waves(ui, focus, {body.x, body.y + used, body.w, waves});
             draw_limits(ui, {body.x, body.bottom() - limits, body.w, limits}, rows, resident_);
-        } else {
-            const Rect box{body.x, body.y + used + (whole ? 10 : 4), body.w, std::min(60.0f, body.h - used - 6)};
-            ui.dashed(box, ui.theme->ink3);
-            ui.text(box.x + box.w / 2, box.y + box.h / 2 + 5, "Waves and limits stay hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center, .width = box.w});
         }
         ui.pop_scope();
+    }
+
+    static std::vector<LimiterRow> tightest_rows(const model::KernelRun& run, size_t most) {
+        std::vector<LimiterRow> rows = limiter_rows(run);
+        while (rows.size() > most) rows.erase(loosest(rows));
+        return rows;
+    }
+
+    static void draw_hidden_limits(Ui& ui, const Rect& box) {
+        ui.dashed(box, ui.theme->ink3);
+        ui.text(box.x + box.w / 2, box.y + box.h / 2 + 5, "Waves and limits stay hidden until you lock an answer.",
+                {.size = 13, .color = ui.theme->ink2, .align = Align::center, .width = box.w});
+    }
+
+    // "132 blocks on 80 SMs, room for 8 each"; the room is what a prediction asks for.
+    std::string header_text(bool hidden) const {
+        const std::string blocks = fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s");
+        if (hidden) return blocks;
+        return fmt::format("{} on {} SM{}, room for {} each", blocks, sms_, sms_ == 1 ? "" : "s", resident_);
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
@@ -113,23 +125,7 @@ class BlocksView final : public View {
         std::string text = fmt::format("Blocks on SMs (derived): {} block{}", facts.blocks, facts.blocks == 1 ? "" : "s");
         text += hidden ? "\n" : fmt::format(" on {} SM{}, room for {} each\n", sms, sms == 1 ? "" : "s", resident);
         if (!hidden) {
-            text += fmt::format("  {}, efficiency {} %\n", waves_text(facts), share_text(facts.efficiency));
-            const auto counts = count_blocks(run.result.trace, facts, focus.time);
-            const std::vector<size_t> shown = waves_shown(counts, most_described);
-            for (const size_t w : shown)
-                if (focus.time >= 0)
-                    text += fmt::format("  wave {} at cycle {}: {} done, {} running, {} to come\n", w + 1, focus.time,
-                                        counts[w].done, counts[w].running, counts[w].to_come);
-            for (const size_t w : shown) {
-                int64_t end = 0;
-                for (const BlockRun& block : run.result.trace.blocks)
-                    if (block.block / std::max<int64_t>(1, facts.at_once) == static_cast<int64_t>(w))
-                        end = std::max(end, block.end);
-                text += fmt::format("  wave {} {} at cycle {}\n", w + 1,
-                                    run.result.fault && end >= run.result.trace.cycles ? "is stopped" : "ends", end);
-            }
-            if (shown.size() < counts.size())
-                text += fmt::format("  {} more waves\n", with_commas(static_cast<int64_t>(counts.size() - shown.size())));
+            text += waves_described(run, facts, focus.time);
             for (const LimiterRow& row : limiter_rows(run))
                 text += fmt::format("  {}: {} block{} ({}){}\n", row.name, row.blocks, row.blocks == 1 ? "" : "s", row.each,
                                     row.limiter ? ", the limiter" : "");
@@ -138,6 +134,33 @@ class BlocksView final : public View {
     }
 
   private:
+    static int64_t end_of_wave(const KernelTrace& trace, const WaveFacts& facts, size_t wave) {
+        int64_t end = 0;
+        for (const BlockRun& block : trace.blocks)
+            if (block.block / std::max<int64_t>(1, facts.at_once) == static_cast<int64_t>(wave))
+                end = std::max(end, block.end);
+        return end;
+    }
+
+    static std::string waves_described(const model::KernelRun& run, const WaveFacts& facts, int64_t time) {
+        const KernelTrace& trace = run.result.trace;
+        std::string text = fmt::format("  {}, efficiency {} %\n", waves_text(facts), share_text(facts.efficiency));
+        const auto counts = count_blocks(trace, facts, time);
+        const std::vector<size_t> shown = waves_shown(counts, most_described);
+        for (const size_t w : shown)
+            if (time >= 0)
+                text += fmt::format("  wave {} at cycle {}: {} done, {} running, {} to come\n", w + 1, time, counts[w].done,
+                                    counts[w].running, counts[w].to_come);
+        for (const size_t w : shown) {
+            const int64_t end = end_of_wave(trace, facts, w);
+            text += fmt::format("  wave {} {} at cycle {}\n", w + 1,
+                                run.result.fault && end >= trace.cycles ? "is stopped" : "ends", end);
+        }
+        if (shown.size() < counts.size())
+            text += fmt::format("  {} more waves\n", with_commas(static_cast<int64_t>(counts.size() - shown.size())));
+        return text;
+    }
+
     std::shared_ptr<const model::KernelRun> run_;
     uint64_t runs_ = 0;   // shown so far
     bool gantt_ = false;  // the rows over time instead of the tiles
@@ -199,56 +222,21 @@ class BlocksView final : public View {
                     {.size = 13, .color = ui.theme->ink2, .align = Align::right, .width = end - 4 - title});
     }
 
-    // Rows of SMs over time as one picture: in each row a lane a block slot where there is room, else how many of its slots
-    // are filled; grey from an SM's last block to the end.
+    // Rows of SMs over time as one picture.
     void draw_gantt(Ui& ui, Session& session, Focus& focus, const Rect& r) const {
         const Theme& theme = *ui.theme;
         const Rect plot{r.x + 30, r.y + 2, r.w - 30, r.h - 22};
         const int64_t cycles = std::max<int64_t>(1, run_->result.trace.cycles);
         const int width = static_cast<int>(plot.w), height = static_cast<int>(plot.h);
-        const auto sms = static_cast<int>(sms_), lanes = static_cast<int>(resident_);
+        const auto sms = static_cast<int>(sms_);
         if (width < 20 || height < 12 || sms == 0) return;
-        const auto x_of = [&](int64_t cycle) {
-            return plot.x + plot.w * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(cycles));
-        };
         const uint64_t version = runs_ * 1000003u + static_cast<uint64_t>(seen_until_) * 31u + (theme.dark ? 1u : 0u);
         ui.picture("gantt", version, width, height, plot, [&](std::span<Color> out) {
             std::fill(out.begin(), out.end(), theme.panel);
-            const double pixel = static_cast<double>(width) / static_cast<double>(cycles);
-            std::vector<int> filled(static_cast<size_t>(width));
-            std::vector<Color> colors(static_cast<size_t>(width));
             for (int sm = 0; sm < sms; ++sm) {
                 const int top = sm * height / sms, bottom = std::max(top + 1, (sm + 1) * height / sms);
                 const int tall = bottom - top - (bottom - top > 2 ? 1 : 0);
-                const bool apart = tall >= 2 * lanes;
-                int64_t last = 0;
-                std::fill(filled.begin(), filled.end(), 0);
-                for (int slot = 0; slot < lanes; ++slot)
-                    for (const BlockRun* block : slots_[static_cast<size_t>(sm * lanes + slot)]) {
-                        if (block->begin >= seen_until_) continue;
-                        const int64_t end = std::min(block->end, seen_until_);
-                        last = std::max(last, end);
-                        const int x0 = std::clamp(static_cast<int>(static_cast<double>(block->begin) * pixel), 0, width - 1);
-                        const int x1 = std::clamp(static_cast<int>(static_cast<double>(end) * pixel), x0 + 1, width);
-                        const Color color = wave_color(wave_of(*block), theme);
-                        for (int x = x0; x < x1; ++x) {
-                            ++filled[static_cast<size_t>(x)];
-                            colors[static_cast<size_t>(x)] = color;
-                        }
-                        for (int y = slot * tall / lanes; apart && y < (slot + 1) * tall / lanes - (tall >= 3 * lanes); ++y)
-                            for (int x = x0 + (x1 - x0 > 3); x < x1; ++x)
-                                out[static_cast<size_t>((top + y) * width + x)] = color;
-                    }
-                const int tail = std::clamp(static_cast<int>(static_cast<double>(last) * pixel), 0, width);
-                for (int y = 0; y < tall; ++y) {
-                    Color* const row = &out[static_cast<size_t>((top + y) * width)];
-                    for (int x = 0; x < width && !apart; ++x)
-                        if (const int n = filled[static_cast<size_t>(x)]; n > 0)
-                            row[x] = mix(theme.panel, colors[static_cast<size_t>(x)],
-                                         0.25f + 0.75f * static_cast<float>(n) / static_cast<float>(lanes));
-                    for (int x = tail; x < width && seen_until_ == INT64_MAX; ++x)
-                        row[x] = last > 0 ? mix(theme.panel, data::grey, (x + y) % 6 < 2 ? 0.4f : 0.2f) : theme.panel;
-                }
+                paint_sm(out.subspan(static_cast<size_t>(top * width)), theme, sm, width, tall);
             }
         });
         const int step = sms <= 8 ? 1 : sms <= 32 ? 8 : 16;
@@ -256,20 +244,82 @@ class BlocksView final : public View {
             ui.text(plot.x - 8, plot.y + plot.h * (static_cast<float>(sm) + 0.5f) / static_cast<float>(sms) + 5,
                     std::to_string(sm), {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
         float free_from = plot.x;
-        for (size_t w = 0; w < wave_ends_.size() && wave_ends_.size() <= 12 && seen_until_ == INT64_MAX; ++w) {
+        draw_wave_ends(ui, plot, cycles, free_from);
+        draw_stop(ui, plot, free_from);
+        if (free_from == plot.x) draw_cycles(ui, plot, std::min(cycles, seen_until_));
+        if (focus.time >= 0 && focus.time <= cycles) ui.cursor_line(x_of(plot, focus.time), plot.y, plot.bottom());
+        if (ui.hovered(plot)) point_at_gantt(ui, session, focus, plot);
+    }
+
+    float x_of(const Rect& plot, int64_t cycle) const {
+        const int64_t cycles = std::max<int64_t>(1, run_->result.trace.cycles);
+        return plot.x + plot.w * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(cycles));
+    }
+
+    // An SM's rows of pixels: a lane a block slot where there is room, else how many of its slots are filled; grey from the
+    // SM's last block to the end.
+    void paint_sm(std::span<Color> out, const Theme& theme, int sm, int width, int tall) const {
+        const auto lanes = static_cast<int>(resident_);
+        const double pixel =
+            static_cast<double>(width) / static_cast<double>(std::max<int64_t>(1, run_->result.trace.cycles));
+        const auto pixel_of = [&](int64_t cycle, int least, int most) {
+            return std::clamp(static_cast<int>(static_cast<double>(cycle) * pixel), least, most);
+        };
+        std::vector<int> filled(static_cast<size_t>(width));
+        std::vector<Color> colors(static_cast<size_t>(width));
+        const bool apart = tall >= 2 * lanes;
+        int64_t last = 0;
+        for (int slot = 0; slot < lanes; ++slot)
+            for (const BlockRun* block : slots_[static_cast<size_t>(sm * lanes + slot)]) {
+                if (block->begin >= seen_until_) continue;
+                const int64_t end = std::min(block->end, seen_until_);
+                last = std::max(last, end);
+                const int x0 = pixel_of(block->begin, 0, width - 1), x1 = pixel_of(end, x0 + 1, width);
+                const Color color = wave_color(wave_of(*block), theme);
+                for (int x = x0; x < x1; ++x) {
+                    ++filled[static_cast<size_t>(x)];
+                    colors[static_cast<size_t>(x)] = color;
+                }
+                for (int y = slot * tall / lanes; apart && y < (slot + 1) * tall / lanes - (tall >= 3 * lanes); ++y)
+                    for (int x = x0 + (x1 - x0 > 3); x < x1; ++x) out[static_cast<size_t>(y * width + x)] = color;
+            }
+        for (int y = 0; y < tall; ++y) {
+            const auto row = out.subspan(static_cast<size_t>(y * width), static_cast<size_t>(width));
+            if (!apart) paint_filled(row, theme, filled, colors);
+            if (seen_until_ == INT64_MAX) paint_tail(row, theme, pixel_of(last, 0, width), y, last > 0);
+        }
+    }
+
+    void paint_filled(std::span<Color> row, const Theme& theme, const std::vector<int>& filled,
+                      const std::vector<Color>& colors) const {
+        for (size_t x = 0; x < row.size(); ++x)
+            if (filled[x] > 0)
+                row[x] = mix(theme.panel, colors[x],
+                             0.25f + 0.75f * static_cast<float>(filled[x]) / static_cast<float>(resident_));
+    }
+
+    static void paint_tail(std::span<Color> row, const Theme& theme, int from, int y, bool any) {
+        for (size_t x = static_cast<size_t>(from); x < row.size(); ++x)
+            row[x] = any ? mix(theme.panel, data::grey, (static_cast<int>(x) + y) % 6 < 2 ? 0.4f : 0.2f) : theme.panel;
+    }
+
+    void draw_wave_ends(Ui& ui, const Rect& plot, int64_t cycles, float& free_from) const {
+        if (wave_ends_.size() > 12 || seen_until_ != INT64_MAX) return;
+        for (size_t w = 0; w < wave_ends_.size(); ++w) {
             if (run_->result.fault && wave_ends_[w] >= cycles) continue;  // it did not
-            const float x = x_of(wave_ends_[w]) - 1;
-            for (float y = plot.y; y < plot.bottom(); y += 7) ui.rect({x, y, 1, 4}, theme.ink);
+            const float x = x_of(plot, wave_ends_[w]) - 1;
+            for (float y = plot.y; y < plot.bottom(); y += 7) ui.rect({x, y, 1, 4}, ui.theme->ink);
             const std::string text = fmt::format("wave {} ends {}", w + 1, with_commas(wave_ends_[w]));
             const float wide = ui.text_width(text, {.size = 12}), at = std::min(x - wide / 2, plot.right() - wide);
             if (at < free_from) continue;
-            ui.text(at, plot.bottom() + 15, text, {.size = 12, .color = theme.quiet});
+            ui.text(at, plot.bottom() + 15, text, {.size = 12, .color = ui.theme->quiet});
             free_from = at + wide + 12;
         }
-        draw_stop(ui, plot, free_from);
-        if (free_from == plot.x) draw_cycles(ui, plot, std::min(cycles, seen_until_));
-        if (focus.time >= 0 && focus.time <= cycles) ui.cursor_line(x_of(focus.time), plot.y, plot.bottom());
-        if (!ui.hovered(plot)) return;
+    }
+
+    void point_at_gantt(Ui& ui, Session& session, Focus& focus, const Rect& plot) const {
+        const auto sms = static_cast<int>(sms_);
+        const int64_t cycles = std::max<int64_t>(1, run_->result.trace.cycles);
         const auto sm =
             std::clamp<int64_t>(static_cast<int64_t>((ui.mouse.y - plot.y) / plot.h * static_cast<float>(sms)), 0, sms - 1);
         const auto cycle = static_cast<int64_t>((ui.mouse.x - plot.x) / plot.w * static_cast<float>(cycles));
@@ -316,33 +366,48 @@ class BlocksView final : public View {
     }
     int64_t wave_of(const BlockRun& block) const { return block.block / std::max<int64_t>(1, facts_.at_once); }
 
+    // The blocks in an SM's tile: all of a slot under each other when they fit, else the running one alone; many slots stand
+    // in rows.
+    struct TileCells {
+        bool all = false;
+        int64_t across = 1;
+        float w = 0, h = 0;
+    };
+
+    TileCells cells_of_tile(float w, float h) const {
+        TileCells cells;
+        cells.all = depth_ > 1 && seen_until_ == INT64_MAX && depth_ <= 8 &&
+                    slots_.size() * static_cast<size_t>(depth_) <= most_cells && (h - 2) / static_cast<float>(depth_) >= 3 &&
+                    (w - 2) / static_cast<float>(resident_) >= 3;
+        const float square = std::ceil(std::sqrt(static_cast<float>(resident_) * w / std::max(h, 1.0f)));
+        cells.across = cells.all ? resident_ : std::max<int64_t>(1, static_cast<int64_t>(square));
+        const int64_t down = cells.all ? depth_ : (resident_ + cells.across - 1) / cells.across;
+        cells.w = (w - 2) / static_cast<float>(cells.across);
+        cells.h = (h - 2) / static_cast<float>(down);
+        return cells;
+    }
+
+    int64_t tile_columns(float width, float height) const {
+        int64_t columns = sms_ <= 8 ? sms_ : sms_ <= 24 ? (sms_ + 1) / 2 : 12;
+        if (sms_ <= 60) return columns;
+        // 12 x 11 where there is height, else wider; whichever gives the larger tiles.
+        const auto side = [&](int64_t across) {
+            return std::min(width / static_cast<float>(across), height / static_cast<float>((sms_ + across - 1) / across));
+        };
+        for (const int64_t across : {16, 18})
+            if (side(across) > side(columns)) columns = across;
+        return columns;
+    }
+
     // Returns the height used.
     float draw_tiles(Ui& ui, Focus& focus, const Rect& r) {
         const Theme& theme = *ui.theme;
         const float label = 30;
-        int64_t columns = sms_ <= 8 ? sms_ : sms_ <= 24 ? (sms_ + 1) / 2 : 12;
-        if (sms_ > 60) {  // 12 x 11 where there is height, else wider; whichever gives the larger tiles
-            const auto side = [&](int64_t across) {
-                return std::min((r.w - label) / static_cast<float>(across),
-                                (r.h - 4) / static_cast<float>((sms_ + across - 1) / across));
-            };
-            for (const int64_t across : {16, 18})
-                if (side(across) > side(columns)) columns = across;
-        }
-        const int64_t rows = (sms_ + columns - 1) / columns;
+        const int64_t columns = tile_columns(r.w - label, r.h - 4), rows = (sms_ + columns - 1) / columns;
         const float pitch_x = std::min(84.0f, (r.w - label) / static_cast<float>(columns));
         const float pitch_y = std::min(84.0f, (r.h - 4) / static_cast<float>(rows));
         const float w = pitch_x - 3, h = pitch_y - 3;
-        // All blocks of a slot under each other when they fit, else the running one alone; many slots stand in rows.
-        const bool all = depth_ > 1 && seen_until_ == INT64_MAX && depth_ <= 8 &&
-                         slots_.size() * static_cast<size_t>(depth_) <= most_cells &&
-                         (h - 2) / static_cast<float>(depth_) >= 3 && (w - 2) / static_cast<float>(resident_) >= 3;
-        const int64_t across =
-            all ? resident_
-                : std::max<int64_t>(
-                      1, static_cast<int64_t>(std::ceil(std::sqrt(static_cast<float>(resident_) * w / std::max(h, 1.0f)))));
-        const int64_t down = all ? depth_ : (resident_ + across - 1) / across;
-        const float cw = (w - 2) / static_cast<float>(across), ch = (h - 2) / static_cast<float>(down);
+        const TileCells cells = cells_of_tile(w, h);
         for (int64_t sm = 0; sm < sms_; ++sm) {
             const Rect tile{r.x + label + pitch_x * static_cast<float>(sm % columns),
                             r.y + 2 + pitch_y * static_cast<float>(sm / columns), w, h};
@@ -352,29 +417,9 @@ class BlocksView final : public View {
             const bool traced = sm == static_cast<int64_t>(run_->result.trace.sm);
             ui.rect({tile.x - 1, tile.y - 1, tile.w + 2, tile.h + 2}, theme.line);
             ui.rect(tile, theme.panel);
-            for (int64_t slot = 0; slot < resident_; ++slot) {
-                const auto& runs = slots_[static_cast<size_t>(sm * resident_ + slot)];
-                for (size_t i = 0; i < runs.size(); ++i) {
-                    const BlockRun& block = *runs[i];
-                    if (block.begin >= seen_until_) continue;  // an open prediction hides it
-                    const bool done = block.end <= focus.time, running = !done && block.begin <= focus.time;
-                    if (!all && depth_ > 1 && !running) continue;
-                    const auto column = static_cast<float>(all ? slot : slot % across),
-                               line = static_cast<float>(all ? static_cast<int64_t>(i) : slot / across);
-                    const Rect cell{tile.x + 1 + cw * column, tile.y + 1 + ch * line, cw - 1, ch - 1};
-                    const Color color = wave_color(wave_of(block), theme);
-                    if (running)
-                        ui.rect(cell, color);
-                    else if (done)
-                        ui.rect(cell, mix(theme.panel, color, 0.45f));
-                    else
-                        ui.rect({cell.x, cell.bottom() - 1, cell.w, 1}, mix(theme.panel, color, 0.6f));
-                }
-            }
-            if (traced)
-                ui.frame({tile.x - 2, tile.y - 2, tile.w + 4, tile.h + 4}, theme.ink, 1.5f);
-            else if (sm == focus.sm)
-                ui.frame({tile.x - 2, tile.y - 2, tile.w + 4, tile.h + 4}, theme.accent, 1.5f);
+            for (int64_t slot = 0; slot < resident_; ++slot) draw_slot(ui, focus, tile, cells, sm, slot);
+            if (traced || sm == focus.sm)
+                ui.frame({tile.x - 2, tile.y - 2, tile.w + 4, tile.h + 4}, traced ? theme.ink : theme.accent, 1.5f);
             if (ui.hovered(tile)) {
                 ui.outline(tile);
                 ui.tooltip(tile_text(sm, focus.time, traced));
@@ -382,6 +427,27 @@ class BlocksView final : public View {
             if (ui.clicked(tile)) focus.sm = static_cast<int32_t>(sm);
         }
         return pitch_y * static_cast<float>(rows) + 2;
+    }
+
+    void draw_slot(Ui& ui, const Focus& focus, const Rect& tile, const TileCells& cells, int64_t sm, int64_t slot) const {
+        const Theme& theme = *ui.theme;
+        const auto& runs = slots_[static_cast<size_t>(sm * resident_ + slot)];
+        for (size_t i = 0; i < runs.size(); ++i) {
+            const BlockRun& block = *runs[i];
+            if (block.begin >= seen_until_) continue;  // an open prediction hides it
+            const bool done = block.end <= focus.time, running = !done && block.begin <= focus.time;
+            if (!cells.all && depth_ > 1 && !running) continue;
+            const auto column = static_cast<float>(cells.all ? slot : slot % cells.across),
+                       line = static_cast<float>(cells.all ? static_cast<int64_t>(i) : slot / cells.across);
+            const Rect cell{tile.x + 1 + cells.w * column, tile.y + 1 + cells.h * line, cells.w - 1, cells.h - 1};
+            const Color color = wave_color(wave_of(block), theme);
+            if (running)
+                ui.rect(cell, color);
+            else if (done)
+                ui.rect(cell, mix(theme.panel, color, 0.45f));
+            else
+                ui.rect({cell.x, cell.bottom() - 1, cell.w, 1}, mix(theme.panel, color, 0.6f));
+        }
     }
 
     std::string tile_text(int64_t sm, int64_t cycle, bool traced) const {

@@ -49,14 +49,7 @@ class StreamsView final : public View, StreamsPicture {
         // More rows than fit: the bar at the right end scrolls, and the chosen operation comes into view.
         const Rect strip{body.right() - 12, places.plot.y, 12, places.plot.h};
         scrolled_ = ui.scroll("rows", strip, places.content);
-        if (wish_ >= 0) {
-            for (const StreamRow& row : places.rows_list)
-                if (const Rect bar = bar_in(places, row, wish_);
-                    row.kind == StreamRow::Kind::stream && bar.w > 0 &&
-                    (bar.y < places.plot.y || bar.bottom() > places.plot.bottom()))
-                    ui.scroll_to("rows", std::max(0.f, bar.y + scrolled_ - places.plot.y - places.plot.h / 2)), ui.animate();
-            wish_ = -1;
-        }
+        scroll_to_wish(ui, places);
         places = place(ui, body);
         places.begin = begin_;
         places.end = end_;
@@ -224,25 +217,74 @@ class StreamsView final : public View, StreamsPicture {
             session.workspace = Workspace::sm;
     }
 
-    void react(Ui& ui, Session& session, Focus& focus, const StreamPlaces& p, const Rect& panel) {
+    void scroll_to_wish(Ui& ui, const StreamPlaces& p) {
+        if (wish_ < 0) return;
+        for (const StreamRow& row : p.rows_list) {
+            const Rect bar = bar_in(p, row, wish_);
+            const bool outside = bar.y < p.plot.y || bar.bottom() > p.plot.bottom();
+            if (row.kind == StreamRow::Kind::stream && bar.w > 0 && outside)
+                ui.scroll_to("rows", std::max(0.f, bar.y + scrolled_ - p.plot.y - p.plot.h / 2)), ui.animate();
+        }
+        wish_ = -1;
+    }
+
+    void zoom(double factor, double around) { show(around - (around - begin_) * factor, around + (end_ - around) * factor); }
+
+    int neighbour(int by) const {  // of the chosen operation; without one the first or the last
+        const int last = static_cast<int>(board_.program.operations.size()) - 1;
+        if (chosen_ < 0) return by > 0 ? 0 : last;
+        return std::clamp(chosen_ + by, 0, last);
+    }
+
+    void keys(Ui& ui, Session& session, Focus& focus, const Rect& panel) {
         const double length = end_ - begin_;
-        const auto zoom = [&](double factor, double around) {
-            show(around - (around - begin_) * factor, around + (end_ - around) * factor);
-        };
         const double middle = cursor_ >= begin_ && cursor_ <= end_ ? cursor_ : (begin_ + end_) / 2;
-        if (const float notches = ui.wheel(p.plot); notches != 0) zoom(std::pow(0.8, notches), p.us(ui.mouse.x));
         if (ui.pressed(Key::w, panel)) zoom(0.7, middle);
         if (ui.pressed(Key::s, panel)) zoom(1 / 0.7, middle);
         if (ui.pressed(Key::a, panel)) show(begin_ - length / 8, end_ - length / 8);
         if (ui.pressed(Key::d, panel)) show(begin_ + length / 8, end_ + length / 8);
         if (ui.pressed(Key::home, panel)) fit();
         if (ui.pressed(Key::enter, panel)) open(session, chosen_);
-        const auto count = static_cast<int>(board_.program.operations.size());
         if (const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0); by != 0)
-            choose(session, focus, wish_ = chosen_ < 0 ? (by > 0 ? 0 : count - 1) : std::clamp(chosen_ + by, 0, count - 1));
+            choose(session, focus, wish_ = neighbour(by));
         if (ui.pressed(Key::page_down, panel)) shift(1);
         if (ui.pressed(Key::page_up, panel)) shift(-1);
+    }
 
+    // Up or down an operation goes to another stream; sideways the picture is panned.
+    void go_on_dragging(const StreamPlaces& p, const Drag& drag, double length) {
+        const bool up_down = std::abs(drag.at.y - drag.from.y) > 8;
+        if (!panning_ && grabbed_ >= 0 && up_down && board_.movable(grabbed_)) dragged_ = grabbed_;
+        if (dragged_ < 0 && std::abs(drag.at.x - drag.from.x) > 4) panning_ = true;
+        if (panning_) {
+            const double by = static_cast<double>((drag.from.x - drag.at.x) / std::max(1.f, p.plot.w)) * length;
+            show(pan_begin_ + by, pan_begin_ + by + length);
+        }
+        if (dragged_ < 0) return;
+        drop_ = board_.program.operations[static_cast<size_t>(dragged_)].stream;
+        for (const StreamRow& row : p.rows_list)
+            if (row.kind == StreamRow::Kind::stream && drag.at.y >= row.y && drag.at.y < row.y + row.h + 2)
+                drop_ = row.stream;
+    }
+
+    void end_drag(Session& session, Focus& focus, const StreamPlaces& p, const Drag& drag) {
+        if (dragged_ >= 0) {
+            board_.move(dragged_, drop_);
+            choose(session, focus, dragged_);
+            keep_in_view();
+        } else if (!panning_) {
+            choose(session, focus, operation_under(p, drag.from));
+            cursor_ = p.us(drag.from.x);
+            set_clock(session, focus);
+        }
+        dragged_ = -1;
+        panning_ = false;
+    }
+
+    void react(Ui& ui, Session& session, Focus& focus, const StreamPlaces& p, const Rect& panel) {
+        const double length = end_ - begin_;
+        if (const float notches = ui.wheel(p.plot); notches != 0) zoom(std::pow(0.8, notches), p.us(ui.mouse.x));
+        keys(ui, session, focus, panel);
         hovered_ = -1;
         const Drag drag = ui.drag("bar", p.plot);
         if (drag.started) {
@@ -251,35 +293,8 @@ class StreamsView final : public View, StreamsPicture {
             pan_begin_ = begin_;
             grabbed_ = operation_under(p, drag.from);
         }
-        if (drag.active) {
-            const bool up_down = std::abs(drag.at.y - drag.from.y) > 8;
-            if (!panning_ && grabbed_ >= 0 && up_down && board_.movable(grabbed_)) dragged_ = grabbed_;
-            if (dragged_ < 0 && std::abs(drag.at.x - drag.from.x) > 4) panning_ = true;
-            if (panning_) {
-                const double by = static_cast<double>((drag.from.x - drag.at.x) / std::max(1.f, p.plot.w)) * length;
-                show(pan_begin_ + by, pan_begin_ + by + length);
-            }
-            if (dragged_ >= 0) {
-                drop_ = board_.program.operations[static_cast<size_t>(dragged_)].stream;
-                for (const StreamRow& row : p.rows_list)
-                    if (row.kind == StreamRow::Kind::stream && drag.at.y >= row.y && drag.at.y < row.y + row.h + 2)
-                        drop_ = row.stream;
-            }
-        }
-        if (drag.ended) {
-            if (dragged_ >= 0) {
-                board_.move(dragged_, drop_);
-                choose(session, focus, dragged_);
-                keep_in_view();
-            } else if (!panning_) {
-                const int under = operation_under(p, drag.from);
-                choose(session, focus, under);
-                cursor_ = p.us(drag.from.x);
-                set_clock(session, focus);
-            }
-            dragged_ = -1;
-            panning_ = false;
-        }
+        if (drag.active) go_on_dragging(p, drag, length);
+        if (drag.ended) end_drag(session, focus, p, drag);
         if (!drag.active && ui.hovered(p.plot))
             if (hovered_ = operation_under(p, ui.mouse); hovered_ >= 0) ui.tooltip(facts_of(board_, hovered_));
     }

@@ -41,39 +41,37 @@ void draw_cells(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, 
     }
 }
 
-void draw_strip(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const GroupPlace& group, uint64_t version) {
-    const TimeAxis& axis = places.axis;
-    const KernelTrace& trace = timeline.trace();
-    const Rect strip{axis.x, group.y + 5, axis.width, 6};
-    const int64_t stop = std::min(axis.end, places.hidden_from);
-    if (axis.column() < 4) {
-        const auto width = static_cast<int>(axis.width);
-        const Color hole = ui.theme->grid;
-        ui.picture(fmt::format("strip {}", group.scheduler), version, width, 1, strip, [&](std::span<Color> out) {
-            std::vector<float> share(out.size(), 0.0f);
-            const double cycles_a_pixel = static_cast<double>(axis.end - axis.begin) / width;
-            if (!timeline.levels.empty() && cycles_a_pixel >= static_cast<double>(timeline.levels.front().bucket)) {
-                double before = issued_before(timeline, group.scheduler, static_cast<double>(axis.begin));
-                for (size_t c = 0; c < out.size(); ++c) {
-                    const double moment = static_cast<double>(axis.begin) + cycles_a_pixel * static_cast<double>(c + 1);
-                    const double after =
-                        issued_before(timeline, group.scheduler, std::min(moment, static_cast<double>(stop)));
-                    out[c] = mix(hole, data::green, std::min(1.0f, static_cast<float>((after - before) / cycles_a_pixel)));
-                    before = after;
-                }
-                return;
-            }
-            const auto first = std::partition_point(trace.issues.begin(), trace.issues.end(),
-                                                    [&](const IssueRecord& i) { return i.cycle < axis.begin; });
-            for (auto i = first; i != trace.issues.end() && i->cycle < stop; ++i)
-                if (trace.warps[i->warp].scheduler == group.scheduler) {
-                    const auto at = static_cast<size_t>(static_cast<double>(i->cycle - axis.begin) / cycles_a_pixel);
-                    if (at < share.size()) share[at] += static_cast<float>(1 / cycles_a_pixel);
-                }
-            for (size_t c = 0; c < out.size(); ++c) out[c] = mix(hole, data::green, std::min(1.0f, share[c]));
-        });
+namespace {
+
+// How much of each pixel's cycles a scheduler issued in: from running sums where a pixel is many cycles.
+void paint_issued(std::span<Color> out, const Color hole, const Timeline& timeline, const TimeAxis& axis, size_t scheduler,
+                  int64_t stop) {
+    const double cycles_a_pixel = static_cast<double>(axis.end - axis.begin) / static_cast<double>(out.size());
+    const auto color = [&](double share) { return mix(hole, data::green, std::min(1.0f, static_cast<float>(share))); };
+    if (!timeline.levels.empty() && cycles_a_pixel >= static_cast<double>(timeline.levels.front().bucket)) {
+        double before = issued_before(timeline, scheduler, static_cast<double>(axis.begin));
+        for (size_t c = 0; c < out.size(); ++c) {
+            const double moment = static_cast<double>(axis.begin) + cycles_a_pixel * static_cast<double>(c + 1);
+            const double after = issued_before(timeline, scheduler, std::min(moment, static_cast<double>(stop)));
+            out[c] = color((after - before) / cycles_a_pixel);
+            before = after;
+        }
         return;
     }
+    const KernelTrace& trace = timeline.trace();
+    std::vector<float> share(out.size(), 0.0f);
+    const auto first = std::partition_point(trace.issues.begin(), trace.issues.end(),
+                                            [&](const IssueRecord& i) { return i.cycle < axis.begin; });
+    for (auto i = first; i != trace.issues.end() && i->cycle < stop; ++i)
+        if (trace.warps[i->warp].scheduler == scheduler) {
+            const auto at = static_cast<size_t>(static_cast<double>(i->cycle - axis.begin) / cycles_a_pixel);
+            if (at < share.size()) share[at] += static_cast<float>(1 / cycles_a_pixel);
+        }
+    for (size_t c = 0; c < out.size(); ++c) out[c] = mix(hole, data::green, std::min(1.0f, share[c]));
+}
+
+std::vector<bool> cycles_issued(const Timeline& timeline, const TimeAxis& axis, const GroupPlace& group, int64_t stop) {
+    const KernelTrace& trace = timeline.trace();
     std::vector<bool> issued(static_cast<size_t>(axis.end - axis.begin), false);
     for (const RowPlace& place : group.rows)
         for (uint32_t w : timeline.rows[place.row].warps) {
@@ -82,6 +80,22 @@ void draw_strip(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, 
             for (uint32_t i : issues_in(trace, warp, axis.begin, stop))
                 issued[static_cast<size_t>(trace.issues[i].cycle - axis.begin)] = true;
         }
+    return issued;
+}
+
+}  // namespace
+
+void draw_strip(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const GroupPlace& group, uint64_t version) {
+    const TimeAxis& axis = places.axis;
+    const Rect strip{axis.x, group.y + 5, axis.width, 6};
+    const int64_t stop = std::min(axis.end, places.hidden_from);
+    if (axis.column() < 4) {
+        const auto width = static_cast<int>(axis.width);
+        ui.picture(fmt::format("strip {}", group.scheduler), version, width, 1, strip,
+                   [&](std::span<Color> out) { paint_issued(out, ui.theme->grid, timeline, axis, group.scheduler, stop); });
+        return;
+    }
+    const std::vector<bool> issued = cycles_issued(timeline, axis, group, stop);
     for (int64_t t = axis.begin; t < stop; ++t) {
         const Rect cell{axis.at(t), strip.y, axis.column() - 1, 6};
         if (issued[static_cast<size_t>(t - axis.begin)])
@@ -224,11 +238,39 @@ void draw_ruler(Ui& ui, const TimelinePlaces& places, int64_t cursor) {
     }
 }
 
+static void draw_warp_name(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const RowPlace& place, int warp,
+                           bool selected) {
+    const Theme& theme = *ui.theme;
+    if (selected) {
+        ui.rect({places.gutter + 47, place.y, 27, places.pitch - 1}, theme.selected);
+        ui.frame({places.gutter + 47, place.y, 27, places.pitch - 1}, theme.accent, 1);
+    }
+    ui.text(places.axis.x - 6, place.y + places.pitch / 2 + 4,
+            fmt::format("w{}", timeline.trace().warps[static_cast<size_t>(warp)].warp_in_block),
+            {.size = 12,
+             .color = selected ? theme.ink : theme.ink2,
+             .align = Align::right,
+             .weight = selected ? 700 : 400,
+             .mono = true});
+}
+
+static void draw_warps(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const RowPlace& place,
+                       const Focus& focus, int named) {
+    const TimeAxis& axis = places.axis;
+    const SlotRow& row = timeline.rows[place.row];
+    for (uint32_t w : row.warps) {
+        const WarpTrack& warp = timeline.trace().warps[w];
+        if (warp.end <= axis.begin || warp.begin >= axis.end) continue;
+        draw_cells(ui, timeline, places, w, place.y, static_cast<int32_t>(w) == focus.warp);
+        if (warp.begin > axis.begin && warp.begin < places.hidden_from)
+            draw_arrival(ui, timeline, places, row, w, place.y, named);
+    }
+}
+
 void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const TimelinePlaces& places,
                 const GroupPlace& group, const Focus& focus, uint64_t version) {
     const Theme& theme = *ui.theme;
     const TimeAxis& axis = places.axis;
-    const KernelTrace& trace = timeline.trace();
     const int64_t cycles = std::max<int64_t>(1, sums.end - sums.begin);
     ui.text(places.gutter, group.y + 12, fmt::format("sched {}", group.scheduler), {.size = 12, .weight = 600});
     draw_strip(ui, timeline, places, group, version);
@@ -244,67 +286,55 @@ void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const 
     draw_blocks(ui, timeline, places, group, focus);
     if (places.texture) draw_row_texture(ui, timeline, places, group, version);
     for (const RowPlace& place : group.rows) {
-        const SlotRow& row = timeline.rows[place.row];
-        const int named = named_warp(timeline, axis, row, focus);
-        const bool selected = named >= 0 && named == focus.warp;
-        if (selected) {
-            ui.rect({places.gutter + 47, place.y, 27, places.pitch - 1}, theme.selected);
-            ui.frame({places.gutter + 47, place.y, 27, places.pitch - 1}, theme.accent, 1);
-        }
-        if (named >= 0)
-            ui.text(axis.x - 6, place.y + places.pitch / 2 + 4,
-                    fmt::format("w{}", trace.warps[static_cast<size_t>(named)].warp_in_block),
-                    {.size = 12,
-                     .color = selected ? theme.ink : theme.ink2,
-                     .align = Align::right,
-                     .weight = selected ? 700 : 400,
-                     .mono = true});
-        if (places.texture) continue;
-        for (uint32_t w : row.warps) {
-            const WarpTrack& warp = trace.warps[w];
-            if (warp.end <= axis.begin || warp.begin >= axis.end) continue;
-            draw_cells(ui, timeline, places, w, place.y, static_cast<int32_t>(w) == focus.warp);
-            if (warp.begin > axis.begin && warp.begin < places.hidden_from)
-                draw_arrival(ui, timeline, places, row, w, place.y, named);
+        const int named = named_warp(timeline, axis, timeline.rows[place.row], focus);
+        if (named >= 0) draw_warp_name(ui, timeline, places, place, named, named == focus.warp);
+        if (!places.texture) draw_warps(ui, timeline, places, place, focus, named);
+    }
+}
+
+namespace {
+
+void draw_area_axis(Ui& ui, const TimelinePlaces& places, float most) {
+    const Rect& area = places.area;
+    for (const auto& [share, down] : {std::pair(1.0f, 9.0f), {0.5f, 4.0f}, {0.0f, 0.0f}}) {
+        const auto value = static_cast<int64_t>(std::lround(most * share));
+        if (static_cast<float>(value) != most * share) continue;
+        ui.text(places.axis.x - 6, area.bottom() - area.h * share + down, with_commas(value),
+                {.size = 12, .color = ui.theme->quiet, .align = Align::right, .mono = true});
+    }
+    ui.text(places.gutter, area.y + area.h / 2 + 4, "warps", {.size = 12, .color = ui.theme->quiet});
+}
+
+// How many warps are in each state, on top of each other, in each column of pixels.
+void paint_area(std::span<Color> out, const Theme& theme, const Timeline& timeline, const TimeAxis& axis, int width,
+                int height, float most) {
+    const auto means = mean_states(timeline, axis.begin, axis.end, static_cast<size_t>(width));
+    const StatePixels pixels(theme.panel, 0.85f);
+    for (int x = 0; x < width; ++x) {
+        float below = 0;
+        size_t state = 0;
+        for (int up = 0; up < height; ++up) {
+            const float level = (static_cast<float>(up) + 0.5f) / static_cast<float>(height) * most;
+            while (state < state_count && below + means[static_cast<size_t>(x)][state] <= level)
+                below += means[static_cast<size_t>(x)][state++];
+            const int y = height - 1 - up;
+            out[static_cast<size_t>(y * width + x)] = state == state_count ? theme.panel : pixels.at(state, x, y);
         }
     }
 }
 
+}  // namespace
+
 void draw_area(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, uint64_t version) {
     const TimeAxis& axis = places.axis;
-    const Theme& theme = *ui.theme;
     const Rect& area = places.area;
     const float most = static_cast<float>(std::max<size_t>(timeline.rows.size(), 1));
-    for (const float share : {1.0f, 0.5f, 0.0f}) {
-        if (places.hidden_from <= axis.begin) break;
-        const auto value = static_cast<int64_t>(std::lround(most * share));
-        if (static_cast<float>(value) != most * share) continue;
-        ui.text(axis.x - 6,
-                area.bottom() - area.h * share +
-                    (share > 0.9f ? 9.0f
-                     : share > 0  ? 4.0f
-                                  : 0.0f),
-                with_commas(value), {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
-    }
     if (places.hidden_from <= axis.begin) return;
-    ui.text(places.gutter, area.y + area.h / 2 + 4, "warps", {.size = 12, .color = theme.quiet});
+    draw_area_axis(ui, places, most);
     if (axis.column() < 6) {
         const auto width = static_cast<int>(axis.width), height = static_cast<int>(area.h);
-        ui.picture("area", version, width, height, area, [&](std::span<Color> out) {
-            const auto means = mean_states(timeline, axis.begin, axis.end, static_cast<size_t>(width));
-            const StatePixels pixels(theme.panel, 0.85f);
-            for (int x = 0; x < width; ++x) {
-                float below = 0;
-                size_t state = 0;
-                for (int up = 0; up < height; ++up) {
-                    const float level = (static_cast<float>(up) + 0.5f) / static_cast<float>(height) * most;
-                    while (state < state_count && below + means[static_cast<size_t>(x)][state] <= level)
-                        below += means[static_cast<size_t>(x)][state++];
-                    const int y = height - 1 - up;
-                    out[static_cast<size_t>(y * width + x)] = state == state_count ? theme.panel : pixels.at(state, x, y);
-                }
-            }
-        });
+        ui.picture("area", version, width, height, area,
+                   [&](std::span<Color> out) { paint_area(out, *ui.theme, timeline, axis, width, height, most); });
         return;
     }
     const int64_t stop = std::min(axis.end, places.hidden_from);
@@ -323,6 +353,47 @@ void draw_area(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, u
                 draw_state(ui, part, static_cast<StallReason>(s));
         }
     }
+}
+
+// The line from a wait's end to the instruction that it waits for.
+static void draw_way_to_cause(Ui& ui, const TimelinePlaces& places, const RowPlace& place, const RowPlace& from,
+                              int64_t cycle, float end) {
+    const TimeAxis& axis = places.axis;
+    const float y = place.y, x = std::clamp(axis.at(cycle) + axis.column() / 2, axis.x, axis.x + axis.width);
+    const float lane = y - places.pitch / 2 + 2;
+    const bool own = &from == &place, down = own || from.y > y;
+    const float tip = own ? y - 1 : down ? from.y : from.y + places.pitch - 1;
+    const Point path[] = {
+        {end, y + places.pitch / 2}, {end + 4, y + places.pitch / 2}, {end + 4, lane}, {x, lane}, {x, tip}};
+    ui.halo_line(path);
+    if (cycle >= axis.begin)
+        ui.arrow_head({x, tip + (down ? 2.0f : -2.0f)}, down ? Way::down : Way::up, ui.theme->selection, 4);
+}
+
+// What the wait is for, in it: beside the cursor if it fits, under the wait where that is too short.
+static void draw_wait_chip(Ui& ui, const TimelinePlaces& places, const std::string& words, float cursor, float begin,
+                           float end, float y) {
+    const TimeAxis& axis = places.axis;
+    const float width = ui.text_width(words, {.size = 13}) + 20;
+    const float tall = std::min(20.0f, places.pitch);  // within its rows: no letter of another is cut
+    Rect chip{begin + 20, y + (places.pitch - 1 - tall) / 2, width, tall};
+    if (chip.x < cursor && chip.right() > cursor && end - cursor > width + 24) chip.x = cursor + 12;
+    if (end - chip.x < width + 6) {
+        chip.x = std::clamp(begin, axis.x, std::max(axis.x, axis.x + axis.width - width));
+        chip.y += places.pitch;
+        if (chip.bottom() > places.rows.bottom()) chip.y = y - tall - 1;
+    }
+    ui.rect(chip, ui.theme->panel, 4);
+    ui.frame(chip, ui.theme->ink, 1, 4);
+    ui.text(chip.x + 10, chip.y + tall / 2 + 4.5f, words, {.size = 13});
+}
+
+// When a wait ends that goes on beyond the window, in the margin.
+static void draw_ready(Ui& ui, const TimelinePlaces& places, float y, int64_t ready) {
+    if (places.margin_width <= 0 || places.hidden_from != INT64_MAX) return;
+    ui.rect({places.margin - 2, y - 1, places.margin_width + 2, places.pitch + 2}, ui.theme->panel);  // over the holes
+    ui.text(places.margin, y + places.pitch / 2 + 4, fmt::format("ready {}", with_commas(ready)),
+            {.size = 12, .weight = 600, .width = places.margin_width});
 }
 
 void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const Focus& focus) {
@@ -344,55 +415,33 @@ void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, c
     if (x1 <= axis.x || x0 >= axis.x + axis.width) return;
     ui.outline({x0, y + cell_top, std::max(2.0f, x1 - x0 - 1), h});
     const Wait wait = wait_of(timeline, static_cast<uint32_t>(focus.warp), *state.stall);
-    const bool clipped = state.stall->end > axis.end;
-    if (clipped && places.margin_width > 0 && places.hidden_from == INT64_MAX) {
-        ui.rect({places.margin - 2, y - 1, places.margin_width + 2, places.pitch + 2}, ui.theme->panel);  // over the holes
-        ui.text(places.margin, y + places.pitch / 2 + 4, fmt::format("ready {}", with_commas(state.stall->end)),
-                {.size = 12, .weight = 600, .width = places.margin_width});
-    }
+    if (state.stall->end > axis.end) draw_ready(ui, places, y, state.stall->end);
     const RowPlace* from = wait.cause && wait.cause->warp < trace.warps.size()
                                ? places.place_of(trace.warps[wait.cause->warp].slot, timeline)
                                : nullptr;
-    if (from) {
-        const float px = std::clamp(axis.at(wait.cause->cycle) + axis.column() / 2, axis.x, axis.x + axis.width);
-        const float lane = y - places.pitch / 2 + 2;
-        const bool below = from->y > y;
-        const float tip = from == place ? y - 1 : below ? from->y : from->y + places.pitch - 1;
-        const Point path[] = {
-            {x1, y + places.pitch / 2}, {x1 + 4, y + places.pitch / 2}, {x1 + 4, lane}, {px, lane}, {px, tip}};
-        ui.halo_line(path);
-        if (wait.cause->cycle >= axis.begin)
-            ui.arrow_head({px, tip + (from == place || below ? 2.0f : -2.0f)}, from == place || below ? Way::down : Way::up,
-                          ui.theme->selection, 4);
-    }
-    if (wait.chip.empty() || places.hidden_from != INT64_MAX) return;
-    const float width = ui.text_width(wait.chip, {.size = 13}) + 20;
-    const float cursor = axis.at(focus.time) + axis.column() / 2;
-    const float tall = std::min(20.0f, places.pitch);  // within its rows: no letter of another is cut
-    float cx = x0 + 20, cy = y + (places.pitch - 1 - tall) / 2;
-    if (cx < cursor && cx + width > cursor && x1 - cursor > width + 24) cx = cursor + 12;  // beside the cursor, if it fits
-    if (x1 - cx < width + 6) {                                                             // the wait is too short: under it
-        cx = std::clamp(x0, axis.x, std::max(axis.x, axis.x + axis.width - width));
-        cy += places.pitch;
-        if (cy + tall > places.rows.bottom()) cy = y - tall - 1;
-    }
-    ui.rect({cx, cy, width, tall}, ui.theme->panel, 4);
-    ui.frame({cx, cy, width, tall}, ui.theme->ink, 1, 4);
-    ui.text(cx + 10, cy + tall / 2 + 4.5f, wait.chip, {.size = 13});
+    if (from) draw_way_to_cause(ui, places, *place, *from, wait.cause->cycle, x1);
+    if (!wait.chip.empty() && places.hidden_from == INT64_MAX)
+        draw_wait_chip(ui, places, wait.chip, axis.at(focus.time) + axis.column() / 2, x0, x1, y);
+}
+
+// The states that any warp is in, those of most warps first; what issues stands in front.
+template <class Counts>
+static std::vector<size_t> by_count(const Counts& counts) {
+    std::vector<size_t> order;
+    for (size_t s = 1; s < state_count; ++s)
+        if (counts[s] > 0) order.push_back(s);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return counts[a] > counts[b]; });
+    order.insert(order.begin(), 0);
+    return order;
 }
 
 void draw_counts(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, int64_t cycle) {
     if (places.margin_width < 90 || cycle >= places.hidden_from) return;
     const Theme& theme = *ui.theme;
     const auto counts = states_at(timeline, cycle);
-    std::vector<size_t> order;
+    const std::vector<size_t> order = by_count(counts);
     int all = 0, shown = 0;
-    for (size_t s = 0; s < state_count; ++s) {
-        all += counts[s];
-        if (s > 0 && counts[s] > 0) order.push_back(s);
-    }
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return counts[a] > counts[b]; });
-    order.insert(order.begin(), 0);
+    for (size_t s = 0; s < state_count; ++s) all += counts[s];
     const float x = places.margin;
     float y = places.area.y + 12;
     ui.text(x, y, fmt::format("at {}", with_commas(cycle)), {.size = 12, .color = theme.quiet});

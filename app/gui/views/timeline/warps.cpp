@@ -72,42 +72,17 @@ class WarpsView final : public View {
         if (at.warp < 0 || at.warp >= static_cast<int32_t>(trace.warps.size()) || at.time < 0)
             focus_first(timeline, at, first_look);
         const int64_t hidden = revealed_until(session, at, trace);
-        const bool set = session.sm.cycles_end > session.sm.cycles_begin;
-        // Not drawn yet: the window that it will open with.
-        const int64_t all = std::max<int64_t>(1, timeline.cycles), length = std::min(all, first_look);
-        const int64_t opens = std::clamp<int64_t>(at.time - length * 6 / 10, 0, all - length);
-        const bool fresh = timeline_->run != snapshot->kernel.run;
-        const int64_t begin = set     ? session.sm.cycles_begin
-                              : fresh ? opens
-                                      : 0,
-                      end = set     ? session.sm.cycles_end
-                            : fresh ? opens + length
-                                    : all;
+        const int64_t all = std::max<int64_t>(1, timeline.cycles);
+        const auto [begin, end] = window_of(session, at, all, timeline_->run != snapshot->kernel.run);
         const auto [from, to] = span_of(session.sm.whole ? 0 : begin, session.sm.whole ? all : end, timeline);
         const WindowSums sums = quick_sums(timeline, from, to);
         std::string text = fmt::format("Warps by cycle (simulated), SM {}", trace.sm);
         text += hidden != INT64_MAX ? "\n"
                                     : fmt::format(" of {}, cycles {} to {}\n", timeline.run->gpu.sms.value, begin, end - 1);
         if (hidden == INT64_MAX) {
-            text += fmt::format("  of the cycles of {}:\n", slots_of(sums));
-            for (size_t s = 0; s < state_count; ++s)
-                if (sums.states[s] > 0)
-                    text += fmt::format("  {}: {}\n", row_of(static_cast<StallReason>(s)).label,
-                                        percent(sums.states[s], sums.slot_cycles));
-            if (sums.slot_cycles > 0)
-                text += fmt::format("  empty slot: {}\n", percent(sums.empty(), sums.slot_cycles));
-            else
-                text += fmt::format("  empty slot: 100.0 %\n  {}\n", idle_text(trace, from, to));
-            for (size_t s = 0; s < sums.issued.size(); ++s)
-                text += fmt::format("  scheduler {}: {} issued, {} cycles without an issue\n", s, sums.issued[s],
-                                    sums.end - sums.begin - sums.busy[s]);
+            text += sums_text(trace, sums);
             text += fmt::format("  resident warps: {}\n", resident_of(*snapshot->kernel.run).text());
-            const WarpTrack& warp = trace.warps[static_cast<size_t>(at.warp)];
-            if (const WarpState state = state_at(trace, warp, at.time); state.resident && state.stall) {
-                const Wait wait = wait_of(timeline, static_cast<uint32_t>(at.warp), *state.stall);
-                text += fmt::format("  warp {} of block {} at cycle {}: {} ({})\n", warp.warp_in_block, warp.block, at.time,
-                                    wait.sentence, length_of(*state.stall, wait));
-            }
+            text += wait_text(timeline, at);
             if (timeline.rows.size() <= 4)
                 text += IssueList().describe(timeline, static_cast<uint32_t>(at.warp), at.time, hidden);
         }
@@ -119,6 +94,40 @@ class WarpsView final : public View {
     }
 
   private:
+    // The window; of a kernel that is not drawn yet (fresh), the one that it will open with.
+    static std::pair<int64_t, int64_t> window_of(const Session& session, const Focus& focus, int64_t all, bool fresh) {
+        if (session.sm.cycles_end > session.sm.cycles_begin) return {session.sm.cycles_begin, session.sm.cycles_end};
+        if (!fresh) return {0, all};
+        const int64_t length = std::min(all, first_look);
+        const int64_t opens = std::clamp<int64_t>(focus.time - length * 6 / 10, 0, all - length);
+        return {opens, opens + length};
+    }
+
+    static std::string sums_text(const KernelTrace& trace, const WindowSums& sums) {
+        std::string text = fmt::format("  of the cycles of {}:\n", slots_of(sums));
+        for (size_t s = 0; s < state_count; ++s)
+            if (sums.states[s] > 0)
+                text += fmt::format("  {}: {}\n", row_of(static_cast<StallReason>(s)).label,
+                                    percent(sums.states[s], sums.slot_cycles));
+        if (sums.slot_cycles > 0)
+            text += fmt::format("  empty slot: {}\n", percent(sums.empty(), sums.slot_cycles));
+        else
+            text += fmt::format("  empty slot: 100.0 %\n  {}\n", idle_text(trace, sums.begin, sums.end));
+        for (size_t s = 0; s < sums.issued.size(); ++s)
+            text += fmt::format("  scheduler {}: {} issued, {} cycles without an issue\n", s, sums.issued[s],
+                                sums.end - sums.begin - sums.busy[s]);
+        return text;
+    }
+
+    static std::string wait_text(const Timeline& timeline, const Focus& at) {  // of the warp in focus, where it waits
+        const WarpTrack& warp = timeline.trace().warps[static_cast<size_t>(at.warp)];
+        const WarpState state = state_at(timeline.trace(), warp, at.time);
+        if (!state.resident || !state.stall) return {};
+        const Wait wait = wait_of(timeline, static_cast<uint32_t>(at.warp), *state.stall);
+        return fmt::format("  warp {} of block {} at cycle {}: {} ({})\n", warp.warp_in_block, warp.block, at.time,
+                           wait.sentence, length_of(*state.stall, wait));
+    }
+
     std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
     WindowSums sums_;
     FocusFollower follower_;
@@ -150,46 +159,69 @@ class WarpsView final : public View {
         if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(*timeline_, begin, end);
     }
 
+    bool has_warp(const Focus& focus) const {
+        return focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_->trace().warps.size());
+    }
+
+    static bool in_window(const Session& session, int64_t time) {
+        return time >= session.sm.cycles_begin && time < session.sm.cycles_end;
+    }
+
+    // As long as it is, with 1 / `part` of it before the time.
+    static void move_window(Session& session, int64_t time, int64_t part) {
+        const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
+        session.sm.cycles_begin = time - length / part;
+        session.sm.cycles_end = session.sm.cycles_begin + length;
+    }
+
+    // Another width or text size: columns as readable as before, around the clock.
+    void keep_readable(Session& session, const Focus& focus, int64_t plain) const {
+        const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
+        if (length <= 0 || seen_plain_ == plain || length != seen_plain_) return;
+        const int64_t before = std::clamp(focus.time - session.sm.cycles_begin, int64_t{0}, seen_plain_);
+        session.sm.cycles_begin += before - before * plain / seen_plain_;
+        session.sm.cycles_end = session.sm.cycles_begin + plain;
+    }
+
+    // The window has been chosen already: it keeps the clock in sight.
+    void settle_chosen_window(Session& session, const Focus& focus, int64_t plain, bool fresh) const {
+        const bool of_lesson = session.lesson.lesson && session.sm.cycles_end - session.sm.cycles_begin != first_look;
+        if (fresh && !of_lesson) {
+            if (focus.time >= session.sm.cycles_begin + plain) session.sm.cycles_begin = focus.time - plain / 2;
+            session.sm.cycles_end = session.sm.cycles_begin + plain;
+        } else if (focus.time != seen_time_ && !in_window(session, focus.time)) {
+            move_window(session, focus.time, 2);
+        }
+    }
+
     // A new kernel opens at a readable width where most happens, a lesson's around its focus; equal ends later (Home) mean
     // the whole kernel.
     void settle_window(Session& session, Focus& focus, float width, bool fresh) {
-        const bool chosen =
-            focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_->trace().warps.size()) && focus.time >= 0;
+        const bool chosen = has_warp(focus) && focus.time >= 0;
         const bool unset = session.sm.cycles_end <= session.sm.cycles_begin;
         const auto plain = std::min(static_cast<int64_t>(width / plain_column), std::max<int64_t>(1, timeline_->cycles));
-        if (!fresh && !unset && seen_plain_ != plain && session.sm.cycles_end - session.sm.cycles_begin == seen_plain_) {
-            // Another width or text size: columns as readable as before, around the clock.
-            const int64_t before = std::clamp(focus.time - session.sm.cycles_begin, int64_t{0}, seen_plain_);
-            session.sm.cycles_begin += before - before * plain / seen_plain_;
-            session.sm.cycles_end = session.sm.cycles_begin + plain;
-        }
+        if (!fresh) keep_readable(session, focus, plain);
         seen_plain_ = plain;
         if (!chosen) {
             session.sm.cycles_begin = focus_first(*timeline_, focus, plain);
             set_clock(session, focus, timeline_->trace(), focus.time);
             session.sm.cycles_end = session.sm.cycles_begin + plain;
-        } else if (unset) {
-            session.sm.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
-            session.sm.cycles_end = session.sm.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_->cycles));
-        } else if (fresh && (!session.lesson.lesson || session.sm.cycles_end - session.sm.cycles_begin == first_look)) {
-            // Where it begins was chosen already, unless the clock is then out of sight.
-            if (focus.time >= session.sm.cycles_begin + plain) session.sm.cycles_begin = focus.time - plain / 2;
+        } else if (unset && fresh) {
+            session.sm.cycles_begin = focus.time - plain * 6 / 10;
             session.sm.cycles_end = session.sm.cycles_begin + plain;
-        } else if (focus.time != seen_time_ &&
-                   (focus.time < session.sm.cycles_begin || focus.time >= session.sm.cycles_end)) {
-            const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;  // the clock ran out of the window
-            session.sm.cycles_begin = focus.time - length / 2;
-            session.sm.cycles_end = session.sm.cycles_begin + length;
+        } else if (unset) {
+            session.sm.cycles_begin = 0;
+            session.sm.cycles_end = std::max<int64_t>(1, timeline_->cycles);
+        } else {
+            settle_chosen_window(session, focus, plain, fresh);
         }
+        const bool open = session.learn.reveal_steps < 0;
         // Answered, and the clock still stands where the hidden part began: that part fills the picture now.
-        if (hidden_after_ >= 0 && hidden_after_ == focus.time && session.learn.reveal_steps < 0 && !fresh) {
-            const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
-            session.sm.cycles_begin = focus.time - length / 8;
-            session.sm.cycles_end = session.sm.cycles_begin + length;
-        }
+        const bool answered = open && !fresh && hidden_after_ >= 0;
+        if (answered && hidden_after_ == focus.time) move_window(session, focus.time, 8);
         hidden_after_ = session.learn.reveal_steps > 0 ? focus.time : -1;
-        if (session.learn.placed != placed_ && session.learn.reveal_steps < 0) hold_wait(session, focus, plain);
-        if (session.learn.reveal_steps < 0) placed_ = session.learn.placed;
+        if (open && session.learn.placed != placed_) hold_wait(session, focus, plain);
+        if (open) placed_ = session.learn.placed;
         seen_time_ = focus.time;
         show(session, session.sm.cycles_begin, session.sm.cycles_end, width);
     }
@@ -201,7 +233,7 @@ class WarpsView final : public View {
     // one reaches past its end, to what the warp does then.
     void hold_wait(Session& session, const Focus& focus, int64_t plain) const {
         const KernelTrace& trace = timeline_->trace();
-        if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
+        if (!has_warp(focus)) return;
         std::set<std::pair<uint16_t, uint16_t>> rows;  // scheduler and slot
         for (const WarpTrack& warp : trace.warps) rows.insert({warp.scheduler, warp.slot});
         uint16_t last = UINT16_MAX;
@@ -236,60 +268,78 @@ class WarpsView final : public View {
         return quads;
     }
 
-    // From left to right: resident warps with their slider, what the numbers are of, compare, and where this is. What does
-    // not fit is left out, the least needed first.
-    void draw_header(Ui& ui, Session& session, const Rect& area, const std::string& right, bool open) {
-        const Theme& theme = *ui.theme;
-        const ResidentWarps resident = resident_of(*timeline_->run);
-        const std::string words = "resident warps per scheduler", short_words = "resident warps";
-        const uint32_t blocks = wished_blocks_ != 0 ? wished_blocks_ : resident.blocks;
-        const std::string number = resident.number(blocks);
-        const bool slides = open && resident.most > 1 && timeline_->run->before != nullptr;
-        const float left = area.x + 12 + ui.text_width("Warps by cycle", {.size = 14, .weight = 600}) + 22;
-        float room = area.right() - 38 - left;
+    // What of the header fits; the least needed is left out first.
+    struct Header {
+        bool numbers = false, slider = false, span = false, compare = false, named = false, in_full = false, why = false;
+        std::string number, where;
+    };
+    static constexpr std::string_view resident_words = "resident warps per scheduler", resident_short = "resident warps";
+    static constexpr std::string_view span_words[] = {"in view", "whole"};
+
+    bool can_slide(const ResidentWarps& resident) const { return resident.most > 1 && timeline_->run->before != nullptr; }
+
+    std::vector<std::string> shorter_and_shorter(const std::string& right) const {
+        const KernelTrace& trace = timeline_->trace();
+        return {right, right.substr(0, right.find(" of ")) + right.substr(std::min(right.find(','), right.size())),
+                fmt::format("SM {} of {}", trace.sm, timeline_->run->gpu.sms.value), fmt::format("SM {}", trace.sm)};
+    }
+
+    Header fit_header(const Ui& ui, const ResidentWarps& resident, const std::string& right, float room, bool open) const {
+        Header header;
         const auto takes = [&](float width) {
             if (width > room) return false;
             room -= width;
             return true;
         };
-        const std::string_view spans[] = {"in view", "whole"};
-        const bool numbers = open && resident.blocks > 0 && takes(ui.text_width(number, {.size = 13, .weight = 600}) + 10);
-        const bool slider = slides && numbers && takes(120);
-        const bool span = open && takes(ui.segmented_width(spans) + 8);
-        const bool compare = open && takes(ui.chip_width("Compare") + 8);
-        const bool named = numbers && takes(ui.text_width(short_words, {.size = 13}) + 10);
-        std::string where;
-        const KernelTrace& trace = timeline_->trace();
-        for (const std::string& one :
-             {right, right.substr(0, right.find(" of ")) + right.substr(std::min(right.find(','), right.size())),
-              fmt::format("SM {} of {}", trace.sm, timeline_->run->gpu.sms.value), fmt::format("SM {}", trace.sm)})
-            if (where.empty() && takes(ui.text_width(one, {.size = 13}) + 16)) where = one;
-        const bool in_full = named && takes(ui.text_width(words, {.size = 13}) - ui.text_width(short_words, {.size = 13}));
-        const bool why = numbers && takes(ui.text_width(resident.why, {.size = 13}) + 8);
+        const auto small = [&](std::string_view text) { return ui.text_width(text, {.size = 13}); };
+        const bool slides = can_slide(resident);
+        header.number = resident.number(wished_blocks_ != 0 ? wished_blocks_ : resident.blocks);
+        header.numbers =
+            open && resident.blocks > 0 && takes(ui.text_width(header.number, {.size = 13, .weight = 600}) + 10);
+        header.slider = header.numbers && slides && takes(120);
+        header.span = open && takes(ui.segmented_width(span_words) + 8);
+        header.compare = open && takes(ui.chip_width("Compare") + 8);
+        header.named = header.numbers && takes(small(resident_short) + 10);
+        for (const std::string& where : shorter_and_shorter(right))
+            if (header.where.empty() && takes(small(where) + 16)) header.where = where;
+        header.in_full = header.named && takes(small(resident_words) - small(resident_short));
+        header.why = header.numbers && takes(small(resident.why) + 8);
+        return header;
+    }
 
+    // From left to right: resident warps with their slider, what the numbers are of, compare, and where this is.
+    void draw_header(Ui& ui, Session& session, const Rect& area, const std::string& right, bool open) {
+        const Theme& theme = *ui.theme;
+        const ResidentWarps resident = resident_of(*timeline_->run);
+        const float left = area.x + 12 + ui.text_width("Warps by cycle", {.size = 14, .weight = 600}) + 22;
+        const Header header = fit_header(ui, resident, right, area.right() - 38 - left, open);
         float x = left;
-        if (named) x = ui.text(x, area.y + 20, in_full ? words : short_words, {.size = 13, .color = theme.ink2}) + 10;
-        if (slider) {
+        if (header.named)
+            x = ui.text(x, area.y + 20, header.in_full ? resident_words : resident_short,
+                        {.size = 13, .color = theme.ink2}) +
+                10;
+        if (header.slider) {
             resident_slider(ui, session, *timeline_->run, wished_blocks_, {x + 8, area.y + 7, 94, 16});
             x += 116;
         }
-        if (numbers) x = ui.text(x, area.y + 20, number, {.size = 13, .weight = 600}) + 8;
-        if (why) ui.text(x, area.y + 20, resident.why, {.size = 13, .color = theme.quiet});
+        if (header.numbers) x = ui.text(x, area.y + 20, header.number, {.size = 13, .weight = 600}) + 8;
+        if (header.why) ui.text(x, area.y + 20, resident.why, {.size = 13, .color = theme.quiet});
 
         float end = area.right() - 38;
-        if (compare) {
+        if (header.compare) {
             end -= ui.chip_width("Compare");
             float at = end;
             if (ui.chip(at, area.y + 2, "Compare", session.sm.pinned != nullptr)) start_comparing(session);
             end -= 8;
         }
-        if (span) {
-            end -= ui.segmented_width(spans);
+        if (header.span) {
+            end -= ui.segmented_width(span_words);
             float at = end;
-            session.sm.whole = ui.segmented(at, area.y + 2, spans, session.sm.whole ? 1 : 0) == 1;
+            session.sm.whole = ui.segmented(at, area.y + 2, span_words, session.sm.whole ? 1 : 0) == 1;
             end -= 8;
         }
-        if (!where.empty()) ui.text(end - 4, area.y + 20, where, {.size = 13, .color = theme.ink2, .align = Align::right});
+        if (!header.where.empty())
+            ui.text(end - 4, area.y + 20, header.where, {.size = 13, .color = theme.ink2, .align = Align::right});
     }
 
     void start_comparing(Session& session) {
@@ -304,36 +354,26 @@ class WarpsView final : public View {
         int64_t time = -1;
     } came_from_;  // the wait whose cause Enter went to
 
-    void react(Ui& ui, Session& session, Focus& focus, TimelinePlaces& places) {
-        const float width = places.axis.width;
-        const Rect picture{places.axis.x, places.rows.y - 22, width,
-                           (places.area.h > 0 ? places.area.bottom() : places.rows.bottom()) - places.rows.y + 22};
-        const Rect panel{places.gutter - 12, places.rows.y - 64, places.rows.w + 24, 2000};
-        const auto zoom = [&](double factor, int64_t around) {
-            const double left = static_cast<double>(around - session.sm.cycles_begin),
-                         all = static_cast<double>(session.sm.cycles_end - session.sm.cycles_begin);
-            const auto length = std::max<int64_t>(static_cast<int64_t>(std::llround(all * factor)),
-                                                  factor > 1 ? static_cast<int64_t>(all) + 1 : 1);
-            const auto begin = around - static_cast<int64_t>(std::llround(left / all * static_cast<double>(length)));
-            show(session, begin, begin + length, width);
-        };
-        const auto pan = [&](int64_t by) { show(session, session.sm.cycles_begin + by, session.sm.cycles_end + by, width); };
-        const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
-        if (const float notches = ui.wheel(picture); notches != 0)
-            zoom(std::pow(0.8, notches), places.axis.cycle(ui.mouse.x));
-        const int64_t middle = focus.time >= session.sm.cycles_begin && focus.time < session.sm.cycles_end
-                                   ? focus.time
-                                   : session.sm.cycles_begin + length / 2;
-        if (ui.pressed(Key::w, panel)) zoom(0.7, middle);
-        if (ui.pressed(Key::s, panel)) zoom(1 / 0.7, middle);
-        if (ui.pressed(Key::a, panel)) pan(-std::max<int64_t>(1, length / 8));
-        if (ui.pressed(Key::d, panel)) pan(std::max<int64_t>(1, length / 8));
-        if (ui.pressed(Key::enter, panel)) go_to_cause(session, focus);
-        if (ui.pressed(Key::v, panel)) session.sm.whole = !session.sm.whole;
-        if (ui.pressed(Key::c, panel) && places.hidden_from == INT64_MAX) start_comparing(session);
-        const int rows_by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
+    void zoom(Session& session, double factor, int64_t around, float width) const {
+        const double left = static_cast<double>(around - session.sm.cycles_begin),
+                     all = static_cast<double>(session.sm.cycles_end - session.sm.cycles_begin);
+        const auto length = std::max<int64_t>(static_cast<int64_t>(std::llround(all * factor)),
+                                              factor > 1 ? static_cast<int64_t>(all) + 1 : 1);
+        const auto begin = around - static_cast<int64_t>(std::llround(left / all * static_cast<double>(length)));
+        show(session, begin, begin + length, width);
+    }
 
-        // Where the rows stand: a chosen warp scrolls into view.
+    void zoom_by_key(Ui& ui, Session& session, const Focus& focus, const Rect& panel, float width) const {
+        const int64_t length = session.sm.cycles_end - session.sm.cycles_begin, step = std::max<int64_t>(1, length / 8);
+        const int64_t middle = in_window(session, focus.time) ? focus.time : session.sm.cycles_begin + length / 2;
+        const auto pan = [&](int64_t by) { show(session, session.sm.cycles_begin + by, session.sm.cycles_end + by, width); };
+        if (ui.pressed(Key::w, panel)) zoom(session, 0.7, middle, width);
+        if (ui.pressed(Key::s, panel)) zoom(session, 1 / 0.7, middle, width);
+        if (ui.pressed(Key::a, panel)) pan(-step);
+        if (ui.pressed(Key::d, panel)) pan(step);
+    }
+
+    static float place_rows(Ui& ui, TimelinePlaces& places) {  // where they stand; returns how far they are scrolled
         const float offset = ui.scroll("rows", places.rows, places.content);
         float y = places.rows.y - offset;
         for (GroupPlace& group : places.groups) {
@@ -345,25 +385,48 @@ class WarpsView final : public View {
             }
             y += group_gap;
         }
+        return offset;
+    }
+
+    void scroll_to_warp(Ui& ui, const Focus& focus, const TimelinePlaces& places, float offset) const {
+        const RowPlace* chosen = places.place_of(timeline_->trace().warps[static_cast<size_t>(focus.warp)].slot, *timeline_);
+        if (chosen == nullptr || places.content <= places.rows.h) return;
+        const float top = chosen->y + offset - places.rows.y;
+        if (top - offset >= group_head && top - offset <= places.rows.h - places.pitch) return;
+        ui.scroll_to("rows", top - places.rows.h / 2);
+        ui.animate();
+    }
+
+    void react(Ui& ui, Session& session, Focus& focus, TimelinePlaces& places) {
+        const float width = places.axis.width;
+        const Rect picture{places.axis.x, places.rows.y - 22, width,
+                           (places.area.h > 0 ? places.area.bottom() : places.rows.bottom()) - places.rows.y + 22};
+        const Rect panel{places.gutter - 12, places.rows.y - 64, places.rows.w + 24, 2000};
+        const int64_t length = session.sm.cycles_end - session.sm.cycles_begin;
+        if (const float notches = ui.wheel(picture); notches != 0)
+            zoom(session, std::pow(0.8, notches), places.axis.cycle(ui.mouse.x), width);
+        zoom_by_key(ui, session, focus, panel, width);
+        if (ui.pressed(Key::enter, panel)) go_to_cause(session, focus);
+        if (ui.pressed(Key::v, panel)) session.sm.whole = !session.sm.whole;
+        if (ui.pressed(Key::c, panel) && places.hidden_from == INT64_MAX) start_comparing(session);
+        const int rows_by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
+
+        const float offset = place_rows(ui, places);
         if (rows_by != 0) choose_row(session, focus, places, rows_by);
-        const RowPlace* chosen =
-            focus.warp >= 0 ? places.place_of(timeline_->trace().warps[static_cast<size_t>(focus.warp)].slot, *timeline_)
-                            : nullptr;
-        if (focus.warp != seen_warp_ && chosen && places.content > places.rows.h) {
-            const float top = chosen->y + offset - places.rows.y;
-            if (top - offset < group_head || top - offset > places.rows.h - places.pitch) {
-                ui.scroll_to("rows", top - places.rows.h / 2);
-                ui.animate();
-            }
-        }
+        if (focus.warp != seen_warp_ && focus.warp >= 0) scroll_to_warp(ui, focus, places, offset);
         seen_warp_ = focus.warp;
 
+        pan_or_click(ui, session, focus, places, picture, length);
+    }
+
+    void pan_or_click(Ui& ui, Session& session, Focus& focus, const TimelinePlaces& places, const Rect& picture,
+                      int64_t length) {
         const Drag drag = ui.drag("pan", picture);
         if (drag.active && std::abs(drag.at.x - drag.from.x) > 4) {
             if (!panning_) pan_from_ = session.sm.cycles_begin;
             panning_ = true;
             const auto by = static_cast<int64_t>(std::llround((drag.from.x - drag.at.x) / places.axis.column()));
-            show(session, pan_from_ + by, pan_from_ + by + length, width);
+            show(session, pan_from_ + by, pan_from_ + by + length, places.axis.width);
         }
         if (drag.ended) {
             if (!panning_) click(session, focus, places, drag.from);
@@ -478,13 +541,7 @@ class WarpsView final : public View {
         ui.text(x - 8, places.area.y + 15, text, style);
     }
 
-    void paint(Ui& ui, const Focus& focus, const TimelinePlaces& places) {
-        const TimeAxis& axis = places.axis;
-        // Pictures are made anew when anything that they show changes.
-        const uint64_t version = (runs_ * 1000003u + static_cast<uint64_t>(axis.begin)) * 1000003u +
-                                 static_cast<uint64_t>(axis.end) * 31u + static_cast<uint64_t>(places.pitch) * 7u +
-                                 (ui.theme->dark ? 1u : 0u) + static_cast<uint64_t>(axis.width) * 131u;
-        draw_ruler(ui, places, focus.time);
+    void draw_groups(Ui& ui, const Focus& focus, const TimelinePlaces& places, uint64_t version) const {  // those in view
         ui.clip({places.rows.x, places.rows.y, places.rows.w, places.rows.h});
         for (const GroupPlace& group : places.groups) {
             const float height = group_head + places.pitch * static_cast<float>(group.rows.size());
@@ -492,42 +549,60 @@ class WarpsView final : public View {
             draw_group(ui, *timeline_, sums_, places, group, focus, version);
         }
         ui.unclip();
+    }
+
+    // The cursor, but for the chosen cell, whose letter is what one looks for; its cycle on the ruler.
+    void draw_clock(Ui& ui, const Focus& focus, const TimelinePlaces& places, float foot) const {
+        const TimeAxis& axis = places.axis;
+        const float x = axis.at(focus.time) + axis.column() / 2;
+        const WarpTrack* warp = focus.warp >= 0 ? &timeline_->trace().warps[static_cast<size_t>(focus.warp)] : nullptr;
+        const RowPlace* chosen = warp && places.letters && state_at(timeline_->trace(), *warp, focus.time).resident
+                                     ? places.place_of(warp->slot, *timeline_)
+                                     : nullptr;
+        if (chosen && chosen->y > places.rows.y && chosen->y + places.pitch < places.rows.bottom()) {
+            ui.cursor_line(x, places.ruler.y + 16, chosen->y);
+            ui.cursor_line(x, chosen->y + places.pitch - 1, foot);
+        } else {
+            ui.cursor_line(x, places.ruler.y + 16, foot);
+        }
+        const std::string label = with_commas(focus.time);
+        const float width = ui.text_width(label, {.size = 12, .weight = 700, .mono = true}) + 14;
+        const float left = std::clamp(x - width / 2, axis.x - 20, places.rows.right() - width);
+        ui.rect({left, places.ruler.y, width, 18}, ui.theme->ink, 3);
+        ui.text(left + width / 2, places.ruler.y + 14, label,
+                {.size = 12, .color = ui.theme->panel, .align = Align::center, .weight = 700, .mono = true});
+    }
+
+    static void draw_hidden_part(Ui& ui, const TimelinePlaces& places, float foot) {
+        const TimeAxis& axis = places.axis;
+        const float x = axis.at(std::max(places.hidden_from, axis.begin));
+        const float until = places.groups.empty() && places.legend.h > 0 ? places.legend.y - 12 : foot;  // all is hidden
+        const Rect box{x + 2, places.rows.y + 4, axis.x + axis.width - x - 2, until - places.rows.y - 4};
+        ui.rect(box, ui.theme->panel);
+        ui.dashed(box, ui.theme->ink3);
+        if (box.w > 120)
+            ui.paragraph({box.x + 12, box.y + box.h / 2 - 20, box.w - 24, 60}, "Hidden until you lock an answer.",
+                         {.size = 13, .color = ui.theme->ink2}, 20);
+    }
+
+    void paint(Ui& ui, const Focus& focus, const TimelinePlaces& places) {
+        const TimeAxis& axis = places.axis;
+        // Pictures are made anew when anything that they show changes.
+        const uint64_t version = (runs_ * 1000003u + static_cast<uint64_t>(axis.begin)) * 1000003u +
+                                 static_cast<uint64_t>(axis.end) * 31u + static_cast<uint64_t>(places.pitch) * 7u +
+                                 (ui.theme->dark ? 1u : 0u) + static_cast<uint64_t>(axis.width) * 131u;
+        draw_ruler(ui, places, focus.time);
+        draw_groups(ui, focus, places, version);
         if (places.area.h > 0) draw_area(ui, *timeline_, places, version);
         const float foot = places.area.h > 0 ? places.area.bottom() : places.rows.bottom();
-        if (focus.time >= axis.begin && focus.time < axis.end) {
-            const float x = axis.at(focus.time) + axis.column() / 2;
-            // Not through the chosen cell: its letter is what one looks for.
-            const WarpTrack* warp = focus.warp >= 0 ? &timeline_->trace().warps[static_cast<size_t>(focus.warp)] : nullptr;
-            const RowPlace* chosen = warp && places.letters && state_at(timeline_->trace(), *warp, focus.time).resident
-                                         ? places.place_of(warp->slot, *timeline_)
-                                         : nullptr;
-            if (chosen && chosen->y > places.rows.y && chosen->y + places.pitch < places.rows.bottom()) {
-                ui.cursor_line(x, places.ruler.y + 16, chosen->y);
-                ui.cursor_line(x, chosen->y + places.pitch - 1, foot);
-            } else {
-                ui.cursor_line(x, places.ruler.y + 16, foot);
-            }
-            const std::string label = with_commas(focus.time);
-            const float width = ui.text_width(label, {.size = 12, .weight = 700, .mono = true}) + 14;
-            const float left = std::clamp(x - width / 2, axis.x - 20, places.rows.right() - width);
-            ui.rect({left, places.ruler.y, width, 18}, ui.theme->ink, 3);
-            ui.text(left + width / 2, places.ruler.y + 14, label,
-                    {.size = 12, .color = ui.theme->panel, .align = Align::center, .weight = 700, .mono = true});
-        }
+        if (focus.time >= axis.begin && focus.time < axis.end) draw_clock(ui, focus, places, foot);
         if (places.hidden_from == INT64_MAX) draw_stop(ui, places, foot);
         ui.clip({places.rows.x, places.rows.y - 10, places.rows.w, places.rows.h + 20});
         if (under_pointer_.w > 0) ui.outline(under_pointer_);
         draw_wait(ui, *timeline_, places, focus);
         ui.unclip();
         if (places.hidden_from < axis.end) {
-            const float x = axis.at(std::max(places.hidden_from, axis.begin));
-            const float until = places.groups.empty() && places.legend.h > 0 ? places.legend.y - 12 : foot;  // all is hidden
-            const Rect box{x + 2, places.rows.y + 4, axis.x + axis.width - x - 2, until - places.rows.y - 4};
-            ui.rect(box, ui.theme->panel);
-            ui.dashed(box, ui.theme->ink3);
-            if (box.w > 120)
-                ui.paragraph({box.x + 12, box.y + box.h / 2 - 20, box.w - 24, 60}, "Hidden until you lock an answer.",
-                             {.size = 13, .color = ui.theme->ink2}, 20);
+            draw_hidden_part(ui, places, foot);
         } else if (places.area.h > 0 && focus.time >= 0) {
             draw_counts(ui, *timeline_, places, focus.time);
         }

@@ -79,15 +79,7 @@ class GraphView final : public View {
                                     ? ", " + step->launches[static_cast<size_t>(scene.launch())].label
                                     : "");
         text += "\n  " + followed_text(scene, lost_at(*session.snapshot())) + "\n";
-        for (const GraphNode& node : step->nodes) {
-            text += fmt::format("  {:<22} {:<10} value {}", element_name(scene, node.id), shape_text(node.shape),
-                                value_text(scene, node));
-            if (node.requires_grad && !hidden) text += ", grad " + gradient_text(scene, node);
-            if (!node.saved.empty() && !hidden)
-                text += fmt::format(", saves {} ({}){}", node.saved, bytes_text(static_cast<double>(node.saved_bytes)),
-                                    scene.tape.freed(node.id, scene.moment) ? ", freed" : "");
-            text += "\n";
-        }
+        for (const GraphNode& node : step->nodes) text += "  " + node_text(scene, node) + "\n";
         if (hidden) return text + fmt::format("  {}\n", hidden_sentence(*step));
         if (const int launch = scene.launch(); launch >= 0 && static_cast<size_t>(launch) < step->live_bytes.size())
             text +=
@@ -101,6 +93,17 @@ class GraphView final : public View {
     }
 
   private:
+    static std::string node_text(const GraphScene& scene, const GraphNode& node) {
+        std::string text = fmt::format("{:<22} {:<10} value {}", element_name(scene, node.id), shape_text(node.shape),
+                                       value_text(scene, node));
+        if (scene.hidden) return text;
+        if (node.requires_grad) text += ", grad " + gradient_text(scene, node);
+        if (!node.saved.empty())
+            text += fmt::format(", saves {} ({}){}", node.saved, bytes_text(static_cast<double>(node.saved_bytes)),
+                                scene.tape.freed(node.id, scene.moment) ? ", freed" : "");
+        return text;
+    }
+
     static std::string_view hidden_sentence(const nn::StepRecord& step) {
         return step.model.ends_with(".tape")
                    ? "Only what goes in is shown; values, gradients and memory stay hidden until you lock an answer."
@@ -212,104 +215,165 @@ class GraphView final : public View {
         return fmt::format("{}: moment {} of {}; {}.", what, scene.moment + 1, scene.tape.moments.size(), pins);
     }
 
+    // Where the boxes stand in the field: the size of one, what is between them, and how large all are together.
+    struct GraphPlace {
+        Rect field;
+        float top = 0, width = 0, gap = 0, high = 0, between = 0;
+        float whole = 0, deep = 0;
+        float room_high = 0;  // of field, strip and what stands below
+
+        bool holds(const Rect& box) const {
+            return box.x >= field.x - 0.5f && box.right() <= field.right() + 0.5f && box.y >= top - 0.5f &&
+                   box.bottom() <= field.bottom() + 0.5f;
+        }
+    };
+
+    GraphPlace place_graph(const GraphScene& scene, const Rect& r, float top, bool cramped) const {
+        GraphPlace at{.field = {r.x, top, r.w, r.bottom() - top}, .top = top, .high = high_, .room_high = r.h};
+        const auto rows = static_cast<float>(std::max(1, plan_.rows)),
+                   columns = static_cast<float>(std::max(1, plan_.columns));
+        const float least = scene.hidden ? rows_least : cramped ? 17.f : 20.f;  // shown pins stand between rows
+        at.between = std::clamp((at.field.h - rows * high_) / std::max(1.f, rows - 1), least, 34.f);
+        const bool close =
+            columns * (box_least + gap_least) - gap_least > r.w && columns * (box_close + gap_close) - gap_close <= r.w;
+        const float gap_used = close ? gap_close : gap_least;
+        at.width = std::clamp((r.w + gap_used) / columns - gap_used, close ? box_close : box_least, 140.f);
+        at.gap = std::clamp((r.w - columns * at.width) / std::max(1.f, columns - 1), gap_used, 96.f);
+        at.whole = columns * (at.width + at.gap) - at.gap;
+        at.deep = rows * (high_ + at.between) - at.between;
+        const bool all = at.deep <= at.field.h + 1 && at.whole <= at.field.w + 1;
+        if (!all && at.field.h > high_ + 28) at.field.h -= 28;  // for the words of more()
+        return at;
+    }
+
+    Rect box_at(const GraphPlace& at, int box) const {
+        const GraphBox& b = plan_.boxes[static_cast<size_t>(box)];
+        return {at.field.x + static_cast<float>(b.column) * (at.width + at.gap) - pan_,
+                at.top + static_cast<float>(b.row) * (at.high + at.between) - fall_, at.width, at.high};
+    }
+
+    // Which level is shown, and folding what was opened. Returns where the words behind the chips begin.
+    float level_chips(Ui& ui, float left, float y) {
+        const std::string_view labels[] = {"layers", "every op"};
+        const int was = level_here_ > 0 ? 0 : 1, now = ui.segmented(left, y, labels, was);
+        if (now != was) level_ = now == 1 ? 0 : -1, open_.clear(), stale_ = true, pan_ = 0, followed_moment_ = -2;
+        if (!open_.empty() && ui.chip(left, y, "fold")) open_.clear(), stale_ = true;
+        return left + 8;
+    }
+
+    void draw_wires(Ui& ui, const GraphScene& scene, const GraphPlace& at) const {
+        std::vector<Rect> numbers;
+        for (const GraphWire& wire : plan_.wires) {
+            const Rect from = box_at(at, wire.from), to = box_at(at, wire.to);
+            if (std::max(from.right(), to.right()) < at.field.x || std::min(from.x, to.x) > at.field.right()) continue;
+            const GraphBox &a = plan_.boxes[static_cast<size_t>(wire.from)], &b = plan_.boxes[static_cast<size_t>(wire.to)];
+            const bool skips = b.column - a.column > 1 || (b.column == a.column && a.row != b.row + 1);
+            const float lane = skips ? std::min(from.y, to.y) - 4 : 0;
+            const bool with_number = at.holds(from) && at.holds(to) && at.gap >= 80;
+            draw_wire(ui, scene, wire, from, to, lane, with_number ? &numbers : nullptr);
+        }
+    }
+
+    void draw_boxes(Ui& ui, Session& session, Focus& focus, const GraphScene& scene, const GraphPlace& place) {
+        const Rect& field = place.field;
+        for (size_t i = 0; i < plan_.boxes.size(); ++i) {
+            const Rect at = box_at(place, static_cast<int>(i));
+            if (at.right() < field.x || at.x > field.right() || at.bottom() < place.top || at.y > field.bottom()) continue;
+            const bool whole_box = place.holds(at);
+            draw_box(ui, scene, plan_.boxes[i], at, whole_box);
+            if (!whole_box) continue;
+            if (!plan_.boxes[i].leaf)
+                draw_pin(ui, scene, plan_.boxes[i], at, std::min(place.width + place.gap - 28, field.right() - at.x - 24));
+            choose(ui, session, focus, scene, plan_.boxes[i], at);
+        }
+    }
+
+    // The edge whose product is written out on top: Up and Down, or the chip, take the next one.
+    void choose_edge(Ui& ui, int edges, float& left, const Rect& r) {
+        edge_ = std::clamp(edge_, 0, edges - 1);
+        if (ui.pressed(Key::up, r)) edge_ = std::max(0, edge_ - 1);
+        if (ui.pressed(Key::down, r)) edge_ = std::min(edges - 1, edge_ + 1);
+        if (edges > 1 && ui.chip(left, r.y + 8, fmt::format("edge {} of {}", edge_ + 1, edges), false))
+            edge_ = (edge_ + 1) % edges;
+    }
+
+    bool can_fold() const { return level_here_ > 0 || level_ >= 0 || !open_.empty(); }
+
+    // The strip on top. While a prediction is open there is no product to write: its room goes to rows that else would not
+    // fit.
+    bool has_strip(const GraphScene& scene, const Rect& r, bool cramped) const {
+        return r.h >= 48 + 18 + box_high && !(cramped && scene.hidden && !can_fold());
+    }
+
     void picture(Ui& ui, Session& session, Focus& focus, const GraphScene& scene, const Rect& r) {
         // From the top: controls and the product on an edge, the pins, rows of boxes.
         const auto edges = edges_now(scene);
         const auto rows = static_cast<float>(std::max(1, plan_.rows));
-        // While a prediction is open there is no product to write: the room goes to rows that else would not fit.
         const bool cramped = rows * (box_high + rows_least) - rows_least > r.h - 48 - 18;
-        const bool quiet = scene.hidden && level_here_ == 0 && level_ < 0 && open_.empty();
-        const bool strip = r.h >= 48 + 18 + box_high && !(cramped && quiet);
+        const bool foldable = can_fold(), strip = has_strip(scene, r, cramped);
         high_ = !cramped ? box_high : scene.hidden ? box_short : box_flat;
         const float strip_high = cramped ? 42.f : 48.f;
-        float left = r.x;
-        const bool choice = strip && (level_here_ > 0 || level_ >= 0 || !open_.empty());
-        if (choice) {
-            const std::string_view labels[] = {"layers", "every op"};
-            const int was = level_here_ > 0 ? 0 : 1, now = ui.segmented(left, r.y + 8, labels, was);
-            if (now != was) level_ = now == 1 ? 0 : -1, open_.clear(), stale_ = true, pan_ = 0, followed_moment_ = -2;
-            if (!open_.empty() && ui.chip(left, r.y + 8, "fold")) open_.clear(), stale_ = true;
-            left += 8;
-        }
+        float left = strip && foldable ? level_chips(ui, r.x, r.y + 8) : r.x;
         const float right = r.right() - (strip && actions(ui, session, focus, scene, r) ? actions_width(ui) : 0.f);
-        const float top = r.y + (strip ? strip_high : 0.f) + 18;
-        Rect field{r.x, top, r.w, r.bottom() - top};
-        const float least = scene.hidden ? rows_least : cramped ? 17.f : 20.f;  // shown pins stand between rows
-        const float between = std::clamp((field.h - rows * high_) / std::max(1.f, rows - 1), least, 34.f),
-                    columns = static_cast<float>(std::max(1, plan_.columns));
-        const bool close =
-            columns * (box_least + gap_least) - gap_least > r.w && columns * (box_close + gap_close) - gap_close <= r.w;
-        const float gap_used = close ? gap_close : gap_least;
-        const float width = std::clamp((r.w + gap_used) / columns - gap_used, close ? box_close : box_least, 140.f),
-                    gap = std::clamp((r.w - columns * width) / std::max(1.f, columns - 1), gap_used, 96.f),
-                    whole = columns * (width + gap) - gap, deep = rows * (high_ + between) - between;
-        if ((deep > field.h + 1 || whole > field.w + 1) && field.h > high_ + 28) field.h -= 28;  // for the words of more()
+        const GraphPlace at = place_graph(scene, r, r.y + (strip ? strip_high : 0.f) + 18, cramped);
         const int here = scene.current() >= 0 ? plan_.box_of[static_cast<size_t>(scene.current())] : -1;
-        scroll(ui, scene, field, width, gap, between, whole, deep, here);
-        const auto place = [&](int box) {
-            const GraphBox& b = plan_.boxes[static_cast<size_t>(box)];
-            return Rect{r.x + static_cast<float>(b.column) * (width + gap) - pan_,
-                        top + static_cast<float>(b.row) * (high_ + between) - fall_, width, high_};
-        };
-        const auto inside = [&](const Rect& at) {
-            return at.x >= r.x - 0.5f && at.right() <= r.right() + 0.5f && at.y >= top - 0.5f &&
-                   at.bottom() <= field.bottom() + 0.5f;
-        };
-        std::vector<Rect> numbers;
-        ui.clip({r.x, top - 18, r.w, field.h + 18});
-        for (const GraphWire& wire : plan_.wires) {
-            const Rect from = place(wire.from), to = place(wire.to);
-            if (std::max(from.right(), to.right()) < r.x || std::min(from.x, to.x) > r.right()) continue;
-            const GraphBox &a = plan_.boxes[static_cast<size_t>(wire.from)], &b = plan_.boxes[static_cast<size_t>(wire.to)];
-            const bool skips = b.column - a.column > 1 || (b.column == a.column && a.row != b.row + 1);
-            const float lane = skips ? std::min(from.y, to.y) - 4 : 0;
-            draw_wire(ui, scene, wire, from, to, lane, inside(from) && inside(to) && gap >= 80 ? &numbers : nullptr);
-        }
-        for (size_t i = 0; i < plan_.boxes.size(); ++i) {
-            const Rect at = place(static_cast<int>(i));
-            if (at.right() < r.x || at.x > r.right() || at.bottom() < top || at.y > field.bottom()) continue;
-            const bool whole_box = inside(at);
-            draw_box(ui, scene, plan_.boxes[i], at, whole_box);
-            if (!whole_box) continue;
-            if (!plan_.boxes[i].leaf)
-                draw_pin(ui, scene, plan_.boxes[i], at, std::min(width + gap - 28, r.right() - at.x - 24));
-            choose(ui, session, focus, scene, plan_.boxes[i], at);
-        }
+        scroll(ui, scene, at.field, at.width, at.gap, at.between, at.whole, at.deep, here);
+        ui.clip({r.x, at.top - 18, r.w, at.field.h + 18});
+        draw_wires(ui, scene, at);
+        draw_boxes(ui, session, focus, scene, at);
         ui.unclip();
-        more(ui, field, r.bottom(), whole, deep, width + gap, high_ + between);
+        more(ui, at.field, r.bottom(), at.whole, at.deep, at.width + at.gap, high_ + at.between);
         if (!edges.empty() && strip) {
-            edge_ = std::clamp(edge_, 0, static_cast<int>(edges.size()) - 1);
-            if (ui.pressed(Key::up, r)) edge_ = std::max(0, edge_ - 1);
-            if (ui.pressed(Key::down, r)) edge_ = std::min(static_cast<int>(edges.size()) - 1, edge_ + 1);
-            if (edges.size() > 1 && ui.chip(left, r.y + 8, fmt::format("edge {} of {}", edge_ + 1, edges.size()), false))
-                edge_ = (edge_ + 1) % static_cast<int>(edges.size());
-            const Rect target = here >= 0 ? place(here) : Rect{};
-            draw_product(ui, scene, *edges[static_cast<size_t>(edge_)], left, r.y, right,
-                         here >= 0 && inside(target) && plan_.boxes[static_cast<size_t>(here)].row == 0 ? &target : nullptr);
+            choose_edge(ui, static_cast<int>(edges.size()), left, r);
+            const std::optional<Rect> target = first_row_box(at, here);
+            draw_product(ui, scene, *edges[static_cast<size_t>(edge_)], left, r.y, right, target ? &*target : nullptr);
         }
-        legend(ui, scene, r, {left, r.y}, right, edges.empty() && strip, top + high_ + between, gap,
-               whole + 190 < r.w ? Point{r.x + whole + 40, top} : Point{});
+        legend(ui, scene, at, {left, r.y}, right, edges.empty() && strip);
+    }
+
+    // The box's place where it is seen as a whole in the first row, under the product that is written out.
+    std::optional<Rect> first_row_box(const GraphPlace& at, int box) const {
+        if (box < 0 || plan_.boxes[static_cast<size_t>(box)].row != 0) return std::nullopt;
+        const Rect place = box_at(at, box);
+        return at.holds(place) ? std::optional(place) : std::nullopt;
     }
 
     // Under the first column where nothing stands there, beside the last one, else on top while no product is written there.
-    void legend(Ui& ui, const GraphScene& scene, const Rect& r, Point above, float end, bool room_above, float under,
-                float gap, Point beside) const {
+    void legend(Ui& ui, const GraphScene& scene, const GraphPlace& at, Point above, float end, bool room_above) const {
+        const float under = at.top + high_ + at.between;
+        const bool beside = at.whole + 190 < at.field.w;
+        if (room_under_first_column(at, under, above.y + at.room_high))
+            legend_in_column(ui, scene, {at.field.x, under});
+        else if (!room_above && beside)
+            legend_in_column(ui, scene, {at.field.x + at.whole + 40, at.top});
+        else if (room_above && end - above.x > 400)
+            legend_in_row(ui, scene, above, end);
+    }
+
+    bool room_under_first_column(const GraphPlace& at, float under, float bottom) const {
+        return pan_ == 0 && fall_ == 0 && under + 56 <= bottom && at.gap + box_least > 138 && first_column_is_free();
+    }
+
+    static Color forward_color(const Theme& theme) { return mix(theme.panel2, data::green, 0.5f); }
+    static Color backward_color(const Theme& theme) { return mix(theme.panel2, data::sky, 0.5f); }
+
+    static void legend_in_column(Ui& ui, const GraphScene& scene, Point at) {
         const Theme& theme = *ui.theme;
-        const Color forward = mix(theme.panel2, data::green, 0.5f), backward = mix(theme.panel2, data::sky, 0.5f);
-        const bool free = pan_ == 0 && fall_ == 0 && under + 56 <= r.bottom() && gap + box_least > 138 &&
-                          std::none_of(plan_.boxes.begin(), plan_.boxes.end(),
-                                       [](const GraphBox& box) { return box.column == 0 && box.row > 0; });
-        const bool aside = !free && !room_above && beside.x > 0;
-        if (free || aside) {
-            const float x = free ? r.x : beside.x, y = free ? under : beside.y;
-            ui.legend(x, y + 18, forward, Hatch::solid, "forward value");
-            if (!scene.hidden) ui.legend(x, y + 36, backward, Hatch::solid, "gradient");
-            ui.legend(x, y + (scene.hidden ? 36 : 54), theme.ink3, Hatch::solid, "edge: log bytes");
-        } else if (room_above && end - above.x > 400) {
-            float x = ui.legend(above.x, above.y + 26, forward, Hatch::solid, "forward value");
-            if (!scene.hidden) x = ui.legend(x, above.y + 26, backward, Hatch::solid, "gradient arrived");
-            if (end - x > 150) ui.legend(x, above.y + 26, theme.ink3, Hatch::solid, "edge: log bytes");
-        }
+        ui.legend(at.x, at.y + 18, forward_color(theme), Hatch::solid, "forward value");
+        if (!scene.hidden) ui.legend(at.x, at.y + 36, backward_color(theme), Hatch::solid, "gradient");
+        ui.legend(at.x, at.y + (scene.hidden ? 36 : 54), theme.ink3, Hatch::solid, "edge: log bytes");
+    }
+
+    static void legend_in_row(Ui& ui, const GraphScene& scene, Point at, float end) {
+        const Theme& theme = *ui.theme;
+        float x = ui.legend(at.x, at.y + 26, forward_color(theme), Hatch::solid, "forward value");
+        if (!scene.hidden) x = ui.legend(x, at.y + 26, backward_color(theme), Hatch::solid, "gradient arrived");
+        if (end - x > 150) ui.legend(x, at.y + 26, theme.ink3, Hatch::solid, "edge: log bytes");
+    }
+
+    bool first_column_is_free() const {
+        return std::none_of(plan_.boxes.begin(), plan_.boxes.end(),
+                            [](const GraphBox& box) { return box.column == 0 && box.row > 0; });
     }
 
     static float actions_width(const Ui& ui) { return ui.chip_width("open in SM") + ui.chip_width("open in Memory") + 28; }
@@ -395,6 +459,25 @@ class GraphView final : public View {
         }
     }
 
+    // The moment that a click on a node goes to; a second click goes from its forward run to its backward one.
+    int moment_of_click(const GraphScene& scene, const GraphNode& node) const {
+        const auto id = static_cast<size_t>(node.id);
+        const int forward = tape_.forward_at[id], back = tape_.back_at[id];
+        if (forward < 0) return tape_.update_at[id] >= 0 ? tape_.update_at[id] : tape_.complete_at[id];
+        return scene.moment == forward && back >= 0 ? back : forward;
+    }
+
+    void go_to_moment(Session& session, Focus& focus, const GraphScene& scene, int moment, bool twice) const {
+        session.training.tape_at = moment;
+        focus.launch = tape_.moments[static_cast<size_t>(moment)].launch;
+        const bool run = focus.launch >= 0 && static_cast<size_t>(focus.launch) < scene.step.launches.size() &&
+                         scene.step.launches[static_cast<size_t>(focus.launch)].run;
+        if (run && twice)
+            open_in(session, focus.launch, Workspace::sm);
+        else if (run)
+            session.post(ask::OpenKernel{focus.launch});
+    }
+
     void choose(Ui& ui, Session& session, Focus& focus, const GraphScene& scene, const GraphBox& box, const Rect& at) {
         const GraphNode& node = scene.shown(box);
         const bool twice = ui.double_clicked(at);
@@ -403,45 +486,33 @@ class GraphView final : public View {
                 open_.insert(box.key);
                 stale_ = true;
             } else {
-                // A second click on the same node goes from its forward run to its backward one.
-                const auto id = static_cast<size_t>(node.id);
-                const int forward = tape_.forward_at[id], back = tape_.back_at[id];
-                const bool leaf = forward < 0;
-                int to = leaf ? tape_.update_at[id] >= 0 ? tape_.update_at[id] : tape_.complete_at[id] : forward;
-                if (!leaf && scene.moment == forward && back >= 0) to = back;
-                if (to >= 0 && !scene.hidden) {
-                    session.training.tape_at = to;
-                    focus.launch = tape_.moments[static_cast<size_t>(to)].launch;
-                    const bool run = focus.launch >= 0 && static_cast<size_t>(focus.launch) < scene.step.launches.size() &&
-                                     scene.step.launches[static_cast<size_t>(focus.launch)].run;
-                    if (run && twice)
-                        open_in(session, focus.launch, Workspace::sm);
-                    else if (run)
-                        session.post(ask::OpenKernel{focus.launch});
-                }
+                const int to = moment_of_click(scene, node);
+                if (to >= 0 && !scene.hidden) go_to_moment(session, focus, scene, to, twice);
                 focus.op = node.id;
             }
         }
-        if (!ui.hovered(at)) return;
+        if (ui.hovered(at)) ui.tooltip(tip_of(scene, box));
+    }
+
+    static std::string tip_of(const GraphScene& scene, const GraphBox& box) {
+        const GraphNode& node = scene.shown(box);
+        if (box.folded())
+            return fmt::format("{}: {} ops, its last one is {}\nclick: op by op", box.title, box.nodes.size(), node.name);
         std::string text = fmt::format("{}\n{}, {}", element_name(scene, node.id), shape_text(node.shape),
                                        bytes_text(static_cast<double>(node.bytes)));
-        if (box.folded()) {
-            text = fmt::format("{}: {} ops, its last one is {}\nclick: op by op", box.title, box.nodes.size(), node.name);
-        } else if (!scene.hidden) {
-            if (!node.saved.empty())
-                text += fmt::format("\nsaves {} ({})", node.saved,
-                                    node.saved_bytes > 0 ? bytes_text(static_cast<double>(node.saved_bytes))
-                                                         : "no bytes: what is kept lives anyway");
-            if (scene.followed)
-                for (const nn::Passing& edge : scene.followed->edges)
-                    if (edge.from == node.id && scene.tape.freed(edge.node, scene.moment))
-                        text +=
-                            fmt::format("\nfrom {}: {:+.5g} × {:+.5g} = {:+.5g}{}", scene.node(edge.node).name, edge.local,
+        if (scene.hidden) return text;
+        if (!node.saved.empty())
+            text += fmt::format("\nsaves {} ({})", node.saved,
+                                node.saved_bytes > 0 ? bytes_text(static_cast<double>(node.saved_bytes))
+                                                     : "no bytes: what is kept lives anyway");
+        if (scene.followed)
+            for (const nn::Passing& edge : scene.followed->edges)
+                if (edge.from == node.id && scene.tape.freed(edge.node, scene.moment))
+                    text += fmt::format("\nfrom {}: {:+.5g} × {:+.5g} = {:+.5g}{}", scene.node(edge.node).name, edge.local,
                                         edge.upstream, edge.product,
                                         edge.terms > 1 ? fmt::format(", {} terms: {:+.5g}", edge.terms, edge.total) : "");
-            if (!node.forward_launches.empty()) text += "\nclick: its forward run, again: its backward run";
-        }
-        ui.tooltip(text);
+        if (!node.forward_launches.empty()) text += "\nclick: its forward run, again: its backward run";
+        return text;
     }
 };
 

@@ -24,6 +24,34 @@ int last_launch_of(const std::vector<int>& launches, int before) {
     return last;
 }
 
+// The parameters that are updated in a player's turn, in the order of their updates.
+std::vector<const GraphNode*> updated_in(const StepRecord& step, int turn) {
+    std::vector<const GraphNode*> updated;
+    for (const GraphNode& node : step.nodes)
+        if (node.turn == turn && !node.update_launches.empty()) updated.push_back(&node);
+    std::stable_sort(updated.begin(), updated.end(), [](const GraphNode* a, const GraphNode* b) {
+        return a->update_launches.back() < b->update_launches.back();
+    });
+    return updated;
+}
+
+// How many parts a node's gradient has, and when the last of them has arrived.
+void note_when_complete(const StepRecord& step, TapePlan& plan) {
+    for (const GraphNode& node : step.nodes) {
+        if (!node.went_back) continue;
+        for (const int input : node.inputs) {
+            const auto from = static_cast<size_t>(input);
+            if (!step.nodes[from].requires_grad) continue;
+            ++plan.parts[from];
+            plan.complete_at[from] = std::max(plan.complete_at[from], plan.back_at[static_cast<size_t>(node.id)]);
+        }
+    }
+    // Where backward begins, the gradient is 1.
+    for (const GraphNode& node : step.nodes)
+        if (node.went_back && plan.parts[static_cast<size_t>(node.id)] == 0)
+            plan.complete_at[static_cast<size_t>(node.id)] = plan.back_at[static_cast<size_t>(node.id)];
+}
+
 }  // namespace
 
 int TapePlan::of_launch(int launch) const {
@@ -101,28 +129,10 @@ TapePlan plan_tape(const StepRecord& step) {
         for (size_t id = count; id-- > 0;)
             if (const GraphNode& node = step.nodes[id]; node.turn == turn && is_tape_op(node) && node.went_back)
                 plan.back_at[id] = add(Moment::Kind::backward, node.id, node.backward_launches);
-        std::vector<const GraphNode*> updated;
-        for (const GraphNode& node : step.nodes)
-            if (node.turn == turn && !node.update_launches.empty()) updated.push_back(&node);
-        std::stable_sort(updated.begin(), updated.end(), [](const GraphNode* a, const GraphNode* b) {
-            return a->update_launches.back() < b->update_launches.back();
-        });
-        for (const GraphNode* node : updated)
+        for (const GraphNode* node : updated_in(step, turn))
             plan.update_at[static_cast<size_t>(node->id)] = add(Moment::Kind::update, node->id, node->update_launches);
     }
-    for (const GraphNode& node : step.nodes) {
-        if (!node.went_back) continue;
-        for (const int input : node.inputs) {
-            const auto from = static_cast<size_t>(input);
-            if (!step.nodes[from].requires_grad) continue;
-            ++plan.parts[from];
-            plan.complete_at[from] = std::max(plan.complete_at[from], plan.back_at[static_cast<size_t>(node.id)]);
-        }
-    }
-    // Where backward begins, the gradient is 1.
-    for (const GraphNode& node : step.nodes)
-        if (node.went_back && plan.parts[static_cast<size_t>(node.id)] == 0)
-            plan.complete_at[static_cast<size_t>(node.id)] = plan.back_at[static_cast<size_t>(node.id)];
+    note_when_complete(step, plan);
     return plan;
 }
 
@@ -145,9 +155,31 @@ struct OpRun {
     std::vector<int> nodes;
 };
 
+std::vector<OpRun> unfolded(std::vector<OpRun> runs, const std::set<std::string>& open) {
+    std::vector<OpRun> shown;
+    for (OpRun& run : runs) {
+        if (run.nodes.size() == 1 || !open.contains(run.key)) {
+            shown.push_back(std::move(run));
+            continue;
+        }
+        for (const int node : run.nodes) shown.push_back({run.key, {node}});
+    }
+    return shown;
+}
+
 bool reads_parameter(const StepRecord& step, const GraphNode& node) {
     return std::any_of(node.inputs.begin(), node.inputs.end(),
                        [&](int input) { return step.nodes[static_cast<size_t>(input)].kind == GraphNode::Kind::parameter; });
+}
+
+bool is_numbered(const std::string& layer) {
+    return layer.starts_with("layers.") || layer.starts_with("place ");
+}
+
+// Whether a node may join a run of another layer: small runs without parameters of their own, outside of numbered layers.
+bool joins_another(const StepRecord& step, const OpRun& run, const GraphNode& node, const std::string& layer,
+                   const std::string& own) {
+    return run.nodes.size() < 4 && !reads_parameter(step, node) && !is_numbered(own) && !is_numbered(layer);
 }
 
 // Neighbours on the tape that belong together. Runs of neighbours cannot close a circle.
@@ -159,11 +191,8 @@ std::vector<OpRun> runs_of(const StepRecord& step, int level, const std::set<std
         if (!is_tape_op(node)) continue;
         std::string key = layer_of(node.name);
         const bool single = level == 0 || node.kind == GraphNode::Kind::loss || node.op == "softmax_cross_entropy";
-        const bool joins = !single && !all.empty() && node.turn == turn && !before.empty() &&
-                           (key == before || (level == 2 && all.back().nodes.size() < 4 && !reads_parameter(step, node) &&
-                                              key.rfind("layers.", 0) != 0 && key.rfind("place ", 0) != 0 &&
-                                              before.rfind("place ", 0) != 0 && before.rfind("layers.", 0) != 0));
-        if (joins) {
+        const bool beside = !single && !all.empty() && node.turn == turn && !before.empty();
+        if (beside && (key == before || (level == 2 && joins_another(step, all.back(), node, before, key)))) {
             all.back().nodes.push_back(node.id);
             continue;
         }
@@ -171,15 +200,7 @@ std::vector<OpRun> runs_of(const StepRecord& step, int level, const std::set<std
         turn = node.turn;
         all.push_back({key + "#" + std::to_string(counted++), {node.id}});
     }
-    std::vector<OpRun> shown;
-    for (OpRun& run : all) {
-        if (run.nodes.size() == 1 || !open.contains(run.key)) {
-            shown.push_back(std::move(run));
-            continue;
-        }
-        for (const int node : run.nodes) shown.push_back({run.key, {node}});
-    }
-    return shown;
+    return unfolded(std::move(all), open);
 }
 
 std::string run_title(const StepRecord& step, const OpRun& run) {
@@ -210,9 +231,10 @@ std::string graph_op_title(const GraphNode& node) {
     return node.op == "softmax_cross_entropy" ? "softmax CE" : node.op == "add_bias" ? "add bias" : node.op;
 }
 
-GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::string>& open) {
-    GraphPlan plan;
-    plan.box_of.assign(step.nodes.size(), -1);
+namespace {
+
+// The boxes of ops: one op, or a run of neighbours that is folded.
+void add_op_boxes(GraphPlan& plan, const StepRecord& step, int level, const std::set<std::string>& open) {
     for (const OpRun& run : runs_of(step, level, open)) {
         GraphBox box;
         box.nodes = run.nodes;
@@ -225,8 +247,10 @@ GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::s
         for (const int node : run.nodes) plan.box_of[static_cast<size_t>(node)] = static_cast<int>(plan.boxes.size());
         plan.boxes.push_back(std::move(box));
     }
-    const size_t ops = plan.boxes.size();
-    // Leaves: parameters of a folded layer are inside it; the others are boxes of their own.
+}
+
+// By node that is no op: the boxes that read it.
+std::vector<std::vector<int>> readers_of_leaves(const GraphPlan& plan, const StepRecord& step) {
     std::vector<std::vector<int>> readers(step.nodes.size());
     for (const GraphNode& node : step.nodes)
         for (const int input : node.inputs) {
@@ -236,6 +260,12 @@ GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::s
                 std::find(list.begin(), list.end(), box) == list.end())
                 list.push_back(box);
         }
+    return readers;
+}
+
+// Parameters of a folded layer are inside it; the other leaves are boxes of their own.
+void add_leaf_boxes(GraphPlan& plan, const StepRecord& step) {
+    const auto readers = readers_of_leaves(plan, step);
     for (const GraphNode& node : step.nodes) {
         const auto& list = readers[static_cast<size_t>(node.id)];
         if (is_tape_op(node) || list.empty()) continue;
@@ -252,29 +282,36 @@ GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::s
         plan.box_of[static_cast<size_t>(node.id)] = static_cast<int>(plan.boxes.size());
         plan.boxes.push_back(std::move(box));
     }
-    // Wires: one between two boxes, of all the tape's edges between them.
+}
+
+// One wire between two boxes, of all the tape's edges between them.
+void add_wires(GraphPlan& plan, const StepRecord& step) {
+    const auto bytes_into = [&](int node, size_t input) {
+        return step.nodes[static_cast<size_t>(step.nodes[static_cast<size_t>(node)].inputs[input])].bytes;
+    };
     std::map<std::pair<int, int>, size_t> known;
     for (const GraphNode& node : step.nodes)
         for (size_t i = 0; i < node.inputs.size(); ++i) {
             const int to = plan.box_of[static_cast<size_t>(node.id)],
                       from = plan.box_of[static_cast<size_t>(node.inputs[i])];
             if (to < 0 || from < 0 || to == from) continue;
-            const int64_t bytes = step.nodes[static_cast<size_t>(node.inputs[i])].bytes;
+            const int64_t bytes = bytes_into(node.id, i);
             const auto [place, fresh] = known.try_emplace({from, to}, plan.wires.size());
             if (fresh) {
                 plan.wires.push_back({from, to, bytes, node.id, static_cast<int>(i), false});
                 continue;
             }
             GraphWire& wire = plan.wires[place->second];
-            if (bytes > step.nodes[static_cast<size_t>(
-                                       step.nodes[static_cast<size_t>(wire.node)].inputs[static_cast<size_t>(wire.input)])]
-                            .bytes)
+            if (bytes > bytes_into(wire.node, static_cast<size_t>(wire.input)))
                 wire.node = node.id, wire.input = static_cast<int>(i);
             wire.bytes += bytes;
             wire.many = true;
         }
-    // Columns: as far from the beginning as the longest way there.
-    int turn = 0, turn_begins = 0, widest = 0;  // the next player's turn stands right of the one before
+}
+
+// An op is as far from the beginning as the longest way there; the next player's turn stands right of the one before.
+void place_op_columns(GraphPlan& plan, const StepRecord& step, size_t ops) {
+    int turn = 0, turn_begins = 0, widest = 0;
     for (size_t b = 0; b < ops; ++b) {
         if (const int own = step.nodes[static_cast<size_t>(plan.boxes[b].shown)].turn; own != turn)
             turn = own, turn_begins = widest + 2;
@@ -284,20 +321,27 @@ GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::s
                 plan.boxes[b].column = std::max(plan.boxes[b].column, plan.boxes[static_cast<size_t>(wire.from)].column + 1);
         widest = std::max(widest, plan.boxes[b].column);
     }
-    bool shift = false;  // what is read first stands left of its reader
-    for (size_t b = ops; b < plan.boxes.size(); ++b)
-        for (const GraphWire& wire : plan.wires)
-            if (wire.from == static_cast<int>(b) && !plan.boxes[b].leaf)
-                shift = shift || plan.boxes[static_cast<size_t>(wire.to)].column == 0;
-    for (size_t b = 0; b < ops && shift; ++b) ++plan.boxes[b].column;
-    for (size_t b = ops; b < plan.boxes.size(); ++b) {
+}
+
+// What is read first stands left of its reader, which moves to the right where that is the first column; a leaf stands under
+// its reader.
+void place_leaf_columns(GraphPlan& plan, size_t ops) {
+    const auto first_reader = [&](size_t box) {  // its column; -1: nobody reads it
         int first = -1;
         for (const GraphWire& wire : plan.wires)
-            if (wire.from == static_cast<int>(b) && (first < 0 || plan.boxes[static_cast<size_t>(wire.to)].column < first))
+            if (wire.from == static_cast<int>(box) && (first < 0 || plan.boxes[static_cast<size_t>(wire.to)].column < first))
                 first = plan.boxes[static_cast<size_t>(wire.to)].column;
-        plan.boxes[b].column = plan.boxes[b].leaf ? first : std::max(0, first - 1);
-    }
-    // Rows: an op beside what it reads, its leaves under it.
+        return first;
+    };
+    bool shift = false;
+    for (size_t b = ops; b < plan.boxes.size(); ++b) shift = shift || (!plan.boxes[b].leaf && first_reader(b) == 0);
+    for (size_t b = 0; b < ops && shift; ++b) ++plan.boxes[b].column;
+    for (size_t b = ops; b < plan.boxes.size(); ++b)
+        plan.boxes[b].column = plan.boxes[b].leaf ? first_reader(b) : std::max(0, first_reader(b) - 1);
+}
+
+// An op stands beside what it reads, with its leaves under it.
+void place_rows(GraphPlan& plan, size_t ops) {
     GraphCells grid;
     std::vector<std::vector<int>> leaves(ops);
     for (const GraphWire& wire : plan.wires)
@@ -315,6 +359,20 @@ GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::s
         for (size_t i = 0; i < leaves[b].size(); ++i)
             plan.boxes[static_cast<size_t>(leaves[b][i])].row = box.row + 1 + static_cast<int>(i);
     }
+}
+
+}  // namespace
+
+GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::string>& open) {
+    GraphPlan plan;
+    plan.box_of.assign(step.nodes.size(), -1);
+    add_op_boxes(plan, step, level, open);
+    const size_t ops = plan.boxes.size();
+    add_leaf_boxes(plan, step);
+    add_wires(plan, step);
+    place_op_columns(plan, step, ops);
+    place_leaf_columns(plan, ops);
+    place_rows(plan, ops);
     for (const GraphBox& box : plan.boxes) {
         plan.columns = std::max(plan.columns, box.column + 1);
         plan.rows = std::max(plan.rows, box.row + 1);

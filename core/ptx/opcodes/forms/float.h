@@ -1,0 +1,157 @@
+// The spellings of f32 operations, with testp and copysign of both types, each with what it does in one lane.
+// Included by opcodes.cpp alone, after forms/integer.h.
+#pragma once
+#include "core/ptx/opcodes/arithmetic.h"
+#include "core/ptx/opcodes/lanes.h"
+
+namespace lockstep::ptx {
+namespace {
+
+using f32 = float;
+using f64 = double;
+using f16 = Half;
+using bf16 = Brain;
+
+inline float fused(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+// The spellings of one f32 operation with flushing and saturation. a, b, c: its operands.
+#define FLOAT_TWO(f)                                                                                            \
+    {"{.rn}.f32", lanes([](f32 a, f32 b) { return canonical(f); })}, {"{.rn}.ftz.f32", lanes([](f32 x, f32 y) { \
+                                                                          const f32 a = flush(x), b = flush(y); \
+                                                                          return canonical(flush(f));           \
+                                                                      })},                                      \
+        {"{.rn}.sat.f32", lanes([](f32 a, f32 b) { return saturate(f); })}, {                                   \
+        "{.rn}.ftz.sat.f32", lanes([](f32 x, f32 y) {                                                           \
+            const f32 a = flush(x), b = flush(y);                                                               \
+            return saturate(flush(f));                                                                          \
+        })                                                                                                      \
+    }
+#define FLOAT_DIRECTED(modifier, f)                                             \
+    {modifier ".f32", lanes([](f32 a, f32 b) { return f; })},                   \
+        {modifier ".sat.f32", lanes([](f32 a, f32 b) { return saturate(f); })}, \
+        {modifier ".ftz.f32", lanes([](f32 x, f32 y) {                          \
+             const f32 a = flush(x), b = flush(y);                              \
+             return flush(f);                                                   \
+         })},                                                                   \
+    {                                                                           \
+        modifier ".ftz.sat.f32", lanes([](f32 x, f32 y) {                       \
+            const f32 a = flush(x), b = flush(y);                               \
+            return saturate(flush(f));                                          \
+        })                                                                      \
+    }
+#define DIRECTED(operation)                                                                          \
+    FLOAT_DIRECTED(".rz", operation(Toward::zero)), FLOAT_DIRECTED(".rm", operation(Toward::minus)), \
+        FLOAT_DIRECTED(".rp", operation(Toward::plus))
+#define ADD_TOWARD(toward) fma_toward<toward>(a, 1.0f, b)
+#define SUB_TOWARD(toward) fma_toward<toward>(b, -1.0f, a)
+#define MUL_TOWARD(toward) mul_toward<toward>(a, b)
+constexpr Form add_f32[] = {FLOAT_TWO(a + b), DIRECTED(ADD_TOWARD)};
+constexpr Form sub_f32[] = {FLOAT_TWO(a - b), DIRECTED(SUB_TOWARD)};
+constexpr Form mul_f32[] = {FLOAT_TWO(a * b), DIRECTED(MUL_TOWARD)};
+#define FMA_DIRECTED(modifier, toward)                                                                                   \
+    {modifier ".f32", lanes([](f32 a, f32 b, f32 c) { return fma_toward<toward>(a, b, c); })},                           \
+        {modifier ".sat.f32", lanes([](f32 a, f32 b, f32 c) { return saturate(fma_toward<toward>(a, b, c)); })},         \
+        {modifier ".ftz.f32",                                                                                            \
+         lanes([](f32 a, f32 b, f32 c) { return flush(fma_toward<toward>(flush(a), flush(b), flush(c))); })},            \
+    {                                                                                                                    \
+        modifier ".ftz.sat.f32",                                                                                         \
+            lanes([](f32 a, f32 b, f32 c) { return saturate(flush(fma_toward<toward>(flush(a), flush(b), flush(c)))); }) \
+    }
+#define FMA(nearest)                                                                                        \
+    {nearest ".f32", lanes([](f32 a, f32 b, f32 c) { return canonical(fused(a, b, c)); })},                 \
+        {nearest ".sat.f32", lanes([](f32 a, f32 b, f32 c) { return saturate(fused(a, b, c)); })},          \
+        {nearest ".ftz.f32",                                                                                \
+         lanes([](f32 a, f32 b, f32 c) { return canonical(flush(fused(flush(a), flush(b), flush(c)))); })}, \
+        {nearest ".ftz.sat.f32",                                                                            \
+         lanes([](f32 a, f32 b, f32 c) { return saturate(flush(fused(flush(a), flush(b), flush(c)))); })},  \
+        FMA_DIRECTED(".rz", Toward::zero), FMA_DIRECTED(".rm", Toward::minus), FMA_DIRECTED(".rp", Toward::plus)
+constexpr Form fma_f32[] = {FMA(".rn")};
+constexpr Form mad_f32[] = {FMA("{.rn}")};
+inline float divide_approximately(float a, float b) {  // for |b| in (2^126, 2^128) the ISA gives a zero
+    const float magnitude = absolute(b);
+    const float q = a / b;
+    return canonical(magnitude > 0x1p126f && magnitude < __builtin_inff() ? q * 0.0f + a * 0.0f : q);
+}
+#define DIV_DIRECTED(modifier, toward)                                                                         \
+    {modifier ".f32", lanes([](f32 a, f32 b) { return div_toward<toward>(a, b); })}, {                         \
+        modifier ".ftz.f32", lanes([](f32 a, f32 b) { return flush(div_toward<toward>(flush(a), flush(b))); }) \
+    }
+constexpr Form div_f32[] = {
+    DIV_DIRECTED(".rz", Toward::zero),
+    DIV_DIRECTED(".rm", Toward::minus),
+    DIV_DIRECTED(".rp", Toward::plus),
+    {".rn.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
+    {".rn.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(flush(a) / flush(b))); })},
+    {".full.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
+    {".full.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(flush(a) / flush(b))); })},
+    {".approx.f32", lanes([](f32 a, f32 b) { return divide_approximately(a, b); })},
+    {".approx.ftz.f32", lanes([](f32 a, f32 b) { return flush(divide_approximately(flush(a), flush(b))); })}};
+
+#define FLOAT_ONE(modifier, f)                                      \
+    {modifier ".f32", lanes([](f32 a) { return canonical(f); })}, { \
+        modifier ".ftz.f32", lanes([](f32 x) {                      \
+            const f32 a = flush(x);                                 \
+            return canonical(flush(f));                             \
+        })                                                          \
+    }
+#define ONE_DIRECTED(f) \
+    FLOAT_ONE(".rz", f(Toward::zero)), FLOAT_ONE(".rm", f(Toward::minus)), FLOAT_ONE(".rp", f(Toward::plus))
+#define RCP_TOWARD(toward) div_toward<toward>(1.0f, a)
+#define SQRT_TOWARD(toward) sqrt_toward<toward>(a)
+constexpr Form rcp_f32[] = {FLOAT_ONE("(.rn|.approx)", 1.0f / a), ONE_DIRECTED(RCP_TOWARD)};
+constexpr Form sqrt_f32[] = {FLOAT_ONE("(.rn|.approx)", __builtin_sqrtf(a)), ONE_DIRECTED(SQRT_TOWARD)};
+constexpr Form rsqrt_f32[] = {FLOAT_ONE(".approx", static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>(a))))};
+constexpr Form ex2_f32[] = {FLOAT_ONE(".approx", ex2(a))};
+constexpr Form lg2_f32[] = {FLOAT_ONE(".approx", lg2(a))};
+constexpr Form sin_f32[] = {FLOAT_ONE(".approx", sine(a, 0.0))};
+constexpr Form cos_f32[] = {FLOAT_ONE(".approx", sine(a, 1.0))};
+constexpr Form tanh_f32[] = {{".approx.f32", lanes([](f32 a) { return hyperbolic_tangent(a); })}};
+constexpr Form neg_f32[] = {FLOAT_ONE("", bits<f32>(bits<u32>(a) ^ 0x80000000u))};
+constexpr Form abs_f32[] = {FLOAT_ONE("", absolute(a))};
+// min and max: of magnitudes with .xorsign.abs, whose result has both operands' signs multiplied.
+template <bool nan, class F>
+inline F one_of(F a, F b, F number) {
+    return nan ? canonical(a != a || b != b ? a + b : number) : number;
+}
+inline f32 with_signs(f32 magnitude, f32 a, f32 b) {
+    return bits<f32>((bits<u32>(magnitude) & 0x7fffffffu) | ((bits<u32>(a) ^ bits<u32>(b)) & 0x80000000u));
+}
+template <bool nan>
+inline f32 least_of(f32 a, f32 b) {
+    return one_of<nan>(a, b, least<u32>(a, b));
+}
+template <bool nan>
+inline f32 greatest_of(f32 a, f32 b) {
+    return one_of<nan>(a, b, greatest<u32>(a, b));
+}
+#define MIN_MAX(nan_word, nan, f)                                                                                \
+    {nan_word ".f32", lanes([](f32 a, f32 b) { return f<nan>(a, b); })},                                         \
+        {".ftz" nan_word ".f32", lanes([](f32 a, f32 b) { return f<nan>(flush(a), flush(b)); })},                \
+        {nan_word ".xorsign.abs.f32",                                                                            \
+         lanes([](f32 a, f32 b) { return with_signs(f<nan>(absolute(a), absolute(b)), a, b); })},                \
+    {                                                                                                            \
+        ".ftz" nan_word ".xorsign.abs.f32",                                                                      \
+            lanes([](f32 a, f32 b) { return with_signs(f<nan>(absolute(flush(a)), absolute(flush(b))), a, b); }) \
+    }
+constexpr Form min_f32[] = {MIN_MAX("", false, least_of), MIN_MAX(".NaN", true, least_of)};
+constexpr Form max_f32[] = {MIN_MAX("", false, greatest_of), MIN_MAX(".NaN", true, greatest_of)};
+#undef MIN_MAX
+constexpr Form copysign_forms[] = {
+    {".f32", lanes([](uint32_t a, uint32_t b) { return (a & 0x80000000u) | (b & 0x7fffffffu); })},
+    {".f64", lanes([](uint64_t a, uint64_t b) { return (a & 1ull << 63) | (b & ~(1ull << 63)); })}};
+#define TEST(modifier, f)                                \
+    {modifier ".f32", lanes([](f32 a) { return f; })}, { \
+        modifier ".f64", lanes([](f64 a) { return f; })  \
+    }
+constexpr Form testp_forms[] = {TEST(".finite", a - a == 0),
+                                TEST(".infinite", a == a && a - a != 0),
+                                TEST(".number", a == a),
+                                TEST(".notanumber", a != a),
+                                {".normal.f32", lanes([](f32 a) { return absolute(a) >= 0x1p-126f && a - a == 0; })},
+                                {".subnormal.f32", lanes([](f32 a) { return a != 0 && absolute(a) < 0x1p-126f; })},
+                                {".normal.f64", lanes([](f64 a) { return absolute(a) >= 0x1p-1022 && a - a == 0; })},
+                                {".subnormal.f64", lanes([](f64 a) { return a != 0 && absolute(a) < 0x1p-1022; })}};
+
+}  // namespace
+}  // namespace lockstep::ptx
