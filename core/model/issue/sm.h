@@ -262,6 +262,9 @@ class Sm : private SmState {
         if (run.alone == 0 && --run.more != 0) return;
         if (++w.ahead.at % w.coming.size() == 0) copy_coming(w);
     }
+    struct RanAhead {
+        uint32_t pc, executed, passes;
+    };
     bool run_more(WarpSlot& w);
     bool run_warp(WarpSlot& w);
     void run_block(uint32_t block_slot);
@@ -269,6 +272,8 @@ class Sm : private SmState {
         const uint32_t number = block_slot * state_.warps_per_block + k;
         return cores_[number % sub_cores_].slot[number / sub_cores_];
     }
+    bool run_step(WarpSlot& w, simt::WarpEvent& event);
+    RanAhead take_ahead(WarpSlot& w);
     void note_round(WarpSlot& w, const simt::WarpEvent& event);
     uint32_t next_pc_of(const WarpSlot& w) const {
         return w.ahead.empty() ? std::min(w.end_pc, last_pc_) : uint32_t{coming(w).pc};
@@ -277,7 +282,17 @@ class Sm : private SmState {
     static uint32_t moved_up(const WarpSlot& w, const Timing& t, int64_t now);
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
     void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
-    void arrive_ahead(uint32_t s, uint32_t i, int64_t now, int64_t record);
+    template <class Cost>
+    int64_t charge(uint32_t s, WarpSlot& w, const Timing& t, Issued& issued, bool stores, const Cost& cost);
+    int64_t resolved(const Timing& t, int64_t now) const;
+    bool go_on(uint32_t s, uint32_t i, const Timing& t, int64_t now, bool folds);
+    struct Wait {
+        StallReason reason;
+        int64_t until, cause;  // until 0: for its registers
+    };
+    Wait wait_behind(const WarpSlot& w, const simt::WarpEvent& event, const Timing& t, int64_t now, int64_t record) const;
+    void wait_at_barrier(SubCore& core, uint32_t i, int64_t now, bool over, int64_t record);
+    void arrive_ahead(uint32_t s, uint32_t i, const Timing& t, int64_t now, int64_t record);
     int64_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
     void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64_t number);
     void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int64_t record);
