@@ -122,7 +122,7 @@ bool Sm::run_warp(WarpSlot& w) {
         w.ahead_active = w.warp->active();
     else if (w.warp->done || w.ahead_active != w.warp->active())
         return false;
-    constexpr simt::AheadCosts costs{shared_passes, keep_request};
+    const simt::AheadCosts costs{shared_passes, keep_request, state_.shared_ahead};
     const bool first = w.ahead.empty();
     if (simt::run_ahead(*w.warp, ahead_[w.number], w.ahead, costs) == 0) return false;
     const simt::AheadRun left = coming(w);

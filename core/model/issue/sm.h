@@ -37,9 +37,9 @@ struct SharedState {  // of one launch, used by all SMs
     WindowRecorder* windows = nullptr;
     uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
     uint64_t max_instructions = 0;
-    bool run_ahead = true;
-    uint32_t code_shift = 3;   // instructions of a line of 128 bytes, as a power of two
-    double launcher_free = 0;  // when the block scheduler can start the next block
+    bool run_ahead = true, shared_ahead = true;  // the latter: accesses to shared memory too
+    uint32_t code_shift = 3;                     // instructions of a line of 128 bytes, as a power of two
+    double launcher_free = 0;                    // when the block scheduler can start the next block
     SchedulerPolicy scheduler = SchedulerPolicy::greedy_then_oldest;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
     // Clusters start when there is room for all their blocks and keep their places until all have ended.
@@ -65,7 +65,7 @@ struct SmState {
     static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
 
     // A block's warps run their next instructions in one go, while their registers are in the host's cache, and issue them
-    // afterwards from `ahead_`, each in its cycle (simt::run_ahead). So a warp itself may be ahead of the cycle.
+    // afterwards from Sm::ahead_, each in its cycle (simt::run_ahead). So a warp itself may be ahead of the cycle.
     struct alignas(64) WarpSlot {
         simt::Warp* warp = nullptr;
         int64_t run_begin = 0;  // the current run: since when, why, because of what
@@ -165,7 +165,6 @@ struct SmState {
     LoadStore memory_side_;
     InstructionCache code_;
     std::vector<SubCore> cores_;
-    simt::AheadRings ahead_;  // by WarpSlot::number; none where nothing runs ahead
 };
 
 struct SmCheckpoint;
@@ -193,6 +192,7 @@ class Sm : private SmState {
     void prefetch() const;  // into the host's cache what cycle() will look at
     // For a launch that ends early: closes what is open, as of `now`.
     void stop(int64_t now);
+    bool is_ahead() const;                   // some warp has run what it has not issued
     const simt::Block* stuck_block() const;  // one that cannot go on, when next() is never
     bool all_spin() const;                   // or wait at barriers: each has come round twice since anything moved
 
@@ -330,6 +330,7 @@ class Sm : private SmState {
     std::array<uint64_t, 16> next_lines_{};  // of global memory
     uint32_t next_line_count_ = 0;
     std::vector<BlockSlot> blocks_;
+    simt::AheadRings ahead_;  // by WarpSlot::number; none where nothing runs ahead
 };
 
 // `known`: the cycle from which it is known that the warp goes there.

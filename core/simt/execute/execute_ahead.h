@@ -132,6 +132,8 @@ inline bool load_ahead(const Machine& m, const Prepared& p, uint32_t mask, Acces
 uint32_t run_path_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs) {
     const Grid& grid = *warp.block->grid;
     if (grid.checker || warp.done || warp.at_barrier || !warp.waits.empty() || !warp.frames.empty()) return 0;
+    const Ahead most = costs.shared ? Ahead::shared : Ahead::own;
+    if (grid.plan->steps[warp.pc()].ahead > most) return 0;
     constexpr uint64_t most_steps = 512;  // then others are to have their turn
     const auto budget = static_cast<uint32_t>(std::min(most_steps, next_look(warp, 0) - 1));
     Shape shapes[shape_slots + 1];
@@ -144,7 +146,7 @@ uint32_t run_path_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const Ah
     AheadWriter writer{steps, ends, m.grid.usual};
     while (count < budget && writer.has_room()) {
         const Prepared& p = m.steps[pc];
-        if (!p.ahead) break;
+        if (p.ahead > most) break;
         const uint32_t mask = guarded(m, p, active);
         uint32_t next = pc + 1, bank_passes = 0;
         if (p.code == Code::lane_wise) {

@@ -122,12 +122,12 @@ struct Turn {
         s.kind = WarpEvent::Kind::barrier;
         limit = 0;
     }
-    // For `run` other lanes may have to come first: warp_barrier, shuffle, vote.
-    [[gnu::always_inline]] void among_lanes(Fault* (*run)(Warp&, uint32_t, const Prepared&, uint32_t), const Prepared& p,
-                                            Step& s) {
+    // For these other lanes may have to come first: warp_barrier, shuffle, vote.
+    [[gnu::always_inline]] void among_lanes(Fault* (*meet_lanes)(Warp&, uint32_t, const Prepared&, uint32_t),
+                                            const Prepared& p, Step& s) {
         if (!s.mask) return;
         write_back(s.pc);
-        s.fault = run(warp, s.pc, p, s.mask);
+        s.fault = meet_lanes(warp, s.pc, p, s.mask);
     }
     [[gnu::always_inline]] void special(const Prepared& p, Step& s) {
         if (!s.mask) return;
