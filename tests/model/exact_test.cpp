@@ -159,17 +159,18 @@ void same(const TimedResult& a, const TimedResult& b) {
 // Every warp that is there, its registers and its block's shared memory, and device memory.
 std::string state_of(const Kernel& kernel, const std::function<const simt::Block*(uint32_t)>& block_at,
                      const simt::Memory& memory) {
-    const auto hash = [](const std::vector<std::byte>& bytes) {
-        return fnv1a64(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    const auto hash = [](const std::byte* data, size_t bytes) {
+        return fnv1a64(std::string_view(reinterpret_cast<const char*>(data), bytes));
     };
     std::string all;
     for (uint32_t linear = 0; linear < kernel.config.grid.count(); ++linear) {
         const simt::Block* const block = block_at(linear);
         if (block == nullptr) continue;
-        all += fmt::format("block {} registers {:x} shared {:x}\n", linear, hash(block->registers), hash(block->shared));
+        all += fmt::format("block {} shared {:x}\n", linear, hash(block->shared.data(), block->shared.size()));
         for (const simt::Warp& w : block->warps)
-            all += fmt::format("  pc {} lanes {:x} exited {:x} barrier {} done {} ran {}\n", w.done ? 0 : w.pc(),
-                               w.done ? 0 : w.active(), w.exited, w.at_barrier, w.done, w.instructions);
+            all += fmt::format("  pc {} lanes {:x} exited {:x} barrier {} done {} ran {} registers {:x}\n",
+                               w.done ? 0 : w.pc(), w.done ? 0 : w.active(), w.exited, w.at_barrier, w.done, w.instructions,
+                               hash(w.registers, kernel.program->register_bytes));
     }
     return all + fmt::format("memory {:x}\n", fnv1a64(kernel.contents(memory)));
 }
