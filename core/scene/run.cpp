@@ -252,7 +252,7 @@ Result<std::shared_ptr<const KernelResult>> run_timed(const KernelLaunch& launch
     run->before = std::make_shared<simt::Memory>(memory);
 
     model::TimedOptions timed;
-    timed.run_ahead = false;  // a scene may show a race: its replays have to be the same
+    timed.exact = true;  // a scene may show a race: its replays have to be the same
     timed.max_instructions = timed_budget;
     timed.racecheck = launch.racecheck;
     timed.initcheck = launch.initcheck;

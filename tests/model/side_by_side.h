@@ -61,18 +61,19 @@ struct Launch {
     std::vector<std::pair<uint64_t, uint64_t>> buffers;  // address and bytes of all that it may write
 };
 
-// "" where the plain SM and the fast one, traced and untraced, with and without running ahead, agree in cycles, in every
-// issue, in what every warp did in every cycle and in what they leave in memory.
+// "" where the plain SM and the fast one, traced and untraced, with and without running ahead, exact and not, agree in
+// cycles, in every issue, in what every warp did in every cycle and in what they leave in memory.
 inline std::string difference(const GpuSpec& gpu, const ptx::Program& program, const Launch& it, TimedOptions options = {}) {
     simt::Memory plain_memory = it.memory;
     const PlainResult plain = plain_launch(gpu, program, it.config, plain_memory, options);
     for (const bool trace : {true, false})
-        for (const bool ahead : {false, true}) {
+        for (const char* const ahead : {"step by step", "ahead", "ahead and exact"}) {
             options.trace = trace;
-            options.run_ahead = ahead;
+            options.run_ahead = std::string_view(ahead) != "step by step";
+            options.exact = std::string_view(ahead) == "ahead and exact";
             simt::Memory fast_memory = it.memory;
             const TimedResult fast = launch(gpu, program, it.config, fast_memory, options);
-            const std::string how = fmt::format("{}, {}: ", trace ? "traced" : "untraced", ahead ? "ahead" : "step by step");
+            const std::string how = fmt::format("{}, {}: ", trace ? "traced" : "untraced", ahead);
             if (plain.fault || fast.fault) {
                 const std::string here = plain.fault ? simt::render(*plain.fault) : "no fault";
                 const std::string there = fast.fault ? simt::render(*fast.fault) : "no fault";

@@ -249,7 +249,6 @@ void Session::Worker::trace_sm(int64_t sm, int64_t cycle) {
     }
     const model::ReplayWatch along = watch(what);
     model::TimedOptions again = model::options_of(launched->result);
-    again.run_ahead = false;
     again.traced_sm = wanted;
     again.stop = along.stop;
     again.progress = along.progress;

@@ -122,7 +122,7 @@ bool Sm::run_warp(WarpSlot& w) {
         w.ahead_active = w.warp->active();
     else if (w.warp->done || w.ahead_active != w.warp->active())
         return false;
-    constexpr simt::AheadCosts costs{shared_passes, keep_request};
+    const simt::AheadCosts costs{shared_passes, keep_request, state_.shared_ahead};
     const bool first = w.ahead.empty();
     if (simt::run_ahead(*w.warp, ahead_[w.number], w.ahead, costs) == 0) return false;
     const simt::AheadRun left = coming(w);
@@ -142,6 +142,22 @@ void Sm::run_block(uint32_t block_slot) {
             any |= w.warp != nullptr && !w.warp->done && run_warp(w);
         }
     }
+}
+
+// Runs the next instruction; false after a fault.
+bool Sm::run_step(WarpSlot& w, simt::WarpEvent& event) {
+    event = simt::step(*w.warp);
+    if (event.kind == simt::WarpEvent::Kind::fault) state_.fault = *event.fault;
+    return !state_.fault;
+}
+
+// The next one of those that have run ahead, and are issued now.
+[[gnu::always_inline]] inline Sm::RanAhead Sm::take_ahead(WarpSlot& w) {
+    const uint32_t pc = coming(w).pc;
+    const auto [executed, passes] = how_ran(w);
+    take_step(w);
+    if (w.moved) state_.last_moved = state_.issues;
+    return {pc, executed, passes};
 }
 
 // For the search for dead-locks: whether the warp did more than come round once again.
@@ -167,15 +183,10 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
         ++state_.issues;
         if (run_more(w)) {
             issued.active = w.ahead_active;
-            issued.executed = how_ran(w).first;
-            take_step(w);
-            if (w.moved) state_.last_moved = state_.issues;
+            issued.executed = take_ahead(w).executed;
         } else {
-            const simt::WarpEvent event = simt::step(*w.warp);
-            if (event.kind == simt::WarpEvent::Kind::fault) {
-                state_.fault = *event.fault;
-                return false;
-            }
+            simt::WarpEvent event;
+            if (!run_step(w, event)) return false;
             issued.active = event.active;
             issued.executed = event.executed;
             w.end_pc = w.warp->pc();
@@ -282,10 +293,49 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64
     core.throttled &= others;
 }
 
-// An arrival at a barrier that has run ahead: the barrier is over with the last one's issue.
-void Sm::arrive_ahead(uint32_t s, uint32_t i, int64_t now, int64_t record) {
+// What an issued instruction costs, where one that goes to a memory costs `cost()`, and its accounts; the number of the
+// issue.
+template <class Cost>
+[[gnu::always_inline]] inline int64_t Sm::charge(uint32_t s, WarpSlot& w, const Timing& t, Issued& issued, bool stores,
+                                                 const Cost& cost) {
     SubCore& core = cores_[s];
-    WarpSlot& w = core.slot[i];
+    if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
+        issued.early = moved_up(w, t, issued.now);
+        memory_side_.name_next(issued_);
+        account_memory(core, s, w, cost(), stores, issued);
+    } else {
+        core.take(t.pipe, issued.now, issued.now + t.interval);
+    }
+    return account(s, w, t, issued);
+}
+
+// When it is known where the warp goes on.
+int64_t Sm::resolved(const Timing& t, int64_t now) const {
+    return t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : now + 1;
+}
+
+// Behind an issue: the instructions that are folded into it, where `folds`, and the next one. False after a fault.
+[[gnu::always_inline]] inline bool Sm::go_on(uint32_t s, uint32_t i, const Timing& t, int64_t now, bool folds) {
+    WarpSlot& w = cores_[s].slot[i];
+    uint32_t next = next_pc_of(w);
+    if (t.loop != UINT32_MAX && next != t.loop) w.round = 0;
+    if (folds && timing_[next].folded && !fold(s, i, now, next)) return false;
+    set_next_pc(cores_[s], i, next, resolved(t, now));
+    return true;
+}
+
+// The warp has issued its arrival at a barrier, which is `over` with it or not.
+void Sm::wait_at_barrier(SubCore& core, uint32_t i, int64_t now, bool over, int64_t record) {
+    const int64_t wake = over ? now + std::max<int64_t>(1, gpu_.barrier_latency) : never;
+    wait_next(core, i, now, wake, StallReason::barrier, record);
+    if (over) return;
+    core.recheck &= ~(1u << i);
+    core.slot[i].at_barrier = true;
+}
+
+// An arrival that has run ahead: the barrier is over with the last one's issue.
+void Sm::arrive_ahead(uint32_t s, uint32_t i, const Timing& t, int64_t now, int64_t record) {
+    const WarpSlot& w = cores_[s].slot[i];
     simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
     const bool over =
         --ahead.waiting[ahead.issued % ahead.waiting.size()] == 0 && static_cast<int32_t>(ahead.released - ahead.issued) > 0;
@@ -293,67 +343,42 @@ void Sm::arrive_ahead(uint32_t s, uint32_t i, int64_t now, int64_t record) {
         ++ahead.issued;
         release_barrier(w.block_slot, now, record);
     }
-    uint32_t next = next_pc_of(w);
-    if (over && timing_[next].folded && !fold(s, i, now, next)) return;
-    set_next_pc(core, i, next, now + 1);
-    const int64_t wake = over ? now + std::max<int64_t>(1, gpu_.barrier_latency) : never;
-    wait_next(core, i, now, wake, StallReason::barrier, record);
-    if (over) return;
-    core.recheck &= ~(1u << i);
-    w.at_barrier = true;
+    if (go_on(s, i, t, now, over)) wait_at_barrier(cores_[s], i, now, over, record);
 }
 
 void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
-    SubCore& core = cores_[s];
-    WarpSlot& w = core.slot[i];
-    const uint32_t pc = coming(w).pc;
-    const auto [executed, passes] = how_ran(w);
-    take_step(w);
-    const Timing& t = timing_[pc];
+    WarpSlot& w = cores_[s].slot[i];
     ++state_.issues;
-    if (w.moved) state_.last_moved = state_.issues;
-    Issued issued{.now = now, .ready = now + t.latency, .pc = pc, .active = w.ahead_active, .executed = executed};
+    const RanAhead ran = take_ahead(w);
+    const Timing& t = timing_[ran.pc];
+    Issued issued{.now = now, .ready = now + t.latency, .pc = ran.pc, .active = w.ahead_active, .executed = ran.executed};
     issued.first = first;
     issued.wait = t.result_wait;
     issued.branch = t.route == Route::branch;
-    if (t.route == Route::memory || t.route == Route::constant) {
+    const int64_t record = charge(s, w, t, issued, t.stores, [&] {
+        const uint32_t bytes = lanes_in(ran.executed) * t.lane_bytes;
+        if (ran.executed != 0 && t.route == Route::constant) return memory_side_.parameter_ahead(now, ran.executed, t);
+        if (ran.executed != 0 && t.shared_by_sms)
+            return memory_side_.global_ahead(s, now, bytes, t.cache, issued.early, ahead_[w.number], w.ahead);
         const auto access = t.stores ? LoadStore::Access::store : LoadStore::Access::load;
-        issued.early = moved_up(w, t, now);
-        const uint32_t bytes = lanes_in(executed) * t.lane_bytes;
-        MemoryCost cost;
-        cost.ready = now + (t.route == Route::constant ? t.latency : 1);  // every lane is guarded off
-        memory_side_.name_next(issued_);
-        if (executed != 0 && t.route == Route::constant)
-            cost = memory_side_.parameter_ahead(now, executed, t);
-        else if (executed != 0 && t.shared_by_sms)
-            cost = memory_side_.global_ahead(s, now, bytes, t.cache, issued.early, ahead_[w.number], w.ahead);
-        else if (executed != 0)
-            cost = memory_side_.shared_ahead(s, now, access, passes, bytes);
-        account_memory(core, s, w, cost, t.stores, issued);
-    } else {
-        core.take(t.pipe, now, now + t.interval);
-    }
-    const int64_t record = account(s, w, t, issued);
-    if (t.route == Route::barrier) return arrive_ahead(s, i, now, record);
-    uint32_t next = next_pc_of(w);
-    if (t.loop != UINT32_MAX && next != t.loop) w.round = 0;
-    if (timing_[next].folded && !fold(s, i, now, next)) return;
-    if (timing_[next].shared_by_sms)
+        if (ran.executed != 0) return memory_side_.shared_ahead(s, now, access, ran.passes, bytes);
+        MemoryCost none;  // every lane is guarded off
+        none.ready = now + (t.route == Route::constant ? t.latency : 1);
+        return none;
+    });
+    if (t.route == Route::barrier) return arrive_ahead(s, i, t, now, record);
+    if (!go_on(s, i, t, now, true)) return;
+    if (timing_[w.pc].shared_by_sms)
         __builtin_prefetch(&ahead_[w.number].words[w.ahead.word_at % simt::AheadSteps::most_words]);
-    const int64_t wake = issued.branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : 0;
-    set_next_pc(core, i, next, std::max(now + 1, wake));
-    wait_next(core, i, now, wake, StallReason::branch_resolving, record);
+    wait_next(cores_[s], i, now, issued.branch ? resolved(t, now) : 0, StallReason::branch_resolving, record);
 }
 
 bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     SubCore& core = cores_[s];
     WarpSlot& w = core.slot[i];
     w.warp->block->clock = now;
-    const simt::WarpEvent event = simt::step(*w.warp);
-    if (event.kind == simt::WarpEvent::Kind::fault) {
-        state_.fault = *event.fault;
-        return false;
-    }
+    simt::WarpEvent event;
+    if (!run_step(w, event)) return false;
     const uint32_t pc = std::min(event.pc, last_pc_);
     const Timing& t = timing_[pc];
     ++state_.issues;
@@ -364,17 +389,12 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.wait = t.result_wait;
     issued.branch = event.kind == simt::WarpEvent::Kind::branch;
     issued.diverged = event.diverged;
-    if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
-        issued.early = moved_up(w, t, now);
-        memory_side_.name_next(issued_);
+    const int64_t record = charge(s, w, t, issued, event.is_store || event.is_atomic, [&] {
         const MemoryCost cost = memory_cost(s, now, event, t, issued.early);
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
-        account_memory(core, s, w, cost, event.is_store || event.is_atomic, issued);
-    } else {
-        core.take(t.pipe, now, now + t.interval);
-    }
-    const int64_t record = account(s, w, t, issued);
+        return cost;
+    });
     // Released for those that run; over once all have issued their arrival.
     simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
     const bool over = event.barrier_released && ahead.waiting[ahead.issued % ahead.waiting.size()] == 0;
@@ -389,41 +409,32 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     }
 
     w.end_pc = w.warp->pc();
-    const bool at_barrier =
-        w.warp->at_barrier || (event.kind == simt::WarpEvent::Kind::barrier && event.barrier_released && !over);
-    uint32_t next = next_pc_of(w);
-    if (t.loop != UINT32_MAX && next != t.loop) w.round = 0;
-    if (!at_barrier && event.until <= now + 1 && !fold(s, i, now, next)) return false;
-    const int64_t resolved = t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : now + 1;
-    set_next_pc(core, i, next, resolved);
-    StallReason reason = StallReason::wait;
-    int64_t until = 0;
-    if (at_barrier) {
-        reason = StallReason::barrier;
-        until = never;
-    } else if (event.until > now + 1) {  // for bytes of asynchronous copies
-        reason = StallReason::long_scoreboard;
-        until = event.until;
-    } else if (event.kind == simt::WarpEvent::Kind::barrier) {
-        reason = StallReason::barrier;
-        until = now + std::max<int64_t>(1, gpu_.barrier_latency);
-    } else if (t.route == Route::branch) {
-        reason = StallReason::branch_resolving;
-        until = resolved;
-    } else if (t.route == Route::sleep && event.executed != 0) {
-        const double cycles = simt::longest_sleep(*w.warp, pc, event.executed) * gpu_.boost_mhz / 1000.0;
-        reason = StallReason::sleeping;
-        until = now + std::max<int64_t>(1, static_cast<int64_t>(cycles));
-    } else if (t.route == Route::fence && w.store_done + gpu_.l2_latency > now + 1 && w.store_done != 0) {
-        reason = StallReason::membar;
-        until = w.store_done + gpu_.l2_latency;
-    }
-    wait_next(core, i, now, until, reason, reason == StallReason::membar ? w.store_cause : record);
-    if (at_barrier) {
-        core.recheck &= ~(1u << i);
-        w.at_barrier = true;
+    const bool arrives = event.kind == simt::WarpEvent::Kind::barrier;
+    const bool at_barrier = w.warp->at_barrier || (arrives && event.barrier_released && !over);
+    const bool for_bytes = !at_barrier && event.until > now + 1;
+    if (!go_on(s, i, t, now, !at_barrier && !for_bytes)) return false;
+    if (at_barrier || (arrives && !for_bytes)) {
+        wait_at_barrier(core, i, now, !at_barrier, record);
+    } else {
+        const Wait wait = wait_behind(w, event, t, now, record);
+        wait_next(core, i, now, wait.until, wait.reason, wait.cause);
     }
     return true;
+}
+
+// What the warp waits for behind an instruction that is no arrival at a barrier.
+Sm::Wait Sm::wait_behind(const WarpSlot& w, const simt::WarpEvent& event, const Timing& t, int64_t now,
+                         int64_t record) const {
+    if (event.until > now + 1) return {StallReason::long_scoreboard, event.until, record};  // bytes of asynchronous copies
+    if (t.route == Route::branch) return {StallReason::branch_resolving, resolved(t, now), record};
+    if (t.route == Route::sleep && event.executed != 0) {
+        const uint32_t pc = std::min(event.pc, last_pc_);
+        const double cycles = simt::longest_sleep(*w.warp, pc, event.executed) * gpu_.boost_mhz / 1000.0;
+        return {StallReason::sleeping, now + std::max<int64_t>(1, static_cast<int64_t>(cycles)), record};
+    }
+    if (t.route == Route::fence && w.store_done + gpu_.l2_latency > now + 1 && w.store_done != 0)
+        return {StallReason::membar, w.store_done + gpu_.l2_latency, w.store_cause};
+    return {StallReason::wait, 0, record};
 }
 
 }  // namespace lockstep::model

@@ -409,6 +409,13 @@ void Sm::stop(int64_t now) {
     next_ = never;
 }
 
+bool Sm::is_ahead() const {
+    for (const SubCore& core : cores_)
+        for (const WarpSlot& w : core.slot)
+            if (w.warp != nullptr && !w.ahead.empty()) return true;
+    return false;
+}
+
 const simt::Block* Sm::stuck_block() const {
     for (const BlockSlot& place : blocks_)
         if (place.used && place.end == never) return &place.block;

@@ -37,9 +37,9 @@ struct SharedState {  // of one launch, used by all SMs
     WindowRecorder* windows = nullptr;
     uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
     uint64_t max_instructions = 0;
-    bool run_ahead = true;
-    uint32_t code_shift = 3;   // instructions of a line of 128 bytes, as a power of two
-    double launcher_free = 0;  // when the block scheduler can start the next block
+    bool run_ahead = true, shared_ahead = true;  // the latter: accesses to shared memory too
+    uint32_t code_shift = 3;                     // instructions of a line of 128 bytes, as a power of two
+    double launcher_free = 0;                    // when the block scheduler can start the next block
     SchedulerPolicy scheduler = SchedulerPolicy::greedy_then_oldest;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
     // Clusters start when there is room for all their blocks and keep their places until all have ended.
@@ -65,7 +65,7 @@ struct SmState {
     static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
 
     // A block's warps run their next instructions in one go, while their registers are in the host's cache, and issue them
-    // afterwards from `ahead_`, each in its cycle (simt::run_ahead). So a warp itself may be ahead of the cycle.
+    // afterwards from Sm::ahead_, each in its cycle (simt::run_ahead). So a warp itself may be ahead of the cycle.
     struct alignas(64) WarpSlot {
         simt::Warp* warp = nullptr;
         int64_t run_begin = 0;  // the current run: since when, why, because of what
@@ -165,7 +165,6 @@ struct SmState {
     LoadStore memory_side_;
     InstructionCache code_;
     std::vector<SubCore> cores_;
-    simt::AheadRings ahead_;  // by WarpSlot::number; none where nothing runs ahead
 };
 
 struct SmCheckpoint;
@@ -193,6 +192,7 @@ class Sm : private SmState {
     void prefetch() const;  // into the host's cache what cycle() will look at
     // For a launch that ends early: closes what is open, as of `now`.
     void stop(int64_t now);
+    bool is_ahead() const;                   // some warp has run what it has not issued
     const simt::Block* stuck_block() const;  // one that cannot go on, when next() is never
     bool all_spin() const;                   // or wait at barriers: each has come round twice since anything moved
 
@@ -262,6 +262,9 @@ class Sm : private SmState {
         if (run.alone == 0 && --run.more != 0) return;
         if (++w.ahead.at % w.coming.size() == 0) copy_coming(w);
     }
+    struct RanAhead {
+        uint32_t pc, executed, passes;
+    };
     bool run_more(WarpSlot& w);
     bool run_warp(WarpSlot& w);
     void run_block(uint32_t block_slot);
@@ -269,6 +272,8 @@ class Sm : private SmState {
         const uint32_t number = block_slot * state_.warps_per_block + k;
         return cores_[number % sub_cores_].slot[number / sub_cores_];
     }
+    bool run_step(WarpSlot& w, simt::WarpEvent& event);
+    RanAhead take_ahead(WarpSlot& w);
     void note_round(WarpSlot& w, const simt::WarpEvent& event);
     uint32_t next_pc_of(const WarpSlot& w) const {
         return w.ahead.empty() ? std::min(w.end_pc, last_pc_) : uint32_t{coming(w).pc};
@@ -277,7 +282,17 @@ class Sm : private SmState {
     static uint32_t moved_up(const WarpSlot& w, const Timing& t, int64_t now);
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
     void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
-    void arrive_ahead(uint32_t s, uint32_t i, int64_t now, int64_t record);
+    template <class Cost>
+    int64_t charge(uint32_t s, WarpSlot& w, const Timing& t, Issued& issued, bool stores, const Cost& cost);
+    int64_t resolved(const Timing& t, int64_t now) const;
+    bool go_on(uint32_t s, uint32_t i, const Timing& t, int64_t now, bool folds);
+    struct Wait {
+        StallReason reason;
+        int64_t until, cause;  // until 0: for its registers
+    };
+    Wait wait_behind(const WarpSlot& w, const simt::WarpEvent& event, const Timing& t, int64_t now, int64_t record) const;
+    void wait_at_barrier(SubCore& core, uint32_t i, int64_t now, bool over, int64_t record);
+    void arrive_ahead(uint32_t s, uint32_t i, const Timing& t, int64_t now, int64_t record);
     int64_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
     void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64_t number);
     void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int64_t record);
@@ -315,6 +330,7 @@ class Sm : private SmState {
     std::array<uint64_t, 16> next_lines_{};  // of global memory
     uint32_t next_line_count_ = 0;
     std::vector<BlockSlot> blocks_;
+    simt::AheadRings ahead_;  // by WarpSlot::number; none where nothing runs ahead
 };
 
 // `known`: the cycle from which it is known that the warp goes there.

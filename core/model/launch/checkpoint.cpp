@@ -37,6 +37,7 @@ SmCheckpoint Sm::save(const SmCheckpoint* earlier, const simt::PageCount& count,
             to.blocks[i].block =
                 simt::save(blocks_[i].block, earlier != nullptr ? &earlier->blocks[i].block : nullptr, count);
     }
+    if (is_ahead()) to.ahead = ahead_;
     to.oldest_cause = oldest_cause(now);
     return to;
 }
@@ -45,6 +46,7 @@ void Sm::restore(const SmCheckpoint& from) {
     static_cast<SmState&>(*this) = from.state;
     memory_side_.attach(*state_.memory);
     traced_ = false;
+    if (from.ahead.bytes() != 0) ahead_ = from.ahead;
     assert(from.blocks.size() == blocks_.size());
     for (size_t i = 0; i < blocks_.size(); ++i) {
         static_cast<BlockPlace&>(blocks_[i]) = from.blocks[i].place;
@@ -69,7 +71,7 @@ uint64_t Sm::state_bytes() const {
     for (const SubCore& core : cores_) bytes += core.code.bytes();
     for (const SubCore& core : cores_)
         for (const WarpSlot& w : core.slot) bytes += sizeof w + w.scoreboard.bytes();
-    return bytes + ahead_.bytes();
+    return bytes;
 }
 
 void Sm::begin_trace(int64_t now) {
@@ -118,7 +120,7 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
     to->sms.reserve(sms_.size());
     for (size_t i = 0; i < sms_.size(); ++i) {
         to->sms.push_back(sms_[i]->save(earlier != nullptr ? &earlier->sms[i] : nullptr, count, to->latest));
-        to->bytes += sms_[i]->state_bytes();
+        to->bytes += sms_[i]->state_bytes() + to->sms.back().ahead.bytes();
         for (const SmCheckpoint::Slot& slot : to->sms.back().blocks) to->bytes += simt::bytes_of(slot.block);
     }
     to->device = grid_.memory->save(earlier != nullptr ? &earlier->device : nullptr, count);
@@ -136,6 +138,8 @@ void Machine::restore(const Checkpoint& from) {
     state.memory = state_.memory;
     state.recorder = state_.recorder;
     state.windows = state_.windows;
+    state.run_ahead = state_.run_ahead;
+    state.shared_ahead = state_.shared_ahead;
     state_ = std::move(state);
     memory_ = from.memory;
     grid_.memory->restore(from.device);

@@ -16,6 +16,7 @@ struct SmCheckpoint {
     };
     SmState state;
     std::vector<Slot> blocks;
+    simt::AheadRings ahead;    // none where all that has run has been issued
     int64_t oldest_cause = 0;  // the number of the earliest issue that a wait still refers to; state.issued_: none
 };
 

@@ -19,9 +19,10 @@ struct TimedOptions : simt::LaunchOptions {
     // closer the shorter it is, take about a tenth of its time and change no cycle.
     uint64_t checkpoint_bytes = 0;
     std::optional<SchedulerPolicy> scheduler;  // none: the GPU's own
-    // Instructions that only their own warp can see run ahead of their issue, which changes no cycle of a kernel without
-    // races. Off, and with checkpoints: registers and shared memory are at every moment those of the cycle.
-    bool run_ahead = true;
+    // Instructions that only their own warp can see run ahead of their issue: nothing that a launch reports can tell. So do
+    // accesses to shared memory, which warps that race through it can tell: not where the launch is `exact`, nor with
+    // checkpoints.
+    bool run_ahead = true, exact = false;
     uint32_t most_blocks_per_sm = 0;  // fewer resident blocks than the GPU's resources allow; 0: what they allow
     // What ptxas folds takes no issue slot (lowering.h), on GPUs that say so; off: every PTX instruction is issued.
     bool lowering = true;
@@ -95,7 +96,7 @@ struct TimedResult : simt::LaunchResult {
     std::vector<InstructionCounters> instructions;      // by pc, whole launch
     std::shared_ptr<const std::vector<Timing>> timing;  // by pc, as the launch ran; null where it was refused
     // For replays: how the launch ran, and what it left on the way.
-    bool independent = true, synccheck = true;
+    bool independent = true, synccheck = true, exact = false;
     std::optional<SchedulerPolicy> scheduler;
     uint64_t max_instructions = 0;
     std::shared_ptr<const Checkpoints> checkpoints;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t visits_between_looks = 1 << 14;                               // at the stop token
 constexpr uint64_t checkpoint_issues = 1 << 16, checkpoint_bytes_an_issue = 32;  // between checkpoints of a launch
+constexpr uint64_t issues_between_looks = 1 << 8;                                // at whether the machine is exact
 constexpr int64_t most_ahead = 1 << 12;                                          // cycles
 
 SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
@@ -141,8 +142,10 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     const uint32_t line = 128 / std::clamp<uint32_t>(gpu.instruction_bytes, 1, 128);
     state_.code_shift = static_cast<uint32_t>(std::bit_width(line)) - 1;
     state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
-    state_.run_ahead = options.run_ahead && options.checkpoint_bytes == 0 && state_.cluster_blocks == 1;
-    if (state_.run_ahead) simt::find_written(grid_);
+    state_.run_ahead = runs_ahead_ = options.run_ahead && state_.cluster_blocks == 1;
+    result_.exact = options.exact || options.checkpoint_bytes != 0;
+    state_.shared_ahead = !result_.exact;
+    if (runs_ahead_) simt::find_written(grid_);
     start();
 }
 
@@ -170,8 +173,17 @@ void Machine::start() {
     next_checkpoint_ = checkpoint_issues;
 }
 
+bool Machine::is_exact() const {
+    return std::none_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->is_ahead(); });
+}
+
 // Between two visits every SM is at the end of something: such a state can be gone on from, though some SMs may be ahead.
+// From when one is due, nothing runs ahead until all is issued that has: who goes on from it may look at any warp.
 void Machine::put_by() {
+    let_run_ahead(false);
+    next_checkpoint_ = state_.issues + issues_between_looks;
+    if (!is_exact()) return;
+    let_run_ahead(true);
     const uint64_t before = checkpoints_->bytes();
     last_checkpoint_ = save(last_checkpoint_.get(), checkpoints_->pages());
     const uint64_t size =

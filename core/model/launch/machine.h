@@ -53,6 +53,11 @@ class Machine {
     // Everything before this cycle has happened, and nothing from it on, when run_until(cycle()) has returned.
     int64_t cycle() const { return now_ + 1; }
 
+    // Whether instructions run ahead from here on, in a launch whose options say so. What has run ahead is issued all the
+    // same: the machine is exact when that is over. Then registers and shared memory are those of the cycle.
+    void let_run_ahead(bool on) { state_.run_ahead = on && runs_ahead_; }
+    bool is_exact() const;
+
     // See checkpoint.h. `earlier`: the checkpoint before, of this launch, or null. restore() stops a trace.
     std::shared_ptr<const Checkpoint> save(const Checkpoint* earlier, const simt::PageCount& count) const;
     void restore(const Checkpoint& from);
@@ -93,6 +98,7 @@ class Machine {
     std::shared_ptr<const Checkpoint> last_checkpoint_;
     uint64_t next_checkpoint_ = never_due;  // in issues
     bool refused_ = false;                  // this computer has not the memory for it
+    bool runs_ahead_ = false;               // as the options say, where it can
 };
 
 }  // namespace lockstep::model

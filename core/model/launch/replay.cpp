@@ -13,6 +13,7 @@ constexpr double dense_issues = 1 << 14;  // warp instructions between two dense
 constexpr double bytes_an_issue = 96;     // large checkpoints lie further apart: putting by costs no more than running
 constexpr uint64_t most_dense = 64;
 constexpr int64_t coarse_parts = 64;  // of the way to the dense stretch
+constexpr int64_t settling = 4;       // steps in front of a checkpoint in which nothing runs ahead any more
 constexpr uint64_t most_issues = 2'000'000;
 
 }  // namespace
@@ -24,13 +25,14 @@ TimedOptions options_of(const TimedResult& result) {
     options.scheduler = result.scheduler;
     options.max_instructions = result.max_instructions;
     options.most_blocks_per_sm = result.occupancy.by_choice;
+    options.exact = result.exact;
     return options;
 }
 
 Replay::Replay(std::shared_ptr<const KernelRun> run, uint64_t most_bytes) : run_(std::move(run)), near_(most_bytes) {
     options_ = options_of(run_->result);
     options_.trace = false;
-    options_.run_ahead = false;
+    options_.exact = true;
     begin_again();
 }
 
@@ -66,7 +68,7 @@ void Replay::put_by() {
     if (near_.before(last_->latest) != last_) last_ = nullptr;  // there is no room for even one
 }
 
-bool Replay::run_to(int64_t cycle, const ReplayWatch& watch) {
+bool Replay::run_to(int64_t cycle, const ReplayWatch& watch, bool ahead) {
     options_.stop = watch.stop;
     const int64_t start = clean_;
     const auto& result = run_->result;
@@ -83,7 +85,10 @@ bool Replay::run_to(int64_t cycle, const ReplayWatch& watch) {
     for (int64_t at = start; at < cycle;) {
         const int64_t next = at < dense_from ? std::min(at + stride, dense_from) : std::min(at + step, cycle);
         const bool whole = next - at >= std::min(step, cycle - start);
-        machine_->run_until(next);
+        machine_->let_run_ahead(ahead);
+        if (ahead && next - settling * step > at) machine_->run_until(next - settling * step);
+        machine_->let_run_ahead(false);
+        if (!watch.stop.stop_requested()) machine_->run_until(next);
         clean_ = std::max(clean_, machine_->cycle());
         if (watch.stop.stop_requested()) {
             cycle_ = clean_;
@@ -91,7 +96,7 @@ bool Replay::run_to(int64_t cycle, const ReplayWatch& watch) {
         }
         at = next;
         clean_ = cycle_ = at;
-        if (whole) put_by();
+        if (whole && machine_->is_exact()) put_by();
         if (watch.progress) watch.progress(static_cast<double>(at - start) / static_cast<double>(cycle - start));
     }
     cycle_ = clean_ = std::max(clean_, cycle);
@@ -105,7 +110,12 @@ bool Replay::seek(int64_t cycle, const ReplayWatch& watch) {
         go_to(nearest.get());
         last_ = nearest;
     }
-    return run_to(cycle, watch);
+    if (!run_to(cycle, watch)) return false;
+    if (machine_->is_exact()) return true;
+    // A warp has waited all along with instructions that it had run before.
+    last_ = before(cycle);
+    go_to(last_.get());
+    return run_to(cycle, watch, false);
 }
 
 std::optional<WarpState> Replay::warp(uint32_t block_index, uint32_t warp_in_block) const {
@@ -154,6 +164,7 @@ std::optional<KernelTrace> Replay::trace(uint32_t sm, int64_t begin, int64_t end
             from = nearest;  // too much lies between: without the causes in front of the stretch
             continue;
         }
+        if (!seek(end, watch)) return std::nullopt;
         if (found.truncated) end = std::max(begin, std::min(end, found.kept_until));
         found.cycles = whole.cycles;
         found.blocks = whole.trace.blocks;

@@ -69,7 +69,8 @@ class Replay {
   private:
     void begin_again();
     void go_to(const Checkpoint* from);
-    bool run_to(int64_t cycle, const ReplayWatch& watch);
+    // `ahead`: what only their own warp can see may run ahead on the way, and some may not be issued in the end.
+    bool run_to(int64_t cycle, const ReplayWatch& watch, bool ahead = true);
     std::shared_ptr<const Checkpoint> before(int64_t cycle) const;
     void put_by();
 

@@ -64,13 +64,15 @@ struct AheadCosts {
     uint32_t (*passes)(const uint64_t* offsets, uint32_t mask, uint32_t bytes) = nullptr;
     // Writes an access to global memory into the ring `words` from `end` on and moves `end`; false: there is no room.
     bool (*request)(const uint64_t* addresses, uint32_t mask, uint32_t bytes, AheadSteps& steps, AheadEnds& ends) = nullptr;
+    bool shared = true;  // accesses to shared memory run ahead too: warps that race through it can tell
 };
 
 // Runs the next instructions of a warp as long as nobody but the warp can tell when they run, and writes down what each
 // did; all were run by the path that was active before. They are lane-wise arithmetic, loads of parameters, weak loads and
-// stores of shared memory, weak loads of global memory that the launch does not write (find_written), branches that do not
-// split, and the arrival of the whole warp at a barrier of the whole block, behind which it goes on when that is released:
-// Block::ahead. Returns how many; 0: only step() can go on, or another warp of the block.
+// stores of shared memory (where AheadCosts says so), weak loads of global memory that the launch does not write
+// (find_written), branches that do not split, and the arrival of the whole warp at a barrier of the whole block, behind
+// which it goes on when that is released: Block::ahead. Returns how many; 0: only step() can go on, or another warp of the
+// block.
 uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs);
 
 // Finds the allocations that the launch may write: Grid::written. Where a store's address comes from is followed through

@@ -1,7 +1,37 @@
-// run_ahead, part of execute_body.h: the instructions of one path, one after the other, each written down. It stops before
-// what others wait for or what may fault, before a branch that splits the path, before the look for spins, at a barrier that
-// is not released yet, and behind the place where the path meets others. No include guard: compiled once for each
-// instruction set.
+// The loop that runs ahead, part of execute_body.h: the instructions of one path, one after the other, each written down. It
+// stops before what others wait for or what may fault, before a branch that splits the path, before the look for spins, at a
+// barrier that is not released yet, and behind the place where the path meets others. No include guard: compiled once for
+// each instruction set.
+
+// What has run: as many instructions in one AheadRun as ran like the first time, one behind the other.
+struct AheadWriter {
+    AheadSteps& steps;
+    AheadEnds& ends;
+    std::vector<uint8_t>& usual_ways;
+    AheadRun open{};
+
+    bool has_room() const { return ends.room() >= 2; }  // the open run, and another one
+    void close() {
+        if (open.more != 0) steps.run[ends.end++ % AheadSteps::most] = open;
+        open = {};
+    }
+    [[gnu::always_inline]] void add(uint32_t pc, uint32_t path, uint32_t mask, uint32_t bank_passes) {
+        const auto ran = static_cast<uint8_t>(mask == 0          ? ran_with_none
+                                              : bank_passes != 0 ? bank_passes
+                                                                 : ran_with_all_lanes);
+        const bool one_way = mask == 0 || mask == path;
+        uint8_t& usual = usual_ways[pc];
+        if (usual == 0 && one_way) usual = ran;
+        const bool alone = usual != ran || !one_way;
+        if (alone || open.pc + open.more != pc) close();
+        if (alone) {
+            steps.run[ends.end++ % AheadSteps::most] = {pc & (most_ahead_pc - 1), 1, bank_passes & 0xffu, mask};
+        } else {
+            if (open.more == 0) open.pc = pc & (most_ahead_pc - 1);
+            ++open.more;
+        }
+    }
+};
 
 // The passes of an access to shared memory whose lanes all lie inside and are aligned; 0: leave it to step().
 // `wide`: as Grid::wide_loads says.
@@ -52,11 +82,58 @@ inline bool arrive_ahead(const Machine& m, uint32_t pc, uint32_t active, uint32_
     return true;
 }
 
-}  // namespace
+// Of words through a base register whose pattern is known: the passes that its first access took. Another offset moves all
+// lanes by as many banks.
+struct KnownPasses {
+    uint8_t passes = 0, wide_passes = 0;  // 0: not known
+    uint8_t wide = 0, residue = 0;        // of wide loads: their bytes, and what the offset leaves of them
+};
 
-uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs) {
+// A load or store of shared memory, and its passes; false: leave it to step(). `known`: by the slot of the base's shape.
+[[gnu::always_inline]] inline bool shared_ahead(const Machine& m, const Prepared& p, uint32_t mask, KnownPasses* known,
+                                                Access& access, const AheadCosts& costs, uint32_t& passes) {
+    const bool store = p.code == Code::store_shared || p.code == Code::store_any;
+    const uint32_t wide = m.grid.wide_loads != nullptr && !store ? m.grid.wide_loads[&p - m.steps] : 0;
+    KnownPasses& of_base = known[p.shape & ~uint32_t{shape_known}];
+    if (!(p.shape & shape_known)) of_base = {};  // another base than before
+    if (mask == 0) return true;
+    const auto residue = static_cast<uint8_t>(wide != 0 ? static_cast<uint64_t>(p.offset) % wide : 0);
+    const bool alike = of_base.wide == wide && of_base.residue == residue;
+    const uint8_t before = wide == 0 ? of_base.passes : alike ? of_base.wide_passes : uint8_t{0};
+    if (before != 0 && !store && mask == full_mask && load_known(m, p)) {
+        passes = before;
+        return true;
+    }
+    passes = shared_passes_of(m, p, mask, wide, access, costs);
+    if (passes == 0) return false;
+    if (store ? store_memory<false>(m, p, mask, access, nullptr) : load_memory<false>(m, p, mask, access, nullptr))
+        return false;
+    if (mask == full_mask && p.shape != 0 && p.element_bytes == 4) {
+        if (wide == 0)
+            of_base.passes = static_cast<uint8_t>(passes);
+        else
+            of_base = {of_base.passes, static_cast<uint8_t>(passes), static_cast<uint8_t>(wide), residue};
+    }
+    return true;
+}
+
+// A load from global memory that the launch does not write; false: leave it to step(), or there is no room.
+inline bool load_ahead(const Machine& m, const Prepared& p, uint32_t mask, Access& access, const AheadCosts& costs,
+                       AheadWriter& writer) {
+    if (!mask) return true;
+    if (!inside_quiet_memory(m, p, static_cast<uint32_t>(&p - m.steps), mask, access)) return false;
+    AheadEnds longer = writer.ends;
+    if (!costs.request(access.addresses, mask, p.access_bytes(), writer.steps, longer)) return false;
+    if (load_memory<false>(m, p, mask, access, nullptr)) return false;
+    writer.ends = longer;
+    return true;
+}
+
+uint32_t run_path_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs) {
     const Grid& grid = *warp.block->grid;
     if (grid.checker || warp.done || warp.at_barrier || !warp.waits.empty() || !warp.frames.empty()) return 0;
+    const Ahead most = costs.shared ? Ahead::shared : Ahead::own;
+    if (grid.plan->steps[warp.pc()].ahead > most) return 0;
     constexpr uint64_t most_steps = 512;  // then others are to have their turn
     const auto budget = static_cast<uint32_t>(std::min(most_steps, next_look(warp, 0) - 1));
     Shape shapes[shape_slots + 1];
@@ -65,99 +142,39 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
     StackEntry& top = warp.stack.back();
     const uint32_t active = top.mask, meet = top.reconvergence;
     uint32_t pc = top.pc, count = 0;
-    // Of words through a base register whose pattern is known: the passes that its first access took. Another offset moves
-    // all lanes by as many banks.
-    struct Known {
-        uint8_t passes = 0, wide_passes = 0;  // 0: not known
-        uint8_t wide = 0, residue = 0;        // of wide loads: their bytes, and what the offset leaves of them
-    } known[shape_slots + 1];
-    AheadRun run{};
-    const auto close_run = [&] {
-        if (run.more != 0) steps.run[ends.end++ % AheadSteps::most] = run;
-        run = {};
-    };
-    while (count < budget && ends.room() >= 2) {  // the open run, and another one
+    KnownPasses known[shape_slots + 1];
+    AheadWriter writer{steps, ends, m.grid.usual};
+    while (count < budget && writer.has_room()) {
         const Prepared& p = m.steps[pc];
-        if (!p.ahead) break;
-        uint32_t mask = active;
-        if (p.guard != ptx::no_operand) {
-            uint32_t guard;
-            std::memcpy(&guard, m.source(p.guard), 4);
-            mask &= guard ^ p.guard_flip;
-        }
+        if (p.ahead > most) break;
+        const uint32_t mask = guarded(m, p, active);
         uint32_t next = pc + 1, bank_passes = 0;
-        const bool store = p.code == Code::store_shared || p.code == Code::store_any;
         if (p.code == Code::lane_wise) {
-            if (mask == full_mask)
-                p.lanes(m.destination(p.d), m.source(p.a), m.source(p.b), m.source(p.c));
-            else if (mask)
-                run_some_lanes(m, p, mask);
+            lane_wise(m, p, mask);
         } else if (p.code == Code::branch) {
-            if (mask == active || p.target == next)
-                next = p.target;
-            else if (mask)
-                break;
+            const Way way = way_of(m, p, active, mask);
+            if (way == Way::both) break;
+            if (way == Way::to_target) next = p.target;
         } else if (p.code == Code::special_register) {
-            if (mask) special_register(warp, pc, p, mask);
+            read_special_register(m, p, mask);
         } else if (p.code == Code::barrier) {
             top.pc = next;
             if (!arrive_ahead(m, pc, active, mask)) break;
         } else if (p.code == Code::load_param) {
-            if (mask && load_parameter(m, p, mask, access)) break;
+            if (load_param(m, p, mask, access)) break;
         } else if (p.space == ptx::Space::global) {
-            if (mask) {
-                if (!inside_quiet_memory(m, p, pc, mask, access)) break;
-                AheadEnds longer = ends;
-                if (!costs.request(access.addresses, mask, p.access_bytes(), steps, longer)) break;
-                if (access_memory<false, false>(m, p, mask, access, nullptr)) break;
-                ends = longer;
-            }
-        } else {
-            const uint32_t wide = grid.wide_loads != nullptr && !store ? grid.wide_loads[pc] : 0;
-            Known& of_base = known[p.shape & ~uint32_t{shape_known}];
-            if (!(p.shape & shape_known)) of_base = {};  // another base than before
-            const auto residue = static_cast<uint8_t>(wide != 0 ? static_cast<uint64_t>(p.offset) % wide : 0);
-            const bool alike = of_base.wide == wide && of_base.residue == residue;
-            const uint8_t before = wide == 0 ? of_base.passes : alike ? of_base.wide_passes : uint8_t{0};
-            if (mask == 0) {
-            } else if (before != 0 && !store && mask == full_mask && load_known(m, p)) {
-                bank_passes = before;
-            } else {
-                bank_passes = shared_passes_of(m, p, mask, wide, access, costs);
-                if (bank_passes == 0) break;
-                if (store ? access_memory<true, false>(m, p, mask, access, nullptr)
-                          : access_memory<false, false>(m, p, mask, access, nullptr))
-                    break;
-                if (mask == full_mask && p.shape != 0 && p.element_bytes == 4) {
-                    if (wide == 0)
-                        of_base.passes = static_cast<uint8_t>(bank_passes);
-                    else
-                        of_base = {of_base.passes, static_cast<uint8_t>(bank_passes), static_cast<uint8_t>(wide), residue};
-                }
-            }
+            if (!load_ahead(m, p, mask, access, costs, writer)) break;
+        } else if (!shared_ahead(m, p, mask, known, access, costs, bank_passes)) {
+            break;
         }
-        const auto ran = static_cast<uint8_t>(mask == 0          ? ran_with_none
-                                              : bank_passes != 0 ? bank_passes
-                                                                 : ran_with_all_lanes);
-        uint8_t& usual = m.grid.usual[pc];
-        if (usual == 0 && (mask == 0 || mask == active)) usual = ran;
-        const bool alone = usual != ran || (mask != 0 && mask != active);
-        if (alone || run.pc + run.more != pc) close_run();
-        if (alone) {
-            steps.run[ends.end++ % AheadSteps::most] = {pc & (most_ahead_pc - 1), 1, bank_passes & 0xffu, mask};
-        } else {
-            if (run.more == 0) run.pc = pc & (most_ahead_pc - 1);
-            ++run.more;
-        }
+        writer.add(pc, active, mask, bank_passes);
         ++count;
         pc = next;
         if (pc == meet || warp.at_barrier) break;
     }
-    close_run();
+    writer.close();
     warp.instructions += count;
     top.pc = pc;
     while (warp.stack.size() > 1 && warp.stack.back().pc == warp.stack.back().reconvergence) warp.stack.pop_back();
     return count;
 }
-
-namespace {

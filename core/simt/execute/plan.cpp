@@ -128,7 +128,8 @@ Prepared prepare(const ptx::DecodedInstruction& i, const std::vector<uint64_t>& 
     p.address = i.address;
     p.target = i.target < count ? i.target : count;  // beyond the end is an exit
     p.reconvergence = i.reconvergence < count ? i.reconvergence : ptx::no_pc;
-    p.ahead = count < most_ahead_pc && runs_ahead(i, p.code);
+    const bool accesses_shared = p.space == Space::shared && p.code != Code::lane_wise;
+    p.ahead = count >= most_ahead_pc || !runs_ahead(i, p.code) ? Ahead::never : accesses_shared ? Ahead::shared : Ahead::own;
     p.offset = i.offset;
     if (i.variable >= 0 && static_cast<size_t>(i.variable) < variables.size()) {
         p.offset = static_cast<int64_t>(static_cast<uint64_t>(p.offset) + variables[static_cast<size_t>(i.variable)]);

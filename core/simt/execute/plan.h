@@ -37,6 +37,10 @@ enum class Code : uint8_t {
     special,  // by Prepared::handler, out of line: see special.h
 };
 
+// Who can tell when an instruction runs. Its own warp only: run_ahead takes it; other warps of the block too, if they race
+// with it through shared memory: run_ahead takes it where AheadCosts says so.
+enum class Ahead : uint8_t { own, shared, never };
+
 struct Special;
 using Handler = Fault* (*)(Special&);
 
@@ -55,7 +59,7 @@ struct alignas(64) Prepared {
     int32_t address = ptx::no_operand;
     uint32_t target = ptx::no_pc;
     uint32_t reconvergence = ptx::no_pc;
-    bool ahead = false;    // only its own warp can tell when it runs: run_ahead takes it
+    Ahead ahead = Ahead::never;
     uint8_t straight = 0;  // so many instructions from here on are plain ones, and no path meets another in front of the
                            // one behind them; see mark_straight
     int64_t offset = 0;
