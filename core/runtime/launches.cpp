@@ -13,7 +13,6 @@ namespace lockstep::runtime {
 namespace {
 
 constexpr uint64_t most_blocks_kept = 65536;  // of a launch, to place them beside other streams'
-constexpr size_t most_records = 200'000;
 
 std::vector<std::byte> parameters_of(const ptx::Program& program, void** arguments) {
     std::vector<std::byte> block(program.parameter_bytes);

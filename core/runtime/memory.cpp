@@ -13,7 +13,6 @@
 namespace lockstep::runtime {
 namespace {
 
-constexpr size_t most_records = 200'000;
 constexpr std::align_val_t page{4096};
 
 std::string place(const CallSite& site, const char* verb) {

@@ -22,6 +22,8 @@
 
 namespace lockstep::runtime {
 
+constexpr size_t most_records = 200'000;  // of launches, and of copies, that the report keeps
+
 // What went wrong in a call: a cudaError (kernels/include/program/driver_types.h), and a sentence about it.
 struct CallFailure {
     int error = 0;
