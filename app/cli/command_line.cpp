@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "app/cli/cli.h"
+#include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/tell.h"
@@ -191,6 +192,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     CLI::App* app_command = app.add_subcommand("app", "open the app (the default)");
     app_options(*app_command);
     add_run(app, status);
+    add_exec(app, status);
     add_compile(app, status);
     add_train(app, status);
     add_experiment(app, status);
@@ -212,6 +214,11 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     refuse_options_as_values(app);
 
     std::vector<char*> words(argv, argv + argc);
+    if (argc > 1 && (std::string_view(argv[1]) == "run" || std::string_view(argv[1]) == "exec")) {
+        const auto behind = std::find(words.begin(), words.end(), std::string_view("--"));
+        if (behind != words.end()) words_behind().assign(behind + 1, words.end());
+        words.erase(behind, words.end());
+    }
     char help[] = "--help";
     if (argc > 1 && std::string_view(argv[1]) == "help") {  // `help run` is `run --help`
         words.erase(words.begin() + 1);
