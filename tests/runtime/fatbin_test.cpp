@@ -7,7 +7,10 @@
 
 #include "tests/catch.h"
 
-namespace lockstep::runtime_fatbin_test {
+namespace runtime_fatbin_test {
+
+using namespace lockstep;
+
 namespace {
 
 using runtime::read_fat_binary;
@@ -103,4 +106,4 @@ TEST_CASE("no cut or changed byte of a fat binary is read beyond its end") {
 }
 
 }  // namespace
-}  // namespace lockstep::runtime_fatbin_test
+}  // namespace runtime_fatbin_test

@@ -7,7 +7,10 @@
 #include "kernels/include/program/driver_types.h"
 #include "tests/catch.h"
 
-namespace lockstep::runtime_runtime_test {
+namespace runtime_runtime_test {
+
+using namespace lockstep;
+
 namespace {
 
 using namespace runtime;
@@ -184,4 +187,4 @@ TEST_CASE("the report says the same after its way through JSON") {
 }
 
 }  // namespace
-}  // namespace lockstep::runtime_runtime_test
+}  // namespace runtime_runtime_test
