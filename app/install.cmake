@@ -2,6 +2,7 @@
 include(GNUInstallDirs)
 set(share ${CMAKE_INSTALL_DATADIR}/lockstep)
 install(TARGETS lockstep)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/runtime/ DESTINATION lib/lockstep)  # what whole programs run on, under all its names
 install(DIRECTORY kernels assets DESTINATION ${share} PATTERN reference EXCLUDE)  # that is what tests compare with
 install(DIRECTORY lessons DESTINATION ${share} PATTERN player EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "app/cli/cli.h"
+#include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/tell.h"
@@ -192,6 +193,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     app_options(*app_command);
     app_command->add_option("file", picture.open, "the same as --open")->excludes("--open");
     add_run(app, status);
+    add_exec(app, status);
     add_compile(app, status);
     add_train(app, status);
     add_experiment(app, status);
@@ -213,6 +215,11 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     refuse_options_as_values(app);
 
     std::vector<char*> words(argv, argv + argc);
+    if (argc > 1 && (std::string_view(argv[1]) == "run" || std::string_view(argv[1]) == "exec")) {
+        const auto behind = std::find(words.begin(), words.end(), std::string_view("--"));
+        if (behind != words.end()) words_behind().assign(behind + 1, words.end());
+        words.erase(behind, words.end());
+    }
     char help[] = "--help";
     if (argc > 1 && std::string_view(argv[1]) == "help") {  // `help run` is `run --help`
         words.erase(words.begin() + 1);

@@ -207,6 +207,38 @@ ChildOutcome run_program(const fs::path& program, const std::vector<std::string>
     return start(program.string(), words, bare_environment(folder), folder, limits, [&] { bound_this_process(limits, 0); });
 }
 
+ChildOutcome run_in_foreground(const fs::path& program, const std::vector<std::string>& arguments,
+                               const std::vector<std::string>& settings) {
+    std::vector<std::string> words = {program.string()};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<std::string> all = settings;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry, name = text.substr(0, text.find('=') + 1);
+        if (std::none_of(settings.begin(), settings.end(), [&](const std::string& own) { return own.starts_with(name); }))
+            all.emplace_back(text);
+    }
+    const std::vector<char*> argv = pointers(words), environment = pointers(all);
+    std::fflush(nullptr);
+    const pid_t parent = getpid(), child = fork();
+    ChildOutcome outcome;
+    if (child == 0) {
+        end_with(parent);
+        for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
+        execve(program.c_str(), argv.data(), environment.data());
+        _exit(127);
+    }
+    if (child < 0) return outcome;
+    const auto interrupt = signal(SIGINT, SIG_IGN), quit = signal(SIGQUIT, SIG_IGN);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
+    outcome.end = WIFEXITED(status) ? ChildOutcome::End::exited : ChildOutcome::End::killed;
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+    return outcome;
+}
+
 void serve_task(int argc, char** argv, std::span<const ChildTask> tasks) {
     serves_tasks() = true;
     if (argc < 3 || std::string_view(argv[0]) != task_program) return;

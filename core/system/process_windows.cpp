@@ -213,6 +213,37 @@ ChildOutcome run_program(const fs::path& program, const std::vector<std::string>
     return outcome;
 }
 
+ChildOutcome run_in_foreground(const fs::path& program, const std::vector<std::string>& arguments,
+                               const std::vector<std::string>& settings) {
+    for (const std::string& setting : settings) {
+        const size_t equals = setting.find('=');
+        SetEnvironmentVariableW(wide(setting.substr(0, equals)).c_str(), wide(setting.substr(equals + 1)).c_str());
+    }
+    std::wstring line;
+    append_word(line, program.string());
+    for (const std::string& word : arguments) append_word(line, word);
+    ChildOutcome outcome;
+    STARTUPINFOW startup{};
+    startup.cb = sizeof startup;
+    PROCESS_INFORMATION started{};
+    std::fflush(nullptr);
+    if (!CreateProcessW(wide(program.string()).c_str(), line.data(), nullptr, nullptr, TRUE, CREATE_SUSPENDED, nullptr,
+                        nullptr, &startup, &started))
+        return outcome;
+    Child child{job_of(nullptr), Handle(started.hProcess)};
+    AssignProcessToJobObject(child.job.value, started.hProcess);
+    SetConsoleCtrlHandler(nullptr, TRUE);  // Ctrl-C is the program's
+    ResumeThread(started.hThread);
+    CloseHandle(started.hThread);
+    WaitForSingleObject(started.hProcess, INFINITE);
+    SetConsoleCtrlHandler(nullptr, FALSE);
+    DWORD status = 0;
+    GetExitCodeProcess(started.hProcess, &status);
+    outcome.end = status >= 0xc0000000u ? ChildOutcome::End::killed : ChildOutcome::End::exited;
+    outcome.status = static_cast<int>(status);
+    return outcome;
+}
+
 std::string signal_text(int status) {
     return fmt::format("exception {:#010x}", static_cast<unsigned>(status));
 }

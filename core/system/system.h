@@ -34,6 +34,10 @@ struct ChildOutcome {
 // Runs `program` in `folder` with a bare environment; the standard input is empty.
 ChildOutcome run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                          const std::filesystem::path& folder, const ChildLimits& limits = {});
+// Runs `program` as if it were called in this one's place: its standard input, output and errors, its folder and its
+// environment, with `settings` ("NAME=value") in front. Ctrl-C reaches it alone; it ends with this process. Limits: none.
+ChildOutcome run_in_foreground(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                               const std::vector<std::string>& settings);
 // "SIGSEGV: Segmentation fault" of End::killed.
 std::string signal_text(int status);
 // The first of `names` on the PATH or in `folders`; empty when there is none.

@@ -16,6 +16,7 @@
 #include "app/cli/kernel/metrics_text.h"
 #include "app/cli/kernel/output_json.h"
 #include "app/cli/kernel/own_files.h"
+#include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/scene/arguments/kernel_arguments.h"
@@ -126,10 +127,40 @@ int run_host_asked(const CLI::App& command, const KernelAsked& asked) {
 
 }  // namespace
 
+// A whole program: what it shares with kernels alone, and refuses of it.
+static int run_program_asked(const CLI::App& command, const KernelAsked& asked, ProgramAsked& program) {
+    for (const char* name : {"--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order", "--scheduler",
+                             "--registers", "--metrics", "--trace-sm", "--trace-cycles"})
+        if (command.count(name) > 0)
+            throw Failure(fmt::format("{} is for one kernel with --grid and --block; this is a program with main()", name));
+    program.arguments = words_behind();
+    program.gpu = asked.gpu;
+    program.functional = asked.functional;
+    program.max_instructions = asked.max_instructions;
+    program.json = asked.json;
+    program.trace = asked.trace;
+    if (command.count("--check") > 0) program.check = asked.check;
+    program.build.compiler = asked.compiler.compiler;
+    program.build.arch = asked.compiler.arch;
+    program.build.include = asked.compiler.include;
+    program.build.define = asked.compiler.define;
+    std::error_code error;
+    for (std::string& folder : program.build.include) folder = std::filesystem::absolute(folder, error).string();
+    return run_program(program);
+}
+
 void add_run(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand("run", "run one CUDA or PTX kernel on the modelled GPU");
+    CLI::App* command =
+        app.add_subcommand("run",
+                           "run a kernel (with --grid and --block), or a whole program with main(), on the modelled GPU: "
+                           "lockstep run prog.cu -- "
+                           "ARGUMENTS. A program's host part runs as any program does, with all that you may do");
     auto options = std::make_shared<KernelAsked>();
-    command->add_option("FILE", options->file, "kernel.cu or kernel.ptx; or program.host, a host program with streams")
+    auto program = std::make_shared<ProgramAsked>();
+    command
+        ->add_option(
+            "FILE", program->files,
+            "kernel.cu or kernel.ptx; program.cu and what belongs to it; or program.host, a host program with streams")
         ->required();
     command->add_option("--kernel", options->kernel, "entry name, when the file has several");
     command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]");
@@ -172,6 +203,16 @@ void add_run(CLI::App& app, int& status) {
                      "warp instructions before the kernel counts as a run-away")
         ->check(not_from_1);
     add_compiler_options(*command, options->compiler);
+    command->add_option("--std", program->build.standard, "of a program: its C++, c++17 unless told");
+    command->add_flag("--rdc", program->build.separate, "of a program: link the device code of its files together");
+    command->add_option("-X", program->build.more, "of a program: an option for its compiler, as it stands: -X=-fopenmp")
+        ->allow_extra_args(false);
+    command->add_option("--gpus", program->gpus, "of a program: how many GPUs it sees")->check(not_from_1);
+    command->add_option(
+        "--time", program->time,
+        "of a program: the launches to simulate: all, none, or first:N of each kernel and shape; a later one "
+        "takes the time of those");
+    command->add_option("--report", program->report, "of a program: none says nothing behind it; else all");
     command->add_option("--metrics", options->metrics,
                         "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "
                         "all@cycles:1000..2000, or their names, as in "
@@ -187,16 +228,27 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
     command->add_option("--trace-cycles", options->trace_cycles,
                         "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
-    command->callback([command, options, &status] {
+    command->callback([command, options, program, &status] {
         if (options->metrics == "names") {
             if (options->json != "-") fmt::print("{}", metric_names());
             if (!options->json.empty()) write_json(metric_names_json(), options->json);
             return;
         }
+        options->file = program->files.front();
+        if (options->grid.empty() && options->block.empty() && is_program(program->files)) {
+            status = run_program_asked(*command, *options, *program);
+            return;
+        }
+        if (program->files.size() > 1)
+            throw Failure(
+                fmt::format("several files make a program, and none of these has a main(): a kernel is in one file"));
         if (scene::is_host_program(options->file)) {
             status = run_host_asked(*command, *options);
             return;
         }
+        if (options->grid.empty() && options->block.empty())
+            throw Failure(
+                Diagnostic{"there is no main() in it, so it is a kernel, which needs --grid and --block", {options->file}});
         if (options->grid.empty()) throw CLI::RequiredError("--grid");
         if (options->block.empty()) throw CLI::RequiredError("--block");
         status = run_kernel(*options);

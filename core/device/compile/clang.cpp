@@ -11,18 +11,19 @@
 
 namespace lockstep::device {
 
-namespace {
-std::filesystem::path program() {
+std::filesystem::path clang_program() {
     return system::find_program(
         {"clang++", "clang++-19", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14"}, {});
 }
 
+namespace {
+
 std::optional<std::string> version() {
     static const std::optional<std::string> found = []() -> std::optional<std::string> {
-        if (program().empty()) return std::nullopt;
+        if (clang_program().empty()) return std::nullopt;
         const TemporaryFolder folder;
         const std::string text =
-            system::run_program(program(), {"--version"}, folder.path()).output;  // "Debian clang version 14.0.6\n..."
+            system::run_program(clang_program(), {"--version"}, folder.path()).output;  // "Debian clang version 14.0.6\n..."
         const size_t at = text.find("version ");
         if (at == std::string::npos) return std::nullopt;
         return "clang " + text.substr(at + 8, text.find_first_of(" \n-", at + 8) - at - 8);
@@ -97,14 +98,10 @@ CompilerRun run(const CompileRequest& request) {
         (standard_headers().parent_path() / "clang").string(),
         "-include",
         header.string()};
-    if (!libclc().empty()) {
-        const std::vector<std::string> more = {
-            "-DLOCKSTEP_LIBCLC", "-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc().string()};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-    }
+    for (std::string& option : libclc_options()) arguments.push_back(std::move(option));
     for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-o", "out.ptx", std::string(source_name)});
-    CompilerRun result{system::run_program(program(), arguments, folder, request.limits), {}};
+    CompilerRun result{system::run_program(clang_program(), arguments, folder, request.limits), {}};
     if (!result.outcome.succeeded()) {
         if (libclc().empty()) result.outcome.output = with_missing_functions(result.outcome.output);
         return result;
@@ -114,6 +111,11 @@ CompilerRun run(const CompileRequest& request) {
     return result;
 }
 }  // namespace
+
+std::vector<std::string> libclc_options() {
+    if (libclc().empty()) return {};
+    return {"-DLOCKSTEP_LIBCLC", "-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc().string()};
+}
 
 const Compiler clang = {"clang", "the Debian packages clang-14 and libclc-14 (or later ones)", version, run};
 

@@ -44,6 +44,9 @@ std::vector<std::string> preprocessor_options(const CompileRequest& request);
 std::string own_target(int arch);
 
 extern const Compiler nvrtc, nvcc, clang;
+std::filesystem::path nvcc_program();  // empty: it is not here
+std::filesystem::path clang_program();
+std::vector<std::string> libclc_options();  // for clang: LLVM's mathematical functions, where they are installed
 extern const system::ChildTask nvrtc_task;  // main() serves it: NVRTC runs in a child process
 
 inline constexpr size_t largest_source = size_t{4} << 20;  // bytes

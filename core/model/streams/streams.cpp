@@ -198,9 +198,13 @@ void StreamClock::catch_up() {
     host_ = std::max(host_, now_);
 }
 
-void StreamClock::forget() {
+void StreamClock::advance() {
     while (!next_.empty() && next_.top().time <= host_ && step()) {
     }
+}
+
+void StreamClock::forget() {
+    advance();
     size_t over = 0;
     while (over < operations_.size() && operations_[over].done) ++over;
     operations_.erase(operations_.begin(), operations_.begin() + static_cast<std::ptrdiff_t>(over));

@@ -141,7 +141,10 @@ class StreamClock {
     double host_us() const;
     OperationTime time_of(size_t operation) const;  // once it has ended; calls are known at once
     bool idle() const { return unfinished_ == 0; }
-    // Lets go of what had ended before the host's now: time_of() no longer knows it. Indices go on, events stay.
+    // Runs what happens before the host's now, where nothing that is asked for later can change it.
+    void advance();
+    bool has_ended(size_t operation) const { return ended(operation); }
+    // Advances, and lets go of what has ended: time_of() no longer knows it. Indices go on, events stay.
     void forget();
 
   private:

@@ -137,7 +137,7 @@ MemoryCheckpoint Memory::save(const MemoryCheckpoint* earlier, const PageCount& 
         table->multicasts = multicasts_;
         for (const auto& [address, a] : allocations_)
             table->allocations.emplace(
-                address, Allocation{a.address, a.bytes, a.name, a.freed, nullptr, a.module, nullptr, a.heap, a.maker});
+                address, Allocation{a.address, a.bytes, a.name, a.freed, Contents(), a.module, nullptr, a.heap, a.maker});
         table->freed = freed_;
         table->next = next_;
         table->live = live_;
@@ -151,7 +151,7 @@ MemoryCheckpoint Memory::save(const MemoryCheckpoint* earlier, const PageCount& 
         if (earlier != nullptr)
             if (const auto found = earlier->contents.find(address); found != earlier->contents.end())
                 before = &found->second;
-        to.contents.emplace(address, Pages(a.contents->data(), a.bytes, memory_page, before, count));
+        to.contents.emplace(address, Pages(a.contents.data(), a.bytes, memory_page, before, count));
     }
     return to;
 }
@@ -161,13 +161,13 @@ void Memory::restore(const MemoryCheckpoint& from) {
     for (auto& [address, a] : allocations) {
         if (a.freed) continue;
         const auto mine = allocations_.find(address);
-        if (mine != allocations_.end() && mine->second.contents && mine->second.contents.use_count() == 1 &&
-            mine->second.contents->size() == a.bytes)
+        if (mine != allocations_.end() && mine->second.contents && !mine->second.contents.shared() &&
+            mine->second.contents.size() == a.bytes)
             a.contents = std::move(mine->second.contents);
         else
-            a.contents = std::make_shared<std::vector<std::byte>>(a.bytes);
+            a.contents = Contents(a.bytes);
         assert(from.contents.contains(address));
-        from.contents.at(address).copy_to(a.contents->data());
+        from.contents.at(address).copy_to(a.contents.data());
     }
     allocations_ = std::move(allocations);
     textures_ = from.table->textures;

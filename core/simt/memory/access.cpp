@@ -157,7 +157,7 @@ bool refill(Grid& grid, uint32_t pc, uint64_t address, bool is_store) {
     window.bytes = 0;
     const Allocation* a = grid.memory->find(address);
     if (!a) return false;
-    std::byte* data = is_store ? grid.memory->write(a->address, a->bytes) : a->contents->data();
+    std::byte* data = is_store ? grid.memory->write(a->address, a->bytes) : a->contents.data();
     const bool quiet =
         !grid.writes_anywhere && std::find(grid.written.begin(), grid.written.end(), a->address) == grid.written.end();
     window = {grid.memory->version(), a->address, a->bytes, data, quiet};

@@ -29,10 +29,22 @@ uint64_t Memory::allocate(uint64_t bytes, std::string name) {
     const uint64_t address = next_;
     next_ += (bytes + alignment - 1) / alignment * alignment + guard_bytes;
     live_ += bytes;
-    auto contents = std::make_shared<std::vector<std::byte>>(bytes);
-    allocations_.emplace(address, Allocation{address, bytes, std::move(name), false, std::move(contents), {}, {}, false});
+    allocations_.emplace(address, Allocation{address, bytes, std::move(name), false, Contents(bytes), {}, {}, false});
     version_.renew();
     return address;
+}
+
+void Memory::adopt(uint64_t address, std::byte* host, uint64_t bytes, std::string name, std::string module) {
+    const auto after = allocations_.lower_bound(address);
+    const bool before_next = after == allocations_.end() || bytes <= after->first - address || after->second.freed;
+    const Allocation* before = after == allocations_.begin() ? nullptr : &std::prev(after)->second;
+    if (!before_next || (before && !before->freed && address - before->address < before->bytes))
+        throw Failure("the host's memory '" + name + "' overlaps an allocation");
+    live_ += bytes;
+    std::erase(freed_, address);
+    allocations_.insert_or_assign(address,
+                                  Allocation{address, bytes, std::move(name), false, Contents(host, bytes), std::move(module)});
+    version_.renew();
 }
 
 namespace {
@@ -87,18 +99,18 @@ const Allocation* Memory::nearest(uint64_t address) const {
 const std::byte* Memory::read(uint64_t address, uint64_t bytes) const {
     const Allocation* a = find(address);
     if (!a || bytes > a->bytes - (address - a->address)) return nullptr;
-    return a->contents->data() + (address - a->address);
+    return a->contents.data() + (address - a->address);
 }
 
 std::byte* Memory::write(uint64_t address, uint64_t bytes) {
     const Allocation* found = find(address);
     if (!found || bytes > found->bytes - (address - found->address)) return nullptr;
     Allocation& a = allocations_.find(found->address)->second;
-    if (a.contents.use_count() > 1) {
-        a.contents = std::make_shared<std::vector<std::byte>>(*a.contents);
+    if (a.contents.shared()) {
+        a.contents.unshare();
         version_.renew();
     }
-    return a.contents->data() + (address - a.address);
+    return a.contents.data() + (address - a.address);
 }
 
 void Memory::mark_unwritten(uint64_t address) {
@@ -182,7 +194,7 @@ uint64_t Memory::variable(const std::string& module, const std::string& name, ui
     const uint64_t address = allocate(bytes, name);
     Allocation& a = allocations_.find(address)->second;
     a.module = owner;
-    if (!initial.empty()) std::memcpy(a.contents->data(), initial.data(), std::min<size_t>(initial.size(), bytes));
+    if (!initial.empty()) std::memcpy(a.contents.data(), initial.data(), std::min<size_t>(initial.size(), bytes));
     return address;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/simt/check/byte_set.h"
+#include "core/simt/memory/contents.h"
 #include "core/simt/memory/texture.h"
 
 namespace lockstep::simt {
@@ -32,7 +33,7 @@ struct Allocation {
     uint64_t bytes = 0;
     std::string name;  // "W1", "argument 2": for reports
     bool freed = false;
-    std::shared_ptr<std::vector<std::byte>> contents;
+    Contents contents;
     std::string module;                  // of a program's own variable: the PTX file that declares it; empty for all others
     std::shared_ptr<ByteSet> unwritten;  // bytes that nobody has written, for initcheck; null: all count as written
     bool heap = false;                   // from a malloc in a kernel
@@ -68,6 +69,12 @@ class Memory {
     // A 256-byte aligned device address. Zero-filled.
     uint64_t allocate(uint64_t bytes, std::string name);
     void release(uint64_t address);
+    // Makes memory of the host an allocation of its own at `address`: kernels and host see the same bytes. The host keeps it
+    // until it is released. Throws Failure where something lies there already.
+    void adopt(uint64_t address, std::byte* host, uint64_t bytes, std::string name, std::string module = {});
+    // Where the next allocation may lie at the earliest: nothing may lie there yet.
+    void begin_at(uint64_t address) { next_ = address; }
+    std::string& name_of(uint64_t address) { return allocations_.at(address).name; }  // of what begins there
 
     // Host view of [address, address + bytes) for reading, or null when it is not inside one live allocation.
     const std::byte* read(uint64_t address, uint64_t bytes) const;

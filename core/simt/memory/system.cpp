@@ -62,7 +62,7 @@ Readable readable(Warp& warp, uint32_t lane, uint64_t address) {
     }
     const Allocation* a = block.grid->memory->find(address);
     if (!a) return {Space::global, address, nullptr, 0};
-    return {Space::global, address, a->contents->data() + (address - a->address), a->bytes - (address - a->address)};
+    return {Space::global, address, a->contents.data() + (address - a->address), a->bytes - (address - a->address)};
 }
 
 // The string at an address, up to its zero; none, and the address of the first byte that may not be read, where it has no

@@ -1,0 +1,198 @@
+#include "app/cli/program/program.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/cli.h"
+#include "app/cli/kernel/own_files.h"
+#include "app/cli/kernel/run_options.h"
+#include "app/cli/kernel/trace_file.h"
+#include "core/base/files.h"
+#include "core/base/tell.h"
+#include "core/runtime/report.h"
+#include "core/runtime/settings.h"
+#include "core/system/system.h"
+
+namespace lockstep::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "all", "none", "first:3": how many launches of a kernel with one shape are simulated before their time is taken again.
+int64_t timed_launches(const std::string& text) {
+    if (text == "all") return -1;
+    if (text == "none") return 0;
+    int64_t first = 0;
+    if (text.starts_with("first:")) {
+        const auto [end, error] = std::from_chars(text.data() + 6, text.data() + text.size(), first);
+        if (error == std::errc() && end == text.data() + text.size() && first > 0) return first;
+    }
+    throw Failure(fmt::format("--time is all, first:N (N from 1) or none, not '{}'", text));
+}
+
+runtime::Settings settings_of(const ProgramAsked& asked, const fs::path& report) {
+    runtime::Settings settings;
+    settings.gpu = asked.gpu;
+    model::gpu_named(asked.gpu).value();  // a wrong name is told before anything is compiled
+    settings.gpus = asked.gpus;
+    if (asked.gpus < 1 || asked.gpus > 16) throw Failure("--gpus is a number from 1 to 16");
+    settings.timed_launches = asked.functional ? 0 : timed_launches(asked.time);
+    settings.max_instructions = asked.max_instructions;
+    settings.report = report.string();
+    if (!asked.check.empty()) {
+        simt::LaunchOptions launch;
+        settings.leakcheck = choose_checkers(asked.check, launch);
+        settings.racecheck = launch.racecheck;
+        settings.initcheck = launch.initcheck;
+        settings.synccheck = launch.synccheck;
+    }
+    return settings;
+}
+
+// Host, copies and kernels on one timeline, in nanoseconds.
+Trace timeline_of(const runtime::Report& report) {
+    Trace trace;
+    std::map<std::string, int> tracks;
+    const auto track_of = [&](const std::string& name) {
+        const auto [found, fresh] = tracks.try_emplace(name, static_cast<int>(trace.tracks.size()));
+        if (fresh) trace.tracks.push_back({name, -1});
+        return found->second;
+    };
+    const auto nanoseconds = [](double us) { return static_cast<int64_t>(us * 1000); };
+    for (const runtime::LaunchRecord& launch : report.launches)
+        trace.spans.push_back({.track = track_of(fmt::format("GPU {}, stream {}", launch.device, launch.stream)),
+                               .begin = nanoseconds(launch.begin_us),
+                               .end = nanoseconds(launch.end_us),
+                               .name = launch.kernel});
+    for (const runtime::CopyRecord& copy : report.copies)
+        trace.spans.push_back({.track = track_of(copy.direction),
+                               .begin = nanoseconds(copy.begin_us),
+                               .end = nanoseconds(copy.end_us),
+                               .name = fmt::format("{} bytes", copy.bytes)});
+    return trace;
+}
+
+// Paths of the report as the reader would write them from here.
+void shorten(std::string& file) {
+    std::error_code error;
+    const fs::path relative = fs::path(file).lexically_relative(fs::current_path(error));
+    if (!error && !relative.empty() && *relative.begin() != "..") file = relative.string();
+}
+
+void shorten_paths(runtime::Report& report) {
+    for (auto& launch : report.launches) shorten(launch.hot_file), shorten(launch.site.file);
+    for (auto& copy : report.copies) shorten(copy.site.file);
+    for (auto& leak : report.leaks) shorten(leak.site.file);
+    for (auto& error : report.errors) shorten(error.site.file);
+    for (auto& fault : report.faults) shorten(fault.file), shorten(fault.other_file);
+}
+
+int run_executable(const ProgramAsked& asked, const fs::path& executable, const std::vector<std::string>& arguments) {
+    const TemporaryFolder folder;
+    const fs::path report_file = folder.path() / "report.json";
+    std::vector<std::string> environment = runtime::environment_of(settings_of(asked, report_file));
+    const std::string libraries = device::runtime_folder().string();
+    const char* before = std::getenv("LD_LIBRARY_PATH");
+    environment.push_back(fmt::format("LD_LIBRARY_PATH={}{}{}", libraries, before ? ":" : "", before ? before : ""));
+    const system::ChildOutcome outcome = system::run_in_foreground(executable, arguments, environment);
+    using End = system::ChildOutcome::End;
+    if (outcome.end == End::not_started || (outcome.end == End::exited && outcome.status == 127))
+        throw Failure(fmt::format("{} could not be started", executable.string()), ExitStatus::missing);
+    if (outcome.end == End::killed) tell("the program was ended by {}\n", system::signal_text(outcome.status));
+    const int status = outcome.end == End::exited ? outcome.status : 128 + outcome.status;
+    std::error_code error;
+    if (!fs::exists(report_file, error)) {
+        if (outcome.end == End::exited) tell("note: the program made no call of CUDA's runtime\n");
+        return status;
+    }
+    runtime::Report report = runtime::read_report(report_file.string()).value();
+    shorten_paths(report);
+    if (!asked.json.empty()) {
+        nlohmann::ordered_json json = runtime::to_json(report);
+        json["status"] = status;
+        write_json(json, asked.json);
+    }
+    if (!asked.trace.empty()) write_trace(timeline_of(report), asked.trace);
+    if (asked.report != "none" && asked.json != "-") tell("{}", runtime::words_of(report));
+    const bool checked = !asked.check.empty() && (!report.faults.empty() || !report.errors.empty());
+    return status == 0 && checked ? static_cast<int>(ExitStatus::faulted) : status;
+}
+
+void check_asked(const ProgramAsked& asked) {
+    if (asked.report != "all" && asked.report != "none")
+        throw Failure(fmt::format("--report is all or none, not '{}'", asked.report));
+    if (!asked.trace.empty()) check_trace_name(asked.trace);
+    settings_of(asked, {});
+}
+
+}  // namespace
+
+std::vector<std::string>& words_behind() {
+    static std::vector<std::string> words;
+    return words;
+}
+
+bool is_program(const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+        const std::string extension = fs::path(file).extension().string();
+        if (extension == ".ptx" || extension == ".host") continue;
+        if (const Result<std::string> text = read_text(file, 4u << 20); text && device::has_main(text.value())) return true;
+    }
+    return false;
+}
+
+int run_program(const ProgramAsked& asked) {
+    check_asked(asked);
+    std::vector<FileUse> read, written = {{"--json", asked.json}, {"--trace", asked.trace}};
+    for (const std::string& file : asked.files) read.push_back({"", file});
+    keep_apart(read, written);
+    device::ProgramRequest request = asked.build;
+    request.sources = asked.files;
+    request.least_arch = static_cast<int>(model::gpu_named(asked.gpu).value().compute.number);
+    const device::BuiltProgram built = device::build_program(request).value();
+    if (!built.messages.empty()) tell("{}", built.messages);
+    return run_executable(asked, built.executable, asked.arguments);
+}
+
+int exec_program(const ProgramAsked& asked) {
+    check_asked(asked);
+    if (asked.arguments.empty()) throw Failure("exec needs the command behind --, as in lockstep exec -- ./a.out 1000");
+    fs::path program = asked.arguments.front();
+    std::error_code error;
+    if (program.string().find('/') == std::string::npos && !fs::exists(program, error))
+        program = system::find_program({program.string()});
+    if (program.empty() || !fs::is_regular_file(program, error))
+        throw Failure(fmt::format("there is no program '{}'", asked.arguments.front()));
+    if (program.string().find('/') == std::string::npos) program = "./" / program;
+    return run_executable(asked, program, {asked.arguments.begin() + 1, asked.arguments.end()});
+}
+
+void add_exec(CLI::App& app, int& status) {
+    CLI::App* command = app.add_subcommand(
+        "exec",
+        "run a program that nvcc linked with -cudart shared on the modelled GPU: lockstep exec [options] -- ./a.out "
+        "ARGUMENTS. Its host part runs as any program does, with all that you may do");
+    auto asked = std::make_shared<ProgramAsked>();
+    command->add_option("--gpu", asked->gpu, "modelled GPU, see 'lockstep gpus'");
+    command->add_option("--gpus", asked->gpus, "how many of them the program sees")->check(not_from_1);
+    command->add_option("--time", asked->time, "launches to simulate: all, none, or first:N of each kernel and shape");
+    command->add_flag("--functional", asked->functional, "no timing, much faster: as --time none");
+    command->add_option("--check", asked->check, "all, none or a list, as for 'lockstep run'");
+    command->add_option("--max-instructions", asked->max_instructions, "warp instructions before a kernel is a run-away")
+        ->check(not_from_1);
+    command->add_option("--report", asked->report, "none: say nothing behind the program; else all");
+    command->add_option("--json", asked->json, "write the report as JSON; '-' for stdout");
+    command->add_option("--trace", asked->trace, "write copies and kernels on a timeline: F.json for ui.perfetto.dev");
+    command->callback([asked, &status] {
+        asked->arguments = words_behind();
+        status = exec_program(*asked);
+    });
+}
+
+}  // namespace lockstep::cli

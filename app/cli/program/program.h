@@ -1,0 +1,28 @@
+// `lockstep run PROGRAM.cu... -- ARGUMENTS` and `lockstep exec -- COMMAND`: whole programs, whose GPU is the modelled one.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/device/compile/program.h"
+
+namespace lockstep::cli {
+
+struct ProgramAsked {
+    std::vector<std::string> files;      // of `run`
+    std::vector<std::string> arguments;  // behind "--": the program's, or the whole command of `exec`
+    std::string gpu = "v100", check, time = "first:3", report = "all", json, trace;
+    uint32_t gpus = 1;
+    bool functional = false;
+    uint64_t max_instructions = 1'000'000'000;
+    device::ProgramRequest build;
+};
+
+// Whether one of the files is a source with main().
+bool is_program(const std::vector<std::string>& files);
+int run_program(const ProgramAsked& asked);  // the program's exit status
+int exec_program(const ProgramAsked& asked);
+
+// What stands behind the first "--" of the command line, for the commands above.
+std::vector<std::string>& words_behind();
+
+}  // namespace lockstep::cli

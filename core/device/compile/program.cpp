@@ -1,0 +1,323 @@
+#include "core/device/compile/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <thread>
+
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/device/compile/compilers.h"
+#include "core/device/compile/source_tokens.h"
+
+namespace lockstep::device {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path program_headers() {
+    return standard_headers().parent_path() / "program";
+}
+
+bool is_source(const fs::path& file) {
+    const std::string extension = file.extension().string();
+    return extension == ".cu" || extension == ".cpp" || extension == ".cc" || extension == ".cxx" || extension == ".c";
+}
+
+// What is the same for all files of a program: which compiler, for which GPU, with which options.
+struct Toolchain {
+    const Compiler* compiler = nullptr;
+    fs::path program;
+    std::string version;
+    std::vector<std::string> options;
+};
+
+std::vector<std::string> user_options(const ProgramRequest& request) {
+    std::vector<std::string> options = {"-std=" + request.standard};
+    for (const std::string& folder : request.include) options.push_back("-I" + folder);
+    for (const std::string& macro : request.define) options.push_back("-D" + macro);
+    options.insert(options.end(), request.more.begin(), request.more.end());
+    return options;
+}
+
+int number_of(const std::string& arch) {
+    return std::atoi(arch.c_str() + arch.find('_') + 1);
+}
+
+Toolchain nvcc_toolchain(const ProgramRequest& request) {
+    const int wanted = std::max({75, request.least_arch, request.arch.empty() ? 0 : number_of(request.arch)});
+    const std::string target = own_target(wanted);
+    Toolchain tools{&nvcc, nvcc_program(), *nvcc.version(), {}};
+    tools.options = {"-gencode",          fmt::format("arch=compute_{0},code=compute_{0}", target),
+                     "-lineinfo",         "-O2",
+                     "-cudart",           "none",
+                     "--extended-lambda", "--expt-relaxed-constexpr",
+                     "--no-compress",     "-Wno-deprecated-gpu-targets",
+                     "-DLOCKSTEP"};
+    for (const char* header : {"lockstep_removed.h", "lockstep_call_sites.h"})
+        if (fs::exists(program_headers() / header))
+            tools.options.insert(tools.options.end(), {"-include", (program_headers() / header).string()});
+    if (request.separate) tools.options.emplace_back("-rdc=true");
+    return tools;
+}
+
+Toolchain clang_toolchain() {
+    return {&clang, clang_program(), *clang.version(), {}};
+}
+
+Toolchain toolchain_for(const ProgramRequest& request) {
+    if (!request.compiler.empty() && request.compiler != "nvcc" && request.compiler != "clang")
+        throw Failure(fmt::format("a whole program is compiled by nvcc or clang, not by '{}'", request.compiler));
+    const bool by_nvcc = request.compiler != "clang" && nvcc.version();
+    if (!by_nvcc && (request.compiler == "nvcc" || !clang.version())) {
+        const Compiler& missing = request.compiler == "nvcc" ? nvcc : clang;
+        throw Failure(fmt::format("no compiler for whole programs is here: install {}", missing.needs), ExitStatus::missing);
+    }
+    return by_nvcc ? nvcc_toolchain(request) : clang_toolchain();
+}
+
+// The files that a compiled file was made of, from the rule that compilers write for make.
+std::vector<std::string> files_of_rule(const std::string& rule) {
+    std::vector<std::string> files;
+    std::string word;
+    size_t at = rule.find(": ");
+    for (at = at == std::string::npos ? rule.size() : at + 2; at < rule.size(); ++at) {
+        const char c = rule[at];
+        if (c == '\\' && at + 1 < rule.size() && rule[at + 1] == '\n') {
+            ++at;
+        } else if (c == '\\' && at + 1 < rule.size() && rule[at + 1] == ' ') {
+            word += rule[++at];
+        } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+            if (!word.empty()) files.push_back(std::move(word));
+            word.clear();
+        } else {
+            word += c;
+        }
+    }
+    if (!word.empty()) files.push_back(std::move(word));
+    return files;
+}
+
+struct Compilation {  // of one source
+    fs::path source, object, folder;
+    system::ChildOutcome outcome;
+    std::vector<std::string> files;  // that it was made of
+};
+
+// One step of a compilation; false where the compiler refused.
+bool step(const Toolchain& tools, const ProgramRequest& request, Compilation& work, std::vector<std::string> arguments) {
+    system::ChildLimits limits;
+    limits.seconds = request.seconds;
+    limits.memory_bytes = uint64_t{12} << 30;
+    limits.file_bytes = uint64_t{1} << 30;
+    std::string before = std::move(work.outcome.output);
+    work.outcome = system::run_program(tools.program, arguments, work.folder, limits);
+    work.outcome.output = before + work.outcome.output;
+    return work.outcome.succeeded();
+}
+
+void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
+    std::vector<std::string> arguments = tools.options;
+    for (std::string& option : user_options(request)) arguments.push_back(std::move(option));
+    if (work.source.extension() != ".cu") arguments.insert(arguments.end(), {"-x", "cu"});
+    arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
+    step(tools, request, work, std::move(arguments));
+}
+
+std::vector<std::string> clang_options(const ProgramRequest& request, const Compilation& work) {
+    const int wanted = request.arch.empty() ? request.least_arch : number_of(request.arch);
+    std::vector<std::string> options = {"-x",
+                                        "cuda",
+                                        fmt::format("--cuda-gpu-arch=sm_{}", wanted >= 80 ? 80 : 70),
+                                        "--cuda-path=" + (work.folder / "no-toolkit").string(),
+                                        "-nocudainc",
+                                        "-nocudalib",
+                                        "-O2",
+                                        "-gline-tables-only",
+                                        "-fno-color-diagnostics",
+                                        "-Wno-unknown-cuda-version",
+                                        "-DLOCKSTEP",
+                                        "-isystem",
+                                        program_headers().string(),
+                                        "-include",
+                                        (program_headers() / "lockstep_program.h").string()};
+    for (std::string& option : user_options(request)) options.push_back(std::move(option));
+    return options;
+}
+
+void compile_by_clang(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
+    std::vector<std::string> device = clang_options(request, work);
+    device.insert(device.end(), {"--cuda-device-only", "-S", "-Xclang", "-target-feature", "-Xclang", "+ptx64"});
+    for (const std::string& option : libclc_options()) device.push_back(option);
+    device.insert(device.end(), {"-MD", "-MF", "device.d", "-o", "device.ptx", work.source.string()});
+    if (!step(tools, request, work, std::move(device))) return;
+    std::vector<std::string> host = clang_options(request, work);
+    host.insert(host.end(),
+                {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", "device.ptx", "-w", "-c"});
+    host.insert(host.end(), {"-MD", "-MF", "files.d", "-o", work.object.string(), work.source.string()});
+    step(tools, request, work, std::move(host));
+}
+
+Diagnostic refusal(const Compilation& work, const std::string& compiler, double seconds) {
+    using End = system::ChildOutcome::End;
+    const std::string file = work.source.string();
+    if (work.outcome.end == End::timed_out)
+        return {fmt::format("{} took longer than {:g} s and was ended", compiler, seconds), {file}};
+    if (work.outcome.end == End::not_started) return {fmt::format("{} could not be started", compiler), {file}};
+    if (work.outcome.end != End::exited) return {fmt::format("{} crashed on this source", compiler), {file}};
+    if (auto error = first_error(work.outcome.output, "", file, {work.source.parent_path().string()})) return *error;
+    std::istringstream lines(work.outcome.output);
+    std::string line, first;
+    while (std::getline(lines, line))
+        if (line.find("error") != std::string::npos || line.find("undefined reference") != std::string::npos) {
+            first = line;
+            break;
+        }
+    return {fmt::format("{} refused the program: {}", compiler, first.empty() ? work.outcome.output.substr(0, 500) : first)};
+}
+
+// ---- The cache: <user's cache>/programs/<hash of the request>/ holds the executable and the list of files, each with the
+// hash of its content, that it was made of.
+
+std::string content_hash(const fs::path& file) {
+    const Result<std::string> text = read_file(file, size_t{1} << 30);
+    return text ? fmt::format("{:016x}", fnv1a64(text.value())) : "";
+}
+
+std::string stamp_of(const fs::path& file) {  // of a file of the system: cheaper than its content
+    std::error_code error;
+    const auto size = fs::file_size(file, error);
+    if (error) return "";
+    const auto time = fs::last_write_time(file, error).time_since_epoch().count();
+    return fmt::format("{} {}", size, time);
+}
+
+std::string state_of(const fs::path& file) {
+    return file.string().starts_with("/usr/") ? stamp_of(file) : content_hash(file);
+}
+
+bool still_holds(const fs::path& manifest) {
+    const Result<std::string> text = read_file(manifest);
+    if (!text) return false;
+    std::istringstream lines(text.value());
+    for (std::string state, file; std::getline(lines, state) && std::getline(lines, file);)
+        if (state_of(file) != state) return false;
+    return true;
+}
+
+fs::path cache_place(const ProgramRequest& request, const Toolchain& tools) {
+    std::string key = tools.version + "\n" + runtime_folder().string() + "\n" + request.arch + "\n" +
+                      std::to_string(request.least_arch) + (request.separate ? "\nrdc" : "");
+    for (const std::string& option : tools.options) key += "\n" + option;
+    for (const std::string& option : user_options(request)) key += "\n" + option;
+    std::error_code error;
+    for (const std::string& source : request.sources) key += "\n" + fs::absolute(source, error).string();
+    const fs::path cache = system::cache_folder();
+    return cache.empty() ? fs::path() : cache / "programs" / fmt::format("{:016x}", fnv1a64(key));
+}
+
+void keep(const fs::path& place, const fs::path& executable, const std::vector<Compilation>& all) {
+    std::string manifest;
+    for (const Compilation& work : all)
+        for (const std::string& file : work.files) manifest += state_of(file) + "\n" + file + "\n";
+    std::error_code error;
+    fs::create_directories(place, error);
+    fs::copy_file(executable, place / "program", fs::copy_options::overwrite_existing, error);
+    if (!error) write_file(place / "files", manifest);
+}
+
+Result<fs::path> link(const Toolchain& tools, const ProgramRequest& request, const std::vector<Compilation>& all,
+                      const std::vector<std::string>& others, const fs::path& folder) {
+    std::vector<std::string> arguments;
+    if (tools.compiler == &nvcc) arguments = tools.options;
+    for (const Compilation& work : all) arguments.push_back(work.object.string());
+    arguments.insert(arguments.end(), others.begin(), others.end());
+    const std::string runtime = runtime_folder().string();
+    const std::string search = tools.compiler == &nvcc ? "-Xlinker" : "-Wl,-rpath," + runtime;
+    arguments.insert(arguments.end(), {"-o", "program", "-L" + runtime, "-lcudart", search});
+    if (tools.compiler == &nvcc) arguments.push_back("-rpath=" + runtime);
+    if (tools.compiler != &nvcc) arguments.insert(arguments.end(), {"-lpthread", "-ldl", "-lm"});
+    for (const std::string& option : request.more)
+        if (option.starts_with("-l") || option.starts_with("-L")) arguments.push_back(option);
+    Compilation work;
+    work.folder = folder;
+    work.source = all.empty() ? fs::path() : all.front().source;
+    if (!step(tools, request, work, std::move(arguments))) return refusal(work, tools.version, request.seconds);
+    return folder / "program";
+}
+
+}  // namespace
+
+fs::path runtime_folder() {
+    const fs::path binary = system::own_executable();
+    std::error_code error;
+    for (const fs::path& folder :
+         {binary.parent_path() / "runtime", binary.parent_path().parent_path() / "lib" / "lockstep"})
+        if (fs::exists(folder / system::library_name("libcudart.so", "cudart.dll"), error)) return folder;
+    throw Failure("the runtime's library (liblockstep_cudart) is not beside this binary: build or install all of Lockstep",
+                  ExitStatus::missing);
+}
+
+bool has_main(const std::string& source) {
+    const std::vector<SourceToken> tokens = tokens_of(source);
+    for (size_t k = 0; k + 1 < tokens.size(); ++k)
+        if (tokens[k].is("main") && tokens[k].kind == SourceToken::Kind::name && tokens[k + 1].is("(") && k > 0 &&
+            tokens[k - 1].kind == SourceToken::Kind::name)
+            return true;
+    return false;
+}
+
+Result<BuiltProgram> build_program(const ProgramRequest& request) {
+    const Toolchain tools = toolchain_for(request);
+    const fs::path place = cache_place(request, tools);
+    if (!place.empty() && still_holds(place / "files")) return BuiltProgram{place / "program", tools.version, "", true};
+
+    const TemporaryFolder folder;
+    std::vector<Compilation> all;
+    std::vector<std::string> others;
+    std::error_code error;
+    for (const std::string& source : request.sources) {
+        const fs::path whole = fs::absolute(source, error);
+        if (!fs::is_regular_file(whole, error)) return Diagnostic{"there is no such file", {source}};
+        if (!is_source(whole)) {
+            others.push_back(whole.string());
+            continue;
+        }
+        Compilation work;
+        work.source = whole;
+        work.folder = folder.path() / std::to_string(all.size());
+        work.object = work.folder / "object.o";
+        fs::create_directories(work.folder, error);
+        all.push_back(std::move(work));
+    }
+    const auto compile_one = [&](Compilation& work) {
+        if (tools.compiler == &nvcc)
+            compile_by_nvcc(tools, request, work);
+        else
+            compile_by_clang(tools, request, work);
+        if (const auto rule = read_file(work.folder / "files.d")) work.files = files_of_rule(rule.value());
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (size_t k = 1; k < all.size(); ++k) {
+            if (threads.size() >= std::max(1u, std::thread::hardware_concurrency()) - 1) threads.clear();
+            threads.emplace_back(compile_one, std::ref(all[k]));
+        }
+        if (!all.empty()) compile_one(all.front());
+    }
+    BuiltProgram built{.compiler = tools.version};
+    for (const Compilation& work : all) {
+        if (!work.outcome.succeeded()) return refusal(work, tools.version, request.seconds);
+        built.messages += work.outcome.output;
+    }
+    const Result<fs::path> executable = link(tools, request, all, others, folder.path());
+    if (!executable) return executable.error();
+    if (place.empty()) return Diagnostic{"there is no folder to keep the compiled program in: set XDG_CACHE_HOME or HOME"};
+    keep(place, executable.value(), all);
+    built.executable = place / "program";
+    return built;
+}
+
+}  // namespace lockstep::device

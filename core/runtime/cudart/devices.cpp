@@ -1,0 +1,396 @@
+// Devices: how many there are, what they are like, which one is current, and waiting for them.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "core/runtime/cudart/call.h"
+
+using namespace lockstep::runtime;
+using lockstep::model::GpuSpec;
+
+namespace {
+
+int kilohertz(const GpuSpec& gpu) {
+    return static_cast<int>(gpu.boost_mhz * 1000);
+}
+
+// The bus is as wide as the DRAM's channels are together, as each kind of DRAM has them.
+int bus_bits(const GpuSpec& gpu) {
+    using lockstep::model::DramKind;
+    const DramKind kind = gpu.dram_kind;
+    const uint32_t channel_bits = kind == DramKind::hbm ? 128 : kind == DramKind::gddr ? 32 : 64;
+    return static_cast<int>(gpu.dram_channels * channel_bits);
+}
+
+// Twice the clock's rate in words a second is what the bus carries.
+int memory_kilohertz(const GpuSpec& gpu) {
+    return static_cast<int>(gpu.dram_gb_per_second * 1e9 / (bus_bits(gpu) / 8.0) / 2 / 1000);
+}
+
+constexpr int most_texture_1d = 131072, most_texture_2d[2] = {131072, 65536}, most_texture_3d[3] = {16384, 16384, 16384};
+
+void fill_common(auto& p, const GpuSpec& gpu, int device) {
+    std::memset(&p, 0, sizeof p);
+    std::snprintf(p.name, sizeof p.name, "%.*s", static_cast<int>(gpu.title.size()), gpu.title.data());
+    std::snprintf(p.uuid.bytes, sizeof p.uuid.bytes, "lockstep %d", device);
+    p.totalGlobalMem = static_cast<size_t>(gpu.memory_gb * 1e9);
+    p.sharedMemPerBlock = std::min<size_t>(48 * 1024, gpu.shared_per_block);
+    p.sharedMemPerBlockOptin = gpu.shared_per_block;
+    p.sharedMemPerMultiprocessor = gpu.shared_per_sm;
+    p.reservedSharedMemPerBlock = gpu.shared_reserved;
+    p.regsPerBlock = static_cast<int>(gpu.registers_per_block ? gpu.registers_per_block : gpu.registers_per_sm);
+    p.regsPerMultiprocessor = static_cast<int>(gpu.registers_per_sm);
+    p.warpSize = 32;
+    p.memPitch = 2147483647;
+    p.maxThreadsPerBlock = p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024;
+    p.maxThreadsDim[2] = 64;
+    p.maxGridSize[0] = 2147483647;
+    p.maxGridSize[1] = p.maxGridSize[2] = 65535;
+    p.totalConstMem = 65536;
+    p.major = static_cast<int>(gpu.compute.number / 10);
+    p.minor = static_cast<int>(gpu.compute.number % 10);
+    p.textureAlignment = p.surfaceAlignment = 512;
+    p.texturePitchAlignment = 32;
+    p.multiProcessorCount = static_cast<int>(gpu.sms);
+    p.canMapHostMemory = p.concurrentKernels = p.unifiedAddressing = p.managedMemory = 1;
+    p.maxTexture1D = most_texture_1d;
+    std::copy(std::begin(most_texture_2d), std::end(most_texture_2d), p.maxTexture2D);
+    std::copy(std::begin(most_texture_3d), std::end(most_texture_3d), p.maxTexture3D);
+    p.maxSurface1D = 32768;
+    p.maxSurface2D[0] = 131072, p.maxSurface2D[1] = 65536;
+    p.pciBusID = device + 1;
+    p.asyncEngineCount = static_cast<int>(gpu.copy_engines);
+    p.memoryBusWidth = bus_bits(gpu);
+    p.l2CacheSize = static_cast<int>(gpu.l2_bytes);
+    p.maxThreadsPerMultiProcessor = static_cast<int>(gpu.warps_per_sm * 32);
+    p.maxBlocksPerMultiProcessor = static_cast<int>(gpu.blocks_per_sm);
+    p.streamPrioritiesSupported = p.globalL1CacheSupported = p.localL1CacheSupported = 1;
+    p.concurrentManagedAccess = p.computePreemptionSupported = p.canUseHostPointerForRegisteredMem = 1;
+    p.cooperativeLaunch = p.hostRegisterSupported = p.memoryPoolsSupported = p.unifiedFunctionPointers = 1;
+    p.clusterLaunch = gpu.compute.number >= 90;
+}
+
+void fill_removed(auto& p, const GpuSpec& gpu) {
+    p.clockRate = kilohertz(gpu);
+    p.memoryClockRate = memory_kilohertz(gpu);
+    p.deviceOverlap = 1;
+    p.singleToDoublePrecisionPerfRatio = static_cast<int>(gpu.fp32_lanes / std::max<double>(gpu.fp64_lanes, 1e-9) + 0.5);
+}
+
+int attribute_of(const GpuSpec& gpu, cudaDeviceAttr attribute, int device) {
+    cudaDeviceProp p;
+    fill_common(p, gpu, device);
+    fill_removed(p, gpu);
+    switch (attribute) {
+        case cudaDevAttrMaxThreadsPerBlock:
+            return p.maxThreadsPerBlock;
+        case cudaDevAttrMaxBlockDimX:
+            return p.maxThreadsDim[0];
+        case cudaDevAttrMaxBlockDimY:
+            return p.maxThreadsDim[1];
+        case cudaDevAttrMaxBlockDimZ:
+            return p.maxThreadsDim[2];
+        case cudaDevAttrMaxGridDimX:
+            return p.maxGridSize[0];
+        case cudaDevAttrMaxGridDimY:
+            return p.maxGridSize[1];
+        case cudaDevAttrMaxGridDimZ:
+            return p.maxGridSize[2];
+        case cudaDevAttrMaxSharedMemoryPerBlock:
+            return static_cast<int>(p.sharedMemPerBlock);
+        case cudaDevAttrTotalConstantMemory:
+            return static_cast<int>(p.totalConstMem);
+        case cudaDevAttrWarpSize:
+            return p.warpSize;
+        case cudaDevAttrMaxPitch:
+            return static_cast<int>(p.memPitch);
+        case cudaDevAttrMaxRegistersPerBlock:
+            return p.regsPerBlock;
+        case cudaDevAttrClockRate:
+            return p.clockRate;
+        case cudaDevAttrTextureAlignment:
+            return static_cast<int>(p.textureAlignment);
+        case cudaDevAttrGpuOverlap:
+            return p.deviceOverlap;
+        case cudaDevAttrMultiProcessorCount:
+            return p.multiProcessorCount;
+        case cudaDevAttrCanMapHostMemory:
+            return 1;
+        case cudaDevAttrMaxTexture1DWidth:
+            return p.maxTexture1D;
+        case cudaDevAttrMaxTexture2DWidth:
+            return p.maxTexture2D[0];
+        case cudaDevAttrMaxTexture2DHeight:
+            return p.maxTexture2D[1];
+        case cudaDevAttrMaxTexture3DWidth:
+            return p.maxTexture3D[0];
+        case cudaDevAttrMaxTexture3DHeight:
+            return p.maxTexture3D[1];
+        case cudaDevAttrMaxTexture3DDepth:
+            return p.maxTexture3D[2];
+        case cudaDevAttrSurfaceAlignment:
+            return static_cast<int>(p.surfaceAlignment);
+        case cudaDevAttrConcurrentKernels:
+            return 1;
+        case cudaDevAttrPciBusId:
+            return p.pciBusID;
+        case cudaDevAttrMemoryClockRate:
+            return p.memoryClockRate;
+        case cudaDevAttrGlobalMemoryBusWidth:
+            return p.memoryBusWidth;
+        case cudaDevAttrL2CacheSize:
+            return p.l2CacheSize;
+        case cudaDevAttrMaxThreadsPerMultiProcessor:
+            return p.maxThreadsPerMultiProcessor;
+        case cudaDevAttrAsyncEngineCount:
+            return p.asyncEngineCount;
+        case cudaDevAttrUnifiedAddressing:
+            return 1;
+        case cudaDevAttrTexturePitchAlignment:
+            return static_cast<int>(p.texturePitchAlignment);
+        case cudaDevAttrComputeCapabilityMajor:
+            return p.major;
+        case cudaDevAttrComputeCapabilityMinor:
+            return p.minor;
+        case cudaDevAttrStreamPrioritiesSupported:
+            return 1;
+        case cudaDevAttrGlobalL1CacheSupported:
+            return 1;
+        case cudaDevAttrLocalL1CacheSupported:
+            return 1;
+        case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+            return static_cast<int>(p.sharedMemPerMultiprocessor);
+        case cudaDevAttrMaxRegistersPerMultiprocessor:
+            return p.regsPerMultiprocessor;
+        case cudaDevAttrManagedMemory:
+            return 1;
+        case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+            return p.singleToDoublePrecisionPerfRatio;
+        case cudaDevAttrConcurrentManagedAccess:
+            return 1;
+        case cudaDevAttrComputePreemptionSupported:
+            return 1;
+        case cudaDevAttrCanUseHostPointerForRegisteredMem:
+            return 1;
+        case cudaDevAttrCooperativeLaunch:
+            return 1;
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+            return static_cast<int>(p.sharedMemPerBlockOptin);
+        case cudaDevAttrHostRegisterSupported:
+            return 1;
+        case cudaDevAttrMaxBlocksPerMultiprocessor:
+            return p.maxBlocksPerMultiProcessor;
+        case cudaDevAttrReservedSharedMemoryPerBlock:
+            return static_cast<int>(p.reservedSharedMemPerBlock);
+        case cudaDevAttrMemoryPoolsSupported:
+            return 1;
+        case cudaDevAttrClusterLaunch:
+            return p.clusterLaunch;
+        default:
+            return 0;  // what it does not have
+    }
+}
+
+size_t limits[7] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};  // by cudaLimit; CUDA's defaults
+unsigned device_flags = 0;
+cudaFuncCache cache_config = cudaFuncCachePreferNone;
+cudaSharedMemConfig bank_config = cudaSharedMemBankSizeFourByte;
+
+cudaError_t synchronize(const char* name) {
+    return call(name, [](Runtime& r) { r.synchronize(lockstep::model::SyncWith::device, 0, nullptr); });
+}
+
+}  // namespace
+
+LOCKSTEP_INTERFACE
+
+cudaError_t cudaGetDeviceCount(int* count) {
+    return call(__func__, [&](Runtime& r) {
+        need(count, "count");
+        *count = static_cast<int>(r.device_count());
+    });
+}
+cudaError_t cudaGetDevice(int* device) {
+    return call(__func__, [&](Runtime& r) {
+        need(device, "device");
+        *device = static_cast<int>(r.device());
+    });
+}
+cudaError_t cudaSetDevice(int device) {
+    return call(__func__, [&](Runtime& r) {
+        need_device(r, device);
+        r.set_device(static_cast<uint32_t>(device));
+    });
+}
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
+    return call(__func__, [&](Runtime& r) { need_device(r, device); });
+}
+cudaError_t lockstepGetDeviceProperties(cudaDeviceProp* properties, int device) {
+    return call("cudaGetDeviceProperties", [&](Runtime& r) {
+        need(properties, "properties");
+        need_device(r, device);
+        fill_common(*properties, r.gpu(), device);
+        fill_removed(*properties, r.gpu());
+    });
+}
+// Of a program compiled with CUDA 13's headers.
+cudaError_t cudaGetDeviceProperties(lockstepDeviceProp13* properties, int device) {
+    return call(__func__, [&](Runtime& r) {
+        need(properties, "properties");
+        need_device(r, device);
+        fill_common(*properties, r.gpu(), device);
+    });
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    return call(__func__, [&](Runtime& r) {
+        need(value, "value");
+        need_device(r, device);
+        *value = attribute_of(r.gpu(), attribute, device);
+    });
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
+    return call(__func__, [&](Runtime&) {
+        need(device, "device");
+        *device = 0;
+    });
+}
+cudaError_t cudaSetValidDevices(int*, int) {
+    return call(__func__, [](Runtime&) {});
+}
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+    return call(__func__, [&](Runtime&) { device_flags = flags; });
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+    return call(__func__, [&](Runtime&) {
+        need(flags, "flags");
+        *flags = device_flags;
+    });
+}
+cudaError_t cudaDeviceSynchronize() {
+    return synchronize(__func__);
+}
+cudaError_t cudaThreadSynchronize() {
+    return synchronize(__func__);
+}
+cudaError_t cudaDeviceReset() {
+    return call(__func__, [](Runtime& r) { r.reset_device(); });
+}
+cudaError_t cudaThreadExit() {
+    return call(__func__, [](Runtime& r) { r.reset_device(); });
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+    return call(__func__, [&](Runtime& r) {
+        if (limit < 0 || limit > cudaLimitPersistingL2CacheSize)
+            throw CallFailure{cudaErrorUnsupportedLimit, "there is no such limit"};
+        limits[limit] = value;
+        if (limit == cudaLimitMallocHeapSize) r.memory().set_heap_limit(value);
+    });
+}
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+    return call(__func__, [&](Runtime&) {
+        need(value, "value");
+        if (limit < 0 || limit > cudaLimitPersistingL2CacheSize)
+            throw CallFailure{cudaErrorUnsupportedLimit, "there is no such limit"};
+        *value = limits[limit];
+    });
+}
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+    return call(__func__, [&](Runtime&) {
+        need(config, "config");
+        *config = cache_config;
+    });
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+    return call(__func__, [&](Runtime&) { cache_config = config; });
+}
+cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) {
+    return cudaDeviceSetCacheConfig(config);
+}
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+    return call(__func__, [&](Runtime&) {
+        need(config, "config");
+        *config = bank_config;
+    });
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {  // banks are 4 bytes wide on all GPUs since Maxwell
+    return call(__func__, [](Runtime&) {});
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    return call(__func__, [&](Runtime&) {
+        if (least) *least = 0;
+        if (greatest) *greatest = -5;
+    });
+}
+cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
+    return call(__func__, [&](Runtime& r) {
+        need(text, "text");
+        need_device(r, device);
+        std::snprintf(text, static_cast<size_t>(std::max(0, bytes)), "0000:%02x:00.0", device + 1);
+    });
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+    return call(__func__, [&](Runtime& r) {
+        need(device, "device");
+        need(text, "text");
+        unsigned domain = 0, bus = 0;
+        if (std::sscanf(text, "%x:%x", &domain, &bus) != 2 || bus < 1 || bus > r.device_count())
+            throw CallFailure{cudaErrorInvalidValue, "no device is there"};
+        *device = static_cast<int>(bus) - 1;
+    });
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+    return call(__func__, [&](Runtime& r) {
+        need(can, "can");
+        need_device(r, device);
+        need_device(r, peer);
+        *can = device != peer;
+    });
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+    return call(__func__, [&](Runtime& r) {
+        need_device(r, peer);
+        if (peer == static_cast<int>(r.device())) throw CallFailure{cudaErrorInvalidDevice, "a device is no peer of itself"};
+        if (!r.set_peer(static_cast<uint32_t>(peer), true))
+            throw CallFailure{cudaErrorPeerAccessAlreadyEnabled, "it was enabled before"};
+    });
+}
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+    return call(__func__, [&](Runtime& r) {
+        need_device(r, peer);
+        if (!r.set_peer(static_cast<uint32_t>(peer), false))
+            throw CallFailure{cudaErrorPeerAccessNotEnabled, "it was not enabled"};
+    });
+}
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int from, int to) {
+    return call(__func__, [&](Runtime& r) {
+        need(value, "value");
+        need_device(r, from);
+        need_device(r, to);
+        *value = attribute == cudaDevP2PAttrPerformanceRank ? 0 : 1;
+    });
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+    return call(__func__, [&](Runtime&) {
+        need(version, "version");
+        *version = CUDART_VERSION;
+    });
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+    return call(__func__, [&](Runtime&) {
+        need(version, "version");
+        *version = CUDART_VERSION;
+    });
+}
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+    return call(__func__, [&](Runtime& r) {
+        if (total) *total = r.memory_limit();
+        if (free) *free = r.memory_limit() - std::min(r.memory_limit(), r.live_bytes());
+    });
+}
+cudaError_t cudaProfilerStart() {
+    return call(__func__, [](Runtime&) {});
+}
+cudaError_t cudaProfilerStop() {
+    return call(__func__, [](Runtime&) {});
+}
+LOCKSTEP_INTERFACE_END

@@ -1,0 +1,137 @@
+// Streams, events and functions of the host in a stream's order.
+#include "core/runtime/cudart/call.h"
+
+using namespace lockstep::runtime;
+using lockstep::model::SyncWith;
+
+namespace {
+
+void create_stream(Runtime& r, cudaStream_t* stream, unsigned flags, int priority) {
+    need(stream, "stream");
+    *stream = static_cast<cudaStream_t>(r.handle_of(r.add_stream(flags, priority)));
+}
+
+void create_event(Runtime& r, cudaEvent_t* event, unsigned flags) {
+    need(event, "event");
+    *event = reinterpret_cast<cudaEvent_t>(r.add_event(flags));
+}
+
+}  // namespace
+
+LOCKSTEP_INTERFACE
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+    return call(__func__, [&](Runtime& r) { create_stream(r, stream, 0, 0); });
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    return call(__func__, [&](Runtime& r) { create_stream(r, stream, flags, 0); });
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+    return call(__func__, [&](Runtime& r) { create_stream(r, stream, flags, priority); });
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    return call(__func__, [&](Runtime& r) {
+        const StreamState& state = stream_of(r, stream);
+        if (state.number == 0) throw CallFailure{cudaErrorInvalidResourceHandle, "the default stream cannot be destroyed"};
+        r.remove_stream(state.number);
+    });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    return call(__func__, [&](Runtime& r) { r.synchronize(SyncWith::stream, stream_of(r, stream).number, nullptr); });
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    return call(__func__, [&](Runtime& r) {
+        if (!r.is_done(stream_of(r, stream).number)) throw CallFailure{cudaErrorNotReady, "work of the stream is under way"};
+    });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    return call(__func__, [&](Runtime& r) { r.wait(stream_of(r, stream).number, event_of(r, event)); });
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
+    return call(__func__, [&](Runtime& r) {
+        need(callback, "callback");
+        r.run_on_host(stream_of(r, stream).number, [&] { callback(stream, cudaSuccess, data); });
+    });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+    return call(__func__, [&](Runtime& r) {
+        need(function, "function");
+        r.run_on_host(stream_of(r, stream).number, [&] { function(data); });
+    });
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+    return call(__func__, [&](Runtime& r) {
+        need(flags, "flags");
+        *flags = stream_of(r, stream).flags;
+    });
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+    return call(__func__, [&](Runtime& r) {
+        need(priority, "priority");
+        *priority = stream_of(r, stream).priority;
+    });
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+    return call(__func__, [&](Runtime& r) {
+        need(device, "device");
+        const StreamState& state = stream_of(r, stream);
+        *device = static_cast<int>(state.number == 0 ? r.device() : state.device);
+    });
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+    return call(__func__, [&](Runtime& r) {
+        need(id, "id");
+        *id = stream_of(r, stream).number;
+    });
+}
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID, const cudaLaunchAttributeValue*) {
+    return call(__func__, [&](Runtime& r) { stream_of(r, stream); });
+}
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID, cudaLaunchAttributeValue* value) {
+    return call(__func__, [&](Runtime& r) {
+        need(value, "value");
+        stream_of(r, stream);
+        *value = {};
+    });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    return call(__func__, [&](Runtime& r) { create_event(r, event, 0); });
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+    return call(__func__, [&](Runtime& r) { create_event(r, event, flags); });
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return call(__func__, [&](Runtime& r) { r.record(event_of(r, event), stream_of(r, stream).number); });
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+    return cudaEventRecord(event, stream);
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return call(__func__, [&](Runtime& r) {
+        if (!r.is_done(event_of(r, event))) throw CallFailure{cudaErrorNotReady, "the event has not come about"};
+    });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return call(__func__, [&](Runtime& r) { r.synchronize(SyncWith::event, 0, &event_of(r, event)); });
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    return call(__func__, [&](Runtime& r) { r.remove_event(&event_of(r, event)); });
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+    return call(__func__, [&](Runtime& r) {
+        need(milliseconds, "milliseconds");
+        const EventState &first = event_of(r, begin), &second = event_of(r, end);
+        for (const EventState* event : {&first, &second}) {
+            if (!event->recorded || (event->flags & cudaEventDisableTiming) != 0)
+                throw CallFailure{cudaErrorInvalidResourceHandle,
+                                  event->recorded ? "an event was made without timing" : "an event was never recorded"};
+            if (!r.is_done(*event)) throw CallFailure{cudaErrorNotReady, "an event has not come about: wait for it first"};
+        }
+        *milliseconds = static_cast<float>((*second.at_us - *first.at_us) / 1000);
+    });
+}
+cudaError_t cudaEventElapsedTime_v2(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+    return cudaEventElapsedTime(milliseconds, begin, end);
+}
+LOCKSTEP_INTERFACE_END

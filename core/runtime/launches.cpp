@@ -1,0 +1,199 @@
+// Launches: a kernel runs when it is launched, simulated cycle by cycle or functionally, and takes its time on the clock.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "core/ptx/ptx.h"
+#include "core/runtime/runtime.h"
+#include "kernels/include/program/driver_types.h"
+
+namespace lockstep::runtime {
+namespace {
+
+constexpr uint64_t most_blocks_kept = 65536;  // of a launch, to place them beside other streams'
+
+std::vector<std::byte> parameters_of(const ptx::Program& program, void** arguments) {
+    std::vector<std::byte> block(program.parameter_bytes);
+    for (size_t k = 0; k < program.parameters.size(); ++k)
+        std::memcpy(block.data() + program.parameters[k].offset, arguments[k], program.parameters[k].bytes);
+    return block;
+}
+
+// The source line at which the launch's warps waited longest, and its share of their waiting.
+void find_hot_line(const ptx::Program& program, const model::TimedResult& result, Timed& timed) {
+    std::map<std::pair<int32_t, int32_t>, uint64_t> waited;  // by file and line
+    uint64_t total = 0;
+    for (size_t pc = 0; pc < result.instructions.size() && pc < program.instructions.size(); ++pc) {
+        const auto& stalls = result.instructions[pc].stalls;
+        uint64_t here = 0;
+        for (size_t reason = 1; reason < std::size(stalls); ++reason) here += stalls[reason];
+        total += here;
+        if (program.instructions[pc].line > 0)
+            waited[{program.instructions[pc].file, program.instructions[pc].line}] += here;
+    }
+    const auto most = std::max_element(waited.begin(), waited.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    if (most == waited.end() || total == 0) return;
+    timed.hot_file = program.files[static_cast<size_t>(most->first.first)];
+    timed.hot_line = most->first.second;
+    timed.hot_share = static_cast<double>(most->second) / static_cast<double>(total);
+}
+
+void print_of_kernel(std::string_view words) {
+    std::fwrite(words.data(), 1, words.size(), stdout);
+}
+
+}  // namespace
+
+simt::LaunchLimits Runtime::limits_of(const Kernel& kernel) const {
+    simt::LaunchLimits limits = model::limits_of(gpu_);
+    // More than 48 KiB of shared memory is for kernels that ask for it (CUDA Programming Guide, cudaFuncSetAttribute).
+    constexpr uint32_t usual = 48 * 1024;
+    if (kernel.most_dynamic_shared < 0) limits.shared_per_block = std::min(limits.shared_per_block, usual);
+    return limits;
+}
+
+model::Occupancy Runtime::occupancy_of(Kernel& kernel, uint32_t threads, uint64_t dynamic_shared) {
+    const auto program = program_of(kernel);
+    return model::occupancy(gpu_, threads, program->registers_per_thread, ptx::shared_bytes(*program, dynamic_shared));
+}
+
+std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const simt::LaunchConfig& config, Timed& timed,
+                                              LaunchRecord& record) {
+    model::TimedOptions options;
+    options.racecheck = settings_.racecheck;
+    options.initcheck = settings_.initcheck;
+    options.synccheck = settings_.synccheck;
+    options.max_instructions = settings_.max_instructions;
+    options.print = print_of_kernel;
+    options.trace = several_streams_;
+    options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
+    const model::TimedResult result = model::launch(gpu_, program, config, memory_, options);
+    for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
+    for (const std::string& sentence : result.notes) note(sentence);
+    record.warp_instructions = result.warp_instructions;
+    if (result.fault) return result.fault;
+    timed.warp_instructions = result.warp_instructions;
+    timed.changed = false;
+    timed.time = std::make_shared<const model::KernelTime>(model::kernel_time(gpu_, program, config, result));
+    find_hot_line(program, result, timed);
+    record.cycles = result.cycles;
+    record.timed_by = TimedBy::simulation;
+    return std::nullopt;
+}
+
+std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program, const simt::LaunchConfig& config,
+                                                     LaunchRecord& record) {
+    simt::LaunchOptions options = model::functional_options(gpu_, program, config);
+    options.racecheck = settings_.racecheck;
+    options.initcheck = settings_.initcheck;
+    options.synccheck = settings_.synccheck;
+    options.max_instructions = settings_.max_instructions;
+    options.print = print_of_kernel;
+    const simt::LaunchResult result = simt::launch(program, config, memory_, options);
+    for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
+    for (const std::string& sentence : result.notes) note(sentence);
+    record.warp_instructions = result.warp_instructions;
+    return result.fault;
+}
+
+// A kernel launched again with the same shape keeps the time of its first launches as long as it executes as many
+// instructions; where their number changed, that launch's time is scaled by it, and the next launch is simulated again.
+std::shared_ptr<const model::KernelTime> Runtime::run(const ptx::Program& program, const simt::LaunchConfig& config,
+                                                      LaunchRecord& record) {
+    const std::string key =
+        fmt::format("{} {} {},{},{} {},{},{} {}", program.ptx_file, program.kernel, config.grid.x, config.grid.y,
+                    config.grid.z, config.block.x, config.block.y, config.block.z, config.dynamic_shared);
+    Timed& timed = timed_[key];
+    const bool simulate = settings_.timed_launches < 0 || timed.runs < settings_.timed_launches ||
+                          (timed.changed && settings_.timed_launches != 0);
+    ++timed.runs;
+    const std::optional<simt::Fault> fault =
+        simulate ? run_timed(program, config, timed, record) : run_functionally(program, config, record);
+    if (fault) {
+        raise(*fault);
+        return nullptr;
+    }
+    record.hot_file = timed.hot_file;
+    record.hot_line = timed.hot_line;
+    record.hot_share = timed.hot_share;
+    if (simulate || !timed.time) return timed.time;
+    record.timed_by = record.warp_instructions == timed.warp_instructions ? TimedBy::same_counts : TimedBy::ratio;
+    record.cycles = timed.time->cycles;
+    if (record.timed_by == TimedBy::same_counts) return timed.time;
+    timed.changed = true;
+    model::KernelTime scaled = *timed.time;
+    const double ratio =
+        static_cast<double>(record.warp_instructions) / static_cast<double>(std::max<uint64_t>(1, timed.warp_instructions));
+    scaled.blocks.clear();
+    scaled.cycles = record.cycles = static_cast<int64_t>(static_cast<double>(scaled.cycles) * ratio);
+    return std::make_shared<const model::KernelTime>(std::move(scaled));
+}
+
+void Runtime::launch(const LaunchAsked& asked) {
+    if (sticky_error_ != 0) throw CallFailure{sticky_error_, "an earlier kernel ended in a fault"};
+    Kernel* kernel = kernel_of(asked.function);
+    if (!kernel) throw CallFailure{cudaErrorInvalidDeviceFunction, "this is no __global__ function of the program"};
+    const auto program = program_of(*kernel);
+    simt::LaunchConfig config{.grid = asked.grid,
+                              .block = asked.block,
+                              .dynamic_shared = static_cast<uint32_t>(std::min<uint64_t>(asked.shared, UINT32_MAX)),
+                              .parameters = parameters_of(*program, asked.arguments),
+                              .independent = model::schedules_threads(gpu_),
+                              .cluster = asked.cluster};
+    const auto refused = [&](int error, const std::string& why) {
+        return CallFailure{error, fmt::format("{}<<<({},{},{}), ({},{},{})>>>: {}", program->shown_name(), asked.grid.x,
+                                              asked.grid.y, asked.grid.z, asked.block.x, asked.block.y, asked.block.z, why)};
+    };
+    if (const auto problem = simt::check_launch(*program, config, limits_of(*kernel))) {
+        const bool registers = problem->message.find("registers") != std::string::npos;
+        const bool cluster = problem->message.find("cluster") != std::string::npos;
+        throw refused(registers ? cudaErrorLaunchOutOfResources
+                      : cluster ? cudaErrorInvalidClusterSize
+                                : cudaErrorInvalidConfiguration,
+                      problem->message);
+    }
+    if (asked.cooperative) {
+        const model::Occupancy fits = occupancy_of(*kernel, static_cast<uint32_t>(asked.block.count()), asked.shared);
+        if (asked.grid.count() > uint64_t{fits.blocks} * gpu_.sms)
+            throw refused(cudaErrorCooperativeLaunchTooLarge,
+                          fmt::format("a cooperative launch has at most {} blocks here, {} an SM",
+                                      uint64_t{fits.blocks} * gpu_.sms, fits.blocks));
+    }
+    if (asked.stream != 0) several_streams_ = true;
+    std::fflush(stdout);  // what the program printed before comes before what the kernel prints
+    LaunchRecord record{.kernel = program->shown_name(),
+                        .grid = asked.grid,
+                        .block = asked.block,
+                        .shared = asked.shared,
+                        .device = device_,
+                        .stream = asked.stream,
+                        .site = site_};
+    const std::shared_ptr<const model::KernelTime> time = run(*program, config, record);
+    if (time) record.time_us = time->us();
+    model::HostOperation operation;
+    operation.verb = model::HostVerb::launch;
+    operation.stream = asked.stream;
+    operation.name = record.kernel;
+    operation.kernel = time;
+    const size_t index = issue(operation);
+    if (launches_.size() >= most_records) {
+        ++dropped_;
+        return;
+    }
+    launches_.push_back(std::move(record));
+    pending_.push_back({index, &launches_.back().begin_us, &launches_.back().end_us});
+    resolve();
+}
+
+// A callback runs when everything before it in its stream is over, which it is.
+void Runtime::run_on_host(uint32_t stream, const std::function<void()>& function) {
+    synchronize(model::SyncWith::stream, stream, nullptr);
+    const int depth = depth_;
+    depth_ = 0;
+    function();
+    depth_ = depth;
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,236 @@
+// Allocations of every kind, copies and fills between them. Each range is checked against what the program asked for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/base/sizes.h"
+#include "core/runtime/runtime.h"
+#include "kernels/include/program/driver_types.h"
+
+namespace lockstep::runtime {
+namespace {
+
+constexpr std::align_val_t page{4096};
+
+std::string place(const CallSite& site, const char* verb) {
+    return site.line == 0 ? std::string() : fmt::format(" ({} at {}:{})", verb, site.file, site.line);
+}
+
+std::string described(const Block& block) {
+    return fmt::format("'{}'{}", block.name, place(block.site, "allocated"));
+}
+
+}  // namespace
+
+std::string_view name_of(MemoryKind kind) {
+    constexpr std::string_view names[] = {"device", "managed", "pinned", "registered", "array"};
+    return names[static_cast<size_t>(kind)];
+}
+
+uint64_t Runtime::memory_limit() const {
+    return static_cast<uint64_t>(gpu_.memory_gb * 1e9);
+}
+
+uint64_t Runtime::allocate(uint64_t bytes, MemoryKind kind, const char* fallback_name) {
+    const bool of_host = kind == MemoryKind::managed || kind == MemoryKind::pinned;
+    if (!of_host && bytes > memory_limit() - std::min(memory_limit(), memory_.live_bytes()))
+        throw CallFailure{cudaErrorMemoryAllocation,
+                          fmt::format("{} were asked for with {} of {} in use on {}", size_text(bytes),
+                                      size_text(memory_.live_bytes()), size_text(memory_limit()), gpu_.title)};
+    Block block{.bytes = bytes, .kind = kind, .device = device_, .site = site_};
+    block.name = site_arguments_.empty() ? fmt::format("{} {}", fallback_name, blocks_.size() + 1) : site_arguments_;
+    try {
+        if (of_host) {
+            auto* const host = static_cast<std::byte*>(::operator new(bytes, page));
+            std::memset(host, 0, bytes);
+            block.address = reinterpret_cast<uintptr_t>(host);
+            memory_.adopt(block.address, host, bytes, block.name);
+        } else {
+            block.address = memory_.allocate(bytes, block.name);
+            if (settings_.initcheck) memory_.mark_unwritten(block.address);
+        }
+    } catch (const std::exception&) {
+        throw CallFailure{cudaErrorMemoryAllocation, fmt::format("this computer has no room for {}", size_text(bytes))};
+    }
+    model::HostOperation operation;
+    operation.verb = model::HostVerb::allocate;
+    clock_.issue(operation);
+    blocks_[block.address] = block;
+    peak_bytes_ = std::max(peak_bytes_, memory_.live_bytes());
+    return block.address;
+}
+
+void Runtime::adopt(void* host, uint64_t bytes) {
+    const auto address = reinterpret_cast<uintptr_t>(host);
+    try {
+        memory_.adopt(address, static_cast<std::byte*>(host), bytes,
+                      site_arguments_.empty() ? "registered" : site_arguments_);
+    } catch (const Failure&) {
+        throw CallFailure{cudaErrorHostMemoryAlreadyRegistered, "a part of this memory is registered already"};
+    }
+    blocks_[address] =
+        Block{.address = address, .bytes = bytes, .kind = MemoryKind::registered, .name = site_arguments_, .site = site_};
+}
+
+const Block* Runtime::find(uint64_t address) const {
+    const auto after = blocks_.upper_bound(address);
+    if (after == blocks_.begin()) return nullptr;
+    const Block& block = std::prev(after)->second;
+    return address - block.address < std::max<uint64_t>(1, block.bytes) ? &block : nullptr;
+}
+
+void Runtime::release(uint64_t address, bool of_host) {
+    const auto found = blocks_.find(address);
+    if (found == blocks_.end()) {
+        const Block* inside = find(address);
+        throw CallFailure{cudaErrorInvalidValue, inside
+                                                     ? fmt::format("the pointer lies {} bytes inside {}, not at its begin",
+                                                                   address - inside->address, described(*inside))
+                                                     : std::string("this pointer is none that the runtime gave out")};
+    }
+    Block& block = found->second;
+    if (block.freed)
+        throw CallFailure{cudaErrorInvalidValue,
+                          fmt::format("{} was freed before{}", described(block), place(block.freed_at, "freed"))};
+    if (of_host != (block.kind == MemoryKind::pinned || block.kind == MemoryKind::registered))
+        throw CallFailure{cudaErrorInvalidValue, fmt::format("{} is {} memory: {} frees it", described(block),
+                                                             name_of(block.kind), of_host ? "cudaFree" : "cudaFreeHost")};
+    block.freed = true;
+    block.freed_at = site_;
+    memory_.release(address);
+    if (block.kind == MemoryKind::managed || block.kind == MemoryKind::pinned) {
+        ::operator delete(reinterpret_cast<void*>(address), page);
+        blocks_.erase(found);  // the host may hand out the address again
+    } else if (block.kind == MemoryKind::registered) {
+        blocks_.erase(found);
+    }
+    model::HostOperation operation;
+    operation.verb = model::HostVerb::release;
+    issue(operation);
+}
+
+namespace {
+bool only_on_device(const Block* block) {
+    return block && (block->kind == MemoryKind::device || block->kind == MemoryKind::array);
+}
+
+// Host memory that nobody registered takes a staged copy, for which the host waits.
+bool is_pageable(const Block* block) {
+    return block == nullptr;
+}
+}  // namespace
+
+void Runtime::check_range(uint64_t address, uint64_t bytes, const char* what, bool writes) const {
+    const Block* block = find(address);
+    const char* verb = writes ? "written" : "read";
+    if (block == nullptr) {
+        const simt::Allocation* variable = memory_.find(address);
+        if (variable && bytes <= variable->bytes - (address - variable->address)) return;
+        throw CallFailure{
+            cudaErrorInvalidValue,
+            fmt::format("{} bytes are to be {} at {:#x}, which is no memory of the device", bytes, verb, address)};
+    }
+    if (block->freed)
+        throw CallFailure{cudaErrorInvalidValue, fmt::format("{} is {} after it was freed{}", described(*block), verb,
+                                                             place(block->freed_at, "freed"))};
+    const uint64_t offset = address - block->address;
+    if (bytes > block->bytes - offset)
+        throw CallFailure{cudaErrorInvalidValue,
+                          fmt::format("{} {} bytes to be {} of {} reach {} past its end: it has {} bytes{}", what, bytes,
+                                      verb, described(*block), bytes - (block->bytes - offset), block->bytes,
+                                      offset == 0 ? "" : fmt::format(", and the copy begins at {}", offset))};
+}
+
+void Runtime::copy(const Copy& asked) {
+    if (asked.bytes == 0 || asked.rows == 0) return;
+    const Block *to = find(asked.to), *from = find(asked.from);
+    const bool to_variable = !to && memory_.find(asked.to), from_variable = !from && memory_.find(asked.from);
+    const bool to_device = only_on_device(to) || to_variable, from_device = only_on_device(from) || from_variable;
+    const auto wrong_way = [&](const char* side, const Block* block, bool is_device) {
+        return CallFailure{cudaErrorInvalidValue,
+                           fmt::format("the {} is {} memory{}, and the direction says otherwise", side,
+                                       is_device ? "device" : "host", block ? ", " + described(*block) : "")};
+    };
+    const int kind = asked.kind;
+    if (kind < 0 || kind > 4) throw CallFailure{cudaErrorInvalidMemcpyDirection, "there is no such direction"};
+    if (to_device && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost))
+        throw wrong_way("destination", to, true);
+    if (from_device && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost))
+        throw wrong_way("source", from, true);
+    if (!to && !to_variable && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice))
+        throw wrong_way("destination", nullptr, false);
+    if (!from && !from_variable && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice))
+        throw wrong_way("source", nullptr, false);
+    const auto span_of = [&](uint64_t pitch) {
+        return asked.rows == 1 ? asked.bytes : pitch * (asked.rows - 1) + asked.bytes;
+    };
+    if (asked.rows > 1 && (asked.bytes > asked.to_pitch || asked.bytes > asked.from_pitch))
+        throw CallFailure{cudaErrorInvalidPitchValue, fmt::format("a row has {} bytes, and rows lie only {} and {} apart",
+                                                                  asked.bytes, asked.to_pitch, asked.from_pitch)};
+    if (to || to_variable) check_range(asked.to, span_of(asked.to_pitch), "the", true);
+    if (from || from_variable) check_range(asked.from, span_of(asked.from_pitch), "the", false);
+
+    for (uint64_t row = 0; row < asked.rows; ++row) {
+        const uint64_t target = asked.to + row * asked.to_pitch, source = asked.from + row * asked.from_pitch;
+        void* const into = to || to_variable ? memory_.write(target, asked.bytes) : reinterpret_cast<void*>(target);
+        const void* const out_of =
+            from || from_variable ? memory_.read(source, asked.bytes) : reinterpret_cast<void*>(source);
+        std::memmove(into, out_of, asked.bytes);
+        if (to_device && settings_.initcheck) mark_written(target, asked.bytes);
+    }
+
+    const char* direction = to_device     ? from_device ? "device to device" : "host to device"
+                            : from_device ? "device to host"
+                                          : "host to host";
+    if (!to_device && !from_device) return;
+    model::HostOperation operation;
+    operation.verb =
+        to_device ? from_device ? model::HostVerb::copy_within : model::HostVerb::copy_in : model::HostVerb::copy_out;
+    operation.stream = asked.stream;
+    operation.bytes = asked.bytes * asked.rows;
+    operation.pinned = !is_pageable(to_device ? from : to) || (to_device && from_device);
+    operation.blocking = !asked.asynchronous;
+    operation.name = direction;
+    const size_t index = issue(operation);
+    if (copies_.size() >= most_records) {
+        ++dropped_;
+        return;
+    }
+    copies_.push_back({direction, asked.bytes * asked.rows, 0, 0, asked.stream, site_});
+    pending_.push_back({index, &copies_.back().begin_us, &copies_.back().end_us});
+    resolve();
+}
+
+void Runtime::mark_written(uint64_t address, uint64_t bytes) {
+    const simt::Allocation* allocation = memory_.find(address);
+    if (!allocation) return;
+    if (simt::ByteSet* unwritten = memory_.unwritten(allocation->address))
+        unwritten->set(address - allocation->address, bytes, false);
+}
+
+void Runtime::fill(uint64_t to, uint64_t pitch, uint32_t value, uint32_t element_bytes, uint64_t width, uint64_t rows,
+                   uint32_t stream, bool asynchronous) {
+    const uint64_t bytes = width * element_bytes;
+    if (bytes == 0 || rows == 0) return;
+    check_range(to, rows == 1 ? bytes : pitch * (rows - 1) + bytes, "the", true);
+    for (uint64_t row = 0; row < rows; ++row) {
+        std::byte* const into = memory_.write(to + row * pitch, bytes);
+        if (element_bytes == 1)
+            std::memset(into, static_cast<int>(value), bytes);
+        else
+            for (uint64_t k = 0; k < width; ++k) std::memcpy(into + k * element_bytes, &value, element_bytes);
+        if (settings_.initcheck) mark_written(to + row * pitch, bytes);
+    }
+    model::HostOperation operation;
+    operation.verb = model::HostVerb::copy_within;
+    operation.stream = stream;
+    operation.bytes = (bytes * rows + 1) / 2;  // it only writes, and a copy within the device reads as much as it writes
+    operation.blocking = !asynchronous;
+    operation.name = "memset";
+    issue(operation);
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,296 @@
+// The report as JSON and as words. JSON is the contract between the two processes and for `--json`; one function each way.
+#include "core/runtime/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/base/files.h"
+#include "core/base/sizes.h"
+#include "core/base/units.h"
+
+namespace lockstep::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view timed_by_names[] = {"simulation", "same counts", "ratio", "functional"};
+
+Json extent_json(const simt::Dim3& d) {
+    return {d.x, d.y, d.z};
+}
+simt::Dim3 extent_of(const Json& json) {
+    return {json.at(0).get<uint32_t>(), json.at(1).get<uint32_t>(), json.at(2).get<uint32_t>()};
+}
+CallSite site_of(const Json& json) {
+    return {json.at("file").get<std::string>(), json.at("line").get<int>()};
+}
+
+Json fault_json(const simt::Fault& fault) {
+    return {{"kind", fault.kind},
+            {"message", fault.message},
+            {"kernel", fault.kernel},
+            {"file", fault.file},
+            {"line", fault.line},
+            {"ptx_line", fault.ptx_line},
+            {"block", extent_json(fault.block)},
+            {"thread", extent_json(fault.thread)},
+            {"address", fault.address},
+            {"allocation", fault.allocation},
+            {"offset", fault.offset},
+            {"other_file", fault.other_file},
+            {"other_line", fault.other_line},
+            {"other_block", extent_json(fault.other_block)},
+            {"other_thread", extent_json(fault.other_thread)}};
+}
+simt::Fault fault_of(const Json& json) {
+    simt::Fault fault;
+    fault.kind = json.at("kind");
+    fault.message = json.at("message");
+    fault.kernel = json.at("kernel");
+    fault.file = json.at("file");
+    fault.line = json.at("line");
+    fault.ptx_line = json.at("ptx_line");
+    fault.block = extent_of(json.at("block"));
+    fault.thread = extent_of(json.at("thread"));
+    fault.address = json.at("address");
+    fault.allocation = json.at("allocation");
+    fault.offset = json.at("offset");
+    fault.other_file = json.at("other_file");
+    fault.other_line = json.at("other_line");
+    fault.other_block = extent_of(json.at("other_block"));
+    fault.other_thread = extent_of(json.at("other_thread"));
+    return fault;
+}
+
+std::string at(const CallSite& site) {
+    return site.line == 0 ? std::string() : fmt::format("{}:{}", site.file, site.line);
+}
+
+std::string extent_text(const simt::Dim3& d) {
+    if (d.y == 1 && d.z == 1) return fmt::format("{}", d.x);
+    return d.z == 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}x{}x{}", d.x, d.y, d.z);
+}
+
+}  // namespace
+
+Json to_json(const Report& report) {
+    Json json = {{"gpu", report.gpu},
+                 {"gpus", report.gpus},
+                 {"total_us", report.total_us},
+                 {"host_us", report.host_us},
+                 {"peak_bytes", report.peak_bytes},
+                 {"dropped", report.dropped}};
+    json["launches"] = Json::array();
+    for (const LaunchRecord& launch : report.launches)
+        json["launches"].push_back({{"kernel", launch.kernel},
+                                    {"grid", extent_json(launch.grid)},
+                                    {"block", extent_json(launch.block)},
+                                    {"shared", launch.shared},
+                                    {"device", launch.device},
+                                    {"stream", launch.stream},
+                                    {"cycles", launch.cycles},
+                                    {"time_us", launch.time_us},
+                                    {"begin_us", launch.begin_us},
+                                    {"end_us", launch.end_us},
+                                    {"timed_by", timed_by_names[static_cast<size_t>(launch.timed_by)]},
+                                    {"warp_instructions", launch.warp_instructions},
+                                    {"hot_file", launch.hot_file},
+                                    {"hot_line", launch.hot_line},
+                                    {"hot_share", launch.hot_share},
+                                    {"file", launch.site.file},
+                                    {"line", launch.site.line}});
+    json["copies"] = Json::array();
+    for (const CopyRecord& copy : report.copies)
+        json["copies"].push_back({{"direction", copy.direction},
+                                  {"bytes", copy.bytes},
+                                  {"begin_us", copy.begin_us},
+                                  {"end_us", copy.end_us},
+                                  {"stream", copy.stream},
+                                  {"file", copy.site.file},
+                                  {"line", copy.site.line}});
+    json["allocations"] = Json::array();
+    for (const AllocationRecord& leak : report.leaks)
+        json["allocations"].push_back({{"name", leak.name},
+                                       {"kind", leak.kind},
+                                       {"address", leak.address},
+                                       {"bytes", leak.bytes},
+                                       {"file", leak.site.file},
+                                       {"line", leak.site.line}});
+    json["errors"] = Json::array();
+    for (const ErrorRecord& error : report.errors)
+        json["errors"].push_back({{"call", error.call},
+                                  {"error", error.error},
+                                  {"message", error.message},
+                                  {"file", error.site.file},
+                                  {"line", error.site.line},
+                                  {"seen", error.seen}});
+    json["diagnostics"] = Json::array();
+    for (const simt::Fault& fault : report.faults) json["diagnostics"].push_back(fault_json(fault));
+    json["notes"] = report.notes;
+    return json;
+}
+
+Report report_of(const Json& json) {
+    try {
+        Report report;
+        report.gpu = json.at("gpu");
+        report.gpus = json.at("gpus");
+        report.total_us = json.at("total_us");
+        report.host_us = json.at("host_us");
+        report.peak_bytes = json.at("peak_bytes");
+        report.dropped = json.at("dropped");
+        for (const Json& launch : json.at("launches")) {
+            const auto timed_by =
+                std::find(std::begin(timed_by_names), std::end(timed_by_names), launch.at("timed_by").get<std::string>());
+            report.launches.push_back({.kernel = launch.at("kernel"),
+                                       .grid = extent_of(launch.at("grid")),
+                                       .block = extent_of(launch.at("block")),
+                                       .shared = launch.at("shared"),
+                                       .device = launch.at("device"),
+                                       .stream = launch.at("stream"),
+                                       .cycles = launch.at("cycles"),
+                                       .time_us = launch.at("time_us"),
+                                       .begin_us = launch.at("begin_us"),
+                                       .end_us = launch.at("end_us"),
+                                       .timed_by = static_cast<TimedBy>(timed_by - std::begin(timed_by_names)),
+                                       .warp_instructions = launch.at("warp_instructions"),
+                                       .hot_file = launch.at("hot_file"),
+                                       .hot_line = launch.at("hot_line"),
+                                       .hot_share = launch.at("hot_share"),
+                                       .site = site_of(launch)});
+        }
+        for (const Json& copy : json.at("copies"))
+            report.copies.push_back({copy.at("direction"), copy.at("bytes"), copy.at("begin_us"), copy.at("end_us"),
+                                     copy.at("stream"), site_of(copy)});
+        for (const Json& leak : json.at("allocations"))
+            report.leaks.push_back({leak.at("name"), leak.at("kind"), leak.at("address"), leak.at("bytes"), site_of(leak)});
+        for (const Json& error : json.at("errors"))
+            report.errors.push_back(
+                {error.at("call"), error.at("error"), error.at("message"), site_of(error), error.at("seen")});
+        for (const Json& fault : json.at("diagnostics")) report.faults.push_back(fault_of(fault));
+        report.notes = json.at("notes").get<std::vector<std::string>>();
+        return report;
+    } catch (const Json::exception& problem) {
+        throw Failure(fmt::format("this is no report of a program: {}", problem.what()));
+    }
+}
+
+void write_report(const Report& report, const std::string& file) {
+    write_file(file, to_json(report).dump(1) + "\n");
+}
+
+Result<Report> read_report(const std::string& file) {
+    Result<std::string> text = read_file(file, size_t{1} << 30);
+    if (!text) return text.error();
+    try {
+        return report_of(Json::parse(text.value()));
+    } catch (const Json::exception&) {
+        return Diagnostic{"the program's report is damaged", {file}};
+    } catch (const Failure& failure) {
+        return failure.diagnostic;
+    }
+}
+
+namespace {
+
+struct LaunchGroup {  // of one kernel and shape
+    const LaunchRecord* first = nullptr;
+    uint64_t count = 0, simulated = 0, scaled = 0;
+    double time_us = 0;
+};
+
+std::string launch_words(const Report& report) {
+    std::vector<LaunchGroup> groups;
+    std::map<std::string, size_t> number_of;
+    double total_us = 0;
+    for (const LaunchRecord& launch : report.launches) {
+        const std::string key =
+            fmt::format("{} {} {} {}", launch.kernel, extent_text(launch.grid), extent_text(launch.block), launch.shared);
+        const auto [found, fresh] = number_of.try_emplace(key, groups.size());
+        if (fresh) groups.push_back({.first = &launch});
+        LaunchGroup& group = groups[found->second];
+        ++group.count;
+        group.simulated += launch.timed_by == TimedBy::simulation;
+        group.scaled += launch.timed_by == TimedBy::ratio;
+        group.time_us += launch.time_us;
+        total_us += launch.time_us;
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](auto& a, auto& b) { return a.time_us > b.time_us; });
+    std::string text;
+    constexpr size_t most_rows = 20;
+    size_t widest = 6;
+    for (size_t k = 0; k < std::min(groups.size(), most_rows); ++k)
+        widest = std::max(widest, groups[k].first->kernel.size());
+    text += fmt::format("  {:<{}}  {:>14}  {:>10}  {:>6}  {:>11}  {:>6}  hot line\n", "kernel", widest, "grid", "block",
+                        "count", "time", "share");
+    for (size_t k = 0; k < std::min(groups.size(), most_rows); ++k) {
+        const LaunchGroup& group = groups[k];
+        const LaunchRecord& launch = *group.first;
+        const std::string time = launch.timed_by == TimedBy::nothing ? "-" : time_text(group.time_us);
+        const std::string share = total_us > 0 ? fmt::format("{:.1f} %", 100 * group.time_us / total_us) : "-";
+        text += fmt::format("  {:<{}}  {:>14}  {:>10}  {:>6}  {:>11}  {:>6}  {}\n", launch.kernel, widest,
+                            extent_text(launch.grid), extent_text(launch.block), group.count, time, share,
+                            launch.hot_line > 0 ? fmt::format("{}:{} ({:.0f} % of the waiting)", launch.hot_file,
+                                                              launch.hot_line, 100 * launch.hot_share)
+                                                : "-");
+        if (group.simulated < group.count && launch.timed_by != TimedBy::nothing)
+            text += fmt::format("    {} simulated, {} with the time of those{}\n", group.simulated,
+                                group.count - group.simulated,
+                                group.scaled ? fmt::format(", {} of them scaled by their instructions", group.scaled) : "");
+    }
+    if (groups.size() > most_rows) text += fmt::format("  and {} more\n", groups.size() - most_rows);
+    return text;
+}
+
+std::string copy_words(const Report& report) {
+    struct Sum {
+        uint64_t count = 0, bytes = 0;
+        double us = 0;
+    };
+    std::map<std::string, Sum> sums;
+    for (const CopyRecord& copy : report.copies) {
+        Sum& sum = sums[copy.direction];
+        ++sum.count;
+        sum.bytes += copy.bytes;
+        sum.us += copy.end_us - copy.begin_us;
+    }
+    std::string text;
+    for (const auto& [direction, sum] : sums)
+        text += fmt::format("  {}: {} {}, {}, {}\n", direction, sum.count, sum.count == 1 ? "copy" : "copies",
+                            size_text(sum.bytes), time_text(sum.us));
+    return text;
+}
+
+}  // namespace
+
+std::string words_of(const Report& report) {
+    std::string text = fmt::format("== {}{}: {} on the model's clock, of which the host worked {} (measured)\n",
+                                   report.gpus > 1 ? fmt::format("{} x ", report.gpus) : "", report.gpu,
+                                   time_text(report.total_us), time_text(report.host_us));
+    if (report.launches.empty())
+        text += "no kernel was launched\n";
+    else
+        text += fmt::format("launches ({}, simulated)\n{}", report.launches.size(), launch_words(report));
+    if (!report.copies.empty()) text += fmt::format("copies (simulated)\n{}", copy_words(report));
+    if (!report.leaks.empty()) {
+        text += "never freed\n";
+        for (const AllocationRecord& leak : report.leaks)
+            text += fmt::format("  {} ({}, {}){}\n", leak.name, leak.kind, size_text(leak.bytes),
+                                leak.site.line ? ", allocated at " + at(leak.site) : "");
+    }
+    const auto unseen = std::count_if(report.errors.begin(), report.errors.end(), [](auto& error) { return !error.seen; });
+    if (!report.errors.empty()) text += unseen > 0 ? "errors, of which the program never asked for some\n" : "errors\n";
+    for (const ErrorRecord& error : report.errors)
+        text += fmt::format("  {}{} returned {}: {}{}\n", at(error.site).empty() ? "" : at(error.site) + ": ", error.call,
+                            error.error, error.message, error.seen ? "" : " (nobody looked at it)");
+    if (!report.faults.empty()) text += "faults\n";
+    for (const simt::Fault& fault : report.faults) text += "  " + simt::render(fault) + "\n";
+    for (const std::string& sentence : report.notes) text += "note: " + sentence + "\n";
+    if (report.dropped > 0) text += fmt::format("note: {} more launches and copies are not in the report\n", report.dropped);
+    return text;
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,229 @@
+// The CUDA runtime of one process over modelled GPUs. cudart/ is its C interface; other interfaces (the driver's) can stand
+// on the same object. Kernels run when they are launched, in the order of the calls, which every stream allows; streams and
+// events decide when they run on the model's clock. All calls may come from any thread, one at a time is served.
+#pragma once
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/model/streams/streams.h"
+#include "core/ptx/parse/module.h"
+#include "core/runtime/fatbin.h"
+#include "core/runtime/report.h"
+#include "core/runtime/settings.h"
+#include "core/simt/launch.h"
+
+namespace lockstep::runtime {
+
+constexpr size_t most_records = 200'000;  // of launches, and of copies, that the report keeps
+
+// What went wrong in a call: a cudaError (kernels/include/program/driver_types.h), and a sentence about it.
+struct CallFailure {
+    int error = 0;
+    std::string message;
+};
+
+struct Module;
+
+struct Kernel {
+    std::string name;  // as PTX has it
+    Module* module = nullptr;
+    const void* host = nullptr;                                 // the function that stands for it in the program
+    int64_t most_dynamic_shared = -1;                           // cudaFuncSetAttribute; -1: the GPU's default
+    std::vector<std::shared_ptr<const ptx::Program>> programs;  // by device, decoded when needed
+};
+
+struct ModuleVariable {
+    std::string name;
+    Module* module = nullptr;
+    uint64_t bytes = 0;
+    void** managed = nullptr;         // of a __managed__ one: the host's pointer to it
+    std::vector<uint64_t> addresses;  // by device; 0: not placed yet
+};
+
+struct Module {  // one fat binary
+    std::string name;
+    FatBinary images;
+    std::string problem;                                     // why it cannot be used
+    std::vector<std::shared_ptr<const ptx::Module>> parsed;  // by device
+};
+
+enum class MemoryKind : uint8_t { device, managed, pinned, registered, array };
+std::string_view name_of(MemoryKind kind);
+
+struct Block {  // of memory, that a program asked for
+    uint64_t address = 0, bytes = 0;
+    MemoryKind kind = MemoryKind::device;
+    uint32_t device = 0;
+    std::string name;
+    CallSite site;
+    bool freed = false;
+    CallSite freed_at;
+};
+
+struct StreamState {
+    uint32_t number = 0, device = 0, flags = 0;
+    int priority = 0;
+    struct Capture* capture = nullptr;
+};
+
+struct EventState {
+    uint32_t number = 0, device = 0, flags = 0;
+    bool recorded = false;
+    size_t operation = 0;  // of the clock
+    std::optional<double> at_us;
+};
+
+struct LaunchAsked {
+    const void* function = nullptr;
+    simt::Dim3 grid, block, cluster{1, 1, 1};
+    void** arguments = nullptr;  // one an argument, as compilers pass them
+    uint64_t shared = 0;
+    uint32_t stream = 0;
+    bool cooperative = false;
+};
+
+struct Timed {  // the launches of one kernel and shape so far
+    int64_t runs = 0;
+    uint64_t warp_instructions = 0;  // of the one that was simulated last
+    bool changed = false;            // a launch since then had another number: the next one is simulated
+    std::shared_ptr<const model::KernelTime> time;
+    std::string hot_file;
+    int hot_line = 0;
+    double hot_share = 0;
+};
+
+class Runtime {
+  public:
+    // The process's own; made by the first call. Its destructor, at the end of the process, writes the report.
+    static Runtime& instance();
+    explicit Runtime(Settings settings);
+
+    // ---- A call's frame: calls.cpp
+    std::recursive_mutex& mutex() { return mutex_; }
+    void enter(const char* call);           // the host's own work since the last call goes onto the clock
+    int leave(const CallFailure& failure);  // notes an error; what the call returns
+    void say_site(const char* file, int line, const char* arguments);
+    int last_error(bool clear);
+    uint32_t device() const { return device_; }
+    void set_device(uint32_t device) { device_ = device; }
+    bool set_peer(uint32_t peer, bool enabled);  // false: it was so already
+    uint32_t device_count() const { return settings_.gpus; }
+    const model::GpuSpec& gpu() const { return gpu_; }
+    const Settings& settings() const { return settings_; }
+
+    // ---- Memory: memory.cpp. Addresses of device memory are nobody's on the host; those of managed, pinned and registered
+    // memory are the same on both sides.
+    uint64_t allocate(uint64_t bytes, MemoryKind kind, const char* fallback_name);
+    void adopt(void* host, uint64_t bytes);  // cudaHostRegister
+    void release(uint64_t address, bool of_host);
+    const Block* find(uint64_t address) const;  // that holds the address, freed or not; the live one first
+    uint64_t live_bytes() const { return memory_.live_bytes(); }
+    uint64_t memory_limit() const;
+    simt::Memory& memory() { return memory_; }
+
+    // Copies of `rows` rows of `bytes` bytes. `kind` as cudaMemcpyKind.
+    struct Copy {
+        uint64_t to = 0, to_pitch = 0, from = 0, from_pitch = 0, bytes = 0, rows = 1;
+        int kind = 4;
+        bool asynchronous = false;
+        uint32_t stream = 0;
+    };
+    void copy(const Copy& copy);
+    void fill(uint64_t to, uint64_t pitch, uint32_t value, uint32_t element_bytes, uint64_t width, uint64_t rows,
+              uint32_t stream, bool asynchronous);
+
+    // ---- Modules: modules.cpp
+    Module* add_module(const void* wrapper);
+    void remove_module(Module* module);
+    void add_kernel(Module* module, const void* host, const char* name);
+    void add_variable(Module* module, const void* host, const char* name, uint64_t bytes, void** managed);
+    Kernel* kernel_of(const void* host);
+    ModuleVariable* variable_of(const void* host);
+    uint64_t address_of(ModuleVariable& variable);
+    std::shared_ptr<const ptx::Program> program_of(Kernel& kernel);  // throws CallFailure
+
+    // ---- Launches: launches.cpp
+    void launch(const LaunchAsked& asked);
+    simt::LaunchLimits limits_of(const Kernel& kernel) const;
+    model::Occupancy occupancy_of(Kernel& kernel, uint32_t threads, uint64_t dynamic_shared);
+    void run_on_host(uint32_t stream, const std::function<void()>& function);
+
+    // ---- Streams and events: time.cpp
+    uint32_t add_stream(uint32_t flags, int priority);
+    StreamState* stream_of(const void* handle);  // null: there is none
+    void* handle_of(uint32_t stream);
+    void remove_stream(uint32_t stream);
+    EventState* add_event(uint32_t flags);
+    bool is_event(const EventState* event) const;
+    void remove_event(EventState* event);
+    void record(EventState& event, uint32_t stream);
+    void wait(uint32_t stream, const EventState& event);
+    void synchronize(model::SyncWith with, uint32_t stream, const EventState* event);
+    bool is_done(const EventState& event);
+    bool is_done(uint32_t stream);
+    void reset_device();
+
+    void note(std::string sentence);  // once each, into the report
+    void finish();                    // writes the report, once
+
+  private:
+    size_t issue(model::HostOperation operation);
+    void tidy();
+    void resolve();  // times of operations that have ended, into their records
+    std::shared_ptr<const ptx::Module> parsed(Module& module);
+    void raise(const simt::Fault& fault);
+    void mark_written(uint64_t address, uint64_t bytes);
+    std::shared_ptr<const model::KernelTime> run(const ptx::Program& program, const simt::LaunchConfig& config,
+                                                 LaunchRecord& record);
+    std::optional<simt::Fault> run_timed(const ptx::Program& program, const simt::LaunchConfig& config, struct Timed& timed,
+                                         LaunchRecord& record);
+    std::optional<simt::Fault> run_functionally(const ptx::Program& program, const simt::LaunchConfig& config,
+                                                LaunchRecord& record);
+    void check_range(uint64_t address, uint64_t bytes, const char* what, bool writes) const;
+    Report make_report();
+
+    Settings settings_;
+    model::GpuSpec gpu_;
+    std::recursive_mutex mutex_;
+    simt::Memory memory_;
+    model::StreamClock clock_;
+    std::chrono::steady_clock::time_point left_;  // when the last call ended
+    double host_work_us_ = 0;
+    std::vector<std::pair<uint32_t, uint32_t>> peers_;  // enabled: device, peer
+    uint32_t device_ = 0, next_stream_ = 1, next_event_ = 1;
+    const char* call_ = "";
+    int depth_ = 0;
+    CallSite site_;
+    std::string site_arguments_;
+    int last_error_ = 0, sticky_error_ = 0;
+    std::deque<std::unique_ptr<Module>> modules_;
+    std::unordered_map<const void*, Kernel> kernels_;
+    std::unordered_map<const void*, ModuleVariable> variables_;
+    std::map<uint64_t, Block> blocks_;  // by address
+    std::map<uint32_t, StreamState> streams_;
+    std::map<const EventState*, std::unique_ptr<EventState>> events_;
+    std::map<std::string, Timed> timed_;         // by kernel and shape
+    std::map<uint32_t, size_t> last_in_stream_;  // stream -> its last operation
+    struct Pending {
+        size_t operation = 0;
+        double* begin_us = nullptr;
+        double* end_us = nullptr;
+    };
+    std::deque<Pending> pending_;
+    std::vector<std::pair<uint32_t, size_t>> recorded_;  // events whose time is not known yet, and the operation
+    Report report_;
+    std::deque<LaunchRecord> launches_;  // a deque: records stay where they are
+    std::deque<CopyRecord> copies_;
+    uint64_t peak_bytes_ = 0, dropped_ = 0;
+    bool finished_ = false, several_streams_ = false;
+};
+
+}  // namespace lockstep::runtime

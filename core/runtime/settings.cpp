@@ -1,0 +1,60 @@
+#include "core/runtime/settings.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+
+#include "core/base/diagnostic.h"
+
+namespace lockstep::runtime {
+namespace {
+
+std::string variable(const char* name) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? "" : text;
+}
+
+void read_number(const char* name, auto& number) {
+    const std::string text = variable(name);
+    if (text.empty()) return;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+        throw Failure(fmt::format("{} is a number, not '{}'", name, text));
+}
+
+}  // namespace
+
+Settings settings_of_environment() {
+    Settings settings;
+    if (const std::string gpu = variable("LOCKSTEP_GPU"); !gpu.empty()) settings.gpu = gpu;
+    read_number("LOCKSTEP_GPUS", settings.gpus);
+    if (settings.gpus < 1 || settings.gpus > 16) throw Failure("LOCKSTEP_GPUS is a number from 1 to 16");
+    read_number("LOCKSTEP_TIMED_LAUNCHES", settings.timed_launches);
+    read_number("LOCKSTEP_MAX_INSTRUCTIONS", settings.max_instructions);
+    settings.report = variable("LOCKSTEP_REPORT");
+    std::istringstream list(variable("LOCKSTEP_CHECK"));
+    for (std::string name; std::getline(list, name, ',');) {
+        if (name == "none") settings.synccheck = false;
+        settings.racecheck |= name == "racecheck";
+        settings.initcheck |= name == "initcheck";
+        settings.leakcheck |= name == "leakcheck";
+    }
+    return settings;
+}
+
+std::vector<std::string> environment_of(const Settings& settings) {
+    std::string check = settings.synccheck ? "synccheck" : "none";
+    if (settings.racecheck) check += ",racecheck";
+    if (settings.initcheck) check += ",initcheck";
+    if (settings.leakcheck) check += ",leakcheck";
+    return {fmt::format("LOCKSTEP_GPU={}", settings.gpu),
+            fmt::format("LOCKSTEP_GPUS={}", settings.gpus),
+            fmt::format("LOCKSTEP_TIMED_LAUNCHES={}", settings.timed_launches),
+            fmt::format("LOCKSTEP_MAX_INSTRUCTIONS={}", settings.max_instructions),
+            fmt::format("LOCKSTEP_CHECK={}", check),
+            fmt::format("LOCKSTEP_REPORT={}", settings.report)};
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,23 @@
+// What a program's runtime is told by whoever started it: environment variables, one row each.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep::runtime {
+
+struct Settings {
+    std::string gpu = "v100";
+    uint32_t gpus = 1;
+    int64_t timed_launches = 3;  // of each kernel with each shape; -1: all, 0: none (functional)
+    bool racecheck = false, initcheck = false, synccheck = true, leakcheck = false;
+    uint64_t max_instructions = 1'000'000'000;  // of one launch
+    std::string report;                         // the file that the report goes to; "": nobody reads one
+};
+
+// From $LOCKSTEP_GPU and its neighbours. Throws Failure with the variable's name where one makes no sense.
+Settings settings_of_environment();
+// "NAME=value", one a setting, as a child process takes them.
+std::vector<std::string> environment_of(const Settings& settings);
+
+}  // namespace lockstep::runtime

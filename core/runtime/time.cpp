@@ -1,0 +1,147 @@
+// Streams, events and the model's clock.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/runtime/runtime.h"
+#include "kernels/include/program/driver_types.h"
+
+namespace lockstep::runtime {
+
+size_t Runtime::issue(model::HostOperation operation) {
+    tidy();
+    const size_t index = clock_.issue(operation);
+    last_in_stream_[operation.stream] = index;
+    return index;
+}
+
+void Runtime::tidy() {
+    clock_.advance();
+    resolve();  // before the clock forgets them
+    clock_.forget();
+}
+
+void Runtime::resolve() {
+    std::erase_if(pending_, [&](const Pending& pending) {
+        if (!clock_.has_ended(pending.operation)) return false;
+        const model::OperationTime time = clock_.time_of(pending.operation);
+        *pending.begin_us = time.begin_us;
+        *pending.end_us = time.end_us;
+        return true;
+    });
+    std::erase_if(recorded_, [&](const std::pair<uint32_t, size_t>& recording) {
+        if (!clock_.has_ended(recording.second)) return false;
+        for (auto& [handle, event] : events_)
+            if (event->number == recording.first && event->operation == recording.second)
+                event->at_us = clock_.time_of(recording.second).end_us;
+        return true;
+    });
+}
+
+uint32_t Runtime::add_stream(uint32_t flags, int priority) {
+    const uint32_t number = next_stream_++;
+    streams_[number] = {.number = number, .device = device_, .flags = flags, .priority = priority};
+    return number;
+}
+
+// A stream's handle is its entry's address; 0 and cudaStreamLegacy are the default stream, cudaStreamPerThread too.
+StreamState* Runtime::stream_of(const void* handle) {
+    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return &streams_[0];
+    for (auto& [number, stream] : streams_)
+        if (&stream == handle) return &stream;
+    return nullptr;
+}
+
+void* Runtime::handle_of(uint32_t stream) {
+    return &streams_.at(stream);
+}
+
+void Runtime::remove_stream(uint32_t stream) {
+    streams_.erase(stream);
+}
+
+EventState* Runtime::add_event(uint32_t flags) {
+    auto event = std::make_unique<EventState>();
+    event->number = next_event_++;
+    event->device = device_;
+    event->flags = flags;
+    EventState* const handle = event.get();
+    events_[handle] = std::move(event);
+    return handle;
+}
+
+bool Runtime::is_event(const EventState* event) const {
+    return events_.contains(event);
+}
+
+void Runtime::remove_event(EventState* event) {
+    events_.erase(event);
+}
+
+void Runtime::record(EventState& event, uint32_t stream) {
+    model::HostOperation operation;
+    operation.verb = model::HostVerb::record;
+    operation.stream = stream;
+    operation.event = event.number;
+    event.operation = issue(operation);
+    event.recorded = true;
+    event.at_us.reset();
+    recorded_.emplace_back(event.number, event.operation);
+}
+
+void Runtime::wait(uint32_t stream, const EventState& event) {
+    if (!event.recorded) return;  // as CUDA: an event that was never recorded is over
+    model::HostOperation operation;
+    operation.verb = model::HostVerb::wait;
+    operation.stream = stream;
+    operation.event = event.number;
+    issue(operation);
+}
+
+void Runtime::synchronize(model::SyncWith with, uint32_t stream, const EventState* event) {
+    if (event && !event->recorded) return;
+    model::HostOperation operation;
+    operation.verb = model::HostVerb::synchronize;
+    operation.with = with;
+    operation.stream = stream;
+    operation.event = event ? event->number : 0;
+    clock_.issue(operation);
+    resolve();
+    if (sticky_error_ != 0) throw CallFailure{sticky_error_, "a kernel ended in a fault"};
+}
+
+bool Runtime::is_done(const EventState& event) {
+    return !event.recorded || event.at_us.has_value();
+}
+
+bool Runtime::is_done(uint32_t stream) {
+    tidy();
+    return std::all_of(last_in_stream_.begin(), last_in_stream_.end(), [&](const auto& last) {
+        return (stream != 0 && last.first != stream) || clock_.has_ended(last.second);
+    });
+}
+
+bool Runtime::set_peer(uint32_t peer, bool enabled) {
+    const std::pair pair(device_, peer);
+    const bool before = std::find(peers_.begin(), peers_.end(), pair) != peers_.end();
+    if (before == enabled) return false;
+    if (enabled)
+        peers_.push_back(pair);
+    else
+        std::erase(peers_, pair);
+    return true;
+}
+
+void Runtime::reset_device() {
+    synchronize(model::SyncWith::device, 0, nullptr);
+    std::vector<std::pair<uint64_t, bool>> all;
+    for (const auto& [address, block] : blocks_)
+        if (!block.freed)
+            all.emplace_back(address, block.kind == MemoryKind::pinned || block.kind == MemoryKind::registered);
+    for (const auto& [address, of_host] : all) release(address, of_host);
+    for (auto& [host, variable] : variables_)
+        if (!variable.managed) variable.addresses[device_] = 0;
+    sticky_error_ = last_error_ = 0;
+}
+
+}  // namespace lockstep::runtime

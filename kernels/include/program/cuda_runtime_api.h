@@ -1,0 +1,423 @@
+// CUDA's runtime as a program calls it: the C interface of liblockstep_cudart, and the C++ forms over it.
+#pragma once
+#include "driver_types.h"
+
+#define CUDART_VERSION 13000
+#define CUDA_VERSION 13000
+
+#ifdef __cplusplus
+#define LOCKSTEP_DEFAULT(value) = value
+extern "C" {
+#else
+#define LOCKSTEP_DEFAULT(value)
+#endif
+// ---- Errors
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+
+// ---- Devices
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags);
+cudaError_t lockstepGetDeviceProperties(struct cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, int device);
+cudaError_t cudaChooseDevice(int* device, const struct cudaDeviceProp* properties);
+cudaError_t cudaSetValidDevices(int* devices, int count);
+cudaError_t cudaSetDeviceFlags(unsigned int flags);
+cudaError_t cudaGetDeviceFlags(unsigned int* flags);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceReset(void);
+cudaError_t cudaThreadSynchronize(void);
+cudaError_t cudaThreadExit(void);
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
+cudaError_t cudaDeviceGetLimit(size_t* value, enum cudaLimit limit);
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache* config);
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig* config);
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text);
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, enum cudaDeviceP2PAttr attribute, int from, int to);
+cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
+cudaError_t cudaProfilerStart(void);
+cudaError_t cudaProfilerStop(void);
+
+// ---- Memory
+cudaError_t cudaMalloc(void** pointer, size_t bytes);
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr* pitched, struct cudaExtent extent);
+cudaError_t cudaFree(void* pointer);
+cudaError_t cudaMallocHost(void** pointer, size_t bytes);
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned int flags);
+cudaError_t cudaFreeHost(void* pointer);
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags);
+cudaError_t cudaHostUnregister(void* pointer);
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags);
+cudaError_t cudaHostGetFlags(unsigned int* flags, void* host);
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned int flags LOCKSTEP_DEFAULT(cudaMemAttachGlobal));
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const struct cudaMemPoolProps* properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc* list, size_t count);
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemcpy2D(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
+                         enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
+                              enum cudaMemcpyKind kind, cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms* parameters);
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms* parameters, cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemcpyPeer(void* to, int toDevice, const void* from, int fromDevice, size_t bytes);
+cudaError_t cudaMemcpyPeerAsync(void* to, int toDevice, const void* from, int fromDevice, size_t bytes,
+                                cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset LOCKSTEP_DEFAULT(0),
+                               enum cudaMemcpyKind kind LOCKSTEP_DEFAULT(cudaMemcpyHostToDevice));
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset LOCKSTEP_DEFAULT(0),
+                                 enum cudaMemcpyKind kind LOCKSTEP_DEFAULT(cudaMemcpyDeviceToHost));
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
+                                    enum cudaMemcpyKind kind, cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+                                      cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol);
+cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol);
+cudaError_t cudaMemset(void* pointer, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height);
+cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemset3D(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent);
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitched, int value, struct cudaExtent extent,
+                              cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, struct cudaMemLocation location, unsigned int flags,
+                                 cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation location);
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t dataBytes, enum cudaMemRangeAttribute attribute, const void* pointer,
+                                     size_t bytes);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes LOCKSTEP_DEFAULT(0),
+                                     unsigned int flags LOCKSTEP_DEFAULT(cudaMemAttachSingle));
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, const void* pointer);
+
+// ---- Streams and events
+cudaError_t cudaStreamCreate(cudaStream_t* stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags LOCKSTEP_DEFAULT(0));
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned int flags);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, const cudaLaunchAttributeValue* value);
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue* value);
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream LOCKSTEP_DEFAULT(0),
+                                     unsigned int flags LOCKSTEP_DEFAULT(0));
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
+
+// ---- Functions and launches
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
+                             cudaStream_t stream);
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
+                                        cudaStream_t stream);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments);
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const void* function);
+cudaError_t cudaFuncSetAttribute(const void* function, enum cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncSetCacheConfig(const void* function, enum cudaFuncCache config);
+cudaError_t cudaFuncSetSharedMemConfig(const void* function, enum cudaSharedMemConfig config);
+cudaError_t cudaFuncGetName(const char** name, const void* function);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads, size_t sharedBytes);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
+                                                                   size_t sharedBytes, unsigned int flags);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function, int blocks, int threads);
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* clusterSize, const void* function, const cudaLaunchConfig_t* config);
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const cudaLaunchConfig_t* config);
+
+// ---- Arrays, textures, surfaces
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind kind);
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc* desc, cudaArray_const_t array);
+cudaError_t cudaMallocArray(cudaArray_t* array, const struct cudaChannelFormatDesc* desc, size_t width,
+                            size_t height LOCKSTEP_DEFAULT(0), unsigned int flags LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMalloc3DArray(cudaArray_t* array, const struct cudaChannelFormatDesc* desc, struct cudaExtent extent,
+                              unsigned int flags LOCKSTEP_DEFAULT(0));
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc* desc, struct cudaExtent* extent, unsigned int* flags,
+                             cudaArray_t array);
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t column, size_t row, const void* from, size_t bytes,
+                              enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t column, size_t row, size_t bytes,
+                                enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t column, size_t row, const void* from, size_t pitch, size_t width,
+                                size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t column, size_t row, const void* from, size_t pitch, size_t width,
+                                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream LOCKSTEP_DEFAULT(0));
+cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t column, size_t row, size_t width,
+                                  size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const struct cudaResourceDesc* resource,
+                                    const struct cudaTextureDesc* desc, const struct cudaResourceViewDesc* view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc* resource, cudaTextureObject_t texture);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const struct cudaResourceDesc* resource);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+
+// ---- Graphs
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus* status);
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode* mode);
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original);
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+                                   const struct cudaKernelNodeParams* parameters);
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+                                   const struct cudaMemcpy3DParms* parameters);
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+                                     void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+                                   const struct cudaMemsetParams* parameters);
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+                                 const struct cudaHostNodeParams* parameters);
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count);
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+                                       cudaGraph_t child);
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                     const cudaGraphEdgeData* edges, size_t count);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType* type);
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams* parameters);
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams* parameters);
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams* parameters);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags LOCKSTEP_DEFAULT(0));
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags LOCKSTEP_DEFAULT(0));
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info);
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+
+// ---- What compilers call: <<<>>> and the registration of a file's kernels and variables
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes LOCKSTEP_DEFAULT(0),
+                                     struct CUstream_st* stream LOCKSTEP_DEFAULT(0));
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* sharedBytes, void* stream);
+// Who calls next: the file and line of the call and the text of its arguments, for reports. lockstep_call_sites.h says it.
+void lockstepCallSite(const char* file, int line, const char* arguments);
+#ifdef __cplusplus
+}
+
+// ---- The C++ forms
+static inline cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp* properties, int device) {
+    return lockstepGetDeviceProperties(properties, device);
+}
+static inline struct cudaPitchedPtr make_cudaPitchedPtr(void* p, size_t pitch, size_t x, size_t y) { return {p, pitch, x, y}; }
+static inline struct cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+static inline struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) { return {w, h, d}; }
+
+template <class T>
+static inline cudaError_t cudaMalloc(T** pointer, size_t bytes) {
+    return ::cudaMalloc((void**)pointer, bytes);
+}
+template <class T>
+static inline cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
+    return ::cudaMallocPitch((void**)pointer, pitch, width, height);
+}
+template <class T>
+static inline cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned int flags = 0) {
+    return ::cudaHostAlloc((void**)pointer, bytes, flags);
+}
+template <class T>
+static inline cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned int flags) {
+    return ::cudaHostAlloc((void**)pointer, bytes, flags);
+}
+template <class T>
+static inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags) {
+    return ::cudaHostGetDevicePointer((void**)device, host, flags);
+}
+template <class T>
+static inline cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
+    return ::cudaMallocManaged((void**)pointer, bytes, flags);
+}
+template <class T>
+static inline cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) {
+    return ::cudaMallocAsync((void**)pointer, bytes, stream);
+}
+template <class T>
+static inline cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    return ::cudaMallocFromPoolAsync((void**)pointer, bytes, pool, stream);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                             enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    return ::cudaMemcpyToSymbol((const void*)&symbol, from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                               enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    return ::cudaMemcpyFromSymbol(to, (const void*)&symbol, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0) {
+    return ::cudaMemcpyToSymbolAsync((const void*)&symbol, from, bytes, offset, kind, stream);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                                    enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                    cudaStream_t stream = 0) {
+    return ::cudaMemcpyFromSymbolAsync(to, (const void*)&symbol, bytes, offset, kind, stream);
+}
+template <class T>
+static inline cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
+    return ::cudaGetSymbolAddress(pointer, (const void*)&symbol);
+}
+template <class T>
+static inline cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
+    return ::cudaGetSymbolSize(bytes, (const void*)&symbol);
+}
+// CUDA 12 and before named the place by a device's number.
+static inline cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream = 0) {
+    const struct cudaMemLocation location = {device < 0 ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
+    return ::cudaMemPrefetchAsync(pointer, bytes, location, 0, stream);
+}
+static inline cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, enum cudaMemoryAdvise advice, int device) {
+    const struct cudaMemLocation location = {device < 0 ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
+    return ::cudaMemAdvise(pointer, bytes, advice, location);
+}
+static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
+    return ::cudaEventCreateWithFlags(event, flags);
+}
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*, char*, size_t) {
+    return ::cudaGraphInstantiate(exec, graph, 0);
+}
+template <class T>
+static inline cudaError_t cudaLaunchKernel(T* function, dim3 grid, dim3 block, void** arguments, size_t sharedBytes = 0,
+                                           cudaStream_t stream = 0) {
+    return ::cudaLaunchKernel((const void*)function, grid, block, arguments, sharedBytes, stream);
+}
+template <class T>
+static inline cudaError_t cudaLaunchCooperativeKernel(T* function, dim3 grid, dim3 block, void** arguments,
+                                                      size_t sharedBytes = 0, cudaStream_t stream = 0) {
+    return ::cudaLaunchCooperativeKernel((const void*)function, grid, block, arguments, sharedBytes, stream);
+}
+template <class... Expected, class... Actual>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...), Actual&&... actual) {
+    return [&](Expected... expected) {
+        void* arguments[] = {(void*)&expected..., nullptr};
+        return ::cudaLaunchKernelExC(config, (const void*)kernel, arguments);
+    }(static_cast<Actual&&>(actual)...);
+}
+template <class T>
+static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, T* function) {
+    return ::cudaFuncGetAttributes(attributes, (const void*)function);
+}
+template <class T>
+static inline cudaError_t cudaFuncSetAttribute(T* function, enum cudaFuncAttribute attribute, int value) {
+    return ::cudaFuncSetAttribute((const void*)function, attribute, value);
+}
+template <class T>
+static inline cudaError_t cudaFuncSetCacheConfig(T* function, enum cudaFuncCache config) {
+    return ::cudaFuncSetCacheConfig((const void*)function, config);
+}
+template <class T>
+static inline cudaError_t cudaFuncSetSharedMemConfig(T* function, enum cudaSharedMemConfig config) {
+    return ::cudaFuncSetSharedMemConfig((const void*)function, config);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T* function, int threads,
+                                                                        size_t sharedBytes) {
+    return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void*)function, threads, sharedBytes);
+}
+template <class T, class SharedOf>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, T* function,
+                                                                         SharedOf sharedOf, int most = 0) {
+    struct cudaFuncAttributes attributes;
+    int device = 0, sms = 0, best = 0;
+    cudaError_t error = ::cudaFuncGetAttributes(&attributes, (const void*)function);
+    if (error == cudaSuccess) error = cudaGetDevice(&device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess) return error;
+    const int limit = most > 0 && most < attributes.maxThreadsPerBlock ? most : attributes.maxThreadsPerBlock;
+    *grid = *block = 0;
+    for (int threads = (limit + 31) / 32 * 32; threads > 0; threads -= 32) {
+        const int asked = threads < limit ? threads : limit;
+        int blocks = 0;
+        error = ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void*)function, asked, sharedOf(asked));
+        if (error != cudaSuccess) return error;
+        if (blocks * asked > best) {
+            best = blocks * asked;
+            *block = asked;
+            *grid = blocks * sms;
+        }
+    }
+    return cudaSuccess;
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, T* function, size_t sharedBytes = 0,
+                                                             int most = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, function, [=](int) { return sharedBytes; }, most);
+}
+
+template <class T>
+inline struct cudaChannelFormatDesc cudaCreateChannelDesc() {
+    return cudaCreateChannelDesc(0, 0, 0, 0, cudaChannelFormatKindNone);
+}
+#define LOCKSTEP_CHANNELS(T, name, kind)                                                                           \
+    template <>                                                                                                    \
+    inline struct cudaChannelFormatDesc cudaCreateChannelDesc<T>() {                                               \
+        return cudaCreateChannelDesc((int)sizeof(T) * 8, 0, 0, 0, kind);                                           \
+    }                                                                                                              \
+    template <>                                                                                                    \
+    inline struct cudaChannelFormatDesc cudaCreateChannelDesc<name##1>() {                                         \
+        return cudaCreateChannelDesc((int)sizeof(T) * 8, 0, 0, 0, kind);                                           \
+    }                                                                                                              \
+    template <>                                                                                                    \
+    inline struct cudaChannelFormatDesc cudaCreateChannelDesc<name##2>() {                                         \
+        return cudaCreateChannelDesc((int)sizeof(T) * 8, (int)sizeof(T) * 8, 0, 0, kind);                          \
+    }                                                                                                              \
+    template <>                                                                                                    \
+    inline struct cudaChannelFormatDesc cudaCreateChannelDesc<name##4>() {                                         \
+        return cudaCreateChannelDesc((int)sizeof(T) * 8, (int)sizeof(T) * 8, (int)sizeof(T) * 8, (int)sizeof(T) * 8, kind); \
+    }
+LOCKSTEP_CHANNELS(signed char, char, cudaChannelFormatKindSigned)
+LOCKSTEP_CHANNELS(unsigned char, uchar, cudaChannelFormatKindUnsigned)
+LOCKSTEP_CHANNELS(short, short, cudaChannelFormatKindSigned)
+LOCKSTEP_CHANNELS(unsigned short, ushort, cudaChannelFormatKindUnsigned)
+LOCKSTEP_CHANNELS(int, int, cudaChannelFormatKindSigned)
+LOCKSTEP_CHANNELS(unsigned int, uint, cudaChannelFormatKindUnsigned)
+LOCKSTEP_CHANNELS(float, float, cudaChannelFormatKindFloat)
+#undef LOCKSTEP_CHANNELS
+template <>
+inline struct cudaChannelFormatDesc cudaCreateChannelDesc<char>() {
+    return cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindSigned);
+}
+#endif
+#undef LOCKSTEP_DEFAULT
