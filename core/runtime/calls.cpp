@@ -71,10 +71,7 @@ void Runtime::enter(const char* call) {
     call_ = call;
     const std::chrono::duration<double, std::micro> since = std::chrono::steady_clock::now() - left_;
     host_work_us_ += since.count();
-    model::HostOperation work;
-    work.verb = model::HostVerb::work;
-    work.us = since.count();
-    clock_.issue(work);
+    clock_.spend(since.count());
     tidy();
 }
 

@@ -110,6 +110,7 @@ class Runtime {
     std::recursive_mutex& mutex() { return mutex_; }
     void enter(const char* call);           // the host's own work since the last call goes onto the clock
     int leave(const CallFailure& failure);  // notes an error; what the call returns
+    void spend_call() { clock_.spend(gpu_.call_us); }  // of a call that starts nothing, such as a query
     void say_site(const char* file, int line, const char* arguments);
     int last_error(bool clear);
     uint32_t device() const { return device_; }

@@ -111,6 +111,7 @@ void Runtime::synchronize(model::SyncWith with, uint32_t stream, const EventStat
 }
 
 bool Runtime::is_done(const EventState& event) {
+    tidy();
     return !event.recorded || event.at_us.has_value();
 }
 

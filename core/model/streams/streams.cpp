@@ -178,6 +178,10 @@ size_t StreamClock::issue(const HostOperation& asked) {
     return index;
 }
 
+void StreamClock::spend(double us) {
+    host_ += picoseconds(us);
+}
+
 void StreamClock::wait_for(size_t operation, Operation& caller) {
     if (operation < forgotten_) return;
     while (!ended(operation) && step()) {

@@ -136,6 +136,7 @@ class StreamClock {
   public:
     StreamClock(const GpuSpec& gpu, HostLink link = HostLink::pcie, uint32_t connections = usual_connections);
     size_t issue(const HostOperation& operation);  // its index
+    void spend(double us);                         // the host works for so long, without an operation
     void finish();                                 // runs until nothing is under way
     void catch_up();                               // the same, and the host waits for it
     double host_us() const;

@@ -1,7 +1,9 @@
-// The frame of every function of the C interface: one at a time, errors as values, nothing thrown into the program.
+// The frame of every function of the C interface: one at a time, errors as values, nothing thrown into the program. What is
+// no error (cudaErrorNotReady) is returned by `work` instead of thrown.
 #pragma once
 #include <exception>
 #include <mutex>
+#include <type_traits>
 
 #include "core/base/diagnostic.h"
 #include "core/runtime/runtime.h"
@@ -22,8 +24,12 @@ cudaError_t call(const char* name, Work&& work) {
     const std::scoped_lock lock(runtime.mutex());
     runtime.enter(name);
     CallFailure failure;
+    cudaError_t answer = cudaSuccess;
     try {
-        work(runtime);
+        if constexpr (std::is_void_v<decltype(work(runtime))>)
+            work(runtime);
+        else
+            answer = work(runtime);
     } catch (const CallFailure& refused) {
         failure = refused;
     } catch (const Failure& problem) {
@@ -31,7 +37,8 @@ cudaError_t call(const char* name, Work&& work) {
     } catch (const std::exception& problem) {
         failure = {cudaErrorMemoryAllocation, problem.what()};
     }
-    return static_cast<cudaError_t>(runtime.leave(failure));
+    const auto error = static_cast<cudaError_t>(runtime.leave(failure));
+    return error == cudaSuccess ? answer : error;
 }
 
 // A call that the modelled GPU has no answer to: it says its name once.

@@ -1,5 +1,6 @@
 // Launches, and what a program can ask about its kernels.
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/runtime/cudart/call.h"
 
@@ -75,7 +76,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
         attributes->maxThreadsPerBlock = static_cast<int>(std::min(1024u, by_registers));
         if (program->max_threads) attributes->maxThreadsPerBlock = static_cast<int>(program->max_threads);
         attributes->numRegs = static_cast<int>(program->registers_per_thread);
-        attributes->ptxVersion = attributes->binaryVersion = static_cast<int>(r.gpu().compute.number);
+        // The PTX's own target: header libraries choose by it among what they were compiled for.
+        attributes->ptxVersion = std::atoi(program->target.c_str() + program->target.find('_') + 1);
+        attributes->binaryVersion = std::max(attributes->ptxVersion, static_cast<int>(r.gpu().compute.number));
         attributes->maxDynamicSharedSizeBytes =
             static_cast<int>(r.limits_of(kernel).shared_per_block) - static_cast<int>(program->static_shared);
         attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;

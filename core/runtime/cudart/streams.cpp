@@ -41,7 +41,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     return call(__func__, [&](Runtime& r) {
-        if (!r.is_done(stream_of(r, stream).number)) throw CallFailure{cudaErrorNotReady, "work of the stream is under way"};
+        r.spend_call();
+        return r.is_done(stream_of(r, stream).number) ? cudaSuccess : cudaErrorNotReady;
     });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -109,7 +110,8 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     return call(__func__, [&](Runtime& r) {
-        if (!r.is_done(event_of(r, event))) throw CallFailure{cudaErrorNotReady, "the event has not come about"};
+        r.spend_call();
+        return r.is_done(event_of(r, event)) ? cudaSuccess : cudaErrorNotReady;
     });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

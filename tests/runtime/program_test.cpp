@@ -1,0 +1,152 @@
+// Whole programs by `lockstep run` and `lockstep exec`: each of tests/programs/whole checks itself, by every compiler for
+// programs that this computer has; and what is said of a program that ends badly, or is none.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/support.h"
+
+namespace runtime_program_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_here(const char* compiler) {
+    const Outcome devices = lockstep_command("devices");
+    const size_t at = devices.out.find(compiler);
+    return at != std::string::npos &&
+           devices.out.substr(at, devices.out.find('\n', at) - at).find("missing") == std::string::npos;
+}
+
+std::vector<std::string> compilers() {
+    std::vector<std::string> here;
+    for (const char* name : {"nvcc", "clang"})
+        if (is_here(name)) here.emplace_back(name);
+    return here;
+}
+
+void use_own_cache() {
+    ::setenv("XDG_CACHE_HOME", (scratch() / "cache").c_str(), 1);
+}
+
+const char* const adder = R"(#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+__global__ void add(int* x, int by) { x[blockIdx.x * blockDim.x + threadIdx.x] += by; }
+int main(int argc, char** argv) {
+    int *x, by = argc > 1 ? atoi(argv[1]) : 1, first = 0;
+    cudaMalloc(&x, 256 * sizeof(int));
+    cudaMemset(x, 0, 256 * sizeof(int));
+    for (int k = 0; k < 5; ++k) add<<<2, 128>>>(x, by);
+    cudaMemcpy(&first, x, sizeof(int), cudaMemcpyDeviceToHost);
+    printf("%d\n", first);
+    return first == 5 * by ? 42 : 1;
+}
+)";
+
+TEST_CASE("every whole program passes its own check by every compiler") {
+    use_own_cache();
+    const std::vector<std::string> here = compilers();
+    if (here.empty()) {
+        WARN("skipped: neither nvcc nor clang is here");
+        return;
+    }
+    size_t programs = 0;
+    for (const auto& entry : fs::directory_iterator(LOCKSTEP_SOURCE_DIR "/tests/programs/whole")) {
+        if (entry.path().extension() != ".cu") continue;
+        ++programs;
+        for (const std::string& compiler : here) {
+            const Outcome ran =
+                lockstep_command("run " + entry.path().string() + " --compiler " + compiler + " --report none");
+            INFO(entry.path().filename().string() << " by " << compiler << "\n" << ran.out << ran.err);
+            CHECK(ran.status == 0);
+            CHECK(ran.out.find("PASS") != std::string::npos);
+        }
+    }
+    CHECK(programs >= 10);
+}
+
+TEST_CASE("a program keeps its arguments, output and exit status, and its report names its launches") {
+    use_own_cache();
+    const std::string file = write("adder.cu", adder);
+    for (const std::string& compiler : compilers()) {
+        const Outcome ran = lockstep_command("run " + file + " --compiler " + compiler + " --json " +
+                                             (scratch() / "report.json").string() + " -- 7");
+        INFO(compiler << "\n" << ran.err);
+        CHECK(ran.status == 42);
+        CHECK(ran.out == "35\n");
+        CHECK(ran.err.find("add") != std::string::npos);
+        CHECK(ran.err.find("never freed\n  x (device, 1 KiB), allocated at") != std::string::npos);
+        const auto json = nlohmann::json::parse(lockstep::read_file(scratch() / "report.json").value());
+        CHECK(json.at("status") == 42);
+        REQUIRE(json.at("launches").size() == 5);
+        for (const auto& launch : json.at("launches")) {
+            CHECK(launch.at("kernel") == "add");
+            CHECK(launch.at("cycles").get<int64_t>() > 0);
+            CHECK(launch.at("cycles") == json.at("launches")[0].at("cycles"));
+        }
+        CHECK(json.at("launches")[0].at("timed_by") == "simulation");
+        CHECK(json.at("launches")[4].at("timed_by") == "same counts");
+        CHECK(json.at("copies").size() == 1);
+    }
+}
+
+TEST_CASE("a fault, an error that nobody asked for and a copy past the end are told with their lines") {
+    use_own_cache();
+    const std::string file = write("wrong.cu", R"(#include <cuda_runtime.h>
+__global__ void fill(int* p, int n) { p[threadIdx.x] = n; }
+int main() {
+    int host[64], *d_out;
+    cudaMalloc(&d_out, 32 * sizeof(int));
+    cudaMemcpy(host, d_out, sizeof host, cudaMemcpyDeviceToHost);
+    fill<<<1, 2000>>>(d_out, 1);
+    fill<<<1, 64>>>(d_out, 1);
+    cudaDeviceSynchronize();
+    return 0;
+}
+)");
+    for (const std::string& compiler : compilers()) {
+        const Outcome ran = lockstep_command("run " + file + " --check memcheck --compiler " + compiler);
+        INFO(compiler << "\n" << ran.err);
+        CHECK(ran.status == 1);
+        for (const char* part : {"wrong.cu:6: cudaMemcpy returned cudaErrorInvalidValue", "'d_out' (allocated at",
+                                 "128 past its end", "at most 1024 threads", "nobody looked at it", "wrong.cu:2: memcheck"})
+            CHECK(ran.err.find(part) != std::string::npos);
+    }
+}
+
+TEST_CASE("what is no program, cannot be compiled or dies is told in a sentence") {
+    use_own_cache();
+    refuses("run " + write("kernel.cu", "__global__ void k(int* p) { *p = 1; }\n"), "there is no main() in it");
+    refuses("exec", "exec needs the command behind --");
+    refuses("exec -- ./no-such-program", "there is no program './no-such-program'");
+    if (compilers().empty()) return;
+    const std::string broken = write("broken.cu", "#include <cstdio>\nint main() { return undeclared; }\n");
+    const Outcome refused = lockstep_command("run " + broken);
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("broken.cu:2:21: error:") != std::string::npos);
+    refuses("run " + write("main.cu", "int main() { return 0; }\n") + " --shared 16", "--shared is for one kernel");
+    refuses("run " + write("main.cu", "int main() { return 0; }\n") + " --time some", "--time is all, first:N");
+    const Outcome dies = lockstep_command("run " + write("dies.cu", "#include <cstdlib>\nint main() { abort(); }\n"));
+    CHECK(dies.status == 128 + 6);
+    CHECK(dies.err.find("the program was ended by signal 6") != std::string::npos);
+}
+
+TEST_CASE("a program that was compiled is not compiled again until one of its files changes") {
+    use_own_cache();
+    if (compilers().empty()) return;
+    const std::string header = write("amount.h", "#define AMOUNT 3\n");
+    const std::string file = write("cached.cu", "#include \"amount.h\"\nint main() { return AMOUNT; }\n");
+    CHECK(lockstep_command("run " + file).status == 3);
+    const auto entries = [] {
+        return std::distance(fs::directory_iterator(scratch() / "cache" / "lockstep" / "programs"),
+                             fs::directory_iterator());
+    };
+    const auto before = entries();
+    CHECK(lockstep_command("run " + file).status == 3);
+    CHECK(entries() == before);
+    write("amount.h", "#define AMOUNT 4\n");
+    CHECK(lockstep_command("run " + file).status == 4);
+}
+
+}  // namespace
+}  // namespace runtime_program_test
