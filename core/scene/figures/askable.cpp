@@ -36,7 +36,7 @@ AskableFigures of_tape(const SceneHome& home, const Scene& scene) {
     askable.any_name = !program.ok();
     if (!program) return askable;
     for (const TapeLeaf& leaf : program.value().leaves) askable.names.push_back(leaf.name);
-    for (const TapeStatement& one : program.value().statements) askable.names.push_back(one.name);
+    for (const TapeStatement& statement : program.value().statements) askable.names.push_back(statement.name);
     return askable;
 }
 

@@ -36,8 +36,8 @@ FigureName::FigureName(std::string_view written, size_t where) : text(written), 
 }
 
 std::string FigureName::place(std::string_view kind) const {
-    for (const Place& one : places)
-        if (one.kind == kind) return one.value;
+    for (const Place& place : places)
+        if (place.kind == kind) return place.value;
     return {};
 }
 
@@ -45,7 +45,7 @@ FigureName FigureName::without(std::string_view kind) const {
     FigureName rest = *this;
     rest.text = text.substr(0, text.find('@'));
     std::erase_if(rest.places, [&](const Place& one) { return one.kind == kind; });
-    for (const Place& one : rest.places) rest.text += "@" + one.kind + ":" + one.value;
+    for (const Place& place : rest.places) rest.text += "@" + place.kind + ":" + place.value;
     return rest;
 }
 

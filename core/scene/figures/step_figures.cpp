@@ -59,8 +59,8 @@ Result<double> of_launch(const StepRecord& step, const FigureName& name) {
     const device::LaunchEvent* launch = launch_labelled(step, label);
     if (!launch) {
         std::vector<std::string> known;
-        for (const device::LaunchEvent& one : step.launches) {
-            known.push_back(one.label);
+        for (const device::LaunchEvent& event : step.launches) {
+            known.push_back(event.label);
             std::replace(known.back().begin(), known.back().end(), ' ', '_');
         }
         return Diagnostic{fmt::format("no launch of this step is labelled '{}'{}", label, did_you_mean(label, known))};

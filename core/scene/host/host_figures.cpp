@@ -85,7 +85,8 @@ constexpr Figure<HostRun> host_rows[] = {
     {"host_wait_us", "us", "In which the host's calls wait.",
      [](const HostRun& r) {
          double waits = 0;
-         for (const model::OperationTime& one : r.schedule.operations) waits += one.call_end_us - one.busy_end_us;
+         for (const model::OperationTime& operation : r.schedule.operations)
+             waits += operation.call_end_us - operation.busy_end_us;
          return waits;
      }},
     {"launches", "", "Kernels that were launched.",

@@ -255,8 +255,8 @@ class Runner {
                 break;
             }
             case HostVerb::launch:
-                for (const HostArgument& one : s.arguments)
-                    if (one.is_slice) live(s, one.slice);
+                for (const HostArgument& argument : s.arguments)
+                    if (argument.is_slice) live(s, argument.slice);
                 launch(index);
                 break;
             case HostVerb::work:

@@ -337,8 +337,8 @@ class TapeParser {
 
 std::string TapeText::last_made() const {
     std::string name;
-    for (const TapeStatement& one : statements)
-        if (one.kind == TapeStatement::Kind::assign) name = one.name;
+    for (const TapeStatement& statement : statements)
+        if (statement.kind == TapeStatement::Kind::assign) name = statement.name;
     return name;
 }
 

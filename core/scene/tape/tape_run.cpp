@@ -93,8 +93,8 @@ struct TapeRunner {
         std::vector<nn::Parameter*> all;
         for (nn::Parameter& parameter : parameters) all.push_back(&parameter);
         graph::StepInputs inputs;
-        for (const TapeStatement& one : text.statements)
-            if (one.kind == TapeStatement::Kind::update) inputs.learning_rate = one.rate;
+        for (const TapeStatement& statement : text.statements)
+            if (statement.kind == TapeStatement::Kind::update) inputs.learning_rate = statement.rate;
 
         uint64_t instructions = 0;
         std::shared_ptr<const nn::StepRecord> recorded;  // the last step that ran op by op: has the graph
