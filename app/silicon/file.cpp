@@ -221,8 +221,8 @@ std::span<const SiliconPartRow> silicon_parts() {
     return part_rows;
 }
 const SiliconPart* SiliconFile::part(std::string_view name) const {
-    for (const SiliconPart& it : parts)
-        if (it.name == name) return &it;
+    for (const SiliconPart& part : parts)
+        if (part.name == name) return &part;
     return nullptr;
 }
 

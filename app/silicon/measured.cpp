@@ -49,11 +49,11 @@ bool same_instructions(const ptx::Program& a, const ptx::Program& b) {
 // Whether the parameter blocks are the same but for addresses.
 bool same_numbers(const ptx::Program& program, const PackRow& row, std::span<const std::byte> parameters) {
     std::vector<Argument> arguments;
-    for (const PackArgument& it : row.arguments)
-        if (it.kind == PackArgument::Kind::whole)
-            arguments.emplace_back(static_cast<int32_t>(it.count));
-        else if (it.kind == PackArgument::Kind::real)
-            arguments.emplace_back(static_cast<float>(it.high));
+    for (const PackArgument& argument : row.arguments)
+        if (argument.kind == PackArgument::Kind::whole)
+            arguments.emplace_back(static_cast<int32_t>(argument.count));
+        else if (argument.kind == PackArgument::Kind::real)
+            arguments.emplace_back(static_cast<float>(argument.high));
         else
             arguments.emplace_back(Pointer{});
     if (arguments.size() != program.parameters.size()) return false;
@@ -100,10 +100,10 @@ std::vector<const SiliconTraining*> MeasuredStore::trainings(std::string_view ne
     const MeasuredGpu* const gpu = of_model(model);
     const SiliconPart* const part = gpu ? gpu->file.part("training") : nullptr;
     if (part)
-        for (const SiliconTraining& it : part->trainings)
-            if (it.batch == batch && it.name.starts_with(network) && it.name.size() > network.size() &&
-                it.name[network.size()] == ' ')
-                found.push_back(&it);
+        for (const SiliconTraining& training : part->trainings)
+            if (training.batch == batch && training.name.starts_with(network) && training.name.size() > network.size() &&
+                training.name[network.size()] == ' ')
+                found.push_back(&training);
     return found;
 }
 

@@ -24,9 +24,9 @@ Executor::Executor(tensor::Heap& heap, Graph graph)
         }
     }
     size_t most = 0;
-    for (const Feed& one : graph_.feeds) {
-        const Buffer& buffer = graph_.buffers[static_cast<size_t>(one.buffer)];
-        if (buffer.dtype != one.from) most = std::max(most, static_cast<size_t>(buffer.bytes));
+    for (const Feed& feed : graph_.feeds) {
+        const Buffer& buffer = graph_.buffers[static_cast<size_t>(feed.buffer)];
+        if (buffer.dtype != feed.from) most = std::max(most, static_cast<size_t>(buffer.bytes));
     }
     staging_.resize(most);
     requests_.reserve(graph_.launches.size());
@@ -95,7 +95,8 @@ bool Executor::in_range(const StepInputs& inputs) const {
 }
 
 void Executor::checked(const StepInputs& inputs) {
-    for (Feed& one : graph_.feeds) one.largest = std::max(one.largest, range_of(one, inputs.sources[one.source]).second);
+    for (Feed& feed : graph_.feeds)
+        feed.largest = std::max(feed.largest, range_of(feed, inputs.sources[feed.source]).second);
 }
 
 void Executor::feed(const Feed& one, const Source& source) {
@@ -114,7 +115,7 @@ void Executor::feed(const Feed& one, const Source& source) {
 void Executor::replay(const StepInputs& inputs) {
     if (!fits(inputs) || !in_range(inputs))
         throw Failure("the graph was captured for a batch of another size, or for smaller labels");
-    for (const Feed& one : graph_.feeds) feed(one, inputs.sources[one.source]);
+    for (const Feed& feed : graph_.feeds) feed(feed, inputs.sources[feed.source]);
     for (const Change& change : changes_) {
         device::Argument& argument = requests_[change.launch].arguments[change.argument];
         if (!change.rate)

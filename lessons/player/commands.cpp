@@ -72,10 +72,10 @@ void describe(const Lesson&, const Scene&, const TrainingRuns& training, StepRun
     into.scene = fmt::format("{} run{} of {}, the first {} steps of batch {} (executed)", training.runs.size(),
                              training.runs.size() == 1 ? "" : "s", first.spec.options.model, first.loss.size(),
                              first.spec.options.batch);
-    for (const TrainedRun& one : training.runs) {
-        into.figures.emplace_back(one.spec.name + " first loss", one.loss.front());
-        into.figures.emplace_back(one.spec.name + " last loss", one.loss.back());
-        if (one.test) into.figures.emplace_back(one.spec.name + " test accuracy", one.test->accuracy);
+    for (const TrainedRun& trained : training.runs) {
+        into.figures.emplace_back(trained.spec.name + " first loss", trained.loss.front());
+        into.figures.emplace_back(trained.spec.name + " last loss", trained.loss.back());
+        if (trained.test) into.figures.emplace_back(trained.spec.name + " test accuracy", trained.test->accuracy);
     }
 }
 void describe(const Lesson&, const Scene& scene, const TapeRun& tape, StepRun& into) {

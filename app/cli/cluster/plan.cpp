@@ -226,9 +226,9 @@ void search_and_print(const PlanOptions& o, bool quiet, nlohmann::ordered_json& 
     json["best"] = nlohmann::ordered_json::array();
     for (const PlanResult& r : found.best) json["best"].push_back(json_of(r));
     json["fell_out"] = nlohmann::ordered_json::array();
-    for (const parallel::FellOut& one : found.fell_out) {
-        json["fell_out"].push_back(json_of(one.plan, one.microbatch));
-        json["fell_out"].back()["reason"] = one.reason;
+    for (const parallel::FellOut& fell_out : found.fell_out) {
+        json["fell_out"].push_back(json_of(fell_out.plan, fell_out.microbatch));
+        json["fell_out"].back()["reason"] = fell_out.reason;
     }
     if (quiet) return;
     const double limit = o.memory_limit > 0 ? o.memory_limit : parallel::memory_bytes(request.base.gpu) * 1e-9;

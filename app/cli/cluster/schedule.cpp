@@ -142,18 +142,18 @@ nlohmann::ordered_json json_of_schedule(const ScheduleRow& row, const PipelineSh
     for (int rank = 0; rank < schedule.ranks; ++rank) {
         const auto r = static_cast<size_t>(rank);
         nlohmann::ordered_json actions = nlohmann::ordered_json::array(), idle = nlohmann::ordered_json::array();
-        for (const ActionRun& one : run.actions[r]) {
-            nlohmann::ordered_json action = {{"kind", name_of(one.action.kind)},
-                                             {"microbatch", one.action.microbatch},
-                                             {"stage", one.action.stage},
-                                             {"begin", one.begin},
-                                             {"end", one.end}};
-            if (one.action.peer >= 0) action["peer"] = one.action.peer;
-            if (computes(one.action.kind)) action["version"] = one.action.version;
+        for (const ActionRun& ran : run.actions[r]) {
+            nlohmann::ordered_json action = {{"kind", name_of(ran.action.kind)},
+                                             {"microbatch", ran.action.microbatch},
+                                             {"stage", ran.action.stage},
+                                             {"begin", ran.begin},
+                                             {"end", ran.end}};
+            if (ran.action.peer >= 0) action["peer"] = ran.action.peer;
+            if (computes(ran.action.kind)) action["version"] = ran.action.version;
             actions.push_back(std::move(action));
         }
-        for (const IdleRun& one : run.idle[r])
-            idle.push_back({{"begin", one.begin}, {"end", one.end}, {"reason", one.reason}});
+        for (const IdleRun& idle_run : run.idle[r])
+            idle.push_back({{"begin", idle_run.begin}, {"end", idle_run.end}, {"reason", idle_run.reason}});
         json["per_rank"].push_back({{"rank", rank},
                                     {"stages", schedule.stages_of[r]},
                                     {"busy", run.busy[r]},

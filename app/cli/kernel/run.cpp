@@ -159,11 +159,11 @@ Input read_input(const KernelAsked& options, simt::Memory& memory) {
     std::vector<scene::KernelArgument> arguments;
     for (const std::string& argument : options.arguments) arguments.push_back(scene::parse_argument(argument).value());
     input.bound = scene::bind_arguments(program, arguments, memory, config, options.seed, {}, input.source).value();
-    for (const scene::BoundArgument& one : input.bound.arguments)
-        if (!options.json.empty() && one.role >= scene::KernelArgument::Role::out && one.output_file.empty() &&
-            one.bytes / size_of(one.type) > most_in_json)
+    for (const scene::BoundArgument& bound : input.bound.arguments)
+        if (!options.json.empty() && bound.role >= scene::KernelArgument::Role::out && bound.output_file.empty() &&
+            bound.bytes / size_of(bound.type) > most_in_json)
             throw Failure(fmt::format("{} has {} elements, too many for --json: name a file, as in out:f32[1024]=y.npy",
-                                      one.name, one.bytes / size_of(one.type)));
+                                      bound.name, bound.bytes / size_of(bound.type)));
     std::vector<scene::ModuleSymbol> symbols;
     for (const std::string& symbol : options.symbols) symbols.push_back(scene::parse_symbol(symbol).value());
     if (const auto problem = scene::bind_symbols(program, symbols, memory, options.seed)) throw Failure(*problem);

@@ -82,9 +82,9 @@ void training_bench(std::string_view wanted, const std::function<void(BenchRow)>
                 if (name.starts_with(wanted))
                     all.push_back({name, nn::Trainer(bench_training_options(row.model, threads, mode)), {}});
             }
-            for (Measured& one : all)
+            for (Measured& measured : all)
                 for (int step = 0; step < 4; ++step)
-                    one.trainer.step(one.record);  // the third is the first that is replayed
+                    measured.trainer.step(measured.record);  // the third is the first that is replayed
             for (int run = 0; run < bench_runs; ++run)
                 for (Measured& one : all) one.run();
             const nn::ModelRow& model = nn::model_named(row.model);

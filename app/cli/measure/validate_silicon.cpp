@@ -75,9 +75,10 @@ void print_fit(const device::SiliconFit& fit) {
     fmt::print("\nfit of {} to {}: {} figures tried on the half '{}'; nothing is changed\n", fit.model, fit.gpu,
                fit.tried.size(), device::name_of(SiliconHalf::fit));
     if (fit.proposals.empty()) fmt::print("no figure that may be fitted brings the model nearer\n");
-    for (const device::SiliconProposal& it : fit.proposals)
+    for (const device::SiliconProposal& proposal : fit.proposals)
         fmt::print("  {:<26} {:>10.4g} -> {:<10.4g} {:<10} mean error {:.1f} % without it, {:.1f} % with it ({})\n",
-                   it.figure, it.from, it.to, it.unit, 100 * it.error_without, 100 * it.error_with, it.source);
+                   proposal.figure, proposal.from, proposal.to, proposal.unit, 100 * proposal.error_without,
+                   100 * proposal.error_with, proposal.source);
     const auto print_half = [](std::string_view name, const device::SiliconTotal& before,
                                const device::SiliconTotal& after) {
         fmt::print("= {}: {} kernels, mean error {:.1f} -> {:.1f} %, correlation {:.3f} -> {:.3f}\n", name, before.rows,
@@ -89,14 +90,14 @@ void print_fit(const device::SiliconFit& fit) {
 
 ordered_json json_of_fit(const device::SiliconFit& fit) {
     ordered_json proposals = ordered_json::array();
-    for (const device::SiliconProposal& it : fit.proposals)
-        proposals.push_back({{"figure", it.figure},
-                             {"unit", it.unit},
-                             {"source", it.source},
-                             {"from", json_number(it.from)},
-                             {"to", json_number(it.to)},
-                             {"fit_error_without", json_number(it.error_without)},
-                             {"fit_error_with", json_number(it.error_with)}});
+    for (const device::SiliconProposal& proposal : fit.proposals)
+        proposals.push_back({{"figure", proposal.figure},
+                             {"unit", proposal.unit},
+                             {"source", proposal.source},
+                             {"from", json_number(proposal.from)},
+                             {"to", json_number(proposal.to)},
+                             {"fit_error_without", json_number(proposal.error_without)},
+                             {"fit_error_with", json_number(proposal.error_with)}});
     return {{"tried", fit.tried},
             {"proposals", std::move(proposals)},
             {"fit", {{"before", json_of_total(fit.fit_before)}, {"after", json_of_total(fit.fit_after)}}},

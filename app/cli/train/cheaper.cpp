@@ -180,9 +180,9 @@ int train_cheaper(const CheaperChoice& choice, const nn::TrainerOptions& options
             nn::compare_precision(run, named ? std::span<const DType>(&type, 1) : std::span<const DType>(halves)));
     }
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const nn::Comparison& one : made) {
-        if (text) fmt::print("{}", text_of(one));
-        all.push_back(comparison_json(one));
+    for (const nn::Comparison& comparison : made) {
+        if (text) fmt::print("{}", text_of(comparison));
+        all.push_back(comparison_json(comparison));
     }
     if (!json.empty()) write_json(made.size() == 1 ? all[0] : all, json);
     return 0;

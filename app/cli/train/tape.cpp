@@ -110,12 +110,12 @@ ordered_json json_of(const scene::TapeRun& run) {
     all["gradchecks"] = ordered_json::array();
     for (const tensor::GradcheckResult& check : run.checks) {
         ordered_json wrong = ordered_json::array();
-        for (const tensor::GradcheckMismatch& one : check.mismatches)
-            wrong.push_back({{"op", one.op},
-                             {"input", one.input},
-                             {"at", std::vector<int64_t>(one.at)},
-                             {"backward", json_number(one.backward)},
-                             {"numeric", json_number(one.numeric)}});
+        for (const tensor::GradcheckMismatch& mismatch : check.mismatches)
+            wrong.push_back({{"op", mismatch.op},
+                             {"input", mismatch.input},
+                             {"at", std::vector<int64_t>(mismatch.at)},
+                             {"backward", json_number(mismatch.backward)},
+                             {"numeric", json_number(mismatch.numeric)}});
         all["gradchecks"].push_back({{"compared", check.compared}, {"wrong", wrong}});
     }
     all["not_finite"] = nullptr;

@@ -60,7 +60,7 @@ void list(const std::string& file, const std::string& json) {
     const nn::SafeTensors all = read_any(file);
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     size_t wide = 4;
-    for (const nn::NamedArray& one : all.tensors) wide = std::max(wide, one.name.size());
+    for (const nn::NamedArray& array : all.tensors) wide = std::max(wide, array.name.size());
     if (json != "-")
         fmt::print("{:<{}}  {:<5} {:>18} {:>12} {:>12} {:>12} {:>12}\n", "name", wide, "type", "shape", "bytes", "least",
                    "mean", "most");

@@ -72,12 +72,12 @@ LaunchSettings settings_from(const Json& from) {
     take(from, "order", order);
     s.order = static_cast<simt::WarpOrder>(std::min<uint64_t>(order, 3));
     if (const auto list = from.find("arguments"); list != from.end() && list->is_array())
-        for (const Json& one : *list) {
+        for (const Json& item : *list) {
             ArgumentText a;
-            if (!one.is_object()) continue;
-            take(one, "parameter", a.parameter);
-            take(one, "text", a.text);
-            take(one, "chosen", a.chosen);
+            if (!item.is_object()) continue;
+            take(item, "parameter", a.parameter);
+            take(item, "text", a.text);
+            take(item, "chosen", a.chosen);
             s.arguments.push_back(std::move(a));
         }
     return s;

@@ -100,7 +100,8 @@ void ProgressLog::follow(const LessonState& state) {
     answered_.clear();
     for (const auto& step : state.predictions) {
         answered_.emplace_back();
-        for (const LessonState::Prediction& one : step) answered_.back().push_back(one.locked && one.truth);
+        for (const LessonState::Prediction& prediction : step)
+            answered_.back().push_back(prediction.locked && prediction.truth);
     }
 }
 

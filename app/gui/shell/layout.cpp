@@ -43,7 +43,7 @@ bool holds(const LayoutNode& node, std::string_view view) {
 
 float length_of(std::span<const LayoutNode> nodes, bool across) {  // side by side
     float need = -gap;
-    for (const LayoutNode& one : nodes) need += least_length(one, across) + gap;
+    for (const LayoutNode& node : nodes) need += least_length(node, across) + gap;
     return need;
 }
 

@@ -15,9 +15,9 @@ void Session::Worker::run_measured(bool run, const std::string& beginning) {
     device::SiliconCache cache(device::silicon_cache_file());
     const auto show_known = [&] {
         auto reports = std::make_shared<std::vector<device::SiliconReport>>();
-        for (const device::MeasuredGpu& it : store.gpus)
-            if (!it.model.empty())
-                reports->push_back(device::compare_silicon(it.file, it.model, {.cache = &cache, .kept_only = true}));
+        for (const device::MeasuredGpu& gpu : store.gpus)
+            if (!gpu.model.empty())
+                reports->push_back(device::compare_silicon(gpu.file, gpu.model, {.cache = &cache, .kept_only = true}));
         draft.silicon = std::move(reports);
         busy("");
     };
@@ -35,11 +35,11 @@ void Session::Worker::run_measured(bool run, const std::string& beginning) {
              static_cast<double>(done) / static_cast<double>(of));
     };
     try {
-        for (const device::MeasuredGpu& it : store.gpus) {
-            device::SiliconFile asked = it.file;
+        for (const device::MeasuredGpu& measured_gpu : store.gpus) {
+            device::SiliconFile asked = measured_gpu.file;
             for (device::SiliconPart& part : asked.parts)
                 std::erase_if(part.kernels, [&](const auto& kernel) { return !kernel.name.starts_with(beginning); });
-            if (!it.model.empty()) device::compare_silicon(asked, it.model, wanted);
+            if (!measured_gpu.model.empty()) device::compare_silicon(asked, measured_gpu.model, wanted);
         }
     } catch (const Failure&) {
         show_known();  // what got ready

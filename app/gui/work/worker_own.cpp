@@ -172,8 +172,8 @@ struct Refusal {  // thrown: the launch cannot be run as it was typed
 
 const KernelEntry& entry_of(const CompiledKernel& compiled, const std::string& name) {
     const KernelEntry* entry = nullptr;
-    for (const KernelEntry& one : compiled.entries)
-        if (one.program && (entry == nullptr || one.name == name)) entry = &one;
+    for (const KernelEntry& candidate : compiled.entries)
+        if (candidate.program && (entry == nullptr || candidate.name == name)) entry = &candidate;
     if (entry == nullptr) throw Refusal{"", {"none of the file's kernels can run here"}};
     return *entry;
 }
@@ -321,8 +321,8 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
         model::TimedOptions timed;
         static_cast<simt::LaunchOptions&>(timed) = common;
         if (wanted.traced_block >= 0 && draft.own.run)
-            for (const BlockRun& one : draft.own.run->run->result.trace.blocks)
-                if (one.block == wanted.traced_block) timed.traced_sm = one.sm;
+            for (const BlockRun& block : draft.own.run->run->result.trace.blocks)
+                if (block.block == wanted.traced_block) timed.traced_sm = block.sm;
         timed.trace_limit = options.trace_limit;
         timed.checkpoint_bytes = most_checkpoint_bytes;
         run.result = model::launch(run.gpu, *run.program, run.config, memory, timed);

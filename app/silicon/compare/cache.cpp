@@ -32,11 +32,11 @@ std::string silicon_key(const model::GpuSpec& gpu, const PackRow& row) {
     std::string text = fmt::format("{} {} {} {},{},{} {},{},{}\n", row.name, row.file, row.kernel, row.grid.x, row.grid.y,
                                    row.grid.z, row.block.x, row.block.y, row.block.z);
     text += fmt::format("{}\n", row.dynamic_shared);
-    for (const PackArgument& it : row.arguments) {
-        text +=
-            fmt::format("{} {} {} {} {}", static_cast<int>(it.kind), static_cast<int>(it.type), it.count, it.low, it.high);
-        for (const uint64_t extent : it.dims) text += fmt::format(" {}", extent);
-        for (const uint32_t extent : it.box) text += fmt::format(" {}", extent);
+    for (const PackArgument& argument : row.arguments) {
+        text += fmt::format("{} {} {} {} {}", static_cast<int>(argument.kind), static_cast<int>(argument.type),
+                            argument.count, argument.low, argument.high);
+        for (const uint64_t extent : argument.dims) text += fmt::format(" {}", extent);
+        for (const uint32_t extent : argument.box) text += fmt::format(" {}", extent);
         text += '\n';
     }
     for (const model::SpecFigure& figure : model::figures_of(gpu)) text += fmt::format("{} {}\n", figure.name, figure.value);

@@ -131,9 +131,9 @@ PackRow attention_row(bool by_wgmma, int64_t heads, int64_t t, int64_t d, bool c
                          map(out, dims, {64, 64, 1})};
     else
         row.arguments = {in, in, in, out};
-    for (const PackArgument& it : {buffer(DType::f32, heads * t, zeros), scalar(t), scalar(t), scalar(int64_t{causal}),
-                                   scalar(1 / std::sqrt(static_cast<double>(d)))})
-        row.arguments.push_back(it);
+    for (const PackArgument& argument : {buffer(DType::f32, heads * t, zeros), scalar(t), scalar(t), scalar(int64_t{causal}),
+                                         scalar(1 / std::sqrt(static_cast<double>(d)))})
+        row.arguments.push_back(argument);
     return row;
 }
 
@@ -148,22 +148,24 @@ void measure_products(const Bench& bench, Cublas& cublas) {
                                            {wgmma_file, "gemm_wgmma_f16", DType::f16},
                                            {wgmma_file, "gemm_wgmma_bf16", DType::bf16}};
     const int n = bench.run.options.quick ? 256 : 4096, sms = bench.cuda.attribute(16);
-    for (const Product& it : products) {
-        const std::string name = fmt::format("{} {}", it.kernel, n);
+    for (const Product& product : products) {
+        const std::string name = fmt::format("{} {}", product.kernel, n);
         bench.run.row(name, [&] {
-            const PackLaunch launch(bench.cuda, product_row(it.file, it.kernel, it.type, n, sms));
-            const PackRow other{.name = "c", .kernel = "relu_f32", .arguments = {buffer(it.type, int64_t{n} * n, zeros)}};
+            const PackLaunch launch(bench.cuda, product_row(product.file, product.kernel, product.type, n, sms));
+            const PackRow other{
+                .name = "c", .kernel = "relu_f32", .arguments = {buffer(product.type, int64_t{n} * n, zeros)}};
             const PackLaunch theirs(bench.cuda, other);
             const auto multiply = [&](void* stream) {
-                cublas.multiply(it.type, launch.buffers()[0], launch.buffers()[1], theirs.buffers()[0], n, n, n, stream);
+                cublas.multiply(product.type, launch.buffers()[0], launch.buffers()[1], theirs.buffers()[0], n, n, n,
+                                stream);
             };
             const Pair times = bench.time(launch.request(), multiply);
-            const size_t bytes = size(n) * size(n) * size_of(it.type);
-            expect_same(bench.bytes_at(launch.buffers()[2], bytes), bench.bytes_at(theirs.buffers()[0], bytes), it.type,
-                        it.type == DType::f32 ? 1e-5 : 1e-2);
+            const size_t bytes = size(n) * size(n) * size_of(product.type);
+            expect_same(bench.bytes_at(launch.buffers()[2], bytes), bench.bytes_at(theirs.buffers()[0], bytes), product.type,
+                        product.type == DType::f32 ? 1e-5 : 1e-2);
             const double work = 2e-3 * n * n * n;  // GFLOP/s of us
             bench.run.add(SiliconRatio{name, work / times.kernel_us, work / times.yardstick_us, "GFLOP/s",
-                                       fmt::format("cuBLAS {}, {}", cublas.version(), name_of(it.type))});
+                                       fmt::format("cuBLAS {}, {}", cublas.version(), name_of(product.type))});
         });
     }
 }

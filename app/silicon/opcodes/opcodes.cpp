@@ -168,10 +168,10 @@ void measure_opcodes(SiliconRun& run) {
     const uint32_t threads = run.options.quick ? 256 : 4096;
     const std::unique_ptr<Device> ours = open_device("sim:h200", {.functional = true}).value();
     size_t number = 0;
-    for (const OpcodeCase& it : opcode_cases(run.options.quick)) {
+    for (const OpcodeCase& opcode_case : opcode_cases(run.options.quick)) {
         ++number;
-        run.row(it.name, [&] {
-            SiliconCheck check{.name = it.name};
+        run.row(opcode_case.name, [&] {
+            SiliconCheck check{.name = opcode_case.name};
             const auto refuse = [&](const std::string& why) {
                 ++check.refused;
                 if (check.note.empty()) check.note = why.substr(0, 300);
@@ -179,11 +179,11 @@ void measure_opcodes(SiliconRun& run) {
             size_t kernels = 0;
             const std::function<void(const std::vector<OpcodeStep>&)> compare = [&](const std::vector<OpcodeStep>& steps) {
                 const std::string name = fmt::format("operation_{}_{}", number, kernels++);
-                const OpcodeKernel kernel =
-                    opcode_kernel(name, steps, threads, it.target.empty() ? target : it.target, it.cluster);
+                const OpcodeKernel kernel = opcode_kernel(
+                    name, steps, threads, opcode_case.target.empty() ? target : opcode_case.target, opcode_case.cluster);
                 GeneratedKernel generated{.name = name, .program = {}, .native = {}, .source = {}};
                 try {
-                    generated.program = ptx::decode(ptx::parse(kernel.ptx, it.name).value(), name).value();
+                    generated.program = ptx::decode(ptx::parse(kernel.ptx, opcode_case.name).value(), name).value();
                     if (cuda) cuda->compile(generated);
                 } catch (const Failure& failure) {
                     if (failure.status == ExitStatus::missing) throw;  // the driver, not its compiler
@@ -206,9 +206,10 @@ void measure_opcodes(SiliconRun& run) {
                 run_opcodes(*ours, generated, kernel, threads, here);
                 count_differences(check, steps, kernel, threads, there, here);
             };
-            for (size_t at = 0; at < it.steps.size(); at += most_opcode_steps)
-                compare({it.steps.begin() + static_cast<ptrdiff_t>(at),
-                         it.steps.begin() + static_cast<ptrdiff_t>(std::min(at + most_opcode_steps, it.steps.size()))});
+            for (size_t at = 0; at < opcode_case.steps.size(); at += most_opcode_steps)
+                compare({opcode_case.steps.begin() + static_cast<ptrdiff_t>(at),
+                         opcode_case.steps.begin() +
+                             static_cast<ptrdiff_t>(std::min(at + most_opcode_steps, opcode_case.steps.size()))});
             for (char& c : check.note)
                 if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
             run.add(std::move(check));

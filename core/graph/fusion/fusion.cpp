@@ -299,7 +299,8 @@ Fusion fuse(const Graph& graph, const FusionOptions& options) {
 
 std::string text_of(const Fusion& fusion) {
     std::string text;
-    for (const Decision& it : fusion.decisions) text += fmt::format("{} ({}): {}\n", it.label, it.kernel, it.why);
+    for (const Decision& decision : fusion.decisions)
+        text += fmt::format("{} ({}): {}\n", decision.label, decision.kernel, decision.why);
     text += fmt::format("{} launches become {}; {:.0f} bytes become {:.0f}; {} values ({:.0f} bytes) are never written\n",
                         fusion.before.launches, fusion.after.launches, fusion.before.bytes, fusion.after.bytes,
                         fusion.unwritten.size(), fusion.unwritten_bytes);

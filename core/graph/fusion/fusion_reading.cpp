@@ -70,8 +70,8 @@ std::string_view objection_to(const Statement& statement, Kind kind) {
 class Reading {
   public:
     explicit Reading(KernelReading& kernel) : kernel_(kernel), statements_(kernel.entry->statements), kinds_(kernel.kinds) {
-        for (const Statement& it : statements_) {
-            const ptx::Opcode* const row = row_of(it);
+        for (const Statement& statement : statements_) {
+            const ptx::Opcode* const row = row_of(statement);
             kinds_.push_back(row ? row->kind : Kind::trap);
             kernel.special_functions = kernel.special_functions || (row && row->group == "special function");
         }
@@ -87,8 +87,10 @@ class Reading {
     const ptx::RegisterDeclaration* register_named(std::string_view name) const {
         size_t stem = name.size();
         while (stem > 0 && std::isdigit(static_cast<unsigned char>(name[stem - 1]))) --stem;
-        for (const ptx::RegisterDeclaration& it : kernel_.entry->registers)
-            if (it.count < 0 ? it.name == name : stem < name.size() && it.name == name.substr(0, stem)) return &it;
+        for (const ptx::RegisterDeclaration& declaration : kernel_.entry->registers)
+            if (declaration.count < 0 ? declaration.name == name
+                                      : stem < name.size() && declaration.name == name.substr(0, stem))
+                return &declaration;
         return nullptr;
     }
 

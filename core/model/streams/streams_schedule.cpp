@@ -16,9 +16,9 @@ int64_t nanoseconds(double us) {
 // When 0, 1, 2 ... engines work, from 0 to the end.
 std::vector<BusySpan> busy_spans(const std::vector<OperationTime>& operations, double total) {
     std::vector<std::vector<std::pair<double, double>>> by_engine(engines);  // joined: kernels that share the SMs are one
-    for (const OperationTime& one : operations)
-        if (one.engine != Engine::none && one.end_us > one.begin_us)
-            by_engine[static_cast<size_t>(one.engine)].emplace_back(one.begin_us, one.end_us);
+    for (const OperationTime& operation : operations)
+        if (operation.engine != Engine::none && operation.end_us > operation.begin_us)
+            by_engine[static_cast<size_t>(operation.engine)].emplace_back(operation.begin_us, operation.end_us);
     std::map<double, int> change;
     for (auto& spans : by_engine) {
         std::sort(spans.begin(), spans.end());
@@ -109,8 +109,8 @@ Schedule schedule(const GpuSpec& gpu, const HostProgram& program) {
     schedule.overlap = any > 0 ? several / any : 0;
     for (size_t e = 1; e < engines; ++e) {
         std::vector<OperationTime> of_engine;
-        for (const OperationTime& one : schedule.operations)
-            if (static_cast<size_t>(one.engine) == e) of_engine.push_back(one);
+        for (const OperationTime& time : schedule.operations)
+            if (static_cast<size_t>(time.engine) == e) of_engine.push_back(time);
         for (const BusySpan& span : busy_spans(of_engine, 0))
             if (span.engines > 0) schedule.busy_us[e] += span.end_us - span.begin_us;
     }
@@ -129,8 +129,8 @@ Trace trace_of(const GpuSpec& gpu, const HostProgram& program, const Schedule& s
         track = static_cast<int>(trace.tracks.size());
         trace.tracks.push_back({stream == 0 ? "default stream" : "stream " + std::to_string(stream), -1});
     }
-    for (const OperationTime& one : schedule.operations)
-        if (one.engine != Engine::none) used[one.engine] = 0;
+    for (const OperationTime& time : schedule.operations)
+        if (time.engine != Engine::none) used[time.engine] = 0;
     for (auto& [engine, track] : used) {
         track = static_cast<int>(trace.tracks.size());
         trace.tracks.push_back({name_of(engine, gpu), -1});
@@ -187,10 +187,10 @@ std::vector<Hazard> hazards(const HostProgram& program, const Schedule& schedule
 
 int kernels_at_once(const Schedule& schedule) {
     std::vector<std::pair<double, int>> change;
-    for (const OperationTime& one : schedule.operations)
-        if (one.engine == Engine::compute && one.end_us > one.begin_us) {
-            change.emplace_back(one.begin_us, 1);
-            change.emplace_back(one.end_us, -1);
+    for (const OperationTime& operation : schedule.operations)
+        if (operation.engine == Engine::compute && operation.end_us > operation.begin_us) {
+            change.emplace_back(operation.begin_us, 1);
+            change.emplace_back(operation.end_us, -1);
         }
     std::sort(change.begin(), change.end());
     int now = 0, most = 0;

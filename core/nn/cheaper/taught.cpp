@@ -77,9 +77,9 @@ Comparison compare_distilled(const CheaperRun& run, const DistillOptions& option
     Comparison comparison = comparison_of("distillation", run);
     const auto averaged = [&](const std::string& name, const std::vector<Outcome>& outcomes, const PassCost& cost) {
         Evaluation mean;
-        for (const Outcome& one : outcomes)
-            mean.loss += one.test.loss / double(outcomes.size()),
-                mean.accuracy += one.test.accuracy / double(outcomes.size());
+        for (const Outcome& outcome : outcomes)
+            mean.loss += outcome.test.loss / double(outcomes.size()),
+                mean.accuracy += outcome.test.accuracy / double(outcomes.size());
         CheaperRow row = row_of(name, comparison, mean, cost);
         const auto by_accuracy = [](const Outcome& a, const Outcome& b) { return a.test.accuracy < b.test.accuracy; };
         const auto [worst, best] = std::minmax_element(outcomes.begin(), outcomes.end(), by_accuracy);

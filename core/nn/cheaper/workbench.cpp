@@ -73,8 +73,9 @@ Outcome trained(const CheaperRun& run, const TrainerOptions& asked, int64_t step
         outcome.last = trainer.step();
         if (run.on_step) run.on_step(phase, outcome.last);
     }
-    for (const Parameter& one : task->list.parameters()) outcome.values[one.name] = tensor::to_host(*heap, one.value);
-    for (const Buffer& one : task->list.buffers()) outcome.values[one.name] = tensor::to_host(*heap, one.value);
+    for (const Parameter& parameter : task->list.parameters())
+        outcome.values[parameter.name] = tensor::to_host(*heap, parameter.value);
+    for (const Buffer& buffer : task->list.buffers()) outcome.values[buffer.name] = tensor::to_host(*heap, buffer.value);
     outcome.test = trainer.evaluate(run.test_examples);
     return outcome;
 }
@@ -240,8 +241,9 @@ std::string text_of(const Comparison& c) {
         if (row.trained > 0)
             text +=
                 fmt::format("  {} trained, {} B of moments", short_count(double(row.trained)), short_count(row.state_bytes));
-        for (const Measure& one : row.more)
-            text += fmt::format("  {} {:.4g}{}{}", one.name, one.value, one.unit.empty() ? "" : " ", one.unit);
+        for (const Measure& measure : row.more)
+            text +=
+                fmt::format("  {} {:.4g}{}{}", measure.name, measure.value, measure.unit.empty() ? "" : " ", measure.unit);
         text += "\n";
     }
     return text;

@@ -46,9 +46,9 @@ ScheduleRun joined_run(const Schedule& schedule, std::span<const PipelineRow> ro
         run.actions.push_back(row.actions);
         run.idle.push_back(row.idle);
         run.activations.push_back(row.activations);
-        for (ActionRun& one : run.actions.back()) one.begin += late, one.end += late;
-        for (IdleRun& one : run.idle.back()) one.begin += late, one.end += late;
-        for (ActivationStep& one : run.activations.back()) one.time += late;
+        for (ActionRun& ran : run.actions.back()) ran.begin += late, ran.end += late;
+        for (IdleRun& idle : run.idle.back()) idle.begin += late, idle.end += late;
+        for (ActivationStep& step : run.activations.back()) step.time += late;
         if (late > 0) run.idle.back().insert(run.idle.back().begin(), {0, late, "begins later", -1, -1});
         run.peak_activations.push_back(row.peak_activations);
         run.weight_versions.push_back(row.weight_versions);

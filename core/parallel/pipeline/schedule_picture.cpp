@@ -15,22 +15,22 @@ namespace {
 std::string letters_of(const ScheduleRun& run, size_t rank, int columns) {
     std::string text(size_t(columns), '.');
     const double column = run.total / columns;
-    for (const ActionRun& one : run.actions[rank]) {
-        if (!computes(one.action.kind)) continue;
+    for (const ActionRun& ran : run.actions[rank]) {
+        if (!computes(ran.action.kind)) continue;
         // Columns whose middle lies in [begin, end).
-        const int first = static_cast<int>(std::ceil(one.begin / column - 0.5)),
-                  last = static_cast<int>(std::ceil(one.end / column - 0.5));
-        for (int i = std::max(first, 0); i < std::min(last, columns); ++i) text[size_t(i)] = name_of(one.action.kind)[0];
+        const int first = static_cast<int>(std::ceil(ran.begin / column - 0.5)),
+                  last = static_cast<int>(std::ceil(ran.end / column - 0.5));
+        for (int i = std::max(first, 0); i < std::min(last, columns); ++i) text[size_t(i)] = name_of(ran.action.kind)[0];
     }
     return text;
 }
 
 std::string tokens_of(const ScheduleRun& run, size_t rank, double column) {
     std::string text(size_t(std::llround(run.total / column)), '.');
-    for (const ActionRun& one : run.actions[rank]) {
-        if (!computes(one.action.kind)) continue;
-        const size_t begin = size_t(std::llround(one.begin / column)), end = size_t(std::llround(one.end / column));
-        std::string token = text_of(one.action);
+    for (const ActionRun& ran : run.actions[rank]) {
+        if (!computes(ran.action.kind)) continue;
+        const size_t begin = size_t(std::llround(ran.begin / column)), end = size_t(std::llround(ran.end / column));
+        std::string token = text_of(ran.action);
         if (token.size() + 1 > end - begin) token = token.substr(0, end > begin ? end - begin : 0);
         token.resize(end - begin, ' ');
         text.replace(begin, end - begin, token);
@@ -45,10 +45,10 @@ std::string picture_of(const ScheduleRun& run, int width) {
     double shortest = run.total;
     int longest_name = 2;
     for (const auto& list : run.actions)
-        for (const ActionRun& one : list) {
-            if (!computes(one.action.kind) || one.end <= one.begin) continue;
-            shortest = std::min(shortest, one.end - one.begin);
-            longest_name = std::max(longest_name, static_cast<int>(text_of(one.action).size()));
+        for (const ActionRun& ran : list) {
+            if (!computes(ran.action.kind) || ran.end <= ran.begin) continue;
+            shortest = std::min(shortest, ran.end - ran.begin);
+            longest_name = std::max(longest_name, static_cast<int>(text_of(ran.action).size()));
         }
     const double column = shortest / (longest_name + 1);
     const bool fits = run.total / column <= width;
@@ -77,10 +77,10 @@ Trace trace_of(const ScheduleRun& run) {
         };
         int before = -1;  // the span of the last work
         std::vector<std::tuple<int, int, bool>> awaited;
-        for (const ActionRun& one : list) {
-            const Action& action = one.action;
+        for (const ActionRun& ran : list) {
+            const Action& action = ran.action;
             if (computes(action.kind)) {
-                before = span(one);
+                before = span(ran);
                 for (const auto& key : awaited) received.emplace_back(key, before);
                 awaited.clear();
             } else if (action.kind == ActionKind::send_activation) {
@@ -91,7 +91,8 @@ Trace trace_of(const ScheduleRun& run) {
                 awaited.emplace_back(action.stage, action.microbatch, action.kind == ActionKind::receive_gradient);
             }
         }
-        for (const IdleRun& one : run.idle[rank]) trace.spans.push_back({track, at(one.begin), at(one.end), one.reason, -1});
+        for (const IdleRun& idle : run.idle[rank])
+            trace.spans.push_back({track, at(idle.begin), at(idle.end), idle.reason, -1});
         for (const ActivationStep& step : run.activations[rank])
             trace.counters.push_back({track + 1, at(step.time), static_cast<double>(step.alive)});
     }

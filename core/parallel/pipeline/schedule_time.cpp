@@ -153,15 +153,16 @@ double steady_cost(const ScheduleRun& run) {
     double begin = 0, end = run.total, busy = 0;
     for (const auto& list : run.actions) {
         double first = run.total, last = 0;
-        for (const ActionRun& one : list) {
-            if (one.action.kind == ActionKind::backward) first = std::min(first, one.begin);
-            if (one.action.kind == ActionKind::forward) last = one.end;
+        for (const ActionRun& ran : list) {
+            if (ran.action.kind == ActionKind::backward) first = std::min(first, ran.begin);
+            if (ran.action.kind == ActionKind::forward) last = ran.end;
         }
         begin = std::max(begin, first), end = std::min(end, last);
     }
     for (const auto& list : run.actions)
-        for (const ActionRun& one : list)
-            if (computes(one.action.kind)) busy += std::max(0.0, std::min(one.end, end) - std::max(one.begin, begin));
+        for (const ActionRun& action : list)
+            if (computes(action.action.kind))
+                busy += std::max(0.0, std::min(action.end, end) - std::max(action.begin, begin));
     const double share = busy / (double(run.schedule.ranks) * (end - begin));
     if (!(end > begin) || !(share > 0)) return run.total;
     const double all = std::accumulate(run.busy.begin(), run.busy.end(), 0.0);
@@ -224,10 +225,10 @@ void settle_run(ScheduleRun& run) {
     run.total = run.ideal = 0;
     for (size_t rank = 0; rank < run.actions.size(); ++rank) {
         double first = -1, last = 0;
-        for (const ActionRun& one : run.actions[rank]) {
-            if (!computes(one.action.kind)) continue;
-            if (first < 0) first = one.begin;
-            last = std::max(last, one.end);
+        for (const ActionRun& ran : run.actions[rank]) {
+            if (!computes(ran.action.kind)) continue;
+            if (first < 0) first = ran.begin;
+            last = std::max(last, ran.end);
         }
         span = std::max(span, last - std::max(first, 0.0));
         run.total = std::max(run.total, last);
@@ -236,8 +237,8 @@ void settle_run(ScheduleRun& run) {
     }
     for (size_t rank = 0; rank < run.actions.size(); ++rank) {
         double last = 0;
-        for (const ActionRun& one : run.actions[rank])
-            if (computes(one.action.kind)) last = std::max(last, one.end);
+        for (const ActionRun& action : run.actions[rank])
+            if (computes(action.action.kind)) last = std::max(last, action.end);
         if (run.total > last)
             run.idle[rank].push_back({last, run.total,
                                       !schedule.flushes   ? "has drained"

@@ -50,12 +50,12 @@ Reductions reductions_of(const Schedule& schedule, const ScheduleRun& run, const
     for (size_t rank = 0; rank < run.actions.size(); ++rank) {
         const std::vector<char> ends = ends_of_runs(schedule, static_cast<int>(rank));
         double queue_us = 0, count = 0;
-        for (const ActionRun& one : run.actions[rank]) {
-            const Action& action = one.action;
+        for (const ActionRun& ran : run.actions[rank]) {
+            const Action& action = ran.action;
             if (action.kind != ActionKind::backward && action.kind != ActionKind::backward_weight) continue;
             if (!ends[size_t(action.stage) * size_t(schedule.microbatches) + size_t(action.microbatch)]) continue;
             const double bytes = stages[size_t(action.stage)].parameters * double(size_of(r.gradients));
-            const double begin = r.plan.bucket_bytes > 0 ? one.end - (one.end - one.begin) * (blocks - 1) / blocks : one.end;
+            const double begin = r.plan.bucket_bytes > 0 ? ran.end - (ran.end - ran.begin) * (blocks - 1) / blocks : ran.end;
             queue_us = std::max(queue_us, begin) +
                        collective_us(r.machine, data_place(r), PlannedCollective::reduce_scatter, bytes);
             ++count;
@@ -179,14 +179,14 @@ Durations durations_of(const std::vector<BlockCost>& stages, int ranks, double h
 // The most activations that a pipeline rank keeps.
 double most_activations(const std::vector<ActionRun>& actions, const std::vector<BlockCost>& stages) {
     double alive = 0, most = 0;
-    for (const ActionRun& one : actions) {
-        if (!computes(one.action.kind) || one.action.stage < 0) continue;
-        const BlockCost& stage = stages[size_t(one.action.stage)];
-        if (one.action.kind == ActionKind::forward) alive += stage.saved_bytes;
-        if (one.action.kind == ActionKind::backward_input) alive += stage.later_bytes - stage.saved_bytes;
+    for (const ActionRun& ran : actions) {
+        if (!computes(ran.action.kind) || ran.action.stage < 0) continue;
+        const BlockCost& stage = stages[size_t(ran.action.stage)];
+        if (ran.action.kind == ActionKind::forward) alive += stage.saved_bytes;
+        if (ran.action.kind == ActionKind::backward_input) alive += stage.later_bytes - stage.saved_bytes;
         most = std::max(most, alive);
-        if (one.action.kind == ActionKind::backward) alive -= stage.saved_bytes;
-        if (one.action.kind == ActionKind::backward_weight) alive -= stage.later_bytes;
+        if (ran.action.kind == ActionKind::backward) alive -= stage.saved_bytes;
+        if (ran.action.kind == ActionKind::backward_weight) alive -= stage.later_bytes;
     }
     return most;
 }

@@ -337,8 +337,9 @@ ClusterSetup within_limits(ClusterSetup setup) {
     }
     for (std::vector<parallel::Placement>* layout : {&d.before, &d.after}) {
         layout->resize(d.axes.size());
-        for (parallel::Placement& one : *layout)
-            if (one.kind == parallel::Placement::Kind::shard) one.dimension = std::clamp(one.dimension, 0, 1);
+        for (parallel::Placement& placement : *layout)
+            if (placement.kind == parallel::Placement::Kind::shard)
+                placement.dimension = std::clamp(placement.dimension, 0, 1);
     }
     d.rows = std::clamp<int64_t>(d.rows, 1, 1 << 20);
     d.columns = std::clamp<int64_t>(d.columns, 1, 1 << 20);

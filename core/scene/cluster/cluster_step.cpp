@@ -142,15 +142,15 @@ void show_step_traffic(const parallel::ParallelStepRecord& record, std::shared_p
     });
     comm::Traffic links(*traffic.network);
     links.spans = &traffic.spans;
-    for (const Sent& one : order) {
-        const parallel::RankStep& rank = record.ranks[one.rank];
-        const parallel::RankMessage& message = rank.messages[one.number];
+    for (const Sent& sent : order) {
+        const parallel::RankStep& rank = record.ranks[sent.rank];
+        const parallel::RankMessage& message = rank.messages[sent.number];
         const auto number = static_cast<int64_t>(traffic.messages.size());
-        const auto passage = links.carry(static_cast<int>(one.rank), message.to, message.bytes, one.us, number);
-        message_at[one.rank][one.number] = static_cast<int>(number);
-        traffic.messages.push_back({static_cast<int>(one.rank), message.to,
+        const auto passage = links.carry(static_cast<int>(sent.rank), message.to, message.bytes, sent.us, number);
+        message_at[sent.rank][sent.number] = static_cast<int>(number);
+        traffic.messages.push_back({static_cast<int>(sent.rank), message.to,
                                     row_of_kind(shown.sent, rank.sent[static_cast<size_t>(message.row)]), message.bytes,
-                                    one.us - origin_us, passage.begin_us - origin_us, passage.arrival_us - origin_us});
+                                    sent.us - origin_us, passage.begin_us - origin_us, passage.arrival_us - origin_us});
     }
     for (comm::LinkSpan& span : traffic.spans) span.begin_us -= origin_us, span.end_us -= origin_us;
     traffic.use = links.use();
@@ -240,12 +240,12 @@ void show_step_parameter(const TrainingShown& shown, ClusterScene& scene) {
     };
     std::vector<Named> names;  // in the model's order: stage by stage
     for (const auto& rank : shown.holdings)
-        for (const parallel::ParameterHolding& one : rank) {
-            if (std::any_of(names.begin(), names.end(), [&](const Named& known) { return known.one->name == one.name; }))
+        for (const parallel::ParameterHolding& holding : rank) {
+            if (std::any_of(names.begin(), names.end(), [&](const Named& known) { return known.one->name == holding.name; }))
                 continue;
             int64_t elements = 1;
-            for (const int64_t extent : one.full) elements *= extent;
-            names.push_back({&one, elements});
+            for (const int64_t extent : holding.full) elements *= extent;
+            names.push_back({&holding, elements});
         }
     if (names.empty()) return;
     const MeshSetup& setup = scene.setup.mesh;
@@ -288,13 +288,13 @@ void show_step_parameter(const TrainingShown& shown, ClusterScene& scene) {
     }
     // What the step's collectives moved, all parameters together.
     std::map<std::tuple<std::string, std::string, std::string>, std::pair<int, int64_t>> moved;
-    for (const RunCollective& one : shown.collectives) {
-        if (one.purpose != "gradients" && one.purpose != "parameters") continue;
-        std::string operation = one.operation;
+    for (const RunCollective& collective : shown.collectives) {
+        if (collective.purpose != "gradients" && collective.purpose != "parameters") continue;
+        std::string operation = collective.operation;
         std::replace(operation.begin(), operation.end(), '_', '-');
-        auto& [times, bytes] = moved[{one.axis, operation, one.purpose}];
+        auto& [times, bytes] = moved[{collective.axis, operation, collective.purpose}];
         ++times;
-        for (const auto& member : one.messages)
+        for (const auto& member : collective.messages)
             for (const int message : member) bytes += shown.traffic.messages[static_cast<size_t>(message)].bytes;
     }
     for (const auto& [what, how] : moved)

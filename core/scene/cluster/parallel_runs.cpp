@@ -193,7 +193,7 @@ double within_spans(const parallel::RankStep& rank, int stream, bool beside_comp
 
 double sent_by(const parallel::RankStep& rank, int64_t parallel::Traffic::*what) {
     double sum = 0;
-    for (const parallel::Traffic& one : rank.sent) sum += static_cast<double>(one.*what);
+    for (const parallel::Traffic& traffic : rank.sent) sum += static_cast<double>(traffic.*what);
     return sum;
 }
 double most_sent(const ParallelStepRecord& step, int64_t parallel::Traffic::*what) {
@@ -253,9 +253,9 @@ void put_step_figures(const ParallelStepRecord& step, std::map<std::string, doub
     }
     for (const char* axis : {"dp", "tp", "pp", "cp"}) f[fmt::format("bytes@axis:{}", axis)] = 0;
     for (const char* what : {"gradients", "parameters", "activations"}) f[fmt::format("bytes@purpose:{}", what)] = 0;
-    for (const parallel::Traffic& one : step.ranks.front().sent) {
-        f["bytes@axis:" + one.axis] += static_cast<double>(one.bytes);
-        f["bytes@purpose:" + one.purpose] += static_cast<double>(one.bytes);
+    for (const parallel::Traffic& traffic : step.ranks.front().sent) {
+        f["bytes@axis:" + traffic.axis] += static_cast<double>(traffic.bytes);
+        f["bytes@purpose:" + traffic.purpose] += static_cast<double>(traffic.bytes);
     }
 }
 
@@ -455,10 +455,10 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
         if (made.step->schedule) made.schedule = {made.step, &*made.step->schedule};
     }
     if (made.problem.empty() && options.batches_of_worker.empty())
-        for (const nn::NamedArray& one : trainer.parameters())
-            for (size_t i = 0; i < one.array.count(); ++i) {
-                if (one.array.dtype == DType::f64) made.parameters.push_back(one.array.as<double>()[i]);
-                if (one.array.dtype == DType::f32) made.parameters.push_back(double{one.array.as<float>()[i]});
+        for (const nn::NamedArray& array : trainer.parameters())
+            for (size_t i = 0; i < array.array.count(); ++i) {
+                if (array.array.dtype == DType::f64) made.parameters.push_back(array.array.as<double>()[i]);
+                if (array.array.dtype == DType::f32) made.parameters.push_back(double{array.array.as<float>()[i]});
             }
     return made;
 }

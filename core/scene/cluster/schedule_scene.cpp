@@ -161,12 +161,12 @@ ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions&) {
         f["peak_activations" + at] = run->peak_activations[rank];
         f["weight_versions" + at] = run->weight_versions[rank];
         f["busy" + at] = run->busy[rank];
-        for (const parallel::ActionRun& one : run->actions[rank]) {
-            if (!parallel::computes(one.action.kind) || one.action.kind == ActionKind::update || schedule.chunks > 1)
+        for (const parallel::ActionRun& ran : run->actions[rank]) {
+            if (!parallel::computes(ran.action.kind) || ran.action.kind == ActionKind::update || schedule.chunks > 1)
                 continue;
-            const std::string action = parallel::text_of(one.action);
-            f[fmt::format("begin@action:{}{}", action, at)] = one.begin;
-            f[fmt::format("end@action:{}{}", action, at)] = one.end;
+            const std::string action = parallel::text_of(ran.action);
+            f[fmt::format("begin@action:{}{}", action, at)] = ran.begin;
+            f[fmt::format("end@action:{}{}", action, at)] = ran.end;
         }
     }
     return made;

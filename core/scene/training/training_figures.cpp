@@ -187,10 +187,10 @@ Result<double> figure_of(const TrainingRuns& training, const FigureName& name) {
     if (!measure && curve.empty() && !row_named(run_rows, name.base)) return figure_of(*training.step, name);
     const TrainedRun* run = curve.empty() ? &training.runs.front() : nullptr;
     std::vector<std::string> known;
-    for (const TrainedRun& one : training.runs) {
-        known.push_back(one.spec.name);
+    for (const TrainedRun& trained : training.runs) {
+        known.push_back(trained.spec.name);
         std::replace(known.back().begin(), known.back().end(), ' ', '_');
-        if (known.back() == curve) run = &one;
+        if (known.back() == curve) run = &trained;
     }
     if (!run) return Diagnostic{fmt::format("no run is called '{}'; there are {}", curve, fmt::join(known, ", "))};
     return measure ? measured(*run, name) : figure_among<TrainedRun>(run_rows, *run, name, "a training run");

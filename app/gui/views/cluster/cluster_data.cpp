@@ -18,14 +18,14 @@ constexpr double cluster_seconds = 14;  // that a whole schedule plays
 // All times at which a rank begins to work, of both schedules, sorted, and the end.
 std::vector<double> beginnings(const scene::ClusterScene& scene) {
     std::vector<double> times = {0};
-    for (const scene::ScheduleShown& one : scene.schedules)
-        for (const auto& rank : one.run.actions)
+    for (const scene::ScheduleShown& shown : scene.schedules)
+        for (const auto& rank : shown.run.actions)
             for (const parallel::ActionRun& run : rank)
                 if (parallel::computes(run.action.kind)) times.push_back(run.begin);
     times.push_back(schedule_end(scene));
     if (trained(scene))
-        for (const scene::RunCollective& one : scene.training->collectives)
-            times.insert(times.end(), one.begin_us.begin(), one.begin_us.end());
+        for (const scene::RunCollective& collective : scene.training->collectives)
+            times.insert(times.end(), collective.begin_us.begin(), collective.begin_us.end());
     std::sort(times.begin(), times.end());
     const auto same = [](double a, double b) { return std::abs(a - b) < 1e-9; };
     times.erase(std::unique(times.begin(), times.end(), same), times.end());
@@ -35,9 +35,9 @@ std::vector<double> beginnings(const scene::ClusterScene& scene) {
 // Where batches end, for schedules that hold several.
 std::vector<double> step_ends(const scene::ClusterScene& scene) {
     std::vector<double> times = {0, schedule_end(scene)};
-    for (const scene::ScheduleShown& one : scene.schedules) {
-        if (one.run.schedule.batches < 2) continue;
-        for (const auto& rank : one.run.actions)
+    for (const scene::ScheduleShown& shown : scene.schedules) {
+        if (shown.run.schedule.batches < 2) continue;
+        for (const auto& rank : shown.run.actions)
             for (const parallel::ActionRun& run : rank)
                 if (run.action.kind == parallel::ActionKind::update) times.push_back(run.end);
     }
@@ -143,15 +143,15 @@ std::string sent_words(const scene::TrainingShown& shown) {
 int picked_microbatch(const Session& session, const scene::ClusterScene& scene) {
     int microbatches = scene.training ? 1 : scene.setup.pipeline.microbatches;
     const int middle = scene.training ? scene.setup.training.plan.microbatches / 2 : microbatches / 2;
-    for (const scene::ScheduleShown& one : scene.schedules)
-        microbatches = std::max(microbatches, one.run.schedule.microbatches);
+    for (const scene::ScheduleShown& shown : scene.schedules)
+        microbatches = std::max(microbatches, shown.run.schedule.microbatches);
     const int picked = session.cluster.microbatch;
     return picked >= 0 && picked < microbatches ? picked : std::min(middle, microbatches - 1);
 }
 
 double schedule_end(const scene::ClusterScene& scene) {
     double end = 0;
-    for (const scene::ScheduleShown& one : scene.schedules) end = std::max(end, one.run.total);
+    for (const scene::ScheduleShown& shown : scene.schedules) end = std::max(end, shown.run.total);
     return trained(scene) ? std::max(end, scene.training->end_us) : end;
 }
 
@@ -163,8 +163,8 @@ double schedule_time(const Session& session, const Focus& focus, const scene::Cl
     const parallel::ScheduleRun& run = scene.schedules.front().run;
     const int rank = trained(scene) ? 0 : picked_rank(focus, scene, static_cast<int>(run.actions.size()));
     const int microbatch = picked_microbatch(session, scene);
-    for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)])
-        if (one.action.kind == parallel::ActionKind::forward && one.action.microbatch == microbatch) return one.begin;
+    for (const parallel::ActionRun& ran : run.actions[static_cast<size_t>(rank)])
+        if (ran.action.kind == parallel::ActionKind::forward && ran.action.microbatch == microbatch) return ran.begin;
     return end / 2;
 }
 
@@ -189,7 +189,7 @@ namespace {
 
 std::vector<double> message_times(const scene::CollectiveShown& shown) {
     std::vector<double> times = {0, shown.run.total_us};
-    for (const comm::Transfer& one : shown.messages) times.push_back(one.begin_us);
+    for (const comm::Transfer& message : shown.messages) times.push_back(message.begin_us);
     std::sort(times.begin(), times.end());
     const auto same = [](double a, double b) { return std::abs(a - b) < 1e-6; };
     times.erase(std::unique(times.begin(), times.end(), same), times.end());

@@ -525,9 +525,9 @@ class CollectiveView final : public View {
         const float apart = rows.pitch > 12 ? 6.0f : rows.pitch > 4 ? 1.0f : 0.0f;
         rows.bar = std::max(1.0f, rows.pitch - apart);
         rows.messages.resize(links.size());
-        for (const comm::Transfer& one : shown.messages) {
-            const auto at = std::lower_bound(links.begin(), links.end(), std::pair{one.from, one.to});
-            rows.messages[static_cast<size_t>(at - links.begin())].push_back(&one);
+        for (const comm::Transfer& transfer : shown.messages) {
+            const auto at = std::lower_bound(links.begin(), links.end(), std::pair{transfer.from, transfer.to});
+            rows.messages[static_cast<size_t>(at - links.begin())].push_back(&transfer);
         }
         return rows;
     }

@@ -99,8 +99,8 @@ std::vector<ChunkState> CollectiveBoard::at(double time) const {
 int CollectiveBoard::round_at(double time) const {
     int round = 0;
     if (shown_ == nullptr) return round;
-    for (const comm::Transfer& one : shown_->messages)
-        if (one.begin_us <= time + 1e-9) round = std::max(round, one.round + 1);
+    for (const comm::Transfer& message : shown_->messages)
+        if (message.begin_us <= time + 1e-9) round = std::max(round, message.round + 1);
     return round;
 }
 

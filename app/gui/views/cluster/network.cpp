@@ -157,7 +157,7 @@ class NetworkView final : public View {
 
     static size_t links_used(const scene::ClusterScene& scene) {
         size_t used = 0;
-        for (const comm::LinkUse& one : scene.training->traffic.use.links) used += one.bytes > 0;
+        for (const comm::LinkUse& use : scene.training->traffic.use.links) used += use.bytes > 0;
         return used;
     }
 

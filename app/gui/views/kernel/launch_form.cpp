@@ -162,9 +162,10 @@ class LaunchView final : public View {
         ui.text(r.x, y + 14, fmt::format("kernel, {} in this file", all.size()), {.size = 13, .color = ui.theme->ink2});
         y += 22;
         float x = r.x;
-        for (const KernelEntry& one : all) {
-            if (x > r.x && x + ui.chip_width(one.name) > r.right()) x = r.x, y += 30;
-            if (ui.chip(x, y, one.name, &one == &entry, one.program != nullptr)) desk.choose_entry(one.name);
+        for (const KernelEntry& candidate : all) {
+            if (x > r.x && x + ui.chip_width(candidate.name) > r.right()) x = r.x, y += 30;
+            if (ui.chip(x, y, candidate.name, &candidate == &entry, candidate.program != nullptr))
+                desk.choose_entry(candidate.name);
         }
         return y + 36;
     }
@@ -249,8 +250,8 @@ class LaunchView final : public View {
         float x = r.x + label;
         const std::vector<GpuChoice> choices = gpu_choices();
         std::string title = s.gpu;
-        for (const GpuChoice& one : choices)
-            if (one.name == s.gpu) title = one.title;
+        for (const GpuChoice& choice : choices)
+            if (choice.name == s.gpu) title = choice.title;
         if (ui.chip(x, y, title + (gpus_open_ ? "  -" : "  ..."), gpus_open_)) gpus_open_ = !gpus_open_;
         if (gpus_open_) {
             x = r.x + label;

@@ -54,25 +54,25 @@ Row row_of(const simt::Fault& fault, const model::KernelRun& run, const KernelDo
 void add_tape_rows(std::vector<Row>& rows, const KernelDesk& desk, const scene::TapeRun& run) {
     const bool stale = run.text.text != desk.document().text;
     size_t hessian = 0, check = 0, hook = 0;
-    for (const scene::TapeStatement& one : run.text.statements) {
+    for (const scene::TapeStatement& statement : run.text.statements) {
         Row row;
-        row.line = one.line;
-        row.place = fmt::format("line {}", one.line);
+        row.line = statement.line;
+        row.place = fmt::format("line {}", statement.line);
         row.stale = stale;
         row.fine = true;
-        if (one.kind == scene::TapeStatement::Kind::gradcheck && check < run.checks.size()) {
+        if (statement.kind == scene::TapeStatement::Kind::gradcheck && check < run.checks.size()) {
             const tensor::GradcheckResult& found = run.checks[check++];
             row.kind = "gradcheck";
             row.message = found.text();
             if (!found.ok()) continue;  // stands among what is wrong
-        } else if (one.kind == scene::TapeStatement::Kind::hessian && hessian < run.hessians.size()) {
+        } else if (statement.kind == scene::TapeStatement::Kind::hessian && hessian < run.hessians.size()) {
             const scene::TapeHessian& found = run.hessians[hessian++];
             row.kind = "hessian";
             for (size_t i = 0; i < found.in.size(); ++i)
                 for (size_t k = i; k < found.in.size(); ++k)
                     row.message += fmt::format("{} {}, {}: {:.5g}", row.message.empty() ? found.of + " twice by" : ";",
                                                found.in[i], found.in[k], found.at(i, k));
-        } else if (one.kind == scene::TapeStatement::Kind::hook && hook < run.hooks.size()) {
+        } else if (statement.kind == scene::TapeStatement::Kind::hook && hook < run.hooks.size()) {
             const scene::TapeHook& seen = run.hooks[hook++];
             row.kind = "hook";
             row.message =

@@ -105,9 +105,9 @@ class ResultsView final : public View {
                                 with_commas(static_cast<int64_t>(run.warp_instructions)),
                                 with_commas(static_cast<int64_t>(run.thread_instructions)));
         if (!result->printed.empty()) text += "  printed:\n" + result->printed + "\n";
-        for (const scene::BoundArgument& one : result->bound.arguments) {
-            if (one.role != scene::KernelArgument::Role::out && one.role != scene::KernelArgument::Role::inout) continue;
-            const Buffer buffer = buffer_of(one, *result->run->before, *result->after);
+        for (const scene::BoundArgument& bound : result->bound.arguments) {
+            if (bound.role != scene::KernelArgument::Role::out && bound.role != scene::KernelArgument::Role::inout) continue;
+            const Buffer buffer = buffer_of(bound, *result->run->before, *result->after);
             text += fmt::format("  {} {}: {}\n    {}\n", buffer.name, buffer.type_text, sentence_of(buffer),
                                 first_values(buffer, 16));
         }

@@ -73,11 +73,11 @@ Line line_parts(const std::string& source, int number) {
         line.also_read = std::string_view("+-*/%&|^").find(text[i - 1]) != std::string_view::npos;
         line.right = i + 1;
         const size_t left = i - (line.also_read ? 1 : 0);
-        for (const Subscript& one : line.all)  // a[i] =, a[i].x =
-            if (one.end <= left && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(one.end),
-                                               text.begin() + static_cast<std::ptrdiff_t>(left),
-                                               [](char c) { return device::in_name(c) || c == '.' || c == ' '; }))
-                line.assigned = line.assigned && line.assigned->holds(one) ? line.assigned : &one;
+        for (const Subscript& subscript : line.all)  // a[i] =, a[i].x =
+            if (subscript.end <= left && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(subscript.end),
+                                                     text.begin() + static_cast<std::ptrdiff_t>(left),
+                                                     [](char c) { return device::in_name(c) || c == '.' || c == ' '; }))
+                line.assigned = line.assigned && line.assigned->holds(subscript) ? line.assigned : &subscript;
         break;
     }
     return line;
@@ -92,11 +92,11 @@ bool reads_through_pointer(const Line& line) {
 
 std::vector<Subscript> reads_of(const Line& line) {
     std::vector<Subscript> reads, addresses;
-    for (const Subscript& one : line.all) {
-        if (&one == line.assigned && !line.also_read) continue;
-        auto& those = one.address ? addresses : reads;
-        if (std::none_of(those.begin(), those.end(), [&](const Subscript& r) { return r.text == one.text; }))
-            those.push_back(one);
+    for (const Subscript& subscript : line.all) {
+        if (&subscript == line.assigned && !line.also_read) continue;
+        auto& those = subscript.address ? addresses : reads;
+        if (std::none_of(those.begin(), those.end(), [&](const Subscript& r) { return r.text == subscript.text; }))
+            those.push_back(subscript);
     }
     const bool called = line.text.find("atomic") != std::string::npos;
     if (reads.empty() && addresses.size() == 1 && !called) return addresses;
@@ -169,9 +169,9 @@ std::string loaded_by(const ptx::Program& program, const std::string& source, ui
     if (load.line <= 0 || load.space == ptx::Space::param) return {};
     const Line line = line_parts(source, load.line);
     std::vector<Subscript> reads = reads_of(line), here;
-    for (const Subscript& one : reads) {
-        const ptx::Space space = declared_in(source, one.name());
-        if (space == ptx::Space::none || load.space == ptx::Space::generic || space == load.space) here.push_back(one);
+    for (const Subscript& subscript : reads) {
+        const ptx::Space space = declared_in(source, subscript.name());
+        if (space == ptx::Space::none || load.space == ptx::Space::generic || space == load.space) here.push_back(subscript);
     }
     if (here.size() == 1) return here.front().text;
     // Each inside the brackets of the next: the address of the outer one waits for the inner one.

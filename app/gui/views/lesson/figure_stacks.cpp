@@ -40,8 +40,8 @@ constexpr PartLook part_looks[] = {{"weights", data::sky, Hatch::solid},
                                    {"everything else", data::grey, Hatch::dots}};
 
 const PartLook& look_of_part(const std::string& part) {
-    for (const PartLook& one : part_looks)
-        if (one.part == part) return one;
+    for (const PartLook& look : part_looks)
+        if (look.part == part) return look;
     return part_looks[4];
 }
 

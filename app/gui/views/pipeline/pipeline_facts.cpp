@@ -48,8 +48,8 @@ std::string schedule_facts(const scene::ScheduleShown& shown) {
 
 std::string pipeline_caption(const scene::ClusterScene& scene) {
     std::vector<const scene::ScheduleShown*> ran;
-    for (const scene::ScheduleShown& one : scene.schedules)
-        if (one.refusal.empty()) ran.push_back(&one);
+    for (const scene::ScheduleShown& schedule : scene.schedules)
+        if (schedule.refusal.empty()) ran.push_back(&schedule);
     if (scene.training && !trained(scene)) return "Nothing was trained: see why above.";
     if (scene.training) {
         const scene::TrainingShown& shown = *scene.training;
@@ -115,8 +115,8 @@ Why explain_idle(const scene::ScheduleShown& shown, int block, int rank, size_t 
             if (other.begin <= span->begin + 1e-9 && other.end > span->begin + 1e-9) waits = &other;
         if (waits == nullptr || waits->waits_for_rank < 0 || waits->end > until + 1e-9) {
             const parallel::ActionRun* last = nullptr;  // that ends no later than the wait does
-            for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(at)])
-                if (parallel::computes(one.action.kind) && one.end <= until + 1e-9) last = &one;
+            for (const parallel::ActionRun& ran : run.actions[static_cast<size_t>(at)])
+                if (parallel::computes(ran.action.kind) && ran.end <= until + 1e-9) last = &ran;
             if (last != nullptr) {
                 why.text +=
                     fmt::format("; {} {} runs {} until {}", row, at, parallel::text_of(last->action), amount(last->end));

@@ -14,8 +14,8 @@ namespace {
 std::vector<const parallel::ActionRun*> actions_on(const PipelineBlock& block, int rank) {
     std::vector<const parallel::ActionRun*> all;
     if (rank < 0 || rank >= block.ranks) return all;
-    for (const parallel::ActionRun& one : block.shown->run.actions[static_cast<size_t>(rank)])
-        if (parallel::computes(one.action.kind) && one.action.kind != parallel::ActionKind::update) all.push_back(&one);
+    for (const parallel::ActionRun& ran : block.shown->run.actions[static_cast<size_t>(rank)])
+        if (parallel::computes(ran.action.kind) && ran.action.kind != parallel::ActionKind::update) all.push_back(&ran);
     return all;
 }
 
@@ -151,14 +151,14 @@ void draw_action_tip(Ui& ui, const PipelinePlaces& p) {
     if (spot.block < 0) return;
     const parallel::ScheduleRun& run = p.blocks[static_cast<size_t>(spot.block)].shown->run;
     const auto rank = static_cast<size_t>(spot.rank);
-    for (const parallel::ActionRun& one : run.actions[rank])
-        if (one.begin <= spot.time && one.end > spot.time && one.end > one.begin)
+    for (const parallel::ActionRun& ran : run.actions[rank])
+        if (ran.begin <= spot.time && ran.end > spot.time && ran.end > ran.begin)
             return ui.tooltip(fmt::format(
                 "{} of micro-batch {}, stage {}{}\n{} to {} {}",
-                one.action.kind == parallel::ActionKind::backward ? "backward in one piece" : long_name(one.action.kind),
-                one.action.microbatch + 1, one.action.stage,
-                one.action.version > 0 ? fmt::format(", weights of version {}", one.action.version) : std::string(),
-                amount(one.begin), amount(one.end), run.unit));
+                ran.action.kind == parallel::ActionKind::backward ? "backward in one piece" : long_name(ran.action.kind),
+                ran.action.microbatch + 1, ran.action.stage,
+                ran.action.version > 0 ? fmt::format(", weights of version {}", ran.action.version) : std::string(),
+                amount(ran.begin), amount(ran.end), run.unit));
     for (const parallel::IdleRun& idle : run.idle[rank])
         if (idle.begin <= spot.time && idle.end > spot.time)
             return ui.tooltip(fmt::format("idle, {} to {} {}: {}\nclick: who is it waiting for?", amount(idle.begin),

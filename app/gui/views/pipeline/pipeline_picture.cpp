@@ -286,9 +286,9 @@ constexpr std::string_view legend_plain[] = {"idle", "activations alive", "limit
 
 std::string_view darker_words(const scene::ClusterScene& scene) {
     bool chunks = false, copies = false;
-    for (const scene::ScheduleShown& one : scene.schedules) {
-        copies = copies || one.run.schedule.copies > 1;
-        chunks = chunks || (one.run.schedule.copies == 1 && one.run.schedule.chunks > 1);
+    for (const scene::ScheduleShown& shown : scene.schedules) {
+        copies = copies || shown.run.schedule.copies > 1;
+        chunks = chunks || (shown.run.schedule.copies == 1 && shown.run.schedule.chunks > 1);
     }
     if (copies) return chunks ? "darker: later chunk, or entered at the last rank" : "darker: entered at the last rank";
     return chunks ? "darker: later chunk" : "";

@@ -148,13 +148,13 @@ class MeasuredView final : public View {
             text += fmt::format("  {} ({}): measured {}, simulated {}\n", line.name, line.note, line.measured_text,
                                 line.other_text);
         if (const auto* part = gpu.file.part("training"); part && !rungs_)
-            for (const device::SiliconTraining& it : part->trainings)
-                text += fmt::format("  training step {}, batch {}: {}, {} launches\n", it.name, it.batch,
-                                    time_text(it.time_us), it.launches);
+            for (const device::SiliconTraining& training : part->trainings)
+                text += fmt::format("  training step {}, batch {}: {}, {} launches\n", training.name, training.batch,
+                                    time_text(training.time_us), training.launches);
         if (const auto* part = gpu.file.part("ratios"))
-            for (const device::SiliconRatio& it : part->ratios)
-                text +=
-                    fmt::format("  {}: {:.4g} {}, {:.0f} % of {}\n", it.name, it.value, it.unit, 100 * it.ratio(), it.of);
+            for (const device::SiliconRatio& ratio : part->ratios)
+                text += fmt::format("  {}: {:.4g} {}, {:.0f} % of {}\n", ratio.name, ratio.value, ratio.unit,
+                                    100 * ratio.ratio(), ratio.of);
         return text + "  " + caption(session, *snapshot) + "\n";
     }
 

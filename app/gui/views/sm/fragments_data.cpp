@@ -33,13 +33,13 @@ FragmentMatrix fragment_matrix(std::string name, std::string type, int rows, int
 
 std::optional<FragmentMap> fragments_of(const ptx::Program& program, int32_t line) {
     const ptx::DecodedInstruction* found = nullptr;
-    for (const ptx::DecodedInstruction& it : program.instructions) {
-        if (it.kind != ptx::Kind::matrix || it.type == ptx::Type::f64) continue;
-        const ptx::MatrixView view = ptx::as_matrix(it);
+    for (const ptx::DecodedInstruction& instruction : program.instructions) {
+        if (instruction.kind != ptx::Kind::matrix || instruction.type == ptx::Type::f64) continue;
+        const ptx::MatrixView view = ptx::as_matrix(instruction);
         if (view.sparse || view.m % 8 != 0 || view.n % 8 != 0 || view.k < 8) continue;
-        if (!found) found = &it;
-        if (it.line == line) {
-            found = &it;
+        if (!found) found = &instruction;
+        if (instruction.line == line) {
+            found = &instruction;
             break;
         }
     }

@@ -158,10 +158,10 @@ class HostProgramView final : public View {
     int32_t first_work(const Snapshot& snapshot) const {
         if (!snapshot.host) return 0;
         int32_t first = 0;
-        for (const model::HostOperation& one : snapshot.host->program.operations)
-            if (one.verb != model::HostVerb::allocate && one.verb != model::HostVerb::release && one.line > 0 &&
-                (first == 0 || one.line < first))
-                first = one.line;
+        for (const model::HostOperation& operation : snapshot.host->program.operations)
+            if (operation.verb != model::HostVerb::allocate && operation.verb != model::HostVerb::release &&
+                operation.line > 0 && (first == 0 || operation.line < first))
+                first = operation.line;
         while (first > 1 && static_cast<size_t>(first) <= lines_.size() &&
                lines_[static_cast<size_t>(first) - 2].find("for ") ==
                    lines_[static_cast<size_t>(first) - 2].find_first_not_of(' '))
@@ -232,9 +232,9 @@ class HostProgramView final : public View {
             return text + ".";
         }
         size_t launches = 0, copies = 0;
-        for (const model::OperationTime& one : run.schedule.operations) {
-            launches += one.engine == model::Engine::compute;
-            copies += one.engine != model::Engine::compute && one.engine != model::Engine::none;
+        for (const model::OperationTime& time : run.schedule.operations) {
+            launches += time.engine == model::Engine::compute;
+            copies += time.engine != model::Engine::compute && time.engine != model::Engine::none;
         }
         std::string text = fmt::format("{} operations: {} {}, {} kernel{}.", run.program.operations.size(), copies,
                                        copies == 1 ? "copy" : "copies", launches, launches == 1 ? "" : "s");

@@ -31,8 +31,8 @@ constexpr std::string_view main_metrics[] = {"cycles",
 constexpr std::string_view chain_names[] = {"it can hold", "fit at once (theoretical)", "active", "eligible", "selected"};
 
 const model::Metric* metric(const model::KernelRun& run, std::string_view name) {
-    for (const model::Metric& one : run.result.metrics)
-        if (one.name == name) return &one;
+    for (const model::Metric& metric : run.result.metrics)
+        if (metric.name == name) return &metric;
     return nullptr;
 }
 

@@ -175,7 +175,7 @@ void draw_sequences(Ui& ui, const Exhibit& it, const Rect& r) {
     ui.text(fits ? wanted : r.right() - width(first.said) - width(first.wanted) - gap, r.y + 12, "wanted", head);
     ui.text(fits ? said : r.right() - width(first.said), r.y + 12, "said", head);
     float y = r.y + 22;
-    for (const Exhibit::Sequence& one : it.sequences) {
+    for (const Exhibit::Sequence& sequence : it.sequences) {
         if (y + 22 > r.bottom()) break;
         const auto row = [&](float x, const std::vector<int>& values, const std::vector<int>* right) {
             for (size_t i = 0; i < values.size(); ++i) {
@@ -189,9 +189,9 @@ void draw_sequences(Ui& ui, const Exhibit& it, const Rect& r) {
                     {.size = 12, .color = values[i] == 0 ? theme.quiet : theme.ink, .align = Align::center, .mono = true});
             }
         };
-        if (fits) row(read, one.read, nullptr);
-        row(fits ? wanted : r.right() - width(one.said) - width(one.wanted) - gap, one.wanted, nullptr);
-        row(fits ? said : r.right() - width(one.said), one.said, &one.wanted);
+        if (fits) row(read, sequence.read, nullptr);
+        row(fits ? wanted : r.right() - width(sequence.said) - width(sequence.wanted) - gap, sequence.wanted, nullptr);
+        row(fits ? said : r.right() - width(sequence.said), sequence.said, &sequence.wanted);
         y += 24;
     }
 }

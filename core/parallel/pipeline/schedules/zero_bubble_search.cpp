@@ -37,8 +37,8 @@ struct SearchedOrder {
 
     SearchedOrder(const PipelineShape& s, double most, SearchedChoice c)
         : shape(s), limit(most), choice(c), ranks(size_t(s.ranks)) {
-        for (SearchedRank& one : ranks)
-            one.activation_at.assign(size_t(s.microbatches), never), one.gradient_at = one.activation_at;
+        for (SearchedRank& searched : ranks)
+            searched.activation_at.assign(size_t(s.microbatches), never), searched.gradient_at = searched.activation_at;
         std::fill(ranks[0].activation_at.begin(), ranks[0].activation_at.end(), 0.0);
         for (int rank = 0; rank < s.ranks; ++rank) moments.emplace(0, rank);
     }
