@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 #include "core/base/tell.h"
 #include "core/runtime/runtime.h"
+#include "core/system/system.h"
 #include "kernels/include/program/driver_types.h"
 
 namespace lockstep::runtime {
@@ -40,6 +42,10 @@ std::string name_in(const std::string& arguments) {
     return name;
 }
 
+void crash(int, uint64_t address) {
+    Runtime::instance().crashed(address);
+}
+
 }  // namespace
 
 Runtime& Runtime::instance() {
@@ -51,6 +57,7 @@ Runtime& Runtime::instance() {
             std::exit(2);
         }
     }();
+    [[maybe_unused]] static const bool crashes = (system::before_a_crash(crash), true);
     // Destroyed by nobody: threads of the program may still call while it ends. The report is written at its exit.
     [[maybe_unused]] static const int registered = std::atexit([] { instance().finish(); });
     return *runtime;
@@ -120,6 +127,19 @@ void Runtime::raise(const simt::Fault& fault) {
     if (fault.kind == "memcheck" && fault.message.find("misaligned") != std::string::npos)
         sticky_error_ = cudaErrorMisalignedAddress;
     report_.faults.push_back(fault);
+}
+
+// The program ends by a signal. One that followed a pointer of the device learns which.
+void Runtime::crashed(uint64_t address) {
+    for (int tries = 0; !mutex_.try_lock(); ++tries) {  // another thread may hold it for good
+        if (tries > 100) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    if (const Block* block = find(address); block && address >= first_device_address)
+        note(fmt::format("the host followed a pointer of the device: byte {} of '{}'{}, which only kernels and copies reach",
+                         address - block->address, block->name,
+                         block->site.line ? fmt::format(" (allocated at {}:{})", block->site.file, block->site.line) : ""));
+    finish();
 }
 
 void Runtime::finish() {

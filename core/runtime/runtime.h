@@ -108,8 +108,8 @@ class Runtime {
 
     // ---- A call's frame: calls.cpp
     std::recursive_mutex& mutex() { return mutex_; }
-    void enter(const char* call);           // the host's own work since the last call goes onto the clock
-    int leave(const CallFailure& failure);  // notes an error; what the call returns
+    void enter(const char* call);                      // the host's own work since the last call goes onto the clock
+    int leave(const CallFailure& failure);             // notes an error; what the call returns
     void spend_call() { clock_.spend(gpu_.call_us); }  // of a call that starts nothing, such as a query
     void say_site(const char* file, int line, const char* arguments);
     int last_error(bool clear);
@@ -173,7 +173,8 @@ class Runtime {
     void reset_device();
 
     void note(std::string sentence);  // once each, into the report
-    void finish();                    // writes the report, once
+    void crashed(uint64_t address);
+    void finish();  // writes the report, once
 
   private:
     size_t issue(model::HostOperation operation);

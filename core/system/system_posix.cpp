@@ -142,6 +142,28 @@ bool errors_go_to_a_terminal() {
     return isatty(STDERR_FILENO) != 0;
 }
 
+namespace {
+void (*crash_handler)(int signal, uint64_t address) = nullptr;
+
+void crashed(int number, siginfo_t* about, void*) {
+    const bool has_address = number == SIGSEGV || number == SIGBUS;
+    crash_handler(number, has_address ? reinterpret_cast<uintptr_t>(about->si_addr) : 0);
+    raise(number);  // the handler is gone: SA_RESETHAND
+}
+}  // namespace
+
+void before_a_crash(void (*handler)(int signal, uint64_t address)) {
+    crash_handler = handler;
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGINT, SIGTERM}) {
+        struct sigaction now {};
+        if (sigaction(number, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;
+        struct sigaction wanted {};
+        wanted.sa_sigaction = crashed;
+        wanted.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND);
+        sigaction(number, &wanted, nullptr);
+    }
+}
+
 double thread_seconds() {
     timespec now{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -124,6 +124,22 @@ bool errors_go_to_a_terminal() {
     return _isatty(_fileno(stderr)) != 0;
 }
 
+namespace {
+void (*crash_handler)(int signal, uint64_t address) = nullptr;
+
+LONG WINAPI crashed(EXCEPTION_POINTERS* about) {
+    const EXCEPTION_RECORD& record = *about->ExceptionRecord;
+    const bool has_address = record.ExceptionCode == EXCEPTION_ACCESS_VIOLATION && record.NumberParameters >= 2;
+    crash_handler(static_cast<int>(record.ExceptionCode), has_address ? record.ExceptionInformation[1] : 0);
+    return EXCEPTION_CONTINUE_SEARCH;
+}
+}  // namespace
+
+void before_a_crash(void (*handler)(int signal, uint64_t address)) {
+    crash_handler = handler;
+    SetUnhandledExceptionFilter(crashed);
+}
+
 double thread_seconds() {
     FILETIME created{}, ended{}, kernel{}, user{};
     GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user);
