@@ -4,9 +4,12 @@
 // calls: the device's stand before the standard headers and in std too, so that those take them for what they are.
 #pragma once
 #pragma clang system_header
-#ifndef __CUDA__
-#error "lockstep_program.h is for clang -x cuda"
+#ifndef __CUDA__  // a C or C++ file of the program: the runtime's interface alone
+#include "cuda_runtime_api.h"
+#ifdef __cplusplus
+#include "vector_functions.h"
 #endif
+#else
 #define LOCKSTEP_PROGRAM 1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
@@ -161,3 +164,4 @@ using ::tgamma;
 #include "lockstep_managed.h"
 #include "lockstep_removed.h"
 #undef LOCKSTEP_DEVICE
+#endif
