@@ -7,9 +7,11 @@
 #include <cuda_runtime.h>
 
 #define LOCKSTEP_REMOVED static __inline__ __device__
-#define __any(p) __any_sync(__activemask(), p)
-#define __all(p) __all_sync(__activemask(), p)
-#define __ballot(p) __ballot_sync(__activemask(), p)
+#ifdef LOCKSTEP_PROGRAM  // nvcc still has these three
+LOCKSTEP_REMOVED int __any(int p) { return __any_sync(__activemask(), p); }
+LOCKSTEP_REMOVED int __all(int p) { return __all_sync(__activemask(), p); }
+LOCKSTEP_REMOVED unsigned __ballot(int p) { return __ballot_sync(__activemask(), p); }
+#endif
 #if defined LOCKSTEP_PROGRAM || (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 700)
 template <class T>
 LOCKSTEP_REMOVED T __shfl(T value, int lane, int width = 32) {
