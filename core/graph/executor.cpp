@@ -115,7 +115,7 @@ void Executor::feed(const Feed& one, const Source& source) {
 void Executor::replay(const StepInputs& inputs) {
     if (!fits(inputs) || !in_range(inputs))
         throw Failure("the graph was captured for a batch of another size, or for smaller labels");
-    for (const Feed& feed : graph_.feeds) feed(feed, inputs.sources[feed.source]);
+    for (const Feed& source : graph_.feeds) feed(source, inputs.sources[source.source]);
     for (const Change& change : changes_) {
         device::Argument& argument = requests_[change.launch].arguments[change.argument];
         if (!change.rate)
