@@ -53,7 +53,15 @@ void Runtime::add_variable(Module* module, const void* host, const char* name, u
     ModuleVariable variable{.name = name, .module = module, .bytes = bytes, .managed = managed};
     variable.addresses.resize(settings_.gpus);
     ModuleVariable& placed = variables_[host] = std::move(variable);
+    const auto at = reinterpret_cast<uintptr_t>(host);
+    for (const auto& [begin, end] : managed_ranges_)
+        if (at >= begin && at < end) placed.in_place = reinterpret_cast<std::byte*>(at);
+    if (placed.in_place) address_of(placed);
     if (managed) *managed = reinterpret_cast<void*>(address_of(placed));
+}
+
+void Runtime::add_managed_range(const char* begin, const char* end) {
+    managed_ranges_.emplace_back(reinterpret_cast<uintptr_t>(begin), reinterpret_cast<uintptr_t>(end));
 }
 
 Kernel* Runtime::kernel_of(const void* host) {
@@ -109,9 +117,10 @@ uint64_t Runtime::address_of(ModuleVariable& variable) {
     if (written == module->variables.end())
         throw CallFailure{cudaErrorInvalidSymbol, fmt::format("the GPU's part of the program has no variable '{}'",
                                                               ptx::readable_name(variable.name))};
-    if (variable.managed) {
+    if (variable.managed || variable.in_place) {
         const uint64_t bytes = std::max<uint64_t>(1, written->bytes);
-        auto* const host = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{4096}));
+        auto* const host = variable.in_place ? variable.in_place
+                                             : static_cast<std::byte*>(::operator new (bytes, std::align_val_t{4096}));
         std::memset(host, 0, bytes);
         if (!written->initial.empty()) std::memcpy(host, written->initial.data(), written->initial.size());
         address = reinterpret_cast<uintptr_t>(host);

@@ -45,6 +45,7 @@ struct ModuleVariable {
     Module* module = nullptr;
     uint64_t bytes = 0;
     void** managed = nullptr;         // of a __managed__ one: the host's pointer to it
+    std::byte* in_place = nullptr;    // of a __managed__ one that is the host's variable itself
     std::vector<uint64_t> addresses;  // by device; 0: not placed yet
 };
 
@@ -146,6 +147,7 @@ class Runtime {
     void remove_module(Module* module);
     void add_kernel(Module* module, const void* host, const char* name);
     void add_variable(Module* module, const void* host, const char* name, uint64_t bytes, void** managed);
+    void add_managed_range(const char* begin, const char* end);  // host variables there are the device's too
     Kernel* kernel_of(const void* host);
     ModuleVariable* variable_of(const void* host);
     uint64_t address_of(ModuleVariable& variable);
@@ -209,6 +211,7 @@ class Runtime {
     std::deque<std::unique_ptr<Module>> modules_;
     std::unordered_map<const void*, Kernel> kernels_;
     std::unordered_map<const void*, ModuleVariable> variables_;
+    std::vector<std::pair<uintptr_t, uintptr_t>> managed_ranges_;
     std::map<uint64_t, Block> blocks_;  // by address
     std::map<uint32_t, StreamState> streams_;
     std::map<const EventState*, std::unique_ptr<EventState>> events_;

@@ -44,10 +44,10 @@ LOCKSTEP_DEVICE long labs(long a) { return a < 0 ? -a : a; }
 LOCKSTEP_DEVICE long long llabs(long long a) { return a < 0 ? -a : a; }
 LOCKSTEP_DEVICE long abs(long a) { return labs(a); }
 LOCKSTEP_DEVICE long long abs(long long a) { return llabs(a); }
-LOCKSTEP_DEVICE unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
-LOCKSTEP_DEVICE unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
-LOCKSTEP_DEVICE long long llmin(long long a, long long b) { return a < b ? a : b; }
-LOCKSTEP_DEVICE long long llmax(long long a, long long b) { return a > b ? a : b; }
+LOCKSTEP_BOTH_SIDES unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+LOCKSTEP_BOTH_SIDES unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
+LOCKSTEP_BOTH_SIDES long long llmin(long long a, long long b) { return a < b ? a : b; }
+LOCKSTEP_BOTH_SIDES long long llmax(long long a, long long b) { return a > b ? a : b; }
 #define LOCKSTEP_DOT(type, name, instruction)                                                   \
     LOCKSTEP_DEVICE type name(type a, type b, type c) {                                         \
         type d;                                                                                 \

@@ -44,6 +44,13 @@ LOCKSTEP_DEVICE int signbit(double a) { return __double_as_longlong(a) < 0; }
 LOCKSTEP_DEVICE int lrintf(float a) { return (int)rintf(a); }
 LOCKSTEP_DEVICE long long llrintf(float a) { return (long long)rintf(a); }
 LOCKSTEP_DEVICE int lroundf(float a) { return (int)roundf(a); }
+LOCKSTEP_DEVICE long long llroundf(float a) { return (long long)roundf(a); }
+LOCKSTEP_DEVICE long lrint(double a) { return (long)rint(a); }
+LOCKSTEP_DEVICE long long llrint(double a) { return (long long)rint(a); }
+LOCKSTEP_DEVICE long lround(double a) { return (long)round(a); }
+LOCKSTEP_DEVICE long long llround(double a) { return (long long)round(a); }
+LOCKSTEP_DEVICE int isnormal(float a) { return isfinite(a) && fabsf(a) >= 1.17549435e-38f; }
+LOCKSTEP_DEVICE int isnormal(double a) { return isfinite(a) && fabs(a) >= 2.2250738585072014e-308; }
 LOCKSTEP_DEVICE float nanf(const char*) { return NAN; }
 LOCKSTEP_DEVICE double nan(const char*) { return NAN; }
 
@@ -126,6 +133,21 @@ LOCKSTEP_DEVICE float rhypotf(float a, float b) { return (float)(1.0 / sqrt((dou
 LOCKSTEP_DEVICE float rnorm3df(float a, float b, float c) {
     return (float)(1.0 / sqrt((double)a * a + (double)b * b + (double)c * c));
 }
+
+LOCKSTEP_DEVICE float rnorm4df(float a, float b, float c, float d) {
+    return (float)(1.0 / sqrt((double)a * a + (double)b * b + (double)c * c + (double)d * d));
+}
+// In f64 the longest part is scaled to 1, so that no square overflows. At most 2 units in the last place.
+LOCKSTEP_DEVICE double norm4d(double a, double b, double c, double d) {
+    const double most = fmax(fmax(fabs(a), fabs(b)), fmax(fabs(c), fabs(d)));
+    if (most == 0 || isinf(most)) return most;
+    const double u = a / most, v = b / most, w = c / most, x = d / most;
+    return most * sqrt(fma(u, u, fma(v, v, fma(w, w, x * x))));
+}
+LOCKSTEP_DEVICE double norm3d(double a, double b, double c) { return norm4d(a, b, c, 0.0); }
+LOCKSTEP_DEVICE double rnorm4d(double a, double b, double c, double d) { return 1.0 / norm4d(a, b, c, d); }
+LOCKSTEP_DEVICE double rnorm3d(double a, double b, double c) { return 1.0 / norm4d(a, b, c, 0.0); }
+LOCKSTEP_DEVICE double rhypot(double a, double b) { return 1.0 / norm4d(a, b, 0.0, 0.0); }
 
 #include "lockstep_trigonometry.h"
 
@@ -311,6 +333,12 @@ LOCKSTEP_ONE_NAME_2(fmin)
 LOCKSTEP_ONE_NAME_2(fmax)
 LOCKSTEP_ONE_NAME_2(copysign)
 LOCKSTEP_DEVICE float fma(float a, float b, float c) { return fmaf(a, b, c); }
+LOCKSTEP_DEVICE float fdim(float a, float b) { return fdimf(a, b); }
+LOCKSTEP_DEVICE float nearbyint(float a) { return rintf(a); }
+LOCKSTEP_DEVICE long lrint(float a) { return (long)rintf(a); }
+LOCKSTEP_DEVICE long long llrint(float a) { return (long long)rintf(a); }
+LOCKSTEP_DEVICE long lround(float a) { return (long)roundf(a); }
+LOCKSTEP_DEVICE long long llround(float a) { return (long long)roundf(a); }
 LOCKSTEP_DEVICE float abs(float a) { return fabsf(a); }
 LOCKSTEP_DEVICE double abs(double a) { return fabs(a); }
 #ifdef LOCKSTEP_LIBCLC
@@ -340,6 +368,19 @@ LOCKSTEP_ONE_NAME_2(pow)
 LOCKSTEP_ONE_NAME_2(atan2)
 LOCKSTEP_ONE_NAME_2(hypot)
 LOCKSTEP_ONE_NAME_2(fmod)
+LOCKSTEP_ONE_NAME_2(remainder)
+LOCKSTEP_ONE_NAME_2(nextafter)
+LOCKSTEP_ONE_NAME(logb)
+LOCKSTEP_DEVICE float ldexp(float a, int e) { return ldexpf(a, e); }
+LOCKSTEP_DEVICE float scalbn(float a, int e) { return ldexpf(a, e); }
+LOCKSTEP_DEVICE int ilogb(float a) { return ilogbf(a); }
+LOCKSTEP_DEVICE float frexp(float a, int* e) { return frexpf(a, e); }
+LOCKSTEP_DEVICE float modf(float a, float* whole) { return modff(a, whole); }
+LOCKSTEP_DEVICE float rcbrt(float a) { return rcbrtf(a); }
+LOCKSTEP_DEVICE float normcdf(float a) { return normcdff(a); }
+LOCKSTEP_DEVICE float sinpi(float a) { return sinpif(a); }
+LOCKSTEP_DEVICE float cospi(float a) { return cospif(a); }
+LOCKSTEP_DEVICE float exp10(float a) { return exp10f(a); }
 #endif
 #undef LOCKSTEP_ONE_NAME
 #undef LOCKSTEP_ONE_NAME_2

@@ -2,8 +2,11 @@
 // them (PTX ISA, "Texture Instructions" and "Surface Instructions").
 #pragma once
 
-typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t, CUtexObject, CUsurfObject;
+typedef unsigned long long CUtexObject, CUsurfObject;
+#ifndef LOCKSTEP_PROGRAM  // in driver_types.h there
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
+#endif
 
 // What a texel is read as: lanes of 32 bits of one of three types, of which T takes the first ones.
 template <class T>

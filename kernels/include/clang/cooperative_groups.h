@@ -91,8 +91,10 @@ class lockstep_lanes {
     unsigned mask_;
 };
 
+template <unsigned Size, class Parent = void>
+class thread_block_tile;
 template <unsigned Size>
-class thread_block_tile : public lockstep_lanes {
+class thread_block_tile<Size, void> : public lockstep_lanes {
   public:
     LOCKSTEP_GROUP thread_block_tile() {
         mask_ = Size == 32 ? 0xffffffffu : ((1u << (Size & 31u)) - 1) << (lane() / Size * Size);
@@ -124,14 +126,28 @@ class thread_block_tile : public lockstep_lanes {
         return (__match_any_sync(mask_, v) & mask_) >> (lane() / Size * Size);
     }
 };
+template <unsigned Size, class Parent>  // of a group of some kind: the same lanes
+class thread_block_tile : public thread_block_tile<Size> {
+  public:
+    LOCKSTEP_GROUP thread_block_tile() {}
+    LOCKSTEP_GROUP thread_block_tile(const thread_block_tile<Size>& tile) : thread_block_tile<Size>(tile) {}
+};
 template <unsigned Size, class Group>
-static LOCKSTEP_GROUP thread_block_tile<Size> tiled_partition(const Group&) {
+static LOCKSTEP_GROUP thread_block_tile<Size, Group> tiled_partition(const Group&) {
     return {};
 }
 
 class coalesced_group : public lockstep_lanes {
   public:
     LOCKSTEP_GROUP coalesced_group() { mask_ = __activemask(); }
+    LOCKSTEP_GROUP explicit coalesced_group(unsigned mask) { mask_ = mask; }
+    LOCKSTEP_GROUP unsigned ballot(int p) const { return packed(__ballot_sync(mask_, p)); }
+    template <class T>
+    LOCKSTEP_GROUP unsigned match_any(T v) const {
+        return packed(__match_any_sync(mask_, v));
+    }
+    LOCKSTEP_GROUP unsigned meta_group_rank() const { return 0; }
+    LOCKSTEP_GROUP unsigned meta_group_size() const { return 1; }
     LOCKSTEP_GROUP unsigned size() const { return (unsigned)__popc(mask_); }
     LOCKSTEP_GROUP unsigned num_threads() const { return size(); }
     LOCKSTEP_GROUP unsigned thread_rank() const { return (unsigned)__popc(mask_ & ((1u << lane()) - 1)); }
@@ -141,15 +157,34 @@ class coalesced_group : public lockstep_lanes {
         for (unsigned i = 0; i < from; ++i) rest &= rest - 1;
         return lockstep_by_words(v, [&](unsigned w) { return __shfl_sync(mask_, w, __ffs((int)rest) - 1); });
     }
+    template <class T>
+    LOCKSTEP_GROUP T shfl_down(T v, unsigned by) const {  // a lane that has none so far behind it keeps its own
+        const unsigned rank = thread_rank();
+        return shfl(v, rank + by < size() ? rank + by : rank);
+    }
+    template <class T>
+    LOCKSTEP_GROUP T shfl_up(T v, unsigned by) const {
+        const unsigned rank = thread_rank();
+        return shfl(v, rank >= by ? rank - by : rank);
+    }
+
+  private:
+    LOCKSTEP_GROUP unsigned packed(unsigned lanes) const {  // by rank
+        unsigned ranks = 0, rank = 0;
+        for (unsigned rest = mask_; rest; rest &= rest - 1, ++rank)
+            if (lanes & rest & (0u - rest)) ranks |= 1u << rank;
+        return ranks;
+    }
 };
 static LOCKSTEP_GROUP coalesced_group coalesced_threads() { return {}; }
 
 // A group of any of these kinds, for functions that take whichever comes.
 class thread_group {
   public:
+    LOCKSTEP_GROUP thread_group(unsigned size, unsigned rank, unsigned mask) : size_(size), rank_(rank), mask_(mask) {}
     LOCKSTEP_GROUP thread_group(const thread_block& block) : size_(block.size()), rank_(block.thread_rank()), mask_(0) {}
-    template <unsigned Size>
-    LOCKSTEP_GROUP thread_group(const thread_block_tile<Size>& tile)
+    template <unsigned Size, class Parent>
+    LOCKSTEP_GROUP thread_group(const thread_block_tile<Size, Parent>& tile)
         : size_(Size), rank_(tile.thread_rank()), mask_(tile.mask()) {}
     LOCKSTEP_GROUP thread_group(const coalesced_group& lanes)
         : size_(lanes.size()), rank_(lanes.thread_rank()), mask_(lanes.mask()) {}
@@ -162,10 +197,28 @@ class thread_group {
     LOCKSTEP_GROUP unsigned size() const { return size_; }
     LOCKSTEP_GROUP unsigned num_threads() const { return size_; }
     LOCKSTEP_GROUP unsigned thread_rank() const { return rank_; }
+    LOCKSTEP_GROUP unsigned mask() const { return mask_; }
 
   private:
     unsigned size_, rank_, mask_;  // of the lanes; 0: the block
 };
+
+// Tiles whose size is known at run time alone: a power of two up to a warp's.
+static LOCKSTEP_GROUP thread_group tiled_partition(const thread_group& parent, unsigned size) {
+    const unsigned lane = thread_block::thread_rank() & 31u, first = lane / size * size;
+    const unsigned lanes = size >= 32 ? 0xffffffffu : ((1u << size) - 1) << first;
+    return {size, lane - first, parent.mask() ? parent.mask() & lanes : lanes};
+}
+// The lanes of a group that give the same label, or the same truth.
+template <class Group, class T>
+static LOCKSTEP_GROUP coalesced_group labeled_partition(const Group& group, T label) {
+    return coalesced_group(__match_any_sync(group.mask(), label) & group.mask());
+}
+template <class Group>
+static LOCKSTEP_GROUP coalesced_group binary_partition(const Group& group, bool p) {
+    const unsigned yes = __ballot_sync(group.mask(), p) & group.mask();
+    return coalesced_group(p ? yes : group.mask() & ~yes);
+}
 
 template <class Group>
 static LOCKSTEP_GROUP void sync(const Group& group) {
@@ -195,14 +248,20 @@ template <class T>
 struct bit_xor {
     LOCKSTEP_GROUP T operator()(T a, T b) const { return a ^ b; }
 };
-template <unsigned Size, class T, class Operation>
-static LOCKSTEP_GROUP T reduce(const thread_block_tile<Size>& tile, T value, Operation operation) {
+template <unsigned Size, class Parent, class T, class Operation>
+static LOCKSTEP_GROUP T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation) {
 #pragma unroll
     for (int with = Size / 2; with > 0; with /= 2) value = operation(value, tile.shfl_xor(value, with));
     return value;
 }
-template <unsigned Size, class T, class Operation = plus<T>>
-static LOCKSTEP_GROUP T inclusive_scan(const thread_block_tile<Size>& tile, T value, Operation operation = {}) {
+template <class T, class Operation>
+static LOCKSTEP_GROUP T reduce(const coalesced_group& lanes, T value, Operation operation) {
+    T result = lanes.shfl(value, 0);
+    for (unsigned from = 1; from < lanes.size(); ++from) result = operation(result, lanes.shfl(value, from));
+    return result;
+}
+template <unsigned Size, class Parent, class T, class Operation = plus<T>>
+static LOCKSTEP_GROUP T inclusive_scan(const thread_block_tile<Size, Parent>& tile, T value, Operation operation = {}) {
 #pragma unroll
     for (unsigned by = 1; by < Size; by *= 2) {
         const T before = tile.shfl_up(value, by);
@@ -211,8 +270,8 @@ static LOCKSTEP_GROUP T inclusive_scan(const thread_block_tile<Size>& tile, T va
     return value;
 }
 // The first lane's result is T{}: nothing for a sum, undefined for other operations, as CUDA has it.
-template <unsigned Size, class T, class Operation = plus<T>>
-static LOCKSTEP_GROUP T exclusive_scan(const thread_block_tile<Size>& tile, T value, Operation operation = {}) {
+template <unsigned Size, class Parent, class T, class Operation = plus<T>>
+static LOCKSTEP_GROUP T exclusive_scan(const thread_block_tile<Size, Parent>& tile, T value, Operation operation = {}) {
     const T before = tile.shfl_up(inclusive_scan(tile, value, operation), 1);
     return tile.thread_rank() == 0 ? T{} : before;
 }

@@ -2,7 +2,14 @@
 // nearest even once: the same as the PTX instructions for sums, differences, products and quotients (24 bits are more than
 // twice 8 and 2).
 #pragma once
-#define LOCKSTEP_BF16 static __inline__ __attribute__((always_inline, nodebug, device))
+#define LOCKSTEP_BF16_DEVICE static __inline__ __attribute__((always_inline, nodebug, device))
+#ifdef LOCKSTEP_PROGRAM  // the host has all of it too, but for atomics
+#define LOCKSTEP_BF16 static __inline__ __attribute__((always_inline, nodebug, host, device))
+#define LOCKSTEP_BF16_MEMBER __attribute__((host, device))
+#else
+#define LOCKSTEP_BF16 LOCKSTEP_BF16_DEVICE
+#define LOCKSTEP_BF16_MEMBER __attribute__((device))
+#endif
 
 struct __nv_bfloat16_raw {
     unsigned short x;
@@ -10,21 +17,21 @@ struct __nv_bfloat16_raw {
 struct __attribute__((aligned(2))) __nv_bfloat16 {
     unsigned short bits;
     __nv_bfloat16() = default;
-    __attribute__((device)) __nv_bfloat16(__nv_bfloat16_raw raw) : bits(raw.x) {}
-    __attribute__((device)) __nv_bfloat16(float a) {
-        const unsigned b = __float_as_uint(a);
+    LOCKSTEP_BF16_MEMBER __nv_bfloat16(__nv_bfloat16_raw raw) : bits(raw.x) {}
+    LOCKSTEP_BF16_MEMBER __nv_bfloat16(float a) {
+        const unsigned b = __builtin_bit_cast(unsigned, a);
         bits = a != a ? 0x7fff : (unsigned short)((b + 0x7fffu + (b >> 16 & 1u)) >> 16);
     }
-    __attribute__((device)) __nv_bfloat16(double a) : __nv_bfloat16((float)a) {}
-    __attribute__((device)) __nv_bfloat16(int a) : __nv_bfloat16((float)a) {}
-    __attribute__((device)) operator float() const { return __uint_as_float((unsigned)bits << 16); }
-    __attribute__((device)) operator __nv_bfloat16_raw() const { return {bits}; }
+    LOCKSTEP_BF16_MEMBER __nv_bfloat16(double a) : __nv_bfloat16((float)a) {}
+    LOCKSTEP_BF16_MEMBER __nv_bfloat16(int a) : __nv_bfloat16((float)a) {}
+    LOCKSTEP_BF16_MEMBER operator float() const { return __builtin_bit_cast(float, (unsigned)bits << 16); }
+    LOCKSTEP_BF16_MEMBER operator __nv_bfloat16_raw() const { return {bits}; }
 };
 typedef __nv_bfloat16 nv_bfloat16;
 struct __attribute__((aligned(4))) __nv_bfloat162 {
     __nv_bfloat16 x, y;  // x in the low half
     __nv_bfloat162() = default;
-    __attribute__((device)) __nv_bfloat162(__nv_bfloat16 low, __nv_bfloat16 high) : x(low), y(high) {}
+    LOCKSTEP_BF16_MEMBER __nv_bfloat162(__nv_bfloat16 low, __nv_bfloat16 high) : x(low), y(high) {}
 };
 typedef __nv_bfloat162 nv_bfloat162;
 
@@ -33,13 +40,18 @@ LOCKSTEP_BF16 unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bi
 LOCKSTEP_BF16 __nv_bfloat16 __float2bfloat16(float a) { return a; }
 LOCKSTEP_BF16 __nv_bfloat16 __float2bfloat16_rn(float a) { return a; }
 LOCKSTEP_BF16 __nv_bfloat16 __float2bfloat16_rz(float a) {
-    return a != a ? __ushort_as_bfloat16(0x7fff) : __ushort_as_bfloat16((unsigned short)(__float_as_uint(a) >> 16));
+    return a != a ? __ushort_as_bfloat16(0x7fff) : __ushort_as_bfloat16((unsigned short)(__builtin_bit_cast(unsigned, a) >> 16));
 }
 LOCKSTEP_BF16 __nv_bfloat16 __double2bfloat16(double a) { return a; }
 LOCKSTEP_BF16 __nv_bfloat16 __int2bfloat16_rn(int a) { return a; }
 LOCKSTEP_BF16 float __bfloat162float(__nv_bfloat16 a) { return a; }
+#if defined LOCKSTEP_PROGRAM && !defined __CUDA_ARCH__
+LOCKSTEP_BF16 int __bfloat162int_rn(__nv_bfloat16 a) { return (int)__builtin_rintf((float)a); }
+LOCKSTEP_BF16 int __bfloat162int_rz(__nv_bfloat16 a) { return (int)(float)a; }
+#else
 LOCKSTEP_BF16 int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(a); }
 LOCKSTEP_BF16 int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(a); }
+#endif
 LOCKSTEP_BF16 __nv_bfloat162 __floats2bfloat162_rn(float low, float high) { return {low, high}; }
 LOCKSTEP_BF16 __nv_bfloat162 __float22bfloat162_rn(float2 a) { return {a.x, a.y}; }
 LOCKSTEP_BF16 __nv_bfloat162 __float2bfloat162_rn(float a) { return {a, a}; }
@@ -70,7 +82,11 @@ LOCKSTEP_BF16 __nv_bfloat16 __hdiv(__nv_bfloat16 a, __nv_bfloat16 b) { return (f
 LOCKSTEP_BF16 __nv_bfloat162 __h2div(__nv_bfloat162 a, __nv_bfloat162 b) { return {__hdiv(a.x, b.x), __hdiv(a.y, b.y)}; }
 LOCKSTEP_BF16 __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) {
     __nv_bfloat16 d;
+#if defined LOCKSTEP_PROGRAM && !defined __CUDA_ARCH__
+    d = (float)((double)(float)a * (double)(float)b + (double)(float)c);
+#else
     asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(d.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
+#endif
     return d;
 }
 LOCKSTEP_BF16 __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) {
@@ -114,7 +130,7 @@ LOCKSTEP_FUNCTION(tanh, tanhf(a))
 #undef LOCKSTEP_FUNCTION
 
 // As below compute capability 9.0, which has an instruction for it: a compare-and-swap loop.
-LOCKSTEP_BF16 __nv_bfloat162 atomicAdd(__nv_bfloat162* p, __nv_bfloat162 v) {
+LOCKSTEP_BF16_DEVICE __nv_bfloat162 atomicAdd(__nv_bfloat162* p, __nv_bfloat162 v) {
     unsigned* const word = (unsigned*)p;
     for (unsigned seen = *(volatile unsigned*)word;;) {
         const __nv_bfloat162 old = __builtin_bit_cast(__nv_bfloat162, seen);
@@ -124,7 +140,7 @@ LOCKSTEP_BF16 __nv_bfloat162 atomicAdd(__nv_bfloat162* p, __nv_bfloat162 v) {
         seen = before;
     }
 }
-LOCKSTEP_BF16 __nv_bfloat16 atomicAdd(__nv_bfloat16* p, __nv_bfloat16 v) {
+LOCKSTEP_BF16_DEVICE __nv_bfloat16 atomicAdd(__nv_bfloat16* p, __nv_bfloat16 v) {
     unsigned* const word = (unsigned*)((unsigned long long)p & ~3ull);
     const unsigned shift = ((unsigned long long)p & 2) * 8;
     for (unsigned seen = *(volatile unsigned*)word;;) {
@@ -136,3 +152,5 @@ LOCKSTEP_BF16 __nv_bfloat16 atomicAdd(__nv_bfloat16* p, __nv_bfloat16 v) {
     }
 }
 #undef LOCKSTEP_BF16
+#undef LOCKSTEP_BF16_DEVICE
+#undef LOCKSTEP_BF16_MEMBER

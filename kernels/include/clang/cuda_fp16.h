@@ -1,7 +1,20 @@
 // __half and __half2 for clang without a toolkit: names and roundings of CUDA's cuda_fp16.h, each operation one PTX
 // instruction (f16, f16x2); divisions and functions go through f32 and are rounded once more.
 #pragma once
+#ifdef LOCKSTEP_PROGRAM  // the host has all of it too, but for atomics and shuffles
+#define LOCKSTEP_HALF static __inline__ __attribute__((always_inline, nodebug, host, device))
+#define LOCKSTEP_HALF_MEMBER __attribute__((host, device))
+#else
 #define LOCKSTEP_HALF static __inline__ __attribute__((always_inline, nodebug, device))
+#define LOCKSTEP_HALF_MEMBER __attribute__((device))
+#endif
+#define LOCKSTEP_HALF_DEVICE static __inline__ __attribute__((always_inline, nodebug, device))
+#if defined LOCKSTEP_PROGRAM && !defined __CUDA_ARCH__
+#define LOCKSTEP_ON_HOST(host, device) host
+#include "lockstep_half_host.h"
+#else
+#define LOCKSTEP_ON_HOST(host, device) device
+#endif
 
 struct __half_raw {
     unsigned short x;
@@ -12,26 +25,36 @@ struct __half2_raw {
 struct __attribute__((aligned(2))) __half {
     unsigned short bits;
     __half() = default;
-    __attribute__((device)) __half(__half_raw raw) : bits(raw.x) {}
-    __attribute__((device)) __half(float a) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(a)); }
-    __attribute__((device)) __half(double a) { asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(a)); }
-    __attribute__((device)) __half(int a) { asm("cvt.rn.f16.s32 %0, %1;" : "=h"(bits) : "r"(a)); }
-    __attribute__((device)) __half(unsigned a) { asm("cvt.rn.f16.u32 %0, %1;" : "=h"(bits) : "r"(a)); }
-    __attribute__((device)) __half(long long a) { asm("cvt.rn.f16.s64 %0, %1;" : "=h"(bits) : "l"(a)); }
-    __attribute__((device)) operator float() const {
+    LOCKSTEP_HALF_MEMBER __half(__half_raw raw) : bits(raw.x) {}
+    LOCKSTEP_HALF_MEMBER __half(float a) { LOCKSTEP_ON_HOST(bits = lockstep_half_of((double)a, 0);, asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(a));) }
+    LOCKSTEP_HALF_MEMBER __half(double a) { LOCKSTEP_ON_HOST(bits = lockstep_half_of((double)a, 0);, asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(a));) }
+#ifdef LOCKSTEP_PROGRAM
+    LOCKSTEP_HALF_MEMBER __half(short a) : __half((int)a) {}
+    LOCKSTEP_HALF_MEMBER __half(unsigned short a) : __half((unsigned)a) {}
+    LOCKSTEP_HALF_MEMBER __half(long a) : __half((long long)a) {}
+    LOCKSTEP_HALF_MEMBER __half(unsigned long a) : __half((float)a) {}
+    LOCKSTEP_HALF_MEMBER __half(unsigned long long a) : __half((float)a) {}
+#endif
+    LOCKSTEP_HALF_MEMBER __half(int a) { LOCKSTEP_ON_HOST(bits = lockstep_half_of((double)a, 0);, asm("cvt.rn.f16.s32 %0, %1;" : "=h"(bits) : "r"(a));) }
+    LOCKSTEP_HALF_MEMBER __half(unsigned a) { LOCKSTEP_ON_HOST(bits = lockstep_half_of((double)a, 0);, asm("cvt.rn.f16.u32 %0, %1;" : "=h"(bits) : "r"(a));) }
+    LOCKSTEP_HALF_MEMBER __half(long long a) { LOCKSTEP_ON_HOST(bits = lockstep_half_of((double)a, 0);, asm("cvt.rn.f16.s64 %0, %1;" : "=h"(bits) : "l"(a));) }
+    LOCKSTEP_HALF_MEMBER operator float() const {
         float a;
-        asm("cvt.f32.f16 %0, %1;" : "=f"(a) : "h"(bits));
+        LOCKSTEP_ON_HOST(a = lockstep_half_value(bits);, asm("cvt.f32.f16 %0, %1;" : "=f"(a) : "h"(bits));)
         return a;
     }
-    __attribute__((device)) operator __half_raw() const { return {bits}; }
+    LOCKSTEP_HALF_MEMBER operator __half_raw() const { return {bits}; }
 };
 typedef __half half;
 struct __attribute__((aligned(4))) __half2 {
     __half x, y;  // x in the low half
     __half2() = default;
-    __attribute__((device)) __half2(__half low, __half high) : x(low), y(high) {}
+    LOCKSTEP_HALF_MEMBER __half2(__half low, __half high) : x(low), y(high) {}
 };
 typedef __half2 half2;
+#if defined LOCKSTEP_PROGRAM && !defined __CUDA_ARCH__
+#include "lockstep_half_operations_host.h"
+#endif
 
 LOCKSTEP_HALF __half __ushort_as_half(unsigned short a) { return __half_raw{a}; }
 LOCKSTEP_HALF __half __short_as_half(short a) { return __half_raw{(unsigned short)a}; }
@@ -46,7 +69,8 @@ LOCKSTEP_HALF __half2 lockstep_half2(unsigned a) {
 #define LOCKSTEP_FROM(name, type, letter, text)                               \
     LOCKSTEP_HALF __half name(type a) {                                       \
         __half h;                                                             \
-        asm("cvt." text " %0, %1;" : "=h"(h.bits) : letter(a));               \
+        LOCKSTEP_ON_HOST(h.bits = lockstep_half_of((double)a, lockstep_rounding(text));,            \
+                         asm("cvt." text " %0, %1;" : "=h"(h.bits) : letter(a));)                   \
         return h;                                                             \
     }
 LOCKSTEP_FROM(__float2half, float, "f", "rn.f16.f32")
@@ -64,7 +88,8 @@ LOCKSTEP_FROM(__ll2half_rn, long long, "l", "rn.f16.s64")
 #define LOCKSTEP_TO(name, type, letter, text)                                 \
     LOCKSTEP_HALF type name(__half h) {                                       \
         type a;                                                               \
-        asm("cvt." text " %0, %1;" : letter(a) : "h"(h.bits));                \
+        LOCKSTEP_ON_HOST(a = lockstep_from_half<type>(lockstep_half_value(h.bits), text);,           \
+                         asm("cvt." text " %0, %1;" : letter(a) : "h"(h.bits));)                    \
         return a;                                                             \
     }
 LOCKSTEP_TO(__half2float, float, "=f", "f32.f16")
@@ -96,6 +121,11 @@ LOCKSTEP_HALF __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
 LOCKSTEP_HALF __half2 __lowhigh2highlow(__half2 a) { return {a.y, a.x}; }
 
 // ---- arithmetic
+#if defined LOCKSTEP_PROGRAM && !defined __CUDA_ARCH__
+#define LOCKSTEP_TWO(name, text)                                                                              \
+    LOCKSTEP_HALF __half name(__half a, __half b) { return lockstep_half_operation(text, (float)a, (float)b); } \
+    LOCKSTEP_HALF __half2 name##2(__half2 a, __half2 b) { return {name(a.x, b.x), name(a.y, b.y)}; }
+#else
 #define LOCKSTEP_TWO(name, text)                                                                              \
     LOCKSTEP_HALF __half name(__half a, __half b) {                                                           \
         __half d;                                                                                             \
@@ -107,6 +137,7 @@ LOCKSTEP_HALF __half2 __lowhigh2highlow(__half2 a) { return {a.y, a.x}; }
         asm(text ".f16x2 %0, %1, %2;" : "=r"(d) : "r"(lockstep_bits(a)), "r"(lockstep_bits(b)));              \
         return lockstep_half2(d);                                                                             \
     }
+#endif
 LOCKSTEP_TWO(__hadd, "add.rn")
 LOCKSTEP_TWO(__hsub, "sub.rn")
 LOCKSTEP_TWO(__hmul, "mul.rn")
@@ -118,6 +149,13 @@ LOCKSTEP_TWO(__hmax, "max")
 LOCKSTEP_TWO(__hmin_nan, "min.NaN")
 LOCKSTEP_TWO(__hmax_nan, "max.NaN")
 #undef LOCKSTEP_TWO
+#if defined LOCKSTEP_PROGRAM && !defined __CUDA_ARCH__
+#define LOCKSTEP_SATURATED(name, text)                                                                        \
+    LOCKSTEP_HALF __half name##_sat(__half a, __half b) {                                                     \
+        return lockstep_half_saturated(lockstep_half_operation(text, (float)a, (float)b));                    \
+    }                                                                                                         \
+    LOCKSTEP_HALF __half2 name##2_sat(__half2 a, __half2 b) { return {name##_sat(a.x, b.x), name##_sat(a.y, b.y)}; }
+#else
 #define LOCKSTEP_SATURATED(name, text)                                                                        \
     LOCKSTEP_HALF __half name##_sat(__half a, __half b) {                                                     \
         __half d;                                                                                             \
@@ -129,10 +167,20 @@ LOCKSTEP_TWO(__hmax_nan, "max.NaN")
         asm(text ".sat.f16x2 %0, %1, %2;" : "=r"(d) : "r"(lockstep_bits(a)), "r"(lockstep_bits(b)));          \
         return lockstep_half2(d);                                                                             \
     }
+#endif
 LOCKSTEP_SATURATED(__hadd, "add")
 LOCKSTEP_SATURATED(__hsub, "sub")
 LOCKSTEP_SATURATED(__hmul, "mul")
 #undef LOCKSTEP_SATURATED
+#if defined LOCKSTEP_PROGRAM && !defined __CUDA_ARCH__
+#define LOCKSTEP_FMA(name, text)                                                                              \
+    LOCKSTEP_HALF __half __hfma##name(__half a, __half b, __half c) {                                         \
+        return lockstep_half_fma(text, (float)a, (float)b, (float)c);                                         \
+    }                                                                                                         \
+    LOCKSTEP_HALF __half2 __hfma2##name(__half2 a, __half2 b, __half2 c) {                                    \
+        return {__hfma##name(a.x, b.x, c.x), __hfma##name(a.y, b.y, c.y)};                                    \
+    }
+#else
 #define LOCKSTEP_FMA(name, text)                                                                              \
     LOCKSTEP_HALF __half __hfma##name(__half a, __half b, __half c) {                                         \
         __half d;                                                                                             \
@@ -146,6 +194,7 @@ LOCKSTEP_SATURATED(__hmul, "mul")
             : "r"(lockstep_bits(a)), "r"(lockstep_bits(b)), "r"(lockstep_bits(c)));                           \
         return lockstep_half2(d);                                                                             \
     }
+#endif
 LOCKSTEP_FMA(, "fma.rn")
 LOCKSTEP_FMA(_sat, "fma.rn.sat")
 LOCKSTEP_FMA(_relu, "fma.rn.relu")
@@ -228,21 +277,21 @@ LOCKSTEP_FUNCTION(tanh, tanhf(a))
 #undef LOCKSTEP_FUNCTION
 
 // ---- atomics, shuffles, read-only loads
-LOCKSTEP_HALF __half2 atomicAdd(__half2* p, __half2 v) {
+LOCKSTEP_HALF_DEVICE __half2 atomicAdd(__half2* p, __half2 v) {
     unsigned old;
     asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(lockstep_bits(v)) : "memory");
     return lockstep_half2(old);
 }
-LOCKSTEP_HALF __half atomicAdd(__half* p, __half v) {
+LOCKSTEP_HALF_DEVICE __half atomicAdd(__half* p, __half v) {
     __half old;
     asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old.bits) : "l"(p), "h"(v.bits) : "memory");
     return old;
 }
 #define LOCKSTEP_HALF_SHUFFLE(name, second)                                                                   \
-    LOCKSTEP_HALF __half2 name(unsigned mask, __half2 value, second b, int width = 32) {                      \
+    LOCKSTEP_HALF_DEVICE __half2 name(unsigned mask, __half2 value, second b, int width = 32) {                      \
         return lockstep_half2(name(mask, lockstep_bits(value), b, width));                                    \
     }                                                                                                         \
-    LOCKSTEP_HALF __half name(unsigned mask, __half value, second b, int width = 32) {                        \
+    LOCKSTEP_HALF_DEVICE __half name(unsigned mask, __half value, second b, int width = 32) {                        \
         return __ushort_as_half((unsigned short)name(mask, (unsigned)value.bits, b, width));                  \
     }
 LOCKSTEP_HALF_SHUFFLE(__shfl_sync, int)
@@ -251,3 +300,6 @@ LOCKSTEP_HALF_SHUFFLE(__shfl_down_sync, unsigned)
 LOCKSTEP_HALF_SHUFFLE(__shfl_xor_sync, int)
 #undef LOCKSTEP_HALF_SHUFFLE
 #undef LOCKSTEP_HALF
+#undef LOCKSTEP_HALF_DEVICE
+#undef LOCKSTEP_HALF_MEMBER
+#undef LOCKSTEP_ON_HOST

@@ -231,6 +231,8 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes L
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* sharedBytes, void* stream);
 // Who calls next: the file and line of the call and the text of its arguments, for reports. lockstep_call_sites.h says it.
 void lockstepCallSite(const char* file, int line, const char* arguments);
+// Where a program's __managed__ variables lie, before they are registered; lockstep_managed.h says it.
+void lockstepManaged(const char* begin, const char* end);
 #ifdef __cplusplus
 }
 
@@ -317,6 +319,18 @@ static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags
 }
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*, char*, size_t) {
     return ::cudaGraphInstantiate(exec, graph, 0);
+}
+static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t* node,
+                                              enum cudaGraphExecUpdateResult* result) {
+    cudaGraphExecUpdateResultInfo info;
+    const cudaError_t error = ::cudaGraphExecUpdate(exec, graph, &info);
+    if (node) *node = info.errorNode;
+    if (result) *result = info.result;
+    return error;
+}
+static inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                                   size_t count) {
+    return ::cudaGraphAddDependencies(graph, from, to, nullptr, count);
 }
 template <class T>
 static inline cudaError_t cudaLaunchKernel(T* function, dim3 grid, dim3 block, void** arguments, size_t sharedBytes = 0,

@@ -1,0 +1,3 @@
+// In nvToolsExt.h already.
+#pragma once
+#include "../nvToolsExt.h"
