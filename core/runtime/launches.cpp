@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/tell.h"
 #include "core/ptx/ptx.h"
 #include "core/runtime/runtime.h"
+#include "core/system/system.h"
 #include "kernels/include/program/driver_types.h"
 
 namespace lockstep::runtime {
@@ -46,6 +48,29 @@ void print_of_kernel(std::string_view words) {
 
 }  // namespace
 
+// On a terminal a launch that takes longer than two seconds says how far it is.
+class ProgressLine {
+  public:
+    explicit ProgressLine(std::string kernel) : kernel_(std::move(kernel)) {}
+    ~ProgressLine() {
+        if (shown_) tell("\r{:{}}\r", "", kernel_.size() + 12);
+    }
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+    void operator()(double share) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(shown_ ? 200 : 2000) || !system::errors_go_to_a_terminal()) return;
+        last_ = now;
+        shown_ = true;
+        tell("\r{} {:.0f} %  ", kernel_, 100 * share);
+    }
+
+  private:
+    std::string kernel_;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+    bool shown_ = false;
+};
+
 simt::LaunchLimits Runtime::limits_of(const Kernel& kernel) const {
     simt::LaunchLimits limits = model::limits_of(gpu_);
     // More than 48 KiB of shared memory is for kernels that ask for it (CUDA Programming Guide, cudaFuncSetAttribute).
@@ -67,6 +92,8 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     options.synccheck = settings_.synccheck;
     options.max_instructions = settings_.max_instructions;
     options.print = print_of_kernel;
+    ProgressLine line(program.shown_name());
+    options.progress = [&](double share) { line(share); };
     options.trace = several_streams_;
     options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
     const model::TimedResult result = model::launch(gpu_, program, config, memory_, options);
@@ -91,6 +118,8 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     options.synccheck = settings_.synccheck;
     options.max_instructions = settings_.max_instructions;
     options.print = print_of_kernel;
+    ProgressLine line(program.shown_name());
+    options.progress = [&](double share) { line(share); };
     const simt::LaunchResult result = simt::launch(program, config, memory_, options);
     for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
     for (const std::string& sentence : result.notes) note(sentence);

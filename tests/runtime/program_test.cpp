@@ -119,6 +119,9 @@ TEST_CASE("what is no program, cannot be compiled or dies is told in a sentence"
     refuses("run " + write("kernel.cu", "__global__ void k(int* p) { *p = 1; }\n"), "there is no main() in it");
     refuses("exec", "exec needs the command behind --");
     refuses("exec -- ./no-such-program", "there is no program './no-such-program'");
+    refuses("exec -- " + write("static.out", std::string("\x7f"
+                                                         "ELF .nv_fatbin")),
+            "has CUDA's static runtime inside");
     if (compilers().empty()) return;
     const std::string broken = write("broken.cu", "#include <cstdio>\nint main() { return undeclared; }\n");
     const Outcome refused = lockstep_command("run " + broken);

@@ -124,6 +124,22 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
     return status == 0 && checked ? static_cast<int>(ExitStatus::faulted) : status;
 }
 
+// nvcc links its own copy of the runtime into a program unless it is told otherwise, and that copy wants NVIDIA's driver.
+void refuse_static_runtime(const fs::path& program) {
+    const Result<std::string> bytes = read_file(program, size_t{1} << 30);
+    if (!bytes || !bytes.value().starts_with("\x7f"
+                                             "ELF"))
+        return;  // a script, which starts programs itself
+    if (bytes.value().find(".nv_fatbin") == std::string::npos || bytes.value().find("libcudart.so") != std::string::npos ||
+        bytes.value().find("liblockstep_cudart.so") != std::string::npos)
+        return;
+    throw Failure(
+        fmt::format("{} has CUDA's static runtime inside, which needs NVIDIA's driver: link it with nvcc -cudart shared "
+                    "(export NVCC_APPEND_FLAGS=\"-cudart shared\" reaches Makefiles and CMake)",
+                    program.string()),
+        ExitStatus::missing);
+}
+
 void check_asked(const ProgramAsked& asked) {
     if (asked.report != "all" && asked.report != "none")
         throw Failure(fmt::format("--report is all or none, not '{}'", asked.report));
@@ -170,6 +186,7 @@ int exec_program(const ProgramAsked& asked) {
     if (program.empty() || !fs::is_regular_file(program, error))
         throw Failure(fmt::format("there is no program '{}'", asked.arguments.front()));
     if (program.string().find('/') == std::string::npos) program = "./" / program;
+    refuse_static_runtime(program);
     return run_executable(asked, program, {asked.arguments.begin() + 1, asked.arguments.end()});
 }
 
