@@ -64,6 +64,17 @@ void Runtime::add_managed_range(const char* begin, const char* end) {
     managed_ranges_.emplace_back(reinterpret_cast<uintptr_t>(begin), reinterpret_cast<uintptr_t>(end));
 }
 
+void Runtime::add_reference(Module* module, const void* host, const char* name, bool reads_normalized) {
+    ModuleVariable variable{.name = name, .module = module, .bytes = sizeof(uint64_t), .is_texture = true};
+    variable.reads_normalized = reads_normalized;
+    variable.addresses.resize(settings_.gpus);
+    variables_[host] = std::move(variable);
+}
+
+void Runtime::set_reference(ModuleVariable& reference, uint64_t texture) {
+    std::memcpy(memory_.write(address_of(reference), sizeof texture), &texture, sizeof texture);
+}
+
 Kernel* Runtime::kernel_of(const void* host) {
     const auto found = kernels_.find(host);
     return found == kernels_.end() ? nullptr : &found->second;

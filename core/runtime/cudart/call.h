@@ -65,6 +65,32 @@ inline Kernel& kernel_of(Runtime& runtime, const void* function) {
     return *kernel;
 }
 
+inline uint64_t address_of(const void* pointer) {
+    return reinterpret_cast<uintptr_t>(pointer);
+}
+
+inline ModuleVariable& symbol_of(Runtime& runtime, const void* symbol) {
+    ModuleVariable* variable = runtime.variable_of(symbol);
+    if (!variable)
+        throw CallFailure{cudaErrorInvalidSymbol,
+                          "this is no __device__, __constant__ or __managed__ variable of the program"};
+    return *variable;
+}
+
+// Where byte `offset` of a variable lies, of which `bytes` bytes are wanted.
+inline uint64_t address_in(Runtime& runtime, const void* symbol, size_t offset, size_t bytes) {
+    ModuleVariable& variable = symbol_of(runtime, symbol);
+    if (offset > variable.bytes || bytes > variable.bytes - offset)
+        throw CallFailure{cudaErrorInvalidValue, std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
+                                                     " on reach past the end of '" + variable.name + "', which has " +
+                                                     std::to_string(variable.bytes)};
+    return runtime.address_of(variable) + offset;
+}
+
+Array& array_of(Runtime& runtime, const void* handle);  // arrays.cpp
+CopyWork copy_of(Runtime& runtime, const cudaMemcpy3DParms& parameters);
+cudaMemcpy3DParms parameters_of(Runtime& runtime, const CopyWork& work);
+
 inline void need_device(Runtime& runtime, int device) {
     if (device < 0 || device >= static_cast<int>(runtime.device_count()))
         throw CallFailure{cudaErrorInvalidDevice, "there are " + std::to_string(runtime.device_count()) +

@@ -10,13 +10,22 @@ namespace {
 
 constexpr size_t pitch_bytes = 512;  // rows of pitched memory begin at multiples of it
 
-uint64_t address_of(const void* pointer) {
-    return reinterpret_cast<uintptr_t>(pointer);
-}
-
 void allocate(Runtime& r, void** pointer, size_t bytes, MemoryKind kind, const char* name) {
     need(pointer, "the pointer's address");
+    r.need_no_capture();
     *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(r.allocate(bytes, kind, name));
+}
+
+// In a capture the memory becomes the graph's.
+void allocate_in_order(Runtime& r, void** pointer, size_t bytes, cudaStream_t handle) {
+    need(pointer, "the pointer's address");
+    const StreamState& stream = stream_of(r, handle);
+    *pointer = nullptr;
+    if (bytes == 0) return;
+    const uint64_t address =
+        stream.capture ? r.allocate_for(*stream.capture->graph, bytes) : r.allocate(bytes, MemoryKind::device, "allocation");
+    if (stream.capture) r.submit(stream.number, AllocateWork{address, bytes});
+    *pointer = reinterpret_cast<void*>(address);
 }
 
 void allocate_pitched(Runtime& r, void** pointer, size_t* pitch, size_t width, size_t rows) {
@@ -26,19 +35,17 @@ void allocate_pitched(Runtime& r, void** pointer, size_t* pitch, size_t width, s
 }
 
 void free(Runtime& r, void* pointer, bool of_host) {
-    if (pointer) r.release(address_of(pointer), of_host);
+    if (!pointer) return;
+    r.need_no_capture();
+    r.release(address_of(pointer), of_host);
 }
 
 void copy(Runtime& r, void* to, const void* from, size_t bytes, int kind, bool asynchronous, cudaStream_t stream) {
     if (bytes == 0) return;
     need(to, "the destination");
     need(from, "the source");
-    r.copy({.to = address_of(to),
-            .from = address_of(from),
-            .bytes = bytes,
-            .kind = kind,
-            .asynchronous = asynchronous,
-            .stream = stream_of(r, stream).number});
+    r.copy({.to = address_of(to), .from = address_of(from), .bytes = bytes, .kind = kind}, stream_of(r, stream).number,
+           asynchronous);
 }
 
 void copy_rows(Runtime& r, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
@@ -52,58 +59,36 @@ void copy_rows(Runtime& r, void* to, size_t to_pitch, const void* from, size_t f
             .from_pitch = from_pitch,
             .bytes = width,
             .rows = rows,
-            .kind = kind,
-            .asynchronous = asynchronous,
-            .stream = stream_of(r, stream).number});
-}
-
-ModuleVariable& symbol_of(Runtime& r, const void* symbol) {
-    ModuleVariable* variable = r.variable_of(symbol);
-    if (!variable)
-        throw CallFailure{cudaErrorInvalidSymbol,
-                          "this is no __device__, __constant__ or __managed__ variable of the program"};
-    return *variable;
-}
-
-uint64_t inside(Runtime& r, const void* symbol, size_t offset, size_t bytes) {
-    ModuleVariable& variable = symbol_of(r, symbol);
-    if (offset > variable.bytes || bytes > variable.bytes - offset)
-        throw CallFailure{cudaErrorInvalidValue, std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
-                                                     " on reach past the end of '" + variable.name + "', which has " +
-                                                     std::to_string(variable.bytes)};
-    return r.address_of(variable) + offset;
+            .kind = kind},
+           stream_of(r, stream).number, asynchronous);
 }
 
 void copy_to_symbol(Runtime& r, const void* symbol, const void* from, size_t bytes, size_t offset, int kind,
                     bool asynchronous, cudaStream_t stream) {
     if (bytes == 0) return;
     need(from, "the source");
-    r.copy({.to = inside(r, symbol, offset, bytes),
-            .from = address_of(from),
-            .bytes = bytes,
-            .kind = kind,
-            .asynchronous = asynchronous,
-            .stream = stream_of(r, stream).number});
+    r.copy({.to = address_in(r, symbol, offset, bytes), .from = address_of(from), .bytes = bytes, .kind = kind},
+           stream_of(r, stream).number, asynchronous);
 }
 
 void copy_from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes, size_t offset, int kind, bool asynchronous,
                       cudaStream_t stream) {
     if (bytes == 0) return;
     need(to, "the destination");
-    r.copy({.to = address_of(to),
-            .from = inside(r, symbol, offset, bytes),
-            .bytes = bytes,
-            .kind = kind,
-            .asynchronous = asynchronous,
-            .stream = stream_of(r, stream).number});
+    r.copy({.to = address_of(to), .from = address_in(r, symbol, offset, bytes), .bytes = bytes, .kind = kind},
+           stream_of(r, stream).number, asynchronous);
 }
 
 void fill(Runtime& r, void* pointer, size_t pitch, int value, size_t width, size_t rows, bool asynchronous,
           cudaStream_t stream) {
     if (width == 0 || rows == 0) return;
     need(pointer, "the pointer");
-    r.fill(address_of(pointer), pitch, static_cast<uint32_t>(value), 1, width, rows, stream_of(r, stream).number,
-           asynchronous);
+    r.fill({.to = address_of(pointer),
+            .pitch = pitch,
+            .value = static_cast<uint32_t>(value) & 0xff,
+            .width = width,
+            .rows = rows},
+           stream_of(r, stream).number, asynchronous);
 }
 
 void fill_3d(Runtime& r, const cudaPitchedPtr& p, int value, const cudaExtent& extent, bool asynchronous,
@@ -190,21 +175,19 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
 
 // ---- Pools: memory of a pool is memory of the device, and comes and goes in the order of the calls.
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) {
-        stream_of(r, stream);
-        allocate(r, pointer, bytes, MemoryKind::device, "allocation");
-    });
+    return call(__func__, [&](Runtime& r) { allocate_in_order(r, pointer, bytes, stream); });
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) {
-        stream_of(r, stream);
-        allocate(r, pointer, bytes, MemoryKind::device, "allocation");
-    });
+    return call(__func__, [&](Runtime& r) { allocate_in_order(r, pointer, bytes, stream); });
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
     return call(__func__, [&](Runtime& r) {
-        stream_of(r, stream);
-        free(r, pointer, false);
+        const StreamState& stream = stream_of(r, handle);
+        if (!pointer) return;
+        if (stream.capture)
+            r.submit(stream.number, ReleaseWork{address_of(pointer)});
+        else
+            r.release(address_of(pointer), false);
     });
 }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
@@ -362,15 +345,17 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     return call(__func__, [&](Runtime& r) {
         need(attributes, "attributes");
         *attributes = {};
+        attributes->device = cudaInvalidDeviceId;  // of memory that the runtime does not know, which is no error
         const Block* block = r.find(address_of(pointer));
-        if (!block || block->freed) return;
-        attributes->device = static_cast<int>(block->device);
-        const bool host = block->kind != MemoryKind::device && block->kind != MemoryKind::array;
-        attributes->type = block->kind == MemoryKind::managed ? cudaMemoryTypeManaged
-                           : host                             ? cudaMemoryTypeHost
-                                                              : cudaMemoryTypeDevice;
+        if (block && block->freed) return;
+        const auto* const variable = block ? nullptr : r.memory().find(address_of(pointer));
+        if (!block && !variable) return;
+        const bool managed = block ? block->kind == MemoryKind::managed : variable->contents.of_host();
+        const bool device = block ? block->kind == MemoryKind::device || block->kind == MemoryKind::array : !managed;
+        attributes->device = block ? static_cast<int>(block->device) : static_cast<int>(r.device());
+        attributes->type = managed ? cudaMemoryTypeManaged : device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
         attributes->devicePointer = const_cast<void*>(pointer);
-        attributes->hostPointer = host ? const_cast<void*>(pointer) : nullptr;
+        attributes->hostPointer = device ? nullptr : const_cast<void*>(pointer);
     });
 }
 LOCKSTEP_INTERFACE_END

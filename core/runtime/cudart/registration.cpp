@@ -46,13 +46,6 @@ void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, 
 void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int, size_t bytes, int, int) {
     register_quietly([&](Runtime& r) { r.add_variable(reinterpret_cast<Module*>(handle), host, name, bytes, host); });
 }
-// A texture or surface reference is a variable that holds the handle of what it is bound to.
-void __cudaRegisterTexture(void** handle, const void* host, const void**, const char* name, int, int, int) {
-    register_quietly([&](Runtime& r) { r.add_variable(reinterpret_cast<Module*>(handle), host, name, 8, nullptr); });
-}
-void __cudaRegisterSurface(void** handle, const void* host, const void**, const char* name, int, int) {
-    register_quietly([&](Runtime& r) { r.add_variable(reinterpret_cast<Module*>(handle), host, name, 8, nullptr); });
-}
 void lockstepManaged(const char* begin, const char* end) {
     register_quietly([&](Runtime& r) { r.add_managed_range(begin, end); });
 }

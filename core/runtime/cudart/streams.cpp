@@ -44,19 +44,21 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
         if (!r.is_done(stream_of(r, stream).number)) throw CallFailure{cudaErrorNotReady, "work of the stream is under way"};
     });
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-    return call(__func__, [&](Runtime& r) { r.wait(stream_of(r, stream).number, event_of(r, event)); });
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    return call(__func__, [&](Runtime& r) {
+        r.wait(stream_of(r, stream).number, event_of(r, event), (flags & cudaEventWaitExternal) != 0);
+    });
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
     return call(__func__, [&](Runtime& r) {
         need(callback, "callback");
-        r.run_on_host(stream_of(r, stream).number, [&] { callback(stream, cudaSuccess, data); });
+        r.submit(stream_of(r, stream).number, HostWork{.callback = [=] { callback(stream, cudaSuccess, data); }});
     });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
     return call(__func__, [&](Runtime& r) {
         need(function, "function");
-        r.run_on_host(stream_of(r, stream).number, [&] { function(data); });
+        r.submit(stream_of(r, stream).number, HostWork{.function = function, .data = data});
     });
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
@@ -104,8 +106,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return call(__func__, [&](Runtime& r) { r.record(event_of(r, event), stream_of(r, stream).number); });
 }
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
-    return cudaEventRecord(event, stream);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+    return call(__func__, [&](Runtime& r) {
+        r.record(event_of(r, event), stream_of(r, stream).number, (flags & cudaEventRecordExternal) != 0);
+    });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     return call(__func__, [&](Runtime& r) {

@@ -116,6 +116,12 @@ LOCKSTEP_BF16 __nv_bfloat16& operator*=(__nv_bfloat16& a, __nv_bfloat16 b) { ret
 LOCKSTEP_BF16 __nv_bfloat162 operator+(__nv_bfloat162 a, __nv_bfloat162 b) { return __hadd2(a, b); }
 LOCKSTEP_BF16 __nv_bfloat162 operator-(__nv_bfloat162 a, __nv_bfloat162 b) { return __hsub2(a, b); }
 LOCKSTEP_BF16 __nv_bfloat162 operator*(__nv_bfloat162 a, __nv_bfloat162 b) { return __hmul2(a, b); }
+LOCKSTEP_BF16 __nv_bfloat162 operator/(__nv_bfloat162 a, __nv_bfloat162 b) { return __h2div(a, b); }
+LOCKSTEP_BF16 __nv_bfloat162 operator-(__nv_bfloat162 a) { return {__hneg(a.x), __hneg(a.y)}; }
+LOCKSTEP_BF16 __nv_bfloat162& operator+=(__nv_bfloat162& a, __nv_bfloat162 b) { return a = a + b; }
+LOCKSTEP_BF16 __nv_bfloat162& operator-=(__nv_bfloat162& a, __nv_bfloat162 b) { return a = a - b; }
+LOCKSTEP_BF16 __nv_bfloat162& operator*=(__nv_bfloat162& a, __nv_bfloat162 b) { return a = a * b; }
+LOCKSTEP_BF16 __nv_bfloat16& operator/=(__nv_bfloat16& a, __nv_bfloat16 b) { return a = a / b; }
 #define LOCKSTEP_FUNCTION(name, expression)                                                                   \
     LOCKSTEP_BF16 __nv_bfloat16 h##name(__nv_bfloat16 h) {                                                    \
         const float a = h;                                                                                    \
