@@ -38,6 +38,27 @@ Module* Runtime::add_module(const void* wrapper) {
     return modules_.back().get();
 }
 
+Module* Runtime::load_module(const void* code) {
+    uint32_t magic = 0;
+    std::memcpy(&magic, code, sizeof magic);
+    const Wrapper wrapped{wrapper_magic, 1, static_cast<const std::byte*>(code), nullptr};
+    Module* const module = add_module(magic == wrapper_magic ? code : &wrapped);
+    parsed(*module);
+    return module;
+}
+
+std::vector<std::string> Runtime::kernels_in(Module& module) {
+    std::vector<std::string> names;
+    for (const ptx::Entry& entry : parsed(module)->entries) names.emplace_back(entry.name);
+    return names;
+}
+
+uint64_t Runtime::bytes_of_variable(Module& module, const std::string& name) {
+    for (const ptx::Variable& variable : parsed(module)->variables)
+        if (variable.name == name) return variable.bytes;
+    throw CallFailure{cudaErrorSymbolNotFound, fmt::format("the library has no variable '{}'", name)};
+}
+
 void Runtime::remove_module(Module* module) {
     std::erase_if(kernels_, [&](const auto& entry) { return entry.second.module == module; });
     std::erase_if(variables_, [&](const auto& entry) { return entry.second.module == module; });

@@ -150,6 +150,10 @@ class Runtime {
 
     // ---- Modules: modules.cpp
     Module* add_module(const void* wrapper);
+    Module* load_module(
+        const void* code);  // PTX or a fat binary, or what compilers wrap around one; throws where it is none
+    std::vector<std::string> kernels_in(Module& module);
+    uint64_t bytes_of_variable(Module& module, const std::string& name);  // throws where there is none
     void remove_module(Module* module);
     void add_kernel(Module* module, const void* host, const char* name);
     void add_variable(Module* module, const void* host, const char* name, uint64_t bytes, void** managed);

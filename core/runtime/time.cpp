@@ -49,9 +49,16 @@ uint32_t Runtime::add_stream(uint32_t flags, int priority) {
     return number;
 }
 
-// A stream's handle is its entry's address; 0 and cudaStreamLegacy are the default stream, cudaStreamPerThread too.
+// A stream's handle is its entry's address; 0 and cudaStreamLegacy are the default stream. cudaStreamPerThread is one of the
+// calling thread's own, on each device.
 StreamState* Runtime::stream_of(const void* handle) {
-    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return &streams_[0];
+    if (handle == nullptr || handle == cudaStreamLegacy) return &streams_[0];
+    if (handle == cudaStreamPerThread) {
+        thread_local std::map<uint32_t, uint32_t> own;
+        uint32_t& number = own[device_];
+        if (number == 0) number = add_stream(0, 0);
+        return &streams_.at(number);
+    }
     for (auto& [number, stream] : streams_)
         if (&stream == handle) return &stream;
     return nullptr;

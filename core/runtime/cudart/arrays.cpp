@@ -200,6 +200,21 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExtent* extent, un
         if (flags) *flags = shape.flags;
     });
 }
+cudaError_t cudaArrayGetMemoryRequirements(cudaArrayMemoryRequirements* requirements, cudaArray_t array, int device) {
+    return call(__func__, [&](Runtime& r) {
+        need(requirements, "the requirements");
+        need_device(r, device);
+        *requirements = {array_of(r, array).texels.bytes(), 512, {}};
+    });
+}
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements* requirements, cudaMipmappedArray_t array,
+                                                    int device) {
+    return call(__func__, [&](Runtime& r) {
+        need(requirements, "the requirements");
+        need_device(r, device);
+        *requirements = {mipmapped_of(r, array).texels.bytes(), 512, {}};
+    });
+}
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array, const cudaChannelFormatDesc* desc, cudaExtent extent,
                                      unsigned levels, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
@@ -305,4 +320,18 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_column, size_t to
                    bytes_of(r, from, from_column, from_row, width, height, false), width, height, kind, false, nullptr);
     });
 }
+LOCKSTEP_ALIAS(cudaMemcpy2DArrayToArray_ptds, cudaMemcpy2DArrayToArray)
+LOCKSTEP_ALIAS(cudaMemcpy2DFromArrayAsync_ptsz, cudaMemcpy2DFromArrayAsync)
+LOCKSTEP_ALIAS(cudaMemcpy2DFromArray_ptds, cudaMemcpy2DFromArray)
+LOCKSTEP_ALIAS(cudaMemcpy2DToArrayAsync_ptsz, cudaMemcpy2DToArrayAsync)
+LOCKSTEP_ALIAS(cudaMemcpy2DToArray_ptds, cudaMemcpy2DToArray)
+LOCKSTEP_ALIAS(cudaMemcpy3DAsync_ptsz, cudaMemcpy3DAsync)
+LOCKSTEP_ALIAS(cudaMemcpy3DPeerAsync_ptsz, cudaMemcpy3DPeerAsync)
+LOCKSTEP_ALIAS(cudaMemcpy3DPeer_ptds, cudaMemcpy3DPeer)
+LOCKSTEP_ALIAS(cudaMemcpy3D_ptds, cudaMemcpy3D)
+LOCKSTEP_ALIAS(cudaMemcpyArrayToArray_ptds, cudaMemcpyArrayToArray)
+LOCKSTEP_ALIAS(cudaMemcpyFromArrayAsync_ptsz, cudaMemcpyFromArrayAsync)
+LOCKSTEP_ALIAS(cudaMemcpyFromArray_ptds, cudaMemcpyFromArray)
+LOCKSTEP_ALIAS(cudaMemcpyToArrayAsync_ptsz, cudaMemcpyToArrayAsync)
+LOCKSTEP_ALIAS(cudaMemcpyToArray_ptds, cudaMemcpyToArray)
 LOCKSTEP_INTERFACE_END

@@ -14,6 +14,22 @@
     }                          \
     _Pragma("GCC visibility pop")
 
+// Another name of a function of the same file: `_ptsz` and `_ptds` are those of programs that are compiled with a default
+// stream for each thread (here it is the same one), `_v2` and `_v3` those of earlier CUDAs.
+#define LOCKSTEP_ALIAS(other, name) void other() __attribute__((alias(#name)));
+// Functions whose arguments changed: programs of the earlier CUDAs find lockstep11_NAME or lockstep12_NAME under the name.
+// What is here as NAME is CUDA 13's then, and stands in versions.map.
+#ifdef __ELF__
+#define LOCKSTEP_NAMED(function, name, version) __asm__(".symver " #function "," #name "@libcudart.so." version);
+#else
+#define LOCKSTEP_NAMED(function, name, version)
+#endif
+#define LOCKSTEP_EARLIER(name) \
+    LOCKSTEP_NAMED(lockstep11_##name, name, "11.0") LOCKSTEP_NAMED(lockstep11_##name, name, "12")
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wattribute-alias"  // the alias' own type is never used
+#endif
+
 namespace lockstep::runtime {
 
 template <class Work>
@@ -90,6 +106,8 @@ inline uint64_t address_in(Runtime& runtime, const void* symbol, size_t offset, 
 Array& array_of(Runtime& runtime, const void* handle);  // arrays.cpp
 CopyWork copy_of(Runtime& runtime, const cudaMemcpy3DParms& parameters);
 cudaMemcpy3DParms parameters_of(Runtime& runtime, const CopyWork& work);
+
+void give_back_to_pool(uint64_t address);  // pools.cpp: what was freed
 
 inline void need_device(Runtime& runtime, int device) {
     if (device < 0 || device >= static_cast<int>(runtime.device_count()))

@@ -327,4 +327,17 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType
 cudaError_t cudaDeviceGraphMemTrim(int device) {
     return call(__func__, [&](Runtime& r) { need_device(r, device); });
 }
+LOCKSTEP_ALIAS(cudaGraphInstantiateWithParams_ptsz, cudaGraphInstantiateWithParams)
+LOCKSTEP_ALIAS(cudaGraphLaunch_ptsz, cudaGraphLaunch)
+LOCKSTEP_ALIAS(cudaGraphUpload_ptsz, cudaGraphUpload)
+LOCKSTEP_ALIAS(cudaStreamBeginCaptureToGraph_ptsz, cudaStreamBeginCaptureToGraph)
+LOCKSTEP_ALIAS(cudaStreamBeginCapture_ptsz, cudaStreamBeginCapture)
+LOCKSTEP_ALIAS(cudaStreamEndCapture_ptsz, cudaStreamEndCapture)
+LOCKSTEP_ALIAS(cudaStreamGetCaptureInfo_ptsz, cudaStreamGetCaptureInfo)
+LOCKSTEP_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing)
+LOCKSTEP_ALIAS(cudaStreamUpdateCaptureDependencies_ptsz, cudaStreamUpdateCaptureDependencies)
+LOCKSTEP_ALIAS(cudaStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies)
+LOCKSTEP_ALIAS(cudaStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo)
+LOCKSTEP_ALIAS(cudaStreamUpdateCaptureDependencies_v2_ptsz, cudaStreamUpdateCaptureDependencies)
+LOCKSTEP_ALIAS(cudaStreamGetCaptureInfo_v3_ptsz, cudaStreamGetCaptureInfo)
 LOCKSTEP_INTERFACE_END

@@ -504,4 +504,10 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
         *static_cast<void**>(pointer) = reinterpret_cast<void*>(work_of<ReleaseWork>(r, node).address);
     });
 }
+LOCKSTEP_ALIAS(cudaGraphAddDependencies_v2, cudaGraphAddDependencies)
+LOCKSTEP_ALIAS(cudaGraphRemoveDependencies_v2, cudaGraphRemoveDependencies)
+LOCKSTEP_ALIAS(cudaGraphGetEdges_v2, cudaGraphGetEdges)
+LOCKSTEP_ALIAS(cudaGraphNodeGetDependencies_v2, cudaGraphNodeGetDependencies)
+LOCKSTEP_ALIAS(cudaGraphNodeGetDependentNodes_v2, cudaGraphNodeGetDependentNodes)
+LOCKSTEP_ALIAS(cudaGraphAddNode_v2, cudaGraphAddNode)
 LOCKSTEP_INTERFACE_END

@@ -16,18 +16,6 @@ void allocate(Runtime& r, void** pointer, size_t bytes, MemoryKind kind, const c
     *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(r.allocate(bytes, kind, name));
 }
 
-// In a capture the memory becomes the graph's.
-void allocate_in_order(Runtime& r, void** pointer, size_t bytes, cudaStream_t handle) {
-    need(pointer, "the pointer's address");
-    const StreamState& stream = stream_of(r, handle);
-    *pointer = nullptr;
-    if (bytes == 0) return;
-    const uint64_t address =
-        stream.capture ? r.allocate_for(*stream.capture->graph, bytes) : r.allocate(bytes, MemoryKind::device, "allocation");
-    if (stream.capture) r.submit(stream.number, AllocateWork{address, bytes});
-    *pointer = reinterpret_cast<void*>(address);
-}
-
 void allocate_pitched(Runtime& r, void** pointer, size_t* pitch, size_t width, size_t rows) {
     need(pitch, "pitch");
     *pitch = (width + pitch_bytes - 1) / pitch_bytes * pitch_bytes;
@@ -38,6 +26,7 @@ void free(Runtime& r, void* pointer, bool of_host) {
     if (!pointer) return;
     r.need_no_capture();
     r.release(address_of(pointer), of_host);
+    give_back_to_pool(address_of(pointer));
 }
 
 void copy(Runtime& r, void* to, const void* from, size_t bytes, int kind, bool asynchronous, cudaStream_t stream) {
@@ -98,10 +87,14 @@ void fill_3d(Runtime& r, const cudaPitchedPtr& p, int value, const cudaExtent& e
              stream);
 }
 
-struct Pool {
-    uint64_t threshold = 0;
-};
-Pool default_pool;
+// Advice is not kept: no copies for reading, no place that is preferred or prefetched to.
+void tell_range(Runtime& r, void* data, size_t bytes, cudaMemRangeAttribute attribute, const void* pointer) {
+    need(data, "the answer's address");
+    if (!r.find(address_of(pointer))) throw CallFailure{cudaErrorInvalidValue, "this is no managed memory"};
+    const int32_t answer = attribute == cudaMemRangeAttributeReadMostly ? 0 : cudaInvalidDeviceId;
+    for (size_t at = 0; at + sizeof answer <= bytes; at += sizeof answer)
+        std::memcpy(static_cast<std::byte*>(data) + at, &answer, sizeof answer);
+}
 
 }  // namespace
 
@@ -171,73 +164,6 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
         if (bytes == 0) throw CallFailure{cudaErrorInvalidValue, "no bytes are asked for"};
         allocate(r, pointer, bytes, MemoryKind::managed, "managed allocation");
     });
-}
-
-// ---- Pools: memory of a pool is memory of the device, and comes and goes in the order of the calls.
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) { allocate_in_order(r, pointer, bytes, stream); });
-}
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) { allocate_in_order(r, pointer, bytes, stream); });
-}
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
-    return call(__func__, [&](Runtime& r) {
-        const StreamState& stream = stream_of(r, handle);
-        if (!pointer) return;
-        if (stream.capture)
-            r.submit(stream.number, ReleaseWork{address_of(pointer)});
-        else
-            r.release(address_of(pointer), false);
-    });
-}
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-    return call(__func__, [&](Runtime& r) {
-        need(pool, "pool");
-        need_device(r, device);
-        *pool = reinterpret_cast<cudaMemPool_t>(&default_pool);
-    });
-}
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-    return cudaDeviceGetDefaultMemPool(pool, device);
-}
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t) {
-    return call(__func__, [&](Runtime& r) { need_device(r, device); });
-}
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
-    return call(__func__, [&](Runtime&) {
-        need(pool, "pool");
-        *pool = reinterpret_cast<cudaMemPool_t>(new Pool);
-    });
-}
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-    return call(__func__, [&](Runtime&) {
-        if (auto* const own = reinterpret_cast<Pool*>(pool); own != &default_pool) delete own;
-    });
-}
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) {
-    return call(__func__, [](Runtime&) {});
-}
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-    return call(__func__, [&](Runtime&) {
-        need(pool, "pool");
-        need(value, "value");
-        if (attribute == cudaMemPoolAttrReleaseThreshold)
-            reinterpret_cast<Pool*>(pool)->threshold = *static_cast<uint64_t*>(value);
-    });
-}
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-    return call(__func__, [&](Runtime& r) {
-        need(pool, "pool");
-        need(value, "value");
-        if (attribute <= cudaMemPoolReuseAllowInternalDependencies)
-            *static_cast<int*>(value) = 1;
-        else
-            *static_cast<uint64_t*>(value) =
-                attribute == cudaMemPoolAttrReleaseThreshold ? reinterpret_cast<Pool*>(pool)->threshold : r.live_bytes();
-    });
-}
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t) {
-    return call(__func__, [](Runtime&) {});
 }
 
 // ---- Copies
@@ -331,10 +257,17 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t, cudaMemoryAdvise, cudaMem
         if (!r.find(address_of(pointer))) throw CallFailure{cudaErrorInvalidValue, "this is no managed memory"};
     });
 }
-cudaError_t cudaMemRangeGetAttribute(void* data, size_t bytes, cudaMemRangeAttribute, const void*, size_t) {
-    return call(__func__, [&](Runtime&) {
-        need(data, "data");
-        std::memset(data, 0, bytes);
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t bytes, cudaMemRangeAttribute attribute, const void* pointer,
+                                     size_t) {
+    return call(__func__, [&](Runtime& r) { tell_range(r, data, bytes, attribute, pointer); });
+}
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* bytes, cudaMemRangeAttribute* attributes, size_t count,
+                                      const void* pointer, size_t) {
+    return call(__func__, [&](Runtime& r) {
+        need(data, "the answers");
+        need(bytes, "their sizes");
+        need(attributes, "the attributes");
+        for (size_t k = 0; k < count; ++k) tell_range(r, data[k], bytes[k], attributes[k], pointer);
     });
 }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigned) {
@@ -358,4 +291,23 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
         attributes->hostPointer = device ? nullptr : const_cast<void*>(pointer);
     });
 }
+LOCKSTEP_ALIAS(cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync)
+LOCKSTEP_ALIAS(cudaMemcpy2DAsync_ptsz, cudaMemcpy2DAsync)
+LOCKSTEP_ALIAS(cudaMemcpy2D_ptds, cudaMemcpy2D)
+LOCKSTEP_ALIAS(cudaMemcpyAsync_ptsz, cudaMemcpyAsync)
+LOCKSTEP_ALIAS(cudaMemcpyFromSymbolAsync_ptsz, cudaMemcpyFromSymbolAsync)
+LOCKSTEP_ALIAS(cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbol)
+LOCKSTEP_ALIAS(cudaMemcpyToSymbolAsync_ptsz, cudaMemcpyToSymbolAsync)
+LOCKSTEP_ALIAS(cudaMemcpyToSymbol_ptds, cudaMemcpyToSymbol)
+LOCKSTEP_ALIAS(cudaMemcpy_ptds, cudaMemcpy)
+LOCKSTEP_ALIAS(cudaMemset2DAsync_ptsz, cudaMemset2DAsync)
+LOCKSTEP_ALIAS(cudaMemset2D_ptds, cudaMemset2D)
+LOCKSTEP_ALIAS(cudaMemset3DAsync_ptsz, cudaMemset3DAsync)
+LOCKSTEP_ALIAS(cudaMemset3D_ptds, cudaMemset3D)
+LOCKSTEP_ALIAS(cudaMemsetAsync_ptsz, cudaMemsetAsync)
+LOCKSTEP_ALIAS(cudaMemset_ptds, cudaMemset)
+LOCKSTEP_ALIAS(cudaStreamAttachMemAsync_ptsz, cudaStreamAttachMemAsync)
+LOCKSTEP_ALIAS(cudaMemAdvise_v2, cudaMemAdvise)
+LOCKSTEP_ALIAS(cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync)
+LOCKSTEP_ALIAS(cudaMemPrefetchAsync_v2_ptsz, cudaMemPrefetchAsync)
 LOCKSTEP_INTERFACE_END

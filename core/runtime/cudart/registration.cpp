@@ -80,4 +80,5 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
                                cudaStream_t stream) {
     return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments, shared, stream);
 }
+LOCKSTEP_ALIAS(__cudaLaunchKernel_ptsz, __cudaLaunchKernel)
 LOCKSTEP_INTERFACE_END

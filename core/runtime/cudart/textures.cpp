@@ -314,4 +314,6 @@ cudaError_t cudaGetSurfaceReference(const surfaceReference** reference, const vo
         *reference = static_cast<const surfaceReference*>(symbol);
     });
 }
+LOCKSTEP_ALIAS(cudaCreateTextureObject_v2, cudaCreateTextureObject)
+LOCKSTEP_ALIAS(cudaGetTextureObjectTextureDesc_v2, cudaGetTextureObjectTextureDesc)
 LOCKSTEP_INTERFACE_END

@@ -181,6 +181,10 @@ struct cudaChannelFormatDesc {
     int x, y, z, w;
     enum cudaChannelFormatKind f;
 };
+struct cudaArrayMemoryRequirements {
+    size_t size, alignment;
+    unsigned int reserved[4];
+};
 struct cudaPitchedPtr {
     void* ptr;
     size_t pitch, xsize, ysize;
