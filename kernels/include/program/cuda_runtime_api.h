@@ -453,6 +453,41 @@ static inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, s
     return ::cudaMemcpyFromSymbolAsync(to, (const void*)&symbol, bytes, offset, kind, stream);
 }
 template <class T>
+static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                                         size_t count, const T& symbol, const void* from, size_t bytes,
+                                                         size_t offset, enum cudaMemcpyKind kind) {
+    return ::cudaGraphAddMemcpyNodeToSymbol(node, graph, after, count, (const void*)&symbol, from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                                           const cudaGraphNode_t* after, size_t count, void* to,
+                                                           const T& symbol, size_t bytes, size_t offset,
+                                                           enum cudaMemcpyKind kind) {
+    return ::cudaGraphAddMemcpyNodeFromSymbol(node, graph, after, count, to, (const void*)&symbol, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const T& symbol, const void* from,
+                                                               size_t bytes, size_t offset, enum cudaMemcpyKind kind) {
+    return ::cudaGraphMemcpyNodeSetParamsToSymbol(node, (const void*)&symbol, from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, const T& symbol, size_t bytes,
+                                                                 size_t offset, enum cudaMemcpyKind kind) {
+    return ::cudaGraphMemcpyNodeSetParamsFromSymbol(node, to, (const void*)&symbol, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const T& symbol,
+                                                                   const void* from, size_t bytes, size_t offset,
+                                                                   enum cudaMemcpyKind kind) {
+    return ::cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, node, (const void*)&symbol, from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+                                                                     const T& symbol, size_t bytes, size_t offset,
+                                                                     enum cudaMemcpyKind kind) {
+    return ::cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, node, to, (const void*)&symbol, bytes, offset, kind);
+}
+template <class T>
 static inline cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
     return ::cudaGetSymbolAddress(pointer, (const void*)&symbol);
 }
