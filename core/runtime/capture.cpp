@@ -41,6 +41,12 @@ void Runtime::invalidate_captures() {
     for (const auto& capture : captures_) capture->invalid = true;
 }
 
+void Runtime::abandon(Capture& capture) {
+    for (auto& [number, state] : streams_)
+        if (state.capture == &capture) state.capture = nullptr;
+    std::erase_if(captures_, [&](const auto& other) { return other.get() == &capture; });
+}
+
 void Runtime::submit(uint32_t stream, Work work, bool blocking) {
     if (Capture* const capture = streams_.at(stream).capture) {
         if (capture->invalid)
@@ -123,9 +129,7 @@ std::shared_ptr<Graph> Runtime::end_capture(StreamState& stream) {
         for (const Node* node : front) unjoined |= !reached.contains(node);
     const bool invalid = capture->invalid;
     const std::shared_ptr<Graph> graph = capture->graph;
-    for (auto& [number, state] : streams_)
-        if (state.capture == capture) state.capture = nullptr;
-    std::erase_if(captures_, [&](const auto& other) { return other.get() == capture; });
+    abandon(*capture);
     if (unmatched) throw CallFailure{cudaErrorStreamCaptureUnmatched, "the capture began in another stream"};
     if (invalid) throw CallFailure{cudaErrorStreamCaptureInvalidated, "an earlier call made the capture invalid"};
     if (unjoined)

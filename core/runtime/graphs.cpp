@@ -220,8 +220,9 @@ void Runtime::run(uint32_t stream, const Work& work, bool blocking) {
     if (const auto* const copy = std::get_if<CopyWork>(&work)) run_copy(stream, *copy, blocking);
     if (const auto* const fill = std::get_if<FillWork>(&work)) run_fill(stream, *fill, blocking);
     if (const auto* const host = std::get_if<HostWork>(&work)) run_on_host(stream, *host);
-    if (const auto* const record = std::get_if<RecordWork>(&work)) run_record(stream, *record->event);
-    if (const auto* const wait = std::get_if<WaitWork>(&work)) run_wait(stream, *wait->event);
+    if (const auto* const record = std::get_if<RecordWork>(&work); record && is_event(record->event))
+        run_record(stream, *record->event);
+    if (const auto* const wait = std::get_if<WaitWork>(&work); wait && is_event(wait->event)) run_wait(stream, *wait->event);
     if (const auto* const child = std::get_if<ChildWork>(&work)) run_graph(*child->graph, stream);
 }
 

@@ -218,6 +218,7 @@ class Runtime {
     void check_fill(const FillWork& work) const;
     void need_synchronizable(model::SyncWith with, uint32_t stream, const EventState* event);
     void invalidate_captures();
+    void abandon(Capture& capture);  // its streams run again what they are asked for
     Capture* capture_of(uint64_t number);
     void tidy();
     void resolve();  // times of operations that have ended, into their records

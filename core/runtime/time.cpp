@@ -69,6 +69,7 @@ void* Runtime::handle_of(uint32_t stream) {
 }
 
 void Runtime::remove_stream(uint32_t stream) {
+    if (Capture* const capture = streams_.at(stream).capture) abandon(*capture);
     streams_.erase(stream);
 }
 

@@ -26,8 +26,7 @@
 #else
 #define LOCKSTEP_NAMED(function, name, version)
 #endif
-#define LOCKSTEP_EARLIER(name) \
-    LOCKSTEP_NAMED(lockstep11_##name, name, "11.0") LOCKSTEP_NAMED(lockstep11_##name, name, "12")
+#define LOCKSTEP_EARLIER(name) LOCKSTEP_NAMED(lockstep11_##name, name, "11.0") LOCKSTEP_NAMED(lockstep11_##name, name, "12")
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wattribute-alias"  // the alias' own type is never used
 #endif

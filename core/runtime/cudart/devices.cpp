@@ -406,8 +406,9 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
         *can = device != peer;
     });
 }
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
+        if (flags != 0) throw CallFailure{cudaErrorInvalidValue, "the flags are 0"};
         need_device(r, peer);
         if (peer == static_cast<int>(r.device())) throw CallFailure{cudaErrorInvalidDevice, "a device is no peer of itself"};
         if (!r.set_peer(static_cast<uint32_t>(peer), true))

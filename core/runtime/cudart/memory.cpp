@@ -120,8 +120,11 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
     return call(__func__, [&](Runtime& r) { allocate(r, pointer, bytes, MemoryKind::pinned, "pinned allocation"); });
 }
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
-    return call(__func__, [&](Runtime& r) { allocate(r, pointer, bytes, MemoryKind::pinned, "pinned allocation"); });
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+    return call(__func__, [&](Runtime& r) {
+        if (flags > 7) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
+        allocate(r, pointer, bytes, MemoryKind::pinned, "pinned allocation");
+    });
 }
 cudaError_t cudaFreeHost(void* pointer) {
     return call(__func__, [&](Runtime& r) { free(r, pointer, true); });
@@ -159,8 +162,10 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
         *flags = cudaHostAllocMapped;
     });
 }
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
+        if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
+            throw CallFailure{cudaErrorInvalidValue, "managed memory is attached to all (global) or to the host"};
         if (bytes == 0) throw CallFailure{cudaErrorInvalidValue, "no bytes are asked for"};
         allocate(r, pointer, bytes, MemoryKind::managed, "managed allocation");
     });

@@ -8,6 +8,7 @@ namespace {
 
 void create_stream(Runtime& r, cudaStream_t* stream, unsigned flags, int priority) {
     need(stream, "stream");
+    if ((flags & ~unsigned{cudaStreamNonBlocking}) != 0) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
     *stream = static_cast<cudaStream_t>(r.handle_of(r.add_stream(flags, priority)));
 }
 
@@ -21,6 +22,9 @@ void record(Runtime& r, cudaEvent_t handle, cudaStream_t in, bool as_node) {
 
 void create_event(Runtime& r, cudaEvent_t* event, unsigned flags) {
     need(event, "event");
+    const bool between_processes = (flags & cudaEventInterprocess) != 0;
+    if (flags > 7 || (between_processes && (flags & cudaEventDisableTiming) == 0))
+        throw CallFailure{cudaErrorInvalidValue, "there is no event with such flags"};
     *event = reinterpret_cast<cudaEvent_t>(r.add_event(flags));
 }
 
