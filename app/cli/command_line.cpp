@@ -127,9 +127,6 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
         });
         what = name + (given > 1 ? " is given twice" : " needs a value after it");
     }
-    if (kind == static_cast<int>(CLI::ExitCodes::ExtrasError) && command->get_name() == "run" &&
-        (what.find(": in:") != std::string::npos || what.find(": inout:") != std::string::npos))
-        return what + "; the shell takes braces apart, so quote them: --arg 'in:f32{1,2,3}'";
     return fmt::format("{}; 'lockstep {}--help' says what is right", what, path);
 }
 

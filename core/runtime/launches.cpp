@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "core/base/tell.h"
 #include "core/ptx/ptx.h"
@@ -160,22 +161,39 @@ std::shared_ptr<const model::KernelTime> Runtime::run(const ptx::Program& progra
     return std::make_shared<const model::KernelTime>(std::move(scaled));
 }
 
-void Runtime::launch(const LaunchAsked& asked) {
+namespace {
+
+simt::LaunchConfig config_of(const KernelWork& work, const model::GpuSpec& gpu) {
+    return {.grid = work.grid,
+            .block = work.block,
+            .dynamic_shared = static_cast<uint32_t>(std::min<uint64_t>(work.shared, UINT32_MAX)),
+            .parameters = work.parameters,
+            .independent = model::schedules_threads(gpu),
+            .cluster = work.cluster};
+}
+
+}  // namespace
+
+KernelWork Runtime::kernel_work(const LaunchAsked& asked) {
     if (sticky_error_ != 0) throw CallFailure{sticky_error_, "an earlier kernel ended in a fault"};
     Kernel* kernel = kernel_of(asked.function);
     if (!kernel) throw CallFailure{cudaErrorInvalidDeviceFunction, "this is no __global__ function of the program"};
     const auto program = program_of(*kernel);
-    simt::LaunchConfig config{.grid = asked.grid,
-                              .block = asked.block,
-                              .dynamic_shared = static_cast<uint32_t>(std::min<uint64_t>(asked.shared, UINT32_MAX)),
-                              .parameters = parameters_of(*program, asked.arguments),
-                              .independent = model::schedules_threads(gpu_),
-                              .cluster = asked.cluster};
+    KernelWork work{.kernel = kernel,
+                    .grid = asked.grid,
+                    .block = asked.block,
+                    .cluster = asked.cluster,
+                    .shared = asked.shared,
+                    .cooperative = asked.cooperative,
+                    .device = device_};
     const auto refused = [&](int error, const std::string& why) {
         return CallFailure{error, fmt::format("{}<<<({},{},{}), ({},{},{})>>>: {}", program->shown_name(), asked.grid.x,
                                               asked.grid.y, asked.grid.z, asked.block.x, asked.block.y, asked.block.z, why)};
     };
-    if (const auto problem = simt::check_launch(*program, config, limits_of(*kernel))) {
+    if (!asked.arguments && !program->parameters.empty())
+        throw refused(cudaErrorInvalidValue, "it takes arguments, and none are given");
+    work.parameters = parameters_of(*program, asked.arguments);
+    if (const auto problem = simt::check_launch(*program, config_of(work, gpu_), limits_of(*kernel))) {
         const bool registers = problem->message.find("registers") != std::string::npos;
         const bool cluster = problem->message.find("cluster") != std::string::npos;
         throw refused(registers ? cudaErrorLaunchOutOfResources
@@ -190,20 +208,35 @@ void Runtime::launch(const LaunchAsked& asked) {
                           fmt::format("a cooperative launch has at most {} blocks here, {} an SM",
                                       uint64_t{fits.blocks} * gpu_.sms, fits.blocks));
     }
-    if (asked.stream != 0) several_streams_ = true;
+    return work;
+}
+
+void Runtime::launch(const LaunchAsked& asked) {
+    submit(asked.stream, kernel_work(asked));
+}
+
+void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
+    if (sticky_error_ != 0) throw CallFailure{sticky_error_, "an earlier kernel ended in a fault"};
+    struct OnDevice {
+        uint32_t& device;
+        uint32_t before;
+        ~OnDevice() { device = before; }
+    } const there{device_, std::exchange(device_, work.device)};
+    const auto program = program_of(*work.kernel);
+    if (stream != 0) several_streams_ = true;
     std::fflush(stdout);  // what the program printed before comes before what the kernel prints
     LaunchRecord record{.kernel = program->shown_name(),
-                        .grid = asked.grid,
-                        .block = asked.block,
-                        .shared = asked.shared,
+                        .grid = work.grid,
+                        .block = work.block,
+                        .shared = work.shared,
                         .device = device_,
-                        .stream = asked.stream,
+                        .stream = stream,
                         .site = site_};
-    const std::shared_ptr<const model::KernelTime> time = run(*program, config, record);
+    const std::shared_ptr<const model::KernelTime> time = run(*program, config_of(work, gpu_), record);
     if (time) record.time_us = time->us();
     model::HostOperation operation;
     operation.verb = model::HostVerb::launch;
-    operation.stream = asked.stream;
+    operation.stream = stream;
     operation.name = record.kernel;
     operation.kernel = time;
     const size_t index = issue(operation);
@@ -216,13 +249,17 @@ void Runtime::launch(const LaunchAsked& asked) {
     resolve();
 }
 
-// A callback runs when everything before it in its stream is over, which it is.
-void Runtime::run_on_host(uint32_t stream, const std::function<void()>& function) {
+// A function of the host runs when everything before it in its stream is over, which it is.
+void Runtime::run_on_host(uint32_t stream, const HostWork& work) {
     synchronize(model::SyncWith::stream, stream, nullptr);
-    const int depth = depth_;
-    depth_ = 0;
-    function();
+    const int depth = std::exchange(depth_, 0);
+    const std::optional<double> node = std::exchange(node_us_, std::nullopt);
+    if (work.function)
+        work.function(work.data);
+    else
+        work.callback();
     depth_ = depth;
+    node_us_ = node;
 }
 
 }  // namespace lockstep::runtime

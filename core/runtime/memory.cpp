@@ -144,8 +144,7 @@ void Runtime::check_range(uint64_t address, uint64_t bytes, const char* what, bo
                                       offset == 0 ? "" : fmt::format(", and the copy begins at {}", offset))};
 }
 
-void Runtime::copy(const Copy& asked) {
-    if (asked.bytes == 0 || asked.rows == 0) return;
+void Runtime::check_copy(const CopyWork& asked) const {
     const Block *to = find(asked.to), *from = find(asked.from);
     const bool to_variable = !to && memory_.find(asked.to), from_variable = !from && memory_.find(asked.from);
     const bool to_device = only_on_device(to) || to_variable, from_device = only_on_device(from) || from_variable;
@@ -164,42 +163,60 @@ void Runtime::copy(const Copy& asked) {
         throw wrong_way("destination", nullptr, false);
     if (!from && !from_variable && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice))
         throw wrong_way("source", nullptr, false);
-    const auto span_of = [&](uint64_t pitch) {
-        return asked.rows == 1 ? asked.bytes : pitch * (asked.rows - 1) + asked.bytes;
-    };
     if (asked.rows > 1 && (asked.bytes > asked.to_pitch || asked.bytes > asked.from_pitch))
         throw CallFailure{cudaErrorInvalidPitchValue, fmt::format("a row has {} bytes, and rows lie only {} and {} apart",
                                                                   asked.bytes, asked.to_pitch, asked.from_pitch)};
-    if (to || to_variable) check_range(asked.to, span_of(asked.to_pitch), "the", true);
-    if (from || from_variable) check_range(asked.from, span_of(asked.from_pitch), "the", false);
+    const auto span_of = [&](uint64_t pitch, uint64_t slice) {
+        return (asked.slices - 1) * slice + (asked.rows - 1) * pitch + asked.bytes;
+    };
+    if (to || to_variable) check_range(asked.to, span_of(asked.to_pitch, asked.to_slice), "the", true);
+    if (from || from_variable) check_range(asked.from, span_of(asked.from_pitch, asked.from_slice), "the", false);
+}
 
-    for (uint64_t row = 0; row < asked.rows; ++row) {
-        const uint64_t target = asked.to + row * asked.to_pitch, source = asked.from + row * asked.from_pitch;
-        void* const into = to || to_variable ? memory_.write(target, asked.bytes) : reinterpret_cast<void*>(target);
-        const void* const out_of =
-            from || from_variable ? memory_.read(source, asked.bytes) : reinterpret_cast<void*>(source);
-        std::memmove(into, out_of, asked.bytes);
-        if (to_device && settings_.initcheck) mark_written(target, asked.bytes);
-    }
+void Runtime::copy(const CopyWork& asked, uint32_t stream, bool asynchronous) {
+    if (asked.bytes == 0 || asked.rows == 0 || asked.slices == 0) return;
+    check_copy(asked);
+    const Block *to = find(asked.to), *from = find(asked.from);
+    const bool device_takes_part =
+        only_on_device(to) || only_on_device(from) || memory_.find(asked.to) || memory_.find(asked.from);
+    submit(stream, asked, !asynchronous && device_takes_part);
+}
+
+void Runtime::run_copy(uint32_t stream, const CopyWork& asked, bool blocking) {
+    check_copy(asked);
+    const Block *to = find(asked.to), *from = find(asked.from);
+    const bool to_variable = !to && memory_.find(asked.to), from_variable = !from && memory_.find(asked.from);
+    const bool to_device = only_on_device(to) || to_variable, from_device = only_on_device(from) || from_variable;
+    for (uint64_t slice = 0; slice < asked.slices; ++slice)
+        for (uint64_t row = 0; row < asked.rows; ++row) {
+            const uint64_t target = asked.to + slice * asked.to_slice + row * asked.to_pitch;
+            const uint64_t source = asked.from + slice * asked.from_slice + row * asked.from_pitch;
+            void* const into = to || to_variable ? memory_.write(target, asked.bytes) : reinterpret_cast<void*>(target);
+            const void* const out_of =
+                from || from_variable ? memory_.read(source, asked.bytes) : reinterpret_cast<void*>(source);
+            std::memmove(into, out_of, asked.bytes);
+            if (to_device && settings_.initcheck) mark_written(target, asked.bytes);
+        }
 
     const char* direction = to_device     ? from_device ? "device to device" : "host to device"
                             : from_device ? "device to host"
                                           : "host to host";
     if (!to_device && !from_device) return;
+    const uint64_t bytes = asked.bytes * asked.rows * asked.slices;
     model::HostOperation operation;
     operation.verb =
         to_device ? from_device ? model::HostVerb::copy_within : model::HostVerb::copy_in : model::HostVerb::copy_out;
-    operation.stream = asked.stream;
-    operation.bytes = asked.bytes * asked.rows;
+    operation.stream = stream;
+    operation.bytes = bytes;
     operation.pinned = !is_pageable(to_device ? from : to) || (to_device && from_device);
-    operation.blocking = !asked.asynchronous;
+    operation.blocking = blocking;
     operation.name = direction;
     const size_t index = issue(operation);
     if (copies_.size() >= most_records) {
         ++dropped_;
         return;
     }
-    copies_.push_back({direction, asked.bytes * asked.rows, 0, 0, asked.stream, site_});
+    copies_.push_back({direction, bytes, 0, 0, stream, site_});
     pending_.push_back({index, &copies_.back().begin_us, &copies_.back().end_us});
     resolve();
 }
@@ -211,24 +228,38 @@ void Runtime::mark_written(uint64_t address, uint64_t bytes) {
         unwritten->set(address - allocation->address, bytes, false);
 }
 
-void Runtime::fill(uint64_t to, uint64_t pitch, uint32_t value, uint32_t element_bytes, uint64_t width, uint64_t rows,
-                   uint32_t stream, bool asynchronous) {
-    const uint64_t bytes = width * element_bytes;
-    if (bytes == 0 || rows == 0) return;
-    check_range(to, rows == 1 ? bytes : pitch * (rows - 1) + bytes, "the", true);
-    for (uint64_t row = 0; row < rows; ++row) {
-        std::byte* const into = memory_.write(to + row * pitch, bytes);
-        if (element_bytes == 1)
-            std::memset(into, static_cast<int>(value), bytes);
+void Runtime::check_fill(const FillWork& asked) const {
+    const uint64_t bytes = asked.width * asked.element_bytes;
+    if (asked.rows > 1 && bytes > asked.pitch)
+        throw CallFailure{cudaErrorInvalidPitchValue,
+                          fmt::format("a row has {} bytes, and rows lie only {} apart", bytes, asked.pitch)};
+    check_range(asked.to, (asked.rows - 1) * asked.pitch + bytes, "the", true);
+}
+
+void Runtime::fill(const FillWork& asked, uint32_t stream, bool asynchronous) {
+    if (asked.width == 0 || asked.rows == 0) return;
+    check_fill(asked);
+    submit(stream, asked, !asynchronous);
+}
+
+void Runtime::run_fill(uint32_t stream, const FillWork& asked, bool blocking) {
+    check_fill(asked);
+    const uint64_t bytes = asked.width * asked.element_bytes;
+    for (uint64_t row = 0; row < asked.rows; ++row) {
+        std::byte* const into = memory_.write(asked.to + row * asked.pitch, bytes);
+        if (asked.element_bytes == 1)
+            std::memset(into, static_cast<int>(asked.value), bytes);
         else
-            for (uint64_t k = 0; k < width; ++k) std::memcpy(into + k * element_bytes, &value, element_bytes);
-        if (settings_.initcheck) mark_written(to + row * pitch, bytes);
+            for (uint64_t k = 0; k < asked.width; ++k)
+                std::memcpy(into + k * asked.element_bytes, &asked.value, asked.element_bytes);
+        if (settings_.initcheck) mark_written(asked.to + row * asked.pitch, bytes);
     }
     model::HostOperation operation;
     operation.verb = model::HostVerb::copy_within;
     operation.stream = stream;
-    operation.bytes = (bytes * rows + 1) / 2;  // it only writes, and a copy within the device reads as much as it writes
-    operation.blocking = !asynchronous;
+    operation.bytes =
+        (bytes * asked.rows + 1) / 2;  // it only writes, and a copy within the device reads as much as it writes
+    operation.blocking = blocking;
     operation.name = "memset";
     issue(operation);
 }

@@ -38,6 +38,27 @@ Module* Runtime::add_module(const void* wrapper) {
     return modules_.back().get();
 }
 
+Module* Runtime::load_module(const void* code) {
+    uint32_t magic = 0;
+    std::memcpy(&magic, code, sizeof magic);
+    const Wrapper wrapped{wrapper_magic, 1, static_cast<const std::byte*>(code), nullptr};
+    Module* const module = add_module(magic == wrapper_magic ? code : &wrapped);
+    parsed(*module);
+    return module;
+}
+
+std::vector<std::string> Runtime::kernels_in(Module& module) {
+    std::vector<std::string> names;
+    for (const ptx::Entry& entry : parsed(module)->entries) names.emplace_back(entry.name);
+    return names;
+}
+
+uint64_t Runtime::bytes_of_variable(Module& module, const std::string& name) {
+    for (const ptx::Variable& variable : parsed(module)->variables)
+        if (variable.name == name) return variable.bytes;
+    throw CallFailure{cudaErrorSymbolNotFound, fmt::format("the library has no variable '{}'", name)};
+}
+
 void Runtime::remove_module(Module* module) {
     std::erase_if(kernels_, [&](const auto& entry) { return entry.second.module == module; });
     std::erase_if(variables_, [&](const auto& entry) { return entry.second.module == module; });
@@ -62,6 +83,17 @@ void Runtime::add_variable(Module* module, const void* host, const char* name, u
 
 void Runtime::add_managed_range(const char* begin, const char* end) {
     managed_ranges_.emplace_back(reinterpret_cast<uintptr_t>(begin), reinterpret_cast<uintptr_t>(end));
+}
+
+void Runtime::add_reference(Module* module, const void* host, const char* name, bool reads_normalized) {
+    ModuleVariable variable{.name = name, .module = module, .bytes = sizeof(uint64_t), .is_texture = true};
+    variable.reads_normalized = reads_normalized;
+    variable.addresses.resize(settings_.gpus);
+    variables_[host] = std::move(variable);
+}
+
+void Runtime::set_reference(ModuleVariable& reference, uint64_t texture) {
+    std::memcpy(memory_.write(address_of(reference), sizeof texture), &texture, sizeof texture);
 }
 
 Kernel* Runtime::kernel_of(const void* host) {

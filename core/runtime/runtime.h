@@ -15,7 +15,9 @@
 
 #include "core/model/streams/streams.h"
 #include "core/ptx/parse/module.h"
+#include "core/runtime/arrays.h"
 #include "core/runtime/fatbin.h"
+#include "core/runtime/graphs.h"
 #include "core/runtime/report.h"
 #include "core/runtime/settings.h"
 #include "core/simt/launch.h"
@@ -47,6 +49,8 @@ struct ModuleVariable {
     void** managed = nullptr;         // of a __managed__ one: the host's pointer to it
     std::byte* in_place = nullptr;    // of a __managed__ one that is the host's variable itself
     std::vector<uint64_t> addresses;  // by device; 0: not placed yet
+    bool is_texture = false;          // a texture or surface reference: it holds a handle
+    bool reads_normalized = false;
 };
 
 struct Module {  // one fat binary
@@ -72,7 +76,7 @@ struct Block {  // of memory, that a program asked for
 struct StreamState {
     uint32_t number = 0, device = 0, flags = 0;
     int priority = 0;
-    struct Capture* capture = nullptr;
+    Capture* capture = nullptr;  // that records what it is asked for
 };
 
 struct EventState {
@@ -80,6 +84,8 @@ struct EventState {
     bool recorded = false;
     size_t operation = 0;  // of the clock
     std::optional<double> at_us;
+    uint64_t capture = 0;      // recorded in this one last; 0: in a stream that was not capturing
+    std::vector<Node*> front;  // what its stream had got to
 };
 
 struct LaunchAsked {
@@ -131,23 +137,30 @@ class Runtime {
     uint64_t memory_limit() const;
     simt::Memory& memory() { return memory_; }
 
-    // Copies of `rows` rows of `bytes` bytes. `kind` as cudaMemcpyKind.
-    struct Copy {
-        uint64_t to = 0, to_pitch = 0, from = 0, from_pitch = 0, bytes = 0, rows = 1;
-        int kind = 4;
-        bool asynchronous = false;
-        uint32_t stream = 0;
-    };
-    void copy(const Copy& copy);
-    void fill(uint64_t to, uint64_t pitch, uint32_t value, uint32_t element_bytes, uint64_t width, uint64_t rows,
-              uint32_t stream, bool asynchronous);
+    // A copy or fill in a stream; `asynchronous`: the host goes on where it can.
+    void copy(const CopyWork& copy, uint32_t stream, bool asynchronous);
+    void fill(const FillWork& fill, uint32_t stream, bool asynchronous);
+
+    // ---- Arrays and textures: arrays.cpp
+    Array* add_array(const ArrayShape& shape, uint32_t levels);
+    Array* level_of(Array& array, uint32_t level);  // of a mipmapped one, as an array of its own
+    Array* array_of(const void* handle);            // null: there is none
+    void remove_array(Array* array);
+    uint64_t add_texture(simt::Texture texture);
+    std::map<uint64_t, TextureObject>& textures() { return textures_; }  // by handle
 
     // ---- Modules: modules.cpp
     Module* add_module(const void* wrapper);
+    Module* load_module(
+        const void* code);  // PTX or a fat binary, or what compilers wrap around one; throws where it is none
+    std::vector<std::string> kernels_in(Module& module);
+    uint64_t bytes_of_variable(Module& module, const std::string& name);  // throws where there is none
     void remove_module(Module* module);
     void add_kernel(Module* module, const void* host, const char* name);
     void add_variable(Module* module, const void* host, const char* name, uint64_t bytes, void** managed);
     void add_managed_range(const char* begin, const char* end);  // host variables there are the device's too
+    void add_reference(Module* module, const void* host, const char* name, bool reads_normalized);
+    void set_reference(ModuleVariable& reference, uint64_t texture);
     Kernel* kernel_of(const void* host);
     ModuleVariable* variable_of(const void* host);
     uint64_t address_of(ModuleVariable& variable);
@@ -157,7 +170,19 @@ class Runtime {
     void launch(const LaunchAsked& asked);
     simt::LaunchLimits limits_of(const Kernel& kernel) const;
     model::Occupancy occupancy_of(Kernel& kernel, uint32_t threads, uint64_t dynamic_shared);
-    void run_on_host(uint32_t stream, const std::function<void()>& function);
+    KernelWork kernel_work(const LaunchAsked& asked);  // throws where it cannot run
+
+    // ---- Work and graphs: graphs.cpp, capture.cpp
+    void submit(uint32_t stream, Work work, bool blocking = false);  // runs it, or records it where the stream is capturing
+    void check(const Work& work) const;                              // throws what running it would
+    Handles& handles() { return handles_; }
+    std::map<const void*, std::shared_ptr<Graph>>& graphs() { return graphs_; }
+    std::map<const void*, std::unique_ptr<GraphExec>>& executables() { return executables_; }
+    void run_graph(Graph& graph, uint32_t stream);
+    Capture& begin_capture(StreamState& stream, int mode, std::shared_ptr<Graph> into);
+    std::shared_ptr<Graph> end_capture(StreamState& stream);
+    void need_no_capture();  // for calls that may wait for the device
+    uint64_t allocate_for(Graph& graph, uint64_t bytes);
 
     // ---- Streams and events: time.cpp
     uint32_t add_stream(uint32_t flags, int priority);
@@ -167,11 +192,12 @@ class Runtime {
     EventState* add_event(uint32_t flags);
     bool is_event(const EventState* event) const;
     void remove_event(EventState* event);
-    void record(EventState& event, uint32_t stream);
-    void wait(uint32_t stream, const EventState& event);
+    void record(EventState& event, uint32_t stream, bool as_node = false);  // as_node: a capture gets a node for it
+    void wait(uint32_t stream, EventState& event, bool as_node = false);
     void synchronize(model::SyncWith with, uint32_t stream, const EventState* event);
     bool is_done(const EventState& event);
     bool is_done(uint32_t stream);
+    StreamState& state_of(uint32_t stream) { return streams_.at(stream); }
     void reset_device();
 
     void note(std::string sentence);  // once each, into the report
@@ -180,6 +206,20 @@ class Runtime {
 
   private:
     size_t issue(model::HostOperation operation);
+    void run(uint32_t stream, const Work& work, bool blocking);
+    void run_kernel(uint32_t stream, const KernelWork& work);
+    void run_copy(uint32_t stream, const CopyWork& work, bool blocking);
+    void run_fill(uint32_t stream, const FillWork& work, bool blocking);
+    void run_on_host(uint32_t stream, const HostWork& work);
+    void run_record(uint32_t stream, EventState& event);
+    void run_wait(uint32_t stream, const EventState& event);
+    void mark(model::HostVerb verb, uint32_t stream, uint32_t event);
+    void check_copy(const CopyWork& work) const;
+    void check_fill(const FillWork& work) const;
+    void need_synchronizable(model::SyncWith with, uint32_t stream, const EventState* event);
+    void invalidate_captures();
+    void abandon(Capture& capture);  // its streams run again what they are asked for
+    Capture* capture_of(uint64_t number);
     void tidy();
     void resolve();  // times of operations that have ended, into their records
     std::shared_ptr<const ptx::Module> parsed(Module& module);
@@ -215,6 +255,14 @@ class Runtime {
     std::map<uint64_t, Block> blocks_;  // by address
     std::map<uint32_t, StreamState> streams_;
     std::map<const EventState*, std::unique_ptr<EventState>> events_;
+    Handles handles_;
+    std::map<const void*, std::shared_ptr<Graph>> graphs_;
+    std::map<const void*, std::unique_ptr<GraphExec>> executables_;
+    std::vector<std::unique_ptr<Capture>> captures_;
+    uint64_t next_capture_ = 1;
+    std::optional<double> node_us_;  // while a graph runs: what the next of its operations costs the host
+    std::map<const void*, std::unique_ptr<Array>> arrays_;
+    std::map<uint64_t, TextureObject> textures_;
     std::map<std::string, Timed> timed_;         // by kernel and shape
     std::map<uint32_t, size_t> last_in_stream_;  // stream -> its last operation
     struct Pending {

@@ -10,6 +10,10 @@ namespace lockstep::runtime {
 
 size_t Runtime::issue(model::HostOperation operation) {
     tidy();
+    if (node_us_) {
+        operation.in_graph = true;
+        operation.us = *node_us_;
+    }
     const size_t index = clock_.issue(operation);
     last_in_stream_[operation.stream] = index;
     return index;
@@ -40,13 +44,21 @@ void Runtime::resolve() {
 
 uint32_t Runtime::add_stream(uint32_t flags, int priority) {
     const uint32_t number = next_stream_++;
+    if ((flags & cudaStreamNonBlocking) != 0) clock_.set_independent(number);
     streams_[number] = {.number = number, .device = device_, .flags = flags, .priority = priority};
     return number;
 }
 
-// A stream's handle is its entry's address; 0 and cudaStreamLegacy are the default stream, cudaStreamPerThread too.
+// A stream's handle is its entry's address; 0 and cudaStreamLegacy are the default stream. cudaStreamPerThread is one of the
+// calling thread's own, on each device.
 StreamState* Runtime::stream_of(const void* handle) {
-    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return &streams_[0];
+    if (handle == nullptr || handle == cudaStreamLegacy) return &streams_[0];
+    if (handle == cudaStreamPerThread) {
+        thread_local std::map<uint32_t, uint32_t> own;
+        uint32_t& number = own[device_];
+        if (number == 0) number = add_stream(0, 0);
+        return &streams_.at(number);
+    }
     for (auto& [number, stream] : streams_)
         if (&stream == handle) return &stream;
     return nullptr;
@@ -57,6 +69,7 @@ void* Runtime::handle_of(uint32_t stream) {
 }
 
 void Runtime::remove_stream(uint32_t stream) {
+    if (Capture* const capture = streams_.at(stream).capture) abandon(*capture);
     streams_.erase(stream);
 }
 
@@ -78,27 +91,31 @@ void Runtime::remove_event(EventState* event) {
     events_.erase(event);
 }
 
-void Runtime::record(EventState& event, uint32_t stream) {
+void Runtime::mark(model::HostVerb verb, uint32_t stream, uint32_t event) {
     model::HostOperation operation;
-    operation.verb = model::HostVerb::record;
+    operation.verb = verb;
     operation.stream = stream;
-    operation.event = event.number;
-    event.operation = issue(operation);
+    operation.event = event;
+    issue(operation);
+}
+
+void Runtime::run_record(uint32_t stream, EventState& event) {
+    mark(model::HostVerb::record, stream, event.number);
+    event.operation = last_in_stream_.at(stream);
     event.recorded = true;
+    event.capture = 0;
+    event.front.clear();
     event.at_us.reset();
     recorded_.emplace_back(event.number, event.operation);
 }
 
-void Runtime::wait(uint32_t stream, const EventState& event) {
-    if (!event.recorded) return;  // as CUDA: an event that was never recorded is over
-    model::HostOperation operation;
-    operation.verb = model::HostVerb::wait;
-    operation.stream = stream;
-    operation.event = event.number;
-    issue(operation);
+void Runtime::run_wait(uint32_t stream, const EventState& event) {
+    if (event.recorded)
+        mark(model::HostVerb::wait, stream, event.number);  // one that was never recorded is over, as in CUDA
 }
 
 void Runtime::synchronize(model::SyncWith with, uint32_t stream, const EventState* event) {
+    need_synchronizable(with, stream, event);
     if (event && !event->recorded) return;
     model::HostOperation operation;
     operation.verb = model::HostVerb::synchronize;
@@ -111,11 +128,13 @@ void Runtime::synchronize(model::SyncWith with, uint32_t stream, const EventStat
 }
 
 bool Runtime::is_done(const EventState& event) {
+    need_synchronizable(model::SyncWith::event, 0, &event);
     tidy();
     return !event.recorded || event.at_us.has_value();
 }
 
 bool Runtime::is_done(uint32_t stream) {
+    need_synchronizable(model::SyncWith::stream, stream, nullptr);
     tidy();
     return std::all_of(last_in_stream_.begin(), last_in_stream_.end(), [&](const auto& last) {
         return (stream != 0 && last.first != stream) || clock_.has_ended(last.second);
@@ -133,16 +152,17 @@ bool Runtime::set_peer(uint32_t peer, bool enabled) {
     return true;
 }
 
+// The device forgets all that the program gave it, and the fault of a kernel too.
 void Runtime::reset_device() {
+    sticky_error_ = last_error_ = 0;
     synchronize(model::SyncWith::device, 0, nullptr);
     std::vector<std::pair<uint64_t, bool>> all;
     for (const auto& [address, block] : blocks_)
-        if (!block.freed)
+        if (!block.freed && block.device == device_)
             all.emplace_back(address, block.kind == MemoryKind::pinned || block.kind == MemoryKind::registered);
     for (const auto& [address, of_host] : all) release(address, of_host);
     for (auto& [host, variable] : variables_)
         if (!variable.managed) variable.addresses[device_] = 0;
-    sticky_error_ = last_error_ = 0;
 }
 
 }  // namespace lockstep::runtime

@@ -151,6 +151,9 @@ LOCKSTEP_DEVICE double rhypot(double a, double b) { return 1.0 / norm4d(a, b, 0.
 
 #include "lockstep_trigonometry.h"
 
+#if defined LOCKSTEP_LIBCLC || defined LOCKSTEP_PROGRAM
+#define LOCKSTEP_ALL_FUNCTIONS
+#endif
 #ifdef LOCKSTEP_LIBCLC
 #define LOCKSTEP_UNARY(name, length)                                                                                     \
     extern "C" __attribute__((device)) float lockstep_clc_##name##f(float) __asm__("_Z" #length #name "f");              \
@@ -198,6 +201,20 @@ LOCKSTEP_BINARY(nextafter, 9)
 #undef LOCKSTEP_BINARY
 #undef LOCKSTEP_BOTH
 LOCKSTEP_DEVICE double erfc(double a) { return lockstep_clc_erfc(a); }
+extern "C" __attribute__((device)) float lockstep_clc_ldexpf(float, int) __asm__("_Z5ldexpfi");
+extern "C" __attribute__((device)) double lockstep_clc_ldexp(double, int) __asm__("_Z5ldexpdi");
+extern "C" __attribute__((device)) int lockstep_clc_ilogbf(float) __asm__("_Z5ilogbf");
+extern "C" __attribute__((device)) int lockstep_clc_ilogb(double) __asm__("_Z5ilogbd");
+LOCKSTEP_DEVICE float ldexpf(float a, int e) { return lockstep_clc_ldexpf(a, e); }
+LOCKSTEP_DEVICE double ldexp(double a, int e) { return lockstep_clc_ldexp(a, e); }
+LOCKSTEP_DEVICE float scalbnf(float a, int e) { return ldexpf(a, e); }
+LOCKSTEP_DEVICE double scalbn(double a, int e) { return ldexp(a, e); }
+LOCKSTEP_DEVICE int ilogbf(float a) { return lockstep_clc_ilogbf(a); }
+LOCKSTEP_DEVICE int ilogb(double a) { return lockstep_clc_ilogb(a); }
+#elif defined LOCKSTEP_PROGRAM
+#include "lockstep_math_alone.h"
+#endif
+#ifdef LOCKSTEP_ALL_FUNCTIONS
 LOCKSTEP_DEVICE float erfcf(float a) { return (float)erfc((double)a); }  // libclc's own f32 version loses digits in the tail
 LOCKSTEP_DEVICE double rsqrt(double a) { return 1.0 / sqrt(a); }
 LOCKSTEP_DEVICE float rcbrtf(float a) { return (float)(1.0 / cbrt((double)a)); }
@@ -213,16 +230,6 @@ LOCKSTEP_DEVICE void sincospi(double a, double* s, double* c) {
     *s = sinpi(a);
     *c = cospi(a);
 }
-extern "C" __attribute__((device)) float lockstep_clc_ldexpf(float, int) __asm__("_Z5ldexpfi");
-extern "C" __attribute__((device)) double lockstep_clc_ldexp(double, int) __asm__("_Z5ldexpdi");
-extern "C" __attribute__((device)) int lockstep_clc_ilogbf(float) __asm__("_Z5ilogbf");
-extern "C" __attribute__((device)) int lockstep_clc_ilogb(double) __asm__("_Z5ilogbd");
-LOCKSTEP_DEVICE float ldexpf(float a, int e) { return lockstep_clc_ldexpf(a, e); }
-LOCKSTEP_DEVICE double ldexp(double a, int e) { return lockstep_clc_ldexp(a, e); }
-LOCKSTEP_DEVICE float scalbnf(float a, int e) { return ldexpf(a, e); }
-LOCKSTEP_DEVICE double scalbn(double a, int e) { return ldexp(a, e); }
-LOCKSTEP_DEVICE int ilogbf(float a) { return lockstep_clc_ilogbf(a); }
-LOCKSTEP_DEVICE int ilogb(double a) { return lockstep_clc_ilogb(a); }
 LOCKSTEP_DEVICE float frexpf(float a, int* e) {
     if (a == 0 || !isfinite(a)) return *e = 0, a;
     *e = ilogbf(a) + 1;
@@ -341,7 +348,7 @@ LOCKSTEP_DEVICE long lround(float a) { return (long)roundf(a); }
 LOCKSTEP_DEVICE long long llround(float a) { return (long long)roundf(a); }
 LOCKSTEP_DEVICE float abs(float a) { return fabsf(a); }
 LOCKSTEP_DEVICE double abs(double a) { return fabs(a); }
-#ifdef LOCKSTEP_LIBCLC
+#ifdef LOCKSTEP_ALL_FUNCTIONS
 LOCKSTEP_DEVICE float rsqrt(float a) { return rsqrtf(a); }
 LOCKSTEP_ONE_NAME(exp)
 LOCKSTEP_ONE_NAME(exp2)

@@ -89,6 +89,21 @@ LOCKSTEP_FETCH(tex3DLod, "tex.level.3d.v4", "f32", "{%5, %6, %7, %7}], %8;", LOC
 LOCKSTEP_FETCH(tex2DGrad, "tex.grad.2d.v4", "f32", "{%5, %6}], {%7, %8}, {%9, %10};",
                LOCKSTEP_AT("f"(x), "f"(y), "f"(dx.x), "f"(dx.y), "f"(dy.x), "f"(dy.y)), float x, float y, float2 dx,
                float2 dy)
+LOCKSTEP_FETCH(texCubemapLayered, "tex.acube.v4", "f32", "{%5, %6, %7, %8}];",
+               LOCKSTEP_AT("r"(layer), "f"(x), "f"(y), "f"(z)), float x, float y, float z, int layer)
+LOCKSTEP_FETCH(tex2DLayeredLod, "tex.level.a2d.v4", "f32", "{%5, %6, %7, %7}], %8;",
+               LOCKSTEP_AT("r"(layer), "f"(x), "f"(y), "f"(level)), float x, float y, int layer, float level)
+LOCKSTEP_FETCH(lockstep_gather_x, "tld4.r.2d.v4", "f32", "{%5, %6}];", LOCKSTEP_AT("f"(x), "f"(y)), float x, float y)
+LOCKSTEP_FETCH(lockstep_gather_y, "tld4.g.2d.v4", "f32", "{%5, %6}];", LOCKSTEP_AT("f"(x), "f"(y)), float x, float y)
+LOCKSTEP_FETCH(lockstep_gather_z, "tld4.b.2d.v4", "f32", "{%5, %6}];", LOCKSTEP_AT("f"(x), "f"(y)), float x, float y)
+LOCKSTEP_FETCH(lockstep_gather_w, "tld4.a.2d.v4", "f32", "{%5, %6}];", LOCKSTEP_AT("f"(x), "f"(y)), float x, float y)
+template <class T>
+LOCKSTEP_DEVICE T tex2Dgather(cudaTextureObject_t texture, float x, float y, int component = 0) {
+    return component == 0   ? lockstep_gather_x<T>(texture, x, y)
+           : component == 1 ? lockstep_gather_y<T>(texture, x, y)
+           : component == 2 ? lockstep_gather_z<T>(texture, x, y)
+                            : lockstep_gather_w<T>(texture, x, y);
+}
 #undef LOCKSTEP_FETCH
 
 // Surfaces: x counts bytes, and a value moves as its bytes.
@@ -170,6 +185,11 @@ LOCKSTEP_SURFACE(surf1D, "1d", "{%[x]}", LOCKSTEP_AT([x] "r"(x)), int x)
 LOCKSTEP_SURFACE(surf2D, "2d", "{%[x], %[y]}", LOCKSTEP_AT([x] "r"(x), [y] "r"(y)), int x, int y)
 LOCKSTEP_SURFACE(surf3D, "3d", "{%[x], %[y], %[z], %[z]}", LOCKSTEP_AT([x] "r"(x), [y] "r"(y), [z] "r"(z)), int x, int y,
                  int z)
+LOCKSTEP_SURFACE(surf1DLayered, "a1d", "{%[l], %[x]}", LOCKSTEP_AT([l] "r"(layer), [x] "r"(x)), int x, int layer)
+LOCKSTEP_SURFACE(surf2DLayered, "a2d", "{%[l], %[x], %[y], %[y]}", LOCKSTEP_AT([l] "r"(layer), [x] "r"(x), [y] "r"(y)), int x,
+                 int y, int layer)
+LOCKSTEP_SURFACE(surfCubemap, "a2d", "{%[l], %[x], %[y], %[y]}", LOCKSTEP_AT([l] "r"(face), [x] "r"(x), [y] "r"(y)), int x,
+                 int y, int face)
 #undef LOCKSTEP_SURFACE
 #undef LOCKSTEP_BY_MODE
 #undef LOCKSTEP_READ

@@ -55,8 +55,8 @@ TEST_CASE("every whole program passes its own check by every compiler") {
         if (entry.path().extension() != ".cu") continue;
         ++programs;
         for (const std::string& compiler : here) {
-            const Outcome ran =
-                lockstep_command("run " + entry.path().string() + " --compiler " + compiler + " --report none");
+            const Outcome ran = lockstep_command("run " + entry.path().string() + " --compiler " + compiler +
+                                                 " --report none" + (entry.path().stem() == "peer_copy" ? " --gpus 2" : ""));
             INFO(entry.path().filename().string() << " by " << compiler << "\n" << ran.out << ran.err);
             CHECK(ran.status == 0);
             CHECK(ran.out.find("PASS") != std::string::npos);

@@ -127,6 +127,14 @@ int run_host_asked(const CLI::App& command, const KernelAsked& asked) {
 
 }  // namespace
 
+static void refuse_second_file(const std::string& word) {
+    if (word.starts_with("in:") || word.starts_with("inout:"))
+        throw Failure(
+            fmt::format("'{}' is no file; the shell takes braces apart, so quote them: --arg 'in:f32{{1,2,3}}'", word));
+    throw Failure(
+        fmt::format("'{}' is not expected here: several files make a program, and none of these has a main()", word));
+}
+
 // A whole program: what it shares with kernels alone, and refuses of it.
 static int run_program_asked(const CLI::App& command, const KernelAsked& asked, ProgramAsked& program) {
     for (const char* name : {"--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order", "--scheduler",
@@ -239,9 +247,7 @@ void add_run(CLI::App& app, int& status) {
             status = run_program_asked(*command, *options, *program);
             return;
         }
-        if (program->files.size() > 1)
-            throw Failure(
-                fmt::format("several files make a program, and none of these has a main(): a kernel is in one file"));
+        if (program->files.size() > 1) refuse_second_file(program->files[1]);
         if (scene::is_host_program(options->file)) {
             status = run_host_asked(*command, *options);
             return;

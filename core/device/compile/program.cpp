@@ -34,8 +34,9 @@ struct Toolchain {
     std::vector<std::string> options;
 };
 
-std::vector<std::string> user_options(const ProgramRequest& request) {
-    std::vector<std::string> options = {"-std=" + request.standard};
+std::vector<std::string> user_options(const ProgramRequest& request, bool is_c = false) {
+    std::vector<std::string> options;
+    if (!is_c) options.push_back("-std=" + request.standard);
     for (const std::string& folder : request.include) options.push_back("-I" + folder);
     for (const std::string& macro : request.define) options.push_back("-D" + macro);
     options.insert(options.end(), request.more.begin(), request.more.end());
@@ -56,9 +57,6 @@ Toolchain nvcc_toolchain(const ProgramRequest& request) {
                      "--extended-lambda", "--expt-relaxed-constexpr",
                      "--no-compress",     "-Wno-deprecated-gpu-targets",
                      "-DLOCKSTEP"};
-    for (const char* header : {"lockstep_removed.h", "lockstep_call_sites.h"})
-        if (fs::exists(program_headers() / header))
-            tools.options.insert(tools.options.end(), {"-include", (program_headers() / header).string()});
     if (request.separate) tools.options.emplace_back("-rdc=true");
     return tools;
 }
@@ -120,20 +118,27 @@ bool step(const Toolchain& tools, const ProgramRequest& request, Compilation& wo
 
 void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
     std::vector<std::string> arguments = tools.options;
-    for (std::string& option : user_options(request)) arguments.push_back(std::move(option));
-    if (work.source.extension() != ".cu") arguments.insert(arguments.end(), {"-x", "cu"});
+    if (work.source.extension() == ".cu")  // only these have CUDA's own headers in front
+        for (const char* header : {"lockstep_removed.h", "lockstep_call_sites.h"})
+            if (fs::exists(program_headers() / header))
+                arguments.insert(arguments.end(), {"-include", (program_headers() / header).string()});
+    for (std::string& option : user_options(request, work.source.extension() == ".c"))
+        arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
     step(tools, request, work, std::move(arguments));
 }
 
 std::vector<std::string> clang_options(const ProgramRequest& request, const Compilation& work) {
     const int wanted = request.arch.empty() ? request.least_arch : number_of(request.arch);
+    // The version of the toolkit that is not there says how <<<>>> becomes calls.
     std::vector<std::string> options = {"-x",
                                         "cuda",
                                         fmt::format("--cuda-gpu-arch=sm_{}", wanted >= 80 ? 80 : 70),
                                         "--cuda-path=" + (work.folder / "no-toolkit").string(),
                                         "-nocudainc",
                                         "-nocudalib",
+                                        "-Xclang",
+                                        "-target-sdk-version=11.5",
                                         "-O2",
                                         "-gline-tables-only",
                                         "-fno-color-diagnostics",
@@ -143,14 +148,27 @@ std::vector<std::string> clang_options(const ProgramRequest& request, const Comp
                                         program_headers().string(),
                                         "-include",
                                         (program_headers() / "lockstep_program.h").string()};
+    if (!libclc_options().empty()) options.push_back(libclc_options().front());  // what is there, on both sides
     for (std::string& option : user_options(request)) options.push_back(std::move(option));
     return options;
 }
 
+// A file of the host alone, which may call the runtime.
+void compile_plainly(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
+    const bool is_c = work.source.extension() == ".c";
+    std::vector<std::string> arguments = {
+        "-x", is_c ? "c" : "c++", "-O2", "-DLOCKSTEP", "-fno-color-diagnostics", "-isystem", program_headers().string()};
+    for (std::string& option : user_options(request, is_c)) arguments.push_back(std::move(option));
+    arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
+    step(tools, request, work, std::move(arguments));
+}
+
 void compile_by_clang(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
+    if (work.source.extension() != ".cu") return compile_plainly(tools, request, work);
     std::vector<std::string> device = clang_options(request, work);
     device.insert(device.end(), {"--cuda-device-only", "-S", "-Xclang", "-target-feature", "-Xclang", "+ptx64"});
-    for (const std::string& option : libclc_options()) device.push_back(option);
+    for (const std::string& option : libclc_options())
+        if (option != libclc_options().front()) device.push_back(option);
     device.insert(device.end(), {"-MD", "-MF", "device.d", "-o", "device.ptx", work.source.string()});
     if (!step(tools, request, work, std::move(device))) return;
     std::vector<std::string> host = clang_options(request, work);

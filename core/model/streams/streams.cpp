@@ -96,14 +96,20 @@ StreamClock::Queue& StreamClock::queue_of(uint32_t connection, Engine engine) {
     return queues_.back();
 }
 
-// What must have ended before: the stream's last operation; for the default stream every stream's, and for every stream
-// the default stream's; for a wait the recorded event.
+// Each stream waits for itself; the default stream and the others for each other, but for independent ones.
+bool StreamClock::waits_for(uint32_t stream, uint32_t other) const {
+    if (stream == other) return true;
+    if (stream != 0 && other != 0) return false;
+    return std::find(independent_.begin(), independent_.end(), std::max(stream, other)) == independent_.end();
+}
+
+// What must have ended before: the last operation of each stream that it waits for; for a wait the recorded event.
 void StreamClock::follow(Operation& operation, size_t index, HostVerb verb, uint32_t event) {
     const auto after = [&](size_t i) {
         if (i >= forgotten_) operation.told.after.push_back(static_cast<int>(i));
     };
     for (const auto& [stream, last] : last_in_stream_)
-        if (stream == operation.stream || stream == 0 || operation.stream == 0) after(last);
+        if (waits_for(operation.stream, stream)) after(last);
     if (verb == HostVerb::wait)
         if (const size_t* recorded = find(recorded_, event)) after(*recorded);
     if (verb == HostVerb::record) set(recorded_, event, index);
@@ -123,13 +129,13 @@ size_t StreamClock::issue(const HostOperation& asked) {
     const bool to_device = is_copy(asked.verb) || asked.verb == HostVerb::launch || asked.verb == HostVerb::record ||
                            asked.verb == HostVerb::wait;
     while (to_device && unfinished_ >= queue_depth && step()) host_ = std::max(host_, now_);
-    switch (asked.verb) {
+    switch (asked.in_graph ? HostVerb::work : asked.verb) {
         case HostVerb::allocate:
             spend(gpu_->allocate_us);
             break;
         case HostVerb::work:
             spend(asked.us);
-            one.duration = picoseconds(asked.us);
+            if (asked.verb == HostVerb::work) one.duration = picoseconds(asked.us);
             break;
         case HostVerb::launch:
             spend(asked.us > 0 ? asked.us : double(gpu_->launch_us));
@@ -162,7 +168,8 @@ size_t StreamClock::issue(const HostOperation& asked) {
             queue_of(asked.stream % connections_, one.told.engine).waiting.push_back(index);
         }
         next_.push({one.visible, happenings_++, index, Happening::has_come});
-        if (is_copy(asked.verb) && asked.verb != HostVerb::copy_within && (asked.blocking || !asked.pinned))
+        if (is_copy(asked.verb) && asked.verb != HostVerb::copy_within && (asked.blocking || !asked.pinned) &&
+            !asked.in_graph)
             wait_for(index, one);
     } else if (asked.verb == HostVerb::release || asked.verb == HostVerb::synchronize) {
         const bool all = asked.verb == HostVerb::release || asked.with == SyncWith::device;

@@ -58,12 +58,13 @@ struct Touch {  // bytes [begin, end) of a buffer
 
 struct HostOperation {
     HostVerb verb = HostVerb::work;
-    uint32_t stream = 0;  // 0: the default stream, which waits for all others and makes them wait
+    uint32_t stream = 0;  // 0: the default stream, which waits for all others and makes them wait, but for independent ones
     std::string name;     // "scale(y)": what the timeline shows
     uint64_t bytes = 0;
     bool pinned = true;     // copies: pageable memory is staged, slower, and the host waits
     bool blocking = false;  // copies: cudaMemcpy instead of cudaMemcpyAsync
     double us = 0;          // work; launch: the host's time where it is not the GPU's launch_us
+    bool in_graph = false;  // brought by a graph's launch: it takes `us` of the host's time, which does not wait for it
     uint32_t event = 0;
     SyncWith with = SyncWith::device;
     std::shared_ptr<const KernelTime> kernel;
@@ -139,6 +140,8 @@ class StreamClock {
     void spend(double us);                         // the host works for so long, without an operation
     void finish();                                 // runs until nothing is under way
     void catch_up();                               // the same, and the host waits for it
+    // From here on the stream and the default stream do not wait for each other.
+    void set_independent(uint32_t stream) { independent_.push_back(stream); }
     double host_us() const;
     OperationTime time_of(size_t operation) const;  // once it has ended; calls are known at once
     bool idle() const { return unfinished_ == 0; }
@@ -190,6 +193,7 @@ class StreamClock {
     Queue& queue_of(uint32_t connection, Engine engine);
     Engine engine_of(HostVerb verb) const;
     Time copy_time(const HostOperation& operation) const;
+    bool waits_for(uint32_t stream, uint32_t other) const;
     bool may_begin(const Operation& operation) const;
     void follow(Operation& operation, size_t index, HostVerb verb, uint32_t event);
     void begin(size_t index, int engine_cause, const Queue* queue);
@@ -214,6 +218,7 @@ class StreamClock {
     uint64_t happenings_ = 0;
     size_t forgotten_ = 0, unfinished_ = 0;
     std::vector<Operation> operations_;
+    std::vector<uint32_t> independent_;                        // streams
     std::vector<std::pair<uint32_t, size_t>> last_in_stream_;  // stream, its last operation
     std::vector<std::pair<uint32_t, size_t>> recorded_;        // event, the operation that recorded it last
     std::vector<Queue> queues_;

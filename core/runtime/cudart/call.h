@@ -16,6 +16,21 @@
     }                          \
     _Pragma("GCC visibility pop")
 
+// Another name of a function of the same file: `_ptsz` and `_ptds` are those of programs that are compiled with a default
+// stream for each thread (here it is the same one), `_v2` and `_v3` those of earlier CUDAs.
+#define LOCKSTEP_ALIAS(other, name) void other() __attribute__((alias(#name)));
+// Functions whose arguments changed: programs of the earlier CUDAs find lockstep11_NAME or lockstep12_NAME under the name.
+// What is here as NAME is CUDA 13's then, and stands in versions.map.
+#ifdef __ELF__
+#define LOCKSTEP_NAMED(function, name, version) __asm__(".symver " #function "," #name "@libcudart.so." version);
+#else
+#define LOCKSTEP_NAMED(function, name, version)
+#endif
+#define LOCKSTEP_EARLIER(name) LOCKSTEP_NAMED(lockstep11_##name, name, "11.0") LOCKSTEP_NAMED(lockstep11_##name, name, "12")
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wattribute-alias"  // the alias' own type is never used
+#endif
+
 namespace lockstep::runtime {
 
 template <class Work>
@@ -71,6 +86,34 @@ inline Kernel& kernel_of(Runtime& runtime, const void* function) {
     if (!kernel) throw CallFailure{cudaErrorInvalidDeviceFunction, "this is no __global__ function of the program"};
     return *kernel;
 }
+
+inline uint64_t address_of(const void* pointer) {
+    return reinterpret_cast<uintptr_t>(pointer);
+}
+
+inline ModuleVariable& symbol_of(Runtime& runtime, const void* symbol) {
+    ModuleVariable* variable = runtime.variable_of(symbol);
+    if (!variable)
+        throw CallFailure{cudaErrorInvalidSymbol,
+                          "this is no __device__, __constant__ or __managed__ variable of the program"};
+    return *variable;
+}
+
+// Where byte `offset` of a variable lies, of which `bytes` bytes are wanted.
+inline uint64_t address_in(Runtime& runtime, const void* symbol, size_t offset, size_t bytes) {
+    ModuleVariable& variable = symbol_of(runtime, symbol);
+    if (offset > variable.bytes || bytes > variable.bytes - offset)
+        throw CallFailure{cudaErrorInvalidValue, std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
+                                                     " on reach past the end of '" + variable.name + "', which has " +
+                                                     std::to_string(variable.bytes)};
+    return runtime.address_of(variable) + offset;
+}
+
+Array& array_of(Runtime& runtime, const void* handle);  // arrays.cpp
+CopyWork copy_of(Runtime& runtime, const cudaMemcpy3DParms& parameters);
+cudaMemcpy3DParms parameters_of(Runtime& runtime, const CopyWork& work);
+
+void give_back_to_pool(uint64_t address);  // pools.cpp: what was freed
 
 inline void need_device(Runtime& runtime, int device) {
     if (device < 0 || device >= static_cast<int>(runtime.device_count()))

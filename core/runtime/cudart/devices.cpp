@@ -1,5 +1,6 @@
 // Devices: how many there are, what they are like, which one is current, and waiting for them.
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -28,6 +29,45 @@ int memory_kilohertz(const GpuSpec& gpu) {
 }
 
 constexpr int most_texture_1d = 131072, most_texture_2d[2] = {131072, 65536}, most_texture_3d[3] = {16384, 16384, 16384};
+
+// As CUDA 12 lays its properties out; those of CUDA 11 end where hostRegisterSupported begins.
+struct DeviceProp12 {
+    char name[256];
+    cudaUUID_t uuid;
+    char luid[8];
+    unsigned luidDeviceNodeMask;
+    size_t totalGlobalMem, sharedMemPerBlock;
+    int regsPerBlock, warpSize;
+    size_t memPitch;
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
+    size_t totalConstMem;
+    int major, minor;
+    size_t textureAlignment, texturePitchAlignment;
+    int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory, computeMode;
+    int maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear, maxTexture2D[2], maxTexture2DMipmap[2];
+    int maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3], maxTexture3DAlt[3], maxTextureCubemap;
+    int maxTexture1DLayered[2], maxTexture2DLayered[3], maxTextureCubemapLayered[2], maxSurface1D, maxSurface2D[2];
+    int maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
+    size_t surfaceAlignment;
+    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing;
+    int memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
+    int streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;
+    size_t sharedMemPerMultiprocessor;
+    int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported;
+    int singleToDoublePrecisionPerfRatio, pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported;
+    int canUseHostPointerForRegisteredMem, cooperativeLaunch, cooperativeMultiDeviceLaunch;
+    size_t sharedMemPerBlockOptin;
+    int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor;
+    int accessPolicyMaxWindowSize;
+    size_t reservedSharedMemPerBlock;
+    int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported;
+    int timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported;
+    unsigned gpuDirectRDMAFlushWritesOptions;
+    int gpuDirectRDMAWritesOrdering;
+    unsigned memoryPoolSupportedHandleTypes;
+    int deferredMappingCudaArraySupported, ipcEventSupported, clusterLaunch, unifiedFunctionPointers, reserved[63];
+};
+static_assert(sizeof(DeviceProp12) == 1032 && offsetof(DeviceProp12, hostRegisterSupported) == 728);
 
 void fill_common(auto& p, const GpuSpec& gpu, int device) {
     std::memset(&p, 0, sizeof p);
@@ -241,6 +281,26 @@ cudaError_t cudaGetDeviceProperties(lockstepDeviceProp13* properties, int device
         fill_common(*properties, r.gpu(), device);
     });
 }
+cudaError_t cudaGetDeviceProperties_v2(void* properties, int device) {
+    return call("cudaGetDeviceProperties", [&](Runtime& r) {
+        need(properties, "properties");
+        need_device(r, device);
+        auto& p = *static_cast<DeviceProp12*>(properties);
+        fill_common(p, r.gpu(), device);
+        fill_removed(p, r.gpu());
+    });
+}
+cudaError_t lockstep11_cudaGetDeviceProperties(void* properties, int device) {
+    return call("cudaGetDeviceProperties", [&](Runtime& r) {
+        need(properties, "properties");
+        need_device(r, device);
+        DeviceProp12 p;
+        fill_common(p, r.gpu(), device);
+        fill_removed(p, r.gpu());
+        std::memcpy(properties, &p, offsetof(DeviceProp12, hostRegisterSupported));
+    });
+}
+LOCKSTEP_EARLIER(cudaGetDeviceProperties)
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
     return call(__func__, [&](Runtime& r) {
         need(value, "value");
@@ -346,8 +406,9 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
         *can = device != peer;
     });
 }
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
+        if (flags != 0) throw CallFailure{cudaErrorInvalidValue, "the flags are 0"};
         need_device(r, peer);
         if (peer == static_cast<int>(r.device())) throw CallFailure{cudaErrorInvalidDevice, "a device is no peer of itself"};
         if (!r.set_peer(static_cast<uint32_t>(peer), true))
@@ -387,10 +448,25 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
         if (free) *free = r.memory_limit() - std::min(r.memory_limit(), r.live_bytes());
     });
 }
+cudaError_t cudaCtxResetPersistingL2Cache() {
+    return call(__func__, [](Runtime&) {});
+}
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* texels, const cudaChannelFormatDesc* desc, int device) {
+    return call(__func__, [&](Runtime& r) {
+        need(texels, "the width's address");
+        need(desc, "the channel descriptor");
+        need_device(r, device);
+        texels_of(*desc);
+        *texels = size_t{1} << 28;
+    });
+}
 cudaError_t cudaProfilerStart() {
     return call(__func__, [](Runtime&) {});
 }
 cudaError_t cudaProfilerStop() {
     return call(__func__, [](Runtime&) {});
 }
+LOCKSTEP_ALIAS(cudaThreadSetLimit, cudaDeviceSetLimit)
+LOCKSTEP_ALIAS(cudaThreadGetLimit, cudaDeviceGetLimit)
+LOCKSTEP_ALIAS(cudaThreadGetCacheConfig, cudaDeviceGetCacheConfig)
 LOCKSTEP_INTERFACE_END

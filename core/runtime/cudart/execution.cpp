@@ -16,13 +16,18 @@ Dim3 extent(dim3 d) {
 cudaError_t launch(const char* name, const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
                    cudaStream_t stream, bool cooperative, Dim3 cluster = {1, 1, 1}) {
     return call(name, [&](Runtime& r) {
+        const StreamState& state = stream_of(r, stream);
+        if (state.number != 0 && state.device != r.device())
+            throw CallFailure{cudaErrorInvalidResourceHandle, "the stream belongs to device " +
+                                                                  std::to_string(state.device) + ", and device " +
+                                                                  std::to_string(r.device()) + " is current"};
         LaunchAsked asked{.function = function,
                           .grid = extent(grid),
                           .block = extent(block),
                           .cluster = cluster,
                           .arguments = arguments,
                           .shared = shared,
-                          .stream = stream_of(r, stream).number,
+                          .stream = state.number,
                           .cooperative = cooperative};
         r.launch(asked);
     });
@@ -146,4 +151,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, 
         *clusters = static_cast<int>(static_cast<uint32_t>(blocks) * r.gpu().sms / std::max(1u, cluster));
     });
 }
+LOCKSTEP_ALIAS(cudaLaunchCooperativeKernel_ptsz, cudaLaunchCooperativeKernel)
+LOCKSTEP_ALIAS(cudaLaunchKernelExC_ptsz, cudaLaunchKernelExC)
+LOCKSTEP_ALIAS(cudaLaunchKernel_ptsz, cudaLaunchKernel)
 LOCKSTEP_INTERFACE_END

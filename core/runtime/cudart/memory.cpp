@@ -10,12 +10,9 @@ namespace {
 
 constexpr size_t pitch_bytes = 512;  // rows of pitched memory begin at multiples of it
 
-uint64_t address_of(const void* pointer) {
-    return reinterpret_cast<uintptr_t>(pointer);
-}
-
 void allocate(Runtime& r, void** pointer, size_t bytes, MemoryKind kind, const char* name) {
     need(pointer, "the pointer's address");
+    r.need_no_capture();
     *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(r.allocate(bytes, kind, name));
 }
 
@@ -26,19 +23,18 @@ void allocate_pitched(Runtime& r, void** pointer, size_t* pitch, size_t width, s
 }
 
 void free(Runtime& r, void* pointer, bool of_host) {
-    if (pointer) r.release(address_of(pointer), of_host);
+    if (!pointer) return;
+    r.need_no_capture();
+    r.release(address_of(pointer), of_host);
+    give_back_to_pool(address_of(pointer));
 }
 
 void copy(Runtime& r, void* to, const void* from, size_t bytes, int kind, bool asynchronous, cudaStream_t stream) {
     if (bytes == 0) return;
     need(to, "the destination");
     need(from, "the source");
-    r.copy({.to = address_of(to),
-            .from = address_of(from),
-            .bytes = bytes,
-            .kind = kind,
-            .asynchronous = asynchronous,
-            .stream = stream_of(r, stream).number});
+    r.copy({.to = address_of(to), .from = address_of(from), .bytes = bytes, .kind = kind}, stream_of(r, stream).number,
+           asynchronous);
 }
 
 void copy_rows(Runtime& r, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
@@ -52,58 +48,36 @@ void copy_rows(Runtime& r, void* to, size_t to_pitch, const void* from, size_t f
             .from_pitch = from_pitch,
             .bytes = width,
             .rows = rows,
-            .kind = kind,
-            .asynchronous = asynchronous,
-            .stream = stream_of(r, stream).number});
-}
-
-ModuleVariable& symbol_of(Runtime& r, const void* symbol) {
-    ModuleVariable* variable = r.variable_of(symbol);
-    if (!variable)
-        throw CallFailure{cudaErrorInvalidSymbol,
-                          "this is no __device__, __constant__ or __managed__ variable of the program"};
-    return *variable;
-}
-
-uint64_t inside(Runtime& r, const void* symbol, size_t offset, size_t bytes) {
-    ModuleVariable& variable = symbol_of(r, symbol);
-    if (offset > variable.bytes || bytes > variable.bytes - offset)
-        throw CallFailure{cudaErrorInvalidValue, std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
-                                                     " on reach past the end of '" + variable.name + "', which has " +
-                                                     std::to_string(variable.bytes)};
-    return r.address_of(variable) + offset;
+            .kind = kind},
+           stream_of(r, stream).number, asynchronous);
 }
 
 void copy_to_symbol(Runtime& r, const void* symbol, const void* from, size_t bytes, size_t offset, int kind,
                     bool asynchronous, cudaStream_t stream) {
     if (bytes == 0) return;
     need(from, "the source");
-    r.copy({.to = inside(r, symbol, offset, bytes),
-            .from = address_of(from),
-            .bytes = bytes,
-            .kind = kind,
-            .asynchronous = asynchronous,
-            .stream = stream_of(r, stream).number});
+    r.copy({.to = address_in(r, symbol, offset, bytes), .from = address_of(from), .bytes = bytes, .kind = kind},
+           stream_of(r, stream).number, asynchronous);
 }
 
 void copy_from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes, size_t offset, int kind, bool asynchronous,
                       cudaStream_t stream) {
     if (bytes == 0) return;
     need(to, "the destination");
-    r.copy({.to = address_of(to),
-            .from = inside(r, symbol, offset, bytes),
-            .bytes = bytes,
-            .kind = kind,
-            .asynchronous = asynchronous,
-            .stream = stream_of(r, stream).number});
+    r.copy({.to = address_of(to), .from = address_in(r, symbol, offset, bytes), .bytes = bytes, .kind = kind},
+           stream_of(r, stream).number, asynchronous);
 }
 
 void fill(Runtime& r, void* pointer, size_t pitch, int value, size_t width, size_t rows, bool asynchronous,
           cudaStream_t stream) {
     if (width == 0 || rows == 0) return;
     need(pointer, "the pointer");
-    r.fill(address_of(pointer), pitch, static_cast<uint32_t>(value), 1, width, rows, stream_of(r, stream).number,
-           asynchronous);
+    r.fill({.to = address_of(pointer),
+            .pitch = pitch,
+            .value = static_cast<uint32_t>(value) & 0xff,
+            .width = width,
+            .rows = rows},
+           stream_of(r, stream).number, asynchronous);
 }
 
 void fill_3d(Runtime& r, const cudaPitchedPtr& p, int value, const cudaExtent& extent, bool asynchronous,
@@ -113,10 +87,14 @@ void fill_3d(Runtime& r, const cudaPitchedPtr& p, int value, const cudaExtent& e
              stream);
 }
 
-struct Pool {
-    uint64_t threshold = 0;
-};
-Pool default_pool;
+// Advice is not kept: no copies for reading, no place that is preferred or prefetched to.
+void tell_range(Runtime& r, void* data, size_t bytes, cudaMemRangeAttribute attribute, const void* pointer) {
+    need(data, "the answer's address");
+    if (!r.find(address_of(pointer))) throw CallFailure{cudaErrorInvalidValue, "this is no managed memory"};
+    const int32_t answer = attribute == cudaMemRangeAttributeReadMostly ? 0 : cudaInvalidDeviceId;
+    for (size_t at = 0; at + sizeof answer <= bytes; at += sizeof answer)
+        std::memcpy(static_cast<std::byte*>(data) + at, &answer, sizeof answer);
+}
 
 }  // namespace
 
@@ -142,8 +120,11 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
     return call(__func__, [&](Runtime& r) { allocate(r, pointer, bytes, MemoryKind::pinned, "pinned allocation"); });
 }
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
-    return call(__func__, [&](Runtime& r) { allocate(r, pointer, bytes, MemoryKind::pinned, "pinned allocation"); });
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+    return call(__func__, [&](Runtime& r) {
+        if (flags > 7) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
+        allocate(r, pointer, bytes, MemoryKind::pinned, "pinned allocation");
+    });
 }
 cudaError_t cudaFreeHost(void* pointer) {
     return call(__func__, [&](Runtime& r) { free(r, pointer, true); });
@@ -181,80 +162,13 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
         *flags = cudaHostAllocMapped;
     });
 }
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
+        if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
+            throw CallFailure{cudaErrorInvalidValue, "managed memory is attached to all (global) or to the host"};
         if (bytes == 0) throw CallFailure{cudaErrorInvalidValue, "no bytes are asked for"};
         allocate(r, pointer, bytes, MemoryKind::managed, "managed allocation");
     });
-}
-
-// ---- Pools: memory of a pool is memory of the device, and comes and goes in the order of the calls.
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) {
-        stream_of(r, stream);
-        allocate(r, pointer, bytes, MemoryKind::device, "allocation");
-    });
-}
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) {
-        stream_of(r, stream);
-        allocate(r, pointer, bytes, MemoryKind::device, "allocation");
-    });
-}
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) {
-        stream_of(r, stream);
-        free(r, pointer, false);
-    });
-}
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-    return call(__func__, [&](Runtime& r) {
-        need(pool, "pool");
-        need_device(r, device);
-        *pool = reinterpret_cast<cudaMemPool_t>(&default_pool);
-    });
-}
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-    return cudaDeviceGetDefaultMemPool(pool, device);
-}
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t) {
-    return call(__func__, [&](Runtime& r) { need_device(r, device); });
-}
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
-    return call(__func__, [&](Runtime&) {
-        need(pool, "pool");
-        *pool = reinterpret_cast<cudaMemPool_t>(new Pool);
-    });
-}
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-    return call(__func__, [&](Runtime&) {
-        if (auto* const own = reinterpret_cast<Pool*>(pool); own != &default_pool) delete own;
-    });
-}
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) {
-    return call(__func__, [](Runtime&) {});
-}
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-    return call(__func__, [&](Runtime&) {
-        need(pool, "pool");
-        need(value, "value");
-        if (attribute == cudaMemPoolAttrReleaseThreshold)
-            reinterpret_cast<Pool*>(pool)->threshold = *static_cast<uint64_t*>(value);
-    });
-}
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-    return call(__func__, [&](Runtime& r) {
-        need(pool, "pool");
-        need(value, "value");
-        if (attribute <= cudaMemPoolReuseAllowInternalDependencies)
-            *static_cast<int*>(value) = 1;
-        else
-            *static_cast<uint64_t*>(value) =
-                attribute == cudaMemPoolAttrReleaseThreshold ? reinterpret_cast<Pool*>(pool)->threshold : r.live_bytes();
-    });
-}
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t) {
-    return call(__func__, [](Runtime&) {});
 }
 
 // ---- Copies
@@ -348,10 +262,17 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t, cudaMemoryAdvise, cudaMem
         if (!r.find(address_of(pointer))) throw CallFailure{cudaErrorInvalidValue, "this is no managed memory"};
     });
 }
-cudaError_t cudaMemRangeGetAttribute(void* data, size_t bytes, cudaMemRangeAttribute, const void*, size_t) {
-    return call(__func__, [&](Runtime&) {
-        need(data, "data");
-        std::memset(data, 0, bytes);
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t bytes, cudaMemRangeAttribute attribute, const void* pointer,
+                                     size_t) {
+    return call(__func__, [&](Runtime& r) { tell_range(r, data, bytes, attribute, pointer); });
+}
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* bytes, cudaMemRangeAttribute* attributes, size_t count,
+                                      const void* pointer, size_t) {
+    return call(__func__, [&](Runtime& r) {
+        need(data, "the answers");
+        need(bytes, "their sizes");
+        need(attributes, "the attributes");
+        for (size_t k = 0; k < count; ++k) tell_range(r, data[k], bytes[k], attributes[k], pointer);
     });
 }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigned) {
@@ -362,15 +283,36 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     return call(__func__, [&](Runtime& r) {
         need(attributes, "attributes");
         *attributes = {};
+        attributes->device = cudaInvalidDeviceId;  // of memory that the runtime does not know, which is no error
         const Block* block = r.find(address_of(pointer));
-        if (!block || block->freed) return;
-        attributes->device = static_cast<int>(block->device);
-        const bool host = block->kind != MemoryKind::device && block->kind != MemoryKind::array;
-        attributes->type = block->kind == MemoryKind::managed ? cudaMemoryTypeManaged
-                           : host                             ? cudaMemoryTypeHost
-                                                              : cudaMemoryTypeDevice;
+        if (block && block->freed) return;
+        const auto* const variable = block ? nullptr : r.memory().find(address_of(pointer));
+        if (!block && !variable) return;
+        const bool managed = block ? block->kind == MemoryKind::managed : variable->contents.of_host();
+        const bool device = block ? block->kind == MemoryKind::device || block->kind == MemoryKind::array : !managed;
+        attributes->device = block ? static_cast<int>(block->device) : static_cast<int>(r.device());
+        attributes->type = managed ? cudaMemoryTypeManaged : device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
         attributes->devicePointer = const_cast<void*>(pointer);
-        attributes->hostPointer = host ? const_cast<void*>(pointer) : nullptr;
+        attributes->hostPointer = device ? nullptr : const_cast<void*>(pointer);
     });
 }
+LOCKSTEP_ALIAS(cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync)
+LOCKSTEP_ALIAS(cudaMemcpy2DAsync_ptsz, cudaMemcpy2DAsync)
+LOCKSTEP_ALIAS(cudaMemcpy2D_ptds, cudaMemcpy2D)
+LOCKSTEP_ALIAS(cudaMemcpyAsync_ptsz, cudaMemcpyAsync)
+LOCKSTEP_ALIAS(cudaMemcpyFromSymbolAsync_ptsz, cudaMemcpyFromSymbolAsync)
+LOCKSTEP_ALIAS(cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbol)
+LOCKSTEP_ALIAS(cudaMemcpyToSymbolAsync_ptsz, cudaMemcpyToSymbolAsync)
+LOCKSTEP_ALIAS(cudaMemcpyToSymbol_ptds, cudaMemcpyToSymbol)
+LOCKSTEP_ALIAS(cudaMemcpy_ptds, cudaMemcpy)
+LOCKSTEP_ALIAS(cudaMemset2DAsync_ptsz, cudaMemset2DAsync)
+LOCKSTEP_ALIAS(cudaMemset2D_ptds, cudaMemset2D)
+LOCKSTEP_ALIAS(cudaMemset3DAsync_ptsz, cudaMemset3DAsync)
+LOCKSTEP_ALIAS(cudaMemset3D_ptds, cudaMemset3D)
+LOCKSTEP_ALIAS(cudaMemsetAsync_ptsz, cudaMemsetAsync)
+LOCKSTEP_ALIAS(cudaMemset_ptds, cudaMemset)
+LOCKSTEP_ALIAS(cudaStreamAttachMemAsync_ptsz, cudaStreamAttachMemAsync)
+LOCKSTEP_ALIAS(cudaMemAdvise_v2, cudaMemAdvise)
+LOCKSTEP_ALIAS(cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync)
+LOCKSTEP_ALIAS(cudaMemPrefetchAsync_v2_ptsz, cudaMemPrefetchAsync)
 LOCKSTEP_INTERFACE_END

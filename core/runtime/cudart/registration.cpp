@@ -46,13 +46,6 @@ void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, 
 void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int, size_t bytes, int, int) {
     register_quietly([&](Runtime& r) { r.add_variable(reinterpret_cast<Module*>(handle), host, name, bytes, host); });
 }
-// A texture or surface reference is a variable that holds the handle of what it is bound to.
-void __cudaRegisterTexture(void** handle, const void* host, const void**, const char* name, int, int, int) {
-    register_quietly([&](Runtime& r) { r.add_variable(reinterpret_cast<Module*>(handle), host, name, 8, nullptr); });
-}
-void __cudaRegisterSurface(void** handle, const void* host, const void**, const char* name, int, int) {
-    register_quietly([&](Runtime& r) { r.add_variable(reinterpret_cast<Module*>(handle), host, name, 8, nullptr); });
-}
 void lockstepManaged(const char* begin, const char* end) {
     register_quietly([&](Runtime& r) { r.add_managed_range(begin, end); });
 }
@@ -87,4 +80,5 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
                                cudaStream_t stream) {
     return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments, shared, stream);
 }
+LOCKSTEP_ALIAS(__cudaLaunchKernel_ptsz, __cudaLaunchKernel)
 LOCKSTEP_INTERFACE_END

@@ -8,11 +8,23 @@ namespace {
 
 void create_stream(Runtime& r, cudaStream_t* stream, unsigned flags, int priority) {
     need(stream, "stream");
+    if ((flags & ~unsigned{cudaStreamNonBlocking}) != 0) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
     *stream = static_cast<cudaStream_t>(r.handle_of(r.add_stream(flags, priority)));
+}
+
+void record(Runtime& r, cudaEvent_t handle, cudaStream_t in, bool as_node) {
+    EventState& event = event_of(r, handle);
+    const StreamState& stream = stream_of(r, in);
+    if (stream.number != 0 && stream.device != event.device)
+        throw CallFailure{cudaErrorInvalidResourceHandle, "the event and the stream belong to different devices"};
+    r.record(event, stream.number, as_node);
 }
 
 void create_event(Runtime& r, cudaEvent_t* event, unsigned flags) {
     need(event, "event");
+    const bool between_processes = (flags & cudaEventInterprocess) != 0;
+    if (flags > 7 || (between_processes && (flags & cudaEventDisableTiming) == 0))
+        throw CallFailure{cudaErrorInvalidValue, "there is no event with such flags"};
     *event = reinterpret_cast<cudaEvent_t>(r.add_event(flags));
 }
 
@@ -32,7 +44,8 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return call(__func__, [&](Runtime& r) {
         const StreamState& state = stream_of(r, stream);
-        if (state.number == 0) throw CallFailure{cudaErrorInvalidResourceHandle, "the default stream cannot be destroyed"};
+        if (state.number == 0 || stream == cudaStreamPerThread)
+            throw CallFailure{cudaErrorInvalidResourceHandle, "the default stream cannot be destroyed"};
         r.remove_stream(state.number);
     });
 }
@@ -45,19 +58,21 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
         return r.is_done(stream_of(r, stream).number) ? cudaSuccess : cudaErrorNotReady;
     });
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-    return call(__func__, [&](Runtime& r) { r.wait(stream_of(r, stream).number, event_of(r, event)); });
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    return call(__func__, [&](Runtime& r) {
+        r.wait(stream_of(r, stream).number, event_of(r, event), (flags & cudaEventWaitExternal) != 0);
+    });
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
     return call(__func__, [&](Runtime& r) {
         need(callback, "callback");
-        r.run_on_host(stream_of(r, stream).number, [&] { callback(stream, cudaSuccess, data); });
+        r.submit(stream_of(r, stream).number, HostWork{.callback = [=] { callback(stream, cudaSuccess, data); }});
     });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
     return call(__func__, [&](Runtime& r) {
         need(function, "function");
-        r.run_on_host(stream_of(r, stream).number, [&] { function(data); });
+        r.submit(stream_of(r, stream).number, HostWork{.function = function, .data = data});
     });
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
@@ -95,6 +110,12 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID, c
         *value = {};
     });
 }
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+    return call(__func__, [&](Runtime& r) {
+        stream_of(r, to);
+        stream_of(r, from);
+    });
+}
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
     return call(__func__, [&](Runtime& r) { create_event(r, event, 0); });
@@ -103,10 +124,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     return call(__func__, [&](Runtime& r) { create_event(r, event, flags); });
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) { r.record(event_of(r, event), stream_of(r, stream).number); });
+    return call(__func__, [&](Runtime& r) { record(r, event, stream, false); });
 }
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
-    return cudaEventRecord(event, stream);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+    return call(__func__, [&](Runtime& r) { record(r, event, stream, (flags & cudaEventRecordExternal) != 0); });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     return call(__func__, [&](Runtime& r) {
@@ -133,7 +154,19 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
         *milliseconds = static_cast<float>((*second.at_us - *first.at_us) / 1000);
     });
 }
-cudaError_t cudaEventElapsedTime_v2(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-    return cudaEventElapsedTime(milliseconds, begin, end);
-}
+LOCKSTEP_ALIAS(cudaEventElapsedTime_v2, cudaEventElapsedTime)
+LOCKSTEP_ALIAS(cudaEventRecordWithFlags_ptsz, cudaEventRecordWithFlags)
+LOCKSTEP_ALIAS(cudaEventRecord_ptsz, cudaEventRecord)
+LOCKSTEP_ALIAS(cudaLaunchHostFunc_ptsz, cudaLaunchHostFunc)
+LOCKSTEP_ALIAS(cudaStreamAddCallback_ptsz, cudaStreamAddCallback)
+LOCKSTEP_ALIAS(cudaStreamCopyAttributes_ptsz, cudaStreamCopyAttributes)
+LOCKSTEP_ALIAS(cudaStreamGetAttribute_ptsz, cudaStreamGetAttribute)
+LOCKSTEP_ALIAS(cudaStreamGetDevice_ptsz, cudaStreamGetDevice)
+LOCKSTEP_ALIAS(cudaStreamGetFlags_ptsz, cudaStreamGetFlags)
+LOCKSTEP_ALIAS(cudaStreamGetId_ptsz, cudaStreamGetId)
+LOCKSTEP_ALIAS(cudaStreamGetPriority_ptsz, cudaStreamGetPriority)
+LOCKSTEP_ALIAS(cudaStreamQuery_ptsz, cudaStreamQuery)
+LOCKSTEP_ALIAS(cudaStreamSetAttribute_ptsz, cudaStreamSetAttribute)
+LOCKSTEP_ALIAS(cudaStreamSynchronize_ptsz, cudaStreamSynchronize)
+LOCKSTEP_ALIAS(cudaStreamWaitEvent_ptsz, cudaStreamWaitEvent)
 LOCKSTEP_INTERFACE_END

@@ -116,11 +116,27 @@ LOCKSTEP_BF16 __nv_bfloat16& operator*=(__nv_bfloat16& a, __nv_bfloat16 b) { ret
 LOCKSTEP_BF16 __nv_bfloat162 operator+(__nv_bfloat162 a, __nv_bfloat162 b) { return __hadd2(a, b); }
 LOCKSTEP_BF16 __nv_bfloat162 operator-(__nv_bfloat162 a, __nv_bfloat162 b) { return __hsub2(a, b); }
 LOCKSTEP_BF16 __nv_bfloat162 operator*(__nv_bfloat162 a, __nv_bfloat162 b) { return __hmul2(a, b); }
+LOCKSTEP_BF16 __nv_bfloat162 operator/(__nv_bfloat162 a, __nv_bfloat162 b) { return __h2div(a, b); }
+LOCKSTEP_BF16 __nv_bfloat162 operator-(__nv_bfloat162 a) { return {__hneg(a.x), __hneg(a.y)}; }
+LOCKSTEP_BF16 __nv_bfloat162& operator+=(__nv_bfloat162& a, __nv_bfloat162 b) { return a = a + b; }
+LOCKSTEP_BF16 __nv_bfloat162& operator-=(__nv_bfloat162& a, __nv_bfloat162 b) { return a = a - b; }
+LOCKSTEP_BF16 __nv_bfloat162& operator*=(__nv_bfloat162& a, __nv_bfloat162 b) { return a = a * b; }
+LOCKSTEP_BF16 __nv_bfloat16& operator/=(__nv_bfloat16& a, __nv_bfloat16 b) { return a = a / b; }
 #define LOCKSTEP_FUNCTION(name, expression)                                                                   \
     LOCKSTEP_BF16 __nv_bfloat16 h##name(__nv_bfloat16 h) {                                                    \
         const float a = h;                                                                                    \
         return expression;                                                                                    \
-    }
+    }                                                                                                         \
+    LOCKSTEP_BF16 __nv_bfloat162 h2##name(__nv_bfloat162 a) { return {h##name(a.x), h##name(a.y)}; }
+LOCKSTEP_FUNCTION(exp2, exp2f(a))
+LOCKSTEP_FUNCTION(log2, log2f(a))
+LOCKSTEP_FUNCTION(log10, log10f(a))
+LOCKSTEP_FUNCTION(sin, sinf(a))
+LOCKSTEP_FUNCTION(cos, cosf(a))
+LOCKSTEP_FUNCTION(floor, floorf(a))
+LOCKSTEP_FUNCTION(ceil, ceilf(a))
+LOCKSTEP_FUNCTION(trunc, truncf(a))
+LOCKSTEP_FUNCTION(rint, rintf(a))
 LOCKSTEP_FUNCTION(exp, expf(a))
 LOCKSTEP_FUNCTION(log, logf(a))
 LOCKSTEP_FUNCTION(sqrt, sqrtf(a))
@@ -128,6 +144,19 @@ LOCKSTEP_FUNCTION(rsqrt, rsqrtf(a))
 LOCKSTEP_FUNCTION(rcp, 1.0f / a)
 LOCKSTEP_FUNCTION(tanh, tanhf(a))
 #undef LOCKSTEP_FUNCTION
+
+#define LOCKSTEP_BF16_SHUFFLE(name, second)                                                                   \
+    LOCKSTEP_BF16_DEVICE __nv_bfloat162 name(unsigned mask, __nv_bfloat162 value, second b, int width = 32) { \
+        return __builtin_bit_cast(__nv_bfloat162, name(mask, __builtin_bit_cast(unsigned, value), b, width)); \
+    }                                                                                                         \
+    LOCKSTEP_BF16_DEVICE __nv_bfloat16 name(unsigned mask, __nv_bfloat16 value, second b, int width = 32) {   \
+        return __ushort_as_bfloat16((unsigned short)name(mask, (unsigned)value.bits, b, width));              \
+    }
+LOCKSTEP_BF16_SHUFFLE(__shfl_sync, int)
+LOCKSTEP_BF16_SHUFFLE(__shfl_up_sync, unsigned)
+LOCKSTEP_BF16_SHUFFLE(__shfl_down_sync, unsigned)
+LOCKSTEP_BF16_SHUFFLE(__shfl_xor_sync, int)
+#undef LOCKSTEP_BF16_SHUFFLE
 
 // As below compute capability 9.0, which has an instruction for it: a compare-and-swap loop.
 LOCKSTEP_BF16_DEVICE __nv_bfloat162 atomicAdd(__nv_bfloat162* p, __nv_bfloat162 v) {

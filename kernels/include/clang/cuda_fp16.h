@@ -251,6 +251,27 @@ LOCKSTEP_HALF __half2 operator*(__half2 a, __half2 b) { return __hmul2(a, b); }
 LOCKSTEP_HALF __half2 operator/(__half2 a, __half2 b) { return __h2div(a, b); }
 LOCKSTEP_HALF __half2& operator+=(__half2& a, __half2 b) { return a = a + b; }
 LOCKSTEP_HALF __half2& operator*=(__half2& a, __half2 b) { return a = a * b; }
+LOCKSTEP_HALF __half2& operator-=(__half2& a, __half2 b) { return a = a - b; }
+LOCKSTEP_HALF __half2& operator/=(__half2& a, __half2 b) { return a = a / b; }
+LOCKSTEP_HALF __half2 operator-(__half2 a) { return __hneg2(a); }
+LOCKSTEP_HALF __half2 operator+(__half2 a) { return a; }
+LOCKSTEP_HALF __half operator+(__half a) { return a; }
+LOCKSTEP_HALF bool operator==(__half2 a, __half2 b) { return __hbeq2(a, b); }
+LOCKSTEP_HALF bool operator!=(__half2 a, __half2 b) { return __hneu(a.x, b.x) && __hneu(a.y, b.y); }
+LOCKSTEP_HALF bool operator<(__half2 a, __half2 b) { return __hblt2(a, b); }
+LOCKSTEP_HALF bool operator<=(__half2 a, __half2 b) { return __hble2(a, b); }
+LOCKSTEP_HALF bool operator>(__half2 a, __half2 b) { return __hbgt2(a, b); }
+LOCKSTEP_HALF bool operator>=(__half2 a, __half2 b) { return __hbge2(a, b); }
+LOCKSTEP_HALF __half& operator++(__half& a) { return a = a + __ushort_as_half(0x3c00); }
+LOCKSTEP_HALF __half& operator--(__half& a) { return a = a - __ushort_as_half(0x3c00); }
+LOCKSTEP_HALF __half operator++(__half& a, int) {
+    const __half before = a;
+    return ++a, before;
+}
+LOCKSTEP_HALF __half operator--(__half& a, int) {
+    const __half before = a;
+    return --a, before;
+}
 
 // ---- functions: in f32, rounded
 #define LOCKSTEP_FUNCTION(name, expression)                                                                   \

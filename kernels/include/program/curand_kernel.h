@@ -196,7 +196,6 @@ LOCKSTEP_RANDOM float4 curand_normal4(curandStatePhilox4_32_10* state) {
     const float2 a = curand_normal2(state), b = curand_normal2(state);
     return float4{a.x, a.y, b.x, b.y};
 }
-#ifdef LOCKSTEP_LIBCLC
 template <class State>
 LOCKSTEP_RANDOM double2 curand_normal2_double(State* state) {
     const double u = curand_uniform_double(state), v = curand_uniform_double(state) * 6.283185307179586;
@@ -227,5 +226,4 @@ LOCKSTEP_RANDOM unsigned curand_poisson(State* state, double mean) {
     for (double product = curand_uniform_double(state); product > least; product *= curand_uniform_double(state)) ++count;
     return count;
 }
-#endif
 #undef LOCKSTEP_RANDOM

@@ -145,6 +145,9 @@ typedef struct CUuuid_st {
 #define cudaArraySurfaceLoadStore 0x02
 #define cudaArrayCubemap 0x04
 #define cudaArrayTextureGather 0x08
+#define cudaArrayColorAttachment 0x20
+#define cudaArraySparse 0x40
+#define cudaArrayDeferredMapping 0x80
 #define cudaMemAttachGlobal 0x01
 #define cudaMemAttachHost 0x02
 #define cudaMemAttachSingle 0x04
@@ -177,6 +180,10 @@ enum cudaChannelFormatKind {
 struct cudaChannelFormatDesc {
     int x, y, z, w;
     enum cudaChannelFormatKind f;
+};
+struct cudaArrayMemoryRequirements {
+    size_t size, alignment;
+    unsigned int reserved[4];
 };
 struct cudaPitchedPtr {
     void* ptr;
@@ -450,6 +457,21 @@ struct cudaTextureDesc {
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
 #endif
+// References, which CUDA 12 removed: a variable of the module whose texture or surface the host sets.
+struct textureReference {
+    int normalized;
+    enum cudaTextureFilterMode filterMode;
+    enum cudaTextureAddressMode addressMode[3];
+    struct cudaChannelFormatDesc channelDesc;
+    int sRGB;
+    unsigned int maxAnisotropy;
+    enum cudaTextureFilterMode mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization, reserved[14];
+};
+struct surfaceReference {
+    struct cudaChannelFormatDesc channelDesc;
+};
 enum cudaResourceType {
     cudaResourceTypeArray = 0,
     cudaResourceTypeMipmappedArray = 1,
@@ -481,8 +503,23 @@ struct cudaResourceDesc {
     } res;
     unsigned int flags;
 };
+#define LOCKSTEP_VIEW_FORMATS(name, first)                                           \
+    cudaResViewFormat##name##1 = first, cudaResViewFormat##name##2 = first + 1, \
+    cudaResViewFormat##name##4 = first + 2
+enum cudaResourceViewFormat {
+    cudaResViewFormatNone = 0,
+    LOCKSTEP_VIEW_FORMATS(UnsignedChar, 1),
+    LOCKSTEP_VIEW_FORMATS(SignedChar, 4),
+    LOCKSTEP_VIEW_FORMATS(UnsignedShort, 7),
+    LOCKSTEP_VIEW_FORMATS(SignedShort, 10),
+    LOCKSTEP_VIEW_FORMATS(UnsignedInt, 13),
+    LOCKSTEP_VIEW_FORMATS(SignedInt, 16),
+    LOCKSTEP_VIEW_FORMATS(Half, 19),
+    LOCKSTEP_VIEW_FORMATS(Float, 22)
+};
+#undef LOCKSTEP_VIEW_FORMATS
 struct cudaResourceViewDesc {
-    int format;
+    enum cudaResourceViewFormat format;
     size_t width, height, depth;
     unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
     unsigned int reserved[16];
@@ -522,6 +559,69 @@ struct cudaKernelNodeParams {
 struct cudaHostNodeParams {
     cudaHostFn_t fn;
     void* userData;
+};
+struct cudaMemAllocNodeParams {
+    struct cudaMemPoolProps poolProps;
+    const struct cudaMemAccessDesc* accessDescs;
+    size_t accessDescCount, bytesize;
+    void* dptr;
+};
+enum cudaGraphChildGraphNodeOwnership { cudaGraphChildGraphOwnershipClone = 0, cudaGraphChildGraphOwnershipMove = 1 };
+struct cudaMemcpyNodeParams {
+    int flags, reserved[3];
+    struct cudaMemcpy3DParms copyParams;
+};
+struct cudaGraphNodeParams {
+    enum cudaGraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct cudaKernelNodeParams kernel;
+        struct cudaMemcpyNodeParams memcpy;
+        struct cudaMemsetParams memset;
+        struct cudaHostNodeParams host;
+        struct {
+            cudaGraph_t graph;
+            enum cudaGraphChildGraphNodeOwnership ownership;
+        } graph;
+        struct {
+            cudaEvent_t event;
+        } eventWait;
+        struct {
+            cudaEvent_t event;
+        } eventRecord;
+        struct cudaMemAllocNodeParams alloc;
+        struct {
+            void* dptr;
+        } free;
+    };
+    long long reserved2;
+};
+enum cudaGraphInstantiateResult {
+    cudaGraphInstantiateSuccess = 0,
+    cudaGraphInstantiateError = 1,
+    cudaGraphInstantiateInvalidStructure = 2,
+    cudaGraphInstantiateNodeOperationNotSupported = 3,
+    cudaGraphInstantiateMultipleDevicesNotSupported = 4
+};
+typedef struct cudaGraphInstantiateParams_st {
+    unsigned long long flags;
+    cudaStream_t uploadStream;
+    cudaGraphNode_t errNode_out;
+    enum cudaGraphInstantiateResult result_out;
+} cudaGraphInstantiateParams;
+enum cudaUserObjectFlags { cudaUserObjectNoDestructorSync = 1 };
+enum cudaUserObjectRetainFlags { cudaGraphUserObjectMove = 1 };
+enum cudaStreamUpdateCaptureDependenciesFlags {
+    cudaStreamAddCaptureDependencies = 0,
+    cudaStreamSetCaptureDependencies = 1
+};
+enum cudaGraphDebugDotFlags { cudaGraphDebugDotFlagsVerbose = 1 };
+enum cudaGraphMemAttributeType {
+    cudaGraphMemAttrUsedMemCurrent = 0,
+    cudaGraphMemAttrUsedMemHigh = 1,
+    cudaGraphMemAttrReservedMemCurrent = 2,
+    cudaGraphMemAttrReservedMemHigh = 3
 };
 enum cudaGraphExecUpdateResult {
     cudaGraphExecUpdateSuccess = 0,

@@ -8,6 +8,7 @@
 #include "cuda_runtime_api.h"
 #ifdef __cplusplus
 #include "vector_functions.h"
+#include "lockstep_call_sites.h"
 #endif
 #else
 #define LOCKSTEP_PROGRAM 1
@@ -110,7 +111,6 @@ using ::sin;
 using ::sqrt;
 using ::tan;
 using ::trunc;
-#ifdef LOCKSTEP_LIBCLC
 using ::acos;
 using ::acosh;
 using ::asin;
@@ -144,7 +144,6 @@ using ::scalbn;
 using ::sinh;
 using ::tanh;
 using ::tgamma;
-#endif
 }  // namespace std
 
 // The host's headers that nvcc includes unasked
@@ -170,4 +169,6 @@ using ::tgamma;
 #include "lockstep_managed.h"
 #include "lockstep_removed.h"
 #undef LOCKSTEP_DEVICE
+#undef LOCKSTEP_BOTH_SIDES
+#include "lockstep_call_sites.h"
 #endif

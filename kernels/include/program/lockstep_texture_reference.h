@@ -3,23 +3,6 @@
 #pragma once
 #include "cuda_runtime_api.h"
 
-#define cudaTextureType1D 0x01
-#define cudaTextureType2D 0x02
-#define cudaTextureType3D 0x03
-#define cudaTextureTypeCubemap 0x0C
-#define cudaTextureType1DLayered 0xF1
-#define cudaTextureType2DLayered 0xF2
-struct textureReference {
-    int normalized;
-    enum cudaTextureFilterMode filterMode;
-    enum cudaTextureAddressMode addressMode[3];
-    struct cudaChannelFormatDesc channelDesc;
-    int sRGB;
-    unsigned int maxAnisotropy;
-    enum cudaTextureFilterMode mipmapFilterMode;
-    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
-    cudaTextureObject_t lockstepObject;  // what it is bound to; 0: nothing
-};
 template <class T, int Type = cudaTextureType1D, enum cudaTextureReadMode Mode = cudaReadModeElementType>
 struct __attribute__((device_builtin_texture_type)) texture : public textureReference {
     __host__ texture(int norm = 0, enum cudaTextureFilterMode filter = cudaFilterModePoint,
@@ -27,7 +10,7 @@ struct __attribute__((device_builtin_texture_type)) texture : public textureRefe
         : texture(norm, filter, address, cudaCreateChannelDesc<T>()) {}
     __host__ texture(int norm, enum cudaTextureFilterMode filter, enum cudaTextureAddressMode address,
                      struct cudaChannelFormatDesc desc)
-        : textureReference{norm, filter, {address, address, address}, desc} {}
+        : textureReference{norm, filter, {address, address, address}, desc, 0, 0, cudaFilterModePoint, 0, 0, 0, 0, {}} {}
 };
 
 // ---- Fetches: of the type, or of floats where the reference says so
@@ -78,80 +61,88 @@ LOCKSTEP_FETCH_BY_REFERENCE(texCubemap, cudaTextureTypeCubemap, (float x, float 
 LOCKSTEP_FETCH_BY_REFERENCE(tex1DLayered, cudaTextureType1DLayered, (float x, int layer), x, layer)
 LOCKSTEP_FETCH_BY_REFERENCE(tex2DLayered, cudaTextureType2DLayered, (float x, float y, int layer), x, y, layer)
 LOCKSTEP_FETCH_BY_REFERENCE(tex2DLod, cudaTextureType2D, (float x, float y, float level), x, y, level)
-#undef LOCKSTEP_UNPACK
 #undef LOCKSTEP_FETCH_BY_REFERENCE
 
 // ---- Bindings
 template <class T, int Type, enum cudaTextureReadMode Mode>
-static inline cudaError_t lockstep_bind(const texture<T, Type, Mode>& reference, const struct cudaResourceDesc& resource) {
-    texture<T, Type, Mode>& bound = const_cast<texture<T, Type, Mode>&>(reference);
-    struct cudaTextureDesc desc = {};
-    for (int k = 0; k < 3; ++k) desc.addressMode[k] = bound.addressMode[k];
-    desc.filterMode = bound.filterMode;
-    desc.readMode = Mode;
-    desc.sRGB = bound.sRGB;
-    desc.normalizedCoords = bound.normalized;
-    if (bound.lockstepObject) cudaDestroyTextureObject(bound.lockstepObject);
-    bound.lockstepObject = 0;
-    const cudaError_t error = cudaCreateTextureObject(&bound.lockstepObject, &resource, &desc, nullptr);
-    return error != cudaSuccess ? error
-                                : ::cudaMemcpyToSymbol((const void*)&bound, &bound.lockstepObject, sizeof bound.lockstepObject);
-}
-template <class T, int Type, enum cudaTextureReadMode Mode>
 static inline cudaError_t cudaBindTexture(size_t* offset, const texture<T, Type, Mode>& reference, const void* pointer,
                                           const struct cudaChannelFormatDesc& desc, size_t bytes = ~0u) {
-    struct cudaResourceDesc resource = {};
-    resource.resType = cudaResourceTypeLinear;
-    resource.res.linear.devPtr = const_cast<void*>(pointer);
-    resource.res.linear.desc = desc;
-    resource.res.linear.sizeInBytes = bytes;
-    if (offset) *offset = 0;
-    return lockstep_bind(reference, resource);
+    return ::cudaBindTexture(offset, &reference, pointer, &desc, bytes);
 }
 template <class T, int Type, enum cudaTextureReadMode Mode>
 static inline cudaError_t cudaBindTexture(size_t* offset, const texture<T, Type, Mode>& reference, const void* pointer,
                                           size_t bytes = ~0u) {
-    return cudaBindTexture(offset, reference, pointer, reference.channelDesc, bytes);
+    return ::cudaBindTexture(offset, &reference, pointer, &reference.channelDesc, bytes);
 }
 template <class T, int Type, enum cudaTextureReadMode Mode>
 static inline cudaError_t cudaBindTexture2D(size_t* offset, const texture<T, Type, Mode>& reference, const void* pointer,
                                             const struct cudaChannelFormatDesc& desc, size_t width, size_t height,
                                             size_t pitch) {
-    struct cudaResourceDesc resource = {};
-    resource.resType = cudaResourceTypePitch2D;
-    resource.res.pitch2D.devPtr = const_cast<void*>(pointer);
-    resource.res.pitch2D.desc = desc;
-    resource.res.pitch2D.width = width;
-    resource.res.pitch2D.height = height;
-    resource.res.pitch2D.pitchInBytes = pitch;
-    if (offset) *offset = 0;
-    return lockstep_bind(reference, resource);
+    return ::cudaBindTexture2D(offset, &reference, pointer, &desc, width, height, pitch);
 }
 template <class T, int Type, enum cudaTextureReadMode Mode>
 static inline cudaError_t cudaBindTexture2D(size_t* offset, const texture<T, Type, Mode>& reference, const void* pointer,
                                             size_t width, size_t height, size_t pitch) {
-    return cudaBindTexture2D(offset, reference, pointer, reference.channelDesc, width, height, pitch);
-}
-template <class T, int Type, enum cudaTextureReadMode Mode>
-static inline cudaError_t cudaBindTextureToArray(const texture<T, Type, Mode>& reference, cudaArray_const_t array) {
-    struct cudaResourceDesc resource = {};
-    resource.resType = cudaResourceTypeArray;
-    resource.res.array.array = const_cast<cudaArray_t>(array);
-    return lockstep_bind(reference, resource);
+    return ::cudaBindTexture2D(offset, &reference, pointer, &reference.channelDesc, width, height, pitch);
 }
 template <class T, int Type, enum cudaTextureReadMode Mode>
 static inline cudaError_t cudaBindTextureToArray(const texture<T, Type, Mode>& reference, cudaArray_const_t array,
-                                                 const struct cudaChannelFormatDesc&) {
-    return cudaBindTextureToArray(reference, array);
+                                                 const struct cudaChannelFormatDesc& desc) {
+    return ::cudaBindTextureToArray(&reference, array, &desc);
+}
+template <class T, int Type, enum cudaTextureReadMode Mode>
+static inline cudaError_t cudaBindTextureToArray(const texture<T, Type, Mode>& reference, cudaArray_const_t array) {
+    return ::cudaBindTextureToArray(&reference, array, &reference.channelDesc);
 }
 template <class T, int Type, enum cudaTextureReadMode Mode>
 static inline cudaError_t cudaUnbindTexture(const texture<T, Type, Mode>& reference) {
-    texture<T, Type, Mode>& bound = const_cast<texture<T, Type, Mode>&>(reference);
-    if (bound.lockstepObject) cudaDestroyTextureObject(bound.lockstepObject);
-    bound.lockstepObject = 0;
-    return ::cudaMemcpyToSymbol((const void*)&bound, &bound.lockstepObject, sizeof bound.lockstepObject);
+    return ::cudaUnbindTexture(&reference);
 }
 template <class T, int Type, enum cudaTextureReadMode Mode>
-static inline cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const texture<T, Type, Mode>&) {
-    return *offset = 0, cudaSuccess;
+static inline cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const texture<T, Type, Mode>& reference) {
+    return ::cudaGetTextureAlignmentOffset(offset, &reference);
+}
+
+// ---- Surface references
+#define cudaSurfaceType1D 0x01
+#define cudaSurfaceType2D 0x02
+#define cudaSurfaceType3D 0x03
+template <class T, int Dimensions = cudaSurfaceType1D>
+struct __attribute__((device_builtin_surface_type)) surface;
+template <int Dimensions>
+struct __attribute__((device_builtin_surface_type)) surface<void, Dimensions> : public surfaceReference {
+    __host__ surface() : surfaceReference{cudaCreateChannelDesc(0, 0, 0, 0, cudaChannelFormatKindNone)} {}
+};
+#define LOCKSTEP_MOVE_BY_REFERENCE(name, dimensions, parameters, ...)                                                     \
+    template <class T>                                                                                                    \
+    static __inline__ __attribute__((always_inline, nodebug, device)) T name##read(                                       \
+        surface<void, dimensions> reference, LOCKSTEP_UNPACK parameters,                                                  \
+        enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                                       \
+        return name##read<T>(lockstep_handle(reference), __VA_ARGS__, mode);                                              \
+    }                                                                                                                     \
+    template <class T>                                                                                                    \
+    static __inline__ __attribute__((always_inline, nodebug, device)) void name##read(                                    \
+        T* value, surface<void, dimensions> reference, LOCKSTEP_UNPACK parameters,                                        \
+        enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                                       \
+        *value = name##read<T>(lockstep_handle(reference), __VA_ARGS__, mode);                                            \
+    }                                                                                                                     \
+    template <class T>                                                                                                    \
+    static __inline__ __attribute__((always_inline, nodebug, device)) void name##write(                                   \
+        T value, surface<void, dimensions> reference, LOCKSTEP_UNPACK parameters,                                         \
+        enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                                       \
+        name##write(value, lockstep_handle(reference), __VA_ARGS__, mode);                                                \
+    }
+LOCKSTEP_MOVE_BY_REFERENCE(surf1D, cudaSurfaceType1D, (int x), x)
+LOCKSTEP_MOVE_BY_REFERENCE(surf2D, cudaSurfaceType2D, (int x, int y), x, y)
+LOCKSTEP_MOVE_BY_REFERENCE(surf3D, cudaSurfaceType3D, (int x, int y, int z), x, y, z)
+#undef LOCKSTEP_MOVE_BY_REFERENCE
+#undef LOCKSTEP_UNPACK
+template <int Dimensions>
+static inline cudaError_t cudaBindSurfaceToArray(const surface<void, Dimensions>& reference, cudaArray_const_t array) {
+    return ::cudaBindSurfaceToArray(&reference, array, &reference.channelDesc);
+}
+template <int Dimensions>
+static inline cudaError_t cudaBindSurfaceToArray(const surface<void, Dimensions>& reference, cudaArray_const_t array,
+                                                 const struct cudaChannelFormatDesc& desc) {
+    return ::cudaBindSurfaceToArray(&reference, array, &desc);
 }

@@ -1,58 +1,68 @@
-// Pitched and three-dimensional memory: rows longer than what they hold, copied as rectangles and boxes.
-#include <vector>
+// Pitched memory: rows that lie apart, copies and fills of them, and a kernel that walks them.
+#include <cstdio>
 
-#include "check.h"
+#define CHECK(call)                                                                                  \
+    do {                                                                                             \
+        cudaError_t error = (call);                                                                  \
+        if (error != cudaSuccess) {                                                                  \
+            printf("FAIL %s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error));     \
+            return 1;                                                                                \
+        }                                                                                            \
+    } while (0)
 
-__global__ void transpose(const float* in, size_t in_pitch, float* out, size_t out_pitch, int width, int height) {
-    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x >= width || y >= height) return;
-    const float* const row = reinterpret_cast<const float*>(reinterpret_cast<const char*>(in) + y * in_pitch);
-    reinterpret_cast<float*>(reinterpret_cast<char*>(out) + x * out_pitch)[y] = row[x];
+const int width = 37, height = 11, depth = 4;
+
+__global__ void number(char* base, size_t pitch) {
+    int x = threadIdx.x, y = blockIdx.x;
+    if (x < width) ((int*)(base + y * pitch))[x] = 1000 * y + x;
 }
-
-__global__ void add_depth(cudaPitchedPtr box, int width, int height, int depth) {
-    const int x = threadIdx.x, y = blockIdx.x, z = blockIdx.y;
-    if (x >= width) return;
-    char* const slice = static_cast<char*>(box.ptr) + z * box.pitch * height;
-    reinterpret_cast<int*>(slice + y * box.pitch)[x] += 1000 * z + depth;
+__global__ void raise(cudaPitchedPtr box) {
+    int x = threadIdx.x, y = blockIdx.x, z = blockIdx.y;
+    if (x < width) ((int*)((char*)box.ptr + (z * box.ysize + y) * box.pitch))[x] += 100 * z + y;
 }
 
 int main() {
-    const int width = 37, height = 21;
-    std::vector<float> in(width * height), out(width * height);
-    for (int i = 0; i < width * height; ++i) in[i] = static_cast<float>(i);
-    float *d_in, *d_out;
-    size_t in_pitch, out_pitch;
-    CHECK(cudaMallocPitch(&d_in, &in_pitch, width * sizeof(float), height));
-    CHECK(cudaMallocPitch(&d_out, &out_pitch, height * sizeof(float), width));
-    EXPECT(in_pitch >= width * sizeof(float) && in_pitch % 32 == 0);
-    CHECK(cudaMemcpy2D(d_in, in_pitch, in.data(), width * sizeof(float), width * sizeof(float), height, cudaMemcpyHostToDevice));
-    const dim3 block(16, 16), grid((width + block.x - 1) / block.x, (height + block.y - 1) / block.y);
-    transpose<<<grid, block>>>(d_in, in_pitch, d_out, out_pitch, width, height);
-    CHECK(cudaMemcpy2D(out.data(), height * sizeof(float), d_out, out_pitch, height * sizeof(float), width, cudaMemcpyDeviceToHost));
+    char* rows;
+    size_t pitch = 0;
+    CHECK(cudaMallocPitch(&rows, &pitch, width * sizeof(int), height));
+    if (pitch < width * sizeof(int) || pitch % 32 != 0) return printf("FAIL pitch %zu\n", pitch), 1;
+    number<<<height, 64>>>(rows, pitch);
+    static int host[height][width];
+    CHECK(cudaMemcpy2D(host, sizeof host[0], rows, pitch, sizeof host[0], height, cudaMemcpyDeviceToHost));
     for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x) EXPECT(out[x * height + y] == in[y * width + x]);
-    CHECK(cudaFree(d_in));
-    CHECK(cudaFree(d_out));
+        for (int x = 0; x < width; ++x)
+            if (host[y][x] != 1000 * y + x) return printf("FAIL (%d, %d) is %d\n", x, y, host[y][x]), 1;
 
-    const int w = 10, h = 4, depth = 3;
-    std::vector<int> cube(w * h * depth);
-    for (size_t i = 0; i < cube.size(); ++i) cube[i] = static_cast<int>(i);
+    // A fill of the middle leaves the rest.
+    CHECK(cudaMemset2D(rows + 2 * pitch + 4 * sizeof(int), pitch, 0xff, 5 * sizeof(int), 3));
+    CHECK(cudaMemcpy2D(host, sizeof host[0], rows, pitch, sizeof host[0], height, cudaMemcpyDeviceToHost));
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            bool filled = y >= 2 && y < 5 && x >= 4 && x < 9;
+            if (host[y][x] != (filled ? -1 : 1000 * y + x)) return printf("FAIL filled (%d, %d) is %d\n", x, y, host[y][x]), 1;
+        }
+    if (cudaMemcpy2D(host, 8, rows, pitch, 16, 2, cudaMemcpyDeviceToHost) != cudaErrorInvalidPitchValue)
+        return printf("FAIL a pitch too short\n"), 1;
+    if (cudaMemset2D(rows, pitch, 0, pitch, height + 1) != cudaErrorInvalidValue) return printf("FAIL a row too many\n"), 1;
+    cudaGetLastError();
+
     cudaPitchedPtr box;
-    const cudaExtent extent = make_cudaExtent(w * sizeof(int), h, depth);
-    CHECK(cudaMalloc3D(&box, extent));
-    cudaMemcpy3DParms copy = {0};
-    copy.srcPtr = make_cudaPitchedPtr(cube.data(), w * sizeof(int), w, h);
-    copy.dstPtr = box;
-    copy.extent = extent;
-    copy.kind = cudaMemcpyHostToDevice;
-    CHECK(cudaMemcpy3D(&copy));
-    add_depth<<<dim3(h, depth), 32>>>(box, w, h, depth);
-    copy.dstPtr = copy.srcPtr;
+    CHECK(cudaMalloc3D(&box, make_cudaExtent(width * sizeof(int), height, depth)));
+    if (box.xsize != width * sizeof(int) || box.ysize != height) return printf("FAIL box\n"), 1;
+    CHECK(cudaMemset3D(box, 1, make_cudaExtent(width * sizeof(int), height, depth)));
+    raise<<<dim3(height, depth), 64>>>(box);
+    static int deep[depth][height][width];
+    cudaMemcpy3DParms copy = {};
     copy.srcPtr = box;
+    copy.dstPtr = make_cudaPitchedPtr(deep, sizeof deep[0][0], width, height);
+    copy.extent = make_cudaExtent(width * sizeof(int), height, depth);
     copy.kind = cudaMemcpyDeviceToHost;
     CHECK(cudaMemcpy3D(&copy));
-    for (int i = 0; i < w * h * depth; ++i) EXPECT(cube[i] == i + 1000 * (i / (w * h)) + depth);
+    for (int z = 0; z < depth; ++z)
+        for (int y = 0; y < height; ++y)
+            for (int x = 0; x < width; ++x)
+                if (deep[z][y][x] != 0x01010101 + 100 * z + y) return printf("FAIL box (%d, %d, %d)\n", x, y, z), 1;
+    CHECK(cudaFree(rows));
     CHECK(cudaFree(box.ptr));
-    return pass();
+    printf("PASS\n");
 }

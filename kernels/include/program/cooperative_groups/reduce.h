@@ -1,0 +1,4 @@
+// The same as for kernels alone.
+#pragma once
+#pragma clang system_header
+#include "../../clang/cooperative_groups/reduce.h"

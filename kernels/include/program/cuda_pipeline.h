@@ -1,0 +1,4 @@
+// The same as for kernels alone.
+#pragma once
+#pragma clang system_header
+#include "../clang/cuda_pipeline.h"
