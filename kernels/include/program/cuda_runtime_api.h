@@ -532,41 +532,6 @@ static inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t gr
                                            size_t count, struct cudaGraphNodeParams* parameters) {
     return ::cudaGraphAddNode(node, graph, after, 0, count, parameters);
 }
-template <class T>
-static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                                         size_t count, const T& symbol, const void* from, size_t bytes,
-                                                         size_t offset, enum cudaMemcpyKind kind) {
-    return ::cudaGraphAddMemcpyNodeToSymbol(node, graph, after, count, (const void*)&symbol, from, bytes, offset, kind);
-}
-template <class T>
-static inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
-                                                           const cudaGraphNode_t* after, size_t count, void* to,
-                                                           const T& symbol, size_t bytes, size_t offset,
-                                                           enum cudaMemcpyKind kind) {
-    return ::cudaGraphAddMemcpyNodeFromSymbol(node, graph, after, count, to, (const void*)&symbol, bytes, offset, kind);
-}
-template <class T>
-static inline cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const T& symbol, const void* from,
-                                                               size_t bytes, size_t offset, enum cudaMemcpyKind kind) {
-    return ::cudaGraphMemcpyNodeSetParamsToSymbol(node, (const void*)&symbol, from, bytes, offset, kind);
-}
-template <class T>
-static inline cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, const T& symbol, size_t bytes,
-                                                                 size_t offset, enum cudaMemcpyKind kind) {
-    return ::cudaGraphMemcpyNodeSetParamsFromSymbol(node, to, (const void*)&symbol, bytes, offset, kind);
-}
-template <class T>
-static inline cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const T& symbol,
-                                                                   const void* from, size_t bytes, size_t offset,
-                                                                   enum cudaMemcpyKind kind) {
-    return ::cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, node, (const void*)&symbol, from, bytes, offset, kind);
-}
-template <class T>
-static inline cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
-                                                                     const T& symbol, size_t bytes, size_t offset,
-                                                                     enum cudaMemcpyKind kind) {
-    return ::cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, node, to, (const void*)&symbol, bytes, offset, kind);
-}
 // References by name, as programs write them; texture<> is one of them.
 static inline cudaError_t cudaBindTexture(size_t* offset, const struct textureReference& reference, const void* pointer,
                                           const struct cudaChannelFormatDesc& desc, size_t bytes = 0xffffffff) {
