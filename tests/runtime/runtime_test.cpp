@@ -83,7 +83,7 @@ TEST_CASE("a program's copies, launch and event times") {
     Machine m;
     std::vector<float> x(1000, 2.0f);
     const uint64_t d = m.runtime.allocate(4000, MemoryKind::device, "x");
-    m.runtime.copy({.to = d, .from = address(x.data()), .bytes = 4000, .kind = cudaMemcpyHostToDevice});
+    m.runtime.copy({.to = d, .from = address(x.data()), .bytes = 4000, .kind = cudaMemcpyHostToDevice}, 0, false);
     EventState* const begin = m.runtime.add_event(0);
     EventState* const end = m.runtime.add_event(0);
     m.runtime.record(*begin, 0);
@@ -93,7 +93,7 @@ TEST_CASE("a program's copies, launch and event times") {
     REQUIRE(m.runtime.is_done(*begin));
     REQUIRE(m.runtime.is_done(*end));
     CHECK(*end->at_us > *begin->at_us);
-    m.runtime.copy({.to = address(x.data()), .from = d, .bytes = 4000, .kind = cudaMemcpyDeviceToHost});
+    m.runtime.copy({.to = address(x.data()), .from = d, .bytes = 4000, .kind = cudaMemcpyDeviceToHost}, 0, false);
     CHECK(x == std::vector<float>(1000, 6.0f));
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a variable begins with its initial value and is the kernels' own") {
     Machine m;
     uint32_t value = 0;
     const uint64_t variable = m.runtime.address_of(*m.runtime.variable_of(&m.host_variable));
-    m.runtime.copy({.to = address(&value), .from = variable, .bytes = 4, .kind = cudaMemcpyDeviceToHost});
+    m.runtime.copy({.to = address(&value), .from = variable, .bytes = 4, .kind = cudaMemcpyDeviceToHost}, 0, false);
     CHECK(value == 7);
     const auto addresses = simt::Memory(m.runtime.memory());
     CHECK(addresses.find(variable)->name == "calls");
@@ -122,7 +122,8 @@ TEST_CASE("a copy that does not fit, goes the wrong way or comes too late is ref
     const uint64_t d = m.runtime.allocate(32, MemoryKind::device, "d_out");
     std::string message;
     const auto copy = [&](uint64_t to, uint64_t from, uint64_t bytes, int kind) {
-        return m.error_of([&] { m.runtime.copy({.to = to, .from = from, .bytes = bytes, .kind = kind}); }, &message);
+        return m.error_of([&] { m.runtime.copy({.to = to, .from = from, .bytes = bytes, .kind = kind}, 0, false); },
+                          &message);
     };
     CHECK(copy(d, address(host.data()), 33, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
     CHECK(message.find("reach 1 past its end") != std::string::npos);
