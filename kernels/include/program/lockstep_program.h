@@ -165,6 +165,8 @@ using ::tgamma;
 #include "cuda_runtime_api.h"
 #include "vector_functions.h"
 #include "lockstep_host_math.h"
+#include "lockstep_atomics.h"
+#include "lockstep_unsupported.h"
 #include "lockstep_texture_reference.h"
 #include "lockstep_managed.h"
 #include "lockstep_removed.h"
