@@ -51,12 +51,19 @@ Toolchain nvcc_toolchain(const ProgramRequest& request) {
     const int wanted = std::max({75, request.least_arch, request.arch.empty() ? 0 : number_of(request.arch)});
     const std::string target = own_target(wanted);
     Toolchain tools{&nvcc, nvcc_program(), *nvcc.version(), {}};
-    tools.options = {"-gencode",          fmt::format("arch=compute_{0},code=compute_{0}", target),
-                     "-lineinfo",         "-O2",
-                     "-cudart",           "none",
-                     "--extended-lambda", "--expt-relaxed-constexpr",
-                     "--no-compress",     "-Wno-deprecated-gpu-targets",
-                     "-DLOCKSTEP"};
+    tools.options = {"-gencode",
+                     fmt::format("arch=compute_{0},code=compute_{0}", target),
+                     "-lineinfo",
+                     "-O2",
+                     "-cudart",
+                     "none",
+                     "--extended-lambda",
+                     "--expt-relaxed-constexpr",
+                     "--no-compress",
+                     "-Wno-deprecated-gpu-targets",
+                     "-DLOCKSTEP",
+                     "-I",
+                     (program_headers() / "nvcc").string()};  // what stands in front of the toolkit's own headers
     if (request.separate) tools.options.emplace_back("-rdc=true");
     return tools;
 }
@@ -143,6 +150,7 @@ std::vector<std::string> clang_options(const ProgramRequest& request, const Comp
                                         "-gline-tables-only",
                                         "-fno-color-diagnostics",
                                         "-Wno-unknown-cuda-version",
+                                        "-Wno-register",
                                         "-DLOCKSTEP",
                                         "-isystem",
                                         program_headers().string(),
