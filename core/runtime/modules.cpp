@@ -151,8 +151,8 @@ uint64_t Runtime::address_of(ModuleVariable& variable) {
                                                               ptx::readable_name(variable.name))};
     if (variable.managed || variable.in_place) {
         const uint64_t bytes = std::max<uint64_t>(1, written->bytes);
-        auto* const host = variable.in_place ? variable.in_place
-                                             : static_cast<std::byte*>(::operator new (bytes, std::align_val_t{4096}));
+        auto* const host =
+            variable.in_place ? variable.in_place : static_cast<std::byte*>(::operator new (bytes, std::align_val_t{4096}));
         std::memset(host, 0, bytes);
         if (!written->initial.empty()) std::memcpy(host, written->initial.data(), written->initial.size());
         address = reinterpret_cast<uintptr_t>(host);

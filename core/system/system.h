@@ -101,9 +101,9 @@ std::string write_durably(const std::filesystem::path& path, std::string_view co
 // A closed stdin, stdout or stderr would give its number to the next file that opens, and messages would be written into
 // that: the first call of main() puts the empty device there. A file beyond the system's limit is a full disk from then on.
 void prepare_process();
-bool errors_go_to_a_terminal();                       // whether stderr is one
-// Calls `handler` where this process would end by a signal that nobody handles (an access to no memory, abort(), Ctrl-C), then
-// lets it end so. `address`: of the access, else 0. The process is broken by then: the handler does the least it can.
+bool errors_go_to_a_terminal();  // whether stderr is one
+// Calls `handler` where this process would end by a signal that nobody handles (an access to no memory, abort(), Ctrl-C),
+// then lets it end so. `address`: of the access, else 0. The process is broken by then: the handler does the least it can.
 void before_a_crash(void (*handler)(int signal, uint64_t address));
 double thread_seconds();                              // processor time of this thread
 void advise_large_pages(void* memory, size_t bytes);  // a wish: refused where the system has none

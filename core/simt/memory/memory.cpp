@@ -42,8 +42,8 @@ void Memory::adopt(uint64_t address, std::byte* host, uint64_t bytes, std::strin
         throw Failure("the host's memory '" + name + "' overlaps an allocation");
     live_ += bytes;
     std::erase(freed_, address);
-    allocations_.insert_or_assign(address,
-                                  Allocation{address, bytes, std::move(name), false, Contents(host, bytes), std::move(module)});
+    allocations_.insert_or_assign(
+        address, Allocation{address, bytes, std::move(name), false, Contents(host, bytes), std::move(module)});
     version_.renew();
 }
 

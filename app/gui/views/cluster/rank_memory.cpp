@@ -576,7 +576,7 @@ class RankMemoryView final : public View {
 
     static void draw_kind_over_step(Ui& ui, const StepPlot& at, const std::vector<parallel::MemoryPoint>& points,
                                     size_t kind) {
-        const bool stays = kind < 3;                   // what stays the whole step; buffers and activations come and go
+        const bool stays = kind < 3;                  // what stays the whole step; buffers and activations come and go
         for (size_t i = 0; i + 1 < points.size();) {  // runs of equal heights are one box
             double under = 0;
             for (size_t k = 0; k < kind; ++k) under += static_cast<double>(points[i].bytes[k]);
