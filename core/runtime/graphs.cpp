@@ -187,6 +187,7 @@ void Runtime::run_graph(Graph& graph, uint32_t stream) {
     while (graph.branch_streams.size() + 1 < branches.last.size()) {
         graph.branch_streams.push_back(next_stream_++);
         clock_.set_independent(graph.branch_streams.back());
+        order_.set_independent(graph.branch_streams.back());
     }
     const auto stream_of_branch = [&](size_t branch) { return branch == 0 ? stream : graph.branch_streams[branch - 1]; };
     if (branches.last.size() > 1) {

@@ -232,7 +232,11 @@ void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
                         .device = device_,
                         .stream = stream,
                         .site = site_};
-    const std::shared_ptr<const model::KernelTime> time = run(*program, config_of(work, gpu_), record);
+    const simt::LaunchConfig config = config_of(work, gpu_);
+    std::optional<simt::Memory> before;
+    if (settings_.racecheck && several_streams_) before.emplace(memory_);
+    const std::shared_ptr<const model::KernelTime> time = run(*program, config, record);
+    if (before) watch_order("the kernel " + record.kernel, stream, touches_of(*program, config, *before));
     if (time) record.time_us = time->us();
     model::HostOperation operation;
     operation.verb = model::HostVerb::launch;
@@ -251,7 +255,7 @@ void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
 
 // A function of the host runs when everything before it in its stream is over, which it is.
 void Runtime::run_on_host(uint32_t stream, const HostWork& work) {
-    synchronize(model::SyncWith::stream, stream, nullptr);
+    settle(model::SyncWith::stream, stream, nullptr);
     const int depth = std::exchange(depth_, 0);
     const std::optional<double> node = std::exchange(node_us_, std::nullopt);
     if (work.function)

@@ -109,6 +109,7 @@ void Runtime::release(uint64_t address, bool of_host) {
     }
     model::HostOperation operation;
     operation.verb = model::HostVerb::release;
+    order_.host_waits_for_all();
     issue(operation);
 }
 
@@ -202,6 +203,15 @@ void Runtime::run_copy(uint32_t stream, const CopyWork& asked, bool blocking) {
                             : from_device ? "device to host"
                                           : "host to host";
     if (!to_device && !from_device) return;
+    if (settings_.racecheck) {
+        const auto span_of = [&](uint64_t begin, uint64_t pitch, uint64_t slice, bool writes) {
+            return Touch{begin, begin + (asked.slices - 1) * slice + (asked.rows - 1) * pitch + asked.bytes, writes};
+        };
+        const Touch touches[] = {span_of(asked.to, asked.to_pitch, asked.to_slice, true),
+                                 span_of(asked.from, asked.from_pitch, asked.from_slice, false)};
+        watch_order(fmt::format("the copy {}", direction), stream, touches);
+        if (blocking || (from_device && is_pageable(to))) order_.host_waits_for_stream(stream);
+    }
     const uint64_t bytes = asked.bytes * asked.rows * asked.slices;
     model::HostOperation operation;
     operation.verb =
@@ -253,6 +263,11 @@ void Runtime::run_fill(uint32_t stream, const FillWork& asked, bool blocking) {
             for (uint64_t k = 0; k < asked.width; ++k)
                 std::memcpy(into + k * asked.element_bytes, &asked.value, asked.element_bytes);
         if (settings_.initcheck) mark_written(asked.to + row * asked.pitch, bytes);
+    }
+    if (settings_.racecheck) {
+        const Touch touch{asked.to, asked.to + (asked.rows - 1) * asked.pitch + bytes, true};
+        watch_order("the memset", stream, std::span(&touch, 1));
+        if (blocking) order_.host_waits_for_stream(stream);
     }
     model::HostOperation operation;
     operation.verb = model::HostVerb::copy_within;

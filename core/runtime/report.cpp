@@ -129,6 +129,7 @@ Json to_json(const Report& report) {
                                   {"seen", error.seen}});
     json["diagnostics"] = Json::array();
     for (const simt::Fault& fault : report.faults) json["diagnostics"].push_back(fault_json(fault));
+    json["races"] = report.races;
     json["notes"] = report.notes;
     return json;
 }
@@ -171,6 +172,7 @@ Report report_of(const Json& json) {
             report.errors.push_back(
                 {error.at("call"), error.at("error"), error.at("message"), site_of(error), error.at("seen")});
         for (const Json& fault : json.at("diagnostics")) report.faults.push_back(fault_of(fault));
+        report.races = json.at("races").get<std::vector<std::string>>();
         report.notes = json.at("notes").get<std::vector<std::string>>();
         return report;
     } catch (const Json::exception& problem) {
@@ -288,6 +290,8 @@ std::string words_of(const Report& report) {
                             error.error, error.message, error.seen ? "" : " (nobody looked at it)");
     if (!report.faults.empty()) text += "faults\n";
     for (const simt::Fault& fault : report.faults) text += "  " + simt::render(fault) + "\n";
+    if (!report.races.empty()) text += "races between streams\n";
+    for (const std::string& sentence : report.races) text += "  " + sentence + "\n";
     for (const std::string& sentence : report.notes) text += "note: " + sentence + "\n";
     if (report.dropped > 0) text += fmt::format("note: {} more launches and copies are not in the report\n", report.dropped);
     return text;

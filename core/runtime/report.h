@@ -68,6 +68,7 @@ struct Report {
     std::vector<AllocationRecord> leaks;
     std::vector<ErrorRecord> errors;
     std::vector<simt::Fault> faults;  // of kernels, and what the checkers said
+    std::vector<std::string> races;   // between streams, a sentence each
     std::vector<std::string> notes;
     uint64_t peak_bytes = 0;
     uint64_t dropped = 0;  // launches and copies beyond those kept

@@ -18,6 +18,7 @@
 #include "core/runtime/arrays.h"
 #include "core/runtime/fatbin.h"
 #include "core/runtime/graphs.h"
+#include "core/runtime/order.h"
 #include "core/runtime/report.h"
 #include "core/runtime/settings.h"
 #include "core/simt/launch.h"
@@ -225,6 +226,9 @@ class Runtime {
     std::shared_ptr<const ptx::Module> parsed(Module& module);
     void raise(const simt::Fault& fault);
     void mark_written(uint64_t address, uint64_t bytes);
+    std::vector<Touch> touches_of(const ptx::Program& program, const simt::LaunchConfig& config, const simt::Memory& before);
+    void watch_order(const std::string& name, uint32_t stream, std::span<const Touch> touches);
+    void settle(model::SyncWith with, uint32_t stream, const EventState* event);  // the clock alone
     std::shared_ptr<const model::KernelTime> run(const ptx::Program& program, const simt::LaunchConfig& config,
                                                  LaunchRecord& record);
     std::optional<simt::Fault> run_timed(const ptx::Program& program, const simt::LaunchConfig& config, struct Timed& timed,
@@ -272,6 +276,7 @@ class Runtime {
     };
     std::deque<Pending> pending_;
     std::vector<std::pair<uint32_t, size_t>> recorded_;  // events whose time is not known yet, and the operation
+    WorkOrder order_;                                    // kept where --check asks for races
     Report report_;
     std::deque<LaunchRecord> launches_;  // a deque: records stay where they are
     std::deque<CopyRecord> copies_;

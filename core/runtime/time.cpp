@@ -44,7 +44,7 @@ void Runtime::resolve() {
 
 uint32_t Runtime::add_stream(uint32_t flags, int priority) {
     const uint32_t number = next_stream_++;
-    if ((flags & cudaStreamNonBlocking) != 0) clock_.set_independent(number);
+    if ((flags & cudaStreamNonBlocking) != 0) clock_.set_independent(number), order_.set_independent(number);
     streams_[number] = {.number = number, .device = device_, .flags = flags, .priority = priority};
     return number;
 }
@@ -97,6 +97,8 @@ void Runtime::mark(model::HostVerb verb, uint32_t stream, uint32_t event) {
     operation.stream = stream;
     operation.event = event;
     issue(operation);
+    if (verb == model::HostVerb::record) order_.record(event, stream);
+    if (verb == model::HostVerb::wait) order_.wait(stream, event);
 }
 
 void Runtime::run_record(uint32_t stream, EventState& event) {
@@ -116,6 +118,14 @@ void Runtime::run_wait(uint32_t stream, const EventState& event) {
 
 void Runtime::synchronize(model::SyncWith with, uint32_t stream, const EventState* event) {
     need_synchronizable(with, stream, event);
+    settle(with, stream, event);
+    if (event && event->recorded) order_.host_waits_for_event(event->number);
+    if (with == model::SyncWith::stream) order_.host_waits_for_stream(stream);
+    if (with == model::SyncWith::device) order_.host_waits_for_all();
+    if (sticky_error_ != 0) throw CallFailure{sticky_error_, "a kernel ended in a fault"};
+}
+
+void Runtime::settle(model::SyncWith with, uint32_t stream, const EventState* event) {
     if (event && !event->recorded) return;
     model::HostOperation operation;
     operation.verb = model::HostVerb::synchronize;
@@ -124,21 +134,24 @@ void Runtime::synchronize(model::SyncWith with, uint32_t stream, const EventStat
     operation.event = event ? event->number : 0;
     clock_.issue(operation);
     resolve();
-    if (sticky_error_ != 0) throw CallFailure{sticky_error_, "a kernel ended in a fault"};
 }
 
 bool Runtime::is_done(const EventState& event) {
     need_synchronizable(model::SyncWith::event, 0, &event);
     tidy();
-    return !event.recorded || event.at_us.has_value();
+    const bool done = !event.recorded || event.at_us.has_value();
+    if (done && event.recorded) order_.host_waits_for_event(event.number);
+    return done;
 }
 
 bool Runtime::is_done(uint32_t stream) {
     need_synchronizable(model::SyncWith::stream, stream, nullptr);
     tidy();
-    return std::all_of(last_in_stream_.begin(), last_in_stream_.end(), [&](const auto& last) {
+    const bool done = std::all_of(last_in_stream_.begin(), last_in_stream_.end(), [&](const auto& last) {
         return (stream != 0 && last.first != stream) || clock_.has_ended(last.second);
     });
+    if (done) order_.host_waits_for_stream(stream);
+    return done;
 }
 
 bool Runtime::set_peer(uint32_t peer, bool enabled) {

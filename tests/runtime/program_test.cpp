@@ -114,6 +114,43 @@ int main() {
     }
 }
 
+TEST_CASE("streams that share a buffer and do not wait are told, those that wait are not") {
+    use_own_cache();
+    const std::string file = write("race.cu", R"(#include <cuda_runtime.h>
+__global__ void twice(float* y, const float* x) { y[threadIdx.x] = 2 * x[threadIdx.x] + 1; }
+int main(int argc, char**) {
+    float *h, *d_x, *d_y;
+    cudaMallocHost(&h, 1024);
+    cudaMalloc(&d_x, 1024);
+    cudaMalloc(&d_y, 1024);
+    cudaStream_t first, second;
+    cudaEvent_t there;
+    cudaStreamCreate(&first);
+    cudaStreamCreate(&second);
+    cudaEventCreate(&there);
+    cudaMemcpyAsync(d_x, h, 1024, cudaMemcpyHostToDevice, first);
+    cudaEventRecord(there, first);
+    if (argc == 1) cudaStreamWaitEvent(second, there);
+    twice<<<1, 256, 0, second>>>(d_y, d_x);
+    cudaDeviceSynchronize();
+    cudaFree(d_x), cudaFree(d_y), cudaFreeHost(h);
+    return 0;
+}
+)");
+    for (const std::string& compiler : compilers()) {
+        const std::string start = "run " + file + " --check racecheck --compiler " + compiler;
+        const Outcome right = lockstep_command(start);
+        INFO(compiler << "\n" << right.err);
+        CHECK(right.status == 0);
+        CHECK(right.err.find("races between streams") == std::string::npos);
+        const Outcome wrong = lockstep_command(start + " -- unordered");
+        INFO(wrong.err);
+        CHECK(wrong.status == 1);
+        CHECK(wrong.err.find("the kernel twice in stream 2 reads 'd_x' (allocated at ") != std::string::npos);
+        CHECK(wrong.err.find("while the copy host to device in stream 1 (") != std::string::npos);
+    }
+}
+
 TEST_CASE("what is no program, cannot be compiled or dies is told in a sentence") {
     use_own_cache();
     refuses("run " + write("kernel.cu", "__global__ void k(int* p) { *p = 1; }\n"), "there is no main() in it");

@@ -120,7 +120,7 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
     }
     if (!asked.trace.empty()) write_trace(timeline_of(report), asked.trace);
     if (asked.report != "none" && asked.json != "-") tell("{}", runtime::words_of(report));
-    const bool checked = !asked.check.empty() && (!report.faults.empty() || !report.errors.empty());
+    const bool checked = !asked.check.empty() && (!report.faults.empty() || !report.errors.empty() || !report.races.empty());
     return status == 0 && checked ? static_cast<int>(ExitStatus::faulted) : status;
 }
 
