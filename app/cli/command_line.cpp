@@ -141,6 +141,14 @@ void refuse_options_as_values(CLI::App& command) {
     for (CLI::App* sub : command.get_subcommands({})) refuse_options_as_values(*sub);
 }
 
+bool opens_in_the_app(const std::string& word) {
+    const std::filesystem::path file = word;
+    const std::string extension = file.extension().string();
+    std::error_code error;
+    return (extension == ".cu" || extension == ".ptx" || extension == ".host" || extension == ".tape") &&
+           std::filesystem::exists(file, error);
+}
+
 void read_size(const std::string& text, gui::AppOptions& options) {
     int width = 0, height = 0, used = 0;
     if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(text.size()) ||
@@ -217,6 +225,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         if (behind != words.end()) words_behind().assign(behind + 1, words.end());
         words.erase(behind, words.end());
     }
+    char app_word[] = "app";
+    if (argc > 1 && opens_in_the_app(argv[1])) words.insert(words.begin() + 1, app_word);  // `lockstep sum.cu` opens it
     char help[] = "--help";
     if (argc > 1 && std::string_view(argv[1]) == "help") {  // `help run` is `run --help`
         words.erase(words.begin() + 1);
