@@ -7,6 +7,7 @@
 #include "core/base/nearest.h"
 #include "core/base/sizes.h"
 #include "core/device/compile/compilers.h"
+#include "core/device/compile/kernel_cache.h"
 #include "core/device/kernels/kernel_library.h"
 
 namespace lockstep::device {
@@ -115,6 +116,11 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     const CompileRequest request{
         cuda_source,   options.arch, options.least_arch, include_folders(file, options.include), options.define,
         folder.path(), limits};
+    const std::string key = kernel_cache_key(request, version);
+    if (const auto before = cached_ptx(key)) {
+        if (options.messages) options.messages->clear();
+        return Compiled{with_source_file(*before, file), version, ""};
+    }
     CompilerRun run = compiler.run(request);
     const auto keep_messages = [&](const CompilerRun& of) {
         if (options.messages == nullptr) return;
@@ -149,6 +155,7 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
                         with_file_name(second.outcome.output, file)};
     }
     if (failed(run)) return why(run, version, request, file);
+    if (run.outcome.output.empty()) keep_ptx(key, run.ptx);
     return Compiled{with_source_file(run.ptx, file), version, with_file_name(run.outcome.output, file)};
 }
 
