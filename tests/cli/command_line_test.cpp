@@ -572,7 +572,7 @@ TEST_CASE("help is found in every way that people ask for it, and a lesson in sm
         write("mine.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry mine() { ret; }\n");
     const Outcome plain = lockstep_command(file + " --describe");  // without the word app
     CHECK(plain.status == 0);
-    CHECK(plain.out == lockstep_command("app --describe " + file).out);
+    CHECK(plain.out.find("Kernel mine.ptx, saved in " + file) != std::string::npos);
     refuses("run x.ptx --grid 1 --block 1 --shared -1", "a whole number from 0 to 4294967295 is needed, not '-1'");
     const std::string checked =
         lockstep_command("run " + write("saxpy.ptx", saxpy) + " --grid 1 --block 1 --check racechk").err;
