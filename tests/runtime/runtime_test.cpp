@@ -46,7 +46,7 @@ done:
 )";
 
 struct Machine {
-    Runtime runtime{Settings{}};
+    Runtime runtime;
     int host_function = 0, host_variable = 0;
     struct {
         uint32_t magic = 0x466243b1, version = 1;
@@ -55,7 +55,7 @@ struct Machine {
     } wrapper;
     Module* module = runtime.add_module(&wrapper);
 
-    Machine() {
+    explicit Machine(const Settings& settings = {}) : runtime(settings) {
         runtime.add_kernel(module, &host_function, "scale");
         runtime.add_variable(module, &host_variable, "calls", 4, nullptr);
     }
@@ -95,6 +95,26 @@ TEST_CASE("a program's copies, launch and event times") {
     CHECK(*end->at_us > *begin->at_us);
     m.runtime.copy({.to = address(x.data()), .from = d, .bytes = 4000, .kind = cudaMemcpyDeviceToHost}, 0, false);
     CHECK(x == std::vector<float>(1000, 6.0f));
+}
+
+TEST_CASE("who polls an event sees it come about, of kernels that take no time too") {
+    for (const int64_t timed_launches : {3, 0}) {
+        Settings settings;
+        settings.timed_launches = timed_launches;
+        Machine m(settings);
+        const uint64_t d = m.runtime.allocate(1 << 20, MemoryKind::device, "x"),
+                       h = m.runtime.allocate(1 << 20, MemoryKind::pinned, "h");
+        m.runtime.copy({.to = d, .from = h, .bytes = 1 << 20, .kind = cudaMemcpyHostToDevice}, 0, true);
+        m.launch(d, 3, 1000);
+        m.runtime.copy({.to = h, .from = d, .bytes = 1 << 20, .kind = cudaMemcpyDeviceToHost}, 0, true);
+        EventState* const event = m.runtime.add_event(0);
+        m.runtime.record(*event, 0);
+        int polls = 0;
+        for (; polls < 100'000 && !m.runtime.is_done(*event); ++polls) m.runtime.spend_call();
+        INFO(timed_launches << " launches simulated");
+        CHECK(polls > 0);
+        CHECK(m.runtime.is_done(*event));
+    }
 }
 
 TEST_CASE("managed memory has one address on both sides") {

@@ -210,7 +210,8 @@ void StreamClock::catch_up() {
 }
 
 void StreamClock::advance() {
-    while (!next_.empty() && next_.top().time <= host_ && step()) {
+    // What became possible by the last happening begins too, though nothing is left to happen.
+    while ((now_ <= host_ && start_what_can()) || (!next_.empty() && next_.top().time <= host_ && step())) {
     }
 }
 
