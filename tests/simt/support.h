@@ -155,11 +155,12 @@ struct Builder {
     }
     DecodedInstruction& operator[](uint32_t pc) { return program.instructions[pc]; }
 
-    // d = the thread's address in the array of words whose device address is parameter 0.
-    int32_t element_address(int32_t index) {
+    // d = the thread's address in the array of words whose device address is the parameter, one of 8 bytes each.
+    int32_t element_address(int32_t index, uint32_t parameter = 0) {
         const int32_t base = r64(), scaled = r64();
         load(Space::param, Type::u64, base, ptx::no_operand);
-        program.parameter_bytes = 8;
+        program.instructions.back().offset = 8 * parameter;
+        program.parameter_bytes = std::max(program.parameter_bytes, 8 * (parameter + 1));
         lanes(scale4, Type::u64, scaled, index);
         lanes(add64, Type::u64, scaled, scaled, base);
         return scaled;

@@ -81,6 +81,46 @@ TEST_CASE("a launch after a snapshot leaves the snapshot as it was") {
     CHECK(read_back<uint32_t>(snapshots.front(), out, 1)[0] == 0);
 }
 
+TEST_CASE("memory of the host is the same bytes on both sides, and a copy of the memory has its own") {
+    Memory memory;
+    alignas(256) static uint32_t host[4] = {1, 2, 3, 4};
+    const auto address = reinterpret_cast<uint64_t>(host);
+    memory.adopt(address, reinterpret_cast<std::byte*>(host), sizeof host, "host");
+    const Memory before = memory;
+    *reinterpret_cast<uint32_t*>(memory.write(address, 4)) = 9;
+    CHECK(host[0] == 9);
+    host[1] = 8;
+    CHECK(read_back<uint32_t>(memory, address, 4) == std::vector<uint32_t>{9, 8, 3, 4});
+    CHECK(read_back<uint32_t>(before, address, 4) == std::vector<uint32_t>{1, 2, 3, 4});
+    CHECK_THROWS_AS(memory.adopt(address + 8, reinterpret_cast<std::byte*>(host + 2), 4, "inside"), Failure);
+    memory.release(address);
+    CHECK(!memory.read(address, 4));
+    for (int k = 0; k < 2000; ++k) memory.release(memory.allocate(1, "one of many"));  // what was freed is forgotten
+    memory.adopt(address, reinterpret_cast<std::byte*>(host), sizeof host, "again");
+    for (int k = 0; k < 2000; ++k) memory.release(memory.allocate(1, "one of many"));
+    CHECK(memory.read(address, 4));
+}
+
+TEST_CASE("a buffer of one number is read by all lanes at once, and one that is shorter is a fault") {
+    for (const uint64_t bytes : {uint64_t{4}, uint64_t{2}}) {
+        Builder k;
+        const int32_t tid = k.r32(), zero = k.r32(), value = k.r32();
+        k.special(ptx::SpecialRegister::tid_x, tid);
+        k.lanes(add32, Type::u32, zero, k.word(0), k.word(0));
+        const int32_t from = k.element_address(zero, 0), to = k.element_address(tid, 1);
+        k.load(Space::global, Type::u32, value, from);
+        k.store(Space::global, Type::u32, to, value);
+        k.exit();
+        Memory memory;
+        const uint64_t number = memory.allocate(bytes, "number"), out = memory.allocate(128, "out");
+        *reinterpret_cast<uint16_t*>(memory.write(number, 2)) = 7;
+        const LaunchConfig config = config_of({1}, {32}, {number, out});
+        const LaunchResult result = launch(k.program, config, memory);
+        CHECK(result.fault.has_value() == (bytes < 4));
+        CHECK(read_back<uint32_t>(memory, out, 32) == std::vector<uint32_t>(32, bytes < 4 ? 0 : 7));
+    }
+}
+
 TEST_CASE("released memory can neither be read nor released again, and is remembered for reports") {
     Memory memory;
     const uint64_t a = memory.allocate(64, "a");
