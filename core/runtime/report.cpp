@@ -269,13 +269,17 @@ std::string copy_words(const Report& report) {
 }  // namespace
 
 std::string words_of(const Report& report) {
+    const bool timed = std::any_of(report.launches.begin(), report.launches.end(),
+                                   [](const LaunchRecord& launch) { return launch.timed_by != TimedBy::nothing; });
     std::string text = fmt::format("== {}{}: {} on the model's clock, of which the host worked {} (measured)\n",
                                    report.gpus > 1 ? fmt::format("{} x ", report.gpus) : "", report.gpu,
                                    time_text(report.total_us), time_text(report.host_us));
     if (report.launches.empty())
         text += "no kernel was launched\n";
     else
-        text += fmt::format("launches ({}, simulated)\n{}", report.launches.size(), launch_words(report));
+        text += fmt::format("launches ({}, {})\n{}", report.launches.size(),
+                            timed ? "simulated" : "executed without timing: they took no time on the clock",
+                            launch_words(report));
     if (!report.copies.empty()) text += fmt::format("copies (simulated)\n{}", copy_words(report));
     if (!report.leaks.empty()) {
         text += "never freed\n";
