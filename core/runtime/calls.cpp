@@ -111,6 +111,10 @@ int Runtime::last_error(bool clear) {
     return error;
 }
 
+void Runtime::saw_error(std::string_view name) {
+    for (ErrorRecord& error : report_.errors) error.seen |= error.error == name;
+}
+
 void Runtime::note(std::string sentence) {
     if (std::find(report_.notes.begin(), report_.notes.end(), sentence) == report_.notes.end())
         report_.notes.push_back(std::move(sentence));
@@ -131,10 +135,12 @@ void Runtime::raise(const simt::Fault& fault) {
 
 // The program ends by a signal. One that followed a pointer of the device learns which.
 void Runtime::crashed(uint64_t address) {
+    const std::string running = running_;
     for (int tries = 0; !mutex_.try_lock(); ++tries) {  // another thread may hold it for good
         if (tries > 100) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
+    if (!running.empty()) note(fmt::format("the program ended while the kernel {} ran", running));
     if (const Block* block = find(address); block && address >= first_device_address)
         note(fmt::format("the host followed a pointer of the device: byte {} of '{}'{}, which only kernels and copies reach",
                          address - block->address, block->name,

@@ -184,6 +184,7 @@ void Runtime::copy(const CopyWork& asked, uint32_t stream, bool asynchronous) {
 }
 
 void Runtime::run_copy(uint32_t stream, const CopyWork& asked, bool blocking) {
+    if (sticky_error_ != 0) throw CallFailure{sticky_error_, "an earlier kernel ended in a fault"};
     check_copy(asked);
     const Block *to = find(asked.to), *from = find(asked.from);
     const bool to_variable = !to && memory_.find(asked.to), from_variable = !from && memory_.find(asked.from);
@@ -253,6 +254,7 @@ void Runtime::fill(const FillWork& asked, uint32_t stream, bool asynchronous) {
 }
 
 void Runtime::run_fill(uint32_t stream, const FillWork& asked, bool blocking) {
+    if (sticky_error_ != 0) throw CallFailure{sticky_error_, "an earlier kernel ended in a fault"};
     check_fill(asked);
     const uint64_t bytes = asked.width * asked.element_bytes;
     for (uint64_t row = 0; row < asked.rows; ++row) {

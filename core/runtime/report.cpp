@@ -275,7 +275,7 @@ std::string words_of(const Report& report) {
                                    report.gpus > 1 ? fmt::format("{} x ", report.gpus) : "", report.gpu,
                                    time_text(report.total_us), time_text(report.host_us));
     if (report.launches.empty())
-        text += "no kernel was launched\n";
+        text += "no kernel has ended\n";
     else
         text += fmt::format("launches ({}, {})\n{}", report.launches.size(),
                             timed ? "simulated" : "executed without timing: they took no time on the clock",

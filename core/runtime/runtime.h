@@ -121,6 +121,7 @@ class Runtime {
     void spend_call() { clock_.spend(gpu_.call_us); }  // of a call that starts nothing, such as a query
     void say_site(const char* file, int line, const char* arguments);
     int last_error(bool clear);
+    void saw_error(std::string_view name);  // the program asked for the name or the text of this error
     uint32_t device() const { return device_; }
     void set_device(uint32_t device) { device_ = device; }
     bool set_peer(uint32_t peer, bool enabled);  // false: it was so already
@@ -281,6 +282,7 @@ class Runtime {
     std::deque<LaunchRecord> launches_;  // a deque: records stay where they are
     std::deque<CopyRecord> copies_;
     uint64_t peak_bytes_ = 0, dropped_ = 0;
+    std::string running_;  // the kernel that is running now
     bool finished_ = false, several_streams_ = false;
 };
 

@@ -36,7 +36,7 @@ Settings settings_of_environment() {
     settings.report = variable("LOCKSTEP_REPORT");
     std::istringstream list(variable("LOCKSTEP_CHECK"));
     for (std::string name; std::getline(list, name, ',');) {
-        if (name == "none") settings.synccheck = false;
+        settings.synccheck |= name == "synccheck";
         settings.racecheck |= name == "racecheck";
         settings.initcheck |= name == "initcheck";
         settings.leakcheck |= name == "leakcheck";

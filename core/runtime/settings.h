@@ -10,7 +10,7 @@ struct Settings {
     std::string gpu = "v100";
     uint32_t gpus = 1;
     int64_t timed_launches = 3;  // of each kernel with each shape; -1: all, 0: none (functional)
-    bool racecheck = false, initcheck = false, synccheck = true, leakcheck = false;
+    bool racecheck = false, initcheck = false, synccheck = false, leakcheck = false;
     uint64_t max_instructions = 1'000'000'000;  // of one launch
     std::string report;                         // the file that the report goes to; "": nobody reads one
 };

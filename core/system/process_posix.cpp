@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -207,33 +208,50 @@ ChildOutcome run_program(const fs::path& program, const std::vector<std::string>
     return start(program.string(), words, bare_environment(folder), folder, limits, [&] { bound_this_process(limits, 0); });
 }
 
-ChildOutcome run_in_foreground(const fs::path& program, const std::vector<std::string>& arguments,
-                               const std::vector<std::string>& settings) {
-    std::vector<std::string> words = {program.string()};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<std::string> all = settings;
+namespace {
+volatile sig_atomic_t foreground_child = 0;
+
+// The terminal's Ctrl-C reaches the whole group by itself; what another process sends to this one is meant for the child
+// too.
+void pass_on(int number, siginfo_t* about, void*) {
+    if (foreground_child > 0 && (about->si_code <= 0 || number == SIGTERM)) kill(foreground_child, number);
+}
+}  // namespace
+
+ChildOutcome run_in_foreground(const Foreground& run) {
+    std::vector<std::string> words = {run.name};
+    words.insert(words.end(), run.arguments.begin(), run.arguments.end());
+    std::vector<std::string> all = run.settings;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry, name = text.substr(0, text.find('=') + 1);
-        if (std::none_of(settings.begin(), settings.end(), [&](const std::string& own) { return own.starts_with(name); }))
-            all.emplace_back(text);
+        const auto is_set = [&](const std::string& own) { return own.starts_with(name); };
+        if (std::none_of(run.settings.begin(), run.settings.end(), is_set)) all.emplace_back(text);
     }
     const std::vector<char*> argv = pointers(words), environment = pointers(all);
+    const std::string program = run.program.string();
     std::fflush(nullptr);
     const pid_t parent = getpid(), child = fork();
     ChildOutcome outcome;
     if (child == 0) {
         end_with(parent);
         for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
+        if (run.output_is_errors) dup2(2, 1);
         execve(program.c_str(), argv.data(), environment.data());
         _exit(127);
     }
     if (child < 0) return outcome;
-    const auto interrupt = signal(SIGINT, SIG_IGN), quit = signal(SIGQUIT, SIG_IGN);
+    foreground_child = child;
+    struct sigaction forward {};
+    forward.sa_sigaction = pass_on;
+    forward.sa_flags = SA_SIGINFO;
+    constexpr int passed[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    struct sigaction before[std::size(passed)];
+    for (size_t k = 0; k < std::size(passed); ++k) sigaction(passed[k], &forward, &before[k]);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    signal(SIGINT, interrupt);
-    signal(SIGQUIT, quit);
+    foreground_child = 0;
+    for (size_t k = 0; k < std::size(passed); ++k) sigaction(passed[k], &before[k], nullptr);
     outcome.end = WIFEXITED(status) ? ChildOutcome::End::exited : ChildOutcome::End::killed;
     outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
     return outcome;

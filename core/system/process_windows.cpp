@@ -213,21 +213,25 @@ ChildOutcome run_program(const fs::path& program, const std::vector<std::string>
     return outcome;
 }
 
-ChildOutcome run_in_foreground(const fs::path& program, const std::vector<std::string>& arguments,
-                               const std::vector<std::string>& settings) {
-    for (const std::string& setting : settings) {
+ChildOutcome run_in_foreground(const Foreground& run) {
+    for (const std::string& setting : run.settings) {
         const size_t equals = setting.find('=');
         SetEnvironmentVariableW(wide(setting.substr(0, equals)).c_str(), wide(setting.substr(equals + 1)).c_str());
     }
     std::wstring line;
-    append_word(line, program.string());
-    for (const std::string& word : arguments) append_word(line, word);
+    append_word(line, run.name);
+    for (const std::string& word : run.arguments) append_word(line, word);
     ChildOutcome outcome;
     STARTUPINFOW startup{};
     startup.cb = sizeof startup;
+    if (run.output_is_errors) {
+        startup.dwFlags = STARTF_USESTDHANDLES;
+        startup.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+        startup.hStdOutput = startup.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+    }
     PROCESS_INFORMATION started{};
     std::fflush(nullptr);
-    if (!CreateProcessW(wide(program.string()).c_str(), line.data(), nullptr, nullptr, TRUE, CREATE_SUSPENDED, nullptr,
+    if (!CreateProcessW(wide(run.program.string()).c_str(), line.data(), nullptr, nullptr, TRUE, CREATE_SUSPENDED, nullptr,
                         nullptr, &startup, &started))
         return outcome;
     Child child{job_of(nullptr), Handle(started.hProcess)};

@@ -34,10 +34,17 @@ struct ChildOutcome {
 // Runs `program` in `folder` with a bare environment; the standard input is empty.
 ChildOutcome run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                          const std::filesystem::path& folder, const ChildLimits& limits = {});
-// Runs `program` as if it were called in this one's place: its standard input, output and errors, its folder and its
-// environment, with `settings` ("NAME=value") in front. Ctrl-C reaches it alone; it ends with this process. Limits: none.
-ChildOutcome run_in_foreground(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                               const std::vector<std::string>& settings);
+// A program that runs as if it were called in this one's place: its standard input, output and errors, its folder and its
+// environment. Ctrl-C is the program's, signals that would end this process are passed on to it, and it ends with this
+// process. Limits: none.
+struct Foreground {
+    std::filesystem::path program;
+    std::string name;  // as it sees itself called
+    std::vector<std::string> arguments;
+    std::vector<std::string> settings;  // "NAME=value", in front of the environment
+    bool output_is_errors = false;      // its standard output goes where errors go
+};
+ChildOutcome run_in_foreground(const Foreground& run);
 // "SIGSEGV: Segmentation fault" of End::killed.
 std::string signal_text(int status);
 // The first of `names` on the PATH or in `folders`; empty when there is none.

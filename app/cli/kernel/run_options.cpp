@@ -141,6 +141,8 @@ static int run_program_asked(const CLI::App& command, const KernelAsked& asked, 
                              "--registers", "--metrics", "--trace-sm", "--trace-cycles"})
         if (command.count(name) > 0)
             throw Failure(fmt::format("{} is for one kernel with --grid and --block; this is a program with main()", name));
+    for (std::string& option : program.build.more)
+        if (option.starts_with("=")) option.erase(0, 1);  // -X=-fopenmp, as the help writes it
     program.arguments = words_behind();
     program.gpu = asked.gpu;
     program.functional = asked.functional;

@@ -93,14 +93,20 @@ void shorten_paths(runtime::Report& report) {
     for (auto& fault : report.faults) shorten(fault.file), shorten(fault.other_file);
 }
 
-int run_executable(const ProgramAsked& asked, const fs::path& executable, const std::vector<std::string>& arguments) {
+// `name`: as the program sees itself called.
+int run_executable(const ProgramAsked& asked, const fs::path& executable, const std::string& name,
+                   const std::vector<std::string>& arguments) {
     const TemporaryFolder folder;
     const fs::path report_file = folder.path() / "report.json";
     std::vector<std::string> environment = runtime::environment_of(settings_of(asked, report_file));
     const std::string libraries = device::runtime_folder().string();
     const char* before = std::getenv("LD_LIBRARY_PATH");
     environment.push_back(fmt::format("LD_LIBRARY_PATH={}{}{}", libraries, before ? ":" : "", before ? before : ""));
-    const system::ChildOutcome outcome = system::run_in_foreground(executable, arguments, environment);
+    const system::ChildOutcome outcome = system::run_in_foreground({.program = executable,
+                                                                    .name = name,
+                                                                    .arguments = arguments,
+                                                                    .settings = environment,
+                                                                    .output_is_errors = asked.json == "-"});
     using End = system::ChildOutcome::End;
     if (outcome.end == End::not_started || (outcome.end == End::exited && outcome.status == 127))
         throw Failure(fmt::format("{} could not be started", executable.string()), ExitStatus::missing);
@@ -156,6 +162,10 @@ std::vector<std::string>& words_behind() {
 
 bool is_program(const std::vector<std::string>& files) {
     for (const std::string& file : files) {
+        std::error_code error;
+        if (fs::is_directory(file, error)) throw Failure(Diagnostic{"this is a folder, not a file", {file}});
+        if (!fs::exists(file, error) && !file.starts_with("in:") && !file.starts_with("inout:"))
+            throw Failure(Diagnostic{"there is no such file", {file}});
         const std::string extension = fs::path(file).extension().string();
         if (extension == ".ptx" || extension == ".host") continue;
         if (const Result<std::string> text = read_text(file, 4u << 20); text && device::has_main(text.value())) return true;
@@ -173,7 +183,7 @@ int run_program(const ProgramAsked& asked) {
     request.least_arch = static_cast<int>(model::gpu_named(asked.gpu).value().compute.number);
     const device::BuiltProgram built = device::build_program(request).value();
     if (!built.messages.empty()) tell("{}", built.messages);
-    return run_executable(asked, built.executable, asked.arguments);
+    return run_executable(asked, built.executable, fs::path(asked.files.front()).stem().string(), asked.arguments);
 }
 
 int exec_program(const ProgramAsked& asked) {
@@ -187,7 +197,7 @@ int exec_program(const ProgramAsked& asked) {
         throw Failure(fmt::format("there is no program '{}'", asked.arguments.front()));
     if (program.string().find('/') == std::string::npos) program = "./" / program;
     refuse_static_runtime(program);
-    return run_executable(asked, program, {asked.arguments.begin() + 1, asked.arguments.end()});
+    return run_executable(asked, program, asked.arguments.front(), {asked.arguments.begin() + 1, asked.arguments.end()});
 }
 
 void add_exec(CLI::App& app, int& status) {

@@ -34,12 +34,6 @@ const Compiler& chosen(const std::string& name) {
         fmt::format("unknown compiler '{}'{}; known: {}", name, did_you_mean(name, known, ""), fmt::join(known, ", ")));
 }
 
-bool is_arch(const std::string& arch) {
-    return (arch.starts_with("sm_") || arch.starts_with("compute_")) && arch.size() < 16 &&
-           std::all_of(arch.begin(), arch.end(),
-                       [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
-}
-
 // The source file's own folder, where "common.h" of its #include is, and those asked for.
 std::vector<std::string> include_folders(const std::string& file, const std::vector<std::string>& more) {
     std::vector<std::string> folders;
@@ -80,6 +74,12 @@ Diagnostic why(const CompilerRun& run, const std::string& version, const Compile
     return {fmt::format("{} refused the source{}{}", version, first_line.empty() ? "" : ": ", first_line), {file}};
 }
 }  // namespace
+
+bool is_arch(const std::string& arch) {
+    return (arch.starts_with("sm_") || arch.starts_with("compute_")) && arch.size() < 16 &&
+           std::all_of(arch.begin(), arch.end(),
+                       [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+}
 
 std::vector<std::string> preprocessor_options(const CompileRequest& request) {
     std::vector<std::string> options;

@@ -42,6 +42,7 @@ struct Compiler {
 std::vector<std::string> preprocessor_options(const CompileRequest& request);
 // "90a" for 90: from Hopper on a GPU's own instructions (wgmma) need the architecture's own target.
 std::string own_target(int arch);
+bool is_arch(const std::string& arch);  // written like sm_75
 
 extern const Compiler nvrtc, nvcc, clang;
 std::filesystem::path nvcc_program();  // empty: it is not here

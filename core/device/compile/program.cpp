@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <sstream>
 #include <thread>
 
@@ -43,6 +44,14 @@ std::vector<std::string> user_options(const ProgramRequest& request, bool is_c =
     return options;
 }
 
+// What nvcc hands to the host's compiler only when it is told to: -fopenmp, -march=native, -Wall.
+std::vector<std::string> for_nvcc(std::vector<std::string> options) {
+    for (std::string& option : options)
+        if (option.starts_with("-f") || option.starts_with("-m") || option.starts_with("-W"))
+            option = "-Xcompiler=" + option;
+    return options;
+}
+
 int number_of(const std::string& arch) {
     return std::atoi(arch.c_str() + arch.find('_') + 1);
 }
@@ -73,6 +82,11 @@ Toolchain clang_toolchain() {
 }
 
 Toolchain toolchain_for(const ProgramRequest& request) {
+    if (!request.arch.empty() && !is_arch(request.arch))
+        throw Failure(fmt::format("'{}' is no architecture: they are written like sm_75", request.arch));
+    if (request.separate)
+        throw Failure("--rdc: device code of several files cannot be linked together yet; one file may include the others",
+                      ExitStatus::missing);
     if (!request.compiler.empty() && request.compiler != "nvcc" && request.compiler != "clang")
         throw Failure(fmt::format("a whole program is compiled by nvcc or clang, not by '{}'", request.compiler));
     const bool by_nvcc = request.compiler != "clang" && nvcc.version();
@@ -197,7 +211,8 @@ Diagnostic refusal(const Compilation& work, const std::string& compiler, double 
     std::istringstream lines(work.outcome.output);
     std::string line, first;
     while (std::getline(lines, line))
-        if (line.find("error") != std::string::npos || line.find("undefined reference") != std::string::npos) {
+        if (line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos ||
+            line.find("multiple definition") != std::string::npos) {
             first = line;
             break;
         }
@@ -265,8 +280,9 @@ Result<fs::path> link(const Toolchain& tools, const ProgramRequest& request, con
     arguments.insert(arguments.end(), {"-o", "program", "-L" + runtime, "-lcudart", search});
     if (tools.compiler == &nvcc) arguments.push_back("-rpath=" + runtime);
     if (tools.compiler != &nvcc) arguments.insert(arguments.end(), {"-lpthread", "-ldl", "-lm"});
-    for (const std::string& option : request.more)
-        if (option.starts_with("-l") || option.starts_with("-L")) arguments.push_back(option);
+    for (const std::string& option : tools.compiler == &nvcc ? for_nvcc(request.more) : request.more)
+        if (option.starts_with("-l") || option.starts_with("-L") || option.ends_with("-fopenmp"))
+            arguments.push_back(option);
     Compilation work;
     work.folder = folder;
     work.source = all.empty() ? fs::path() : all.front().source;
@@ -300,7 +316,7 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
     const fs::path place = cache_place(request, tools);
     if (!place.empty() && still_holds(place / "files")) return BuiltProgram{place / "program", tools.version, "", true};
 
-    const TemporaryFolder folder;
+    const auto folder = std::make_shared<const TemporaryFolder>();
     std::vector<Compilation> all;
     std::vector<std::string> others;
     std::error_code error;
@@ -313,7 +329,7 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
         }
         Compilation work;
         work.source = whole;
-        work.folder = folder.path() / std::to_string(all.size());
+        work.folder = folder->path() / std::to_string(all.size());
         work.object = work.folder / "object.o";
         fs::create_directories(work.folder, error);
         all.push_back(std::move(work));
@@ -338,11 +354,14 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
         if (!work.outcome.succeeded()) return refusal(work, tools.version, request.seconds);
         built.messages += work.outcome.output;
     }
-    const Result<fs::path> executable = link(tools, request, all, others, folder.path());
+    const Result<fs::path> executable = link(tools, request, all, others, folder->path());
     if (!executable) return executable.error();
-    if (place.empty()) return Diagnostic{"there is no folder to keep the compiled program in: set XDG_CACHE_HOME or HOME"};
-    keep(place, executable.value(), all);
+    if (!place.empty()) keep(place, executable.value(), all);
     built.executable = place / "program";
+    if (place.empty() || !still_holds(place / "files")) {  // the cache cannot be written: it lives as long as its folder
+        built.executable = executable.value();
+        built.folder = folder;
+    }
     return built;
 }
 

@@ -2,9 +2,11 @@
 // kernels alone are, its host part by nvcc with the toolkit's headers, or by clang with our own (kernels/include/program).
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/base/files.h"
 #include "core/base/result.h"
 
 namespace lockstep::device {
@@ -25,6 +27,7 @@ struct BuiltProgram {
     std::string compiler;  // "nvcc 13.0"
     std::string messages;  // warnings, as the compiler wrote them; empty when it came from the cache
     bool from_cache = false;
+    std::shared_ptr<const TemporaryFolder> folder;  // where the executable lies when the cache cannot be written
 };
 
 // The executable lies in the user's cache under the content of everything that it was made of, headers included, so that the
