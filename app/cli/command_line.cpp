@@ -243,7 +243,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     } catch (const CLI::CallForVersion& version) {
         status = app.exit(version);
     } catch (const CLI::ParseError& error) {
-        tell("error: {}\n", sentence(app, error, std::vector<std::string>(argv + 1, argv + argc)));
+        tell("error: {}\n", sentence(app, error, std::vector<std::string>(words.begin() + 1, words.end())));
         return static_cast<int>(ExitStatus::bad_input);
     } catch (const Failure& failure) {
         complain(failure.diagnostic);

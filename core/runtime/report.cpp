@@ -204,6 +204,12 @@ struct LaunchGroup {  // of one kernel and shape
     double time_us = 0;
 };
 
+// A name of a template of templates takes no more of a line than others.
+std::string short_name(const std::string& name) {
+    constexpr size_t most = 60;
+    return name.size() <= most ? name : name.substr(0, most - 3) + "...";
+}
+
 std::string launch_words(const Report& report) {
     std::vector<LaunchGroup> groups;
     std::map<std::string, size_t> number_of;
@@ -225,7 +231,7 @@ std::string launch_words(const Report& report) {
     constexpr size_t most_rows = 20;
     size_t widest = 6;
     for (size_t k = 0; k < std::min(groups.size(), most_rows); ++k)
-        widest = std::max(widest, groups[k].first->kernel.size());
+        widest = std::max(widest, short_name(groups[k].first->kernel).size());
     text += fmt::format("  {:<{}}  {:>14}  {:>10}  {:>6}  {:>11}  {:>6}  hot line\n", "kernel", widest, "grid", "block",
                         "count", "time", "share");
     for (size_t k = 0; k < std::min(groups.size(), most_rows); ++k) {
@@ -233,7 +239,7 @@ std::string launch_words(const Report& report) {
         const LaunchRecord& launch = *group.first;
         const std::string time = launch.timed_by == TimedBy::nothing ? "-" : time_text(group.time_us);
         const std::string share = total_us > 0 ? fmt::format("{:.1f} %", 100 * group.time_us / total_us) : "-";
-        text += fmt::format("  {:<{}}  {:>14}  {:>10}  {:>6}  {:>11}  {:>6}  {}\n", launch.kernel, widest,
+        text += fmt::format("  {:<{}}  {:>14}  {:>10}  {:>6}  {:>11}  {:>6}  {}\n", short_name(launch.kernel), widest,
                             extent_text(launch.grid), extent_text(launch.block), group.count, time, share,
                             launch.hot_line > 0 ? fmt::format("{}:{} ({:.0f} % of the waiting)", launch.hot_file,
                                                               launch.hot_line, 100 * launch.hot_share)
