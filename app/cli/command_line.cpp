@@ -227,10 +227,10 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     }
     char app_word[] = "app";
     if (argc > 1 && opens_in_the_app(argv[1])) words.insert(words.begin() + 1, app_word);  // `lockstep sum.cu` opens it
-    char help[] = "--help";
+    char help_word[] = "--help";
     if (argc > 1 && std::string_view(argv[1]) == "help") {  // `help run` is `run --help`
         words.erase(words.begin() + 1);
-        words.push_back(help);
+        words.push_back(help_word);
     }
     try {
         app.parse(static_cast<int>(words.size()), words.data());
