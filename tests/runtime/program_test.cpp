@@ -151,6 +151,39 @@ int main(int argc, char**) {
     }
 }
 
+TEST_CASE("options for the compiler, a cache that cannot be written and output beside JSON") {
+    use_own_cache();
+    const std::string file = write("omp.cu", R"(#include <cstdio>
+#include <omp.h>
+int main(int, char** argv) {
+    int sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(2)
+    for (int i = 0; i < 100; ++i) sum += i;
+    printf("%s %d %d\n", argv[0], sum, omp_get_max_threads() > 0);
+    return 0;
+}
+)");
+    for (const std::string& compiler : compilers()) {
+        if (compiler == "clang") continue;  // its OpenMP is a package of its own
+        const Outcome ran = lockstep_command("run " + file + " --compiler " + compiler + " -X=-fopenmp --report none");
+        INFO(compiler << "\n" << ran.err);
+        CHECK(ran.status == 0);
+        CHECK(ran.out == "omp 4950 1\n");
+    }
+    if (compilers().empty()) return;
+    const std::string adds = write("adder.cu", adder);
+    const Outcome json = lockstep_command("run " + adds + " --json - -- 7");
+    CHECK(json.status == 42);
+    CHECK(nlohmann::json::parse(json.out).at("launches").size() == 5);  // nothing but JSON
+    CHECK(json.err.find("35\n") != std::string::npos);
+    ::setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
+    CHECK(lockstep_command("run " + adds + " --report none -- 7").status == 42);
+    use_own_cache();
+    refuses("run " + adds + " --arch banana", "'banana' is no architecture");
+    refuses("run " + (scratch() / "absent.cu").string(), "there is no such file");
+    refuses("run " + scratch().string(), "this is a folder");
+}
+
 TEST_CASE("what is no program, cannot be compiled or dies is told in a sentence") {
     use_own_cache();
     refuses("run " + write("kernel.cu", "__global__ void k(int* p) { *p = 1; }\n"), "there is no main() in it");

@@ -143,7 +143,7 @@ void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Comp
         for (const char* header : {"lockstep_removed.h", "lockstep_call_sites.h"})
             if (fs::exists(program_headers() / header))
                 arguments.insert(arguments.end(), {"-include", (program_headers() / header).string()});
-    for (std::string& option : user_options(request, work.source.extension() == ".c"))
+    for (std::string& option : for_nvcc(user_options(request, work.source.extension() == ".c")))
         arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
     step(tools, request, work, std::move(arguments));
