@@ -30,6 +30,12 @@ std::string_view name_of(MemoryKind kind) {
     return names[static_cast<size_t>(kind)];
 }
 
+Runtime::~Runtime() {
+    for (const auto& [address, block] : blocks_)
+        if (!block.freed && (block.kind == MemoryKind::managed || block.kind == MemoryKind::pinned))
+            ::operator delete(reinterpret_cast<void*>(address), page);
+}
+
 uint64_t Runtime::memory_limit() const {
     return static_cast<uint64_t>(gpu_.memory_gb * 1e9);
 }

@@ -113,6 +113,9 @@ class Runtime {
     // The process's own; made by the first call. Its destructor, at the end of the process, writes the report.
     static Runtime& instance();
     explicit Runtime(Settings settings);
+    ~Runtime();
+    Runtime(const Runtime&) = delete;
+    Runtime& operator=(const Runtime&) = delete;
 
     // ---- A call's frame: calls.cpp
     std::recursive_mutex& mutex() { return mutex_; }
