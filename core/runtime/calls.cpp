@@ -71,6 +71,8 @@ Runtime::Runtime(Settings settings)
       left_(std::chrono::steady_clock::now()) {
     memory_.begin_at(first_device_address);
     streams_[0] = {};
+    if (settings_.by_lines) std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    if (!settings_.snapshots.empty()) snapshots_ = std::make_unique<SnapshotWriter>(settings_.snapshots);
 }
 
 void Runtime::enter(const char* call) {

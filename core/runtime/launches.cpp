@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "core/base/tell.h"
@@ -49,17 +50,24 @@ void print_of_kernel(std::string_view words) {
 
 }  // namespace
 
-// On a terminal a launch that takes longer than two seconds says how far it is.
+// On a terminal a launch that takes longer than two seconds says how far it is; where a file is asked for, it says so there,
+// "0.43 blur".
 class ProgressLine {
   public:
-    explicit ProgressLine(std::string kernel) : kernel_(std::move(kernel)) {}
+    ProgressLine(std::string kernel, std::string file) : kernel_(std::move(kernel)), file_(std::move(file)) {}
     ~ProgressLine() {
-        if (shown_) tell("\r{:{}}\r", "", kernel_.size() + 12);
+        if (shown_ && file_.empty()) tell("\r{:{}}\r", "", kernel_.size() + 12);
     }
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
     void operator()(double share) {
         const auto now = std::chrono::steady_clock::now();
+        if (!file_.empty()) {
+            if (now - last_ < std::chrono::milliseconds(100)) return;
+            last_ = now;
+            std::ofstream(file_) << fmt::format("{:.3f} {}", share, kernel_);
+            return;
+        }
         if (now - last_ < std::chrono::milliseconds(shown_ ? 200 : 2000) || !system::errors_go_to_a_terminal()) return;
         last_ = now;
         shown_ = true;
@@ -67,7 +75,7 @@ class ProgressLine {
     }
 
   private:
-    std::string kernel_;
+    std::string kernel_, file_;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
     bool shown_ = false;
 };
@@ -93,7 +101,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     options.synccheck = settings_.synccheck;
     options.max_instructions = settings_.max_instructions;
     options.print = print_of_kernel;
-    ProgressLine line(program.shown_name());
+    ProgressLine line(program.shown_name(), settings_.progress);
     options.progress = [&](double share) { line(share); };
     options.trace = several_streams_;
     options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
@@ -119,7 +127,7 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     options.synccheck = settings_.synccheck;
     options.max_instructions = settings_.max_instructions;
     options.print = print_of_kernel;
-    ProgressLine line(program.shown_name());
+    ProgressLine line(program.shown_name(), settings_.progress);
     options.progress = [&](double share) { line(share); };
     const simt::LaunchResult result = simt::launch(program, config, memory_, options);
     for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
@@ -233,6 +241,7 @@ void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
                         .stream = stream,
                         .site = site_};
     const simt::LaunchConfig config = config_of(work, gpu_);
+    keep_snapshot(*work.kernel, config);
     std::optional<simt::Memory> before;
     if (settings_.racecheck && several_streams_) before.emplace(memory_);
     running_ = record.kernel;
@@ -253,6 +262,16 @@ void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
     launches_.push_back(std::move(record));
     pending_.push_back({index, &launches_.back().begin_us, &launches_.back().end_us});
     resolve();
+}
+
+// Of the launch that is next in the report.
+void Runtime::keep_snapshot(Kernel& kernel, const simt::LaunchConfig& config) {
+    if (!snapshots_) return;
+    const size_t launch = launches_.size();
+    const bool only = settings_.only_snapshot >= 0;
+    if (only && launch != static_cast<size_t>(settings_.only_snapshot)) return;
+    snapshots_->take(launch, *parsed(*kernel.module), kernel.name, config, memory_);
+    if (only) system::exit_now(0);
 }
 
 // A function of the host runs when everything before it in its stream is over, which it is.

@@ -21,6 +21,7 @@
 #include "core/runtime/order.h"
 #include "core/runtime/report.h"
 #include "core/runtime/settings.h"
+#include "core/runtime/snapshots.h"
 #include "core/simt/launch.h"
 
 namespace lockstep::runtime {
@@ -228,6 +229,7 @@ class Runtime {
     void tidy();
     void resolve();  // times of operations that have ended, into their records
     std::shared_ptr<const ptx::Module> parsed(Module& module);
+    void keep_snapshot(Kernel& kernel, const simt::LaunchConfig& config);
     void raise(const simt::Fault& fault);
     void mark_written(uint64_t address, uint64_t bytes);
     std::vector<Touch> touches_of(const ptx::Program& program, const simt::LaunchConfig& config, const simt::Memory& before);
@@ -281,6 +283,7 @@ class Runtime {
     std::deque<Pending> pending_;
     std::vector<std::pair<uint32_t, size_t>> recorded_;  // events whose time is not known yet, and the operation
     WorkOrder order_;                                    // kept where --check asks for races
+    std::unique_ptr<SnapshotWriter> snapshots_;          // null: nobody asked for them
     Report report_;
     std::deque<LaunchRecord> launches_;  // a deque: records stay where they are
     std::deque<CopyRecord> copies_;

@@ -34,6 +34,10 @@ Settings settings_of_environment() {
     read_number("LOCKSTEP_TIMED_LAUNCHES", settings.timed_launches);
     read_number("LOCKSTEP_MAX_INSTRUCTIONS", settings.max_instructions);
     settings.report = variable("LOCKSTEP_REPORT");
+    settings.snapshots = variable("LOCKSTEP_SNAPSHOTS");
+    read_number("LOCKSTEP_ONLY_SNAPSHOT", settings.only_snapshot);
+    settings.progress = variable("LOCKSTEP_PROGRESS");
+    settings.by_lines = !variable("LOCKSTEP_BY_LINES").empty();
     std::istringstream list(variable("LOCKSTEP_CHECK"));
     for (std::string name; std::getline(list, name, ',');) {
         settings.synccheck |= name == "synccheck";
@@ -49,12 +53,19 @@ std::vector<std::string> environment_of(const Settings& settings) {
     if (settings.racecheck) check += ",racecheck";
     if (settings.initcheck) check += ",initcheck";
     if (settings.leakcheck) check += ",leakcheck";
-    return {fmt::format("LOCKSTEP_GPU={}", settings.gpu),
-            fmt::format("LOCKSTEP_GPUS={}", settings.gpus),
-            fmt::format("LOCKSTEP_TIMED_LAUNCHES={}", settings.timed_launches),
-            fmt::format("LOCKSTEP_MAX_INSTRUCTIONS={}", settings.max_instructions),
-            fmt::format("LOCKSTEP_CHECK={}", check),
-            fmt::format("LOCKSTEP_REPORT={}", settings.report)};
+    std::vector<std::string> all = {fmt::format("LOCKSTEP_GPU={}", settings.gpu),
+                                    fmt::format("LOCKSTEP_GPUS={}", settings.gpus),
+                                    fmt::format("LOCKSTEP_TIMED_LAUNCHES={}", settings.timed_launches),
+                                    fmt::format("LOCKSTEP_MAX_INSTRUCTIONS={}", settings.max_instructions),
+                                    fmt::format("LOCKSTEP_CHECK={}", check),
+                                    fmt::format("LOCKSTEP_REPORT={}", settings.report)};
+    if (!settings.snapshots.empty()) {
+        all.push_back(fmt::format("LOCKSTEP_SNAPSHOTS={}", settings.snapshots));
+        all.push_back(fmt::format("LOCKSTEP_ONLY_SNAPSHOT={}", settings.only_snapshot));
+    }
+    if (!settings.progress.empty()) all.push_back(fmt::format("LOCKSTEP_PROGRESS={}", settings.progress));
+    if (settings.by_lines) all.emplace_back("LOCKSTEP_BY_LINES=1");
+    return all;
 }
 
 }  // namespace lockstep::runtime

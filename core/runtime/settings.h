@@ -13,6 +13,10 @@ struct Settings {
     bool racecheck = false, initcheck = false, synccheck = false, leakcheck = false;
     uint64_t max_instructions = 1'000'000'000;  // of one launch
     std::string report;                         // the file that the report goes to; "": nobody reads one
+    std::string snapshots;                      // the folder for what launches begin with (snapshots.h); "": none
+    int64_t only_snapshot = -1;                 // of this launch alone, behind which the program ends; -1: of all
+    std::string progress;                       // the file that says how far a launch is; "": a terminal is told
+    bool by_lines = false;                      // what the program prints goes out line by line, wherever it goes
 };
 
 // From $LOCKSTEP_GPU and its neighbours. Throws Failure with the variable's name where one makes no sense.

@@ -218,15 +218,46 @@ void pass_on(int number, siginfo_t* about, void*) {
 }
 }  // namespace
 
-ChildOutcome run_in_foreground(const Foreground& run) {
+namespace {
+
+std::vector<std::string> words_of(const Foreground& run) {
     std::vector<std::string> words = {run.name};
     words.insert(words.end(), run.arguments.begin(), run.arguments.end());
+    return words;
+}
+
+std::vector<std::string> environment_of(const Foreground& run) {
     std::vector<std::string> all = run.settings;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry, name = text.substr(0, text.find('=') + 1);
         const auto is_set = [&](const std::string& own) { return own.starts_with(name); };
         if (std::none_of(run.settings.begin(), run.settings.end(), is_set)) all.emplace_back(text);
     }
+    return all;
+}
+
+void tell_end(ChildOutcome& outcome, int status) {
+    outcome.end = WIFEXITED(status) ? ChildOutcome::End::exited : ChildOutcome::End::killed;
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+}
+
+// A file that nobody else can open and that ends with its last descriptor, at its beginning; -1: there is no room for one.
+int nameless_file(std::string_view contents) {
+    char name[] = "/tmp/lockstep-input-XXXXXX";
+    const int file = mkostemp(name, O_CLOEXEC);
+    if (file < 0) return -1;
+    unlink(name);
+    if (!write_all(file, contents) || lseek(file, 0, SEEK_SET) != 0) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+}  // namespace
+
+ChildOutcome run_in_foreground(const Foreground& run) {
+    std::vector<std::string> words = words_of(run), all = environment_of(run);
     const std::vector<char*> argv = pointers(words), environment = pointers(all);
     const std::string program = run.program.string();
     std::fflush(nullptr);
@@ -252,8 +283,74 @@ ChildOutcome run_in_foreground(const Foreground& run) {
     }
     foreground_child = 0;
     for (size_t k = 0; k < std::size(passed); ++k) sigaction(passed[k], &before[k], nullptr);
-    outcome.end = WIFEXITED(status) ? ChildOutcome::End::exited : ChildOutcome::End::killed;
-    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+    tell_end(outcome, status);
+    return outcome;
+}
+
+ChildOutcome run_watched(const Foreground& run, std::string_view input,
+                         const std::function<bool(std::string_view text, bool of_errors)>& heard) {
+    std::vector<std::string> words = words_of(run), all = environment_of(run);
+    const std::vector<char*> argv = pointers(words), environment = pointers(all);
+    const std::string program = run.program.string(), where = run.folder.string();
+    ChildOutcome outcome;
+    int said[2], errors[2];
+    const int given = nameless_file(input);
+    if (given < 0) return outcome;
+    if (pipe2(said, O_CLOEXEC) != 0) {
+        close(given);
+        return outcome;
+    }
+    if (pipe2(errors, O_CLOEXEC) != 0) {
+        for (const int end : {given, said[0], said[1]}) close(end);
+        return outcome;
+    }
+    const pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        end_with(parent);
+        setpgid(0, 0);
+        for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
+        dup2(given, 0);
+        dup2(said[1], 1);
+        dup2(errors[1], 2);
+        if (!where.empty() && chdir(where.c_str()) != 0) _exit(127);
+        execve(program.c_str(), argv.data(), environment.data());
+        _exit(127);
+    }
+    for (const int end : {given, said[1], errors[1]}) close(end);
+    pollfd ends[2] = {{said[0], POLLIN, 0}, {errors[0], POLLIN, 0}};
+    bool wanted = child >= 0;
+    if (wanted) setpgid(child, child);  // in both: whichever comes first
+    int status = 0;
+    bool ended = false;
+    char buffer[65536];
+    while (wanted && !(ended && ends[0].fd < 0 && ends[1].fd < 0)) {
+        const int ready = poll(ends, 2, ends[0].fd < 0 && ends[1].fd < 0 ? 1 : 100);
+        bool silent = true;
+        for (int k = 0; k < 2 && ready > 0; ++k) {
+            if (ends[k].fd < 0 || ends[k].revents == 0) continue;
+            const ssize_t count = read(ends[k].fd, buffer, sizeof buffer);
+            if (count < 0 && errno == EINTR) continue;
+            silent = false;
+            if (count > 0)
+                wanted = heard(std::string_view(buffer, static_cast<size_t>(count)), k == 1) && wanted;
+            else
+                ends[k].fd = -1;  // poll passes over it
+        }
+        if (!silent) continue;
+        wanted = heard({}, false) && wanted;
+        if (!ended && waitpid(child, &status, WNOHANG) == child) {
+            ended = true;
+            if (ready == 0) break;  // what it started may keep its output open for good
+        }
+    }
+    if (child >= 0) {
+        kill(-child, SIGKILL);
+        if (!ended) waitpid(child, &status, 0);
+        tell_end(outcome, status);
+        if (!ended) outcome.end = ChildOutcome::End::timed_out;
+    }
+    close(said[0]);
+    close(errors[0]);
     return outcome;
 }
 

@@ -248,6 +248,65 @@ ChildOutcome run_in_foreground(const Foreground& run) {
     return outcome;
 }
 
+ChildOutcome run_watched(const Foreground& run, std::string_view input,
+                         const std::function<bool(std::string_view text, bool of_errors)>& heard) {
+    for (const std::string& setting : run.settings) {
+        const size_t equals = setting.find('=');
+        SetEnvironmentVariableW(wide(setting.substr(0, equals)).c_str(), wide(setting.substr(equals + 1)).c_str());
+    }
+    std::wstring line;
+    append_word(line, run.name);
+    for (const std::string& word : run.arguments) append_word(line, word);
+    ChildOutcome outcome;
+    Pipe said, errors;
+    HANDLE given_reading = nullptr, given_writing = nullptr;
+    SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+    if (!CreatePipe(&given_reading, &given_writing, &inherited, static_cast<DWORD>(input.size() + 1))) return outcome;
+    Handle reading(given_reading), writing(given_writing);
+    SetHandleInformation(writing.value, HANDLE_FLAG_INHERIT, 0);
+    STARTUPINFOW startup{};
+    startup.cb = sizeof startup;
+    startup.dwFlags = STARTF_USESTDHANDLES;
+    startup.hStdInput = reading.value;
+    startup.hStdOutput = said.writing.value;
+    startup.hStdError = errors.writing.value;
+    PROCESS_INFORMATION started{};
+    if (!CreateProcessW(wide(run.program.string()).c_str(), line.data(), nullptr, nullptr, TRUE,
+                        CREATE_SUSPENDED | CREATE_NO_WINDOW, nullptr,
+                        run.folder.empty() ? nullptr : run.folder.wstring().c_str(), &startup, &started))
+        return outcome;
+    Child child{job_of(nullptr), Handle(started.hProcess)};
+    AssignProcessToJobObject(child.job.value, started.hProcess);
+    ResumeThread(started.hThread);
+    CloseHandle(started.hThread);
+    reading.close();
+    said.writing.close();
+    errors.writing.close();
+    std::thread writer([&] {
+        write_all(writing.value, input);
+        writing.close();
+    });
+    bool wanted = true;
+    const auto take = [&](HANDLE pipe, bool of_errors) {
+        return drain(
+            pipe, [&](std::string_view text) { return wanted = heard(text, of_errors) && wanted; },
+            [] { return Clock::time_point(); });
+    };
+    for (bool ended = false; wanted && !ended;) {
+        ended = WaitForSingleObject(child.process.value, 50) == WAIT_OBJECT_0;  // then what it has said comes once more
+        take(said.reading.value, false);
+        take(errors.reading.value, true);
+        wanted = heard({}, false) && wanted;
+    }
+    if (wanted)
+        finish(child, outcome, after(1));
+    else
+        outcome.end = ChildOutcome::End::timed_out;
+    TerminateJobObject(child.job.value, 1);
+    writer.join();
+    return outcome;
+}
+
 std::string signal_text(int status) {
     return fmt::format("exception {:#010x}", static_cast<unsigned>(status));
 }

@@ -43,8 +43,13 @@ struct Foreground {
     std::vector<std::string> arguments;
     std::vector<std::string> settings;  // "NAME=value", in front of the environment
     bool output_is_errors = false;      // its standard output goes where errors go
+    std::filesystem::path folder;       // of run_watched: where it runs; "": where this process does
 };
 ChildOutcome run_in_foreground(const Foreground& run);
+// The same where somebody else shows what it prints: its standard input is `input`, `heard` gets its output as it comes, and
+// nothing at least ten times a second; false ends the program, and what it started (End::timed_out).
+ChildOutcome run_watched(const Foreground& run, std::string_view input,
+                         const std::function<bool(std::string_view text, bool of_errors)>& heard);
 // "SIGSEGV: Segmentation fault" of End::killed.
 std::string signal_text(int status);
 // The first of `names` on the PATH or in `folders`; empty when there is none.

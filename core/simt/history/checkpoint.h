@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/simt/warp.h"
@@ -37,6 +38,11 @@ class Pages {
     // `earlier`: of the same buffer, or null.
     Pages(const std::byte* data, size_t bytes, size_t page_bytes, const Pages* earlier, const PageCount& count);
     void copy_to(std::byte* data) const;  // size() bytes
+    // Of pages that were put by elsewhere; a page but the last has `page_bytes` bytes.
+    Pages(size_t bytes, size_t page_bytes, std::vector<std::shared_ptr<const Page>> pages)
+        : bytes_(bytes), page_bytes_(page_bytes), pages_(std::move(pages)) {}
+    const std::vector<std::shared_ptr<const Page>>& pages() const { return pages_; }  // null: zeros
+    size_t page_bytes() const { return page_bytes_; }
     size_t size() const { return bytes_; }
     size_t table_bytes() const { return pages_.capacity() * sizeof pages_[0]; }
 

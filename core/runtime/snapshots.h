@@ -1,0 +1,59 @@
+// What launches of a program begin with: the kernel's PTX, its arguments and all device memory, in a folder, so that
+// another process (the app) can open a launch and run it again cycle by cycle with its real buffers. Memory is kept in
+// pages, and a page that has not changed since the launch before is not written again.
+//   module-N.ptx   the PTX of a module, once
+//   pages          pages of all snapshots, one behind the other
+//   launch-N       launch N of the report: CBOR
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "core/base/result.h"
+#include "core/ptx/parse/module.h"
+#include "core/simt/history/checkpoint.h"
+#include "core/simt/launch.h"
+
+namespace lockstep::runtime {
+
+class SnapshotWriter {
+  public:
+    // At most so many bytes of pages are written, and so many are compared with those before: what a program with large
+    // arrays or many launches may cost. A launch beyond them has no snapshot.
+    static constexpr uint64_t most_written = uint64_t{512} << 20, most_compared = uint64_t{8} << 30;
+
+    explicit SnapshotWriter(std::filesystem::path folder);
+    // `launch`: its number in the report. Nothing is thrown: where the disk is full there is no snapshot.
+    void take(size_t launch, const ptx::Module& module, const std::string& kernel, const simt::LaunchConfig& config,
+              const simt::Memory& memory);
+
+  private:
+    void write(size_t launch, const ptx::Module& module, const std::string& kernel, const simt::LaunchConfig& config,
+               const simt::MemoryCheckpoint& now);
+    uint64_t place_of(const simt::Page& page, size_t bytes);
+
+    std::filesystem::path folder_;
+    std::ofstream pages_;
+    uint64_t written_ = 0, compared_ = 0;
+    simt::PageCount count_ = std::make_shared<std::atomic<uint64_t>>();
+    simt::MemoryCheckpoint last_;
+    std::unordered_map<const simt::Page*, uint64_t> places_;  // of the pages of `last_`, in the file
+    std::map<std::string, size_t> modules_;                   // by name: the number in its file's name
+    bool full_ = false;
+};
+
+struct OpenedLaunch {
+    std::shared_ptr<const ptx::Program> program;
+    simt::LaunchConfig config;
+    simt::Memory memory;
+};
+
+bool has_snapshot(const std::filesystem::path& folder, size_t launch);
+// A Diagnostic where there is none, or the folder was damaged.
+Result<OpenedLaunch> open_snapshot(const std::filesystem::path& folder, size_t launch);
+
+}  // namespace lockstep::runtime
