@@ -193,6 +193,7 @@ SessionOptions scene_of(const AppOptions& options, bool still) {
 void open_file(Shell& shell, const std::string& file) {
     if (std::error_code error; !std::filesystem::exists(file, error)) throw Failure(Diagnostic{"no such file", {file}});
     if (const auto problem = shell.session.desk.open(file)) throw Failure(*problem);
+    shell.session.desk.trust();  // who names it on the command line means it
 }
 
 // What the shell begins with: the workspace or the view that was asked for, and the learner's file.
@@ -205,7 +206,9 @@ void open(Shell& shell, const AppOptions& options) {
     else
         shell.show_alone(options.view);
     // What a host or a tensor program shows stands beside its text.
-    const bool program = scene::is_host_program(options.open) || scene::is_tensor_program(options.open);
+    if (!options.open.empty()) open_file(shell, options.open);
+    const bool program = scene::is_host_program(options.open) || scene::is_tensor_program(options.open) ||
+                         (!options.open.empty() && shell.session.desk.document().is_program());
     if (program && workspace == Workspace::training) workspace = Workspace::kernel;
     if (!options.plan.empty()) {
         scene::ClusterSetup trained;
@@ -214,7 +217,6 @@ void open(Shell& shell, const AppOptions& options) {
     }
     shell.presenter.on = options.present;
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
-    if (!options.open.empty()) open_file(shell, options.open);
     shell.session.grain = row_of(workspace).grain;
 }
 

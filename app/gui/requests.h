@@ -52,6 +52,7 @@ struct CloseLesson { static constexpr Manner manner = ending; };                
 struct Dismiss { static constexpr Manner manner = {.light = true, .keeps_replay = true}; };  // the problem has been read
 struct Tell { static constexpr Manner manner = beside; std::string sentence; };              // what went wrong outside
 struct RunOwn { static constexpr Manner manner = newest_now; std::shared_ptr<const KernelJob> job; };
+struct OpenLaunch { static constexpr Manner manner = newest_now; int64_t launch = 0; };       // of the program that ran
 struct ShowOwn { static constexpr Manner manner = in_turn; };                                // its last run in all pictures
 struct Cancel { static constexpr Manner manner = ending; };                                    // whatever runs
 struct LimitBlocks { static constexpr Manner manner = newest_now; int64_t most = 0; };       // on an SM; 0: as many as fit
@@ -72,9 +73,9 @@ struct CompareMeasured {  // what real GPUs measured with the model; run: first 
 
 using Request =
     std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt, ask::FetchStretch,
-                 ask::TraceSm, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise, ask::SetGpu, ask::Reload,
-                 ask::OpenLesson, ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::ShowOwn, ask::Cancel,
-                 ask::LimitBlocks, ask::CarveOut, ask::SetUpTraining, ask::RunCluster, ask::CompareMeasured>;
+                 ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise, ask::SetGpu,
+                 ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::ShowOwn,
+                 ask::Cancel, ask::LimitBlocks, ask::CarveOut, ask::SetUpTraining, ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {
     return std::visit([](const auto& one) -> const ask::Manner& { return one.manner; }, request);

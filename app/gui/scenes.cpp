@@ -69,6 +69,21 @@ LayoutNode own_kernel() {
                                            titled("Registers and memory", std::move(state)),
                                            titled("Warps and PTX", std::move(warps))})});
 }
+// The program's text, and beside it what it did; a launch that is open has the further pages of a kernel's run.
+LayoutNode own_program() {
+    LayoutNode program = row(1, {column(552, {slot("calls", 400, 380, 250),
+                                              pages(250, {titled("Output", slot("output", 220, 340, 150)),
+                                                          titled("Reports", slot("reports", 220, 340, 110))}),
+                                              slot("allocations", 270, 360, 200)}),
+                                 column(496, {slot("launches", 420, 340, 260), slot("blocks", 480, 400, 290)})});
+    LayoutNode state =
+        column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200), slot("divergence", 260, 640, 220)});
+    LayoutNode warps =
+        column(1, {row(360, {slot("code", 520, 400, 180), slot("warp", 424, 300, 250)}), slot("warps", 480, 560, 300)});
+    return row(1, {slot("editor", 536, 380, 250),
+                   pages(1048, {titled("Program", std::move(program)), titled("Registers and memory", std::move(state)),
+                                titled("Warps and PTX", std::move(warps))})});
+}
 LayoutNode own_host() {
     return row(1, {own_text(), column(912, {slot("streams", 470, 560, 300),
                                             row(406, {slot("code", 480, 400, 180), slot("blocks", 424, 400, 290)})})});
@@ -196,6 +211,7 @@ std::vector<SceneRow> rows_of_pages() {
                                         titled("Copies and streams", slot("streams", 168, 640, 180))}))}),
          Grain::kernel, "curves"},
         {Workspace::kernel, "", own_kernel(), Grain::instruction, "editor"},
+        {Workspace::kernel, "whole program", own_program(), Grain::kernel, "editor"},
         {Workspace::kernel, "host program", own_host(), Grain::instruction, "editor"},
         {Workspace::kernel, "tape", own_tape(false, false), Grain::node, "editor"},
         {Workspace::kernel, "tape steps", own_tape(true, false), Grain::node, "editor"},
@@ -223,6 +239,7 @@ const scene::Scene* scene_of(const LessonState& state) {
 
 std::string page_of_kernel(const Session& session) {
     const KernelDocument& document = session.desk.document();
+    if (document.is_program()) return "whole program";
     if (!document.is_tape()) return document.is_host() ? "host program" : "";
     const std::shared_ptr<const scene::TapeRun> tape = session.snapshot()->tape;
     if (!tape) return "tape";

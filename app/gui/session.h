@@ -12,6 +12,7 @@
 
 #include "app/gui/desk/issue_trail.h"
 #include "app/gui/desk/kernel_desk.h"
+#include "app/gui/desk/program_run.h"
 #include "app/gui/desk/progress.h"
 #include "app/gui/desk/roof_trail.h"
 #include "app/gui/requests.h"
@@ -104,6 +105,11 @@ struct OwnState {  // of Kernel: what the learner's newest text compiled to, the
     std::shared_ptr<const KernelResult> result;
     std::shared_ptr<const KernelResult> run;  // the last that ran: what is stepped through
 };
+struct ProgramState {  // of Kernel: a whole program's run, and which of its launches `kernel` shows
+    std::shared_ptr<const ProgramRun> run;
+    int64_t launch = -1;  // -1: none is open
+    std::string refused;  // why the launch that was asked for last cannot be opened
+};
 struct TrainingState {  // of Training: a run, and the step of it that is on show
     TrainingSetup setup;
     bool open = false;                                             // the setup's run
@@ -122,6 +128,7 @@ struct TrainingState {  // of Training: a run, and the step of it that is on sho
 struct Snapshot {
     KernelState kernel;
     OwnState own;
+    ProgramState program;
     TrainingState training;
     std::shared_ptr<const scene::HostRun> host;          // the host program shown; null: none is
     std::shared_ptr<const scene::TapeRun> tape;          // the tensor program shown, whose last step is on show; or null
@@ -179,6 +186,11 @@ struct ClusterLook {
     std::shared_ptr<const scene::ClusterSetup> asked;  // by hand, until the worker has run it; null: nothing is
 };
 
+struct ProgramLook {    // of a whole program's pictures
+    int64_t call = -1;  // of its report, that is looked at; -1: none
+    int32_t line = -1;  // of its text
+};
+
 class Session;
 // Whether a question that is still open says so in its `of`: one of the step on show, or of a later step about the same
 // scene, whose answer the pictures of a step before it must not give away. What was answered once about the scene is on
@@ -233,9 +245,10 @@ class Session {
     SmLook sm;
     TrainingLook training;
     ClusterLook cluster;
-    KernelDesk desk;                                        // the learner's own kernels
-    RoofTrail roof;                                         // the runs that stand on the roofline
-    int32_t host_line = -1;                                 // line of the host program that is looked at
+    KernelDesk desk;         // the learner's own kernels
+    RoofTrail roof;          // the runs that stand on the roofline
+    int32_t host_line = -1;  // line of the host program that is looked at
+    ProgramLook program;
     std::shared_ptr<const device::MeasuredStore> measured;  // of real GPUs, read once; never null, often empty
 
     struct Worker;  // worker.h

@@ -34,6 +34,10 @@ namespace lockstep::gui {
     VIEW(make_results_view, "results", "Results", kernel, 0, 9)                                           \
     VIEW(make_watch_view, "watch", "Registers", kernel)                                                   \
     VIEW(make_memory_view, "bytes", "Memory", kernel, 0, 8)                                               \
+    VIEW(make_calls_view, "calls", "Streams", kernel, 150, 11)                                           \
+    VIEW(make_output_view, "output", "Output", kernel)                                                    \
+    VIEW(make_allocations_view, "allocations", "Device memory", kernel, 150)                              \
+    VIEW(make_launches_view, "launches", "Launches", kernel, 150)                                         \
     VIEW(make_setup_view, "setup", "Training run", training)                                              \
     VIEW(make_figure_rows_view, "rows", "Rows of figures", learn, 200)                                    \
     VIEW(make_curves_view, "curves", "Learning curves", training, 280)                                    \

@@ -99,9 +99,7 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
     const TemporaryFolder folder;
     const fs::path report_file = folder.path() / "report.json";
     std::vector<std::string> environment = runtime::environment_of(settings_of(asked, report_file));
-    const std::string libraries = device::runtime_folder().string();
-    const char* before = std::getenv("LD_LIBRARY_PATH");
-    environment.push_back(fmt::format("LD_LIBRARY_PATH={}{}{}", libraries, before ? ":" : "", before ? before : ""));
+    environment.push_back(device::library_setting());
     const system::ChildOutcome outcome = system::run_in_foreground({.program = executable,
                                                                     .name = name,
                                                                     .arguments = arguments,

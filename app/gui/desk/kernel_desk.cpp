@@ -37,7 +37,12 @@ Json to_json(const LaunchSettings& s) {
             {"synccheck", s.synccheck},
             {"racecheck", s.racecheck},
             {"initcheck", s.initcheck},
-            {"run_on_change", s.run_on_change}};
+            {"run_on_change", s.run_on_change},
+            {"words", s.words},
+            {"input", s.input},
+            {"build", s.build},
+            {"time", s.time},
+            {"kernels_alone", s.kernels_alone}};
 }
 
 template <class T>
@@ -68,6 +73,11 @@ LaunchSettings settings_from(const Json& from) {
     take(from, "racecheck", s.racecheck);
     take(from, "initcheck", s.initcheck);
     take(from, "run_on_change", s.run_on_change);
+    take(from, "words", s.words);
+    take(from, "input", s.input);
+    take(from, "build", s.build);
+    take(from, "time", s.time);
+    take(from, "kernels_alone", s.kernels_alone);
     uint64_t order = 0;
     take(from, "order", order);
     s.order = static_cast<simt::WarpOrder>(std::min<uint64_t>(order, 3));
@@ -320,6 +330,16 @@ void KernelDesk::run(Session& session) {
     (void)session;
 }
 
+// Names of documents, as the state file does not keep them: a program that is found there, or dropped into the window, runs
+// when somebody says so.
+void KernelDesk::trust() {
+    trusted_.insert(document().path + '\n' + document().name);
+}
+
+bool KernelDesk::trusts() const {
+    return !document().is_program() || trusted_.contains(document().path + '\n' + document().name);
+}
+
 void KernelDesk::look_at(const ReportPlace& place) {
     jump = place;
     jump_asked_ = false;
@@ -395,7 +415,8 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
             soon = true;
         else
             post_new_text(session);
-    } else if (run_asked_ || (launch_changed_ && document().launch.run_on_change && fits)) {
+    } else if (run_asked_ ||
+               (launch_changed_ && document().launch.run_on_change && trusts() && (fits || document().is_program()))) {
         post_new_launch(session, snapshot, fits);
     } else if (launch_changed_) {
         launch_changed_ = false;
@@ -441,10 +462,12 @@ std::shared_ptr<KernelJob> KernelDesk::make_job() const {
     job->launch = document().launch;
     job->edited_at = edited_at_;
     job->on_change = !run_asked_;
+    job->is_program = document().is_program();
     return job;
 }
 
 void KernelDesk::post_job(Session& session, std::shared_ptr<KernelJob> job) {
+    if (run_asked_ && job->run) trust();
     run_asked_ = launch_changed_ = false;
     typed_at_ = -1;
     session.post(ask::RunOwn{std::move(job)});
@@ -453,7 +476,7 @@ void KernelDesk::post_job(Session& session, std::shared_ptr<KernelJob> job) {
 void KernelDesk::post_new_text(Session& session) {
     asked_version_ = version_;
     auto job = make_job();
-    job->run = run_asked_ || document().launch.run_on_change;
+    job->run = run_asked_ || (document().launch.run_on_change && trusts());
     post_job(session, std::move(job));
 }
 

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "app/gui/desk/kernel_document.h"
@@ -78,8 +79,12 @@ class KernelDesk {
     void touch_soon() { typed_at_ = now_, typing = true; }    // one is being typed: they changed once its field is left
     bool due() const { return launch_changed_ || typed_at_ >= 0; }
     bool typing = false;  // in a field of the launch, since it got the keyboard: what runs now is half-typed, may be
+    void changed_kind() { changed(), changed_at_ = -1; }  // a program became its kernels alone, or the other way
     void choose_entry(const std::string& name);
     void run(Session& session);  // now, as somebody asked for it
+    // A whole program's host part may do what the person may do, so that it runs by itself only once she has run it.
+    void trust();
+    bool trusts() const;
     void cancel(Session& session);
     void look_at(const ReportPlace& place);              // as soon as the warp's history is there
     void trace_block(Session& session, uint32_t block);  // the run again, with that block's SM in full
@@ -115,6 +120,7 @@ class KernelDesk {
     bool launch_changed_ = false, run_asked_ = false, jump_asked_ = false;
     double changed_at_ = -1, edited_at_ = -1, kept_at_ = -1, typed_at_ = -1, now_ = 0;
     bool dirty_ = false;
+    std::set<std::string> trusted_;
     std::unique_ptr<StateKeeper> keeper_;
 };
 

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "core/base/hash.h"
+#include "core/device/compile/program.h"
 #include "core/device/compile/source_tokens.h"
 #include "core/ptx/ptx.h"
 #include "lessons/player/lesson.h"
@@ -205,6 +206,15 @@ int64_t block_of_shared(const std::string& text) {
 
 bool KernelDocument::is_host() const {
     return scene::is_host_program(name);
+}
+
+bool KernelDocument::is_program() const {
+    if (launch.kernels_alone || is_host() || is_tape() || is_ptx()) return false;
+    if (main_sought_in_ != text) {
+        main_sought_in_ = text;
+        has_main_ = device::has_main(text);
+    }
+    return has_main_;
 }
 
 bool KernelDocument::is_tape() const {

@@ -14,6 +14,8 @@
 
 namespace lockstep::gui {
 
+struct ProgramRun;  // program_run.h
+
 struct ArgumentText {  // one parameter's argument, as the command line takes it
     std::string parameter, text;
     bool chosen = false;  // by the learner; else a guess, which follows the kernel's text
@@ -28,6 +30,11 @@ struct LaunchSettings {  // as typed; worked out when the kernel runs
     simt::WarpOrder order = simt::WarpOrder::round_robin;       // functional runs
     bool synccheck = true, racecheck = true, initcheck = true;  // a learner wants to know
     bool run_on_change = true;
+    // Of a whole program; `arguments` and `kernel` are those of a kernel alone.
+    std::string words, input;    // what stands behind its name on the command line; what its standard input holds
+    std::string build;           // further sources and options of its compiler: "more.cu -DN=4 -lm"
+    std::string time = "first";  // launches that are simulated: "first" three of each kernel and shape, "all", "none"
+    bool kernels_alone = false;  // its main() is left out: the form launches one of its kernels
 };
 
 struct KernelDocument {
@@ -42,8 +49,14 @@ struct KernelDocument {
     bool is_host() const;  // a host program (core/scene/host/host_program.h)
     bool is_tape()
         const;  // a tensor program (core/scene/tape/tape_program.h); launch.timed: on the modelled GPU, else the host
+    // A whole program: C++ with main(), unless its kernels are to be launched alone.
+    bool is_program() const;
     bool saved() const;  // the file holds this text
     std::string shown_name() const { return name.empty() ? "untitled.cu" : name; }
+
+  private:
+    mutable std::string main_sought_in_;  // is_program() is asked in every frame: the text that it was answered for
+    mutable bool has_main_ = false;
 };
 
 struct KernelEntry {
@@ -60,7 +73,8 @@ struct CompiledKernel {                // immutable
     std::vector<KernelEntry> entries;
     std::string compiler;  // "NVRTC 13.0"; empty for PTX
     double seconds = 0;
-    std::string source;  // the text
+    std::string source;                         // the text
+    std::shared_ptr<const ProgramRun> program;  // of a whole one: it is built and has not run; else null
 };
 
 struct KernelResult {      // of one run of the learner's kernel; immutable
@@ -88,7 +102,8 @@ struct KernelJob {  // what the worker is asked to do
     std::string text, name, path;
     LaunchSettings launch;
     bool compile = true, run = false;
-    bool on_change = false;  // nobody pressed Run: give up when it takes long
+    bool is_program = false;  // a whole one
+    bool on_change = false;   // nobody pressed Run: give up when it takes long
     double edited_at = 0;
     int64_t traced_block = -1;  // trace the SM that this block ran on
 };

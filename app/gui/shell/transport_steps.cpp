@@ -170,6 +170,12 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
             return grains;
         case Workspace::kernel: {
             const bool own_tape = session.desk.document().is_tape();
+            if (session.desk.document().is_program()) {
+                add(Grain::cycle, true);
+                add(Grain::instruction, true);
+                add(Grain::kernel, true);
+                return grains;
+            }
             add(Grain::node, own_tape && tape);
             add(Grain::kernel, own_tape && tape);
             add(Grain::cycle, !own_tape && (!snapshot.own.run || snapshot.own.run->timed));
@@ -254,7 +260,23 @@ void move_node(Session& session, Focus& focus, const Snapshot& snapshot, int way
         session.post(ask::OpenKernel{focus.launch});
 }
 
+// The next launch of a whole program.
+void move_launch(Session& session, const Snapshot& snapshot, int way, bool far) {
+    if (!snapshot.program.run || snapshot.program.run->report.launches.empty()) return;
+    const auto count = static_cast<int64_t>(snapshot.program.run->report.launches.size());
+    const int64_t wanted =
+        far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(snapshot.program.launch + way, 0, count - 1);
+    if (wanted == snapshot.program.launch) return;
+    session.post(ask::OpenLaunch{wanted});
+    session.program.call = snapshot.program.run->report.launches[static_cast<size_t>(wanted)].call;
+}
+
+bool shows_program(const Session& session) {
+    return session.workspace == Workspace::kernel && session.desk.document().is_program();
+}
+
 void move_kernel(Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
+    if (shows_program(session)) return move_launch(session, snapshot, way, far);
     if (!snapshot.training.step || snapshot.training.step->launches.empty()) return;
     const auto count = static_cast<int32_t>(snapshot.training.step->launches.size());
     focus.launch = far ? (way < 0 ? 0 : count - 1) : std::clamp(focus.launch + way, 0, count - 1);
@@ -389,6 +411,16 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
     const bool untimed = trace == nullptr && snapshot.training.step && session.workspace == Workspace::learn;
     if (session.workspace == Workspace::training || session.grain == Grain::node || own_tape || untimed)
         return position_in_training(session, focus, snapshot);
+    if (shows_program(session) && session.grain == Grain::kernel && snapshot.program.run) {
+        const runtime::Report& report = snapshot.program.run->report;
+        const int64_t launch = snapshot.program.launch, count = static_cast<int64_t>(report.launches.size());
+        if (launch < 0 || launch >= count) return {.title = "no launch is open", .text = snapshot.busy};
+        const runtime::LaunchRecord& record = report.launches[static_cast<size_t>(launch)];
+        return {.share = (static_cast<double>(launch) + 0.5) / static_cast<double>(count),
+                .title = snapshot.program.run->label_of(launch),
+                .text = fmt::format("{} of {}", lockstep::time_text(record.begin_us), lockstep::time_text(report.total_us)),
+                .last = launch + 1 == count};
+    }
     if (trace == nullptr) return {.title = "no kernel yet", .text = snapshot.busy};
     Position at{.text = "hidden until you lock your guess"};
     if (!session.roof.guessing()) {  // else how long it takes is what is guessed

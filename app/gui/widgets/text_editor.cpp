@@ -122,12 +122,14 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
     for (size_t i = first; i < std::min(buffer.lines().size(), first + rows_ + 1); ++i) {
         const float y = text.y + static_cast<float>(i - first) * row_height;
         const auto number = static_cast<int32_t>(i) + 1;
+        paint_band(ui, {area.x, y, area.w, row_height}, text.x, number, look);
         paint_number(ui, {area.x, y, area.w, row_height}, text.x - 12, number, look);
         const auto mark = std::find_if(look.marks.begin(), look.marks.end(),
                                        [&](const LineMark& candidate) { return candidate.line == number; });
         if (mark != look.marks.end()) paint_mark(ui, {area.x, y, area.w, row_height}, text.x, glyph, *mark);
         if (ui.clicked({area.x, y, gutter - 6, row_height})) clicked_line = number;
-        ui.clip({text.x - 2, area.y, text.w + 4, area.h});
+        const float noted = paint_note(ui, {area.x, y, area.w, row_height}, number, look);
+        ui.clip({text.x - 2, area.y, std::max(40.0f, text.w + 4 - noted), area.h});
         paint_selection(ui, text, glyph, i, y);
         paint_line(ui, text, glyph, i, y, look);
         ui.unclip();
@@ -179,6 +181,58 @@ void TextEditor::paint_number(Ui& ui, const Rect& row, float right, int32_t numb
              .color = caret_here || number == look.line ? theme.ink : theme.quiet,
              .align = Align::right,
              .mono = true});
+}
+
+// Where a line runs: green and whole on the device, grey and hatched on the host, named in the band's first line.
+void TextEditor::paint_band(Ui& ui, const Rect& row, float text_x, int32_t number, const EditorLook& look) const {
+    const auto band = std::find_if(look.bands.begin(), look.bands.end(),
+                                   [&](const CodeBand& b) { return b.first <= number && number <= b.last; });
+    if (band == look.bands.end()) return;
+    const Theme& theme = *ui.theme;
+    const Rect edge{row.x + 1, row.y, 5, row.h};
+    if (band->on_device) {
+        ui.rect({text_x - 5, row.y, row.right() - text_x + 4, row.h},
+                mix(theme.code, data::green, theme.dark ? 0.13f : 0.09f));
+        ui.rect(edge, data::green);
+    } else {
+        ui.rect(edge, mix(theme.code, data::grey, 0.35f));
+        ui.hatch(edge, data::grey, Hatch::diagonal);
+    }
+}
+
+float TextEditor::paint_note(Ui& ui, const Rect& row, int32_t number, const EditorLook& look) const {
+    const Theme& theme = *ui.theme;
+    std::string text;
+    bool warns = false, names_band = false, on_device = false;
+    const auto note = std::lower_bound(look.notes.begin(), look.notes.end(), number,
+                                       [](const LineNote& n, int32_t line) { return n.line < line; });
+    if (note != look.notes.end() && note->line == number) {
+        text = note->text;
+        warns = note->warns;
+    } else {
+        for (const CodeBand& band : look.bands)
+            if (band.first == number && band.last > number)
+                names_band = true, on_device = band.on_device, text = band.on_device ? "device" : "host";
+    }
+    if (text.empty()) return 0;
+    const TextStyle style{.size = 12,
+                          .color = warns        ? theme.wrong
+                                   : names_band ? on_device ? theme.right : theme.quiet
+                                                : theme.accent,
+                          .align = Align::right,
+                          .weight = names_band ? 600 : 400,
+                          .mono = !names_band};
+    const float width = std::min(ui.text_width(text, style), row.w * 0.45f);
+    if (warns) ui.frame({row.x + 7, row.y + 0.5f, row.w - 9, row.h - 1}, theme.wrong);
+    ui.text(row.right() - 12, row.y + 14, text,
+            {.size = style.size,
+             .color = style.color,
+             .align = Align::right,
+             .weight = style.weight,
+             .mono = style.mono,
+             .width = width + 2});
+    if (ui.hovered({row.right() - 12 - width, row.y, width, row.h}) && !names_band) ui.tooltip(text);
+    return width + 14;
 }
 
 // What a compiler says of a line: a sign in the gutter, a line under it, and a caret under the place.

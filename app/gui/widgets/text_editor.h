@@ -20,14 +20,27 @@ struct LineMark {      // a message about a line
     int32_t column = 0;  // from 1: what is meant begins there; 0: the line
 };
 
+struct LineNote {  // what a run says of a line, at its right end
+    int32_t line = 0;
+    std::string text;
+    bool warns = false;
+};
+
+struct CodeBand {  // lines that belong together: where they run
+    int32_t first = 0, last = 0;
+    bool on_device = false;
+};
+
 struct EditorLook {
     bool ptx = false;
     bool program = false;  // a host or tensor program: "#" begins a comment
     std::span<const LineMark> marks = {};
-    int32_t line = -1;           // from 1, highlighted: where the run stands
-    int32_t faulty = -1;         // from 1: a line that a report names
-    bool stale = false;          // the run's text was another one: its line is drawn faintly
-    std::string_view hint = {};  // shown while there is no text
+    std::span<const LineNote> notes = {};  // by line
+    std::span<const CodeBand> bands = {};  // by line
+    int32_t line = -1;                     // from 1, highlighted: where the run stands
+    int32_t faulty = -1;                   // from 1: a line that a report names
+    bool stale = false;                    // the run's text was another one: its line is drawn faintly
+    std::string_view hint = {};            // shown while there is no text
 };
 
 struct KeyPress;
@@ -59,6 +72,8 @@ class TextEditor {
     void click(Ui& ui, Place at, bool again);
     void scroll_bar(Ui& ui, const Rect& area, float lines, float rows);
     void paint_number(Ui& ui, const Rect& row, float right, int32_t number, const EditorLook& look) const;
+    void paint_band(Ui& ui, const Rect& row, float text_x, int32_t number, const EditorLook& look) const;
+    float paint_note(Ui& ui, const Rect& row, int32_t number, const EditorLook& look) const;  // its width
     void paint_mark(Ui& ui, const Rect& row, float text_x, float glyph, const LineMark& mark) const;
     void show_caret(size_t rows, size_t cells);
 

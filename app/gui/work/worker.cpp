@@ -168,6 +168,7 @@ void Session::Worker::serve(const Request& request) {
                               draft.problem = Diagnostic{wish.sentence, {}, {}, Severity::warning};
                           },
                           [&](const ask::RunOwn& wish) { own_kernel(*wish.job); },
+                          [&](const ask::OpenLaunch& wish) { open_launch(wish.launch); },
                           [&](const ask::ShowOwn&) { show_own(); },
                           [&](const ask::Cancel&) {  // its coming stopped what was under way
                               if (training) pause();

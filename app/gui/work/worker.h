@@ -2,7 +2,7 @@
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
 // worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp,
-// worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp: what it does.
+// worker_program.cpp, worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp: what it does.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -147,6 +147,12 @@ struct Session::Worker {
 
     // worker_host.cpp
     void own_host(const KernelJob& job);
+
+    // worker_program.cpp
+    void own_program(const KernelJob& job);
+    std::shared_ptr<CompiledKernel> build_own(const KernelJob& job);
+    void run_program(const KernelJob& job, const CompiledKernel& compiled);
+    void open_launch(int64_t launch);
 
     // worker_tape.cpp
     void own_tape(const KernelJob& job);

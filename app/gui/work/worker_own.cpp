@@ -70,6 +70,7 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     const bool another = std::exchange(shown_document, document) != document;
     if (scene::is_tensor_program(wanted.name)) return own_tape(wanted);
     tape_run.reset();
+    if (wanted.is_program) return own_program(wanted);
     if (scene::is_host_program(wanted.name)) return own_host(wanted);
     if (wanted.compile) compile_own(wanted);
     if (another && draft.own.compiled && !draft.own.compiled->ok)  // what the last file's text left is none of this one's

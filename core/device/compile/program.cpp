@@ -302,6 +302,11 @@ fs::path runtime_folder() {
                   ExitStatus::missing);
 }
 
+std::string library_setting() {
+    const char* const before = std::getenv("LD_LIBRARY_PATH");
+    return fmt::format("LD_LIBRARY_PATH={}{}{}", runtime_folder().string(), before ? ":" : "", before ? before : "");
+}
+
 bool has_main(const std::string& source) {
     const std::vector<SourceToken> tokens = tokens_of(source);
     for (size_t k = 0; k + 1 < tokens.size(); ++k)

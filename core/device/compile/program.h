@@ -37,6 +37,8 @@ Result<BuiltProgram> build_program(const ProgramRequest& request);
 
 // The folder with liblockstep_cudart and its other names: beside the binary, or where the package puts it.
 std::filesystem::path runtime_folder();
+// "LD_LIBRARY_PATH=...": where a program that was not linked by build_program finds it, in front of what is there already.
+std::string library_setting();
 
 // Whether the text has a main(), outside of comments and literals.
 bool has_main(const std::string& source);

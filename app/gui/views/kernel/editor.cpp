@@ -7,6 +7,7 @@
 #include "app/gui/shell/shell.h"
 #include "app/gui/view.h"
 #include "app/gui/views/kernel/file_panel.h"
+#include "app/gui/views/program/program_data.h"
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
@@ -19,8 +20,29 @@ bool own_shown(const Snapshot& snapshot) {
     return snapshot.own.run && snapshot.own.run->run && snapshot.kernel.run == snapshot.own.run->run;
 }
 
+std::string program_caption(const KernelDesk& desk, const Snapshot& snapshot) {
+    if (desk.compiling(snapshot))
+        return desk.trusts() ? "It is built and run when you pause." : "It is built when you pause.";
+    const CompiledKernel& compiled = *snapshot.own.compiled;
+    if (!compiled.ok) {
+        const int line = compiled.messages.empty() ? 0 : compiled.messages.front().where.line;
+        return (line > 0 ? fmt::format("Line {} does not compile", line) : std::string("It could not be built")) +
+               (snapshot.program.run ? "; what ran last stays on show." : ".");
+    }
+    const ProgramRun* const run = snapshot.program.run.get();
+    if (!run || run->version != desk.version())
+        return fmt::format("Built by {} in {}. Run (F5) runs its host part too, as any program of yours.", compiled.compiler,
+                           wall_time_text(compiled.seconds));
+    if (run->running) return "It runs.";
+    std::string text =
+        run->good() ? "Every call and kernel ran; beside a line stands what it took" : "It ended with " + run->ended;
+    if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", wall_time_text(desk.edit_to_result));
+    return text + ".";
+}
+
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
     const bool tape = desk.document().is_tape();
+    if (desk.document().is_program()) return program_caption(desk, snapshot);
     if (!snapshot.own.compiled) return tape ? "It runs when you pause." : "The text is compiled when you pause.";
     const CompiledKernel& compiled = *snapshot.own.compiled;
     if (desk.compiling(snapshot))
@@ -67,7 +89,10 @@ std::string upper_case(std::string text) {
 }
 
 std::string_view title_of(const KernelDocument& document) {
-    return document.is_tape() ? "Tensor program" : document.is_host() ? "Host program" : "Kernel";
+    return document.is_program() ? "Program"
+           : document.is_tape()  ? "Tensor program"
+           : document.is_host()  ? "Host program"
+                                 : "Kernel";
 }
 
 class EditorView final : public View {
@@ -111,6 +136,7 @@ class EditorView final : public View {
             bool& timed = desk.document().launch.timed;
             if (ui.chip(x, y, timed ? "on " + upper_case(document.launch.gpu) : "on the host")) timed = !timed, desk.touch();
         }
+        program_chips(ui, desk, x, y, body.right());
         const bool busy = !snapshot->busy.empty() && desk.compiling(*snapshot);
         const std::string state = busy  ? snapshot->busy
                                   : low ? sentence
@@ -133,12 +159,17 @@ class EditorView final : public View {
         TextBuffer lines;
         lines.set_text(document.text);
         const auto marks = marks_of(session, *snapshot);
+        const ProgramBoard board = document.is_program() ? make_board_of(snapshot->program.run) : ProgramBoard();
+        const bool fresh = board.run && board.run->version == session.desk.version();
         for (size_t i = 0; i < lines.lines().size() && i < 400; ++i) {
             const auto number = static_cast<int32_t>(i) + 1;
             const bool here = document.is_tape() ? number == tape_line(session, *snapshot, focus)
                                                  : number == focus.line && own_shown(*snapshot) &&
                                                        has_lines_of(*snapshot->kernel.run, document.shown_name());
-            text += fmt::format("  {}{:3}  {}\n", here ? '>' : ' ', number, lines.lines()[i]);
+            const auto note = std::find_if(board.notes.begin(), board.notes.end(),
+                                           [&](const LineNote& n) { return fresh && n.line == number; });
+            text += fmt::format("  {}{:3}  {}{}\n", here ? '>' : ' ', number, lines.lines()[i],
+                                note == board.notes.end() ? "" : "   <- " + note->text);
             for (const LineMark& mark : marks) {
                 if (mark.line != number) continue;
                 if (mark.column > 1) text += std::string(static_cast<size_t>(mark.column) + 7, ' ') + "^\n";
@@ -155,6 +186,32 @@ class EditorView final : public View {
     int64_t seen_step_ = -1;
     std::shared_ptr<const simt::WarpHistory> seen_history_;
     int32_t seen_line_ = -1;
+
+    ProgramBoards boards_;
+    std::vector<CodeBand> bands_;
+    uint64_t banded_version_ = 0;
+
+    // Of a text with main(): whether it is a program or kernels alone; how launches are timed, and what is checked.
+    static void program_chips(Ui& ui, KernelDesk& desk, float& x, float y, float right) {
+        LaunchSettings& launch = desk.document().launch;
+        if (!desk.document().is_program()) {
+            if (!launch.kernels_alone) return;
+            if (ui.chip(x, y, "kernels alone", true)) launch.kernels_alone = false, desk.changed_kind();
+            return;
+        }
+        const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) + 110 < right; };
+        const std::string timed = launch.time == "first" ? "time first 3" : launch.time == "all" ? "time all" : "untimed";
+        if (fits(timed) && ui.chip(x, y, timed)) {
+            launch.time = launch.time == "first" ? "all" : launch.time == "all" ? "none" : "first";
+            desk.touch();
+        }
+        const bool checks = launch.racecheck && launch.initcheck;
+        if (fits("check all") && ui.chip(x, y, "check all", checks)) {
+            launch.racecheck = launch.initcheck = launch.synccheck = !checks;
+            desk.touch();
+        }
+        if (fits("kernels alone") && ui.chip(x, y, "kernels alone")) launch.kernels_alone = true, desk.changed_kind();
+    }
 
     void take_wish(Session& session) {
         KernelDesk& desk = session.desk;
@@ -231,6 +288,26 @@ class EditorView final : public View {
         if (instructions[pc].line > 0) focus.line = instructions[pc].line;
     }
 
+    // The first launch of the line, else its first call.
+    void go_to_program_line(Session& session, const Snapshot& snapshot, int32_t line) {
+        session.program.line = line;
+        const ProgramBoard& board = boards_.of(snapshot);
+        if (!board.run || board.run->version != session.desk.version()) return;
+        const runtime::Report& report = board.run->report;
+        const auto here = [&](const runtime::CallSite& site) {
+            return site.line == line && board.run->is_own_line(site.file);
+        };
+        const auto launch = std::find_if(report.launches.begin(), report.launches.end(),
+                                         [&](const runtime::LaunchRecord& l) { return here(l.site); });
+        if (launch != report.launches.end()) {
+            session.program.call = launch->call;
+            return session.post(ask::OpenLaunch{launch - report.launches.begin()});
+        }
+        const auto call = std::find_if(report.calls.begin(), report.calls.end(),
+                                       [&](const runtime::CallRecord& c) { return here(c.site); });
+        if (call != report.calls.end()) session.program.call = call - report.calls.begin();
+    }
+
     void paint(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r) {
         KernelDesk& desk = session.desk;
         const bool host = desk.document().is_host(), tape = desk.document().is_tape();
@@ -253,6 +330,16 @@ class EditorView final : public View {
                                                                                    : 0;
             look.stale = snapshot.own.run->version != desk.version();
         }
+        const bool program = desk.document().is_program();
+        if (program) {
+            if (banded_version_ != desk.version()) bands_ = bands_of(desk.document().text), banded_version_ = desk.version();
+            look.bands = bands_;
+            const ProgramBoard& board = boards_.of(snapshot);
+            const bool fresh = board.run && board.run->version == desk.version();
+            if (fresh) look.notes = board.notes;
+            if (look.line <= 0 || session.program.line > 0) look.line = session.program.line;
+            look.stale = !fresh;
+        }
         if (host) look.line = session.host_line;
         if (tape) {
             look.line = tape_line(session, snapshot, focus);
@@ -262,6 +349,7 @@ class EditorView final : public View {
         seen_line_ = look.line;
         if (editor_.draw(ui, r, look)) desk.set_text(editor_.buffer.text());
         if (host && editor_.clicked_line > 0) session.host_line = editor_.clicked_line;
+        if (program && editor_.clicked_line > 0) go_to_program_line(session, snapshot, editor_.clicked_line);
         if (tape && editor_.clicked_line > 0) go_to_tape_line(session, snapshot, focus, editor_.clicked_line);
         if (editor_.clicked_line > 0 && own && snapshot.kernel.history) {  // to the first time that the warp runs that line
             const auto& steps = snapshot.kernel.history->steps;

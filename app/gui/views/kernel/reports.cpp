@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/gui/view.h"
+#include "app/gui/views/program/program_data.h"
 #include "app/gui/widgets/ui_state.h"
 #include "core/scene/tape/tape_program.h"
 
@@ -144,6 +145,16 @@ std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
             rows.back().stale = snapshot.own.compiled->version != desk.version();
         }
     if (desk.document().is_tape() && snapshot.tape) add_tape_rows(rows, desk, *snapshot.tape);
+    if (desk.document().is_program() && snapshot.program.run) {
+        const ProgramRun& run = *snapshot.program.run;
+        for (const ProgramFinding& finding : findings_of(run)) {
+            Row row{.kind = finding.kind, .message = finding.message, .warning = finding.warning, .line = finding.line};
+            if (row.line > 0) row.place = fmt::format("line {}", row.line);
+            row.stale = run.version != desk.version();
+            rows.push_back(std::move(row));
+        }
+        return rows;
+    }
     if (const auto& result = snapshot.own.result) {
         const size_t first = rows.size();
         if (result->refused) rows.push_back(row_of_refusal(*result, desk.document().is_tape()));
@@ -169,6 +180,10 @@ std::string caption_of_none(const KernelResult* result) {       // nothing is wr
 }
 
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot, const std::vector<Row>& rows) {
+    if (desk.document().is_program() && rows.empty())
+        return snapshot.program.run && !snapshot.program.run->running
+                   ? fmt::format("It ran to its end, and {} found nothing.", checked_text(snapshot.program.run->settings))
+                   : "Nothing to report yet.";
     const bool fine = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.fine; });
     if (fine && desk.document().is_tape())
         return snapshot.tape && snapshot.own.result && snapshot.own.result->version == desk.version()
@@ -191,7 +206,8 @@ class ReportsView final : public View {
         const std::vector<Row> rows = rows_of(session, *snapshot);
         const std::string sentence = caption_of(session.desk, *snapshot, rows);
         const bool ran =
-            snapshot->own.result && (snapshot->own.result->run || (session.desk.document().is_tape() && snapshot->tape));
+            snapshot->own.result && (snapshot->own.result->run || (session.desk.document().is_tape() && snapshot->tape) ||
+                                     (session.desk.document().is_program() && snapshot->program.run));
         const Rect body =
             ui.panel(area, {.title = "Reports",
                             .right = rows.empty() ? "" : fmt::format("{} row{}", rows.size(), rows.size() == 1 ? "" : "s"),
