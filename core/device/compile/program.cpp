@@ -63,6 +63,7 @@ Toolchain nvcc_toolchain(const ProgramRequest& request) {
     tools.options = {"-gencode",
                      fmt::format("arch=compute_{0},code=compute_{0}", target),
                      "-lineinfo",
+                     "-Xcompiler=-g1",  // the lines of the host's calls, for the report
                      "-O2",
                      "-cudart",
                      "none",
@@ -178,8 +179,8 @@ std::vector<std::string> clang_options(const ProgramRequest& request, const Comp
 // A file of the host alone, which may call the runtime.
 void compile_plainly(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
     const bool is_c = work.source.extension() == ".c";
-    std::vector<std::string> arguments = {
-        "-x", is_c ? "c" : "c++", "-O2", "-DLOCKSTEP", "-fno-color-diagnostics", "-isystem", program_headers().string()};
+    std::vector<std::string> arguments = {"-x",         is_c ? "c" : "c++",       "-O2",      "-gline-tables-only",
+                                          "-DLOCKSTEP", "-fno-color-diagnostics", "-isystem", program_headers().string()};
     for (std::string& option : user_options(request, is_c)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
     step(tools, request, work, std::move(arguments));
