@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "core/base/tell.h"
 #include "core/runtime/runtime.h"
+#include "core/runtime/sites.h"
+#include "core/system/callers.h"
 #include "core/system/system.h"
 #include "kernels/include/program/driver_types.h"
 
@@ -78,10 +82,123 @@ Runtime::Runtime(Settings settings)
 void Runtime::enter(const char* call) {
     if (depth_++ > 0) return;
     call_ = call;
+    spend_since();
+    note_call(call);
+}
+
+void Runtime::spend_since() {
     const std::chrono::duration<double, std::micro> since = std::chrono::steady_clock::now() - left_;
     host_work_us_ += since.count();
     clock_.spend(since.count());
     tidy();
+}
+
+namespace {
+
+// A call that only asks for something.
+bool is_query(std::string_view call) {
+    for (const char* word : {"Get", "Query", "Occupancy", "CanAccessPeer", "IsCapturing"})
+        if (call.find(word) != std::string_view::npos) return true;
+    return false;
+}
+
+}  // namespace
+
+void Runtime::note_call(const char* call) {
+    call_number_ = -1;
+    if (settings_.report.empty()) return;
+    const bool by_brackets = std::exchange(by_brackets_, false);
+    if ((site_.line == 0 || is_of_system(site_.file)) && !is_query(call)) site_.place = place_of_caller(by_brackets);
+    if (calls_.size() >= most_records) {
+        if (!is_query(call)) ++dropped_;
+        return;
+    }
+    call_number_ = static_cast<int64_t>(calls_.size());
+    calls_.push_back({.call = call, .begin_us = clock_.host_us(), .site = site_});
+}
+
+// Which of the program's lines the call came from is found out behind the run. Here its frames are noted, each way to a call
+// once.
+int32_t Runtime::place_of_caller(bool by_brackets) {
+    std::array<system::CallerFrame, 16> room;
+    std::span<const system::CallerFrame> frames(room.data(), system::callers(room));
+    const Kernel* kernel = nullptr;
+    if (!frames.empty()) kernel = kernel_of(reinterpret_cast<const void*>(frames.front().function));
+    if (kernel) frames = frames.subspan(1);  // what stands for it in the program
+    if (frames.empty()) return -1;
+    std::vector<uint64_t> key;
+    for (const system::CallerFrame& frame : frames) key.push_back(frame.address);
+    key.push_back(by_brackets && !kernel);
+    const auto [found, fresh] = places_.try_emplace(std::move(key), static_cast<int32_t>(report_.places.size()));
+    if (!fresh) return found->second;
+    CodePlace place;
+    place.has_stand_in = by_brackets && !kernel;
+    for (const system::CallerFrame& frame : frames) {
+        const system::ModulePlace at = system::module_place(frame.address);
+        if (!at.file.empty()) place.frames.push_back({at.file, at.address});
+    }
+    report_.places.push_back(std::move(place));
+    return found->second;
+}
+
+// Of a launch whose kernel's stand-in is in the place still.
+void Runtime::name_place(const Kernel& kernel) {
+    if (site_.place < 0) return;
+    CodePlace& place = report_.places[static_cast<size_t>(site_.place)];
+    if (!place.has_stand_in || !place.stand_in.module.empty()) return;
+    const system::ModulePlace at = system::module_place(reinterpret_cast<uint64_t>(kernel.host));
+    place.stand_in = {at.file, at.address};
+}
+
+void Runtime::give_call_stream(uint32_t stream) {
+    if (call_number_ >= 0) calls_[static_cast<size_t>(call_number_)].stream = stream;
+}
+
+double Runtime::now_us() const {
+    if (depth_ > 0) return clock_.host_us();
+    const std::chrono::duration<double, std::micro> since = std::chrono::steady_clock::now() - left_;
+    return clock_.host_us() + since.count();
+}
+
+void Runtime::keep(MarkRecord mark) {
+    if (report_.marks.size() < most_records)
+        report_.marks.push_back(std::move(mark));
+    else
+        ++dropped_;
+}
+
+int Runtime::begin_mark(std::string name) {
+    std::vector<MarkRecord>& open = open_marks_[std::this_thread::get_id()];
+    open.push_back({std::move(name), now_us(), 0});
+    return static_cast<int>(open.size()) - 1;
+}
+
+int Runtime::end_mark() {
+    std::vector<MarkRecord>& open = open_marks_[std::this_thread::get_id()];
+    if (open.empty()) return -1;
+    MarkRecord mark = std::move(open.back());
+    open.pop_back();
+    mark.end_us = now_us();
+    keep(std::move(mark));
+    return static_cast<int>(open.size());
+}
+
+uint64_t Runtime::begin_range(std::string name) {
+    open_ranges_[next_range_] = {std::move(name), now_us(), 0};
+    return next_range_++;
+}
+
+void Runtime::end_range(uint64_t range) {
+    const auto found = open_ranges_.find(range);
+    if (found == open_ranges_.end()) return;
+    found->second.end_us = now_us();
+    keep(std::move(found->second));
+    open_ranges_.erase(found);
+}
+
+void Runtime::note_mark(std::string name) {
+    const double now = now_us();
+    keep(MarkRecord{std::move(name), now, now});
 }
 
 int Runtime::leave(const CallFailure& failure) {
@@ -95,15 +212,29 @@ int Runtime::leave(const CallFailure& failure) {
 #undef NAME_OF
         if (report_.errors.size() < 1000) report_.errors.push_back({call_, name, failure.message, site_, false});
     }
+    if (--depth_ > 0) return error;
+    if (call_number_ >= 0) {
+        CallRecord& record = calls_[static_cast<size_t>(call_number_)];
+        record.end_us = clock_.host_us();
+        const bool is_last = static_cast<size_t>(call_number_) + 1 == calls_.size();
+        if (is_last && failure.error == 0 && record.end_us == record.begin_us && is_query(call_)) calls_.pop_back();
+    }
+    call_number_ = -1;
     site_ = {};
     site_arguments_.clear();
-    if (--depth_ == 0) left_ = std::chrono::steady_clock::now();
+    left_ = std::chrono::steady_clock::now();
     return error;
 }
 
 void Runtime::say_site(const char* file, int line, const char* arguments) {
     site_ = {file, line};
     site_arguments_ = name_in(arguments);
+}
+
+void Runtime::say_launch_site(const char* file, int line) {
+    by_brackets_ = true;
+    site_ = file ? CallSite{file, line} : CallSite{};
+    site_arguments_.clear();
 }
 
 int Runtime::last_error(bool clear) {
@@ -146,7 +277,7 @@ void Runtime::crashed(uint64_t address) {
     if (const Block* block = find(address); block && address >= first_device_address)
         note(fmt::format("the host followed a pointer of the device: byte {} of '{}'{}, which only kernels and copies reach",
                          address - block->address, block->name,
-                         block->site.line ? fmt::format(" (allocated at {}:{})", block->site.file, block->site.line) : ""));
+                         text_of(block->site).empty() ? "" : fmt::format(" (allocated at {})", text_of(block->site))));
     finish();
 }
 
@@ -155,7 +286,7 @@ void Runtime::finish() {
     if (finished_) return;
     finished_ = true;
     if (settings_.report.empty()) return;
-    enter("exit");
+    if (depth_++ == 0) spend_since();
     clock_.catch_up();
     resolve();
     try {
@@ -167,18 +298,44 @@ void Runtime::finish() {
 }
 
 Report Runtime::make_report() {
+    const double end_us = clock_.host_us();
+    for (auto& [thread, open] : open_marks_)
+        while (!open.empty()) {
+            open.back().end_us = end_us;
+            keep(std::move(open.back()));
+            open.pop_back();
+        }
+    for (auto& [number, range] : open_ranges_) {
+        range.end_us = end_us;
+        keep(std::move(range));
+    }
     Report report = std::move(report_);
     report.gpu = settings_.gpu;
     report.gpus = settings_.gpus;
-    report.total_us = clock_.host_us();
+    report.total_us = end_us;
     report.host_us = host_work_us_;
     report.launches.assign(launches_.begin(), launches_.end());
     report.copies.assign(copies_.begin(), copies_.end());
+    report.calls = std::move(calls_);
+    for (CallRecord& call : report.calls) {
+        if (call.end_us < call.begin_us) call.end_us = end_us;  // it never came back
+        for (const char* prefix : {"lockstep11_", "lockstep12_"})
+            if (call.call.starts_with(prefix)) call.call.erase(0, std::string_view(prefix).size());
+    }
+    report.allocations = std::move(allocations_);
+    for (AllocationRecord& allocation : report.allocations)
+        if (!allocation.freed) allocation.end_us = end_us;
     report.peak_bytes = peak_bytes_;
     report.dropped = dropped_;
     for (const auto& [address, block] : blocks_)
         if (!block.freed && block.kind != MemoryKind::registered)
-            report.leaks.push_back({block.name, std::string(name_of(block.kind)), address, block.bytes, block.site});
+            report.leaks.push_back(block.record >= 0 ? report.allocations[static_cast<size_t>(block.record)]
+                                                     : AllocationRecord{.name = block.name,
+                                                                        .kind = std::string(name_of(block.kind)),
+                                                                        .address = address,
+                                                                        .bytes = block.bytes,
+                                                                        .site = block.site,
+                                                                        .end_us = end_us});
     if (settings_.leakcheck)
         for (simt::Fault& leak : simt::find_leaks(memory_)) report.faults.push_back(std::move(leak));
     return report;

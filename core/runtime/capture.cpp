@@ -48,6 +48,7 @@ void Runtime::abandon(Capture& capture) {
 }
 
 void Runtime::submit(uint32_t stream, Work work, bool blocking) {
+    give_call_stream(stream);
     if (Capture* const capture = streams_.at(stream).capture) {
         if (capture->invalid)
             throw CallFailure{cudaErrorStreamCaptureInvalidated, "an earlier call made the capture invalid"};

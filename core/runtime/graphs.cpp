@@ -169,6 +169,7 @@ Branches branches_of(const std::vector<Node*>& order) {
 void Runtime::run_graph(Graph& graph, uint32_t stream) {
     constexpr double graph_node_us = 0.2;
     const bool outermost = !node_us_;
+    if (outermost) give_call_stream(stream);
     if (outermost) node_us_ = static_cast<double>(gpu_.launch_us);
     struct Ends {
         std::optional<double>& node;

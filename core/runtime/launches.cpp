@@ -186,6 +186,7 @@ KernelWork Runtime::kernel_work(const LaunchAsked& asked) {
     if (sticky_error_ != 0) throw CallFailure{sticky_error_, "an earlier kernel ended in a fault"};
     Kernel* kernel = kernel_of(asked.function);
     if (!kernel) throw CallFailure{cudaErrorInvalidDeviceFunction, "this is no __global__ function of the program"};
+    name_place(*kernel);
     const auto program = program_of(*kernel);
     KernelWork work{.kernel = kernel,
                     .grid = asked.grid,
@@ -239,7 +240,8 @@ void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
                         .shared = work.shared,
                         .device = device_,
                         .stream = stream,
-                        .site = site_};
+                        .site = site_,
+                        .call = call_number_};
     const simt::LaunchConfig config = config_of(work, gpu_);
     keep_snapshot(*work.kernel, config);
     std::optional<simt::Memory> before;
@@ -278,12 +280,19 @@ void Runtime::keep_snapshot(Kernel& kernel, const simt::LaunchConfig& config) {
 void Runtime::run_on_host(uint32_t stream, const HostWork& work) {
     settle(model::SyncWith::stream, stream, nullptr);
     const int depth = std::exchange(depth_, 0);
+    const char* const call = call_;  // what the function calls itself has records of its own
+    const int64_t number = call_number_;
+    const CallSite site = site_;
+    left_ = std::chrono::steady_clock::now();
     const std::optional<double> node = std::exchange(node_us_, std::nullopt);
     if (work.function)
         work.function(work.data);
     else
         work.callback();
     depth_ = depth;
+    call_ = call;
+    call_number_ = number;
+    site_ = site;
     node_us_ = node;
 }
 

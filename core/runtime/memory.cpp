@@ -16,7 +16,8 @@ namespace {
 constexpr std::align_val_t page{4096};
 
 std::string place(const CallSite& site, const char* verb) {
-    return site.line == 0 ? std::string() : fmt::format(" ({} at {}:{})", verb, site.file, site.line);
+    const std::string text = text_of(site);
+    return text.empty() ? std::string() : fmt::format(" ({} at {})", verb, text);
 }
 
 std::string described(const Block& block) {
@@ -64,7 +65,7 @@ uint64_t Runtime::allocate(uint64_t bytes, MemoryKind kind, const char* fallback
     model::HostOperation operation;
     operation.verb = model::HostVerb::allocate;
     clock_.issue(operation);
-    blocks_[block.address] = block;
+    keep(block);
     peak_bytes_ = std::max(peak_bytes_, memory_.live_bytes());
     return block.address;
 }
@@ -77,8 +78,23 @@ void Runtime::adopt(void* host, uint64_t bytes) {
     } catch (const Failure&) {
         throw CallFailure{cudaErrorHostMemoryAlreadyRegistered, "a part of this memory is registered already"};
     }
-    blocks_[address] =
-        Block{.address = address, .bytes = bytes, .kind = MemoryKind::registered, .name = site_arguments_, .site = site_};
+    keep({.address = address, .bytes = bytes, .kind = MemoryKind::registered, .name = site_arguments_, .site = site_});
+}
+
+void Runtime::keep(Block block) {
+    if (allocations_.size() < most_records) {
+        block.record = static_cast<int64_t>(allocations_.size());
+        allocations_.push_back({.name = block.name,
+                                .kind = std::string(name_of(block.kind)),
+                                .address = block.address,
+                                .bytes = block.bytes,
+                                .site = block.site,
+                                .call = call_number_,
+                                .begin_us = clock_.host_us()});
+    } else {
+        ++dropped_;
+    }
+    blocks_[block.address] = std::move(block);
 }
 
 const Block* Runtime::find(uint64_t address) const {
@@ -106,6 +122,13 @@ void Runtime::release(uint64_t address, bool of_host) {
                                                              name_of(block.kind), of_host ? "cudaFree" : "cudaFreeHost")};
     block.freed = true;
     block.freed_at = site_;
+    if (block.record >= 0) {
+        AllocationRecord& record = allocations_[static_cast<size_t>(block.record)];
+        record.freed = true;
+        record.freed_at = site_;
+        record.freed_call = call_number_;
+        record.end_us = clock_.host_us();
+    }
     memory_.release(address);
     if (block.kind == MemoryKind::managed || block.kind == MemoryKind::pinned) {
         ::operator delete(reinterpret_cast<void*>(address), page);
@@ -233,7 +256,7 @@ void Runtime::run_copy(uint32_t stream, const CopyWork& asked, bool blocking) {
         ++dropped_;
         return;
     }
-    copies_.push_back({direction, bytes, 0, 0, stream, site_});
+    copies_.push_back({direction, bytes, 0, 0, stream, site_, call_number_});
     pending_.push_back({index, &copies_.back().begin_us, &copies_.back().end_us});
     resolve();
 }

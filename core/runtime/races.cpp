@@ -14,8 +14,8 @@ namespace {
 constexpr size_t most_races = 100;
 
 std::string place_of(const WorkOrder::Piece& piece) {
-    return fmt::format("{} in stream {}{}", piece.name, piece.stream,
-                       piece.site.line == 0 ? "" : fmt::format(" ({}:{})", piece.site.file, piece.site.line));
+    const std::string site = text_of(piece.site);
+    return fmt::format("{} in stream {}{}", piece.name, piece.stream, site.empty() ? "" : " (" + site + ")");
 }
 
 }  // namespace
@@ -76,9 +76,9 @@ void Runtime::watch_order(const std::string& name, uint32_t stream, std::span<co
     const Block* block = find(race->address);
     const simt::Allocation* allocation = memory_.find(race->address);
     const std::string memory =
-        !block                  ? allocation ? "'" + allocation->name + "'" : fmt::format("memory at {:#x}", race->address)
-                         : block->site.line == 0 ? "'" + block->name + "'"
-                                : fmt::format("'{}' (allocated at {}:{})", block->name, block->site.file, block->site.line);
+        !block ? allocation ? "'" + allocation->name + "'" : fmt::format("memory at {:#x}", race->address)
+        : text_of(block->site).empty() ? "'" + block->name + "'"
+                                       : fmt::format("'{}' (allocated at {})", block->name, text_of(block->site));
     std::string sentence = fmt::format(
         "{} {} {} while {}, which {} it, may still run: nothing orders the two streams; cudaStreamWaitEvent does",
         place_of(later), race->later_writes ? "writes" : "reads", memory, place_of(race->earlier),

@@ -25,7 +25,62 @@ simt::Dim3 extent_of(const Json& json) {
     return {json.at(0).get<uint32_t>(), json.at(1).get<uint32_t>(), json.at(2).get<uint32_t>()};
 }
 CallSite site_of(const Json& json) {
-    return {json.at("file").get<std::string>(), json.at("line").get<int>()};
+    return {json.at("file").get<std::string>(), json.at("line").get<int>(), json.value("place", -1)};
+}
+void put_site(Json& json, const CallSite& site) {
+    json["file"] = site.file;
+    json["line"] = site.line;
+    if (site.place >= 0) json["place"] = site.place;
+}
+Json with_site(Json json, const CallSite& site) {
+    put_site(json, site);
+    return json;
+}
+
+Json allocation_json(const AllocationRecord& allocation) {
+    Json json = with_site(
+        {{"name", allocation.name}, {"kind", allocation.kind}, {"address", allocation.address}, {"bytes", allocation.bytes}},
+        allocation.site);
+    json["freed"] = allocation.freed;
+    json["freed_at"] = with_site(Json::object(), allocation.freed_at);
+    json["call"] = allocation.call;
+    json["freed_call"] = allocation.freed_call;
+    json["begin_us"] = allocation.begin_us;
+    json["end_us"] = allocation.end_us;
+    return json;
+}
+AllocationRecord allocation_of(const Json& json) {
+    return {.name = json.at("name"),
+            .kind = json.at("kind"),
+            .address = json.at("address"),
+            .bytes = json.at("bytes"),
+            .site = site_of(json),
+            .freed = json.at("freed"),
+            .freed_at = site_of(json.at("freed_at")),
+            .call = json.at("call"),
+            .freed_call = json.at("freed_call"),
+            .begin_us = json.at("begin_us"),
+            .end_us = json.at("end_us")};
+}
+
+Json frame_json(const CodePlace::Frame& frame) {
+    return {{"module", frame.module}, {"address", frame.address}};
+}
+CodePlace::Frame frame_of(const Json& json) {
+    return {json.at("module"), json.at("address")};
+}
+Json place_json(const CodePlace& place) {
+    Json json = {{"frames", Json::array()}};
+    if (place.has_stand_in) json["stand_in"] = frame_json(place.stand_in);
+    for (const CodePlace::Frame& frame : place.frames) json["frames"].push_back(frame_json(frame));
+    return json;
+}
+CodePlace place_of(const Json& json) {
+    CodePlace place;
+    place.has_stand_in = json.contains("stand_in");
+    if (place.has_stand_in) place.stand_in = frame_of(json.at("stand_in"));
+    for (const Json& frame : json.at("frames")) place.frames.push_back(frame_of(frame));
+    return place;
 }
 
 Json fault_json(const simt::Fault& fault) {
@@ -65,10 +120,6 @@ simt::Fault fault_of(const Json& json) {
     return fault;
 }
 
-std::string at(const CallSite& site) {
-    return site.line == 0 ? std::string() : fmt::format("{}:{}", site.file, site.line);
-}
-
 std::string extent_text(const simt::Dim3& d) {
     if (d.y == 1 && d.z == 1) return fmt::format("{}", d.x);
     return d.z == 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}x{}x{}", d.x, d.y, d.z);
@@ -85,52 +136,53 @@ Json to_json(const Report& report) {
                  {"dropped", report.dropped}};
     json["launches"] = Json::array();
     for (const LaunchRecord& launch : report.launches)
-        json["launches"].push_back({{"kernel", launch.kernel},
-                                    {"grid", extent_json(launch.grid)},
-                                    {"block", extent_json(launch.block)},
-                                    {"shared", launch.shared},
-                                    {"device", launch.device},
-                                    {"stream", launch.stream},
-                                    {"cycles", launch.cycles},
-                                    {"time_us", launch.time_us},
-                                    {"begin_us", launch.begin_us},
-                                    {"end_us", launch.end_us},
-                                    {"timed_by", timed_by_names[static_cast<size_t>(launch.timed_by)]},
-                                    {"warp_instructions", launch.warp_instructions},
-                                    {"hot_file", launch.hot_file},
-                                    {"hot_line", launch.hot_line},
-                                    {"hot_share", launch.hot_share},
-                                    {"file", launch.site.file},
-                                    {"line", launch.site.line}});
+        json["launches"].push_back(with_site({{"kernel", launch.kernel},
+                                              {"grid", extent_json(launch.grid)},
+                                              {"block", extent_json(launch.block)},
+                                              {"shared", launch.shared},
+                                              {"device", launch.device},
+                                              {"stream", launch.stream},
+                                              {"cycles", launch.cycles},
+                                              {"time_us", launch.time_us},
+                                              {"begin_us", launch.begin_us},
+                                              {"end_us", launch.end_us},
+                                              {"timed_by", timed_by_names[static_cast<size_t>(launch.timed_by)]},
+                                              {"warp_instructions", launch.warp_instructions},
+                                              {"hot_file", launch.hot_file},
+                                              {"hot_line", launch.hot_line},
+                                              {"hot_share", launch.hot_share},
+                                              {"call", launch.call}},
+                                             launch.site));
     json["copies"] = Json::array();
     for (const CopyRecord& copy : report.copies)
-        json["copies"].push_back({{"direction", copy.direction},
-                                  {"bytes", copy.bytes},
-                                  {"begin_us", copy.begin_us},
-                                  {"end_us", copy.end_us},
-                                  {"stream", copy.stream},
-                                  {"file", copy.site.file},
-                                  {"line", copy.site.line}});
+        json["copies"].push_back(with_site({{"direction", copy.direction},
+                                            {"bytes", copy.bytes},
+                                            {"begin_us", copy.begin_us},
+                                            {"end_us", copy.end_us},
+                                            {"stream", copy.stream},
+                                            {"call", copy.call}},
+                                           copy.site));
+    json["calls"] = Json::array();
+    for (const CallRecord& call : report.calls)
+        json["calls"].push_back(
+            with_site({{"call", call.call}, {"begin_us", call.begin_us}, {"end_us", call.end_us}, {"stream", call.stream}},
+                      call.site));
     json["allocations"] = Json::array();
-    for (const AllocationRecord& leak : report.leaks)
-        json["allocations"].push_back({{"name", leak.name},
-                                       {"kind", leak.kind},
-                                       {"address", leak.address},
-                                       {"bytes", leak.bytes},
-                                       {"file", leak.site.file},
-                                       {"line", leak.site.line}});
+    for (const AllocationRecord& allocation : report.allocations) json["allocations"].push_back(allocation_json(allocation));
+    json["leaks"] = Json::array();
+    for (const AllocationRecord& leak : report.leaks) json["leaks"].push_back(allocation_json(leak));
+    json["marks"] = Json::array();
+    for (const MarkRecord& mark : report.marks)
+        json["marks"].push_back({{"name", mark.name}, {"begin_us", mark.begin_us}, {"end_us", mark.end_us}});
     json["errors"] = Json::array();
     for (const ErrorRecord& error : report.errors)
-        json["errors"].push_back({{"call", error.call},
-                                  {"error", error.error},
-                                  {"message", error.message},
-                                  {"file", error.site.file},
-                                  {"line", error.site.line},
-                                  {"seen", error.seen}});
+        json["errors"].push_back(with_site(
+            {{"call", error.call}, {"error", error.error}, {"message", error.message}, {"seen", error.seen}}, error.site));
     json["diagnostics"] = Json::array();
     for (const simt::Fault& fault : report.faults) json["diagnostics"].push_back(fault_json(fault));
     json["races"] = report.races;
     json["notes"] = report.notes;
+    for (const CodePlace& place : report.places) json["places"].push_back(place_json(place));
     return json;
 }
 
@@ -161,13 +213,20 @@ Report report_of(const Json& json) {
                                        .hot_file = launch.at("hot_file"),
                                        .hot_line = launch.at("hot_line"),
                                        .hot_share = launch.at("hot_share"),
-                                       .site = site_of(launch)});
+                                       .site = site_of(launch),
+                                       .call = launch.at("call")});
         }
         for (const Json& copy : json.at("copies"))
             report.copies.push_back({copy.at("direction"), copy.at("bytes"), copy.at("begin_us"), copy.at("end_us"),
-                                     copy.at("stream"), site_of(copy)});
-        for (const Json& leak : json.at("allocations"))
-            report.leaks.push_back({leak.at("name"), leak.at("kind"), leak.at("address"), leak.at("bytes"), site_of(leak)});
+                                     copy.at("stream"), site_of(copy), copy.at("call")});
+        for (const Json& call : json.at("calls"))
+            report.calls.push_back(
+                {call.at("call"), call.at("begin_us"), call.at("end_us"), call.at("stream"), site_of(call)});
+        for (const Json& allocation : json.at("allocations")) report.allocations.push_back(allocation_of(allocation));
+        for (const Json& leak : json.at("leaks")) report.leaks.push_back(allocation_of(leak));
+        for (const Json& mark : json.at("marks"))
+            report.marks.push_back({mark.at("name"), mark.at("begin_us"), mark.at("end_us")});
+        for (const Json& place : json.value("places", Json::array())) report.places.push_back(place_of(place));
         for (const Json& error : json.at("errors"))
             report.errors.push_back(
                 {error.at("call"), error.at("error"), error.at("message"), site_of(error), error.at("seen")});
@@ -291,19 +350,20 @@ std::string words_of(const Report& report) {
         text += "never freed\n";
         for (const AllocationRecord& leak : report.leaks)
             text += fmt::format("  {} ({}, {}){}\n", leak.name, leak.kind, size_text(leak.bytes),
-                                leak.site.line ? ", allocated at " + at(leak.site) : "");
+                                leak.site.line ? ", allocated at " + text_of(leak.site) : "");
     }
     const auto unseen = std::count_if(report.errors.begin(), report.errors.end(), [](auto& error) { return !error.seen; });
     if (!report.errors.empty()) text += unseen > 0 ? "errors, of which the program never asked for some\n" : "errors\n";
     for (const ErrorRecord& error : report.errors)
-        text += fmt::format("  {}{} returned {}: {}{}\n", at(error.site).empty() ? "" : at(error.site) + ": ", error.call,
-                            error.error, error.message, error.seen ? "" : " (nobody looked at it)");
+        text += fmt::format("  {}{} returned {}: {}{}\n", text_of(error.site).empty() ? "" : text_of(error.site) + ": ",
+                            error.call, error.error, error.message, error.seen ? "" : " (nobody looked at it)");
     if (!report.faults.empty()) text += "faults\n";
     for (const simt::Fault& fault : report.faults) text += "  " + simt::render(fault) + "\n";
     if (!report.races.empty()) text += "races between streams\n";
     for (const std::string& sentence : report.races) text += "  " + sentence + "\n";
     for (const std::string& sentence : report.notes) text += "note: " + sentence + "\n";
-    if (report.dropped > 0) text += fmt::format("note: {} more launches and copies are not in the report\n", report.dropped);
+    if (report.dropped > 0)
+        text += fmt::format("note: {} more launches, copies and calls are not in the report\n", report.dropped);
     return text;
 }
 

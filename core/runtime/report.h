@@ -13,6 +13,30 @@ namespace lockstep::runtime {
 struct CallSite {  // of a call in the host's part; "" and 0: unknown
     std::string file;
     int line = 0;
+    int32_t place =
+        -1;  // index into Report::places where the line is not known yet, or a header's: resolve_sites() finds it
+};
+
+// Where a call came from, as addresses: what called, what called that, and so on.
+struct CodePlace {
+    struct Frame {
+        std::string module;    // the program's file, or a library's
+        uint64_t address = 0;  // as its own symbols count
+    };
+    std::vector<Frame> frames;
+    // Of a launch by <<<>>>: the function that stands for the kernel on the host, which is no place in the program, may lie
+    // on the way still, inlined into who launches or not.
+    bool has_stand_in = false;
+    Frame stand_in;  // then, its begin
+};
+
+// A call of the runtime. Those that only ask for the last error or its name are not noted, nor are queries that take no time
+// on the clock (cudaGetDevice and other Gets, occupancy), unless they fail.
+struct CallRecord {
+    std::string call;                 // "cudaMemcpy"
+    double begin_us = 0, end_us = 0;  // the host comes to it; the host goes on
+    uint32_t stream = 0;              // that it gives work to or waits for
+    CallSite site;
 };
 
 // How a launch got its time.
@@ -36,6 +60,7 @@ struct LaunchRecord {
     int hot_line = 0;      // on which its warps waited longest; 0: unknown
     double hot_share = 0;  // of their waiting
     CallSite site;
+    int64_t call = -1;  // index into Report::calls of the call that asked for it; -1: not kept
 };
 
 struct CopyRecord {
@@ -44,13 +69,23 @@ struct CopyRecord {
     double begin_us = 0, end_us = 0;
     uint32_t stream = 0;
     CallSite site;
+    int64_t call = -1;
 };
 
-struct AllocationRecord {  // never freed
+struct AllocationRecord {
     std::string name;
-    std::string kind;  // "device", "managed", "pinned"
+    std::string kind;  // "device", "managed", "pinned", "registered", "array"
     uint64_t address = 0, bytes = 0;
     CallSite site;
+    bool freed = false;
+    CallSite freed_at;
+    int64_t call = -1, freed_call = -1;  // indices into Report::calls
+    double begin_us = 0, end_us = 0;     // until it was freed, or the end of the program
+};
+
+struct MarkRecord {  // of the program for a profiler: NVTX's marks and ranges, cudaProfilerStart and Stop
+    std::string name;
+    double begin_us = 0, end_us = 0;  // the same of a mark
 };
 
 struct ErrorRecord {
@@ -65,14 +100,21 @@ struct Report {
     double total_us = 0, host_us = 0;  // the model's clock at the end; of it, the host's own work
     std::vector<LaunchRecord> launches;
     std::vector<CopyRecord> copies;
-    std::vector<AllocationRecord> leaks;
+    std::vector<AllocationRecord> leaks;  // those that were never freed
     std::vector<ErrorRecord> errors;
     std::vector<simt::Fault> faults;  // of kernels, and what the checkers said
     std::vector<std::string> races;   // between streams, a sentence each
     std::vector<std::string> notes;
     uint64_t peak_bytes = 0;
-    uint64_t dropped = 0;  // launches and copies beyond those kept
+    uint64_t dropped = 0;                       // launches, copies, calls, allocations and marks beyond those kept
+    std::vector<CallRecord> calls;              // in order
+    std::vector<AllocationRecord> allocations;  // all of the program's, in order
+    std::vector<MarkRecord> marks;              // in order of their end
+    std::vector<CodePlace> places;              // of sites whose line is not known yet
 };
+
+// "main.cu:41"; of a site whose line is not known yet, a mark for which resolve_sites() puts it; "" where nothing is known.
+std::string text_of(const CallSite& site);
 
 nlohmann::ordered_json to_json(const Report& report);
 Report report_of(const nlohmann::ordered_json& json);  // throws Failure where it is none

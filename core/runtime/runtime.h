@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -26,7 +27,7 @@
 
 namespace lockstep::runtime {
 
-constexpr size_t most_records = 200'000;  // of launches, and of copies, that the report keeps
+constexpr size_t most_records = 200'000;  // of launches, of copies, of calls ..., that the report keeps
 
 // What went wrong in a call: a cudaError (kernels/include/program/driver_types.h), and a sentence about it.
 struct CallFailure {
@@ -73,6 +74,7 @@ struct Block {  // of memory, that a program asked for
     CallSite site;
     bool freed = false;
     CallSite freed_at;
+    int64_t record = -1;  // of the report's allocations
 };
 
 struct StreamState {
@@ -124,6 +126,12 @@ class Runtime {
     int leave(const CallFailure& failure);             // notes an error; what the call returns
     void spend_call() { clock_.spend(gpu_.call_us); }  // of a call that starts nothing, such as a query
     void say_site(const char* file, int line, const char* arguments);
+    void say_launch_site(const char* file, int line);  // of the <<<>>> whose launch comes next; null: unknown
+    int begin_mark(std::string name);  // a range, which ends by end_mark: one in the other; how many are around it
+    int end_mark();
+    uint64_t begin_range(std::string name);  // which any thread ends
+    void end_range(uint64_t range);
+    void note_mark(std::string name);
     int last_error(bool clear);
     void saw_error(std::string_view name);  // the program asked for the name or the text of this error
     uint32_t device() const { return device_; }
@@ -212,6 +220,14 @@ class Runtime {
 
   private:
     size_t issue(model::HostOperation operation);
+    void spend_since();  // the host's own work since the last call
+    void note_call(const char* call);
+    int32_t place_of_caller(bool by_brackets);
+    void name_place(const Kernel& kernel);
+    void give_call_stream(uint32_t stream);
+    double now_us() const;  // the host's clock with its work since the last call
+    void keep(MarkRecord mark);
+    void keep(Block block);
     void run(uint32_t stream, const Work& work, bool blocking);
     void run_kernel(uint32_t stream, const KernelWork& work);
     void run_copy(uint32_t stream, const CopyWork& work, bool blocking);
@@ -254,6 +270,8 @@ class Runtime {
     std::vector<std::pair<uint32_t, uint32_t>> peers_;  // enabled: device, peer
     uint32_t device_ = 0, next_stream_ = 1, next_event_ = 1;
     const char* call_ = "";
+    bool by_brackets_ = false;  // the launch that comes next was written with <<<>>>
+    int64_t call_number_ = -1;  // of the call that is under way; -1: it is not kept
     int depth_ = 0;
     CallSite site_;
     std::string site_arguments_;
@@ -287,6 +305,12 @@ class Runtime {
     Report report_;
     std::deque<LaunchRecord> launches_;  // a deque: records stay where they are
     std::deque<CopyRecord> copies_;
+    std::vector<CallRecord> calls_;
+    std::vector<AllocationRecord> allocations_;
+    std::map<std::thread::id, std::vector<MarkRecord>> open_marks_;
+    std::map<uint64_t, MarkRecord> open_ranges_;
+    uint64_t next_range_ = 1;
+    std::map<std::vector<uint64_t>, int32_t> places_;  // frames -> index into report_.places
     uint64_t peak_bytes_ = 0, dropped_ = 0;
     std::string running_;  // the kernel that is running now
     bool finished_ = false, several_streams_ = false;

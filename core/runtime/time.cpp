@@ -118,6 +118,7 @@ void Runtime::run_wait(uint32_t stream, const EventState& event) {
 
 void Runtime::synchronize(model::SyncWith with, uint32_t stream, const EventState* event) {
     need_synchronizable(with, stream, event);
+    if (with == model::SyncWith::stream) give_call_stream(stream);
     settle(with, stream, event);
     if (event && event->recorded) order_.host_waits_for_event(event->number);
     if (with == model::SyncWith::stream) order_.host_waits_for_stream(stream);

@@ -193,6 +193,17 @@ TEST_CASE("the report says the same after its way through JSON") {
                                .hot_share = 0.5});
     report.copies.push_back({"host to device", 4000, 1, 2, 0, {"a.cu", 9}});
     report.leaks.push_back({"d_x", "device", 256, 4000, {"a.cu", 5}});
+    report.calls.push_back({"cudaMalloc", 1, 2, 3, {"a.cu", 5}});
+    report.launches[0].call = report.copies[0].call = 0;
+    report.allocations.push_back({.name = "d_y",
+                                  .kind = "managed",
+                                  .freed = true,
+                                  .freed_at = {"a.cu", 12},
+                                  .call = 0,
+                                  .freed_call = 1,
+                                  .begin_us = 2,
+                                  .end_us = 4});
+    report.marks.push_back({"phase", 1, 3});
     report.errors.push_back({"cudaMemcpy", "cudaErrorInvalidValue", "too long", {"a.cu", 11}, false});
     simt::Fault fault;
     fault.kind = "memcheck";
@@ -202,6 +213,9 @@ TEST_CASE("the report says the same after its way through JSON") {
     report.faults.push_back(fault);
     const Report again = report_of(to_json(report));
     CHECK(to_json(again) == to_json(report));
+    CHECK(again.allocations.at(0).freed_at.line == 12);
+    CHECK(again.marks.at(0).end_us == 3);
+    CHECK(again.launches[0].call == 0);
     const std::string words = words_of(again);
     for (const char* part : {"scale", "a.cu:7", "d_x", "a.cu:5", "nobody looked at it", "invalid read"})
         CHECK(words.find(part) != std::string::npos);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -17,6 +19,7 @@
 #include "core/base/tell.h"
 #include "core/runtime/report.h"
 #include "core/runtime/settings.h"
+#include "core/runtime/sites.h"
 #include "core/system/system.h"
 
 namespace lockstep::cli {
@@ -65,6 +68,25 @@ Trace timeline_of(const runtime::Report& report) {
         return found->second;
     };
     const auto nanoseconds = [](double us) { return static_cast<int64_t>(us * 1000); };
+    for (const runtime::CallRecord& call : report.calls)
+        trace.spans.push_back(
+            {.track = track_of("host"),
+             .begin = nanoseconds(call.begin_us),
+             .end = nanoseconds(call.end_us),
+             .name = call.site.line > 0 ? fmt::format("{} ({}:{})", call.call, call.site.file, call.site.line) : call.call});
+    std::vector<int64_t> open;  // ends of the ranges around
+    std::vector<runtime::MarkRecord> marks = report.marks;
+    std::stable_sort(marks.begin(), marks.end(), [](const auto& a, const auto& b) {
+        return a.begin_us != b.begin_us ? a.begin_us < b.begin_us : a.end_us > b.end_us;
+    });
+    for (const runtime::MarkRecord& mark : marks) {  // one row for each depth
+        while (!open.empty() && open.back() <= nanoseconds(mark.begin_us)) open.pop_back();
+        trace.spans.push_back({.track = track_of(open.empty() ? "marks" : fmt::format("marks, depth {}", open.size() + 1)),
+                               .begin = nanoseconds(mark.begin_us),
+                               .end = nanoseconds(mark.end_us),
+                               .name = mark.name});
+        open.push_back(nanoseconds(mark.end_us));
+    }
     for (const runtime::LaunchRecord& launch : report.launches)
         trace.spans.push_back({.track = track_of(fmt::format("GPU {}, stream {}", launch.device, launch.stream)),
                                .begin = nanoseconds(launch.begin_us),
@@ -86,11 +108,27 @@ void shorten(std::string& file) {
 }
 
 void shorten_paths(runtime::Report& report) {
+    std::error_code no_folder;
+    const std::string here = fs::current_path(no_folder).string() + "/";
+    const auto shorten_in = [&](std::string& sentence) {
+        if (no_folder || here == "/") return;
+        for (size_t at = 0; (at = sentence.find(here, at)) != std::string::npos;) {
+            const bool begins = at == 0 || (std::isalnum(static_cast<unsigned char>(sentence[at - 1])) == 0);
+            if (begins)
+                sentence.erase(at, here.size());
+            else
+                at += here.size();
+        }
+    };
     for (auto& launch : report.launches) shorten(launch.hot_file), shorten(launch.site.file);
     for (auto& copy : report.copies) shorten(copy.site.file);
-    for (auto& leak : report.leaks) shorten(leak.site.file);
-    for (auto& error : report.errors) shorten(error.site.file);
-    for (auto& fault : report.faults) shorten(fault.file), shorten(fault.other_file);
+    for (auto& call : report.calls) shorten(call.site.file);
+    for (auto* allocations : {&report.allocations, &report.leaks})
+        for (auto& allocation : *allocations) shorten(allocation.site.file), shorten(allocation.freed_at.file);
+    for (auto& error : report.errors) shorten(error.site.file), shorten_in(error.message);
+    for (auto& fault : report.faults) shorten(fault.file), shorten(fault.other_file), shorten_in(fault.message);
+    for (auto* sentences : {&report.races, &report.notes})
+        for (std::string& sentence : *sentences) shorten_in(sentence);
 }
 
 // `name`: as the program sees itself called.
@@ -99,7 +137,7 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
     const TemporaryFolder folder;
     const fs::path report_file = folder.path() / "report.json";
     std::vector<std::string> environment = runtime::environment_of(settings_of(asked, report_file));
-    environment.push_back(device::library_setting());
+    for (std::string& setting : device::library_settings()) environment.push_back(std::move(setting));
     const system::ChildOutcome outcome = system::run_in_foreground({.program = executable,
                                                                     .name = name,
                                                                     .arguments = arguments,
@@ -116,6 +154,7 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
         return status;
     }
     runtime::Report report = runtime::read_report(report_file.string()).value();
+    runtime::resolve_sites(report);
     shorten_paths(report);
     if (!asked.json.empty()) {
         nlohmann::ordered_json json = runtime::to_json(report);
@@ -213,7 +252,8 @@ void add_exec(CLI::App& app, int& status) {
         ->check(not_from_1);
     command->add_option("--report", asked->report, "none: say nothing behind the program; else all");
     command->add_option("--json", asked->json, "write the report as JSON; '-' for stdout");
-    command->add_option("--trace", asked->trace, "write copies and kernels on a timeline: F.json for ui.perfetto.dev");
+    command->add_option("--trace", asked->trace,
+                        "write the host's calls, copies and kernels on a timeline: F.json for ui.perfetto.dev");
     command->callback([asked, &status] {
         asked->arguments = words_behind();
         status = exec_program(*asked);

@@ -14,6 +14,7 @@
 #include "core/base/hash.h"
 #include "core/device/compile/source_tokens.h"
 #include "core/runtime/settings.h"
+#include "core/runtime/sites.h"
 #include "core/runtime/snapshots.h"
 #include "core/system/system.h"
 
@@ -135,7 +136,7 @@ scene::BoundArguments buffers_of(const model::KernelRun& kernel, const std::stri
 
 system::Foreground call_of(const ProgramRun& run, const runtime::Settings& settings) {
     std::vector<std::string> environment = runtime::environment_of(settings);
-    environment.push_back(device::library_setting());
+    for (std::string& setting : device::library_settings()) environment.push_back(std::move(setting));
     return {.program = run.built.executable,
             .name = fs::path(run.name).stem().string(),
             .arguments = words_in(run.settings.words),
@@ -267,8 +268,11 @@ void Session::Worker::run_program(const KernelJob& wanted, const CompiledKernel&
     if (fs::exists(settings.report, error)) {
         auto report = runtime::read_report(settings.report);
         run->reported = report.ok();
-        if (report.ok()) run->report = std::move(report.value());
-        if (!report.ok()) run->ended += "; " + report.error().message;
+        if (report.ok()) {
+            run->report = std::move(report.value());
+            runtime::resolve_sites(run->report);
+        } else
+            run->ended += "; " + report.error().message;
     }
     draft.program.run = run;
     draft.own.result = result;

@@ -63,6 +63,7 @@ Toolchain nvcc_toolchain(const ProgramRequest& request) {
     tools.options = {"-gencode",
                      fmt::format("arch=compute_{0},code=compute_{0}", target),
                      "-lineinfo",
+                     "-Xcompiler=-g1",  // the lines of the host's calls, for the report
                      "-O2",
                      "-cudart",
                      "none",
@@ -178,8 +179,8 @@ std::vector<std::string> clang_options(const ProgramRequest& request, const Comp
 // A file of the host alone, which may call the runtime.
 void compile_plainly(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
     const bool is_c = work.source.extension() == ".c";
-    std::vector<std::string> arguments = {
-        "-x", is_c ? "c" : "c++", "-O2", "-DLOCKSTEP", "-fno-color-diagnostics", "-isystem", program_headers().string()};
+    std::vector<std::string> arguments = {"-x",         is_c ? "c" : "c++",       "-O2",      "-gline-tables-only",
+                                          "-DLOCKSTEP", "-fno-color-diagnostics", "-isystem", program_headers().string()};
     for (std::string& option : user_options(request, is_c)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
     step(tools, request, work, std::move(arguments));
@@ -302,9 +303,14 @@ fs::path runtime_folder() {
                   ExitStatus::missing);
 }
 
-std::string library_setting() {
+std::vector<std::string> library_settings() {
+    const std::string folder = runtime_folder().string();
     const char* const before = std::getenv("LD_LIBRARY_PATH");
-    return fmt::format("LD_LIBRARY_PATH={}{}{}", runtime_folder().string(), before ? ":" : "", before ? before : "");
+    std::vector<std::string> settings{
+        fmt::format("LD_LIBRARY_PATH={}{}{}", folder, before ? ":" : "", before ? before : "")};
+    if (const char* const tool = std::getenv("NVTX_INJECTION64_PATH"); !tool || !*tool)
+        settings.push_back(fmt::format("NVTX_INJECTION64_PATH={}/{}", folder, "libcudart.so"));
+    return settings;
 }
 
 bool has_main(const std::string& source) {

@@ -37,8 +37,9 @@ Result<BuiltProgram> build_program(const ProgramRequest& request);
 
 // The folder with liblockstep_cudart and its other names: beside the binary, or where the package puts it.
 std::filesystem::path runtime_folder();
-// "LD_LIBRARY_PATH=...": where a program that was not linked by build_program finds it, in front of what is there already.
-std::string library_setting();
+// "NAME=value", for the environment of a program that it is not linked into: the loader finds it there, in front of what is
+// named already, and so do NVTX's headers, unless another tool listens to them.
+std::vector<std::string> library_settings();
 
 // Whether the text has a main(), outside of comments and literals.
 bool has_main(const std::string& source);

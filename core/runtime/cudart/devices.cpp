@@ -461,10 +461,10 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* texels, const cudaChann
     });
 }
 cudaError_t cudaProfilerStart() {
-    return call(__func__, [](Runtime&) {});
+    return call(__func__, [](Runtime& r) { r.note_mark("cudaProfilerStart"); });
 }
 cudaError_t cudaProfilerStop() {
-    return call(__func__, [](Runtime&) {});
+    return call(__func__, [](Runtime& r) { r.note_mark("cudaProfilerStop"); });
 }
 LOCKSTEP_ALIAS(cudaThreadSetLimit, cudaDeviceSetLimit)
 LOCKSTEP_ALIAS(cudaThreadGetLimit, cudaDeviceGetLimit)

@@ -10,6 +10,8 @@ struct Configuration {
     dim3 grid, block;
     size_t shared = 0;
     cudaStream_t stream = nullptr;
+    const char* file = nullptr;  // where <<<>>> stands; null: the compiler does not say it
+    int line = 0;
 };
 thread_local std::vector<Configuration> configurations;  // of <<<>>> whose kernel is not called yet
 
@@ -57,6 +59,11 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstr
     configurations.push_back({grid, block, shared, stream});
     return 0;
 }
+unsigned lockstepPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream, const char* file,
+                                       int line) {
+    configurations.push_back({grid, block, shared, stream, file, line});
+    return 0;
+}
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
     if (configurations.empty()) return cudaErrorMissingConfiguration;
     const Configuration last = configurations.back();
@@ -65,6 +72,9 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
     *block = last.block;
     *shared = last.shared;
     *static_cast<cudaStream_t*>(stream) = last.stream;
+    Runtime& runtime = Runtime::instance();
+    const std::scoped_lock lock(runtime.mutex());
+    runtime.say_launch_site(last.file, last.line);
     return cudaSuccess;
 }
 

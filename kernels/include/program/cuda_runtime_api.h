@@ -381,8 +381,19 @@ cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned int coun
 cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t library, const char* name);
 
 // ---- What compilers call: <<<>>> and the registration of a file's kernels and variables
+unsigned lockstepPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes, struct CUstream_st* stream,
+                                       const char* file, int line);
+#if defined(__cplusplus) && defined(__CUDA__) && defined(__clang__)
+// What clang calls for <<<>>>: the last two arguments are those of the line on which it stands.
+static inline unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes = 0,
+                                                   struct CUstream_st* stream = 0, const char* file = __builtin_FILE(),
+                                                   int line = __builtin_LINE()) {
+    return lockstepPushCallConfiguration(grid, block, sharedBytes, stream, file, line);
+}
+#else
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes LOCKSTEP_DEFAULT(0),
                                      struct CUstream_st* stream LOCKSTEP_DEFAULT(0));
+#endif
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* sharedBytes, void* stream);
 // Who calls next: the file and line of the call and the text of its arguments, for reports. lockstep_call_sites.h says it.
 void lockstepCallSite(const char* file, int line, const char* arguments);

@@ -1,4 +1,4 @@
-// NVTX: marks and ranges of a program for a profiler. Nobody listens here, so they do nothing.
+// NVTX: marks and ranges of a program for a profiler, which mark the trace of `lockstep run --trace`.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -46,30 +46,50 @@ typedef struct nvtxEventAttributes_v2 {
     int32_t messageType;
     nvtxMessageValue_t message;
 } nvtxEventAttributes_t;
-static inline int nvtxRangePushA(const char* text) { return (void)text, 0; }
-static inline int nvtxRangePushW(const wchar_t* text) { return (void)text, 0; }
-static inline int nvtxRangePushEx(const nvtxEventAttributes_t* attributes) { return (void)attributes, 0; }
-static inline int nvtxRangePop(void) { return 0; }
-static inline nvtxRangeId_t nvtxRangeStartA(const char* text) { return (void)text, 0; }
-static inline nvtxRangeId_t nvtxRangeStartW(const wchar_t* text) { return (void)text, 0; }
-static inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* attributes) { return (void)attributes, 0; }
-static inline void nvtxRangeEnd(nvtxRangeId_t range) { (void)range; }
-static inline void nvtxMarkA(const char* text) { (void)text; }
-static inline void nvtxMarkW(const wchar_t* text) { (void)text; }
-static inline void nvtxMarkEx(const nvtxEventAttributes_t* attributes) { (void)attributes; }
+#ifdef __cplusplus
+extern "C" {
+#endif
+int lockstepRangePush(const char* name);
+int lockstepRangePushW(const wchar_t* name);
+int lockstepRangePushEx(const nvtxEventAttributes_t* attributes);
+int lockstepRangePop(void);
+uint64_t lockstepRangeStart(const char* name);
+uint64_t lockstepRangeStartW(const wchar_t* name);
+uint64_t lockstepRangeStartEx(const nvtxEventAttributes_t* attributes);
+void lockstepRangeEnd(uint64_t range);
+void lockstepMark(const char* name);
+void lockstepMarkW(const wchar_t* name);
+void lockstepMarkEx(const nvtxEventAttributes_t* attributes);
+nvtxStringHandle_t lockstepRegisterString(const char* text);
+#ifdef __cplusplus
+}
+#endif
+static inline int nvtxRangePushA(const char* text) { return lockstepRangePush(text); }
+static inline int nvtxRangePushW(const wchar_t* text) { return lockstepRangePushW(text); }
+static inline int nvtxRangePushEx(const nvtxEventAttributes_t* attributes) { return lockstepRangePushEx(attributes); }
+static inline int nvtxRangePop(void) { return lockstepRangePop(); }
+static inline nvtxRangeId_t nvtxRangeStartA(const char* text) { return lockstepRangeStart(text); }
+static inline nvtxRangeId_t nvtxRangeStartW(const wchar_t* text) { return lockstepRangeStartW(text); }
+static inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* attributes) {
+    return lockstepRangeStartEx(attributes);
+}
+static inline void nvtxRangeEnd(nvtxRangeId_t range) { lockstepRangeEnd(range); }
+static inline void nvtxMarkA(const char* text) { lockstepMark(text); }
+static inline void nvtxMarkW(const wchar_t* text) { lockstepMarkW(text); }
+static inline void nvtxMarkEx(const nvtxEventAttributes_t* attributes) { lockstepMarkEx(attributes); }
 static inline void nvtxNameOsThreadA(uint32_t thread, const char* text) { (void)thread, (void)text; }
 static inline void nvtxNameCategoryA(uint32_t category, const char* text) { (void)category, (void)text; }
 static inline nvtxDomainHandle_t nvtxDomainCreateA(const char* text) { return (void)text, (nvtxDomainHandle_t)0; }
 static inline void nvtxDomainDestroy(nvtxDomainHandle_t domain) { (void)domain; }
 static inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t domain, const char* text) {
-    return (void)domain, (void)text, (nvtxStringHandle_t)0;
+    return (void)domain, lockstepRegisterString(text);
 }
 static inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-    return (void)domain, (void)attributes, 0;
+    return (void)domain, lockstepRangePushEx(attributes);
 }
-static inline int nvtxDomainRangePop(nvtxDomainHandle_t domain) { return (void)domain, 0; }
+static inline int nvtxDomainRangePop(nvtxDomainHandle_t domain) { return (void)domain, lockstepRangePop(); }
 static inline void nvtxDomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-    (void)domain, (void)attributes;
+    (void)domain, lockstepMarkEx(attributes);
 }
 #define nvtxRangePush nvtxRangePushA
 #define nvtxRangeStart nvtxRangeStartA
