@@ -15,21 +15,21 @@ namespace lockstep::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Packed = nlohmann::json;
 using simt::Texture;
 
 constexpr uint64_t no_page = UINT64_MAX;  // a page of zeros
 
-std::vector<uint8_t> bytes_of(std::span<const std::byte> bytes) {
+std::vector<uint8_t> octets_of(std::span<const std::byte> bytes) {
     std::vector<uint8_t> all(bytes.size());
     if (!bytes.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
     return all;
 }
 
-Json json_of(const simt::Dim3& extents) {
+Packed packed_from(const simt::Dim3& extents) {
     return {extents.x, extents.y, extents.z};
 }
-simt::Dim3 extents_of(const Json& json) {
+simt::Dim3 extents_from(const Packed& json) {
     return {json.at(0), json.at(1), json.at(2)};
 }
 
@@ -46,8 +46,8 @@ void each_field(auto& texture, const Each& each) {
     each("least_level", texture.least_level), each("most_level", texture.most_level);
 }
 
-Json json_of(const Texture& texture) {
-    Json json{{"name", texture.name}};
+Packed packed_from(const Texture& texture) {
+    Packed json{{"name", texture.name}};
     each_field(texture, [&](const char* name, const auto& field) {
         using Field = std::remove_cvref_t<decltype(field)>;
         if constexpr (std::is_array_v<Field>)
@@ -58,7 +58,7 @@ Json json_of(const Texture& texture) {
     return json;
 }
 
-Texture texture_of(const Json& json) {
+Texture texture_of(const Packed& json) {
     Texture texture;
     texture.name = json.at("name");
     each_field(texture, [&](const char* name, auto& field) {
@@ -119,25 +119,25 @@ void SnapshotWriter::write(size_t launch, const ptx::Module& module, const std::
     if (fresh)
         write_file(folder_ / fmt::format("module-{}.ptx", number->second),
                    module.text && !module.text->empty() ? *module.text : ptx::print(module));
-    Json json{{"module", number->second},
-              {"file", module.file},
-              {"kernel", kernel},
-              {"grid", json_of(config.grid)},
-              {"block", json_of(config.block)},
-              {"cluster", json_of(config.cluster)},
-              {"dynamic_shared", config.dynamic_shared},
-              {"independent", config.independent},
-              {"parameters", Json::binary(bytes_of(config.parameters))},
-              {"next", now.table->next},
-              {"live", now.table->live},
-              {"heap", now.table->heap},
-              {"heap_limit", now.table->heap_limit},
-              {"allocations", Json::array()},
-              {"textures", Json::array()}};
-    for (const Texture& texture : now.table->textures) json["textures"].push_back(json_of(texture));
+    Packed json{{"module", number->second},
+                {"file", module.file},
+                {"kernel", kernel},
+                {"grid", packed_from(config.grid)},
+                {"block", packed_from(config.block)},
+                {"cluster", packed_from(config.cluster)},
+                {"dynamic_shared", config.dynamic_shared},
+                {"independent", config.independent},
+                {"parameters", Packed::binary(octets_of(config.parameters))},
+                {"next", now.table->next},
+                {"live", now.table->live},
+                {"heap", now.table->heap},
+                {"heap_limit", now.table->heap_limit},
+                {"allocations", Packed::array()},
+                {"textures", Packed::array()}};
+    for (const Texture& texture : now.table->textures) json["textures"].push_back(packed_from(texture));
     for (const auto& [address, allocation] : now.table->allocations) {
-        Json entry{{"address", address},          {"bytes", allocation.bytes}, {"name", allocation.name},
-                   {"module", allocation.module}, {"heap", allocation.heap},   {"freed", allocation.freed}};
+        Packed entry{{"address", address},          {"bytes", allocation.bytes}, {"name", allocation.name},
+                     {"module", allocation.module}, {"heap", allocation.heap},   {"freed", allocation.freed}};
         if (!allocation.freed) {
             const simt::Pages& contents = now.contents.at(address);
             std::vector<uint64_t> places;
@@ -146,13 +146,13 @@ void SnapshotWriter::write(size_t launch, const ptx::Module& module, const std::
                 places.push_back(contents.pages()[k] ? place_of(*contents.pages()[k], bytes) : no_page);
             }
             entry["page"] = contents.page_bytes();
-            entry["pages"] = Json::binary(bytes_of(std::as_bytes(std::span(places))));
+            entry["pages"] = Packed::binary(octets_of(std::as_bytes(std::span(places))));
         }
         json["allocations"].push_back(std::move(entry));
     }
     pages_.flush();
     if (!pages_) throw Failure("the disk is full");
-    const std::vector<uint8_t> packed = Json::to_cbor(json);
+    const std::vector<uint8_t> packed = Packed::to_cbor(json);
     write_file(launch_file(folder_, launch), std::string(packed.begin(), packed.end()));
 }
 
@@ -165,7 +165,7 @@ Result<OpenedLaunch> open_snapshot(const fs::path& folder, size_t launch) {
     const Result<std::string> packed = read_file(launch_file(folder, launch));
     if (!packed) return Diagnostic{fmt::format("nothing was kept of launch {}", launch + 1)};
     try {
-        const Json json = Json::from_cbor(packed.value());
+        const Packed json = Packed::from_cbor(packed.value());
         const Result<std::string> text = read_file(folder / fmt::format("module-{}.ptx", json.at("module").get<size_t>()));
         if (!text) return text.error();
         OpenedLaunch opened;
@@ -174,9 +174,9 @@ Result<OpenedLaunch> open_snapshot(const fs::path& folder, size_t launch) {
         auto program = ptx::decode(module.value(), json.at("kernel").get<std::string>());
         if (!program) return program.error();
         opened.program = std::move(program.value());
-        opened.config.grid = extents_of(json.at("grid"));
-        opened.config.block = extents_of(json.at("block"));
-        opened.config.cluster = extents_of(json.at("cluster"));
+        opened.config.grid = extents_from(json.at("grid"));
+        opened.config.block = extents_from(json.at("block"));
+        opened.config.cluster = extents_from(json.at("cluster"));
         opened.config.dynamic_shared = json.at("dynamic_shared");
         opened.config.independent = json.at("independent");
         const auto& parameters = json.at("parameters").get_binary();
@@ -189,10 +189,10 @@ Result<OpenedLaunch> open_snapshot(const fs::path& folder, size_t launch) {
         table->live = json.at("live");
         table->heap = json.at("heap");
         table->heap_limit = json.at("heap_limit");
-        for (const Json& texture : json.at("textures")) table->textures.push_back(texture_of(texture));
+        for (const Packed& texture : json.at("textures")) table->textures.push_back(texture_of(texture));
         const simt::PageCount count = std::make_shared<std::atomic<uint64_t>>();
         std::ifstream pages(folder / "pages", std::ios::binary);
-        for (const Json& entry : json.at("allocations")) {
+        for (const Packed& entry : json.at("allocations")) {
             simt::Allocation allocation;
             allocation.address = entry.at("address");
             allocation.bytes = entry.at("bytes");
@@ -227,7 +227,7 @@ Result<OpenedLaunch> open_snapshot(const fs::path& folder, size_t launch) {
         opened.memory = simt::Memory(uint64_t{1} << 40);
         opened.memory.restore(memory);
         return opened;
-    } catch (const Json::exception&) {
+    } catch (const Packed::exception&) {
         return Diagnostic{"the snapshot is damaged", {launch_file(folder, launch).string()}};
     }
 }

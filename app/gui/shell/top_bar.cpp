@@ -167,7 +167,8 @@ void Shell::lesson_title(Ui& ui, const std::string& title, float left, float rig
 // The lesson, or what runs.
 std::string Shell::shown_title(const Snapshot& snapshot) const {
     if (session.workspace == Workspace::kernel)
-        return (session.desk.document().is_tape() ? "Your program: " : "Your kernel: ") +
+        return (session.desk.document().is_tape() || session.desk.document().is_program() ? "Your program: "
+                                                                                          : "Your kernel: ") +
                session.desk.document().shown_name();
     if (session.workspace == Workspace::cluster && !session.lesson.lesson) return cluster_title(session, snapshot);
     if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;

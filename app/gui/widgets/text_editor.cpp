@@ -183,7 +183,7 @@ void TextEditor::paint_number(Ui& ui, const Rect& row, float right, int32_t numb
              .mono = true});
 }
 
-// Where a line runs: green and whole on the device, grey and hatched on the host, named in the band's first line.
+// Where a line runs: green and whole on the device, grey and hatched on the host.
 void TextEditor::paint_band(Ui& ui, const Rect& row, float text_x, int32_t number, const EditorLook& look) const {
     const auto band = std::find_if(look.bands.begin(), look.bands.end(),
                                    [&](const CodeBand& b) { return b.first <= number && number <= b.last; });
@@ -211,8 +211,9 @@ float TextEditor::paint_note(Ui& ui, const Rect& row, int32_t number, const Edit
         warns = note->warns;
     } else {
         for (const CodeBand& band : look.bands)
-            if (band.first == number && band.last > number)
-                names_band = true, on_device = band.on_device, text = band.on_device ? "device" : "host";
+            if ((band.on_device ? band.last : band.first) == number && band.last > band.first)
+                names_band = true, on_device = band.on_device,
+                text = band.on_device ? "device: runs on the GPU" : "host: runs on the CPU";
     }
     if (text.empty()) return 0;
     const TextStyle style{.size = 12,

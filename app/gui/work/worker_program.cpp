@@ -321,6 +321,7 @@ void Session::Worker::open_launch(int64_t launch) {
     kernel->before = std::make_shared<simt::Memory>(opened.value().memory);
     auto result = std::make_shared<KernelResult>();
     result->version = run->version;
+    result->edited_at = -1;
     result->settings = run->settings;
     result->gpu = run->settings.gpu;
     result->kernel = kernel->program->shown_name();

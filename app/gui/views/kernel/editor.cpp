@@ -113,9 +113,9 @@ class EditorView final : public View {
         const std::string sentence = caption_of(desk, *snapshot);
         const Rect body = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
                                           .right = right,
-                                          .badge = broken || !snapshot->own.compiled ? Provenance::none
-                                                   : document.is_tape()              ? Provenance::executed
-                                                                                     : Provenance::measured,
+                                          .badge = broken || !snapshot->own.compiled             ? Provenance::none
+                                                   : document.is_tape() || document.is_program() ? Provenance::executed
+                                                                                                 : Provenance::measured,
                                           .caption = low ? std::string_view() : sentence});
         if (!low && (broken || !snapshot->own.compiled))
             ui.line({area.x + 1, body.bottom() + 8}, {area.right() - 1, body.bottom() + 8}, ui.theme->grid);

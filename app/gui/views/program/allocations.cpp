@@ -12,7 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float pitch = 34, names = 74;
+constexpr float allocation_names = 74;
 
 std::string heading(const ProgramBoard& board) {
     if (board.allocations.empty()) return "";
@@ -81,13 +81,13 @@ class AllocationsView final : public View {
 
     static void paint(Ui& ui, Session& session, const ProgramBoard& board, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const Rect plot{r.x + names, r.y + 20, r.w - names - 10, r.h - 20 - 24};
+        const Rect plot{r.x + allocation_names, r.y + 20, r.w - allocation_names - 10, r.h - 20 - 24};
         const auto columns = static_cast<float>(board.columns.size() + 1);  // the last one: the end
         const float step = plot.w / columns;
         const auto x_of = [&](int64_t column) {
             return plot.x + step * static_cast<float>(column < 0 ? columns : static_cast<float>(column));
         };
-        ui.text(r.x + names - 10, r.y + 12, "line", {.size = 12, .color = theme.quiet, .align = Align::right});
+        ui.text(r.x + allocation_names - 10, r.y + 12, "line", {.size = 12, .color = theme.quiet, .align = Align::right});
         const size_t every = std::max<size_t>(1, static_cast<size_t>(std::ceil(34 / step)));
         for (size_t k = 0; k <= board.columns.size(); ++k) {
             const float x = plot.x + step * static_cast<float>(k);
@@ -99,34 +99,37 @@ class AllocationsView final : public View {
                         {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
             }
         }
-        const float content = static_cast<float>(board.allocations.size()) * pitch;
+        const auto count = static_cast<float>(board.allocations.size());
+        const float allocation_pitch = std::clamp(std::floor(plot.h / count), 22.f, 36.f),
+                    content = count * allocation_pitch;
         const float offset = ui.scroll("rows", {r.x, plot.y, r.w + 8, plot.h}, content);
         ui.clip({r.x - 2, plot.y - 1, r.w + 4, plot.h + 2});
         static constexpr Hatch hatches[] = {Hatch::horizontal, Hatch::vertical, Hatch::dots, Hatch::cross};
         for (size_t k = 0; k < board.allocations.size(); ++k) {
             const AllocationBar& bar = board.allocations[k];
-            const float y = plot.y - offset + static_cast<float>(k) * pitch;
-            if (y + pitch < plot.y || y > plot.bottom()) continue;
-            const Rect box{x_of(bar.begin), y + 2, std::max(2.f, x_of(bar.end) - x_of(bar.begin)), pitch - 6};
+            const float y = plot.y - offset + static_cast<float>(k) * allocation_pitch;
+            if (y + allocation_pitch < plot.y || y > plot.bottom()) continue;
+            const Rect box{x_of(bar.begin), y + 1, std::max(2.f, x_of(bar.end) - x_of(bar.begin)), allocation_pitch - 4};
             const Color fill = bar.leaked ? data::vermillion : k % 2 == 0 ? data::blue : data::sky;
-            ui.text(r.x + names - 10, y + 20, bar.name,
+            ui.text(r.x + allocation_names - 10, y + allocation_pitch / 2 + 4, bar.name,
                     {.size = 13,
                      .color = bar.leaked ? theme.wrong : theme.ink,
                      .align = Align::right,
                      .mono = true,
-                     .width = names - 10});
+                     .width = allocation_names - 10});
             ui.rect(box, fill);
             if (box.w > 3) ui.hatch(box, faded(data::black, 0.45f), bar.leaked ? Hatch::diagonal : hatches[k % 4]);
             const std::string words = words_of(bar), little = size_text(bar.bytes);
             for (const std::string& text : {words, little}) {
                 const float width = ui.text_width(text, {.size = 12, .weight = 600});
                 if (width + 14 > box.w) continue;
-                ui.rect({box.x + (box.w - width) / 2 - 6, box.y + 5, width + 12, box.h - 10},
+                ui.rect({box.x + (box.w - width) / 2 - 6, box.y + 1, width + 12, box.h - 2},
                         theme.dark ? rgb(0x10161E) : rgb(0xFFFFFF), 3);
-                ui.text(box.x + box.w / 2, box.y + 18, text, {.size = 12, .align = Align::center, .weight = 600});
+                ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f, text,
+                        {.size = 12, .align = Align::center, .weight = 600});
                 break;
             }
-            const Rect row{r.x, y, r.w, pitch};
+            const Rect row{r.x, y, r.w, allocation_pitch};
             if (ui.hovered(row))
                 ui.tooltip(fmt::format("{}, {} memory\n{}{}", bar.name, bar.kind, words,
                                        bar.line > 0 ? fmt::format("\nallocated in line {}", bar.line) : ""));
@@ -135,7 +138,8 @@ class AllocationsView final : public View {
         }
         ui.unclip();
         ui.line({r.x, r.bottom() - 21}, {r.right(), r.bottom() - 21}, theme.grid);
-        ui.text(r.x + names - 10, r.bottom() - 5, "MiB", {.size = 12, .color = theme.quiet, .align = Align::right});
+        ui.text(r.x + allocation_names - 10, r.bottom() - 5, "MiB",
+                {.size = 12, .color = theme.quiet, .align = Align::right});
         for (size_t k = 0; k <= board.columns.size(); k += every) {
             const bool end = k == board.columns.size();
             const uint64_t bytes = end ? board.bytes_left : board.columns[k].bytes;

@@ -14,7 +14,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float gutter = 62, row_pitch = 28, bar_height = 22, ruler = 18;
+constexpr float gutter = 62, ruler = 18;
 
 struct Scale {
     Rect plot;
@@ -98,17 +98,20 @@ class CallsView final : public View {
         ui.push_scope("calls");
         adopt(board, *snapshot);
         std::vector<Row> rows = rows_of(board);
-        const float whole = static_cast<float>(rows.size()) * row_pitch + ruler;
-        const bool with_lens = body.h >= 2 * whole + 34;
+        const auto count = static_cast<float>(rows.size());
+        const float each = (body.h - 2 * ruler - 60) / (2 * count);  // a row, where the lens has room too
+        const bool with_lens = each >= 17;
+        row_pitch_ = std::clamp(std::floor(with_lens ? each : (body.h - ruler) / count), 17.f, 30.f);
+        const float whole = count * row_pitch_ + ruler;
         Scale all{{body.x + gutter, body.y + ruler - 4, body.w - gutter - 2, whole - ruler}, board.begin_us, board.end_us};
-        const float room = with_lens ? all.plot.h : std::max(row_pitch, body.h - ruler);
+        const float room = with_lens ? all.plot.h : std::max(row_pitch_, body.h - ruler);
         all.plot.h = std::min(all.plot.h, room);
         place(rows, all.plot.y);
         axis(ui, all, 0);
         draw_rows(ui, session, board, rows, all, true);
         if (with_lens) {
             const float gap = 26;
-            const Rect frame{body.x, all.plot.bottom() + gap, body.w, whole + 10};
+            const Rect frame{body.x, all.plot.bottom() + gap, body.w, whole + 8};
             Scale lens{{frame.x + gutter, frame.y + ruler + 2, frame.w - gutter - 6, whole - ruler}, lens_begin_, lens_end_};
             draw_funnel(ui, all, frame);
             react(ui, board, all, lens);
@@ -144,6 +147,7 @@ class CallsView final : public View {
     ProgramBoards boards_;
     std::shared_ptr<const ProgramRun> seen_run_;
     int64_t seen_launch_ = -2;
+    float row_pitch_ = 24;
     double lens_begin_ = 0, lens_end_ = 1, drag_begin_ = 0;
 
     static std::string heading(const ProgramBoard& board) {
@@ -181,8 +185,8 @@ class CallsView final : public View {
         return rows;
     }
 
-    static void place(std::vector<Row>& rows, float top) {
-        for (Row& row : rows) row.y = top, top += row_pitch;
+    void place(std::vector<Row>& rows, float top) const {
+        for (Row& row : rows) row.y = top, top += row_pitch_;
     }
 
     // A lens on the launch that was opened, and a few operations around it.
@@ -292,14 +296,14 @@ class CallsView final : public View {
                    bool overview) {
         const Theme& theme = *ui.theme;
         for (const Row& row : rows) {
-            if (row.y + row_pitch > scale.plot.bottom() + 2) break;
-            ui.text(scale.plot.x - 8, row.y + 16, row.label,
+            if (row.y + row_pitch_ > scale.plot.bottom() + 2) break;
+            ui.text(scale.plot.x - 8, row.y + row_pitch_ / 2 + 2, row.label,
                     {.size = 12, .color = theme.ink2, .align = Align::right, .width = gutter - 4});
-            ui.line({scale.plot.x, row.y + row_pitch - 3}, {scale.plot.right(), row.y + row_pitch - 3}, theme.grid);
+            ui.line({scale.plot.x, row.y + row_pitch_ - 3}, {scale.plot.right(), row.y + row_pitch_ - 3}, theme.grid);
         }
         ui.clip({scale.plot.x, scale.plot.y - 2, scale.plot.w + 2, scale.plot.h + 4});
         for (const Row& row : rows) {
-            if (row.y + row_pitch > scale.plot.bottom() + 2) break;
+            if (row.y + row_pitch_ > scale.plot.bottom() + 2) break;
             Lump lump;
             const auto first = std::lower_bound(board.bars.begin(), board.bars.end(), row.track,
                                                 [](const ProgramBar& bar, ProgramTrack track) { return bar.track < track; });
@@ -326,7 +330,7 @@ class CallsView final : public View {
     void draw_lump(Ui& ui, Session& session, const ProgramBoard& board, const Row& row, const Lump& lump, bool overview) {
         const Theme& theme = *ui.theme;
         const Look look = look_of(row.track, theme);
-        const Rect bar{lump.begin, row.y, std::max(1.f, lump.end - lump.begin - 1), bar_height};
+        const Rect bar{lump.begin, row.y, std::max(1.f, lump.end - lump.begin - 1), (row_pitch_ - 5)};
         const bool kernel = row.track == ProgramTrack::kernels;
         const bool second =
             kernel && lump.count == 1 && !board.groups.empty() && lump.first->name != board.groups.front().kernel;
@@ -335,16 +339,18 @@ class CallsView final : public View {
         if (look.hatch != Hatch::solid && (lump.count > 1 || row.track != ProgramTrack::kernels) && bar.w > 3)
             ui.hatch(bar, faded(data::black, 0.45f), look.hatch);
         const bool open = kernel && lump.count == 1 && session.snapshot()->program.launch == lump.first->index;
-        const std::string text = words_of(board, row, lump, overview);
+        std::string text = words_of(board, row, lump, overview);
         const TextStyle style{.size = 12, .color = text_on(fill), .align = Align::center, .weight = 600};
+        if (ui.text_width(text, style) + 10 >= bar.w) text = text.substr(0, text.find(", "));  // without its time
         const float width = ui.text_width(text, style);
         if (width + 10 < bar.w) {
             if (look.hatch != Hatch::solid && (lump.count > 1 || row.track != ProgramTrack::kernels)) {
-                const Rect ground{bar.x + (bar.w - width) / 2 - 6, bar.y + 3, width + 12, bar.h - 6};
+                const Rect ground{bar.x + (bar.w - width) / 2 - 6, bar.y + 1, width + 12, bar.h - 2};
                 ui.rect(ground, theme.dark ? rgb(0x10161E) : rgb(0xFFFFFF), 3);
-                ui.text(bar.x + bar.w / 2, bar.y + 15.5f, text, {.size = 12, .align = Align::center, .weight = 600});
+                ui.text(bar.x + bar.w / 2, bar.y + bar.h / 2 + 4.5f, text,
+                        {.size = 12, .align = Align::center, .weight = 600});
             } else {
-                ui.text(bar.x + bar.w / 2, bar.y + 15.5f, text, style);
+                ui.text(bar.x + bar.w / 2, bar.y + bar.h / 2 + 4.5f, text, style);
             }
         }
         if (open) ui.outline(bar);
@@ -394,8 +400,8 @@ class CallsView final : public View {
     }
 
     // From a call to the copy or kernel that it asked for.
-    static void draw_arrows(Ui& ui, const ProgramBoard& board, const std::vector<Row>& rows, const Scale& scale,
-                            const Snapshot& snapshot) {
+    void draw_arrows(Ui& ui, const ProgramBoard& board, const std::vector<Row>& rows, const Scale& scale,
+                     const Snapshot& snapshot) const {
         const Theme& theme = *ui.theme;
         const runtime::Report& report = board.run->report;
         const auto first = std::lower_bound(report.launches.begin(), report.launches.end(), scale.begin,
@@ -412,7 +418,7 @@ class CallsView final : public View {
             const float x0 = scale.at((call.begin_us + call.end_us) / 2), x1 = scale.at(launch->begin_us) + 2;
             if (x0 < scale.plot.x || x1 > scale.plot.right()) continue;
             const bool open = snapshot.program.launch == launch - report.launches.begin();
-            const float top = rows.front().y + bar_height, bottom = row->y,
+            const float top = rows.front().y + (row_pitch_ - 5), bottom = row->y,
                         middle = bottom - 4 - static_cast<float>(drawn % 3) * 4;
             const Point points[] = {{x0, top}, {x0, middle}, {x1, middle}, {x1, bottom}};
             ui.polyline(points, open ? theme.ink : theme.ink3, open ? 2.f : 1.f);

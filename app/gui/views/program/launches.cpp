@@ -167,7 +167,7 @@ class LaunchesView final : public View {
         if (room - (end - row.x - 18) > 60)
             ui.text(end + 8, row.y + 18, count, {.size = 12, .color = theme.ink2, .width = room - (end - row.x - 18) - 8});
         if (group.timed) {
-            ui.text(at.time, row.y + 18, time_text(group.us),
+            ui.text(at.time, row.y + 18, bar_time(group.us),
                     {.size = 13, .align = Align::right, .weight = 700, .mono = true});
             const Rect bar{at.time + 10, row.y + 8, 50, 10};
             ui.rect(bar, theme.grid);
@@ -227,7 +227,7 @@ class LaunchesView final : public View {
             ui.text(at.grid, row.y + 18, shape_text(group.grid), number);
             ui.text(at.block, row.y + 18, shape_text(group.block), number);
         }
-        if (group.timed) ui.text(at.time, row.y + 18, time_text(range.us), number);
+        if (group.timed) ui.text(at.time, row.y + 18, bar_time(range.us), number);
         if (ui.hovered(row)) {
             const auto& launches = snapshot.program.run->report.launches;
             const runtime::LaunchRecord& record = launches[static_cast<size_t>(range.first)];

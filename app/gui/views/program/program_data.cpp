@@ -108,14 +108,14 @@ void add_notes(ProgramBoard& board) {
         } else if (cost.launches > 0) {
             const double each = cost.launch_us / static_cast<double>(cost.launches);
             if (cost.launch_us > 0)
-                text = cost.launches > 1 ? fmt::format("{} × {}", with_commas(cost.launches), time_text(each))
-                                         : time_text(each);
+                text =
+                    cost.launches > 1 ? fmt::format("{} × {}", with_commas(cost.launches), bar_time(each)) : bar_time(each);
             else
                 text = fmt::format("{} launch{}", with_commas(cost.launches), cost.launches == 1 ? "" : "es");
         } else if (cost.copy_us > 0) {
-            text = time_text(cost.copy_us);
+            text = bar_time(cost.copy_us);
         } else if (cost.call_us >= 0.05) {
-            text = time_text(cost.call_us);
+            text = bar_time(cost.call_us);
         }
         if (!text.empty()) board.notes.push_back({line, text, cost.leak});
     }
@@ -177,6 +177,11 @@ void add_bars(ProgramBoard& board) {
 }
 
 }  // namespace
+
+std::string bar_time(double us) {
+    if (us < 100) return fmt::format("{:.2f} µs", us);
+    return us < 1000 ? fmt::format("{:.1f} µs", us) : time_text(us);
+}
 
 std::string shape_text(const simt::Dim3& extents) {
     if (extents.z > 1) return fmt::format("{},{},{}", extents.x, extents.y, extents.z);

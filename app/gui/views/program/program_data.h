@@ -73,6 +73,7 @@ class ProgramBoards {
 // Where the functions of a text run: on the device, or on the host. In order of lines.
 std::vector<CodeBand> bands_of(const std::string& source);
 
+std::string bar_time(double us);  // of what stands in a column: "6.10 µs", "618 µs", "1.22 ms"
 // "4,096", "64,64"
 std::string shape_text(const simt::Dim3& extents);
 // What is wrong in a run, a sentence each with its line: faults, errors, leaks, races, notes.
