@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -87,7 +88,8 @@ void Runtime::enter(const char* call) {
 }
 
 void Runtime::spend_since() {
-    const std::chrono::duration<double, std::micro> since = std::chrono::steady_clock::now() - left_;
+    const auto until = std::exchange(launch_began_, std::nullopt).value_or(std::chrono::steady_clock::now());
+    const std::chrono::duration<double, std::micro> since = until - left_;
     host_work_us_ += since.count();
     clock_.spend(since.count());
     tidy();
@@ -126,6 +128,8 @@ int32_t Runtime::place_of_caller(bool by_brackets) {
     if (!frames.empty()) kernel = kernel_of(reinterpret_cast<const void*>(frames.front().function));
     if (kernel) frames = frames.subspan(1);  // what stands for it in the program
     if (frames.empty()) return -1;
+    on_the_way_back_.clear();
+    for (const system::CallerFrame& frame : frames) on_the_way_back_.push_back(frame.address);
     std::vector<uint64_t> key;
     for (const system::CallerFrame& frame : frames) key.push_back(frame.address);
     key.push_back(by_brackets && !kernel);
@@ -222,8 +226,19 @@ int Runtime::leave(const CallFailure& failure) {
     call_number_ = -1;
     site_ = {};
     site_arguments_.clear();
+    warm_way_back();
     left_ = std::chrono::steady_clock::now();
     return error;
+}
+
+// A simulation has pushed the program's code out of the caches, which no launch on a real GPU does: what runs next is
+// brought back before the host's time goes on.
+void Runtime::warm_way_back() const {
+    constexpr uint64_t line = 64, around = 256;
+    for (const uint64_t address : on_the_way_back_)
+        for (uint64_t at = address & ~(line - 1); at < address + around; at += line)
+            __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 void Runtime::say_site(const char* file, int line, const char* arguments) {

@@ -122,8 +122,10 @@ class Runtime {
 
     // ---- A call's frame: calls.cpp
     std::recursive_mutex& mutex() { return mutex_; }
-    void enter(const char* call);                      // the host's own work since the last call goes onto the clock
-    int leave(const CallFailure& failure);             // notes an error; what the call returns
+    void enter(const char* call);           // the host's own work since the last call goes onto the clock
+    int leave(const CallFailure& failure);  // notes an error; what the call returns
+    // The host has come to a launch: what the compiler's code does until the call is the launch's own cost.
+    void begin_launch() { launch_began_ = std::chrono::steady_clock::now(); }
     void spend_call() { clock_.spend(gpu_.call_us); }  // of a call that starts nothing, such as a query
     void say_site(const char* file, int line, const char* arguments);
     void say_launch_site(const char* file, int line);  // of the <<<>>> whose launch comes next; null: unknown
@@ -221,6 +223,7 @@ class Runtime {
   private:
     size_t issue(model::HostOperation operation);
     void spend_since();  // the host's own work since the last call
+    void warm_way_back() const;
     void note_call(const char* call);
     int32_t place_of_caller(bool by_brackets);
     void name_place(const Kernel& kernel);
@@ -266,6 +269,8 @@ class Runtime {
     simt::Memory memory_;
     model::StreamClock clock_;
     std::chrono::steady_clock::time_point left_;  // when the last call ended
+    std::optional<std::chrono::steady_clock::time_point> launch_began_;
+    std::vector<uint64_t> on_the_way_back_;  // addresses of code that runs when the call returns
     double host_work_us_ = 0;
     std::vector<std::pair<uint32_t, uint32_t>> peers_;  // enabled: device, peer
     uint32_t device_ = 0, next_stream_ = 1, next_event_ = 1;

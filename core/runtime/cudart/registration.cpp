@@ -56,11 +56,13 @@ char __cudaInitModule(void**) {
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
+    Runtime::instance().begin_launch();
     configurations.push_back({grid, block, shared, stream});
     return 0;
 }
 unsigned lockstepPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream, const char* file,
                                        int line) {
+    Runtime::instance().begin_launch();
     configurations.push_back({grid, block, shared, stream, file, line});
     return 0;
 }
