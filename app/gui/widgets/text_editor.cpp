@@ -128,10 +128,12 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
                                        [&](const LineMark& candidate) { return candidate.line == number; });
         if (mark != look.marks.end()) paint_mark(ui, {area.x, y, area.w, row_height}, text.x, glyph, *mark);
         if (ui.clicked({area.x, y, gutter - 6, row_height})) clicked_line = number;
-        const float noted = paint_note(ui, {area.x, y, area.w, row_height}, number, look);
-        ui.clip({text.x - 2, area.y, std::max(40.0f, text.w + 4 - noted), area.h});
+        const bool edited = has_keyboard_ && i == buffer.caret().line;  // then all of it is shown
+        const float noted = edited ? 0 : paint_note(ui, {area.x, y, area.w, row_height}, number, look);
+        ui.clip({text.x - 2, area.y, text.w + 4, area.h});
         paint_selection(ui, text, glyph, i, y);
-        paint_line(ui, text, glyph, i, y, look);
+        paint_line(ui, text, glyph, i, y, look,
+                   noted > 0 ? cells_ - std::min(cells_ - 4, static_cast<size_t>(noted / glyph) + 1) : cells_);
         ui.unclip();
     }
     ui.line({text.x - 6, area.y}, {text.x - 6, area.bottom()}, ui.theme->grid);
@@ -355,12 +357,13 @@ void TextEditor::paint_selection(Ui& ui, const Rect& text, float glyph, size_t l
         ui.rect({x_of(buffer.cells_before(buffer.caret())) - 1, y + 2, 2, row_height - 4}, ui.theme->ink);
 }
 
-void TextEditor::paint_line(Ui& ui, const Rect& text, float glyph, size_t number, float y, const EditorLook& look) {
+void TextEditor::paint_line(Ui& ui, const Rect& text, float glyph, size_t number, float y, const EditorLook& look,
+                            size_t cells) {
     const std::string& line = buffer.lines()[number];
     if (line.empty()) return;
     // What is in view, and a little more to the left, so that a word keeps its colour.
     const size_t from = left_ == 0 ? 0 : buffer.column_of_cell(number, left_);
-    size_t to = buffer.column_of_cell(number, left_ + cells_ + 2);
+    size_t to = buffer.column_of_cell(number, left_ + cells);
     to = std::min(to, line.size());
     words_.clear();
     colour_line(std::string_view(line).substr(0, std::max<size_t>(to, std::min<size_t>(line.size(), 4096))), look.ptx,

@@ -63,7 +63,7 @@ class TextEditor {
   private:
     bool keys(Ui& ui);
     void mouse(Ui& ui, const Rect& text, float glyph);
-    void paint_line(Ui& ui, const Rect& text, float glyph, size_t line, float y, const EditorLook& look);
+    void paint_line(Ui& ui, const Rect& text, float glyph, size_t line, float y, const EditorLook& look, size_t cells);
     void paint_selection(Ui& ui, const Rect& text, float glyph, size_t line, float y) const;
     void find_bar(Ui& ui, const Rect& area);
     void colour(const EditorLook& look, size_t until);

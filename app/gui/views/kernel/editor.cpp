@@ -131,7 +131,7 @@ class EditorView final : public View {
         if (ui.chip(x, y, running ? "Cancel" : "Run", running)) running ? desk.cancel(session) : desk.run(session);
         if (ui.chip(x, y, "Open")) panel_.show(FilePanel::Mode::open, document.path);
         if (ui.chip(x, y, "Save", false, !document.saved())) desk.wish = DeskWish::save;
-        if (ui.chip(x, y, "Find")) editor_.open_find();
+        if ((!document.is_program() || body.w > 430) && ui.chip(x, y, "Find")) editor_.open_find();
         if (document.is_tape()) {
             bool& timed = desk.document().launch.timed;
             if (ui.chip(x, y, timed ? "on " + upper_case(document.launch.gpu) : "on the host")) timed = !timed, desk.touch();

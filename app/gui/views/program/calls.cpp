@@ -99,21 +99,20 @@ class CallsView final : public View {
         adopt(board, *snapshot);
         std::vector<Row> rows = rows_of(board);
         const auto count = static_cast<float>(rows.size());
-        const float each = (body.h - 2 * ruler - 60) / (2 * count);  // a row, where the lens has room too
-        const bool with_lens = each >= 17;
-        row_pitch_ = std::clamp(std::floor(with_lens ? each : (body.h - ruler) / count), 17.f, 30.f);
+        const float each = (body.h - 2 * ruler - 50) / (2 * count);  // a row, where the lens has room too
+        const bool with_lens = each >= 16;
+        row_pitch_ = std::clamp(std::floor(with_lens ? each : (body.h - ruler) / count), 16.f, 30.f);
         const float whole = count * row_pitch_ + ruler;
         Scale all{{body.x + gutter, body.y + ruler - 4, body.w - gutter - 2, whole - ruler}, board.begin_us, board.end_us};
         const float room = with_lens ? all.plot.h : std::max(row_pitch_, body.h - ruler);
         all.plot.h = std::min(all.plot.h, room);
         place(rows, all.plot.y);
         axis(ui, all, 0);
+        const Rect frame{body.x, all.plot.bottom() + 24, body.w, whole + 8};
+        if (with_lens) draw_funnel(ui, all, frame);
         draw_rows(ui, session, board, rows, all, true);
         if (with_lens) {
-            const float gap = 26;
-            const Rect frame{body.x, all.plot.bottom() + gap, body.w, whole + 8};
             Scale lens{{frame.x + gutter, frame.y + ruler + 2, frame.w - gutter - 6, whole - ruler}, lens_begin_, lens_end_};
-            draw_funnel(ui, all, frame);
             react(ui, board, all, lens);
             lens.begin = lens_begin_, lens.end = lens_end_;
             place(rows, lens.plot.y);
@@ -264,7 +263,7 @@ class CallsView final : public View {
                                                                           : step >= 10  ? 1
                                                                                         : 0)))
                                            : fmt::format("{:.{}f}", tick, decimals);
-            if (x + 20 < scale.plot.right())
+            if (x + 44 < scale.plot.right())
                 ui.text(x, scale.plot.y - 6, text, {.size = 12, .color = theme.quiet, .align = Align::center});
         }
         ui.text(scale.plot.right(), scale.plot.y - 6, milli ? "ms" : "µs",

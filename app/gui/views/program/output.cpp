@@ -101,7 +101,7 @@ class OutputView final : public View {
             std::string shown;  // line breaks are written as \n in the one line that there is
             for (const char c : launch.input) shown += c == '\n' ? "\\n" : std::string(1, c);
             if (text_field(ui, "input", {begin, r.y, r.right() - begin, 26}, shown,
-                           {.hint = "5\\n7", .submitted = &submitted})) {
+                           {.hint = "its lines, \\n between them", .submitted = &submitted})) {
                 launch.input.clear();
                 for (size_t k = 0; k < shown.size(); ++k) {
                     const bool line = shown[k] == '\\' && k + 1 < shown.size() && shown[k + 1] == 'n';

@@ -1,0 +1,242 @@
+// A whole program on the learner's desk: built, run as a process of its own, and every launch of it opened with its own
+// data.
+#include "core/device/compile/program.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "app/gui/views/program/program_data.h"
+#include "core/base/files.h"
+#include "tests/gui/desk.h"
+
+namespace gui_program_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Doubles numbers five times, one array is never freed; says what it was told.
+const char* const doubling = R"(#include <cstdio>
+__global__ void twice(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 2;
+}
+int main(int argc, char** argv) {
+    const int n = 1000;
+    float h[n], *d, *lost;
+    for (int i = 0; i < n; ++i) h[i] = i;
+    cudaMalloc(&d, sizeof h);
+    cudaMalloc(&lost, 4096);
+    cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);
+    for (int k = 0; k < 5; ++k)
+        twice<<<4, 256>>>(d, n);
+    cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+    int given = 0;
+    if (scanf("%d", &given) != 1) given = -1;
+    printf("%s %d %g\n", argc > 1 ? argv[1] : "nothing", given, h[3]);
+    cudaFree(d);
+    return argc > 2 ? 3 : 0;
+}
+)";
+
+struct Scratch {
+    fs::path folder =
+        fs::temp_directory_path() /
+        ("lockstep-program-test-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
+    Scratch() {
+        fs::create_directories(folder);
+        setenv("XDG_STATE_HOME", folder.c_str(), 1);
+        setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    }
+    ~Scratch() { fs::remove_all(folder); }
+};
+
+struct Desk : Scratch, test::Desk {
+    Desk() : test::Desk({.own_kernel = true}) {
+        pace = 0.3;
+        session.workspace = Workspace::kernel;
+        session.grain = Grain::kernel;
+    }
+    std::shared_ptr<const Snapshot> snapshot() const { return session.snapshot(); }
+    void open(const std::string& name, const std::string& text) {
+        write_file(folder / name, text);
+        REQUIRE(!session.desk.open(folder / name));
+    }
+    void run() {
+        session.desk.run(session);
+        settle();
+    }
+    std::string printed() const {
+        std::string all;
+        for (const PrintedText& piece : snapshot()->program.run->printed) all += piece.text;
+        return all;
+    }
+};
+
+bool can_build() {
+    Scratch here;
+    write_file(here.folder / "main.cu", "int main() { return 0; }\n");
+    device::ProgramRequest request;
+    request.sources = {(here.folder / "main.cu").string()};
+    try {
+        return device::build_program(request).ok();
+    } catch (const Failure&) {
+        return false;
+    }
+}
+
+float element(const simt::Memory& memory, const scene::BoundArgument& argument, size_t index) {
+    float value = 0;
+    std::memcpy(&value, memory.read(argument.address + index * sizeof value, sizeof value), sizeof value);
+    return value;
+}
+
+}  // namespace
+
+#define NEEDS_A_COMPILER                                         \
+    if (!can_build()) {                                          \
+        WARN("skipped: no compiler for whole programs is here"); \
+        return;                                                  \
+    }
+
+TEST_CASE("a program that is opened is built, and runs when somebody says so") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("doubling.cu", doubling);
+    REQUIRE(desk.session.desk.document().is_program());
+    desk.settle();
+    REQUIRE(desk.snapshot()->own.compiled);
+    CHECK(desk.snapshot()->own.compiled->ok);
+    CHECK_FALSE(desk.snapshot()->program.run);  // its host part could do anything
+    CHECK(desk.shell.describe("editor").find("Run (F5)") != std::string::npos);
+
+    desk.session.desk.document().launch.words = "hello";
+    desk.session.desk.document().launch.input = "42\n";
+    desk.run();
+    REQUIRE(desk.snapshot()->program.run);
+    const ProgramRun& run = *desk.snapshot()->program.run;
+    CHECK(run.status == 0);
+    CHECK(desk.printed() == "hello 42 96\n");
+    CHECK(run.report.launches.size() == 5);
+    CHECK(desk.shows("hello 42 96"));
+    CHECK(desk.shows("Program  doubling.cu"));
+    CHECK(desk.shows("Leak: lost, 4 KiB"));
+    CHECK(desk.shell.describe("editor").find("never freed") != std::string::npos);
+    CHECK(desk.shell.describe("launches").find("twice: 5 launches of 4 x 256") != std::string::npos);
+    CHECK(desk.shell.describe("allocations").find("d: 3.9 KiB, freed in line 19, allocated in line 10") !=
+          std::string::npos);
+    CHECK(desk.shell.describe("calls").find("cudaMemcpy") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+
+    // From then on it runs when it changes.
+    std::string text = doubling;
+    text.replace(text.find("k < 5"), 5, "k < 3");
+    desk.session.desk.set_text(text);
+    desk.settle();
+    CHECK(desk.printed() == "hello 42 24\n");
+}
+
+TEST_CASE("a launch of a program opens with the memory that it found, and the next one with what that left") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("doubling.cu", doubling);
+    desk.run();
+    for (const int64_t launch : {0, 3, 1}) {
+        desk.session.post(ask::OpenLaunch{launch});
+        desk.settle();
+        const auto snapshot = desk.snapshot();
+        REQUIRE(snapshot->program.launch == launch);
+        REQUIRE(snapshot->kernel.run);
+        CHECK(snapshot->kernel.label == "twice  (launch " + std::to_string(launch + 1) + " of 5)");
+        const scene::BoundArgument& x = snapshot->own.run->bound.arguments.at(0);
+        CHECK(x.name == "x = d");
+        CHECK(element(*snapshot->kernel.run->before, x, 3) == static_cast<float>(3 << launch));
+        CHECK(element(*snapshot->own.run->after, x, 3) == static_cast<float>(6 << launch));
+        // The same launch takes the same time, in the program and alone.
+        const runtime::LaunchRecord& record = snapshot->program.run->report.launches[static_cast<size_t>(launch)];
+        CHECK(snapshot->kernel.run->result.cycles == record.cycles);
+        CHECK(snapshot->kernel.run->result.warp_instructions == record.warp_instructions);
+    }
+    // The transport goes from launch to launch.
+    desk.session.grain = Grain::kernel;
+    move(desk.session, desk.shell.focus, *desk.snapshot(), Grain::kernel, +1, false);
+    desk.settle();
+    CHECK(desk.snapshot()->program.launch == 2);
+    CHECK(position_of(desk.session, desk.shell.focus, *desk.snapshot()).title == "twice  (launch 3 of 5)");
+    // All pictures are of it.
+    desk.session.workspace = Workspace::sm;
+    desk.settle();
+    CHECK(desk.shows("twice"));
+    CHECK(desk.shell.describe("warps").find("cycle") != std::string::npos);
+}
+
+TEST_CASE("a program that does not compile, fails, or makes no call says so in a sentence") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("wrong.cu", "#include <cstdio>\nint main() {\n    int x = nothing;\n}\n");
+    desk.run();
+    REQUIRE(desk.snapshot()->own.compiled);
+    CHECK_FALSE(desk.snapshot()->own.compiled->ok);
+    CHECK(desk.shell.describe("reports").find("line 3") != std::string::npos);
+    CHECK(desk.shows("Line 3 does not compile"));
+
+    desk.open("ends.cu", "#include <cstdio>\nint main() { printf(\"bye\\n\"); return 7; }\n");
+    desk.run();
+    REQUIRE(desk.snapshot()->program.run);
+    CHECK(desk.snapshot()->program.run->status == 7);
+    CHECK(desk.shows("exit status 7"));
+    CHECK(desk.shell.describe("launches").find("launched no kernel") != std::string::npos);
+
+    desk.open("faults.cu", R"(#include <cstdio>
+__global__ void past(int* x) {
+    x[threadIdx.x + 200] = 1;
+}
+int main() {
+    int* d;
+    cudaMalloc(&d, 256 * sizeof(int));
+    past<<<1, 256>>>(d);
+    printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+    return 1;
+}
+)");
+    desk.run();
+    CHECK(desk.shell.describe("reports").find("memcheck: invalid global write") != std::string::npos);
+    CHECK(desk.shell.describe("reports").find("(line 3)") != std::string::npos);
+    CHECK(desk.snapshot()->program.run->status == 1);
+}
+
+TEST_CASE("a program that does not end is ended") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("loops.cu",
+              "#include <cstdio>\nint main() { printf(\"still\\n\"); fflush(stdout); for (volatile int i = 0;; ++i) {} }\n");
+    desk.session.desk.run(desk.session);
+    for (int tries = 0; tries < 600; ++tries) {
+        desk.frame();
+        const auto run = desk.snapshot()->program.run;
+        if (run && run->running && !run->printed.empty()) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    REQUIRE(desk.snapshot()->program.run);
+    CHECK(desk.printed() == "still\n");  // while it runs
+    desk.session.desk.cancel(desk.session);
+    desk.settle();
+    CHECK(desk.snapshot()->program.run->cancelled);
+    CHECK(desk.shows("cancelled after"));
+}
+
+TEST_CASE("bands tell which lines of a program run on the device") {
+    const auto bands = bands_of(
+        "namespace a {\n__device__ int f(int x) {\n  return x;\n}\n}\n// }\n__global__ void k(int* p)\n{\n  if "
+        "(*p) { *p = f(1); }\n}\nstruct S { int v; };\nint main() {\n  return 0;\n}\n");
+    REQUIRE(bands.size() == 3);
+    CHECK((bands[0].first == 2 && bands[0].last == 4 && bands[0].on_device));
+    CHECK((bands[1].first == 7 && bands[1].last == 10 && bands[1].on_device));
+    CHECK((bands[2].first == 12 && bands[2].last == 14 && !bands[2].on_device));
+}
+
+}  // namespace gui_program_test
