@@ -161,6 +161,14 @@ TEST_CASE("a launch of a program opens with the memory that it found, and the ne
         CHECK(snapshot->kernel.run->result.cycles == record.cycles);
         CHECK(snapshot->kernel.run->result.warp_instructions == record.warp_instructions);
     }
+    // Where nothing was kept of a launch the program runs again, up to there.
+    fs::remove(desk.snapshot()->program.run->folder->path() / "launch-4");
+    desk.session.post(ask::OpenLaunch{4});
+    desk.settle();
+    REQUIRE(desk.snapshot()->program.launch == 4);
+    CHECK(element(*desk.snapshot()->kernel.run->before, desk.snapshot()->own.run->bound.arguments.at(0), 3) == 48);
+    desk.session.post(ask::OpenLaunch{1});
+    desk.settle();
     // The transport goes from launch to launch.
     desk.session.grain = Grain::kernel;
     move(desk.session, desk.shell.focus, *desk.snapshot(), Grain::kernel, +1, false);
