@@ -200,13 +200,13 @@ void open_file(Shell& shell, const std::string& file) {
 void open(Shell& shell, const AppOptions& options) {
     Workspace& workspace = shell.session.workspace;
     workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
+    if (!options.open.empty()) open_file(shell, options.open);
     const auto [place, page] = page_of(options.view);
     if (const auto named = workspace_named(place))
         workspace = *named, shell.show_page(page - 1);
     else
         shell.show_alone(options.view);
     // What a host or a tensor program shows stands beside its text.
-    if (!options.open.empty()) open_file(shell, options.open);
     const bool program = scene::is_host_program(options.open) || scene::is_tensor_program(options.open) ||
                          (!options.open.empty() && shell.session.desk.document().is_program());
     if (program && workspace == Workspace::training) workspace = Workspace::kernel;

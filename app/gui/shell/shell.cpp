@@ -122,7 +122,8 @@ bool Shell::show_alone(std::string_view view) {
 
 void Shell::show_page(int page) {
     if (session.workspace == Workspace::sm) session.sm.page = page <= 2 ? static_cast<SmPage>(page) : SmPage::one_run;
-    const LayoutNode& tree = scene_named(session.workspace, {}).tree;
+    const bool kernel = session.workspace == Workspace::kernel;
+    const LayoutNode& tree = (kernel ? scene_on_show(session) : scene_named(session.workspace, {})).tree;
     const std::string id = pages_id(tree);
     if (id.empty()) return;
     tabs_[id] = page;
