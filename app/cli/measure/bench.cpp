@@ -12,6 +12,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/measure/bench_kernels.h"
+#include "app/cli/measure/bench_programs.h"
 #include "app/cli/measure/bench_training.h"
 #include "app/cli/measure/torch_bench.h"
 #include "core/base/rng.h"
@@ -241,6 +242,7 @@ void add_bench(CLI::App& app, int&, const Hooks& hooks) {
         for (BenchRow& row : functional_bench(options->name)) add(std::move(row));
         for (const Bench& bench : benches())
             if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
+        program_bench(options->name, add);
         training_bench(options->name, add);
         for (BenchRow& row : torch_bench(options->name)) add(std::move(row));
         for (BenchRow& row : travel(options->name)) add(std::move(row));
@@ -249,7 +251,7 @@ void add_bench(CLI::App& app, int&, const Hooks& hooks) {
         if (rows.empty()) {
             std::string known = "functional/...";
             for (const Bench& bench : benches()) known += ", " + bench.name;
-            known += ", train/MODEL/..., travel/...";
+            known += ", program/..., train/MODEL/..., travel/...";
             throw Failure(fmt::format("no bench begins with '{}'; there are {}, app/...", options->name, known));
         }
         if (options->json.empty()) return;
