@@ -160,18 +160,26 @@ std::shared_ptr<CompiledKernel> Session::Worker::build_own(const KernelJob& want
         const auto spec = model::gpu_named(wanted.launch.gpu);
         if (!spec.ok()) throw Failure(spec.error());
         const fs::path source = file_of(wanted);
-        auto built = device::build_program(request_of(wanted, source, spec.value()));
+        std::vector<Diagnostic> found;
+        device::ProgramRequest request = request_of(wanted, source, spec.value());
+        request.found = &found;
+        auto built = device::build_program(request);
         compiled->ok = built.ok();
-        if (!built.ok()) {
-            Diagnostic why = built.error();
-            if (fs::path(why.where.file).filename() == source.filename())
-                why.where.file = wanted.name;
-            else if (why.where.line > 0) {  // no place in this text
-                why.message += fmt::format(" ({} line {})", why.where.file, why.where.line);
-                why.where.line = why.where.column = 0;
+        const bool errs =
+            std::any_of(found.begin(), found.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
+        if (!built.ok() && !errs) found.insert(found.begin(), built.error());
+        for (Diagnostic& message : found) {
+            if (fs::path(message.where.file).filename() == source.filename()) {
+                message.where.file = wanted.name;
+            } else if (message.where.line > 0) {  // no place in this text
+                message.message += fmt::format(" ({} line {})", message.where.file, message.where.line);
+                message.where.line = message.where.column = 0;
             }
-            compiled->messages.push_back(std::move(why));
-        } else {
+            compiled->messages.push_back(std::move(message));
+        }
+        std::stable_sort(compiled->messages.begin(), compiled->messages.end(),
+                         [](const Diagnostic& a, const Diagnostic& b) { return a.severity < b.severity; });
+        if (built.ok()) {
             compiled->compiler = built.value().compiler;
             auto run = std::make_shared<ProgramRun>();
             run->version = wanted.version;

@@ -362,6 +362,10 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
     }
     BuiltProgram built{.compiler = tools.version};
     for (const Compilation& work : all) {
+        if (request.found)
+            for (Diagnostic& message :
+                 all_messages(work.outcome.output, "", work.source.string(), {work.source.parent_path().string()}))
+                request.found->push_back(std::move(message));
         if (!work.outcome.succeeded()) return refusal(work, tools.version, request.seconds);
         built.messages += work.outcome.output;
     }

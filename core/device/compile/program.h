@@ -20,6 +20,7 @@ struct ProgramRequest {
     bool separate = false;                           // -rdc=true: device code of several files linked together
     std::vector<std::string> include, define, more;  // -I, -D, and options for the compiler as they stand
     double seconds = 300;                            // after which a compiler is ended
+    std::vector<Diagnostic>* found = nullptr;        // gets all errors and warnings of the sources, with their places
 };
 
 struct BuiltProgram {

@@ -185,11 +185,12 @@ TEST_CASE("a launch of a program opens with the memory that it found, and the ne
 TEST_CASE("a program that does not compile, fails, or makes no call says so in a sentence") {
     NEEDS_A_COMPILER
     Desk desk;
-    desk.open("wrong.cu", "#include <cstdio>\nint main() {\n    int x = nothing;\n}\n");
+    desk.open("wrong.cu", "#include <cstdio>\nint main() {\n    int x = nothing;\n    int y = nowhere;\n}\n");
     desk.run();
     REQUIRE(desk.snapshot()->own.compiled);
     CHECK_FALSE(desk.snapshot()->own.compiled->ok);
     CHECK(desk.shell.describe("reports").find("line 3") != std::string::npos);
+    CHECK(desk.shell.describe("reports").find("line 4") != std::string::npos);
     CHECK(desk.shows("Line 3 does not compile"));
 
     desk.open("ends.cu", "#include <cstdio>\nint main() { printf(\"bye\\n\"); return 7; }\n");
