@@ -22,6 +22,7 @@
 #include "core/runtime/order.h"
 #include "core/runtime/report.h"
 #include "core/runtime/settings.h"
+#include "core/simt/apart/apart.h"
 #include "core/simt/launch.h"
 
 namespace lockstep::runtime {
@@ -218,6 +219,7 @@ class Runtime {
     void finish();  // writes the report, once
 
   private:
+    struct Apart;
     size_t issue(model::HostOperation operation);
     void spend_since();  // the host's own work since the last call
     void note_call(const char* call);
@@ -253,6 +255,7 @@ class Runtime {
                                                  LaunchRecord& record);
     std::optional<simt::Fault> run_timed(const ptx::Program& program, const simt::LaunchConfig& config, struct Timed& timed,
                                          LaunchRecord& record);
+    Apart& apart_of(const ptx::Program& program);
     std::optional<simt::Fault> run_functionally(const ptx::Program& program, const simt::LaunchConfig& config,
                                                 LaunchRecord& record);
     void check_range(uint64_t address, uint64_t bytes, const char* what, bool writes) const;
@@ -289,7 +292,13 @@ class Runtime {
     std::optional<double> node_us_;  // while a graph runs: what the next of its operations costs the host
     std::map<const void*, std::unique_ptr<Array>> arrays_;
     std::map<uint64_t, TextureObject> textures_;
-    std::map<std::string, Timed> timed_;         // by kernel and shape
+    std::map<std::string, Timed> timed_;  // by kernel and shape
+    struct Apart {                        // what is known of a kernel's blocks
+        std::shared_ptr<const simt::ApartFacts> facts;
+        bool touched = false;  // they touched the same bytes once: it is not tried again
+        size_t order = 0;      // in the report
+    };
+    std::unordered_map<std::string, Apart> apart_;  // by module and kernel
     std::map<uint32_t, size_t> last_in_stream_;  // stream -> its last operation
     struct Pending {
         size_t operation = 0;
