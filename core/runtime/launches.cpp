@@ -256,10 +256,15 @@ void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
     const simt::LaunchConfig config = config_of(work, gpu_);
     std::optional<simt::Memory> before;
     if (settings_.racecheck && several_streams_) before.emplace(memory_);
+    if (settings_.initcheck) find_unset_constants(*program);
     running_ = record.kernel;
     const std::shared_ptr<const model::KernelTime> time = run(*program, config, record);
     running_.clear();
-    if (before) watch_order("the kernel " + record.kernel, stream, touches_of(*program, config, *before));
+    if (settings_.racecheck) {
+        const std::string name = "the kernel " + record.kernel;
+        watch_order(name, stream, before ? touches_of(*program, config, *before) : std::vector<Touch>());
+        guard_kernel(*program, config, name, stream);
+    }
     if (time) record.time_us = time->us();
     model::HostOperation operation;
     operation.verb = model::HostVerb::launch;

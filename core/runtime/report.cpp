@@ -188,6 +188,7 @@ Json to_json(const Report& report) {
     json["diagnostics"] = Json::array();
     for (const simt::Fault& fault : report.faults) json["diagnostics"].push_back(fault_json(fault));
     json["races"] = report.races;
+    json["touches"] = report.touches;
     json["notes"] = report.notes;
     for (const CodePlace& place : report.places) json["places"].push_back(place_json(place));
     return json;
@@ -242,6 +243,7 @@ Report report_of(const Json& json) {
                 {error.at("call"), error.at("error"), error.at("message"), site_of(error), error.at("seen")});
         for (const Json& fault : json.at("diagnostics")) report.faults.push_back(fault_of(fault));
         report.races = json.at("races").get<std::vector<std::string>>();
+        report.touches = json.at("touches").get<std::vector<std::string>>();
         report.notes = json.at("notes").get<std::vector<std::string>>();
         return report;
     } catch (const Json::exception& problem) {
@@ -387,6 +389,8 @@ std::string words_of(const Report& report) {
     for (const simt::Fault& fault : report.faults) text += "  " + simt::render(fault) + "\n";
     if (!report.races.empty()) text += "races between streams\n";
     for (const std::string& sentence : report.races) text += "  " + sentence + "\n";
+    if (!report.touches.empty()) text += "memory that the host touched too early or too late\n";
+    for (const std::string& sentence : report.touches) text += "  " + sentence + "\n";
     for (const std::string& sentence : report.notes) text += "note: " + sentence + "\n";
     if (report.dropped > 0)
         text += fmt::format("note: {} more launches, copies and calls are not in the report\n", report.dropped);

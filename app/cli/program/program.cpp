@@ -128,7 +128,7 @@ void shorten_paths(runtime::Report& report) {
         for (auto& allocation : *allocations) shorten(allocation.site.file), shorten(allocation.freed_at.file);
     for (auto& error : report.errors) shorten(error.site.file), shorten_in(error.message);
     for (auto& fault : report.faults) shorten(fault.file), shorten(fault.other_file), shorten_in(fault.message);
-    for (auto* sentences : {&report.races, &report.notes})
+    for (auto* sentences : {&report.races, &report.touches, &report.notes})
         for (std::string& sentence : *sentences) shorten_in(sentence);
 }
 
@@ -168,7 +168,8 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
     }
     if (!asked.trace.empty()) write_trace(timeline_of(report), asked.trace);
     if (asked.report != "none" && asked.json != "-") tell("{}", runtime::words_of(report));
-    const bool checked = !asked.check.empty() && (!report.faults.empty() || !report.errors.empty() || !report.races.empty());
+    const bool checked = !asked.check.empty() && (!report.faults.empty() || !report.errors.empty() ||
+                                                  !report.races.empty() || !report.touches.empty());
     return status == 0 && checked ? static_cast<int>(ExitStatus::faulted) : status;
 }
 

@@ -102,13 +102,6 @@ const std::byte* Memory::read(uint64_t address, uint64_t bytes) const {
     return a->contents.data() + (address - a->address);
 }
 
-std::vector<const Allocation*> Memory::live() const {
-    std::vector<const Allocation*> all;
-    for (const auto& [address, allocation] : allocations_)
-        if (!allocation.freed) all.push_back(&allocation);
-    return all;
-}
-
 std::byte* Memory::write(uint64_t address, uint64_t bytes) {
     const Allocation* found = find(address);
     if (!found || bytes > found->bytes - (address - found->address)) return nullptr;

@@ -82,7 +82,6 @@ class Memory {
     std::byte* write(uint64_t address, uint64_t bytes);
 
     const Allocation* find(uint64_t address) const;     // the live allocation that holds the address
-    std::vector<const Allocation*> live() const;        // all of them, by address
     const Allocation* nearest(uint64_t address) const;  // live or freed, the closest: for reports
     uint64_t live_bytes() const { return live_; }
     uint64_t version() const { return version_.value(); }
