@@ -83,6 +83,7 @@ Runtime::Runtime(Settings settings)
 void Runtime::enter(const char* call) {
     if (depth_++ > 0) return;
     call_ = call;
+    guards_.open();
     spend_since();
     note_call(call);
 }
@@ -93,6 +94,23 @@ void Runtime::spend_since() {
     host_work_us_ += since.count();
     clock_.spend(since.count());
     tidy();
+}
+
+bool Runtime::touched(const system::RefusedAccess& access) {
+    const std::scoped_lock lock(mutex_);
+    if (!guards_.holds(access.address)) return false;
+    const int32_t place = place_of_code(access.code);
+    for (std::string& sentence : guards_.touched(access, text_of({.place = place})))
+        if (report_.touches.size() < 1000 &&
+            std::find(report_.touches.begin(), report_.touches.end(), sentence) == report_.touches.end())
+            report_.touches.push_back(std::move(sentence));
+    return true;
+}
+
+void Runtime::close_guards() {
+    [[maybe_unused]] static const bool heard =
+        (system::on_refused_access([](const system::RefusedAccess& access) { return instance().touched(access); }), true);
+    guards_.close([&](const Guard& guard) { return !guard.is_freed && order_.host_knows(guard.stream, guard.number); });
 }
 
 namespace {
@@ -127,16 +145,29 @@ int32_t Runtime::place_of_caller(bool by_brackets) {
     const Kernel* kernel = nullptr;
     if (!frames.empty()) kernel = kernel_of(reinterpret_cast<const void*>(frames.front().function));
     if (kernel) frames = frames.subspan(1);  // what stands for it in the program
+    return note_place(frames, by_brackets && !kernel);
+}
+
+// Where the host is that touched memory: its frames lie beyond those of the signal.
+int32_t Runtime::place_of_code(uint64_t code) {
+    std::array<system::CallerFrame, 24> room;
+    std::span<const system::CallerFrame> frames(room.data(), system::callers(room));
+    const auto first = std::find_if(frames.begin(), frames.end(), [&](auto& frame) { return frame.address == code; });
+    if (first == frames.end()) return note_place(std::array{system::CallerFrame{.address = code}}, false);
+    return note_place(frames.subspan(static_cast<size_t>(first - frames.begin())), false);
+}
+
+int32_t Runtime::note_place(std::span<const system::CallerFrame> frames, bool has_stand_in) {
     if (frames.empty()) return -1;
     on_the_way_back_.clear();
     for (const system::CallerFrame& frame : frames) on_the_way_back_.push_back(frame.address);
     std::vector<uint64_t> key;
     for (const system::CallerFrame& frame : frames) key.push_back(frame.address);
-    key.push_back(by_brackets && !kernel);
+    key.push_back(has_stand_in);
     const auto [found, fresh] = places_.try_emplace(std::move(key), static_cast<int32_t>(report_.places.size()));
     if (!fresh) return found->second;
     CodePlace place;
-    place.has_stand_in = by_brackets && !kernel;
+    place.has_stand_in = has_stand_in;
     for (const system::CallerFrame& frame : frames) {
         const system::ModulePlace at = system::module_place(frame.address);
         if (!at.file.empty()) place.frames.push_back({at.file, at.address});
@@ -226,6 +257,7 @@ int Runtime::leave(const CallFailure& failure) {
     call_number_ = -1;
     site_ = {};
     site_arguments_.clear();
+    if (!guards_.empty()) close_guards();
     warm_way_back();
     left_ = std::chrono::steady_clock::now();
     return error;
@@ -301,6 +333,7 @@ void Runtime::finish() {
     if (finished_) return;
     finished_ = true;
     if (settings_.report.empty()) return;
+    guards_.open();
     if (depth_++ == 0) spend_since();
     clock_.catch_up();
     resolve();

@@ -119,6 +119,16 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     return std::nullopt;
 }
 
+Runtime::Apart& Runtime::apart_of(const ptx::Program& program) {
+    const auto [found, fresh] = apart_.try_emplace(program.ptx_file + " " + program.kernel);
+    if (fresh) {
+        found->second.facts = simt::apart_facts(program);
+        found->second.order = report_.orders.size();
+        report_.orders.push_back({.kernel = program.shown_name()});
+    }
+    return found->second;
+}
+
 std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program, const simt::LaunchConfig& config,
                                                      LaunchRecord& record) {
     simt::LaunchOptions options = model::functional_options(gpu_, program, config);
@@ -129,7 +139,16 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     options.print = print_of_kernel;
     ProgressLine line(program.shown_name(), settings_.progress);
     options.progress = [&](double share) { line(share); };
-    const simt::LaunchResult result = simt::launch(program, config, memory_, options);
+    Apart& apart = apart_of(program);
+    OrderRecord& order = report_.orders[apart.order];
+    const uint32_t threads = settings_.threads > 0 ? settings_.threads : std::max(1u, std::thread::hardware_concurrency());
+    const simt::ApartResult ran =
+        simt::launch_apart(program, *apart.facts, config, memory_, options, apart.touched ? 1 : threads);
+    apart.touched |= ran.touched;
+    order.threads = std::max(order.threads, ran.threads);
+    ++(ran.threads > 1 ? order.apart : order.in_order);
+    if (!ran.why.empty()) order.why = ran.why;
+    const simt::LaunchResult& result = ran.launch;
     for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
     for (const std::string& sentence : result.notes) note(sentence);
     record.warp_instructions = result.warp_instructions;
@@ -246,10 +265,15 @@ void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
     keep_snapshot(*work.kernel, config);
     std::optional<simt::Memory> before;
     if (settings_.racecheck && several_streams_) before.emplace(memory_);
+    if (settings_.initcheck) find_unset_constants(*program);
     running_ = record.kernel;
     const std::shared_ptr<const model::KernelTime> time = run(*program, config, record);
     running_.clear();
-    if (before) watch_order("the kernel " + record.kernel, stream, touches_of(*program, config, *before));
+    if (settings_.racecheck) {
+        const std::string name = "the kernel " + record.kernel;
+        watch_order(name, stream, before ? touches_of(*program, config, *before) : std::vector<Touch>());
+        guard_kernel(*program, config, name, stream);
+    }
     if (time) record.time_us = time->us();
     model::HostOperation operation;
     operation.verb = model::HostVerb::launch;

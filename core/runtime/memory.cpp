@@ -8,6 +8,7 @@
 
 #include "core/base/sizes.h"
 #include "core/runtime/runtime.h"
+#include "core/system/guard.h"
 #include "kernels/include/program/driver_types.h"
 
 namespace lockstep::runtime {
@@ -20,11 +21,16 @@ std::string place(const CallSite& site, const char* verb) {
     return text.empty() ? std::string() : fmt::format(" ({} at {})", verb, text);
 }
 
-std::string described(const Block& block) {
-    return fmt::format("'{}'{}", block.name, place(block.site, "allocated"));
+// Of pinned and managed memory: whole pages, so that they can be closed (guards.h).
+uint64_t host_bytes(uint64_t bytes) {
+    return (bytes + system::guarded_page - 1) / system::guarded_page * system::guarded_page;
 }
 
 }  // namespace
+
+std::string described(const Block& block) {
+    return fmt::format("'{}'{}", block.name, place(block.site, "allocated"));
+}
 
 std::string_view name_of(MemoryKind kind) {
     constexpr std::string_view names[] = {"device", "managed", "pinned", "registered", "array"};
@@ -32,6 +38,8 @@ std::string_view name_of(MemoryKind kind) {
 }
 
 Runtime::~Runtime() {
+    guards_.open();
+    for (const Block& block : freed_) ::operator delete(reinterpret_cast<void*>(block.address), page);
     for (const auto& [address, block] : blocks_)
         if (!block.freed && (block.kind == MemoryKind::managed || block.kind == MemoryKind::pinned))
             ::operator delete(reinterpret_cast<void*>(address), page);
@@ -51,7 +59,7 @@ uint64_t Runtime::allocate(uint64_t bytes, MemoryKind kind, const char* fallback
     block.name = site_arguments_.empty() ? fmt::format("{} {}", fallback_name, blocks_.size() + 1) : site_arguments_;
     try {
         if (of_host) {
-            auto* const host = static_cast<std::byte*>(::operator new(bytes, page));
+            auto* const host = static_cast<std::byte*>(::operator new(host_bytes(bytes), page));
             std::memset(host, 0, bytes);
             block.address = reinterpret_cast<uintptr_t>(host);
             memory_.adopt(block.address, host, bytes, block.name);
@@ -107,6 +115,10 @@ const Block* Runtime::find(uint64_t address) const {
 void Runtime::release(uint64_t address, bool of_host) {
     const auto found = blocks_.find(address);
     if (found == blocks_.end()) {
+        for (const Block& block : freed_)
+            if (block.address == address)
+                throw CallFailure{cudaErrorInvalidValue,
+                                  fmt::format("{} was freed before{}", described(block), place(block.freed_at, "freed"))};
         const Block* inside = find(address);
         throw CallFailure{cudaErrorInvalidValue, inside
                                                      ? fmt::format("the pointer lies {} bytes inside {}, not at its begin",
@@ -131,7 +143,10 @@ void Runtime::release(uint64_t address, bool of_host) {
     }
     memory_.release(address);
     if (block.kind == MemoryKind::managed || block.kind == MemoryKind::pinned) {
-        ::operator delete(reinterpret_cast<void*>(address), page);
+        if (watches_host())
+            keep_freed(block);
+        else
+            ::operator delete(reinterpret_cast<void*>(address), page);
         blocks_.erase(found);  // the host may hand out the address again
     } else if (block.kind == MemoryKind::registered) {
         blocks_.erase(found);
@@ -140,6 +155,46 @@ void Runtime::release(uint64_t address, bool of_host) {
     operation.verb = model::HostVerb::release;
     order_.host_waits_for_all();
     issue(operation);
+}
+
+// What was freed stays closed for a while instead of going back to the host.
+void Runtime::keep_freed(const Block& block) {
+    constexpr uint64_t most_kept = uint64_t{256} << 20;
+    freed_.push_back(block);
+    const std::string freed = place(block.freed_at, "freed");
+    guards_.add({.begin = block.address,
+                 .end = block.address + block.bytes,
+                 .first = block.address,
+                 .last = block.address + host_bytes(block.bytes),
+                 .reads_too = true,
+                 .is_freed = true,
+                 .memory = described(block),
+                 .work = freed});
+    uint64_t sum = 0;
+    for (const Block& kept : freed_) sum += kept.bytes;
+    while (sum > most_kept && freed_.size() > 1) {
+        sum -= freed_.front().bytes;
+        guards_.forget(freed_.front().address);
+        ::operator delete(reinterpret_cast<void*>(freed_.front().address), page);
+        freed_.pop_front();
+    }
+}
+
+// The host may not touch [begin, end) of the block before it knows that the work is over, the last of its stream so far.
+void Runtime::guard(const Block* block, uint64_t begin, uint64_t end, bool device_writes, const std::string& work,
+                    uint32_t stream) {
+    if (!block || block->freed || !settings_.racecheck) return;
+    const bool own = block->kind == MemoryKind::managed || block->kind == MemoryKind::pinned;
+    if (!own && block->kind != MemoryKind::registered) return;
+    constexpr uint64_t size = system::guarded_page;
+    Guard guard{.begin = begin, .end = end, .reads_too = device_writes, .stream = stream, .number = order_.count(stream)};
+    // Pages around registered memory are others' as well.
+    guard.first = own ? begin / size * size : (begin + size - 1) / size * size;
+    guard.last = own ? (end + size - 1) / size * size : end / size * size;
+    guard.memory = described(*block);
+    const std::string site = text_of(site_);
+    guard.work = fmt::format("{} in stream {}{}", work, stream, site.empty() ? "" : " (" + site + ")");
+    guards_.add(std::move(guard));
 }
 
 namespace {
@@ -218,6 +273,7 @@ void Runtime::run_copy(uint32_t stream, const CopyWork& asked, bool blocking) {
     const Block *to = find(asked.to), *from = find(asked.from);
     const bool to_variable = !to && memory_.find(asked.to), from_variable = !from && memory_.find(asked.from);
     const bool to_device = only_on_device(to) || to_variable, from_device = only_on_device(from) || from_variable;
+    if (to_variable) set_variables_.insert(memory_.find(asked.to)->address);
     for (uint64_t slice = 0; slice < asked.slices; ++slice)
         for (uint64_t row = 0; row < asked.rows; ++row) {
             const uint64_t target = asked.to + slice * asked.to_slice + row * asked.to_pitch;
@@ -240,7 +296,11 @@ void Runtime::run_copy(uint32_t stream, const CopyWork& asked, bool blocking) {
         const Touch touches[] = {span_of(asked.to, asked.to_pitch, asked.to_slice, true),
                                  span_of(asked.from, asked.from_pitch, asked.from_slice, false)};
         watch_order(fmt::format("the copy {}", direction), stream, touches);
-        if (blocking || (from_device && is_pageable(to))) order_.host_waits_for_stream(stream);
+        const bool waits = blocking || (from_device && is_pageable(to));
+        if (waits) order_.host_waits_for_stream(stream);
+        const std::string work = fmt::format("the copy {}", direction);
+        if (!waits) guard(to, touches[0].begin, touches[0].end, true, work, stream);
+        if (!waits) guard(from, touches[1].begin, touches[1].end, false, work, stream);
     }
     const uint64_t bytes = asked.bytes * asked.rows * asked.slices;
     model::HostOperation operation;
@@ -286,6 +346,8 @@ void Runtime::run_fill(uint32_t stream, const FillWork& asked, bool blocking) {
     if (sticky_error_ != 0) throw CallFailure{sticky_error_, "an earlier kernel ended in a fault"};
     check_fill(asked);
     const uint64_t bytes = asked.width * asked.element_bytes;
+    if (const simt::Allocation* variable = find(asked.to) ? nullptr : memory_.find(asked.to))
+        set_variables_.insert(variable->address);
     for (uint64_t row = 0; row < asked.rows; ++row) {
         std::byte* const into = memory_.write(asked.to + row * asked.pitch, bytes);
         if (asked.element_bytes == 1)
@@ -299,6 +361,7 @@ void Runtime::run_fill(uint32_t stream, const FillWork& asked, bool blocking) {
         const Touch touch{asked.to, asked.to + (asked.rows - 1) * asked.pitch + bytes, true};
         watch_order("the memset", stream, std::span(&touch, 1));
         if (blocking) order_.host_waits_for_stream(stream);
+        if (!blocking) guard(find(asked.to), touch.begin, touch.end, true, "the memset", stream);
     }
     model::HostOperation operation;
     operation.verb = model::HostVerb::copy_within;

@@ -34,6 +34,8 @@ class WorkOrder {
     void set_independent(uint32_t stream) { independent_[stream] = true; }  // of the default stream
     // A piece of work is given to its stream. A race with an earlier one, the first that is found.
     std::optional<Race> add(const Piece& piece, std::span<const Touch> touches);
+    uint64_t count(uint32_t stream) { return count_[stream]; }                             // of its pieces so far
+    bool host_knows(uint32_t stream, uint64_t number) { return host_[stream] >= number; }  // that it is over
     void record(uint32_t event, uint32_t stream);
     void wait(uint32_t stream, uint32_t event);
     void host_waits_for_stream(uint32_t stream);

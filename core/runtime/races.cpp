@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/ptx.h"
 #include "core/runtime/runtime.h"
 #include "core/simt/execute/ahead.h"
 #include "core/simt/warp.h"
@@ -85,6 +86,52 @@ void Runtime::watch_order(const std::string& name, uint32_t stream, std::span<co
         race->earlier_writes ? "writes" : "reads");
     if (std::find(report_.races.begin(), report_.races.end(), sentence) == report_.races.end())
         report_.races.push_back(std::move(sentence));
+}
+
+// Host memory that a kernel gets a pointer to: where it may write there, the host may not even read it.
+void Runtime::guard_kernel(const ptx::Program& program, const simt::LaunchConfig& config, const std::string& name,
+                           uint32_t stream) {
+    const auto is_host = [](const Block& block) {
+        return !block.freed && block.kind != MemoryKind::device && block.kind != MemoryKind::array;
+    };
+    if (std::none_of(blocks_.begin(), blocks_.end(), [&](const auto& entry) { return is_host(entry.second); })) return;
+    simt::Grid grid = simt::make_grid(program, config, memory_);
+    simt::find_written(grid);
+    std::unordered_set<uint64_t> told;
+    for (size_t at = 0; at + sizeof(uint64_t) <= config.parameters.size(); at += sizeof(uint64_t)) {
+        uint64_t pointer = 0;
+        std::memcpy(&pointer, config.parameters.data() + at, sizeof pointer);
+        const Block* const block = find(pointer);
+        if (!block || !is_host(*block) || !told.insert(block->address).second) continue;
+        const bool writes = grid.writes_anywhere ||
+                            std::find(grid.written.begin(), grid.written.end(), block->address) != grid.written.end();
+        guard(block, block->address, block->address + block->bytes, writes, name, stream);
+    }
+}
+
+// A __constant__ variable without initial values is all zeros until the program sets it.
+void Runtime::find_unset_constants(const ptx::Program& program) {
+    const std::vector<uint64_t> addresses = simt::place_variables(program, memory_);
+    for (const ptx::DecodedInstruction& i : program.instructions) {
+        if (i.variable < 0 || static_cast<size_t>(i.variable) >= program.variables.size()) continue;
+        const auto number = static_cast<size_t>(i.variable);
+        const auto& variable = program.variables[number];
+        const bool has_values =
+            std::any_of(variable.initial.begin(), variable.initial.end(), [](std::byte b) { return b != std::byte{}; }) ||
+            !variable.addresses.empty();
+        if (variable.space != ptx::Space::constant || has_values || set_variables_.contains(addresses[number])) continue;
+        if (!unset_told_.insert(program.kernel + " " + variable.name).second) continue;
+        simt::Fault fault;
+        fault.kind = "initcheck";
+        fault.message = fmt::format("reads the __constant__ '{}', which nobody has set: it is all zeros",
+                                    ptx::readable_name(variable.name));
+        fault.kernel = program.shown_name();
+        fault.file = i.file >= 0 && static_cast<size_t>(i.file) < program.files.size()
+                         ? program.files[static_cast<size_t>(i.file)]
+                         : "";
+        fault.line = i.line;
+        report_.faults.push_back(std::move(fault));
+    }
 }
 
 }  // namespace lockstep::runtime

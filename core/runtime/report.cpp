@@ -171,6 +171,13 @@ Json to_json(const Report& report) {
     for (const AllocationRecord& allocation : report.allocations) json["allocations"].push_back(allocation_json(allocation));
     json["leaks"] = Json::array();
     for (const AllocationRecord& leak : report.leaks) json["leaks"].push_back(allocation_json(leak));
+    json["orders"] = Json::array();
+    for (const OrderRecord& order : report.orders)
+        json["orders"].push_back({{"kernel", order.kernel},
+                                  {"threads", order.threads},
+                                  {"apart", order.apart},
+                                  {"in_order", order.in_order},
+                                  {"why", order.why}});
     json["marks"] = Json::array();
     for (const MarkRecord& mark : report.marks)
         json["marks"].push_back({{"name", mark.name}, {"begin_us", mark.begin_us}, {"end_us", mark.end_us}});
@@ -181,6 +188,7 @@ Json to_json(const Report& report) {
     json["diagnostics"] = Json::array();
     for (const simt::Fault& fault : report.faults) json["diagnostics"].push_back(fault_json(fault));
     json["races"] = report.races;
+    json["touches"] = report.touches;
     json["notes"] = report.notes;
     for (const CodePlace& place : report.places) json["places"].push_back(place_json(place));
     return json;
@@ -224,6 +232,9 @@ Report report_of(const Json& json) {
                 {call.at("call"), call.at("begin_us"), call.at("end_us"), call.at("stream"), site_of(call)});
         for (const Json& allocation : json.at("allocations")) report.allocations.push_back(allocation_of(allocation));
         for (const Json& leak : json.at("leaks")) report.leaks.push_back(allocation_of(leak));
+        for (const Json& order : json.at("orders"))
+            report.orders.push_back(
+                {order.at("kernel"), order.at("threads"), order.at("apart"), order.at("in_order"), order.at("why")});
         for (const Json& mark : json.at("marks"))
             report.marks.push_back({mark.at("name"), mark.at("begin_us"), mark.at("end_us")});
         for (const Json& place : json.value("places", Json::array())) report.places.push_back(place_of(place));
@@ -232,6 +243,7 @@ Report report_of(const Json& json) {
                 {error.at("call"), error.at("error"), error.at("message"), site_of(error), error.at("seen")});
         for (const Json& fault : json.at("diagnostics")) report.faults.push_back(fault_of(fault));
         report.races = json.at("races").get<std::vector<std::string>>();
+        report.touches = json.at("touches").get<std::vector<std::string>>();
         report.notes = json.at("notes").get<std::vector<std::string>>();
         return report;
     } catch (const Json::exception& problem) {
@@ -240,7 +252,7 @@ Report report_of(const Json& json) {
 }
 
 void write_report(const Report& report, const std::string& file) {
-    write_file(file, to_json(report).dump(1) + "\n");
+    write_file(file, to_json(report).dump() + "\n");
 }
 
 Result<Report> read_report(const std::string& file) {
@@ -312,6 +324,21 @@ std::string launch_words(const Report& report) {
     return text;
 }
 
+// How the blocks of launches without timing ran, where that is not plain.
+std::string order_words(const Report& report) {
+    std::string text;
+    for (const OrderRecord& order : report.orders) {
+        if (order.apart > 0)
+            text += fmt::format("  {}: {} on {} threads\n", short_name(order.kernel),
+                                order.in_order == 0 ? "blocks" : fmt::format("blocks of {} launches", order.apart),
+                                order.threads);
+        if (!order.why.empty())
+            text += fmt::format("  {}: blocks one after the other{}: {}\n", short_name(order.kernel),
+                                order.apart == 0 ? "" : fmt::format(" in {} launches", order.in_order), order.why);
+    }
+    return text.empty() ? text : "order of blocks without timing\n" + text;
+}
+
 std::string copy_words(const Report& report) {
     struct Sum {
         uint64_t count = 0, bytes = 0;
@@ -345,6 +372,7 @@ std::string words_of(const Report& report) {
         text += fmt::format("launches ({}, {})\n{}", report.launches.size(),
                             timed ? "simulated" : "executed without timing: they took no time on the clock",
                             launch_words(report));
+    text += order_words(report);
     if (!report.copies.empty()) text += fmt::format("copies (simulated)\n{}", copy_words(report));
     if (!report.leaks.empty()) {
         text += "never freed\n";
@@ -361,6 +389,8 @@ std::string words_of(const Report& report) {
     for (const simt::Fault& fault : report.faults) text += "  " + simt::render(fault) + "\n";
     if (!report.races.empty()) text += "races between streams\n";
     for (const std::string& sentence : report.races) text += "  " + sentence + "\n";
+    if (!report.touches.empty()) text += "memory that the host touched too early or too late\n";
+    for (const std::string& sentence : report.touches) text += "  " + sentence + "\n";
     for (const std::string& sentence : report.notes) text += "note: " + sentence + "\n";
     if (report.dropped > 0)
         text += fmt::format("note: {} more launches, copies and calls are not in the report\n", report.dropped);

@@ -83,6 +83,13 @@ struct AllocationRecord {
     double begin_us = 0, end_us = 0;     // until it was freed, or the end of the program
 };
 
+struct OrderRecord {  // of the launches of a kernel that were not simulated: in which order its blocks ran
+    std::string kernel;
+    uint32_t threads = 1;              // on which blocks ran beside each other, at most
+    uint64_t apart = 0, in_order = 0;  // launches
+    std::string why;                   // those in order were: "line 12 uses what an atomic returned"; "": too short
+};
+
 struct MarkRecord {  // of the program for a profiler: NVTX's marks and ranges, cudaProfilerStart and Stop
     std::string name;
     double begin_us = 0, end_us = 0;  // the same of a mark
@@ -102,14 +109,16 @@ struct Report {
     std::vector<CopyRecord> copies;
     std::vector<AllocationRecord> leaks;  // those that were never freed
     std::vector<ErrorRecord> errors;
-    std::vector<simt::Fault> faults;  // of kernels, and what the checkers said
-    std::vector<std::string> races;   // between streams, a sentence each
+    std::vector<simt::Fault> faults;   // of kernels, and what the checkers said
+    std::vector<std::string> races;    // between streams, a sentence each
+    std::vector<std::string> touches;  // of the host, of memory that the device uses still or that was freed
     std::vector<std::string> notes;
     uint64_t peak_bytes = 0;
     uint64_t dropped = 0;                       // launches, copies, calls, allocations and marks beyond those kept
     std::vector<CallRecord> calls;              // in order
     std::vector<AllocationRecord> allocations;  // all of the program's, in order
     std::vector<MarkRecord> marks;              // in order of their end
+    std::vector<OrderRecord> orders;            // by kernel
     std::vector<CodePlace> places;              // of sites whose line is not known yet
 };
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/model/streams/streams.h"
@@ -19,11 +20,14 @@
 #include "core/runtime/arrays.h"
 #include "core/runtime/fatbin.h"
 #include "core/runtime/graphs.h"
+#include "core/runtime/guards.h"
 #include "core/runtime/order.h"
 #include "core/runtime/report.h"
 #include "core/runtime/settings.h"
 #include "core/runtime/snapshots.h"
+#include "core/simt/apart/apart.h"
 #include "core/simt/launch.h"
+#include "core/system/callers.h"
 
 namespace lockstep::runtime {
 
@@ -76,6 +80,8 @@ struct Block {  // of memory, that a program asked for
     CallSite freed_at;
     int64_t record = -1;  // of the report's allocations
 };
+
+std::string described(const Block& block);  // "'d_out' (allocated at main.cu:41)"
 
 struct StreamState {
     uint32_t number = 0, device = 0, flags = 0;
@@ -216,17 +222,22 @@ class Runtime {
     StreamState& state_of(uint32_t stream) { return streams_.at(stream); }
     void reset_device();
 
-    void note(std::string sentence);  // once each, into the report
+    void note(std::string sentence);                    // once each, into the report
+    bool touched(const system::RefusedAccess& access);  // the host, what it was to wait for; false: it is a crash
     void crashed(uint64_t address);
     void finish();  // writes the report, once
 
   private:
+    struct Apart;
     size_t issue(model::HostOperation operation);
     void spend_since();  // the host's own work since the last call
     void warm_way_back() const;
     void note_call(const char* call);
     int32_t place_of_caller(bool by_brackets);
+    int32_t place_of_code(uint64_t code);
+    int32_t note_place(std::span<const system::CallerFrame> frames, bool has_stand_in);
     void name_place(const Kernel& kernel);
+    void close_guards();
     void give_call_stream(uint32_t stream);
     double now_us() const;  // the host's clock with its work since the last call
     void keep(MarkRecord mark);
@@ -253,11 +264,19 @@ class Runtime {
     void mark_written(uint64_t address, uint64_t bytes);
     std::vector<Touch> touches_of(const ptx::Program& program, const simt::LaunchConfig& config, const simt::Memory& before);
     void watch_order(const std::string& name, uint32_t stream, std::span<const Touch> touches);
+    bool watches_host() const { return settings_.racecheck || settings_.leakcheck; }
+    void guard(const Block* block, uint64_t begin, uint64_t end, bool device_writes, const std::string& work,
+               uint32_t stream);
+    void guard_kernel(const ptx::Program& program, const simt::LaunchConfig& config, const std::string& name,
+                      uint32_t stream);
+    void keep_freed(const Block& block);
+    void find_unset_constants(const ptx::Program& program);
     void settle(model::SyncWith with, uint32_t stream, const EventState* event);  // the clock alone
     std::shared_ptr<const model::KernelTime> run(const ptx::Program& program, const simt::LaunchConfig& config,
                                                  LaunchRecord& record);
     std::optional<simt::Fault> run_timed(const ptx::Program& program, const simt::LaunchConfig& config, struct Timed& timed,
                                          LaunchRecord& record);
+    Apart& apart_of(const ptx::Program& program);
     std::optional<simt::Fault> run_functionally(const ptx::Program& program, const simt::LaunchConfig& config,
                                                 LaunchRecord& record);
     void check_range(uint64_t address, uint64_t bytes, const char* what, bool writes) const;
@@ -296,8 +315,14 @@ class Runtime {
     std::optional<double> node_us_;  // while a graph runs: what the next of its operations costs the host
     std::map<const void*, std::unique_ptr<Array>> arrays_;
     std::map<uint64_t, TextureObject> textures_;
-    std::map<std::string, Timed> timed_;         // by kernel and shape
-    std::map<uint32_t, size_t> last_in_stream_;  // stream -> its last operation
+    std::map<std::string, Timed> timed_;  // by kernel and shape
+    struct Apart {                        // what is known of a kernel's blocks
+        std::shared_ptr<const simt::ApartFacts> facts;
+        bool touched = false;  // they touched the same bytes once: it is not tried again
+        size_t order = 0;      // in the report
+    };
+    std::unordered_map<std::string, Apart> apart_;  // by module and kernel
+    std::map<uint32_t, size_t> last_in_stream_;     // stream -> its last operation
     struct Pending {
         size_t operation = 0;
         double* begin_us = nullptr;
@@ -305,8 +330,12 @@ class Runtime {
     };
     std::deque<Pending> pending_;
     std::vector<std::pair<uint32_t, size_t>> recorded_;  // events whose time is not known yet, and the operation
-    WorkOrder order_;                                    // kept where --check asks for races
-    std::unique_ptr<SnapshotWriter> snapshots_;          // null: nobody asked for them
+    HostGuards guards_;
+    std::deque<Block> freed_;  // pinned and managed memory that was freed, and is kept for those who touch it still
+    std::unordered_set<uint64_t> set_variables_;  // that a copy or a fill has written, by address
+    std::unordered_set<std::string> unset_told_;
+    WorkOrder order_;                            // kept where --check asks for races
+    std::unique_ptr<SnapshotWriter> snapshots_;  // null: nobody asked for them
     Report report_;
     std::deque<LaunchRecord> launches_;  // a deque: records stay where they are
     std::deque<CopyRecord> copies_;

@@ -33,6 +33,7 @@ Settings settings_of_environment() {
     if (settings.gpus < 1 || settings.gpus > 16) throw Failure("LOCKSTEP_GPUS is a number from 1 to 16");
     read_number("LOCKSTEP_TIMED_LAUNCHES", settings.timed_launches);
     read_number("LOCKSTEP_MAX_INSTRUCTIONS", settings.max_instructions);
+    read_number("LOCKSTEP_THREADS", settings.threads);
     settings.report = variable("LOCKSTEP_REPORT");
     settings.snapshots = variable("LOCKSTEP_SNAPSHOTS");
     read_number("LOCKSTEP_ONLY_SNAPSHOT", settings.only_snapshot);
@@ -57,6 +58,7 @@ std::vector<std::string> environment_of(const Settings& settings) {
                                     fmt::format("LOCKSTEP_GPUS={}", settings.gpus),
                                     fmt::format("LOCKSTEP_TIMED_LAUNCHES={}", settings.timed_launches),
                                     fmt::format("LOCKSTEP_MAX_INSTRUCTIONS={}", settings.max_instructions),
+                                    fmt::format("LOCKSTEP_THREADS={}", settings.threads),
                                     fmt::format("LOCKSTEP_CHECK={}", check),
                                     fmt::format("LOCKSTEP_REPORT={}", settings.report)};
     if (!settings.snapshots.empty()) {

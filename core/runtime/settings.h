@@ -12,6 +12,7 @@ struct Settings {
     int64_t timed_launches = 3;  // of each kernel with each shape; -1: all, 0: none (functional)
     bool racecheck = false, initcheck = false, synccheck = false, leakcheck = false;
     uint64_t max_instructions = 1'000'000'000;  // of one launch
+    uint32_t threads = 0;                       // on which blocks run where nothing is timed; 0: one a core
     std::string report;                         // the file that the report goes to; "": nobody reads one
     std::string snapshots;                      // the folder for what launches begin with (snapshots.h); "": none
     int64_t only_snapshot = -1;                 // of this launch alone, behind which the program ends; -1: of all

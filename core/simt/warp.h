@@ -104,7 +104,8 @@ struct Grid {  // what all blocks of a launch share
     std::vector<uint8_t> usual;         // how each instruction ran ahead the first time, 0: it has not; see AheadRun
     bool writes_anywhere = true;        // else only to allocations at these addresses: see find_written (ahead.h)
     std::vector<uint64_t> written;
-    Dim3 cluster;  // blocks a cluster, by axis; see cluster_of
+    Dim3 cluster;                       // blocks a cluster, by axis; see cluster_of
+    class TouchWatch* watch = nullptr;  // of blocks that run beside others: hears which global memory they touch
 };
 
 // A grid ready for make_block: the program's variables are placed in `memory` (where they stay from launch to launch).

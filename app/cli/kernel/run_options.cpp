@@ -217,6 +217,9 @@ void add_run(CLI::App& app, int& status) {
     command->add_flag("--rdc", program->build.separate, "of a program: link the device code of its files together");
     command->add_option("-X", program->build.more, "of a program: an option for its compiler, as it stands: -X=-fopenmp")
         ->allow_extra_args(false);
+    command
+        ->add_option("--threads", program->threads, "of a program: for blocks of launches without timing; else one a core")
+        ->check(not_from_1);
     command->add_option("--gpus", program->gpus, "of a program: how many GPUs it sees")->check(not_from_1);
     command->add_option(
         "--time", program->time,

@@ -44,6 +44,7 @@ runtime::Settings settings_of(const ProgramAsked& asked, const fs::path& report)
     settings.gpu = asked.gpu;
     model::gpu_named(asked.gpu).value();  // a wrong name is told before anything is compiled
     settings.gpus = asked.gpus;
+    settings.threads = asked.threads;
     if (asked.gpus < 1 || asked.gpus > 16) throw Failure("--gpus is a number from 1 to 16");
     settings.timed_launches = asked.functional ? 0 : timed_launches(asked.time);
     settings.max_instructions = asked.max_instructions;
@@ -127,7 +128,7 @@ void shorten_paths(runtime::Report& report) {
         for (auto& allocation : *allocations) shorten(allocation.site.file), shorten(allocation.freed_at.file);
     for (auto& error : report.errors) shorten(error.site.file), shorten_in(error.message);
     for (auto& fault : report.faults) shorten(fault.file), shorten(fault.other_file), shorten_in(fault.message);
-    for (auto* sentences : {&report.races, &report.notes})
+    for (auto* sentences : {&report.races, &report.touches, &report.notes})
         for (std::string& sentence : *sentences) shorten_in(sentence);
 }
 
@@ -163,7 +164,8 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
     }
     if (!asked.trace.empty()) write_trace(timeline_of(report), asked.trace);
     if (asked.report != "none" && asked.json != "-") tell("{}", runtime::words_of(report));
-    const bool checked = !asked.check.empty() && (!report.faults.empty() || !report.errors.empty() || !report.races.empty());
+    const bool checked = !asked.check.empty() && (!report.faults.empty() || !report.errors.empty() ||
+                                                  !report.races.empty() || !report.touches.empty());
     return status == 0 && checked ? static_cast<int>(ExitStatus::faulted) : status;
 }
 
@@ -246,6 +248,8 @@ void add_exec(CLI::App& app, int& status) {
     command->add_option("--gpu", asked->gpu, "modelled GPU, see 'lockstep gpus'");
     command->add_option("--gpus", asked->gpus, "how many of them the program sees")->check(not_from_1);
     command->add_option("--time", asked->time, "launches to simulate: all, none, or first:N of each kernel and shape");
+    command->add_option("--threads", asked->threads, "for blocks of launches without timing; else one a core")
+        ->check(not_from_1);
     command->add_flag("--functional", asked->functional, "no timing, much faster: as --time none");
     command->add_option("--check", asked->check, "all, none or a list, as for 'lockstep run'");
     command->add_option("--max-instructions", asked->max_instructions, "warp instructions before a kernel is a run-away")

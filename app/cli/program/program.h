@@ -11,7 +11,7 @@ struct ProgramAsked {
     std::vector<std::string> files;      // of `run`
     std::vector<std::string> arguments;  // behind "--": the program's, or the whole command of `exec`
     std::string gpu = "v100", check, time = "first:3", report = "all", json, trace;
-    uint32_t gpus = 1;
+    uint32_t gpus = 1, threads = 0;
     bool functional = false;
     uint64_t max_instructions = 1'000'000'000;
     device::ProgramRequest build;

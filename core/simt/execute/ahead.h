@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/ptx/analyse/dataflow.h"
 #include "core/simt/warp.h"
 
 namespace lockstep::simt {
@@ -78,6 +79,11 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
 // Finds the allocations that the launch may write: Grid::written. Where a store's address comes from is followed through
 // the registers back to the parameters; what is not understood may write anywhere.
 void find_written(Grid& grid);
+// What an address may point into: a bit for each parameter and others for variables; anywhere: that is not known.
+constexpr uint64_t origin_anywhere = uint64_t{1} << 63;
+uint64_t origins_of_address(const ptx::Origins& origins, uint32_t pc, const ptx::MemoryOperand& access);
+// The allocations that such origins stand for in a launch; false: any.
+bool find_allocations(const Grid& grid, uint64_t origins, std::vector<uint64_t>& found);
 
 // Whether all barriers of the program are one, for the whole block: those alone run ahead.
 bool barriers_alike(const Grid& grid);

@@ -61,6 +61,7 @@ template <bool Store, bool Checked>
     const auto pc = static_cast<uint32_t>(&p - m.steps);
     if (!(p.shape & shape_known)) m.shapes_known &= ~(1u << p.shape);  // a base that begins anew
     if constexpr (Checked) check_access<Store>(m, p, pc, mask, *checks);
+    if (m.grid.watch) watch_access(m.warp, pc, p, mask);
     bool done = false;
     if (p.code == (Store ? Code::store_shared : Code::load_shared)) {
         done = access_view<Store>(m, p, View{m.block.shared.data(), 0, m.block.shared.size()}, mask);
@@ -124,6 +125,7 @@ template <bool Checked>
     if (!mask) return nullptr;
     const auto pc = static_cast<uint32_t>(&p - m.steps);
     if constexpr (Checked) check_access<true>(m, p, pc, mask, *checks);
+    if (m.grid.watch) watch_access(m.warp, pc, p, mask);
     return atomic_by_lane(m.warp, pc, p, mask, access);
 }
 

@@ -14,8 +14,8 @@ namespace {
 using ptx::Kind;
 using ptx::Space;
 
-constexpr uint64_t anywhere = uint64_t{1} << 63, variables = uint64_t{1} << 62;  // beside a bit for each parameter
-constexpr uint64_t workspace = uint64_t{1} << 61;                                // of the grid
+constexpr uint64_t anywhere = origin_anywhere, variables = uint64_t{1} << 62;  // beside a bit for each parameter
+constexpr uint64_t workspace = uint64_t{1} << 61;                              // of the grid
 constexpr size_t most_parameters = 61;
 
 uint64_t bit_of(const ptx::Origin& origin) {
@@ -46,9 +46,7 @@ uint64_t origins_of_writes(const ptx::Program& program) {
         if (writes != ptx::Writes::at_address) continue;
         for (const ptx::MemoryOperand& access : ptx::memory_of(program, i)) {
             if (access.space == Space::shared || access.space == Space::local) continue;
-            uint64_t found = 0;
-            for (const ptx::Origin& origin : origins.of_access(pc, access)) found |= bit_of(origin);
-            all |= found != 0 ? found : anywhere;
+            all |= origins_of_address(origins, pc, access);
         }
     }
     return all;
@@ -56,19 +54,22 @@ uint64_t origins_of_writes(const ptx::Program& program) {
 
 }  // namespace
 
-void find_written(Grid& grid) {
-    grid.written.clear();
-    grid.writes_anywhere = true;
-    const uint64_t origins = origins_of_writes(*grid.program);
-    if ((origins & anywhere) != 0) return;
+uint64_t origins_of_address(const ptx::Origins& origins, uint32_t pc, const ptx::MemoryOperand& access) {
+    uint64_t found = 0;
+    for (const ptx::Origin& origin : origins.of_access(pc, access)) found |= bit_of(origin);
+    return found != 0 ? found : anywhere;
+}
+
+bool find_allocations(const Grid& grid, uint64_t origins, std::vector<uint64_t>& found) {
+    if ((origins & anywhere) != 0) return false;
     const auto add = [&](uint64_t address) {
         const Allocation* const allocation = grid.memory->find(address);
-        if (allocation != nullptr) grid.written.push_back(allocation->address);
+        if (allocation != nullptr) found.push_back(allocation->address);
         return allocation != nullptr;
     };
     if ((origins & variables) != 0)
         for (const uint64_t variable : grid.variables) add(variable);
-    if ((origins & workspace) != 0 && !add(grid.workspace)) return;
+    if ((origins & workspace) != 0 && !add(grid.workspace)) return false;
     const auto& bytes = grid.config->parameters;
     for (size_t k = 0; k < std::min(grid.program->parameters.size(), most_parameters); ++k) {
         if ((origins >> k & 1) == 0) continue;
@@ -77,10 +78,15 @@ void find_written(Grid& grid) {
              at += 8) {
             uint64_t value = 0;
             std::memcpy(&value, bytes.data() + at, 8);
-            if (!add(value) && parameter.bytes == 8 && value != 0) return;
+            if (!add(value) && parameter.bytes == 8 && value != 0) return false;
         }
     }
-    grid.writes_anywhere = false;
+    return true;
+}
+
+void find_written(Grid& grid) {
+    grid.written.clear();
+    grid.writes_anywhere = !find_allocations(grid, origins_of_writes(*grid.program), grid.written);
 }
 
 }  // namespace lockstep::simt

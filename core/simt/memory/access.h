@@ -25,6 +25,9 @@ Fault* load_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, A
 Fault* store_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access);
 Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access);
 
+// For Grid::watch, before the access: which global memory the lanes are going to touch. See apart/touch_watch.h.
+void watch_access(const Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask);
+
 // Points the window of instruction `pc` at the allocation that holds `address`; false when there is none.
 bool refill(Grid& grid, uint32_t pc, uint64_t address, bool is_store);
 

@@ -1,5 +1,6 @@
 // Atomics: the lanes one after the other, lowest first, so that a run always gives the same result. Each element of a
 // vector is an atomic of its own, as in the ISA. What one element does: `updated`, by its type.
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -122,6 +123,21 @@ Bits updated(AtomicOperation operation, Type type, bool flush, const Bits& old, 
     }
 }
 
+// Where other threads of the host do the same: writes `after` if `before` stands there still, else reads what does. Of 4 and
+// 8 bytes; no other atomics run beside each other.
+bool put_if_unchanged(std::byte* at, size_t bytes, Bits& before, const Bits& after) {
+    if (bytes == 4) {
+        auto expected = static_cast<uint32_t>(before.low);
+        const bool done =
+            std::atomic_ref(*reinterpret_cast<uint32_t*>(at))
+                .compare_exchange_strong(expected, static_cast<uint32_t>(after.low), std::memory_order_relaxed);
+        before.low = expected;
+        return done;
+    }
+    return std::atomic_ref(*reinterpret_cast<uint64_t*>(at))
+        .compare_exchange_strong(before.low, after.low, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access) {
@@ -132,6 +148,7 @@ Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask,
     const uint32_t bytes = p.element_bytes;
     const int32_t* const results = ptx::elements_given(program.lists, instruction);
     const int32_t* const sources = ptx::elements_taken(program.lists, instruction);
+    const bool beside_others = warp.block->grid->watch != nullptr;
     std::byte old[8][warp_size * 16];  // results may be the sources of lanes that are still to come: written at the end
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
@@ -140,10 +157,16 @@ Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask,
         lane_access(warp, p, lane, space);
         const bool in_shared = space == ptx::Space::shared;
         for (uint32_t element = 0; element < p.vector; ++element, at += bytes) {
-            const Bits before = get(at, bytes), b = get(operand(warp, sources[element]) + lane * bytes, bytes);
+            Bits before = get(at, bytes);
+            const Bits b = get(operand(warp, sources[element]) + lane * bytes, bytes);
             const Bits c = operation == AtomicOperation::cas ? get(operand(warp, sources[1]) + lane * bytes, bytes) : Bits{};
-            const Bits after = updated(operation, instruction.type, !in_shared, before, b, c);
-            std::memcpy(at, &after, bytes);
+            Bits after = updated(operation, instruction.type, !in_shared, before, b, c);
+            if (beside_others && !in_shared) {
+                while (!put_if_unchanged(at, bytes, before, after))
+                    after = updated(operation, instruction.type, !in_shared, before, b, c);
+            } else {
+                std::memcpy(at, &after, bytes);
+            }
             std::memcpy(old[element] + lane * bytes, &before, bytes);
         }
     }
