@@ -129,4 +129,24 @@ Result<FatBinary> read_fat_binary(const std::byte* data) {
     return read_fat_binary(std::span(data, bytes));
 }
 
+const PtxImage* best_image(const FatBinary& images, uint32_t compute) {
+    const PtxImage* best = nullptr;
+    for (const PtxImage& image : images.ptx) {
+        const bool fits = image.arch <= compute, best_fits = best && best->arch <= compute;
+        if (!best || (fits && (!best_fits || image.arch > best->arch)) || (!fits && !best_fits && image.arch < best->arch))
+            best = &image;
+    }
+    return best;
+}
+
+std::vector<FatBinary> fat_binaries_in(std::span<const std::byte> object) {
+    std::vector<FatBinary> found;
+    for (size_t at = 0; at + sizeof(FatHeader) <= object.size(); at += 8) {  // its section is aligned to 8
+        const auto header = read_at<FatHeader>(object, at);
+        if (header.magic != fat_magic || header.version != 1 || header.header_bytes != sizeof(FatHeader)) continue;
+        if (Result<FatBinary> images = read_fat_binary(object.subspan(at))) found.push_back(std::move(images).value());
+    }
+    return found;
+}
+
 }  // namespace lockstep::runtime

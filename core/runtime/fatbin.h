@@ -26,6 +26,12 @@ Result<FatBinary> read_fat_binary(const std::byte* data);
 // The same of bytes from a file, none of which are trusted.
 Result<FatBinary> read_fat_binary(std::span<const std::byte> bytes);
 
+// The image for a GPU of that compute capability: the latest that it can run, else the first of all; null: there is none.
+const PtxImage* best_image(const FatBinary& images, uint32_t compute);
+
+// The fat binaries that lie somewhere in an object file, which is not trusted.
+std::vector<FatBinary> fat_binaries_in(std::span<const std::byte> object);
+
 // LZ4's block format and Zstandard frames, which nvcc compresses PTX with. `bytes`: of the text.
 Result<std::string> expand_lz4(std::span<const std::byte> packed, size_t bytes);
 Result<std::string> expand_zstd(std::span<const std::byte> packed, size_t bytes);

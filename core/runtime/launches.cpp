@@ -296,7 +296,7 @@ void Runtime::keep_snapshot(Kernel& kernel, const simt::LaunchConfig& config) {
     const size_t launch = launches_.size();
     const bool only = settings_.only_snapshot >= 0;
     if (only && launch != static_cast<size_t>(settings_.only_snapshot)) return;
-    snapshots_->take(launch, *parsed(*kernel.module), kernel.name, config, memory_);
+    snapshots_->take(launch, linked(*kernel.module).module, program_of(kernel)->kernel, config, memory_);
     if (only) system::exit_now(0);
 }
 

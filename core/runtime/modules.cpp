@@ -18,21 +18,48 @@ struct Wrapper {  // what the compiler registers
     const void* name;
 };
 constexpr uint32_t wrapper_magic = 0x466243b1;
+constexpr uint32_t linked_version = 2;  // of a wrapper whose `name` is a list of fat binaries, ended by a null pointer
+
+Result<std::vector<FatBinary>> parts_of(const Wrapper& wrapper) {
+    std::vector<FatBinary> parts;
+    std::vector<const std::byte*> sources;
+    if (wrapper.version == linked_version && wrapper.name)
+        for (auto* part = static_cast<const std::byte* const*>(wrapper.name); *part; ++part) sources.push_back(*part);
+    else
+        sources.push_back(wrapper.data);
+    for (const std::byte* const source : sources) {
+        Result<FatBinary> images = read_fat_binary(source);
+        if (!images) return images.error();
+        parts.push_back(std::move(images).value());
+    }
+    return parts;
+}
+
+// Of libcudadevrt, which nvcc links to programs whose kernels launch kernels: here the system does that.
+bool is_device_runtime(const PtxImage& image) {
+    return image.text.find("cuda_device_runtime") != std::string::npos &&
+           image.text.find("__cudaCDP2LaunchDeviceV2(") != std::string::npos;
+}
+
+// The file that a part was compiled from, where the compiler said so.
+std::string source_of(const ptx::Module& part, const std::string& otherwise) {
+    return part.files.size() > 1 && !part.files[1].empty() ? part.files[1] : otherwise;
+}
 
 }  // namespace
 
 Module* Runtime::add_module(const void* wrapper) {
     auto module = std::make_unique<Module>();
     module->name = fmt::format("module {}", modules_.size() + 1);
-    module->parsed.resize(settings_.gpus);
+    module->linked.resize(settings_.gpus);
     Wrapper read;
     std::memcpy(&read, wrapper, sizeof read);
     if (read.magic != wrapper_magic) {
         module->problem = "the program registers a fat binary of an unknown kind";
-    } else if (Result<FatBinary> images = read_fat_binary(read.data)) {
-        module->images = std::move(images).value();
+    } else if (Result<std::vector<FatBinary>> parts = parts_of(read)) {
+        module->parts = std::move(parts).value();
     } else {
-        module->problem = images.error().message;
+        module->problem = parts.error().message;
     }
     modules_.push_back(std::move(module));
     return modules_.back().get();
@@ -43,18 +70,18 @@ Module* Runtime::load_module(const void* code) {
     std::memcpy(&magic, code, sizeof magic);
     const Wrapper wrapped{wrapper_magic, 1, static_cast<const std::byte*>(code), nullptr};
     Module* const module = add_module(magic == wrapper_magic ? code : &wrapped);
-    parsed(*module);
+    linked(*module);
     return module;
 }
 
 std::vector<std::string> Runtime::kernels_in(Module& module) {
     std::vector<std::string> names;
-    for (const ptx::Entry& entry : parsed(module)->entries) names.emplace_back(entry.name);
+    for (const ptx::Entry& entry : linked(module).module.entries) names.emplace_back(entry.name);
     return names;
 }
 
 uint64_t Runtime::bytes_of_variable(Module& module, const std::string& name) {
-    for (const ptx::Variable& variable : parsed(module)->variables)
+    for (const ptx::Variable& variable : linked(module).module.variables)
         if (variable.name == name) return variable.bytes;
     throw CallFailure{cudaErrorSymbolNotFound, fmt::format("the library has no variable '{}'", name)};
 }
@@ -65,13 +92,13 @@ void Runtime::remove_module(Module* module) {
 }
 
 void Runtime::add_kernel(Module* module, const void* host, const char* name) {
-    Kernel kernel{.name = name, .module = module, .host = host};
+    Kernel kernel{.name = name, .module = module, .part = module->registering, .host = host};
     kernel.programs.resize(settings_.gpus);
     kernels_[host] = std::move(kernel);
 }
 
 void Runtime::add_variable(Module* module, const void* host, const char* name, uint64_t bytes, void** managed) {
-    ModuleVariable variable{.name = name, .module = module, .bytes = bytes, .managed = managed};
+    ModuleVariable variable{.name = name, .module = module, .part = module->registering, .bytes = bytes, .managed = managed};
     variable.addresses.resize(settings_.gpus);
     ModuleVariable& placed = variables_[host] = std::move(variable);
     const auto at = reinterpret_cast<uintptr_t>(host);
@@ -86,7 +113,8 @@ void Runtime::add_managed_range(const char* begin, const char* end) {
 }
 
 void Runtime::add_reference(Module* module, const void* host, const char* name, bool reads_normalized) {
-    ModuleVariable variable{.name = name, .module = module, .bytes = sizeof(uint64_t), .is_texture = true};
+    ModuleVariable variable{
+        .name = name, .module = module, .part = module->registering, .bytes = sizeof(uint64_t), .is_texture = true};
     variable.reads_normalized = reads_normalized;
     variable.addresses.resize(settings_.gpus);
     variables_[host] = std::move(variable);
@@ -106,35 +134,47 @@ ModuleVariable* Runtime::variable_of(const void* host) {
     return found == variables_.end() ? nullptr : &found->second;
 }
 
-// The image for the modelled GPU: the latest that it can run, else the first of all; parsed under a name of its own for each
-// device, so that each has its own variables.
-std::shared_ptr<const ptx::Module> Runtime::parsed(Module& module) {
-    std::shared_ptr<const ptx::Module>& parsed = module.parsed[device_];
-    if (parsed) return parsed;
+// The image of each part for the modelled GPU, parsed under a name of the module's own for each device, so that each has its
+// own variables. The device runtime of CUDA's own, which programs with launches from kernels hold too, is the system's here.
+const ptx::Linked& Runtime::linked(Module& module) {
+    std::shared_ptr<const ptx::Linked>& linked = module.linked[device_];
+    if (linked) return *linked;
     if (!module.problem.empty()) throw CallFailure{cudaErrorInvalidKernelImage, module.problem};
-    const PtxImage* best = nullptr;
-    for (const PtxImage& image : module.images.ptx) {
-        const bool fits = image.arch <= gpu_.compute.number, best_fits = best && best->arch <= gpu_.compute.number;
-        if (!best || (fits && (!best_fits || image.arch > best->arch)) || (!fits && !best_fits && image.arch < best->arch))
-            best = &image;
+    const std::string file = fmt::format("{} of GPU {}", module.name, device_);
+    const auto refuse = [&](const Diagnostic& why) -> CallFailure {
+        module.problem = render(why);
+        return {cudaErrorInvalidPtx, module.problem};
+    };
+    std::vector<ptx::Module> parts;
+    for (const FatBinary& images : module.parts) {
+        parts.emplace_back();
+        const PtxImage* const best = best_image(images, static_cast<uint32_t>(gpu_.compute.number));
+        if (!best || is_device_runtime(*best)) continue;
+        Result<ptx::Module> read = ptx::parse(best->text, file);
+        if (!read) throw refuse(read.error());
+        parts.back() = std::move(read).value();
+        if (module.parts.size() > 1)
+            parts.back().file = source_of(parts.back(), fmt::format("file {} of the program", parts.size()));
     }
-    if (!best)
+    if (std::none_of(parts.begin(), parts.end(), [](const ptx::Module& part) { return part.text != nullptr; }))
         throw CallFailure{cudaErrorNoKernelImageForDevice,
                           "the program holds machine code alone, and this GPU runs PTX: build it with -gencode "
                           "arch=compute_80,code=compute_80"};
-    Result<ptx::Module> read = ptx::parse(best->text, fmt::format("{} of GPU {}", module.name, device_));
-    if (!read) {
-        module.problem = render(read.error());
-        throw CallFailure{cudaErrorInvalidPtx, module.problem};
+    if (parts.size() == 1) {
+        linked = std::make_shared<const ptx::Linked>(ptx::Linked{std::move(parts.front()), {}});
+        return *linked;
     }
-    parsed = std::make_shared<const ptx::Module>(std::move(read).value());
-    return parsed;
+    Result<ptx::Linked> whole = ptx::link(parts, file);
+    if (!whole) throw refuse(whole.error());
+    linked = std::make_shared<const ptx::Linked>(std::move(whole).value());
+    return *linked;
 }
 
 std::shared_ptr<const ptx::Program> Runtime::program_of(Kernel& kernel) {
     std::shared_ptr<const ptx::Program>& program = kernel.programs[device_];
     if (program) return program;
-    Result<std::shared_ptr<const ptx::Program>> decoded = ptx::decode(*parsed(*kernel.module), kernel.name);
+    const ptx::Linked& whole = linked(*kernel.module);
+    Result<std::shared_ptr<const ptx::Program>> decoded = ptx::decode(whole.module, whole.name_in(kernel.part, kernel.name));
     if (!decoded) throw CallFailure{cudaErrorInvalidPtx, render(decoded.error())};
     program = decoded.value();
     return program;
@@ -143,10 +183,12 @@ std::shared_ptr<const ptx::Program> Runtime::program_of(Kernel& kernel) {
 uint64_t Runtime::address_of(ModuleVariable& variable) {
     uint64_t& address = variable.addresses[device_];
     if (address != 0) return address;
-    const std::shared_ptr<const ptx::Module> module = parsed(*variable.module);
-    const auto written = std::find_if(module->variables.begin(), module->variables.end(),
-                                      [&](const ptx::Variable& v) { return v.name == variable.name; });
-    if (written == module->variables.end())
+    const ptx::Linked& whole = linked(*variable.module);
+    const std::string name = whole.name_in(variable.part, variable.name);
+    const ptx::Module& module = whole.module;
+    const auto written = std::find_if(module.variables.begin(), module.variables.end(),
+                                      [&](const ptx::Variable& v) { return v.name == name; });
+    if (written == module.variables.end())
         throw CallFailure{cudaErrorInvalidSymbol, fmt::format("the GPU's part of the program has no variable '{}'",
                                                               ptx::readable_name(variable.name))};
     if (variable.managed || variable.in_place) {
@@ -156,14 +198,14 @@ uint64_t Runtime::address_of(ModuleVariable& variable) {
         std::memset(host, 0, bytes);
         if (!written->initial.empty()) std::memcpy(host, written->initial.data(), written->initial.size());
         address = reinterpret_cast<uintptr_t>(host);
-        memory_.adopt(address, host, written->bytes, std::string(written->name), module->file);
+        memory_.adopt(address, host, written->bytes, std::string(written->name), module.file);
         return address;
     }
     // Addresses among the initial values need a decoded kernel, which knows where each variable lies.
     if (!written->references.empty())
         for (auto& [host, kernel] : kernels_)
             if (kernel.module == variable.module) simt::place_variables(*program_of(kernel), memory_);
-    address = memory_.variable(module->file, std::string(written->name), written->bytes, written->initial);
+    address = memory_.variable(module.file, std::string(written->name), written->bytes, written->initial);
     return address;
 }
 

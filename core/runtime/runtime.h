@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/model/streams/streams.h"
-#include "core/ptx/parse/module.h"
+#include "core/ptx/link/link.h"
 #include "core/runtime/arrays.h"
 #include "core/runtime/fatbin.h"
 #include "core/runtime/graphs.h"
@@ -44,6 +44,7 @@ struct Module;
 struct Kernel {
     std::string name;  // as PTX has it
     Module* module = nullptr;
+    size_t part = 0;                                            // of a module of several, which it is from
     const void* host = nullptr;                                 // the function that stands for it in the program
     int64_t most_dynamic_shared = -1;                           // cudaFuncSetAttribute; -1: the GPU's default
     std::vector<std::shared_ptr<const ptx::Program>> programs;  // by device, decoded when needed
@@ -52,6 +53,7 @@ struct Kernel {
 struct ModuleVariable {
     std::string name;
     Module* module = nullptr;
+    size_t part = 0;  // see Kernel
     uint64_t bytes = 0;
     void** managed = nullptr;         // of a __managed__ one: the host's pointer to it
     std::byte* in_place = nullptr;    // of a __managed__ one that is the host's variable itself
@@ -60,11 +62,12 @@ struct ModuleVariable {
     bool reads_normalized = false;
 };
 
-struct Module {  // one fat binary
+struct Module {  // one fat binary, or those of several files that are linked together
     std::string name;
-    FatBinary images;
+    std::vector<FatBinary> parts;
+    size_t registering = 0;                                  // the part whose kernels and variables are being registered
     std::string problem;                                     // why it cannot be used
-    std::vector<std::shared_ptr<const ptx::Module>> parsed;  // by device
+    std::vector<std::shared_ptr<const ptx::Linked>> linked;  // by device
 };
 
 enum class MemoryKind : uint8_t { device, managed, pinned, registered, array };
@@ -257,8 +260,8 @@ class Runtime {
     void abandon(Capture& capture);  // its streams run again what they are asked for
     Capture* capture_of(uint64_t number);
     void tidy();
-    void resolve();  // times of operations that have ended, into their records
-    std::shared_ptr<const ptx::Module> parsed(Module& module);
+    void resolve();                             // times of operations that have ended, into their records
+    const ptx::Linked& linked(Module& module);  // throws CallFailure
     void keep_snapshot(Kernel& kernel, const simt::LaunchConfig& config);
     void raise(const simt::Fault& fault);
     void mark_written(uint64_t address, uint64_t bytes);

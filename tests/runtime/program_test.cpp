@@ -65,6 +65,28 @@ TEST_CASE("every whole program passes its own check by every compiler") {
     CHECK(programs >= 10);
 }
 
+TEST_CASE("device code of several files is linked together, and what does not fit is told with the files' names") {
+    use_own_cache();
+    const std::string folder = LOCKSTEP_SOURCE_DIR "/tests/programs/linked/";
+    const std::string again = write("again.cu", "__device__ int counter = 1;\n");
+    const std::string lacks = write("lacks.cu", R"(#include <cuda_runtime.h>
+extern __device__ int missing(int);
+__global__ void k(int* p) { *p = missing(*p); }
+int main() { k<<<1, 1>>>(nullptr); }
+)");
+    for (const std::string& compiler : compilers()) {
+        const std::string both = "run " + folder + "main.cu " + folder + "solver.cu --rdc --compiler " + compiler;
+        const Outcome ran = lockstep_command(both + " --report none");
+        INFO(compiler << "\n" << ran.out << ran.err);
+        CHECK(ran.status == 0);
+        CHECK(ran.out == "PASS\n");
+        refuses("run " + folder + "main.cu " + folder + "solver.cu " + again + " --rdc --compiler " + compiler,
+                "'counter' is defined in main.cu and again in again.cu");
+        refuses("run " + lacks + " --rdc --compiler " + compiler,
+                "lacks.cu calls 'missing', which is declared there and defined in none of the files");
+    }
+}
+
 TEST_CASE("a program keeps its arguments, output and exit status, and its report names its launches") {
     use_own_cache();
     const std::string file = write("adder.cu", adder);

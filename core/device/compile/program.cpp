@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/device/compile/compilers.h"
+#include "core/device/compile/linked_program.h"
 #include "core/device/compile/source_tokens.h"
 
 namespace lockstep::device {
@@ -85,9 +86,6 @@ Toolchain clang_toolchain() {
 Toolchain toolchain_for(const ProgramRequest& request) {
     if (!request.arch.empty() && !is_arch(request.arch))
         throw Failure(fmt::format("'{}' is no architecture: they are written like sm_75", request.arch));
-    if (request.separate)
-        throw Failure("--rdc: device code of several files cannot be linked together yet; one file may include the others",
-                      ExitStatus::missing);
     if (!request.compiler.empty() && request.compiler != "nvcc" && request.compiler != "clang")
         throw Failure(fmt::format("a whole program is compiled by nvcc or clang, not by '{}'", request.compiler));
     const bool by_nvcc = request.compiler != "clang" && nvcc.version();
@@ -171,6 +169,7 @@ std::vector<std::string> clang_options(const ProgramRequest& request, const Comp
                                         program_headers().string(),
                                         "-include",
                                         (program_headers() / "lockstep_program.h").string()};
+    if (request.separate) options.emplace_back("-fgpu-rdc");
     if (!libclc_options().empty()) options.push_back(libclc_options().front());  // what is there, on both sides
     for (std::string& option : user_options(request)) options.push_back(std::move(option));
     return options;
@@ -291,6 +290,32 @@ Result<fs::path> link(const Toolchain& tools, const ProgramRequest& request, con
     return folder / "program";
 }
 
+// Adds to the link what registers the device code of all objects together.
+std::optional<Diagnostic> add_linked_device_code(const Toolchain& tools, const ProgramRequest& request,
+                                                 const std::vector<Compilation>& all, std::vector<std::string>& others,
+                                                 const fs::path& folder) {
+    std::vector<DeviceObject> texts, objects;
+    for (const Compilation& work : all) {
+        if (work.source.extension() != ".cu") continue;
+        objects.push_back({work.source.filename().string(), work.object});
+        const bool by_nvcc = tools.compiler == &nvcc;
+        texts.push_back({objects.back().source, by_nvcc ? work.object : work.folder / "device.ptx"});
+    }
+    for (const std::string& other : others)
+        if (fs::path(other).extension() == ".o") {
+            objects.push_back({fs::path(other).filename().string(), other});
+            texts.push_back(objects.back());
+        }
+    const int compute = request.arch.empty() ? request.least_arch : number_of(request.arch);
+    if (std::optional<Diagnostic> problem = check_linked(texts, static_cast<uint32_t>(std::max(compute, 75))))
+        return problem;
+    const std::string stub = link_stub(objects);
+    if (stub.empty()) return std::nullopt;
+    write_file(folder / "link_stub.cpp", stub);
+    others.push_back((folder / "link_stub.cpp").string());
+    return std::nullopt;
+}
+
 }  // namespace
 
 fs::path runtime_folder() {
@@ -369,6 +394,9 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
         if (!work.outcome.succeeded()) return refusal(work, tools.version, request.seconds);
         built.messages += work.outcome.output;
     }
+    if (request.separate)
+        if (const std::optional<Diagnostic> problem = add_linked_device_code(tools, request, all, others, folder->path()))
+            return *problem;
     const Result<fs::path> executable = link(tools, request, all, others, folder->path());
     if (!executable) return executable.error();
     if (!place.empty()) keep(place, executable.value(), all);

@@ -35,6 +35,10 @@ void** __cudaRegisterFatBinary(void* wrapper) {
     return reinterpret_cast<void**>(runtime.add_module(wrapper));
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
+// Of the link stub that core/device/compile writes: what is registered next is from this part.
+void lockstepRegisterPart(void** handle, unsigned long part) {
+    reinterpret_cast<Module*>(handle)->registering = part;
+}
 void __cudaUnregisterFatBinary(void** handle) {
     register_quietly([&](Runtime& r) { r.remove_module(reinterpret_cast<Module*>(handle)); });
 }
