@@ -307,15 +307,20 @@ void Session::Worker::open_launch(int64_t launch) {
         const std::lock_guard lock(mutex);
         return job;
     }();
-    if (!runtime::has_snapshot(run->folder->path(), number)) {  // the program runs again, up to there
-        runtime::Settings settings = settings_of(run->settings, run->folder->path());
+    fs::path folder = run->folder->path();
+    if (!runtime::has_snapshot(folder, number)) {  // the program runs again, up to there
+        folder /= fmt::format("again-{}", launch);
+        std::error_code error;
+        fs::create_directories(folder, error);
+        runtime::Settings settings = settings_of(run->settings, folder);
         settings.report.clear();
         settings.timed_launches = 0;
         settings.only_snapshot = launch;
-        system::run_watched(call_of(*run, settings), run->settings.input,
-                            [&](std::string_view, bool) { return !source.stop_requested(); });
+        if (!runtime::has_snapshot(folder, number))
+            system::run_watched(call_of(*run, settings), run->settings.input,
+                                [&](std::string_view, bool) { return !source.stop_requested(); });
     }
-    auto opened = runtime::open_snapshot(run->folder->path(), number);
+    auto opened = runtime::open_snapshot(folder, number);
     if (source.stop_requested()) throw Cancelled();
     if (!opened.ok()) {
         draft.program.refused = opened.error().message + ": the program did something else when it ran again";
