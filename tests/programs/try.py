@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Builds and runs CUDA programs of other people with `lockstep run`, and counts how they end.
+
+    tests/programs/try.py [--seconds 60] [--compiler nvcc] [--include DIR] [--arguments FILE] PATH...
+
+A PATH is a source file, or a folder whose sources are one program; it is built where it lies and runs in its folder.
+FILE has a line for each program that needs arguments, "name: words". A program that takes longer than --seconds is ended.
+Nothing is written but the table on stdout: how a program ended, its name, the seconds, and what it said last.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+GOOD = re.compile(r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|match(es)?|ok)\b", re.I)
+BAD = re.compile(r"\b(fail(ed|ure)?|mismatch|incorrect|wrong|not ?equal|error:)\b", re.I)
+ENDS = ["passes", "ends well", "fails its check", "waives", "needs more than the runtime has", "does not build", "crashes",
+        "takes too long"]
+
+
+def sources_of(path):
+    if path.is_file():
+        return [path]
+    return sorted(p for p in path.iterdir() if p.suffix in (".cu", ".cpp", ".cc", ".c"))
+
+
+def verdict(status, out, err):
+    if status is None:
+        return "takes too long"
+    text = out + err
+    if "cudaErrorNotSupported" in err or "is not supported" in err:
+        return "needs more than the runtime has"
+    if status == 2 and re.search(r"\b(waiv|skipp)", text, re.I):
+        return "waives"
+    if status in (2, 3) and not out and re.search(r"(error|refused|no compiler|no such file)", err):
+        return "does not build"
+    if status >= 128:
+        return "crashes"
+    if status != 0 or (BAD.search(out) and not GOOD.search(out)):
+        return "fails its check"
+    return "passes" if GOOD.search(out) else "ends well"
+
+
+def run(command, folder, seconds):
+    begin = time.monotonic()
+    child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             start_new_session=True)
+    try:
+        out, err = child.communicate(timeout=seconds)
+        status = child.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        out, err = child.communicate()
+        status = None
+    return status, out.decode(errors="replace"), err.decode(errors="replace"), time.monotonic() - begin
+
+
+def last_line(out, err):
+    lines = [line for line in (err or out).splitlines() if line.strip()] or [line for line in out.splitlines() if line.strip()]
+    return lines[-1].strip()[:110] if lines else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--lockstep", default=str(here / "build" / "release" / "lockstep"))
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--compiler", default="")
+    parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--arguments")
+    parser.add_argument("--options", default="--time first:1", help="of lockstep run")
+    parser.add_argument("paths", nargs="+", type=pathlib.Path)
+    asked = parser.parse_args()
+    words = {}
+    if asked.arguments:
+        for line in pathlib.Path(asked.arguments).read_text().splitlines():
+            name, colon, rest = line.partition(":")
+            if colon:
+                words[name.strip()] = rest.split()
+    counts = collections.Counter()
+    for path in asked.paths:
+        path = path.resolve()
+        sources = sources_of(path)
+        name = path.stem if path.is_file() else path.name
+        if not any(s.suffix == ".cu" for s in sources):
+            continue
+        folder = path.parent if path.is_file() else path
+        command = [asked.lockstep, "run", *map(str, sources), "-I", str(folder)]
+        for include in asked.include:
+            command += ["-I", str(pathlib.Path(include).resolve())]
+        if asked.compiler:
+            command += ["--compiler", asked.compiler]
+        command += [*asked.options.split(), "--report", "none", "--", *words.get(name, [])]
+        status, out, err, seconds = run(command, folder, asked.seconds)
+        end = verdict(status, out, err)
+        counts[end] += 1
+        print(f"{end:<32} {name:<32} {seconds:6.1f} s  {'' if end in ENDS[:2] else last_line(out, err)}", flush=True)
+    total = sum(counts.values())
+    print(f"\n{total} programs: " + ", ".join(f"{counts[end]} {end}" for end in ENDS if counts[end]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
