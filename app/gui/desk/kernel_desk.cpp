@@ -449,6 +449,7 @@ void KernelDesk::refit(const Snapshot& snapshot) {  // the form of the launch to
 void KernelDesk::adopt_result(const Snapshot& snapshot) {
     if (!snapshot.own.result || snapshot.own.result == seen_result_) return;
     seen_result_ = snapshot.own.result;
+    if (document().is_program() && seen_result_->edited_at < 0) return;  // one of its launches was opened
     const bool of_this_text = seen_result_->version == version_ && seen_result_->edited_at >= 0;
     edit_to_result = of_this_text ? clock_seconds() - seen_result_->edited_at : -1;
 }
