@@ -137,15 +137,16 @@ class AllocationsView final : public View {
                 session.program.line = session.desk.go_to_line = bar.line;
         }
         ui.unclip();
+        const bool small = board.run->report.peak_bytes < 1 << 20;
         ui.line({r.x, r.bottom() - 21}, {r.right(), r.bottom() - 21}, theme.grid);
-        ui.text(r.x + allocation_names - 10, r.bottom() - 5, "MiB",
+        ui.text(r.x + allocation_names - 10, r.bottom() - 5, small ? "KiB" : "MiB",
                 {.size = 12, .color = theme.quiet, .align = Align::right});
         for (size_t k = 0; k <= board.columns.size(); k += every) {
             const bool end = k == board.columns.size();
             const uint64_t bytes = end ? board.bytes_left : board.columns[k].bytes;
-            const double mib = static_cast<double>(bytes) / (1 << 20);
+            const double units = static_cast<double>(bytes) / (small ? 1 << 10 : 1 << 20);
             ui.text(
-                plot.x + step * (static_cast<float>(k) + 0.5f), r.bottom() - 5, fmt::format("{:.3g}", mib),
+                plot.x + step * (static_cast<float>(k) + 0.5f), r.bottom() - 5, fmt::format("{:.3g}", units),
                 {.size = 12, .color = end && bytes > 0 ? theme.wrong : theme.ink, .align = Align::center, .weight = 600});
         }
     }
