@@ -83,6 +83,7 @@ Runtime::Runtime(Settings settings)
 void Runtime::enter(const char* call) {
     if (depth_++ > 0) return;
     call_ = call;
+    fault_is_new_ = false;
     guards_.open();
     spend_since();
     note_call(call);
@@ -237,7 +238,7 @@ void Runtime::note_mark(std::string name) {
 }
 
 int Runtime::leave(const CallFailure& failure) {
-    const int error = failure.error != 0 ? failure.error : sticky_error_;
+    const int error = failure.error != 0 ? failure.error : sticky_error();
     if (failure.error != 0 && failure.error != cudaErrorNotReady) {
         last_error_ = failure.error;
         const char* name = "cudaErrorUnknown";
@@ -286,7 +287,7 @@ void Runtime::say_launch_site(const char* file, int line) {
 
 int Runtime::last_error(bool clear) {
     for (ErrorRecord& error : report_.errors) error.seen = true;
-    const int error = sticky_error_ != 0 ? sticky_error_ : last_error_;
+    const int error = sticky_error() != 0 ? sticky_error() : last_error_;
     if (clear) last_error_ = 0;
     return error;
 }
@@ -300,13 +301,14 @@ void Runtime::note(std::string sentence) {
         report_.notes.push_back(std::move(sentence));
 }
 
-// A kernel's fault stays: every later call returns it, as after a real one.
+// A kernel's fault stays: every later call returns it, as after a real one. The launch itself has gone well.
 void Runtime::raise(const simt::Fault& fault) {
     static const std::map<std::string, int> errors = {
         {"memcheck", cudaErrorIllegalAddress}, {"assert", cudaErrorAssert},
         {"trap", cudaErrorLaunchFailure},      {"runaway", cudaErrorLaunchTimeout},
         {"deadlock", cudaErrorLaunchTimeout},  {"stack overflow", cudaErrorHardwareStackError}};
     const auto found = errors.find(fault.kind);
+    fault_is_new_ = true;
     sticky_error_ = found == errors.end() ? int{cudaErrorLaunchFailure} : found->second;
     if (fault.kind == "memcheck" && fault.message.find("misaligned") != std::string::npos)
         sticky_error_ = cudaErrorMisalignedAddress;

@@ -8,8 +8,20 @@ namespace lockstep::runtime {
 
 using system::PageAccess;
 
+// Later work of the same stream that takes as much stands for the earlier one too.
 void HostGuards::add(Guard guard) {
-    if (guard.first < guard.last) guards_.push_back(std::move(guard));
+    constexpr size_t most = 1024;
+    if (guard.first >= guard.last) return;
+    std::erase_if(guards_, [&](const Guard& other) {
+        return !other.is_freed && !guard.is_freed && other.stream == guard.stream && other.begin >= guard.begin &&
+               other.end <= guard.end && other.reads_too <= guard.reads_too;
+    });
+    if (guards_.size() >= most) {
+        const auto oldest = std::find_if(guards_.begin(), guards_.end(), [](const Guard& other) { return !other.is_freed; });
+        if (oldest == guards_.end()) return;
+        guards_.erase(oldest);
+    }
+    guards_.push_back(std::move(guard));
 }
 
 void HostGuards::set(const Guard& guard, PageAccess access) {

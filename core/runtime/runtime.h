@@ -264,6 +264,7 @@ class Runtime {
     const ptx::Linked& linked(Module& module);  // throws CallFailure
     void keep_snapshot(Kernel& kernel, const simt::LaunchConfig& config);
     void raise(const simt::Fault& fault);
+    int sticky_error() const { return fault_is_new_ ? 0 : sticky_error_; }  // as a call returns it
     void mark_written(uint64_t address, uint64_t bytes);
     std::vector<Touch> touches_of(const ptx::Program& program, const simt::LaunchConfig& config, const simt::Memory& before);
     void watch_order(const std::string& name, uint32_t stream, std::span<const Touch> touches);
@@ -303,6 +304,7 @@ class Runtime {
     CallSite site_;
     std::string site_arguments_;
     int last_error_ = 0, sticky_error_ = 0;
+    bool fault_is_new_ = false;  // of the call that is under way or was the last: later ones return it
     std::deque<std::unique_ptr<Module>> modules_;
     std::unordered_map<const void*, Kernel> kernels_;
     std::unordered_map<const void*, ModuleVariable> variables_;
