@@ -21,6 +21,7 @@
 #include "core/runtime/order.h"
 #include "core/runtime/report.h"
 #include "core/runtime/settings.h"
+#include "core/simt/device_runtime.h"
 #include "core/simt/launch.h"
 
 namespace lockstep::runtime {
@@ -56,12 +57,16 @@ struct ModuleVariable {
     bool reads_normalized = false;
 };
 
+class Children;
+
 struct Module {  // one fat binary, or those of several files that are linked together
     std::string name;
     std::vector<FatBinary> parts;
     size_t registering = 0;                                  // the part whose kernels and variables are being registered
     std::string problem;                                     // why it cannot be used
     std::vector<std::shared_ptr<const ptx::Linked>> linked;  // by device
+    std::map<uint64_t, Kernel*> at_address;                  // that kernels launch
+    std::vector<std::unique_ptr<Kernel>> unregistered;       // of them, those that the host does not know
 };
 
 enum class MemoryKind : uint8_t { device, managed, pinned, registered, array };
@@ -179,6 +184,13 @@ class Runtime {
     simt::LaunchLimits limits_of(const Kernel& kernel) const;
     model::Occupancy occupancy_of(Kernel& kernel, uint32_t threads, uint64_t dynamic_shared);
     KernelWork kernel_work(const LaunchAsked& asked);  // throws where it cannot run
+    bool has_faulted() const { return sticky_error_ != 0; }
+
+    // ---- Launches from kernels: children.cpp
+    Kernel* kernel_at(Module& module, uint64_t address);                 // null: none lies there
+    int problem_of_child(Kernel& kernel, const simt::DeviceWork& work);  // an error of CUDA's
+    std::shared_ptr<const model::KernelTime> run_child(Kernel& kernel, const simt::DeviceWork& work, Children& children,
+                                                       LaunchRecord& record);
 
     // ---- Work and graphs: graphs.cpp, capture.cpp
     void submit(uint32_t stream, Work work, bool blocking = false);  // runs it, or records it where the stream is capturing
@@ -216,6 +228,7 @@ class Runtime {
     size_t issue(model::HostOperation operation);
     void run(uint32_t stream, const Work& work, bool blocking);
     void run_kernel(uint32_t stream, const KernelWork& work);
+    void place_launch(LaunchRecord record, std::shared_ptr<const model::KernelTime> time);
     void run_copy(uint32_t stream, const CopyWork& work, bool blocking);
     void run_fill(uint32_t stream, const FillWork& work, bool blocking);
     void run_on_host(uint32_t stream, const HostWork& work);
@@ -288,7 +301,8 @@ class Runtime {
     std::deque<LaunchRecord> launches_;  // a deque: records stay where they are
     std::deque<CopyRecord> copies_;
     uint64_t peak_bytes_ = 0, dropped_ = 0;
-    std::string running_;  // the kernel that is running now
+    std::string running_;                            // the kernel that is running now
+    simt::DeviceRuntime* device_runtime_ = nullptr;  // what it launches goes there
     bool finished_ = false, several_streams_ = false;
 };
 
