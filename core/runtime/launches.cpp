@@ -9,6 +9,7 @@
 
 #include "core/base/tell.h"
 #include "core/ptx/ptx.h"
+#include "core/runtime/children.h"
 #include "core/runtime/runtime.h"
 #include "core/system/system.h"
 #include "kernels/include/program/driver_types.h"
@@ -101,6 +102,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     options.synccheck = settings_.synccheck;
     options.max_instructions = settings_.max_instructions;
     options.print = print_of_kernel;
+    options.device_runtime = device_runtime_;
     ProgressLine line(program.shown_name(), settings_.progress);
     options.progress = [&](double share) { line(share); };
     options.trace = several_streams_;
@@ -137,6 +139,7 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     options.synccheck = settings_.synccheck;
     options.max_instructions = settings_.max_instructions;
     options.print = print_of_kernel;
+    options.device_runtime = device_runtime_;
     ProgressLine line(program.shown_name(), settings_.progress);
     options.progress = [&](double share) { line(share); };
     Apart& apart = apart_of(program);
@@ -267,19 +270,32 @@ void Runtime::run_kernel(uint32_t stream, const KernelWork& work) {
     if (settings_.racecheck && several_streams_) before.emplace(memory_);
     if (settings_.initcheck) find_unset_constants(*program);
     running_ = record.kernel;
+    const LaunchRecord like = record;
+    Children children(*this, *work.kernel, like);
+    device_runtime_ = &children;
     const std::shared_ptr<const model::KernelTime> time = run(*program, config, record);
+    device_runtime_ = nullptr;
+    children.finish();
     running_.clear();
     if (settings_.racecheck) {
         const std::string name = "the kernel " + record.kernel;
         watch_order(name, stream, before ? touches_of(*program, config, *before) : std::vector<Touch>());
         guard_kernel(*program, config, name, stream);
     }
+    place_launch(std::move(record), time);
+    const std::optional<double> cost = std::exchange(node_us_, 0.0);  // the host has nothing to do with what kernels launch
+    for (Children::Ended& child : children.ended()) place_launch(std::move(child.record), std::move(child.time));
+    node_us_ = cost;
+}
+
+// Puts a kernel that has run onto the clock and into the report.
+void Runtime::place_launch(LaunchRecord record, std::shared_ptr<const model::KernelTime> time) {
     if (time) record.time_us = time->us();
     model::HostOperation operation;
     operation.verb = model::HostVerb::launch;
-    operation.stream = stream;
+    operation.stream = record.stream;
     operation.name = record.kernel;
-    operation.kernel = time;
+    operation.kernel = std::move(time);
     const size_t index = issue(operation);
     if (launches_.size() >= most_records) {
         ++dropped_;

@@ -175,7 +175,12 @@ std::shared_ptr<const ptx::Program> Runtime::program_of(Kernel& kernel) {
     if (program) return program;
     const ptx::Linked& whole = linked(*kernel.module);
     Result<std::shared_ptr<const ptx::Program>> decoded = ptx::decode(whole.module, whole.name_in(kernel.part, kernel.name));
-    if (!decoded) throw CallFailure{cudaErrorInvalidPtx, render(decoded.error())};
+    if (!decoded) {
+        Diagnostic why = decoded.error();
+        if (why.message.find("its code is elsewhere") != std::string::npos)
+            why.message += " (--rdc links the device code of several files)";
+        throw CallFailure{cudaErrorInvalidPtx, render(why)};
+    }
     program = decoded.value();
     return program;
 }

@@ -26,6 +26,7 @@
 #include "core/runtime/settings.h"
 #include "core/runtime/snapshots.h"
 #include "core/simt/apart/apart.h"
+#include "core/simt/device_runtime.h"
 #include "core/simt/launch.h"
 #include "core/system/callers.h"
 
@@ -62,12 +63,16 @@ struct ModuleVariable {
     bool reads_normalized = false;
 };
 
+class Children;
+
 struct Module {  // one fat binary, or those of several files that are linked together
     std::string name;
     std::vector<FatBinary> parts;
     size_t registering = 0;                                  // the part whose kernels and variables are being registered
     std::string problem;                                     // why it cannot be used
     std::vector<std::shared_ptr<const ptx::Linked>> linked;  // by device
+    std::map<uint64_t, Kernel*> at_address;                  // that kernels launch
+    std::vector<std::unique_ptr<Kernel>> unregistered;       // of them, those that the host does not know
 };
 
 enum class MemoryKind : uint8_t { device, managed, pinned, registered, array };
@@ -196,6 +201,13 @@ class Runtime {
     simt::LaunchLimits limits_of(const Kernel& kernel) const;
     model::Occupancy occupancy_of(Kernel& kernel, uint32_t threads, uint64_t dynamic_shared);
     KernelWork kernel_work(const LaunchAsked& asked);  // throws where it cannot run
+    bool has_faulted() const { return sticky_error_ != 0; }
+
+    // ---- Launches from kernels: children.cpp
+    Kernel* kernel_at(Module& module, uint64_t address);                 // null: none lies there
+    int problem_of_child(Kernel& kernel, const simt::DeviceWork& work);  // an error of CUDA's
+    std::shared_ptr<const model::KernelTime> run_child(Kernel& kernel, const simt::DeviceWork& work, Children& children,
+                                                       LaunchRecord& record);
 
     // ---- Work and graphs: graphs.cpp, capture.cpp
     void submit(uint32_t stream, Work work, bool blocking = false);  // runs it, or records it where the stream is capturing
@@ -247,6 +259,7 @@ class Runtime {
     void keep(Block block);
     void run(uint32_t stream, const Work& work, bool blocking);
     void run_kernel(uint32_t stream, const KernelWork& work);
+    void place_launch(LaunchRecord record, std::shared_ptr<const model::KernelTime> time);
     void run_copy(uint32_t stream, const CopyWork& work, bool blocking);
     void run_fill(uint32_t stream, const FillWork& work, bool blocking);
     void run_on_host(uint32_t stream, const HostWork& work);
@@ -351,7 +364,8 @@ class Runtime {
     uint64_t next_range_ = 1;
     std::map<std::vector<uint64_t>, int32_t> places_;  // frames -> index into report_.places
     uint64_t peak_bytes_ = 0, dropped_ = 0;
-    std::string running_;  // the kernel that is running now
+    std::string running_;                            // the kernel that is running now
+    simt::DeviceRuntime* device_runtime_ = nullptr;  // what it launches goes there
     bool finished_ = false, several_streams_ = false;
 };
 

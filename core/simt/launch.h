@@ -67,6 +67,8 @@ struct Fault {
 // "saxpy.cu:7: memcheck: invalid ... (kernel saxpy, block (3,0,0), thread (17,0,0), address 0x7f...)"
 std::string render(const Fault& fault);
 
+class DeviceRuntime;
+
 enum class WarpOrder : uint8_t { round_robin, greedy, reverse, random };
 
 struct LaunchOptions {
@@ -79,6 +81,7 @@ struct LaunchOptions {
     uint64_t seed = 1;                         // of WarpOrder::random
     uint32_t resident_blocks = 64;             // at most so many blocks run side by side, as a GPU holds them
     std::function<void(std::string_view)> print;  // what the kernel prints; null: nowhere
+    DeviceRuntime* device_runtime = nullptr;      // for launches from the kernel (device_runtime.h); null: there are none
     std::stop_token stop;                         // checked often; a stopped launch returns with `stopped`
     std::function<void(double)> progress;         // 0..1, called now and then
 };

@@ -81,6 +81,8 @@ struct MemoryWindow {  // the allocation that an instruction used last; valid wh
     bool quiet = false;  // the launch does not write it
 };
 
+class DeviceRuntime;
+
 struct Grid {  // what all blocks of a launch share
     const ptx::Program* program = nullptr;
     const LaunchConfig* config = nullptr;
@@ -96,6 +98,7 @@ struct Grid {  // what all blocks of a launch share
     std::shared_ptr<Checker> checker;             // null: nothing is checked beyond bounds; see checker.h
     std::function<void(std::string_view)> print;  // of the kernel's printf
     uint64_t printed = 0;                         // bytes so far
+    DeviceRuntime* device_runtime = nullptr;      // that launches from the kernel go to; null: they are a fault
     // Timed launches: of each instruction, the bytes of a lane that a load from shared memory takes at once together with
     // those behind it, or 0; null: none does.
     const uint8_t* wide_loads = nullptr;

@@ -84,7 +84,48 @@ int main() { k<<<1, 1>>>(nullptr); }
                 "'counter' is defined in main.cu and again in again.cu");
         refuses("run " + lacks + " --rdc --compiler " + compiler,
                 "lacks.cu calls 'missing', which is declared there and defined in none of the files");
+        const Outcome unlinked = lockstep_command("run " + lacks + " --compiler " + compiler);
+        CHECK(unlinked.err.find("--rdc links the device code of several files") != std::string::npos);
     }
+}
+
+TEST_CASE("kernels launch kernels and wait for them, without an option that asks for it") {
+    use_own_cache();
+    const std::string folder = LOCKSTEP_SOURCE_DIR "/tests/programs/nested/";
+    if (is_here("nvcc")) {
+        for (const char* program : {"launches.cu", "waits.cu"}) {
+            const Outcome ran = lockstep_command("run " + folder + program + " --compiler nvcc --functional");
+            INFO(program << "\n" << ran.out << ran.err);
+            CHECK(ran.status == 0);
+            CHECK(ran.out == "PASS\n");
+            CHECK(ran.err.find("kernels that a kernel launches ran one after the other") != std::string::npos);
+        }
+        const Outcome json = lockstep_command("run " + folder + "waits.cu --compiler nvcc --json -");
+        CHECK(json.status == 0);
+        const auto launches = nlohmann::json::parse(json.out).at("launches");
+        REQUIRE(launches.size() == 3 + 127);
+        CHECK(launches[0].at("kernel") == "parent");
+        CHECK(launches[1].at("kernel") == "square");
+        CHECK(launches[2].at("kernel") == "sum");
+        CHECK(launches[1].at("begin_us").get<double>() >= launches[0].at("end_us").get<double>());
+        const Outcome faults = lockstep_command("run " + write("bad_child.cu", R"(#include <cuda_runtime.h>
+__global__ void child(int* p) { p[threadIdx.x] = 1; }
+__global__ void parent(int* p) { child<<<1, 64>>>(p); }
+int main() {
+    int* d;
+    cudaMalloc(&d, 32 * sizeof(int));
+    parent<<<1, 1>>>(d);
+    const int status = cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 5 : 1;
+    cudaFree(d);
+    return status;
+}
+)") + " --compiler nvcc");
+        INFO(faults.err);
+        CHECK(faults.status == 5);
+        CHECK(faults.err.find("bad_child.cu:2: memcheck") != std::string::npos);
+    }
+    if (is_here("clang"))
+        refuses("run " + folder + "launches.cu --compiler clang", "clang cannot compile launches from kernels, nvcc can");
 }
 
 TEST_CASE("a program keeps its arguments, output and exit status, and its report names its launches") {

@@ -207,7 +207,11 @@ Diagnostic refusal(const Compilation& work, const std::string& compiler, double 
         return {fmt::format("{} took longer than {:g} s and was ended", compiler, seconds), {file}};
     if (work.outcome.end == End::not_started) return {fmt::format("{} could not be started", compiler), {file}};
     if (work.outcome.end != End::exited) return {fmt::format("{} crashed on this source", compiler), {file}};
-    if (auto error = first_error(work.outcome.output, "", file, {work.source.parent_path().string()})) return *error;
+    if (auto error = first_error(work.outcome.output, "", file, {work.source.parent_path().string()})) {
+        if (error->message.find("reference to __global__ function") != std::string::npos)
+            error->message += ": clang cannot compile launches from kernels, nvcc can (--compiler nvcc)";
+        return *error;
+    }
     std::istringstream lines(work.outcome.output);
     std::string line, first;
     while (std::getline(lines, line))
@@ -267,6 +271,26 @@ void keep(const fs::path& place, const fs::path& executable, const std::vector<C
     fs::create_directories(place, error);
     fs::copy_file(executable, place / "program", fs::copy_options::overwrite_existing, error);
     if (!error) write_file(place / "files", manifest);
+}
+
+// Programs whose kernels launch kernels need options that nvcc asks for in an error: device code that is linked, and for
+// cudaDeviceSynchronize in a kernel, which CUDA 12 took away, the device's runtime of the versions before.
+std::optional<ProgramRequest> asked_otherwise(const ProgramRequest& request, const system::ChildOutcome& outcome) {
+    if (outcome.succeeded() || outcome.end != system::ChildOutcome::End::exited) return std::nullopt;
+    ProgramRequest other = request;
+    const std::string earlier = "CUDA_FORCE_CDP1_IF_SUPPORTED";
+    if (!request.separate && outcome.output.find("requires separate compilation mode") != std::string::npos) {
+        other.separate = true;
+        return other;
+    }
+    if (outcome.output.find("calling a __host__ function(\"cudaDeviceSynchronize") != std::string::npos &&
+        std::find(request.define.begin(), request.define.end(), earlier) == request.define.end()) {
+        other.separate = true;
+        other.define.push_back(earlier);
+        other.define.emplace_back("__CDPRT_SUPPRESS_SYNC_DEPRECATION_WARNING");
+        return other;
+    }
+    return std::nullopt;
 }
 
 Result<fs::path> link(const Toolchain& tools, const ProgramRequest& request, const std::vector<Compilation>& all,
@@ -387,6 +411,15 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
     }
     BuiltProgram built{.compiler = tools.version};
     for (const Compilation& work : all) {
+        if (const std::optional<ProgramRequest> other = asked_otherwise(request, work.outcome)) {
+            Result<BuiltProgram> again = build_program(*other);
+            if (again && !place.empty()) {  // the next run finds it under what it asks for
+                fs::create_directories(place, error);
+                fs::copy(cache_place(*other, tools), place,
+                         fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
+            }
+            return again;
+        }
         if (request.found)
             for (Diagnostic& message :
                  all_messages(work.outcome.output, "", work.source.string(), {work.source.parent_path().string()}))

@@ -95,6 +95,7 @@ class Decoder {
     void decode_branch_table(DecodedInstruction& out);
     uint32_t place_of_label(std::string_view name, int scope, Place at);
     std::optional<size_t> function_named(std::string_view name);
+    std::optional<uint64_t> kernel_named(std::string_view name) const;
     void decode_local_address(DecodedInstruction& out, const Located& located);
     void decode_matrix(DecodedInstruction& out);
     void decode_matrix_product(DecodedInstruction& out, const std::vector<Type>& types);

@@ -20,7 +20,36 @@ constexpr System systems[] = {
     {"malloc", SystemFunction::malloc, 1},
     {"free", SystemFunction::free, 1},
     {"__assertfail", SystemFunction::assert_fail, 5},
+    {"cudaGetParameterBufferV2", SystemFunction::launch_buffer, 4},
+    {"cudaGetParameterBuffer", SystemFunction::plain_buffer, 2},
+    {"cudaLaunchDeviceV2", SystemFunction::launch_prepared, 2},
+    {"cudaLaunchDevice", SystemFunction::launch_kernel, 6},
+    {"cudaDeviceSynchronize", SystemFunction::device_wait, 0},
+    {"__cudaDeviceSynchronizeDeprecationAvoidance", SystemFunction::device_wait, 0},
+    {"cudaStreamCreateWithFlags", SystemFunction::new_stream, 2},
+    {"cudaEventCreateWithFlags", SystemFunction::new_event, 2},
+    {"cudaStreamDestroy", SystemFunction::order_streams, 1},
+    {"cudaStreamWaitEvent", SystemFunction::order_streams, 3},
+    {"cudaEventRecord", SystemFunction::order_streams, 2},
+    {"cudaEventRecordWithFlags", SystemFunction::order_streams, 3},
+    {"cudaEventDestroy", SystemFunction::order_streams, 1},
+    {"cudaGetLastError", SystemFunction::last_error, 0},
+    {"cudaPeekAtLastError", SystemFunction::peek_error, 0},
+    {"cudaGetDevice", SystemFunction::get_device, 1},
+    {"cudaGetDeviceCount", SystemFunction::device_count, 1},
+    {"cudaMalloc", SystemFunction::device_malloc, 2},
+    {"cudaFree", SystemFunction::device_free, 1},
+    {"cudaMemcpyAsync", SystemFunction::copy_async, 5},
+    {"cudaMemsetAsync", SystemFunction::fill_async, 4},
 };
+
+// CUDA 12 and later call its runtime on the device __cudaCDP2LaunchDeviceV2 and the like; _ptsz: with a stream a thread.
+std::string usual_name(std::string_view callee) {
+    constexpr std::string_view later = "__cudaCDP2", by_thread = "_ptsz";
+    std::string name = callee.starts_with(later) ? "cuda" + std::string(callee.substr(later.size())) : std::string(callee);
+    if (name.starts_with("cuda") && name.ends_with(by_thread)) name.resize(name.size() - by_thread.size());
+    return name;
+}
 
 constexpr size_t most_edges = 1'000'000;  // from jumps by tables to their targets
 
@@ -36,6 +65,13 @@ std::optional<size_t> Decoder::function_named(std::string_view name) {
     const auto found = common_.functions.find(name);
     if (found == common_.functions.end()) return {};
     return found->second;
+}
+
+// The address of a kernel, which launches from kernels name; they are numbered behind the functions.
+std::optional<uint64_t> Decoder::kernel_named(std::string_view name) const {
+    for (size_t k = 0; k < module_.entries.size(); ++k)
+        if (module_.entries[k].name == name) return address_of_function(module_.functions.size() + k);
+    return {};
 }
 
 Passed Decoder::actual(const Operand& o, const Variable& formal, bool written) {
@@ -81,8 +117,9 @@ void Decoder::decode_actuals(CallSite& site, const Operand* results, const Opera
 
 bool Decoder::decode_system(DecodedInstruction& out, std::string_view callee, const Operand* results,
                             const Operand* arguments) {
+    const std::string name = usual_name(callee);
     const auto system =
-        std::find_if(std::begin(systems), std::end(systems), [&](const System& s) { return s.name == callee; });
+        std::find_if(std::begin(systems), std::end(systems), [&](const System& s) { return s.name == name; });
     if (system == std::end(systems)) return false;
     const auto place = [&](const Operand& o) {
         const Located* located = o.kind == Operand::Kind::name && !frame_.register_named(o.name, statement_->scope)

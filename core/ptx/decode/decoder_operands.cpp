@@ -69,8 +69,10 @@ int32_t Decoder::source(const Operand& o, Type wanted) {
     }
     if (const std::optional<size_t> function = function_named(o.name)) {
         if (register_size(wanted) != 8) complain("the address of a function needs 64 bits", o);
-        return frame_.constant(function_window + (*function + 1) * function_bytes + o.value, 8);
+        return frame_.constant(address_of_function(*function) + o.value, 8);
     }
+    if (const std::optional<uint64_t> kernel = kernel_named(o.name); kernel && register_size(wanted) == 8)
+        return frame_.constant(*kernel + o.value, 8);
     unknown_name(o, o.name);
 }
 

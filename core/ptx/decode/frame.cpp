@@ -74,8 +74,15 @@ void Common::resolve(Program& program, size_t index, const Reference& r) {
         return;
     }
     const auto function = functions.find(r.name);
-    if (function == functions.end()) throw Complaint{"unknown name '" + std::string(r.name.substr(0, 80)) + "'", r.place};
-    const uint64_t address = function_window + (function->second + 1) * function_bytes + r.addend;
+    size_t number = function == functions.end() ? module.functions.size() : function->second;
+    if (function == functions.end()) {  // a kernel?
+        const auto kernel = std::find_if(module.entries.begin(), module.entries.end(),
+                                         [&](const Entry& entry) { return entry.name == r.name; });
+        if (kernel == module.entries.end())
+            throw Complaint{"unknown name '" + std::string(r.name.substr(0, 80)) + "'", r.place};
+        number += static_cast<size_t>(kernel - module.entries.begin());
+    }
+    const uint64_t address = address_of_function(number) + r.addend;
     const uint64_t bits = address >> r.shift;
     if (r.at + r.bytes <= variable.initial.size()) std::memcpy(variable.initial.data() + r.at, &bits, r.bytes);
 }

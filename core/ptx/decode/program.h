@@ -35,9 +35,12 @@ constexpr uint64_t cluster_window_bytes = window_bytes * (most_cluster_blocks + 
 constexpr uint64_t local_window = 0x0200'0000'0000ull;
 constexpr uint64_t param_window = 0x0300'0000'0000ull;  // the kernel's parameters (__grid_constant__), read only
 
-// The address of function number n of the module is function_window + (n + 1) * function_bytes; nothing can be read there.
+// Where functions lie; nothing can be read there. The module's kernels are numbered behind its functions.
 constexpr uint64_t function_window = 0x0400'0000'0000ull;
 constexpr uint64_t function_bytes = 16;
+constexpr uint64_t address_of_function(uint64_t number) {
+    return function_window + (number + 1) * function_bytes;
+}
 
 // One instruction of any kind. Lane-wise ones and the fields that all have can be read as they stand. What `mode`, `offset`,
 // `shape` and the operands of another kind mean is written in views.h and views_async.h: as_barrier(i).operation.

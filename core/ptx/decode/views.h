@@ -190,7 +190,29 @@ inline void put_call_site(DecodedInstruction& i, size_t index) {
 // parameters, also those beyond the fifth. See local_of in core/simt/execute/call.h.
 // vprintf(u64 format, u64 arguments) -> s32; malloc(u64 bytes) -> u64; free(u64 pointer); __assertfail(u64 message, u64
 // file, u32 line, u64 function, u64 bytes a character). Pointers are generic addresses.
-enum class SystemFunction : uint8_t { vprintf, malloc, free, assert_fail };
+// Those of CUDA's runtime on the device have its functions' parameters, and give a cudaError or an address.
+enum class SystemFunction : uint8_t {
+    vprintf,
+    malloc,
+    free,
+    assert_fail,
+    launch_buffer,    // cudaGetParameterBufferV2
+    plain_buffer,     // cudaGetParameterBuffer
+    launch_prepared,  // cudaLaunchDeviceV2
+    launch_kernel,    // cudaLaunchDevice
+    device_wait,      // cudaDeviceSynchronize
+    new_stream,
+    new_event,
+    order_streams,  // what destroys streams and events, records events and waits for them
+    last_error,
+    peek_error,
+    get_device,
+    device_count,
+    device_malloc,
+    device_free,
+    copy_async,
+    fill_async,
+};
 struct SystemView {
     SystemFunction function = SystemFunction::vprintf;
 };

@@ -50,8 +50,8 @@ Variable Parser::parse_variable(Space space, bool external, bool parameter) {
     variable.bytes = element * parse_dimensions(variable, open);
     if (variable.bytes > largest_variable) throw Complaint{"a variable has at most 1 GiB", variable.place};
     if (!parameter && token_.is('=')) parse_initialiser(variable);
-    if (open && variable.initial.empty() && !parameter && !(external && space == Space::shared))
-        throw Complaint{"an array without a size must be .extern .shared or have an initialiser", variable.place};
+    if (open && variable.initial.empty() && !parameter && !external)
+        throw Complaint{"an array without a size must be .extern or have an initialiser", variable.place};
     return variable;
 }
 

@@ -222,6 +222,8 @@ Fault* run_system(Special& s) {
             case SystemFunction::assert_fail:
                 fault = make_fault(s.warp, s.pc, lane, "assert", assert_text(s.warp, s.pc, lane));
                 break;
+            default:
+                fault = run_device_call(s.warp, s.pc, lane, result, bytes);
         }
         if (fault) return fault;
         if (i.destination[0] == ptx::no_operand || !bytes) continue;

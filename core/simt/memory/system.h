@@ -11,4 +11,7 @@ constexpr uint64_t most_printed = uint64_t{1} << 20;  // bytes a launch; the siz
 // "assertion `x > 0` failed" of the call of __assertfail at `pc`, for one of its lanes.
 std::string assert_text(Warp& warp, uint32_t pc, uint32_t lane);
 
+// A call of CUDA's runtime on the device by one lane: its result, and how many bytes that has.
+Fault* run_device_call(Warp& warp, uint32_t pc, uint32_t lane, uint64_t& result, uint32_t& bytes);
+
 }  // namespace lockstep::simt

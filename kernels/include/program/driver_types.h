@@ -29,6 +29,9 @@
     ERROR(cudaErrorInvalidSurface, 37, "invalid surface reference")                                              \
     ERROR(cudaErrorDevicesUnavailable, 46, "all CUDA-capable devices are busy or unavailable")                   \
     ERROR(cudaErrorMissingConfiguration, 52, "__global__ function call is not configured")                       \
+    ERROR(cudaErrorLaunchMaxDepthExceeded, 65, "launch would exceed maximum depth of nested launches")           \
+    ERROR(cudaErrorSyncDepthExceeded, 68, "cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth")\
+    ERROR(cudaErrorLaunchPendingCountExceeded, 69, "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount")\
     ERROR(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                         \
     ERROR(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                          \
     ERROR(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                 \
