@@ -156,6 +156,49 @@ void SnapshotWriter::write(size_t launch, const ptx::Module& module, const std::
     write_file(launch_file(folder_, launch), std::string(packed.begin(), packed.end()));
 }
 
+int OpenedChildren::start(simt::DeviceWork work) {
+    waiting_.push_back(std::move(work));
+    return 0;
+}
+
+bool OpenedChildren::wait() {
+    while (!waiting_.empty() && !faulted_) {
+        const simt::DeviceWork work = std::move(waiting_.front());
+        waiting_.pop_front();
+        run(work);
+    }
+    return !faulted_;
+}
+
+void OpenedChildren::run(const simt::DeviceWork& work) {
+    if (work.kind != simt::DeviceWork::Kind::kernel) {
+        std::byte* const to = memory_.write(work.to, work.bytes);
+        const std::byte* const from =
+            work.kind == simt::DeviceWork::Kind::copy ? memory_.read(work.from, work.bytes) : nullptr;
+        if (to && from) std::memmove(to, from, work.bytes);
+        if (to && work.kind == simt::DeviceWork::Kind::fill) std::memset(to, work.value, work.bytes);
+        return;
+    }
+    const uint64_t first = ptx::address_of_function(module_->functions.size());
+    const uint64_t number = (work.kernel - first) / ptx::function_bytes;
+    if (work.kernel < first || number >= module_->entries.size()) return;
+    const auto program = ptx::decode(*module_, std::string(module_->entries[number].name));
+    if (!program) return;
+    simt::LaunchConfig config{.grid = work.grid,
+                              .block = work.block,
+                              .dynamic_shared = work.shared,
+                              .parameters = work.arguments,
+                              .independent = independent_};
+    config.parameters.resize(program.value()->parameter_bytes);
+    OpenedChildren own(module_, memory_, independent_);
+    simt::LaunchOptions options;
+    options.independent = independent_;
+    options.device_runtime = &own;
+    const simt::LaunchResult result = simt::launch(*program.value(), config, memory_, options);
+    faulted_ = result.fault.has_value() || !own.wait();
+    count_ += 1 + own.count();
+}
+
 bool has_snapshot(const fs::path& folder, size_t launch) {
     std::error_code error;
     return fs::exists(launch_file(folder, launch), error);
@@ -171,6 +214,7 @@ Result<OpenedLaunch> open_snapshot(const fs::path& folder, size_t launch) {
         OpenedLaunch opened;
         const Result<ptx::Module> module = ptx::parse(text.value(), json.at("file"));
         if (!module) return module.error();
+        opened.module = std::make_shared<const ptx::Module>(module.value());
         auto program = ptx::decode(module.value(), json.at("kernel").get<std::string>());
         if (!program) return program.error();
         opened.program = std::move(program.value());

@@ -6,6 +6,7 @@
 //   launch-N       launch N of the report: CBOR
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,6 +16,7 @@
 
 #include "core/base/result.h"
 #include "core/ptx/parse/module.h"
+#include "core/simt/device_runtime.h"
 #include "core/simt/history/checkpoint.h"
 #include "core/simt/launch.h"
 
@@ -47,9 +49,30 @@ class SnapshotWriter {
 };
 
 struct OpenedLaunch {
+    std::shared_ptr<const ptx::Module> module;
     std::shared_ptr<const ptx::Program> program;
     simt::LaunchConfig config;
     simt::Memory memory;
+};
+
+// Kernels that an opened launch launches itself: they run for their values alone, in the order of their launches, where it
+// waits for them or when its grid has ended.
+class OpenedChildren final : public simt::DeviceRuntime {
+  public:
+    OpenedChildren(std::shared_ptr<const ptx::Module> module, simt::Memory& memory, bool independent)
+        : module_(std::move(module)), memory_(memory), independent_(independent) {}
+    int start(simt::DeviceWork work) override;
+    bool wait() override;
+    size_t count() const { return count_; }  // of kernels that have run
+
+  private:
+    void run(const simt::DeviceWork& work);
+
+    std::shared_ptr<const ptx::Module> module_;
+    simt::Memory& memory_;
+    bool independent_, faulted_ = false;
+    size_t count_ = 0;
+    std::deque<simt::DeviceWork> waiting_;
 };
 
 bool has_snapshot(const std::filesystem::path& folder, size_t launch);

@@ -252,6 +252,7 @@ std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
 
 void KernelDesk::open_template(const KernelTemplate& made) {
     documents_.insert(documents_.begin(), made.make());
+    trust();  // it is ours
     show(0);
 }
 

@@ -100,6 +100,47 @@ gradcheck loss
     return made;
 }
 
+KernelDocument whole_program() {
+    KernelDocument made;
+    made.name = "heat.cu";
+    made.text = R"(#include <cstdio>
+#include <vector>
+
+// One step of heat along a rod: blur, then cool.
+__global__ void blur(const float *a, float *b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int l = max(i - 1, 0), r = min(i + 1, n - 1);
+    if (i < n) b[i] = (a[l] + a[i] + a[r]) / 3.0f;
+}
+
+__global__ void cool(float *a, const float *b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] = 0.999f * b[i];
+}
+
+int main() {
+    const int n = 1 << 16;
+    const size_t bytes = n * sizeof(float);
+    std::vector<float> h(n, 1.0f);
+    h[n / 2] = 1000.0f;
+
+    float *d_a = nullptr, *d_b = nullptr;
+    cudaMalloc(&d_a, bytes);
+    cudaMalloc(&d_b, bytes);
+    cudaMemcpy(d_a, h.data(), bytes, cudaMemcpyHostToDevice);
+    for (int step = 0; step < 20; ++step) {
+        blur<<<n / 256, 256>>>(d_a, d_b, n);
+        cool<<<n / 256, 256>>>(d_a, d_b, n);
+    }
+    cudaMemcpy(h.data(), d_a, bytes, cudaMemcpyDeviceToHost);
+    printf("hot spot: %.3f\n", h[n / 2]);
+    cudaFree(d_a);
+    cudaFree(d_b);
+}
+)";
+    return made;
+}
+
 KernelDocument empty() {
     KernelDocument made;
     made.name = "kernel.cu";
@@ -120,6 +161,7 @@ const std::vector<KernelTemplate>& kernel_templates() {
         {"reduction", "Reduction", "reduction.cu", reduction},
         {"tiled_matmul", "Tiled matmul", "tiled_matmul.cu", tiled_matmul},
         {"tensor_program", "A tensor program", "program.tape", tensor_program},
+        {"whole_program", "A whole program", "heat.cu", whole_program},
         {"empty", "An empty kernel", "kernel.cu", empty},
     };
     return rows;

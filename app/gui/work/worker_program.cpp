@@ -358,10 +358,16 @@ void Session::Worker::open_launch(int64_t launch) {
         told = Clock::now();
         busy(what, share);
     };
+    runtime::OpenedChildren children(opened.value().module, opened.value().memory, kernel->config.independent);
+    how.device_runtime = &children;
     const Clock::time_point begin = Clock::now();
     kernel->result = model::launch(kernel->gpu, *kernel->program, kernel->config, opened.value().memory, how);
     result->seconds = since(begin);
     if (kernel->result.stopped) throw Cancelled();
+    children.wait();
+    if (children.count() > 0)
+        kernel->result.notes.push_back(
+            fmt::format("{} kernels that it launched ran for their values alone, without timing", children.count()));
     result->after = std::make_shared<simt::Memory>(std::move(opened.value().memory));
     result->run = kernel;
     draft.own.result = draft.own.run = result;
