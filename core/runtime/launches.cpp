@@ -329,6 +329,7 @@ void Runtime::run_on_host(uint32_t stream, const HostWork& work) {
         work.function(work.data);
     else
         work.callback();
+    guards_.open();  // a call of the function has closed them
     depth_ = depth;
     call_ = call;
     call_number_ = number;
