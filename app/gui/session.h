@@ -147,8 +147,8 @@ enum class SmPage { one_run, compare, occupancy };                      // what 
 
 bool shows_own_run(const Snapshot& snapshot);  // the kernel on show is the learner's own
 
-// node: of the autograd tape; action: of a pipeline schedule, or a collective's round
-enum class Grain { cycle, instruction, node, kernel, training_step, action };
+// node: of the autograd tape; action: of a pipeline schedule, or a collective's round; call: of a whole program's host
+enum class Grain { cycle, instruction, node, kernel, training_step, action, call };
 
 // What is looked at, a struct for each workspace.
 struct LearnLook {

@@ -134,6 +134,8 @@ void scrub_cycles(const Scrub& scrub, double wish) {
 // Goes to a share of the run, 0 to 1.
 void scrub_to(const Scrub& scrub, double wish) {
     if (shows_cluster(scrub.session)) return scrub_cluster(scrub.session, scrub.snapshot, wish);
+    if (shows_program(scrub.session) && (scrub.session.grain == Grain::kernel || scrub.session.grain == Grain::call))
+        return scrub_program(scrub.session, scrub.snapshot, wish);
     if (scrub.session.grain == Grain::node) return scrub_tape(scrub, wish);
     if (scrub.training()) return scrub_steps(scrub, wish);
     if (scrub.session.grain == Grain::instruction) return scrub_instructions(scrub, wish);

@@ -142,8 +142,13 @@ int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot&
 }
 
 std::string_view name_of(Grain grain) {
-    static constexpr std::string_view names[] = {"cycle", "instruction", "node", "kernel", "training step", "action"};
+    static constexpr std::string_view names[] = {"cycle",         "instruction", "node", "kernel",
+                                                 "training step", "action",      "call"};
     return names[static_cast<size_t>(grain)];
+}
+
+bool shows_program(const Session& session) {
+    return session.workspace == Workspace::kernel && session.desk.document().is_program();
 }
 
 int64_t total_steps(const Snapshot& snapshot) {
@@ -174,6 +179,7 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
                 add(Grain::cycle, true);
                 add(Grain::instruction, true);
                 add(Grain::kernel, true);
+                add(Grain::call, true);
                 return grains;
             }
             add(Grain::node, own_tape && tape);
@@ -260,23 +266,37 @@ void move_node(Session& session, Focus& focus, const Snapshot& snapshot, int way
         session.post(ask::OpenKernel{focus.launch});
 }
 
-// The next launch of a whole program.
-void move_launch(Session& session, const Snapshot& snapshot, int way, bool far) {
-    if (!snapshot.program.run || snapshot.program.run->report.launches.empty()) return;
-    const auto count = static_cast<int64_t>(snapshot.program.run->report.launches.size());
-    const int64_t wanted =
-        far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(snapshot.program.launch + way, 0, count - 1);
-    if (wanted == snapshot.program.launch) return;
-    session.post(ask::OpenLaunch{wanted});
-    session.program.call = snapshot.program.run->report.launches[static_cast<size_t>(wanted)].call;
+// Opens a launch of a whole program, the call that asked for it on show.
+void go_to_launch(Session& session, const Snapshot& snapshot, int64_t launch) {
+    if (launch == snapshot.program.launch) return;
+    session.post(ask::OpenLaunch{launch});
+    session.program.call = snapshot.program.run->report.launches[static_cast<size_t>(launch)].call;
 }
 
-bool shows_program(const Session& session) {
-    return session.workspace == Workspace::kernel && session.desk.document().is_program();
+// Looks at a call, and opens what it launched.
+void go_to_call(Session& session, const Snapshot& snapshot, int64_t call) {
+    const runtime::Report& report = snapshot.program.run->report;
+    const runtime::CallSite& site = report.calls[static_cast<size_t>(call)].site;
+    session.program.call = call;
+    if (site.line > 0 && snapshot.program.run->is_own_line(site.file)) session.program.line = site.line;
+    const auto launch = std::lower_bound(report.launches.begin(), report.launches.end(), call,
+                                         [](const runtime::LaunchRecord& l, int64_t c) { return l.call < c; });
+    if (launch != report.launches.end() && launch->call == call)
+        go_to_launch(session, snapshot, launch - report.launches.begin());
+}
+
+void move_in_program(Session& session, const Snapshot& snapshot, bool by_call, int way, bool far) {
+    if (!snapshot.program.run) return;
+    const runtime::Report& report = snapshot.program.run->report;
+    const auto count = static_cast<int64_t>(by_call ? report.calls.size() : report.launches.size());
+    if (count == 0) return;
+    const int64_t at = by_call ? session.program.call : snapshot.program.launch;
+    const int64_t wanted = far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(at + way, 0, count - 1);
+    by_call ? go_to_call(session, snapshot, wanted) : go_to_launch(session, snapshot, wanted);
 }
 
 void move_kernel(Session& session, Focus& focus, const Snapshot& snapshot, int way, bool far) {
-    if (shows_program(session)) return move_launch(session, snapshot, way, far);
+    if (shows_program(session)) return move_in_program(session, snapshot, false, way, far);
     if (!snapshot.training.step || snapshot.training.step->launches.empty()) return;
     const auto count = static_cast<int32_t>(snapshot.training.step->launches.size());
     focus.launch = far ? (way < 0 ? 0 : count - 1) : std::clamp(focus.launch + way, 0, count - 1);
@@ -346,6 +366,22 @@ Position position_in_training(const Session& session, const Focus& focus, const 
     return at;
 }
 
+Position position_in_program(const Session& session, const Snapshot& snapshot) {
+    const runtime::Report& report = snapshot.program.run->report;
+    const bool by_call = session.grain == Grain::call;
+    const int64_t at = by_call ? session.program.call : snapshot.program.launch,
+                  count = static_cast<int64_t>(by_call ? report.calls.size() : report.launches.size());
+    if (at < 0 || at >= count) return {.title = by_call ? "no call is chosen" : "no launch is open", .text = snapshot.busy};
+    const auto index = static_cast<size_t>(at);
+    const double begin = by_call ? report.calls[index].begin_us : report.launches[index].begin_us;
+    const std::string call =
+        by_call ? fmt::format("{}  (call {} of {})", report.calls[index].call, with_commas(at + 1), with_commas(count)) : "";
+    return {.share = (static_cast<double>(at) + 0.5) / static_cast<double>(count),
+            .title = by_call ? call : snapshot.program.run->label_of(at),
+            .text = fmt::format("{} of {}", lockstep::time_text(begin), lockstep::time_text(report.total_us)),
+            .last = at + 1 == count};
+}
+
 // While the rest is hidden the strip does not say how long it is: what is known fills so much of it.
 constexpr double hidden_share = 0.72;
 
@@ -384,6 +420,17 @@ Position position_by_cycle(const Session& session, const Focus& focus, const Sna
 
 }  // namespace
 
+void scrub_program(Session& session, const Snapshot& snapshot, double share) {
+    if (!snapshot.program.run) return;
+    const runtime::Report& report = snapshot.program.run->report;
+    const bool by_call = session.grain == Grain::call;
+    const auto count = static_cast<int64_t>(by_call ? report.calls.size() : report.launches.size());
+    if (count == 0) return;
+    const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(count)), 0, count - 1);
+    if (by_call && wanted != session.program.call) go_to_call(session, snapshot, wanted);
+    if (!by_call) go_to_launch(session, snapshot, wanted);
+}
+
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
     if (still_rows(session, snapshot) != nullptr) return;
     if (shows_cluster(session)) return move_cluster(session, focus, snapshot, grain, way, far);
@@ -398,6 +445,8 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
             return move_node(session, focus, snapshot, way, far);
         case Grain::kernel:
             return move_kernel(session, focus, snapshot, way, far);
+        case Grain::call:
+            return move_in_program(session, snapshot, true, way, far);
         case Grain::training_step:
             return move_training_step(session, snapshot, way, far);
     }
@@ -411,16 +460,8 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
     const bool untimed = trace == nullptr && snapshot.training.step && session.workspace == Workspace::learn;
     if (session.workspace == Workspace::training || session.grain == Grain::node || own_tape || untimed)
         return position_in_training(session, focus, snapshot);
-    if (shows_program(session) && session.grain == Grain::kernel && snapshot.program.run) {
-        const runtime::Report& report = snapshot.program.run->report;
-        const int64_t launch = snapshot.program.launch, count = static_cast<int64_t>(report.launches.size());
-        if (launch < 0 || launch >= count) return {.title = "no launch is open", .text = snapshot.busy};
-        const runtime::LaunchRecord& record = report.launches[static_cast<size_t>(launch)];
-        return {.share = (static_cast<double>(launch) + 0.5) / static_cast<double>(count),
-                .title = snapshot.program.run->label_of(launch),
-                .text = fmt::format("{} of {}", lockstep::time_text(record.begin_us), lockstep::time_text(report.total_us)),
-                .last = launch + 1 == count};
-    }
+    if (shows_program(session) && (session.grain == Grain::kernel || session.grain == Grain::call) && snapshot.program.run)
+        return position_in_program(session, snapshot);
     if (trace == nullptr) return {.title = "no kernel yet", .text = snapshot.busy};
     Position at{.text = "hidden until you lock your guess"};
     if (!session.roof.guessing()) {  // else how long it takes is what is guessed

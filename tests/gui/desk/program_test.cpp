@@ -175,6 +175,16 @@ TEST_CASE("a launch of a program opens with the memory that it found, and the ne
     desk.settle();
     CHECK(desk.snapshot()->program.launch == 2);
     CHECK(position_of(desk.session, desk.shell.focus, *desk.snapshot()).title == "twice  (launch 3 of 5)");
+    // Or from call to call, of which those that launch open what they launched.
+    desk.session.grain = Grain::call;
+    move(desk.session, desk.shell.focus, *desk.snapshot(), Grain::call, -1, true);
+    desk.settle();
+    CHECK(position_of(desk.session, desk.shell.focus, *desk.snapshot()).title.starts_with("cudaMalloc  (call 1 of "));
+    CHECK(desk.session.program.line == 10);
+    for (int calls = 0; calls < 3; ++calls) move(desk.session, desk.shell.focus, *desk.snapshot(), Grain::call, +1, false);
+    desk.settle();
+    CHECK(desk.session.program.line == 14);
+    CHECK(desk.snapshot()->program.launch == 0);
     // All pictures are of it.
     desk.session.workspace = Workspace::sm;
     desk.settle();
