@@ -108,6 +108,8 @@ TEST_CASE("kernels launch kernels and wait for them, without an option that asks
         CHECK(launches[1].at("kernel") == "square");
         CHECK(launches[2].at("kernel") == "sum");
         CHECK(launches[1].at("begin_us").get<double>() >= launches[0].at("end_us").get<double>());
+        refuses("run " + folder + "waits.cu --compiler nvcc --gpu h100",
+                "from compute capability 9.0 on have no wait in kernels");
         const Outcome faults = lockstep_command("run " + write("bad_child.cu", R"(#include <cuda_runtime.h>
 __global__ void child(int* p) { p[threadIdx.x] = 1; }
 __global__ void parent(int* p) { child<<<1, 64>>>(p); }

@@ -210,6 +210,9 @@ Diagnostic refusal(const Compilation& work, const std::string& compiler, double 
     if (auto error = first_error(work.outcome.output, "", file, {work.source.parent_path().string()})) {
         if (error->message.find("reference to __global__ function") != std::string::npos)
             error->message += ": clang cannot compile launches from kernels, nvcc can (--compiler nvcc)";
+        if (error->message.find("cudaDeviceSynchronize") != std::string::npos &&
+            error->message.find("from a __global__ function") != std::string::npos)
+            error->message += ": GPUs from compute capability 9.0 on have no wait in kernels; --gpu a100 has";
         return *error;
     }
     std::istringstream lines(work.outcome.output);
