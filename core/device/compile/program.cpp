@@ -209,7 +209,14 @@ Diagnostic refusal(const Compilation& work, const std::string& compiler, double 
     if (work.outcome.end == End::not_started) return {fmt::format("{} could not be started", compiler), {file}};
     if (work.outcome.end != End::exited) return {fmt::format("{} crashed on this source", compiler), {file}};
     if (auto error = first_error(work.outcome.output, "", file, {work.source.parent_path().string()})) return *error;
-    std::istringstream lines(work.outcome.output);
+    std::string output = work.outcome.output;
+    // Objects are the linker's business: "/tmp/.../0/object.o:main.cu:1: first defined here".
+    for (size_t at = 0; (at = output.find("object.o:", at)) != std::string::npos;) {
+        const size_t begin = output.find_last_of(" \n", at) + 1;
+        output.erase(begin, at + std::string_view("object.o:").size() - begin);
+        at = begin;
+    }
+    std::istringstream lines(output);
     std::string line, first;
     while (std::getline(lines, line))
         if (line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos ||
