@@ -144,7 +144,8 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     options.progress = [&](double share) { line(share); };
     Apart& apart = apart_of(program);
     OrderRecord& order = report_.orders[apart.order];
-    const uint32_t threads = settings_.threads > 0 ? settings_.threads : std::max(1u, std::thread::hardware_concurrency());
+    static const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());  // to ask costs a file read
+    const uint32_t threads = settings_.threads > 0 ? settings_.threads : cores;
     const simt::ApartResult ran =
         simt::launch_apart(program, *apart.facts, config, memory_, options, apart.touched ? 1 : threads);
     apart.touched |= ran.touched;

@@ -215,7 +215,14 @@ Diagnostic refusal(const Compilation& work, const std::string& compiler, double 
             error->message += ": GPUs from compute capability 9.0 on have no wait in kernels; --gpu a100 has";
         return *error;
     }
-    std::istringstream lines(work.outcome.output);
+    std::string output = work.outcome.output;
+    // Objects are the linker's business: "/tmp/.../0/object.o:main.cu:1: first defined here".
+    for (size_t at = 0; (at = output.find("object.o:", at)) != std::string::npos;) {
+        const size_t begin = output.find_last_of(" \n", at) + 1;
+        output.erase(begin, at + std::string_view("object.o:").size() - begin);
+        at = begin;
+    }
+    std::istringstream lines(output);
     std::string line, first;
     while (std::getline(lines, line))
         if (line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos ||
