@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "core/ptx/ptx.h"
 #include "core/runtime/runtime.h"
@@ -39,6 +41,53 @@ Result<std::vector<FatBinary>> parts_of(const Wrapper& wrapper) {
 bool is_device_runtime(const PtxImage& image) {
     return image.text.find("cuda_device_runtime") != std::string::npos &&
            image.text.find("__cudaCDP2LaunchDeviceV2(") != std::string::npos;
+}
+
+// Functions that kernels call for the words of an error, as PTX: each takes the number and gives the address of a string.
+constexpr std::string_view text_functions[] = {"cudaGetErrorString", "__cudaCDP2GetErrorString", "cudaGetErrorName",
+                                               "__cudaCDP2GetErrorName"};
+
+bool wants_error_texts(const ptx::Module& part) {
+    return std::any_of(part.functions.begin(), part.functions.end(), [](const ptx::Entry& function) {
+        return !function.defined && std::ranges::find(text_functions, function.name) != std::end(text_functions);
+    });
+}
+
+std::string error_texts() {
+    struct Error {
+        int number;
+        std::string_view name, text;
+    };
+#define LOCKSTEP_ROW(name, value, text) {value, #name, text},
+    constexpr Error errors[] = {LOCKSTEP_CUDA_ERRORS(LOCKSTEP_ROW)};
+#undef LOCKSTEP_ROW
+    std::string out = ".version 6.4\n.target sm_30\n.address_size 64\n";
+    const auto add = [&](std::string_view kind, std::string_view Error::*words, std::string_view unknown) {
+        std::string bytes, choice;
+        size_t at = 0;
+        const auto append = [&](std::string_view text) {
+            for (const char c : text) bytes += fmt::format("{}, ", static_cast<int>(c));
+            bytes += "0, ";
+            return std::exchange(at, at + text.size() + 1);
+        };
+        append(unknown);
+        for (const Error& error : errors)
+            choice += fmt::format("setp.eq.s32 %p, %r, {};\nadd.s64 %rd2, %rd0, {};\nselp.b64 %rd1, %rd2, %rd1, %p;\n",
+                                  error.number, append(error.*words));
+        bytes.resize(bytes.size() - 2);
+        out += fmt::format(".global .b8 lockstep_{}[{}] = {{{}}};\n", kind, at, bytes);
+        for (const std::string_view name : text_functions)
+            if (name.ends_with(kind))
+                out += fmt::format(
+                    ".weak .func (.param .b64 address) {} (.param .b32 error) {{\n.reg .pred %p;\n"
+                    ".reg .b32 %r;\n.reg .b64 %rd<3>;\nld.param.u32 %r, [error];\n"
+                    "mov.u64 %rd0, lockstep_{};\ncvta.global.u64 %rd0, %rd0;\nmov.u64 %rd1, %rd0;\n{}"
+                    "st.param.b64 [address], %rd1;\nret;\n}}\n",
+                    name, kind, choice);
+    };
+    add("GetErrorString", &Error::text, "unrecognized error code");
+    add("GetErrorName", &Error::name, "unrecognized error code");
+    return out;
 }
 
 // The file that a part was compiled from, where the compiler said so.
@@ -160,6 +209,8 @@ const ptx::Linked& Runtime::linked(Module& module) {
         throw CallFailure{cudaErrorNoKernelImageForDevice,
                           "the program holds machine code alone, and this GPU runs PTX: build it with -gencode "
                           "arch=compute_80,code=compute_80"};
+    if (std::any_of(parts.begin(), parts.end(), wants_error_texts))
+        parts.push_back(ptx::parse(error_texts(), "the words of errors").value());
     if (parts.size() == 1) {
         linked = std::make_shared<const ptx::Linked>(ptx::Linked{std::move(parts.front()), {}});
         return *linked;
@@ -177,7 +228,7 @@ std::shared_ptr<const ptx::Program> Runtime::program_of(Kernel& kernel) {
     Result<std::shared_ptr<const ptx::Program>> decoded = ptx::decode(whole.module, whole.name_in(kernel.part, kernel.name));
     if (!decoded) {
         Diagnostic why = decoded.error();
-        if (why.message.find("its code is elsewhere") != std::string::npos)
+        if (why.message.find("its code is elsewhere") != std::string::npos && kernel.module->parts.size() == 1)
             why.message += " (--rdc links the device code of several files)";
         throw CallFailure{cudaErrorInvalidPtx, render(why)};
     }

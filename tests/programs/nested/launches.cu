@@ -84,6 +84,9 @@ __global__ void sort(Range range, int depth) {
 __global__ void too_large(int* errors) {
     scale<<<1, 2048>>>(errors + 1, 7);
     errors[0] = cudaGetLastError();
+    const char* const text = cudaGetErrorString(static_cast<cudaError_t>(errors[0]));
+    const char* const name = cudaGetErrorName(cudaErrorInvalidConfiguration);
+    errors[3] = text[0] + text[8] + name[9];
     errors[2] = cudaGetLastError();
 }
 
@@ -120,8 +123,9 @@ int main() {
 
     CHECK(cudaMemset(d, 0, n * sizeof(int)));
     too_large<<<1, 1>>>(d);
-    CHECK(cudaMemcpy(h.data(), d, 3 * sizeof(int), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(h.data(), d, 4 * sizeof(int), cudaMemcpyDeviceToHost));
     EXPECT(h[0] == cudaErrorInvalidConfiguration && h[1] == 0 && h[2] == cudaSuccess);
+    EXPECT(h[3] == 'i' + 'c' + 'I');  // "invalid configuration argument", "cudaErrorInvalidConfiguration"
 
     const int four[] = {5, 6, 7, 8};
     CHECK(cudaMemcpy(d + 100, four, sizeof four, cudaMemcpyHostToDevice));
