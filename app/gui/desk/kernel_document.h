@@ -58,7 +58,8 @@ struct CompiledKernel {                // immutable
     bool ok = false;                   // at least one entry can run
     std::vector<Diagnostic> messages;  // errors and warnings, first those that stop it; line 0: no place in the text
     std::vector<KernelEntry> entries;
-    std::string compiler;  // "NVRTC 13.0"; empty for PTX
+    std::string compiler;     // "NVRTC 13.0"; empty for PTX
+    bool from_cache = false;  // it compiled this text before, and did not run now
     double seconds = 0;
     std::string source;  // the text
 };

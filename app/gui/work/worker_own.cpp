@@ -101,6 +101,7 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
             good = compiled.ok();
             if (good) {
                 made->compiler = compiled.value().compiler;
+                made->from_cache = compiled.value().from_cache;
                 ptx = std::move(compiled.value().ptx);
                 ptx_name += ".ptx";
             } else if (made->messages.empty()) {
