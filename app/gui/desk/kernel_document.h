@@ -24,6 +24,8 @@ struct LaunchSettings {  // as typed; worked out when the kernel runs
     std::string grid = "4", block = "256", shared = "0", seed = "1", gpu = "v100";
     bool grid_chosen = false;  // grid and block: by the learner
     std::vector<ArgumentText> arguments;
+    std::string
+        symbols;  // values of the file's variables, as --symbol takes them, between semicolons; empty: as the text has them
     bool timed = true;
     simt::WarpOrder order = simt::WarpOrder::round_robin;       // functional runs
     bool synccheck = true, racecheck = true, initcheck = true;  // a learner wants to know

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/base/nearest.h"
 #include "core/ptx/ptx.h"
@@ -36,6 +38,22 @@ Result<ModuleSymbol> parse_symbol(std::string_view text) {
             {"symbol", 1, static_cast<int>(equals) + 2},
             std::string(text)};
     return ModuleSymbol{std::string(text.substr(0, equals)), std::move(value.value())};
+}
+
+Result<std::vector<ModuleSymbol>> parse_symbols(std::string_view text) {
+    std::vector<ModuleSymbol> symbols;
+    while (!text.empty()) {
+        const size_t end = std::min(text.find(';'), text.size());
+        std::string_view part = text.substr(0, end);
+        text.remove_prefix(std::min(text.size(), end + 1));
+        while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+        while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+        if (part.empty()) continue;
+        Result<ModuleSymbol> symbol = parse_symbol(part);
+        if (!symbol) return symbol.error();
+        symbols.push_back(std::move(symbol).value());
+    }
+    return symbols;
 }
 
 std::optional<Diagnostic> bind_symbols(const ptx::Program& program, const std::vector<ModuleSymbol>& symbols,

@@ -15,6 +15,9 @@ struct ModuleSymbol {
 // The Diagnostic quotes the text with a caret.
 Result<ModuleSymbol> parse_symbol(std::string_view text);
 
+// Several between semicolons, as a form has them: "taps=in:f32{1,2,1}; n=i32:7".
+Result<std::vector<ModuleSymbol>> parse_symbols(std::string_view text);
+
 // Places the program's variables in `memory` and writes these; a value shorter than its variable leaves the rest as it was.
 // Buffers that they point to are noted in `bound`, which knows those of the arguments.
 // The Diagnostic names the nearest variable, or the sizes that do not fit.
