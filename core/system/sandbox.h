@@ -15,7 +15,8 @@ struct Sandbox {
     struct Shown {
         std::filesystem::path from, to;  // a file or a folder, and what it is called inside
     };
-    std::vector<Shown> shown;            // read-only; what is not there is left out
+    std::vector<Shown> shown;                  // read-only; what is not there is left out
+    std::vector<std::filesystem::path> empty;  // folders inside with nothing in them
     std::filesystem::path work;          // a folder whose files, links left out, are copied to /tmp/work, the working folder
     std::vector<std::string> only;       // of `work` these files alone; empty: all
     std::filesystem::path program;       // as it is called inside

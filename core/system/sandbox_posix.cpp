@@ -193,6 +193,8 @@ void furnish(const Sandbox& sandbox, const std::filesystem::path& root, int cont
         show(control, file, root / (file + 1));
     for (const Sandbox::Shown& each : sandbox.shown) show(control, each.from, root / each.to.relative_path());
     std::error_code error;
+    for (const std::filesystem::path& each : sandbox.empty)
+        std::filesystem::create_directories(root / each.relative_path(), error);
     for (const char* folder : {"tmp", "proc"}) std::filesystem::create_directories(root / folder, error);
     if (mount("tmpfs", (root / "tmp").c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
               fmt::format("mode=700,size={}", sandbox.file_bytes).c_str()) != 0)

@@ -68,8 +68,8 @@ system::Sandbox sandbox_for(const fs::path& path, const GradeAsked& asked) {
     if (!folder) box.only = sources;
     box.shown = {{system::own_executable(), "/lockstep/bin/lockstep"},
                  {device::runtime_folder(), "/lockstep/bin/runtime"},
-                 {resource_root() / "kernels", "/lockstep/kernels"},
-                 {resource_root() / "lessons" / "none", "/lockstep/lessons/none"}};
+                 {resource_root() / "kernels", "/lockstep/kernels"}};
+    box.empty = {"/lockstep/lessons"};  // without their solutions
     box.program = "/lockstep/bin/lockstep";
     box.arguments = {"run"};
     box.arguments.insert(box.arguments.end(), sources.begin(), sources.end());
