@@ -240,7 +240,6 @@ void bound(const Sandbox& sandbox) {
         const rlimit both{value, value};
         setrlimit(resource, &both);
     };
-    setpriority(PRIO_PROCESS, 0, 10);  // the watcher goes first, whatever runs in there
     limit_to(RLIMIT_CORE, 0);
     limit_to(RLIMIT_NPROC, sandbox.threads + 2000);  // the watcher counts; older kernels count all of this user
     limit_to(RLIMIT_FSIZE, sandbox.file_bytes);

@@ -400,9 +400,13 @@ void add_grade(CLI::App& app, int& status) {
     command->add_option("--format", asked->format, "text, json, junit or gradescope");
     command->add_option("--out", asked->out, "where to; '-' is stdout");
     command->add_option("--compiler", asked->compiler, "nvrtc, nvcc or clang; default: the first found");
-    command->add_option("--max-seconds", asked->max_seconds, "for one exercise of one submission; 60 unless said");
-    command->callback([asked, &status] {
+    command->add_option(
+        "--max-seconds", asked->max_seconds,
+        "of wall time, for one exercise of one submission, 60 unless said; for a program ten times --cpu-seconds");
+    command->callback([asked, command, &status] {
         asked->program.arguments = words_behind();
+        if (asked->program.asked && command->count("--max-seconds") == 0)  // a busy computer is nobody's wrong answer
+            asked->max_seconds = 10 * asked->program.processor_seconds;
         if (asked->lesson.empty() && !asked->program.asked)
             throw Failure("grade needs --lesson, such as A06, or --program for a whole program");
         if (!asked->program.asked && !asked->program.arguments.empty())
