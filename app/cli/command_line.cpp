@@ -220,7 +220,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     refuse_options_as_values(app);
 
     std::vector<char*> words(argv, argv + argc);
-    if (argc > 1 && (std::string_view(argv[1]) == "run" || std::string_view(argv[1]) == "exec")) {
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    if (first == "run" || first == "exec" || first == "grade") {
         const auto behind = std::find(words.begin(), words.end(), std::string_view("--"));
         if (behind != words.end()) words_behind().assign(behind + 1, words.end());
         words.erase(behind, words.end());

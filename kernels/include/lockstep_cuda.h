@@ -74,5 +74,9 @@ LOCKSTEP_VECTORS(unsigned, uint)
 #undef LOCKSTEP_VECTORS
 
 #include "lockstep_device.h"
+#include <cstddef>
+#include <lockstep_std_math.h>
+// A variable that both sides see is one of the device's to a kernel alone.
+#define __managed__ __attribute__((device))
 #undef LOCKSTEP_DEVICE
 #undef LOCKSTEP_BOTH_SIDES

@@ -250,4 +250,137 @@ TEST_CASE("A computer without the compiler costs nobody points") {
     }
 }
 
+namespace {
+
+// Whether this machine has what a program is graded with; else why not, in one sentence.
+std::string no_sandbox() {
+    const std::string file = write("probe.cu", "int main() { return 0; }\n");
+    const Outcome outcome = lockstep_command("grade --program --submission " + file);
+    return outcome.status == 3 ? outcome.err : "";
+}
+
+std::string program(const std::string& name, const std::string& body, const std::string& before = "") {
+    return write(name + ".cu", "#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\n" + before +
+                                   "__global__ void twice(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; "
+                                   "if (i < n) x[i] *= 2; }\n"
+                                   "int main(int argc, char** argv) {\n" +
+                                   body + "    return 0;\n}\n");
+}
+
+Outcome graded(const std::string& file, const std::string& options = "") {
+    return lockstep_command("grade --program --format json --submission " + file + " " + options);
+}
+
+bool says(const Outcome& outcome, const std::string& words) {
+    return outcome.out.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("A whole program is graded by what it prints, how it ends and what the checks find") {
+    if (!compiler_here("nvcc") && !compiler_here("clang")) return;
+    if (const std::string why = no_sandbox(); !why.empty()) {
+        CHECK(why.find("a program is graded in a sandbox alone, and there is none here: ") != std::string::npos);
+        CHECK(why.rfind('\n') == why.size() - 1);
+        WARN("skipped: " << why);
+        return;
+    }
+    const std::string body =
+        "    float first = 0; if (scanf(\"%f\", &first) != 1) return 3;\n"
+        "    float h[4] = {first, 1, 2, (float)atoi(argv[1])}, *d; cudaMalloc(&d, sizeof h);\n"
+        "    cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice); twice<<<1, 32>>>(d, COUNT);\n"
+        "    cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost); cudaFree(d);\n"
+        "    for (float x : h) printf(\"%g \\n\", x);\n";
+    const std::string input = write("input.txt", "5\n"), expected = write("expected.txt", "10\n2\n4\n14\n");
+    const std::string test = "--stdin " + input + " --expect " + expected + " --points 4 -- 7";
+    const Outcome right = graded(program("right", body, "#define COUNT 4\n"), test);
+    INFO(right.out << right.err);
+    CHECK(right.status == 0);
+    const auto json = nlohmann::json::parse(right.out);
+    CHECK(json["submissions"][0]["points"] == 4);
+    CHECK(json["submissions"][0]["exercises"][0]["checks"].size() == 4);
+
+    const Outcome wrong = graded(program("wrong", body, "#define COUNT 3\n"), test);
+    CHECK(wrong.status == 1);
+    CHECK(says(wrong, "line 4 is '7' and not '14'"));
+    const Outcome beyond = graded(program("beyond", body, "#define COUNT 5\n"), test);
+    CHECK(beyond.status == 1);
+    CHECK(says(beyond, "no findings of --check all"));
+    CHECK(says(beyond, "\"points\": 0"));
+    const Outcome broken = graded(write("broken.cu", "int main() { retrun 0; }\n"));
+    CHECK(broken.status == 1);
+    CHECK(says(broken, "broken.cu:1"));
+    CHECK_FALSE(says(broken, "/tmp/work"));
+    const Outcome ended = graded(program("ended", "    if (argc < 9) return 7;\n"), "--status 7");
+    INFO(ended.out << ended.err);
+    CHECK(ended.status == 0);
+}
+
+TEST_CASE("A program in the sandbox reaches no home, no network, no other file, and its tries are told") {
+    if ((!compiler_here("nvcc") && !compiler_here("clang")) || !no_sandbox().empty()) return;
+    // Somebody's home: /tmp inside is the program's own.
+    const fs::path home = fs::path(LOCKSTEP_BINARY).parent_path() / ("sandbox-test-" + std::to_string(::getpid()));
+    fs::create_directories(home);
+    const std::string secret = (home / "secret.txt").string(), target = (home / "written.txt").string();
+    std::ofstream(secret) << "the secret of this home";
+    const Outcome reads = graded(program(
+        "reads", "    char text[99] = \"\"; if (FILE* f = fopen(\"" + secret +
+                     "\", \"r\")) fgets(text, 99, f);\n    printf(\"%s\\n\", text); system(\"ls / ~ /home /root\");\n"));
+    INFO(reads.out << reads.err);
+    CHECK(reads.status == 1);
+    CHECK(says(reads, "it tried to read " + secret));
+    CHECK_FALSE(says(reads, "the secret of this home"));
+    // Neither does the compiler put it into the program.
+    const Outcome embeds =
+        graded(program("embeds", "    extern char inside[]; puts(inside);\n",
+                       "asm(\".data\\n.global inside\\ninside: .incbin \\\"" + secret + "\\\"\\n.byte 0\\n\");\n"));
+    CHECK(embeds.status == 1);
+    CHECK_FALSE(says(embeds, "the secret of this home"));
+    const Outcome writes = graded(
+        program("writes", "    FILE* f = fopen(\"" + target +
+                              "\", \"w\"); FILE* g = fopen(\"/usr/lockstep_was_here\", \"w\");\n"
+                              "    FILE* own = fopen(\"own.txt\", \"w\"); printf(\"%d %d %d\\n\", !!f, !!g, !!own);\n"));
+    CHECK(writes.status == 1);
+    CHECK(says(writes, "it tried to write " + target + ", and it tried to write /usr/lockstep_was_here"));
+    CHECK_FALSE(fs::exists(target));
+    CHECK_FALSE(fs::exists("/usr/lockstep_was_here"));
+    const Outcome connects =
+        graded(program("connects", "    return socket(AF_INET, SOCK_STREAM, 0) >= 0;\n", "#include <sys/socket.h>\n"));
+    INFO(connects.out);
+    CHECK(connects.status == 1);
+    CHECK(says(connects, "it tried to open a network connection"));
+    CHECK_FALSE(says(connects, "it is 1"));  // socket() failed
+    std::error_code error;
+    fs::remove_all(home, error);
+}
+
+TEST_CASE("A program in the sandbox is ended when it multiplies, eats memory, computes or prints without end") {
+    if ((!compiler_here("nvcc") && !compiler_here("clang")) || !no_sandbox().empty()) return;
+    const auto end = [](const std::string& name, const std::string& body, const std::string& options,
+                        const std::string& sentence) {
+        const Outcome outcome = graded(program(name, body), options);
+        INFO(outcome.out << outcome.err);
+        CHECK(outcome.status == 1);
+        CHECK(says(outcome, sentence));
+        CHECK(says(outcome, "\"points\": 0"));
+    };
+    end("forks", "    for (;;) fork();\n", "--processes 100", "it started more than 100 processes and threads");
+    end("fills",
+        "    for (;;) { volatile char* p = (volatile char*)malloc(1 << 20); for (int i = 0; i < 1 << 20; i += 4096) p[i] = "
+        "1; }\n",
+        "--memory 2", "it took more than 2048 MiB of memory");
+    end("prints", "    for (;;) puts(\"more\");\n", "--output 100000", "it printed more than 100000 bytes");
+    end("spins", "    for (volatile int i = 0;; ++i) {}\n", "--cpu-seconds 8", "it took more than 8 s of processor time");
+}
+
+TEST_CASE("What cannot be graded as a program is one sentence") {
+    refuses("grade --submission x.cu", "grade needs --lesson, such as A06, or --program for a whole program");
+    refuses("grade --program --submission nowhere.cu", "there is no such submission");
+    const std::string file = write("some.cu", "int main() {}\n");
+    refuses("grade --program --expect nowhere.txt --submission " + file, "there is no such file");
+    refuses("grade --program --gpu v99 --submission " + file, "v99");
+    refuses("grade --program --check everything --submission " + file, "everything");
+    refuses("grade --lesson A06 --submission " + file + " -- 7", "say --program");
+}
+
 }  // namespace cli_grade_test

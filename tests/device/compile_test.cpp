@@ -152,10 +152,17 @@ TEST_CASE("a GPU's own target is taken where the source needs it, and a whole pr
     const std::string program =
         "#include <vector>\n__global__ void f(float* x) {}\nint main() {\n    std::vector<int> v(2);\n"
         "    f<<<1, v.size()>>>(nothing);\n}\n";
-    const auto result = compile(program, "own.cu");
-    REQUIRE(!result.ok());
-    CHECK(result.error().where.line == 5);
-    CHECK_THAT(result.error().message, Contains("nothing"));
+    std::vector<Diagnostic> messages;  // its kernels alone go on, and nvcc's word on the rest is told
+    const auto result = compile(program, "own.cu", {.messages = &messages});
+    REQUIRE(result.ok());
+    CHECK_THAT(result.value().compiler, Contains("kernels alone"));
+    REQUIRE(messages.size() == 1);
+    CHECK(messages[0].severity == Severity::warning);
+    CHECK(messages[0].where.line == 5);
+    CHECK_THAT(messages[0].message, Contains("the host's part is refused: identifier \"nothing\""));
+    const auto wrong = compile(program + "__global__ void g() { nor this; }\n", "own.cu");
+    REQUIRE(!wrong.ok());
+    CHECK(wrong.error().where.line == 5);
 }
 
 TEST_CASE("the integers' and limits' headers agree with the toolkit's own") {

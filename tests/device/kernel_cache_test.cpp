@@ -41,13 +41,17 @@ TEST_CASE("a kernel is compiled once, and again when its text or its options cha
         return;
     }
     const OwnCache cache;
-    REQUIRE(device::compile(kernel, "one.cu").ok());
+    const auto first = device::compile(kernel, "one.cu");
+    REQUIRE(first.ok());
+    CHECK_FALSE(first.value().from_cache);
     REQUIRE(cache.entries().size() == 1);
     const std::string mark = "// from the cache\n";
     write_file(cache.entries().front(), mark + read_file(cache.entries().front()).value());
     const auto again = device::compile(kernel, "one.cu");
     REQUIRE(again);
     CHECK(again.value().ptx.find(mark) == 0);
+    CHECK(again.value().from_cache);
+    CHECK(again.value().compiler == device::compiler_version(""));
     const auto changed = device::compile(kernel + "\n", "one.cu");
     REQUIRE(changed);
     CHECK(changed.value().ptx.find(mark) == std::string::npos);
@@ -57,6 +61,18 @@ TEST_CASE("a kernel is compiled once, and again when its text or its options cha
     CHECK(cache.entries().size() == 3);
     write_file(cache.entries().front(), "damaged");
     for (const std::string& text : {kernel, kernel + "\n"}) CHECK(device::compile(text, "one.cu").ok());
+}
+
+TEST_CASE("a whole program's kernels are kept under the compiler that made them") {
+    if (!compiler_here()) return;
+    const OwnCache cache;
+    const std::string program = "#include <cstdio>\n" + kernel + "int main() { one<<<1, 1>>>(0); puts(\"\"); }\n";
+    const auto first = device::compile(program, "program.cu"), second = device::compile(program, "program.cu");
+    REQUIRE(first.ok());
+    REQUIRE(second.ok());
+    CHECK(second.value().from_cache);
+    CHECK(second.value().compiler == first.value().compiler);
+    CHECK(second.value().ptx == first.value().ptx);
 }
 
 TEST_CASE("a source with a header of its own, an error or a warning is not kept") {

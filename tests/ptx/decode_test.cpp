@@ -153,6 +153,48 @@ TEST_CASE("vectors, sinks, second predicates and packed moves decode") {
     CHECK(constant_of(*p, i[8].source[1], 4) == 0xffffffffu);
 }
 
+TEST_CASE("modifiers stand in any order but for types, as assemblers take them") {
+    const std::string registers = ".reg .f32 f; .reg .f64 d; .reg .u32 r; .reg .s32 s; .reg .u64 a; .reg .pred p;\n";
+    const auto same = [&](const std::string& usual, const std::string& other) {
+        INFO(other);
+        const auto one = decoded(registers + usual + " ret;"), two = decoded(registers + other + " ret;");
+        CHECK(one->instructions[0].opcode == two->instructions[0].opcode);
+        CHECK(one->instructions[0].lanes == two->instructions[0].lanes);
+        CHECK(one->instructions[0].type == two->instructions[0].type);
+    };
+    same("div.rn.ftz.f32 f, f, f;", "div.ftz.rn.f32 f, f, f;");
+    same("fma.rn.ftz.sat.f32 f, f, f, f;", "fma.sat.ftz.rn.f32 f, f, f, f;");
+    same("cvt.rn.f32.f64 f, d;", "cvt.f32.rn.f64 f, d;");
+    same("setp.lt.ftz.f32 p, f, f;", "setp.ftz.lt.f32 p, f, f;");
+    same("ld.global.u32 r, [a];", "ld.u32.global r, [a];");
+    const std::string swapped = complaint(registers + "cvt.rn.f32.u64.f64 f, d;");
+    CHECK(swapped.find("unknown form") != std::string::npos);
+    const auto one = decoded(registers + "cvt.rn.f32.s32 f, s; cvt.f32.rn.s32 f, s; ret;");
+    CHECK(one->instructions[0].lanes == one->instructions[1].lanes);
+}
+
+TEST_CASE("line 0 of a store that two branches share is the line nearest to it") {
+    const std::string text =
+        head +
+        ".visible .entry k(.param .u64 p) {\n.reg .u64 a; .reg .u32 r;\n.loc 1 3 1\nld.param.u64 a, [p];\n"
+        ".loc 1 7 1\nmov.u32 r, 1;\n.loc 1 0 0\nst.global.u32 [a], r;\nst.global.u32 [a+4], r;\n"
+        ".loc 1 9 1\nret;\n}\n.file 1 \"own.cu\"\n";
+    const auto program = decode(parse(text, "own.ptx").value()).value();
+    CHECK(program->instructions[2].line == 7);  // one away from 7, two from 9
+    CHECK(program->instructions[3].line == 9);  // the other way round
+    CHECK(program->instructions[3].file == program->instructions[0].file);
+}
+
+TEST_CASE("what came with Blackwell is said to be not modelled") {
+    const std::string registers = ".reg .f32 f; .reg .b32 r; .reg .b16 h; .reg .b64 d;\n";
+    for (const char* form : {"add.rn.f32.f16 f, h, f;", "redux.sync.max.f32 f, f, -1;", "max.f32 f, f, f, f;",
+                             "add.rn.f32x2 d, d, d;", "fma.rn.f32x2 d, d, d, d;", "cvt.rn.satfinite.e2m1x2.f32 h, f, f;",
+                             "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 f, f;"}) {
+        INFO(form);
+        CHECK(complaint(registers + form).find("not modelled") != std::string::npos);
+    }
+}
+
 TEST_CASE("what is wrong is said with line, column and the nearest name") {
     CHECK(complaint(".reg .f32 a;\nad.f32 a, a, a;") == "2:1: unknown instruction 'ad.f32', did you mean 'add.f32'?");
     CHECK(complaint(".reg .f32 a;\n  add.f31 a, a, a;") == "2:3: unknown form 'add.f31' of 'add', did you mean 'add.f32'?");
@@ -305,6 +347,20 @@ TEST_CASE("a kernel is found by its C++ name") {
     CHECK(decode(overloads.value(), "k").error().message ==
           "there are 2 kernels called 'k' here: name one as the PTX does, such as _Z1kPi, or as k(int*)");
     CHECK(decode(overloads.value(), "k(int*)").value()->kernel == "_Z1kPi");
+    const auto spaces = parse(head +
+                                  ".entry _ZN1a1kEPi(.param .u64 a) { ret; }\n.entry _ZN1a1b1kEPi(.param .u64 a) { ret; }\n"
+                                  ".entry _ZN1c1tIfEEvPT_(.param .u64 a) { ret; }\n"
+                                  ".entry _ZN12_GLOBAL__N_14hereEPi(.param .u64 a) { ret; }",
+                              "spaces.ptx");
+    CHECK(decode(spaces.value(), "a::k").value()->kernel == "_ZN1a1kEPi");
+    CHECK(decode(spaces.value(), "a::k").value()->shown_name() == "a::k");
+    CHECK(decode(spaces.value(), "a::b::k").value()->kernel == "_ZN1a1b1kEPi");
+    CHECK(decode(spaces.value(), "b::k").value()->kernel == "_ZN1a1b1kEPi");
+    CHECK(decode(spaces.value(), "c::t<float>").value()->kernel == "_ZN1c1tIfEEvPT_");
+    CHECK(decode(spaces.value(), "here").value()->kernel == "_ZN12_GLOBAL__N_14hereEPi");
+    CHECK(decode(spaces.value(), "k").error().message ==
+          "there are 2 kernels called 'k' here: name one as the PTX does, such as _ZN1a1kEPi, or as a::k");
+    CHECK(decode(spaces.value(), "x::k").error().message.starts_with("there is no kernel 'x::k' here"));
     const std::string of_header = ".entry _ZN3cub17CUB_300001_SM_7506detail11EmptyKernelIvEEvv() { ret; }\n";
     const auto sorting = parse(head + of_header + ".entry _Z4sortPf(.param .u64 a) { ret; }", "sort.ptx");  // includes cub
     CHECK(decode(sorting.value()).value()->kernel == "_Z4sortPf");

@@ -45,8 +45,10 @@ std::optional<Expected> arithmetic(const Instruction& i, const Arguments& x) {
                                        : product;
         const wide result = multiplies    ? number(static_cast<uint64_t>(half), u) + number(x[2], u) + carry
                             : n[0] == 'a' ? number(x[0], u) + number(x[1], u) + carry
-                                          : number(x[0], u) - number(x[1], u) - carry;
-        return Expected{.bits = static_cast<uint64_t>(result), .second = static_cast<uint64_t>(result >> width & 1)};
+                                          : number(x[0], u) - number(x[1], u) - (in ? 1 - carry : 0);
+        const bool subtracts = n[0] == 's';  // its flag is 0 where it borrows
+        return Expected{.bits = static_cast<uint64_t>(result),
+                        .second = static_cast<uint64_t>(result >> width & 1) ^ (subtracts ? 1u : 0u)};
     }
     const auto sat = [&](wide v) { return i.has(".sat") ? clamped(v, int_least, int_most) : v; };
     const auto rectified = [&](wide v) { return i.has(".relu") ? std::max<wide>(v, 0) : v; };

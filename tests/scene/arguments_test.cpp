@@ -8,8 +8,10 @@
 #include "core/base/files.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/kernel_source.h"
+#include "core/scene/arguments/module_symbols.h"
 #include "core/scene/figures/expression.h"
 #include "core/simt/async/tensor_map.h"
+#include "core/simt/warp.h"
 #include "tests/catch.h"
 
 namespace scene_arguments_test {
@@ -307,6 +309,118 @@ TEST_CASE("a buffer can be passed as a tensor map, whose box and swizzle the arg
     CHECK(error_of("map:8x64").starts_with("',swizzle=' or ':'"));
     CHECK(error_of("map:8:i32:4").starts_with("a tensor map is of a buffer"));
     CHECK(error_of("map:8:map:8:in:f16[8]").starts_with("a tensor map is of a buffer"));
+}
+
+namespace {
+
+std::vector<KernelArgument> parsed(const std::vector<std::string>& texts) {
+    std::vector<KernelArgument> arguments;
+    for (const std::string& text : texts) arguments.push_back(parse_argument(text).value());
+    return arguments;
+}
+
+uint64_t word_of(const simt::LaunchConfig& config, size_t at) {
+    uint64_t word = 0;
+    std::memcpy(&word, config.parameters.data() + at, sizeof word);
+    return word;
+}
+
+const std::string two_arrays = "__global__ void axpy(float *in, float *out) {}\n";
+
+}  // namespace
+
+TEST_CASE("a pointer is null, into its own buffer, or into another parameter's by its name or number") {
+    const std::string source = "__global__ void axpy(float *in, float *shifted, float *none, float *behind) {}\n";
+    simt::Memory memory;
+    simt::LaunchConfig config;
+    const ptx::Program program = program_with({8, 8, 8, 8});
+    auto bound =
+        bind_arguments(program, parsed({"in:f32[16 ramp]+3", "@in+5", "null", "@1"}), memory, config, 1, {}, source);
+    REQUIRE(bound.ok());
+    const uint64_t base = bound.value().arguments[0].address;
+    CHECK(word_of(config, 0) == base + 12);
+    CHECK(word_of(config, 8) == base + 20);
+    CHECK(word_of(config, 16) == 0);
+    CHECK(word_of(config, 24) == base);
+    CHECK(read_outputs(bound.value(), memory).empty());
+    const auto refusal = [&](const std::vector<std::string>& texts) {
+        simt::Memory other;
+        simt::LaunchConfig launch;
+        const auto result = bind_arguments(program_with({8, 8}), parsed(texts), other, launch, 1, {}, two_arrays);
+        return result ? std::string("none") : result.error().message;
+    };
+    CHECK(refusal({"in:f32[4]", "@on"}) ==
+          "argument 2 ('@on') means the buffer of 'on', and there is none, did you mean '@in'?");
+    CHECK(refusal({"in:f32[4]", "in:f32[4]+5"}) == "argument 2 ('in:f32[4]+5') points behind 'out', which has 4 elements");
+    CHECK(refusal({"in:f32[4]", "@in+5"}) == "argument 2 ('@in+5') points behind 'in', which has 4 elements");
+    CHECK(refusal({"null", "@1"}) == "argument 2 ('@1') means the buffer of '1', and there is none");
+    CHECK(error_of("@") == "the name or the number of a parameter with a buffer is needed here, as in @a or @2+16 @2");
+    CHECK(error_of("@a+") == "a count of elements stands behind '+', as in in:f32[1024]+3 or @a+16 @3");
+    CHECK(error_of("in:f32[4]+x") == "a count of elements stands behind '+', as in in:f32[1024]+3 or @a+16 @10");
+    simt::Memory small;
+    CHECK(bind_arguments(program_with({4}), parsed({"null"}), small, config).error().message ==
+          "argument 1 ('null') is a pointer, but parameter 'p' takes 4 bytes");
+}
+
+TEST_CASE("a struct holds pointers, and an array of pointers is one of addresses") {
+    ptx::Program program = program_with({8, 8});
+    program.parameters[0] = {"m", ptx::Type::b8, 0, 24, 8, false};
+    program.parameters[1].offset = 24;
+    program.parameter_bytes = 32;
+    const std::string source =
+        "struct Matrix { int rows; float *data; float *next; };\n"
+        "__global__ void axpy(Matrix m, float **rows) {}\n";
+    simt::Memory memory;
+    simt::LaunchConfig config;
+    const auto bound = bind_arguments(
+        program, parsed({"struct:i32:4,inout:f32{1,2,3},@rows[1]+1", "pointers:in:f32[2],out:f32[2],null,@m.2"}), memory,
+        config, 1, {}, source);
+    if (!bound) FAIL(bound.error().message);
+    const auto& all = bound.value().arguments;
+    REQUIRE(all.size() == 5);
+    CHECK(all[2].name == "m.2");
+    CHECK(all[3].name == "rows[0]");
+    CHECK(all[4].name == "rows[1]");
+    CHECK((word_of(config, 0) & 0xffffffffu) == 4);
+    CHECK(word_of(config, 8) == all[2].address);
+    CHECK(word_of(config, 16) == all[4].address + 4);
+    CHECK(word_of(config, 24) == all[1].address);
+    uint64_t addresses[4];
+    std::memcpy(addresses, memory.read(all[1].address, sizeof addresses), sizeof addresses);
+    CHECK(addresses[0] == all[3].address);
+    CHECK(addresses[1] == all[4].address);
+    CHECK(addresses[2] == 0);
+    CHECK(addresses[3] == all[2].address);
+    const std::vector<Array> outputs = read_outputs(bound.value(), memory);
+    REQUIRE(outputs.size() == 2);
+    CHECK(outputs[0].shape == std::vector<int64_t>{3});
+    CHECK(error_of("pointers:i32:4") == "a pointer is needed here, as in pointers:in:f32[16],out:f32[16],@a+8,null @10");
+    CHECK(error_of("struct:i32:4,in:f33[2]").starts_with("unknown type 'f33'"));
+    CHECK(error_of("struct:i32:4,in:f33[2]").ends_with(" @17"));
+}
+
+TEST_CASE("a variable is given a struct or a pointer by its name, and an int is called an int") {
+    ptx::Program program = program_with({});
+    program.variables.push_back({.name = "table", .space = ptx::Space::global, .bytes = 16, .align = 8});
+    simt::Memory memory;
+    BoundArguments bound;
+    const auto problem =
+        bind_symbols(program, {parse_symbol("table=pointers:inout:f32[4 ramp],null").value()}, memory, 1, {}, &bound);
+    REQUIRE_FALSE(problem);
+    REQUIRE(bound.arguments.size() == 1);
+    CHECK(bound.arguments[0].name == "table[0]");
+    const uint64_t at = simt::place_variables(program, memory).at(0);
+    uint64_t words[2];
+    std::memcpy(words, memory.read(at, sizeof words), sizeof words);
+    CHECK(words[0] == bound.arguments[0].address);
+    CHECK(words[1] == 0);
+    CHECK(read_outputs(bound, memory).size() == 1);
+    CHECK(parse_symbol("table=null").error().message ==
+          "a pointer is given to a variable as pointers:, such as pointers:null or pointers:@a+4");
+    simt::LaunchConfig config;
+    ptx::Program counts = program_with({4, 4});
+    const auto few = bind_arguments(counts, {}, memory, config, 1, {}, "__global__ void axpy(int n, unsigned m) {}\n");
+    CHECK(few.error().message.find("(int n, unsigned m)") != std::string::npos);
 }
 
 }  // namespace scene_arguments_test

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "app/cli/cli.h"
 #include "app/cli/kernel/own_files.h"
@@ -20,12 +21,22 @@ void add_compiler_options(CLI::App& command, device::CompileOptions& options) {
     command.add_option("-I,--include", options.include, "a folder to look for headers in, behind the file's own")
         ->allow_extra_args(false);
     command.add_option("-D,--define", options.define, "a macro: N=16")->allow_extra_args(false);
+    command
+        .add_option("--compile-seconds", options.seconds,
+                    "after which a compiler is ended, and the next one tried; default: 30, for a program 300")
+        ->check(CLI::Range(1.0, 86400.0));
 }
 
 device::Compiled compile_with_warnings(const std::string& source, const std::string& file, device::CompileOptions how) {
     std::vector<Diagnostic> messages;
     how.messages = &messages;
-    device::Compiled compiled = device::compile(source, file, how).value();
+    Result<device::Compiled> result = device::compile(source, file, how);
+    if (!result && result.error().message.ends_with(" s and was ended")) {
+        Diagnostic error = result.error();
+        error.message += "; --compile-seconds gives it longer";
+        throw Failure(error);
+    }
+    device::Compiled compiled = std::move(result).value();
     for (const Diagnostic& message : messages) complain(message);
     return compiled;
 }
@@ -52,7 +63,8 @@ void add_compile(CLI::App& app, int&) {
             fmt::print("{}", compiled.ptx);
         } else {
             write_file(output, compiled.ptx);
-            tell("{}: {} bytes of PTX by {}\n", output, compiled.ptx.size(), compiled.compiler);
+            tell("{}: {} bytes of PTX by {}{}\n", output, compiled.ptx.size(), compiled.compiler,
+                 compiled.from_cache ? ", compiled before" : "");
         }
     });
 }

@@ -166,7 +166,8 @@ Input read_input(const KernelAsked& options, simt::Memory& memory) {
                                       bound.name, bound.bytes / size_of(bound.type)));
     std::vector<scene::ModuleSymbol> symbols;
     for (const std::string& symbol : options.symbols) symbols.push_back(scene::parse_symbol(symbol).value());
-    if (const auto problem = scene::bind_symbols(program, symbols, memory, options.seed)) throw Failure(*problem);
+    if (const auto problem = scene::bind_symbols(program, symbols, memory, options.seed, {}, &input.bound))
+        throw Failure(*problem);
     if (const auto problem = simt::check_launch(program, config, model::limits_of(input.gpu))) throw Failure(*problem);
 
     metrics_text(input.gpu, program, nullptr, input.source, options.metrics, nullptr);  // refuses a wrong name

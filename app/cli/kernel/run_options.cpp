@@ -76,20 +76,26 @@ std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
         "'");
 }
 
+static void note_files(const scene::KernelArgument& argument, const std::string& who, std::vector<FileUse>& read,
+                       std::vector<FileUse>& written) {
+    const auto& [in, out] = std::tie(argument.file, argument.output_file);
+    const bool in_place = !in.empty() && !out.empty() && same_file(in, out);  // inout:x.npy=x.npy, on purpose
+    if (!in_place) read.push_back({who, in});
+    written.push_back({who, out});
+    for (const scene::KernelArgument& part : argument.parts) note_files(part, who, read, written);
+}
+
 // Arguments that do not parse are refused later, with their carets.
 void keep_files_apart(const KernelAsked& options) {
     std::vector<FileUse> read{{"", options.file}}, written;
     for (const std::string& text : options.arguments) {
         const Result<scene::KernelArgument> argument = scene::parse_argument(text);
         if (!argument) continue;
-        const auto& [in, out] = std::tie(argument.value().file, argument.value().output_file);
-        const bool in_place = !in.empty() && !out.empty() && same_file(in, out);  // inout:x.npy=x.npy, on purpose
-        if (!in_place) read.push_back({"--arg " + text, in});
-        written.push_back({"--arg " + text, out});
+        note_files(argument.value(), "--arg " + text, read, written);
     }
     for (const std::string& text : options.symbols)
         if (const Result<scene::ModuleSymbol> symbol = scene::parse_symbol(text))
-            read.push_back({"--symbol " + text, symbol.value().value.file});
+            note_files(symbol.value().value, "--symbol " + text, read, written);
     written.push_back({"--json", options.json});
     written.push_back({"--trace", options.trace});
     keep_apart(read, written);
@@ -151,6 +157,7 @@ static int run_program_asked(const CLI::App& command, const KernelAsked& asked, 
     program.trace = asked.trace;
     if (command.count("--check") > 0) program.check = asked.check;
     program.build.compiler = asked.compiler.compiler;
+    if (command.count("--compile-seconds") > 0) program.build.seconds = asked.compiler.seconds;
     program.build.arch = asked.compiler.arch;
     program.build.include = asked.compiler.include;
     program.build.define = asked.compiler.define;
@@ -182,11 +189,15 @@ void add_run(CLI::App& app, int& status) {
             "--arg", options->arguments,
             "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}, "
             "in:f32[1024 random] (or ramp, zero, below N), tex2d:image.npy,linear,normalized, surf2d:u8[64,64,4]=out.npy, "
-            "struct:f32:2,i32:7")
+            "struct:f32:2,i32:7. A pointer is also null, @NAME or @2+16 (into the buffer of another parameter) or "
+            "in:f32[64]+3 (elements behind the first); a struct may hold them: struct:i32:4,in:f32[16],null, and "
+            "pointers:in:f32[8],out:f32[8] is an array of them, float **")
         ->allow_extra_args(false);
     command
         ->add_option("--symbol", options->symbols,
-                     "a module variable's value before the launch: filter=in:f32{1,2,1}, table=in:x.npy, n=i32:7")
+                     "a module variable's value before the launch: filter=in:f32{1,2,1}, table=in:x.npy, n=i32:7, "
+                     "p=struct:i32:4,f32:2; "
+                     "of a pointer, float *d, as pointers:inout:f32[64]=d.npy or pointers:@NAME+4")
         ->allow_extra_args(false);
     command->add_option("--order", options->order,
                         "of warps and blocks, functional runs: round_robin, greedy, reverse or random");

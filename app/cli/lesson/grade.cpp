@@ -1,6 +1,8 @@
 // `lockstep grade`: a submission against a lesson's exercises, as points with reasons; text, JSON, JUnit's XML, or
 // Gradescope's results.json. A file answers the exercise that has its name (or the lesson's only one); a folder answers
 // every exercise whose file lies in it. Several submissions are graded one after the other.
+#include "app/cli/lesson/grade.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +19,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/kernel/own_files.h"
+#include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/tell.h"
@@ -28,33 +31,6 @@ namespace lockstep::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct GradeAsked {
-    std::string lesson, exercise, compiler, format = "text", out = "-";
-    std::vector<std::string> submissions;
-    double max_seconds = 60;
-};
-
-struct Graded {                           // one exercise of one submission
-    std::string exercise, file, problem;  // problem: why it could not be judged; empty: it was
-    std::string compiler;                 // its version; of what is not compiled empty
-    lessons::ExerciseReport report;
-    double seconds = 0;
-
-    bool passed() const { return problem.empty() && report.passed; }
-    std::string reasons() const {
-        if (!problem.empty()) return problem;
-        return fmt::format("{}", fmt::join(report.lines, "\n"));
-    }
-};
-struct GradedSubmission {
-    std::string name;
-    std::vector<Graded> exercises;
-    double points = 0, of_points = 0;
-    bool passed() const {
-        return std::all_of(exercises.begin(), exercises.end(), [](const Graded& graded) { return graded.passed(); });
-    }
-};
 
 // Asks to stop after so many seconds, unless it goes out of scope before.
 class TimeLimit {
@@ -315,7 +291,7 @@ void keep_out_apart(const lessons::Lesson& lesson, const std::vector<const lesso
             read.push_back({"--submission", (fs::path(path) / exercise->file).string()});
         if (!result && lies_in(out, path)) read.push_back({"--submission", asked.out});
     }
-    if (lies_in(out, lesson.folder)) read.push_back({"the lesson", asked.out});
+    if (!lesson.folder.empty() && lies_in(out, lesson.folder)) read.push_back({"the lesson", asked.out});
     keep_apart(read, {{"--out", asked.out}});
 }
 
@@ -328,10 +304,17 @@ int grade_all(const GradeAsked& asked) {
     if (asked.format == "gradescope" && asked.submissions.size() != 1)
         throw Failure(fmt::format("Gradescope's format holds one submission, not {}", asked.submissions.size()));
     if (!(asked.max_seconds > 0)) throw Failure("--max-seconds is a number above 0");
-    const lessons::Lesson lesson = fs::exists(fs::path(asked.lesson) / "lesson.md")
-                                       ? lessons::load_lesson(asked.lesson).value()
-                                       : lessons::lesson_named(asked.lesson).value();
-    const auto exercises = exercises_of(lesson, asked);
+    lessons::Lesson lesson;
+    std::vector<const lessons::Exercise*> exercises;
+    if (asked.program.asked) {
+        check_program_test(asked.program);
+        lesson.id = "program";
+        lesson.title = "a whole program";
+    } else {
+        lesson = fs::exists(fs::path(asked.lesson) / "lesson.md") ? lessons::load_lesson(asked.lesson).value()
+                                                                  : lessons::lesson_named(asked.lesson).value();
+        exercises = exercises_of(lesson, asked);
+    }
     for (const std::string& path : asked.submissions)
         if (std::error_code error; !fs::exists(path, error))
             throw Failure(Diagnostic{"there is no such submission", {path}});
@@ -339,7 +322,8 @@ int grade_all(const GradeAsked& asked) {
     check_can_write(asked.out);
     std::vector<GradedSubmission> graded;
     for (size_t i = 0; i < asked.submissions.size(); ++i) {
-        graded.push_back(grade(lesson, exercises, asked.submissions[i], asked));
+        graded.push_back(asked.program.asked ? grade_program(asked.submissions[i], asked)
+                                             : grade(lesson, exercises, asked.submissions[i], asked));
         if (asked.submissions.size() > 1)
             tell("{} of {}: {} {:g} of {:g}\n", i + 1, asked.submissions.size(), graded.back().name, graded.back().points,
                  graded.back().of_points);
@@ -368,9 +352,47 @@ int grade_all(const GradeAsked& asked) {
 }  // namespace
 
 void add_grade(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand("grade", "points and reasons for a submission to a lesson's exercises");
+    CLI::App* command = app.add_subcommand(
+        "grade",
+        "points and reasons for a submission to a lesson's exercises; or, with --program, for a whole program with main(): "
+        "lockstep grade --program --stdin in.txt --expect out.txt --submission alice/ -- ARGUMENTS. It is compiled and run "
+        "in "
+        "a sandbox of Linux' namespaces: no network, no files but the compilers' and its own, limits on time, memory, "
+        "processes and output");
     auto asked = std::make_shared<GradeAsked>();
-    command->add_option("--lesson", asked->lesson, "a lesson such as A06, or its folder")->required();
+    auto* lesson = command->add_option("--lesson", asked->lesson, "a lesson such as A06, or its folder");
+    ProgramTest& program = asked->program;
+    auto* whole = command
+                      ->add_flag("--program", program.asked,
+                                 "the submissions are whole programs: a file, or a folder with its sources")
+                      ->excludes(lesson);
+    command->add_option("--stdin", program.input, "of a program: the file that it reads")->needs(whole);
+    command
+        ->add_option("--expect", program.expected,
+                     "of a program: the file with what it is to print; blanks at ends of "
+                     "lines do not count")
+        ->needs(whole);
+    command->add_option("--status", program.status, "of a program: its exit status, 0 unless said")->needs(whole);
+    command
+        ->add_option("--check", program.check,
+                     "of a program: all, none or a list, as for 'lockstep run'; what is found costs the points")
+        ->needs(whole);
+    command->add_option("--gpu", program.gpu, "of a program: the modelled GPU, see 'lockstep gpus'")->needs(whole);
+    command->add_option("--points", program.points, "of a program: how many it is worth, 1 unless said")->needs(whole);
+    command
+        ->add_option("--cpu-seconds", program.processor_seconds,
+                     "of a program and its compiler: processor time, 60 unless said")
+        ->needs(whole)
+        ->check(CLI::Range(1.0, 86400.0));
+    command->add_option("--memory", program.memory_gib, "of a program and its compiler: GiB, 4 unless said")
+        ->needs(whole)
+        ->check(CLI::Range(0.25, 4096.0));
+    command->add_option("--processes", program.threads, "of a program: processes and threads at once, 256 unless said")
+        ->needs(whole)
+        ->check(CLI::Range(16, 100'000));
+    command->add_option("--output", program.output_bytes, "of a program: bytes that it may print, 1048576 unless said")
+        ->needs(whole)
+        ->check(CLI::Range(1, 1 << 28));
     command->add_option("--submission", asked->submissions, "a file, or a folder with a file an exercise; may be repeated")
         ->required();
     command->add_option("--exercise", asked->exercise,
@@ -378,8 +400,19 @@ void add_grade(CLI::App& app, int& status) {
     command->add_option("--format", asked->format, "text, json, junit or gradescope");
     command->add_option("--out", asked->out, "where to; '-' is stdout");
     command->add_option("--compiler", asked->compiler, "nvrtc, nvcc or clang; default: the first found");
-    command->add_option("--max-seconds", asked->max_seconds, "for one exercise of one submission; 60 unless said");
-    command->callback([asked, &status] { status = grade_all(*asked); });
+    command->add_option(
+        "--max-seconds", asked->max_seconds,
+        "of wall time, for one exercise of one submission, 60 unless said; for a program ten times --cpu-seconds");
+    command->callback([asked, command, &status] {
+        asked->program.arguments = words_behind();
+        if (asked->program.asked && command->count("--max-seconds") == 0)  // a busy computer is nobody's wrong answer
+            asked->max_seconds = 10 * asked->program.processor_seconds;
+        if (asked->lesson.empty() && !asked->program.asked)
+            throw Failure("grade needs --lesson, such as A06, or --program for a whole program");
+        if (!asked->program.asked && !asked->program.arguments.empty())
+            throw Failure("arguments behind -- are a program's: say --program");
+        status = grade_all(*asked);
+    });
 }
 
 }  // namespace lockstep::cli

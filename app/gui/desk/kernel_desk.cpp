@@ -28,6 +28,7 @@ Json to_json(const LaunchSettings& s) {
             {"grid", s.grid},
             {"block", s.block},
             {"shared", s.shared},
+            {"symbols", s.symbols},
             {"seed", s.seed},
             {"gpu", s.gpu},
             {"grid_chosen", s.grid_chosen},
@@ -65,6 +66,7 @@ LaunchSettings settings_from(const Json& from) {
     take(from, "grid", s.grid);
     take(from, "block", s.block);
     take(from, "shared", s.shared);
+    take(from, "symbols", s.symbols);
     take(from, "seed", s.seed);
     take(from, "gpu", s.gpu);
     take(from, "grid_chosen", s.grid_chosen);
@@ -393,6 +395,7 @@ std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
     differs("grid", a.grid, b.grid);
     differs("block", a.block, b.block);
     differs("shared memory", a.shared + " B", b.shared + " B");
+    differs("variables", a.symbols, b.symbols);
     differs("seed", a.seed, b.seed);
     for (size_t i = 0; i < a.arguments.size() && i < b.arguments.size() && a.kernel == b.kernel; ++i)
         differs(a.arguments[i].parameter, a.arguments[i].text, b.arguments[i].text);

@@ -26,6 +26,8 @@ struct LaunchSettings {  // as typed; worked out when the kernel runs
     std::string grid = "4", block = "256", shared = "0", seed = "1", gpu = "v100";
     bool grid_chosen = false;  // grid and block: by the learner
     std::vector<ArgumentText> arguments;
+    std::string
+        symbols;  // values of the file's variables, as --symbol takes them, between semicolons; empty: as the text has them
     bool timed = true;
     simt::WarpOrder order = simt::WarpOrder::round_robin;       // functional runs
     bool synccheck = true, racecheck = true, initcheck = true;  // a learner wants to know
@@ -71,7 +73,8 @@ struct CompiledKernel {                // immutable
     bool ok = false;                   // at least one entry can run
     std::vector<Diagnostic> messages;  // errors and warnings, first those that stop it; line 0: no place in the text
     std::vector<KernelEntry> entries;
-    std::string compiler;  // "NVRTC 13.0"; empty for PTX
+    std::string compiler;     // "NVRTC 13.0"; empty for PTX
+    bool from_cache = false;  // it compiled this text before, and did not run now
     double seconds = 0;
     std::string source;                         // the text
     std::shared_ptr<const ProgramRun> program;  // of a whole one: it is built and has not run; else null

@@ -14,6 +14,7 @@
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/gpus/refusals.h"
 #include "core/ptx/ptx.h"
+#include "core/scene/arguments/module_symbols.h"
 
 namespace lockstep::gui {
 
@@ -102,6 +103,7 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
             good = compiled.ok();
             if (good) {
                 made->compiler = compiled.value().compiler;
+                made->from_cache = compiled.value().from_cache;
                 ptx = std::move(compiled.value().ptx);
                 ptx_name += ".ptx";
             } else if (made->messages.empty()) {
@@ -230,7 +232,14 @@ scene::BoundArguments typed_arguments(const KernelJob& wanted, const LaunchSetti
     const std::filesystem::path folder = std::filesystem::path(wanted.path).parent_path();
     try {
         auto bound = scene::bind_arguments(*run.program, arguments, memory, run.config, seed_of(settings), folder, source);
-        if (bound.ok()) return std::move(bound.value());
+        if (bound.ok()) {
+            const auto symbols = scene::parse_symbols(settings.symbols);
+            if (!symbols.ok()) throw Refusal{"symbols", symbols.error()};
+            if (auto problem =
+                    scene::bind_symbols(*run.program, symbols.value(), memory, seed_of(settings), folder, &bound.value()))
+                throw Refusal{"symbols", *problem};
+            return std::move(bound.value());
+        }
         std::string field;
         for (size_t i = 0; i < arguments.size(); ++i)
             if (bound.error().message.starts_with(fmt::format("argument {} ", i + 1))) field = fmt::format("argument {}", i);

@@ -112,6 +112,44 @@ CompilerRun run(const CompileRequest& request) {
 }
 }  // namespace
 
+std::vector<std::string> clang_program_options(int arch, const std::filesystem::path& folder) {
+    const std::filesystem::path headers = standard_headers().parent_path() / "program";
+    // The version of the toolkit that is not there says how <<<>>> becomes calls.
+    return {"-x",
+            "cuda",
+            fmt::format("--cuda-gpu-arch=sm_{}", arch),
+            "--cuda-path=" + (folder / "no-toolkit").string(),
+            "-nocudainc",
+            "-nocudalib",
+            "-Xclang",
+            "-target-sdk-version=11.5",
+            "-O2",
+            "-gline-tables-only",
+            "-fno-color-diagnostics",
+            "-Wno-unknown-cuda-version",
+            "-Wno-register",
+            "-DLOCKSTEP",
+            "-isystem",
+            headers.string(),
+            "-include",
+            (headers / "lockstep_program.h").string()};
+}
+
+CompilerRun run_program_by_clang(const CompileRequest& request) {
+    const std::string arch = request.arch.empty() ? default_arch(request.least_arch) : request.arch;
+    std::vector<std::string> arguments = clang_program_options(std::atoi(arch.c_str() + arch.find('_') + 1), request.folder);
+    for (std::string& option : libclc_options()) arguments.push_back(std::move(option));
+    for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
+    write_file(request.folder / source_name, request.source);
+    arguments.insert(arguments.end(), {"-std=c++17", "--cuda-device-only", "-S", "-Xclang", "-target-feature", "-Xclang",
+                                       "+ptx64", "-o", "out.ptx", std::string(source_name)});
+    CompilerRun result{system::run_program(clang_program(), arguments, request.folder, request.limits), {}};
+    if (!result.outcome.succeeded()) return result;
+    const auto ptx = read_file(request.folder / "out.ptx", size_t{64} << 20);
+    if (ptx) result.ptx = ptx.value();
+    return result;
+}
+
 std::vector<std::string> libclc_options() {
     if (libclc().empty()) return {};
     return {"-DLOCKSTEP_LIBCLC", "-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc().string()};

@@ -205,6 +205,38 @@ Diagnostic with_host_function(Diagnostic error, const std::string& source, const
     return error;
 }
 
+Diagnostic with_removed_name(Diagnostic error) {
+    struct Removed {
+        std::string_view name, since, instead;
+    };
+    constexpr Removed removed[] = {
+        {"__shfl", "CUDA 13", "__shfl_sync(0xffffffff, value, lane)"},
+        {"__shfl_up", "CUDA 13", "__shfl_up_sync(0xffffffff, value, by)"},
+        {"__shfl_down", "CUDA 13", "__shfl_down_sync(0xffffffff, value, by)"},
+        {"__shfl_xor", "CUDA 13", "__shfl_xor_sync(0xffffffff, value, mask)"},
+        {"__any", "CUDA 13", "__any_sync(0xffffffff, condition)"},
+        {"__all", "CUDA 13", "__all_sync(0xffffffff, condition)"},
+        {"__ballot", "CUDA 13", "__ballot_sync(0xffffffff, condition)"},
+        {"cudaThreadSynchronize", "CUDA 13", "cudaDeviceSynchronize()"},
+        {"cudaThreadExit", "CUDA 13", "cudaDeviceReset()"},
+        {"cudaReadModeElementType", "CUDA 12", "a parameter 'cudaTextureObject_t t', read by tex2D<float>(t, x, y)"},
+        {"cudaBindTexture", "CUDA 12", "cudaCreateTextureObject"},
+        {"cudaUnbindTexture", "CUDA 12", "cudaDestroyTextureObject"}};
+    const bool texture = error.message.find("texture is not a template") != std::string::npos ||
+                         error.message.find("no template named 'texture'") != std::string::npos;
+    if (texture || error.message.find("surface is not a template") != std::string::npos) {
+        error.message = fmt::format("CUDA 12 took away {0}<>: a parameter 'cuda{1}Object_t t', read by {2}, replaces it",
+                                    texture ? "texture" : "surface", texture ? "Texture" : "Surface",
+                                    texture ? "tex2D<float>(t, x, y)" : "surf2Dread<float>(t, 4 * x, y)");
+        return error;
+    }
+    const std::string_view name = called_name(error.message);
+    for (const Removed& each : removed)
+        if (each.name == name)
+            error.message = fmt::format("{} took away {}: {} replaces it", each.since, name, each.instead);
+    return error;
+}
+
 std::string with_file_name(std::string messages, const std::string& file) {
     std::string result;
     std::istringstream text(messages);

@@ -16,7 +16,7 @@ inline constexpr std::string_view source_name = "source.cu";  // what the studen
 struct CompilerRun {
     system::ChildOutcome outcome;  // output: the compiler's messages
     std::string ptx;
-    bool templates = false;  // run_kernels_only: there are templates of kernels
+    std::vector<std::string> without_instance = {};  // run_kernels_only: templates of kernels that are not in the PTX
 };
 
 struct CompileRequest {
@@ -54,6 +54,13 @@ inline constexpr size_t largest_source = size_t{4} << 20;  // bytes
 
 // Compiles the request again without its host's part (kernels_only.h), of which source.cu and the headers beside it are rid.
 CompilerRun run_kernels_only(const Compiler& compiler, const CompileRequest& request);
+// The device's part of the whole program by clang, which reads the host's part too, with the host's own headers and our
+// headers for programs (kernels/include/program): it knows what launches, macros and std mean.
+CompilerRun run_program_by_clang(const CompileRequest& request);
+// What clang is told of every whole program; `folder` has no toolkit.
+std::vector<std::string> clang_program_options(int arch, const std::filesystem::path& folder);
+// Templates of kernels in the text of which the PTX has no instance.
+std::vector<std::string> templates_without_instance(const std::string& source, const std::string& ptx);
 
 // Headers that students include out of habit and that the compilers have built in: kernels/include/standard.
 std::filesystem::path standard_headers();
@@ -69,6 +76,8 @@ std::string with_file_name(std::string messages, const std::string& file);
 // "identifier "square" is undefined", said of a function of the source that lacks __device__: that it does, at its own
 // place.
 Diagnostic with_host_function(Diagnostic error, const std::string& source, const std::string& file);
+// Of a name that CUDA had and took away, __shfl_down or texture<>: that it did, and what replaces it.
+Diagnostic with_removed_name(Diagnostic error);
 
 // PTX whose .file lines say `file` where they said source_name in some folder.
 std::string with_source_file(const std::string& ptx, const std::string& file);

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr size_t most_entries = 512;
 constexpr size_t largest_entry = size_t{16} << 20;
+constexpr std::string_view compiler_line = "\n// by ";
 
 fs::path cache_folder() {
     const fs::path cache = system::cache_folder();
@@ -64,28 +65,34 @@ void drop_oldest(const fs::path& folder) {
 
 }  // namespace
 
-std::string kernel_cache_key(const CompileRequest& request, const std::string& compiler_version) {
+std::string kernel_cache_key(const CompileRequest& request, const std::string& compilers) {
     if (cache_folder().empty() || includes_own_files(request)) return "";
-    std::string all = fmt::format("{}\n{}\n{}\n", compiler_version, request.arch, request.least_arch);
+    std::string all = fmt::format("{}\n{}\n{}\n", compilers, request.arch, request.least_arch);
     for (const std::string& option : preprocessor_options(request)) all += option + "\n";
     all += own_headers() + "\n" + request.source;
     std::string reversed(all.rbegin(), all.rend());  // a second hash, so that no two sources share an entry by chance
     return fmt::format("{:016x}{:016x}", fnv1a64(all), fnv1a64(reversed));
 }
 
-std::optional<std::string> cached_ptx(const std::string& key) {
+// An entry is PTX whose last line says by whom: "// by nvcc 13.0".
+std::optional<CachedPtx> cached_ptx(const std::string& key) {
     if (key.empty()) return std::nullopt;
-    Result<std::string> ptx = read_file(cache_folder() / (key + ".ptx"), largest_entry);
-    if (!ptx || ptx.value().find(".target") == std::string::npos) return std::nullopt;
-    return std::move(ptx).value();
+    Result<std::string> text = read_file(cache_folder() / (key + ".ptx"), largest_entry);
+    if (!text || text.value().find(".target") == std::string::npos) return std::nullopt;
+    std::string ptx = std::move(text).value();
+    const size_t at = ptx.rfind(compiler_line);
+    if (at == std::string::npos || !ptx.ends_with('\n')) return std::nullopt;  // cut off
+    std::string compiler = ptx.substr(at + compiler_line.size(), ptx.size() - 1 - at - compiler_line.size());
+    ptx.resize(at);
+    return CachedPtx{std::move(ptx), std::move(compiler)};
 }
 
-void keep_ptx(const std::string& key, const std::string& ptx) {
-    if (key.empty() || ptx.size() > largest_entry) return;
+void keep_ptx(const std::string& key, const CachedPtx& kept) {
+    if (key.empty() || kept.ptx.size() > largest_entry) return;
     try {
         std::error_code error;
         fs::create_directories(cache_folder(), error);
-        write_file(cache_folder() / (key + ".ptx"), ptx);
+        write_file(cache_folder() / (key + ".ptx"), fmt::format("{}{}{}\n", kept.ptx, compiler_line, kept.compiler));
         drop_oldest(cache_folder());
     } catch (const Failure&) {
         return;  // a full disk, or a folder that may not be written: the next compile takes its time again

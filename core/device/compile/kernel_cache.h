@@ -9,8 +9,12 @@
 namespace lockstep::device {
 
 // The name of the source's entry; "": it is not kept, because it includes what may change beside it.
-std::string kernel_cache_key(const CompileRequest& request, const std::string& compiler_version);
-std::optional<std::string> cached_ptx(const std::string& key);
-void keep_ptx(const std::string& key, const std::string& ptx);  // where the cache cannot be written, nothing happens
+// `compilers`: which of them may be taken, with their versions.
+std::string kernel_cache_key(const CompileRequest& request, const std::string& compilers);
+struct CachedPtx {
+    std::string ptx, compiler;  // "nvcc 13.0"
+};
+std::optional<CachedPtx> cached_ptx(const std::string& key);
+void keep_ptx(const std::string& key, const CachedPtx& kept);  // where the cache cannot be written, nothing happens
 
 }  // namespace lockstep::device

@@ -30,8 +30,59 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
 bool known_of_std(std::string_view name) {
     for (const std::string_view trait : {"is_", "remove_", "enable_if", "conditional"})
         if (name.starts_with(trait)) return true;
-    return one_of(name, {"size_t", "ptrdiff_t", "nullptr_t", "uintptr_t", "intptr_t", "integral_constant", "bool_constant",
-                         "true_type", "false_type", "void_t"}) ||
+    return one_of(name, {"abs",
+                         "fabs",
+                         "sqrt",
+                         "cbrt",
+                         "pow",
+                         "exp",
+                         "exp2",
+                         "expm1",
+                         "log",
+                         "log2",
+                         "log10",
+                         "log1p",
+                         "sin",
+                         "cos",
+                         "tan",
+                         "asin",
+                         "acos",
+                         "atan",
+                         "atan2",
+                         "sinh",
+                         "cosh",
+                         "tanh",
+                         "floor",
+                         "ceil",
+                         "round",
+                         "trunc",
+                         "rint",
+                         "fmod",
+                         "fma",
+                         "fmin",
+                         "fmax",
+                         "hypot",
+                         "copysign",
+                         "isnan",
+                         "isinf",
+                         "isfinite",
+                         "signbit",
+                         "min",
+                         "max",
+                         "swap",
+                         "move",
+                         "forward",
+                         "numeric_limits",
+                         "size_t",
+                         "ptrdiff_t",
+                         "nullptr_t",
+                         "uintptr_t",
+                         "intptr_t",
+                         "integral_constant",
+                         "bool_constant",
+                         "true_type",
+                         "false_type",
+                         "void_t"}) ||
            ((name.starts_with("int") || name.starts_with("uint")) && name.ends_with("_t"));
 }
 
@@ -66,8 +117,11 @@ class Outline {
                 if (result.text[i] != '\n' && result.text[i] != '\r') result.text[i] = ' ';
         // Directives stay, inside what was left out too: an #if needs its #endif. From the end on, as lengths change.
         const std::vector<SourceToken> all = tokens_of(source_);
-        for (auto token = all.rbegin(); token != all.rend(); ++token)
+        const std::set<size_t> constants(evaluated_.begin(), evaluated_.end());
+        for (auto token = all.rbegin(); token != all.rend(); ++token) {
             if (token->kind == Kind::directive) result.text.replace(token->begin, token->text.size(), kept(token->text));
+            if (constants.contains(token->begin)) result.text.insert(token->begin + token->text.size(), "expr");
+        }
         return result;
     }
 
@@ -157,7 +211,7 @@ class Outline {
             if (tokens_[i].text == "std" && !(i >= 2 && is(i - 1, ":") && is_name(i - 3)) &&  // not cuda::std
                 !(is(i + 1, ":") && is_name(i + 3) && known_of_std(tokens_[i + 3].text)))
                 return true;
-            if (of_host_library(tokens_[i].text)) return true;
+            if (of_host_library(tokens_[i].text) || gone_.contains(tokens_[i].text)) return true;
         }
         return false;
     }
@@ -353,11 +407,26 @@ class Outline {
             return;  // the class around it decides of its data
         }
         if (d.has_class_body || d.is_class || d.is_enum || d.alias) {
-            if (needs_host(d.first, d.last) && !has_mark(d.first, d.last)) blank(d.first, d.last);
+            if (!needs_host(d.first, d.last) || has_mark(d.first, d.last)) return;
+            if (d.has_class_body && !d.name.empty()) gone_.insert(d.name);
+            blank(d.first, d.last);
             return;
         }
+        if (!d.marked && d.constant && !d.evaluated && d.initialised) evaluate(d);
         if (d.marked || (d.constant && !needs_host(d.first, d.last))) return;
         blank(d.first, d.last);
+    }
+
+    // const float h2 = h * h; of the host is a number in device code too where it is constexpr, which says so.
+    void evaluate(const Declaration& d) {
+        bool real = false;
+        size_t at = d.last;
+        for (size_t i = d.first; i < d.last && !is(i, "="); ++i) {
+            if (is(i, "const") && at == d.last) at = i;
+            real |= is(i, "float") || is(i, "double");
+            if (is(i, "*") || is(i, "&") || is(i, "[") || is(i, "volatile") || is(i, "extern")) return;
+        }
+        if (real && at < d.last) evaluated_.push_back(tokens_[at].begin);
     }
 
     // A function of the host, for the instances of templates that it names.
@@ -482,6 +551,8 @@ class Outline {
     std::vector<std::pair<std::string_view, std::string_view>> classes_;  // around at_: name and template <...>
     std::vector<std::string> spaces_;                                     // namespaces around at_
     std::vector<HostFunction> functions_;
+    std::set<std::string_view> gone_;  // classes that were set aside
+    std::vector<size_t> evaluated_;    // of the source: the "const" that is to be constexpr
 };
 
 }  // namespace

@@ -42,7 +42,9 @@ CompilerRun run(const CompileRequest& request) {
         target = lowest_arch(request.folder);
         if (std::atoi(target.c_str() + 3) < request.least_arch) target = "sm_" + own_target(request.least_arch);
     }
-    std::vector<std::string> arguments = {"-ptx", "-lineinfo", "-std=c++17", "-arch=" + target, "-o", "out.ptx"};
+    std::vector<std::string> arguments = {
+        "-ptx", "-lineinfo", "-std=c++17", "--extended-lambda", "--expt-relaxed-constexpr", "-arch=" + target,
+        "-o",   "out.ptx"};
     for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
     arguments.emplace_back(source_name);
     CompilerRun result{system::run_program(nvcc_program(), arguments, request.folder, request.limits), {}};

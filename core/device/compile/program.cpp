@@ -150,25 +150,7 @@ void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Comp
 
 std::vector<std::string> clang_options(const ProgramRequest& request, const Compilation& work) {
     const int wanted = request.arch.empty() ? request.least_arch : number_of(request.arch);
-    // The version of the toolkit that is not there says how <<<>>> becomes calls.
-    std::vector<std::string> options = {"-x",
-                                        "cuda",
-                                        fmt::format("--cuda-gpu-arch=sm_{}", wanted >= 80 ? 80 : 70),
-                                        "--cuda-path=" + (work.folder / "no-toolkit").string(),
-                                        "-nocudainc",
-                                        "-nocudalib",
-                                        "-Xclang",
-                                        "-target-sdk-version=11.5",
-                                        "-O2",
-                                        "-gline-tables-only",
-                                        "-fno-color-diagnostics",
-                                        "-Wno-unknown-cuda-version",
-                                        "-Wno-register",
-                                        "-DLOCKSTEP",
-                                        "-isystem",
-                                        program_headers().string(),
-                                        "-include",
-                                        (program_headers() / "lockstep_program.h").string()};
+    std::vector<std::string> options = clang_program_options(wanted >= 80 ? 80 : 70, work.folder);
     if (request.separate) options.emplace_back("-fgpu-rdc");
     if (!libclc_options().empty()) options.push_back(libclc_options().front());  // what is there, on both sides
     for (std::string& option : user_options(request)) options.push_back(std::move(option));

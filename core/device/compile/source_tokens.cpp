@@ -99,6 +99,17 @@ std::string without_comments(std::string_view source) {
     return text;
 }
 
+std::string with_plain_comments(std::string_view source) {
+    std::string text(source);
+    if (std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) return text;
+    for (const SourceToken& token : tokens_of(source, true)) {
+        if (token.kind != SourceToken::Kind::comment) continue;
+        for (size_t at = token.begin; at < token.end; ++at)
+            if (static_cast<unsigned char>(text[at]) >= 0x80) text[at] = '?';
+    }
+    return text;
+}
+
 std::vector<SourceToken> tokens_of(std::string_view source, bool with_comments) {
     std::vector<SourceToken> tokens;
     bool line_begins = true;

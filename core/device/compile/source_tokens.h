@@ -26,6 +26,8 @@ size_t begin_of_name(std::string_view source, size_t end);      // of the name t
 size_t end_of_literal(std::string_view source, size_t at);      // behind the closing quote, or the end of the line
 bool has_name(std::string_view source, std::string_view name);  // as a name of its own
 std::string without_comments(std::string_view source);          // blanks in their place: of the same length
+// '?' for each byte of a comment that is not ASCII: compilers take some, in texts of older encodings, for the text's end.
+std::string with_plain_comments(std::string_view source);
 
 // The same where of #if ... #else ... #endif with braces that do not match within the branches only the first branch is
 // left, and nothing of what stands behind #if 0.

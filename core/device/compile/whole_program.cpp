@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "core/base/files.h"
@@ -37,6 +38,21 @@ bool is_file(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, error);
 }
 
+// Those of which the PTX has no kernel: "4fill" stands in the mangled names of its instances.
+std::vector<std::string> names_without_instance(const KernelNames::Names& templates, const std::string& ptx) {
+    std::vector<std::string> names;
+    for (const std::string& name : templates) {
+        const std::string mangled = fmt::format("{}{}", name.size(), name);
+        bool found = false;
+        for (size_t at = ptx.find(".entry "); at != std::string::npos && !found; at = ptx.find(".entry ", at + 1)) {
+            const std::string_view line = std::string_view(ptx).substr(at, ptx.find_first_of("(\n", at) - at);
+            found = line.find(mangled) != std::string_view::npos;
+        }
+        if (!found) names.push_back(name);
+    }
+    return names;
+}
+
 // source.cu and the student's headers without the host's part. A header is written into a folder of its own under the
 // request's, "header_3/common.h".
 class KernelsAlone {
@@ -64,7 +80,11 @@ class KernelsAlone {
                 return file;
             return std::nullopt;
         };
+        const KernelNames::Names before = known_.templates;
         KernelsOnly only = kernels_only(source, find, known_);
+        if (depth == 0)
+            std::set_difference(known_.templates.begin(), known_.templates.end(), before.begin(), before.end(),
+                                std::inserter(own_templates, own_templates.end()));
         instances += only.instances;
         return std::move(only.text);
     }
@@ -83,10 +103,13 @@ class KernelsAlone {
         return messages;
     }
 
-    bool has_templates() const { return !known_.templates.empty(); }
+    std::vector<std::string> without_instance(const std::string& ptx) const {
+        return names_without_instance(own_templates, ptx);
+    }
 
     std::string instances;
-    bool half_types = false;  // a header was left out that brings cuda_fp16.h and cuda_bf16.h
+    KernelNames::Names own_templates;  // of kernels, in source.cu itself
+    bool half_types = false;           // a header was left out that brings cuda_fp16.h and cuda_bf16.h
 
   private:
     // The name of the student's header without its host's part; empty: it is none of hers.
@@ -120,6 +143,13 @@ class KernelsAlone {
 
 }  // namespace
 
+std::vector<std::string> templates_without_instance(const std::string& source, const std::string& ptx) {
+    KernelNames known;
+    kernels_only(
+        source, [](std::string_view name, bool) { return std::optional<std::string>(name); }, known);
+    return names_without_instance(known.templates, ptx);
+}
+
 CompilerRun run_kernels_only(const Compiler& compiler, const CompileRequest& request) {
     KernelsAlone alone(request);
     const std::string text = alone.text_of(request.source);
@@ -132,7 +162,7 @@ CompilerRun run_kernels_only(const Compiler& compiler, const CompileRequest& req
         CompilerRun run = compiler.run(kernels);
         run.outcome.output = alone.with_own_names(std::move(run.outcome.output));
         run.ptx = alone.with_own_names(std::move(run.ptx));
-        run.templates = alone.has_templates();
+        run.without_instance = alone.without_instance(run.ptx);
         return run;
     };
     CompilerRun run = compiled(text + "\n" + alone.instances);

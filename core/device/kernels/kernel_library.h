@@ -49,13 +49,14 @@ struct CompileOptions {
     int least_arch = 0;    // 80: with arch "", the lowest that the compiler has from here on; 90 and above with its "a"
     std::vector<std::string> include = {};        // folders to look for headers in, behind the source file's own
     std::vector<std::string> define = {};         // macros: "N=16", "FAST"
-    double seconds = 30;                          // after which the compiler is ended
+    double seconds = 30;                          // after which a compiler is ended, and the next one tried
     std::vector<Diagnostic>* messages = nullptr;  // filled with all errors and warnings, in the compiler's order
 };
 struct Compiled {
     std::string ptx;
-    std::string compiler;  // "NVRTC 13.0", "nvcc 13.0", "clang 14.0.6"
-    std::string log;       // warnings
+    std::string compiler;     // "NVRTC 13.0", "nvcc 13.0", "clang 14.0.6"
+    std::string log;          // warnings
+    bool from_cache = false;  // compiled before, by that compiler: no compiler ran now
 };
 // A compile error's Diagnostic has file, line, column and caret of the student's text. No compiler: Failure(missing).
 Result<Compiled> compile(const std::string& cuda_source, const std::string& file, const CompileOptions& = {});

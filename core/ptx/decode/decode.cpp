@@ -63,6 +63,9 @@ void Decoder::decode_statement(const Statement& statement) {
             const std::string_view shape = rows[0].opcode->operands;
             if ((shape == "D=T" || shape == "D=TX") && shape_fits(shape))
                 complain("the registers do not have the sizes of the types of " + spelled());
+            if ((stem == "min" || stem == "max") && last_type_ == Type::f32 && statement.operands.size() == 4)
+                complain("the form of " + spelled() +
+                         " with three values is not modelled: it is of compute capability 10.0 and later");
             complain(spelled() + " takes " +
                      std::to_string(std::count_if(shape.begin() + static_cast<std::ptrdiff_t>(shape.find('=')), shape.end(),
                                                   [](char c) { return c != 'C' && c != 'X'; })) +
@@ -121,10 +124,40 @@ void Decoder::decode_statement(const Statement& statement) {
         {static_cast<uint32_t>(statement.text.data() - module_.text->data()), static_cast<uint32_t>(statement.text.size())});
 }
 
+// Compilers write line 0 for what they made of two places, such as a store that both sides of an if have: the line nearest
+// to it in the text is meant, the one before it of two as near.
+void Decoder::find_nearest_lines() {
+    const size_t count = entry_.statements.size();
+    const auto has_line = [&](size_t k) {
+        const int at = entry_.statements[k].location;
+        return at >= 0 && entry_.locations[static_cast<size_t>(at)].line > 0;
+    };
+    nearest_line_.assign(count, -1);
+    size_t before = count;
+    for (size_t k = 0; k < count; ++k) {
+        if (has_line(k)) before = k;
+        nearest_line_[k] = before == count ? -1 : static_cast<int64_t>(before);
+    }
+    size_t behind = count;
+    for (size_t k = count; k-- > 0;) {
+        if (has_line(k)) behind = k;
+        const int64_t known = nearest_line_[k];
+        if (behind != count && (known < 0 || behind - k < k - static_cast<size_t>(known)))
+            nearest_line_[k] = static_cast<int64_t>(behind);
+    }
+}
+
+const LineLocation& Decoder::location_of(const Statement& statement) const {
+    const LineLocation& at = entry_.locations[static_cast<size_t>(statement.location)];
+    const auto number = static_cast<size_t>(&statement - entry_.statements.data());
+    if (at.line > 0 || number >= nearest_line_.size() || nearest_line_[number] < 0) return at;
+    return entry_.locations[static_cast<size_t>(entry_.statements[static_cast<size_t>(nearest_line_[number])].location)];
+}
+
 // ", on line 4 of saxpy.cu", where the compiler said so.
 std::string Decoder::source_line_of(const Statement& statement) const {
     if (statement.location < 0) return {};
-    const LineLocation& at = entry_.locations[static_cast<size_t>(statement.location)];
+    const LineLocation& at = location_of(statement);
     if (at.line <= 0 || at.file <= 0 || static_cast<size_t>(at.file) >= module_.files.size()) return {};
     return ", on line " + std::to_string(at.line) + " of " + module_.files[static_cast<size_t>(at.file)];
 }
@@ -133,7 +166,7 @@ std::string Decoder::source_line_of(const Statement& statement) const {
 // several places: the last that the text names in front of the statement is meant.
 void Decoder::locate(DecodedInstruction& out) {
     if (statement_->location < 0) return;
-    LineLocation at = entry_.locations[static_cast<size_t>(statement_->location)];
+    LineLocation at = location_of(*statement_);
     out.file = at.file;
     out.line = at.line;
     for (int depth = 0; depth < 16 && at.file != source_file_; ++depth) {
@@ -160,6 +193,7 @@ void Decoder::decode(std::vector<LiveAtCall>& live) {
     }
     if (first_ + entry_.statements.size() > most_instructions)
         throw Complaint{"a kernel and the functions that it calls have at most 400000 instructions", entry_.place};
+    find_nearest_lines();
     for (const Statement& statement : entry_.statements) decode_statement(statement);
     finish(live);
 }
@@ -299,33 +333,72 @@ std::string without_blanks(std::string_view name) {
     return text;
 }
 
+// How an entry may be called: k, a::k, k<float>, a::k<float>, k(int*).
+struct EntryNames {
+    const Entry* entry = nullptr;
+    std::string_view plain;  // "k"; empty: the name is not mangled
+    std::string spaces;      // "a::"
+    std::string instance;    // "k<float>"; where several are called k, "k(int*)"
+    std::string shown;       // so that no other entry is called the same, if there is such a name
+};
+
+std::vector<EntryNames> names_of(const Module& module) {
+    std::map<std::string_view, int> called;             // how many entries have the plain name
+    std::map<std::string, int, std::less<>> qualified;  // and in the same namespace
+    for (const Entry& entry : module.entries) {
+        ++called[plain_name(entry.name)];
+        ++qualified[spaces_of(entry.name) + std::string(plain_name(entry.name))];
+    }
+    std::vector<EntryNames> all;
+    for (const Entry& entry : module.entries) {
+        EntryNames names{&entry, plain_name(entry.name), spaces_of(entry.name), instance_name(entry.name), ""};
+        if (names.instance.empty() && called[names.plain] > 1) names.instance = signature_name(entry.name);
+        const std::string whole = names.spaces + std::string(names.plain);
+        if (names.plain.empty())
+            names.shown = entry.name;
+        else if (called[names.plain] == 1)
+            names.shown = names.plain;
+        else if (qualified[whole] == 1)
+            names.shown = whole;
+        else
+            names.shown = names.instance.empty() ? std::string(names.plain) : names.spaces + names.instance;
+        all.push_back(std::move(names));
+    }
+    return all;
+}
+
+// "a::k" calls a::k, and x::a::k where there is no a::k.
+std::vector<const EntryNames*> called_in_full(const std::vector<EntryNames>& all, const std::string& kernel) {
+    std::vector<const EntryNames*> exact, behind;
+    for (const EntryNames& names : all)
+        for (const std::string& last : {std::string(names.plain), names.instance}) {
+            if (last.empty()) continue;
+            const std::string whole = "::" + without_blanks(names.spaces + last), wanted = "::" + without_blanks(kernel);
+            if (whole == wanted) exact.push_back(&names);
+            if (whole.size() > wanted.size() && whole.ends_with(wanted)) behind.push_back(&names);
+        }
+    return exact.empty() ? behind : exact;
+}
+
 const Entry* find_entry(const Module& module, const std::string& kernel, std::string& problem) {
     std::string list;
     std::vector<std::string_view> names;
-    std::vector<const Entry*> plain;
-    std::vector<std::string> instances;
-    instances.reserve(module.entries.size());  // `names` looks into it
-    std::string also;                          // how else the first of several may be called
-    std::map<std::string_view, int> called;    // how many entries have the plain name
-    for (const Entry& entry : module.entries) ++called[plain_name(entry.name)];
+    std::vector<const EntryNames*> plain;
     std::vector<const Entry*> written;  // those that do not come with CUDA's own headers
     for (const Entry& entry : module.entries)
         if (!of_cuda_header(entry.name)) written.push_back(&entry);
-    for (const Entry& entry : module.entries) {
-        if (entry.name == kernel) return &entry;
-        const std::string_view readable = plain_name(entry.name);
-        instances.push_back(instance_name(entry.name));
-        if (instances.back().empty() && called[readable] > 1) instances.back() = signature_name(entry.name);
-        if (!kernel.empty() && !instances.back().empty() && without_blanks(instances.back()) == without_blanks(kernel))
-            return &entry;
-        if (readable == kernel && !kernel.empty())
-            plain.push_back(&entry), also = plain.size() == 1 ? instances.back() : also;
-        const bool alone = called[readable] == 1;
-        names.push_back(!instances.back().empty() && !alone ? instances.back() : readable.empty() ? entry.name : readable);
-        if (names.size() <= 12) list += (list.empty() ? "" : ", ") + std::string(names.back());
+    const std::vector<EntryNames> all = names_of(module);
+    for (const EntryNames& each : all) {
+        if (each.entry->name == kernel) return each.entry;
+        if (!kernel.empty() && !each.instance.empty() && without_blanks(each.instance) == without_blanks(kernel))
+            return each.entry;
+        if (each.plain == kernel && !kernel.empty()) plain.push_back(&each);
+        names.push_back(each.shown);
+        if (names.size() <= 12) list += (list.empty() ? "" : ", ") + each.shown;
     }
     if (names.size() > 12) list += " and " + std::to_string(names.size() - 12) + " more";
-    if (plain.size() == 1) return plain[0];
+    if (kernel.find("::") != std::string::npos) plain = called_in_full(all, kernel);
+    if (plain.size() == 1) return plain[0]->entry;
     if (kernel.empty() && module.entries.size() == 1) return &module.entries[0];
     if (kernel.empty() && written.size() == 1) return written[0];
     if (module.entries.empty())
@@ -334,8 +407,8 @@ const Entry* find_entry(const Module& module, const std::string& kernel, std::st
         problem = "there are " + std::to_string(module.entries.size()) + " kernels here, one has to be named: " + list;
     else if (plain.size() > 1)
         problem = "there are " + std::to_string(plain.size()) + " kernels called '" + kernel +
-                  "' here: name one as the PTX does, such as " + std::string(plain[0]->name) +
-                  (also.empty() ? "" : ", or as " + also);
+                  "' here: name one as the PTX does, such as " + std::string(plain[0]->entry->name) +
+                  (plain[0]->shown == kernel ? "" : ", or as " + plain[0]->shown);
     else
         problem = "there is no kernel '" + kernel + "' here" +
                   (did_you_mean(kernel, names).empty() ? ", there is " + list : did_you_mean(kernel, names));
@@ -352,9 +425,14 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
     auto program = std::make_shared<Program>();
     program->kernel = entry->name;
     program->name = readable_name(entry->name);
-    for (const Entry& other : module.entries)  // instances of one template
-        if (&other != entry && readable_name(other.name) == readable_name(entry->name))
-            program->name = instance_name(entry->name).empty() ? std::string(entry->name) : instance_name(entry->name);
+    for (const Entry& other : module.entries) {  // instances of one template, or kernels of several namespaces
+        if (&other == entry || readable_name(other.name) != readable_name(entry->name)) continue;
+        const std::string instance = instance_name(entry->name), spaces = spaces_of(entry->name);
+        program->name = !instance.empty()                 ? instance
+                        : spaces != spaces_of(other.name) ? spaces + program->name
+                                                          : std::string(entry->name);
+        if (program->name == entry->name || !instance.empty()) break;
+    }
     program->target = module.target;
     program->max_threads = most_threads(*entry);
     std::copy(std::begin(entry->required_threads), std::end(entry->required_threads), std::begin(program->required_threads));

@@ -131,6 +131,8 @@ class Decoder {
     uint64_t immediate(const Operand& o, Type wanted) const;
     [[noreturn]] void unknown_name(const Operand& o, std::string_view name);
     void locate(DecodedInstruction& out);
+    void find_nearest_lines();
+    const LineLocation& location_of(const Statement& statement) const;
     std::string source_line_of(const Statement& statement) const;
     void finish(std::vector<LiveAtCall>& live);
 
@@ -145,6 +147,7 @@ class Decoder {
     std::vector<std::string_view> modifiers_;
     Type first_type_ = Type::none, last_type_ = Type::none;
     // Place -> the locations that say where it is inlined, in the order of the text.
+    std::vector<int64_t> nearest_line_;  // of each statement: the nearest one whose .loc names a line; -1: none does
     std::map<std::tuple<int, int, int>, std::vector<int>> inlined_;
     std::unordered_map<int32_t, size_t> parameter_in_;       // register offset -> parameter that was loaded into it
     std::unordered_map<const TargetList*, uint32_t> lists_;  // of brx.idx: where it is in Program::lists

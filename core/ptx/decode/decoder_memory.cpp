@@ -77,7 +77,7 @@ void Decoder::take_values(DecodedInstruction& out, const Operand& value, bool wr
         const bool wider = register_size(have) != register_size(type);
         if (have == Type::pred || register_size(have) < register_size(type) || (wider && out.kind == Kind::atomic) ||
             (decided && register_size(have) != register_size(out.destination_type)) ||
-            (wider && (is_float(have) || is_float(type))))
+            (wider && (is_float(have) || (is_float(type) && have != bits_of(register_size(have))))))
             complain("'" + std::string(parts[k].name) + "' is a register of " + dotted(have) + ", " + spelled() + " needs " +
                          dotted(type),
                      parts[k]);

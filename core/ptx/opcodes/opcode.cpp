@@ -121,7 +121,7 @@ bool matches(std::string_view pattern, std::string_view modifiers) {
     return modifiers.empty();
 }
 
-bool matches_in_any_order(std::string_view pattern, std::string_view modifiers) {
+bool matches_in_any_order(std::string_view pattern, std::string_view modifiers, bool types_in_order) {
     std::vector<std::string_view> words;
     for (size_t at = modifiers.find('.'); at != std::string_view::npos && words.size() < 24;) {
         const size_t next = modifiers.find('.', at + 1);
@@ -130,11 +130,16 @@ bool matches_in_any_order(std::string_view pattern, std::string_view modifiers) 
     }
     const auto take = [&](std::string_view choice) {
         const bool open = choice.ends_with('*');
-        for (size_t i = 0; i < words.size(); ++i)
+        bool type_before = false;
+        for (size_t i = 0; i < words.size(); ++i) {
+            const bool is_type = type_named(words[i]) != Type::none;
+            if (types_in_order && is_type && type_before) continue;
+            type_before |= is_type;
             if (open ? words[i].starts_with(choice.substr(0, choice.size() - 1)) : words[i] == choice) {
                 words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
                 return true;
             }
+        }
         return false;
     };
     while (!pattern.empty()) {

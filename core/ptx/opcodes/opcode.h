@@ -198,7 +198,7 @@ std::span<const Opcode> opcodes();           // opcodes(best_simd())
 // Whether `modifiers` (".rn.f32") is one of the spellings of `pattern`.
 bool matches(std::string_view pattern, std::string_view modifiers);
 // The same where the modifiers may stand in any order: inline assembly writes atom.add.relaxed.gpu.u32, which assemblers
-// take.
-bool matches_in_any_order(std::string_view pattern, std::string_view modifiers);
+// take. `types_in_order`: but for types, of which the first and the last say different things.
+bool matches_in_any_order(std::string_view pattern, std::string_view modifiers, bool types_in_order = false);
 
 }  // namespace lockstep::ptx

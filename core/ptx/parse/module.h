@@ -2,6 +2,7 @@
 // written. Views point into `text`, which copies of a Module share. printer.h makes text of it again. Modules compare equal
 // where they say the same, in whatever lines and columns.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -145,8 +146,15 @@ struct Entry {  // a kernel, or a function (.func)
     bool operator==(const Entry&) const = default;
 };
 
+// Names that the text does not have letter by letter: those of a vector register's parts, of a sum that an operand needs.
+struct CoinedNames {
+    std::shared_ptr<std::deque<std::string>> names;
+    bool operator==(const CoinedNames&) const { return true; }  // whoever uses them says what they are
+};
+
 struct Module {
     std::shared_ptr<const std::string> text;
+    CoinedNames coined;
     std::string file;
     std::string version, target;
     int address_size = 64;

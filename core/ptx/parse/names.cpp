@@ -28,6 +28,24 @@ std::string_view plain_name(std::string_view mangled) {
     return last;
 }
 
+std::string spaces_of(std::string_view mangled) {
+    const std::string_view plain = plain_name(mangled);
+    if (!mangled.starts_with("_ZN") || plain.empty()) return {};
+    std::string spaces;
+    std::string_view rest = mangled.substr(3, static_cast<size_t>(plain.data() - mangled.data()) - 3);
+    while (!rest.empty()) {
+        size_t length = 0, digits = 0;
+        if (rest[0] == 'L') rest.remove_prefix(1);
+        while (digits < rest.size() && digits < 6 && rest[digits] >= '0' && rest[digits] <= '9')
+            length = length * 10 + static_cast<size_t>(rest[digits++] - '0');
+        if (digits == 0 || digits + length > rest.size()) break;
+        const std::string_view name = rest.substr(digits, length);
+        rest.remove_prefix(digits + length);
+        if (name.find("_GLOBAL__N_") == std::string_view::npos) spaces += std::string(name) + "::";  // of this file alone
+    }
+    return spaces;
+}
+
 namespace {
 
 bool takes(std::string_view& rest, std::string_view word) {

@@ -12,6 +12,8 @@ std::string_view plain_name(std::string_view mangled);
 // values; empty for what is no template's instance, or has other arguments.
 std::string instance_name(std::string_view mangled);
 
+// "a::b::" of _ZN1a1b1kEPi: the namespaces that the kernel is in; those without a name are left out.
+std::string spaces_of(std::string_view mangled);
 // k(int*, const float*) of _Z1kPiPKf, which two kernels called k are told apart by; empty for other names than such.
 std::string signature_name(std::string_view mangled);
 

@@ -198,6 +198,8 @@ void Parser::parse_body(Entry& entry) {
     const Token open = token_;
     expect('{', "before the instructions");
     entry.scope_parent.push_back(-1);
+    entry_ = &entry;
+    vectors_.clear();
     int scope = 0, depth = 0;
     bool keeps_rolled = false;  // the loop that the next instruction begins
     while (true) {
@@ -254,7 +256,7 @@ void Parser::parse_body(Entry& entry) {
 
 // registers := ".reg" [ ".v2" | ".v4" ] type name [ "<" integer ">" ] { "," name [ "<" integer ">" ] } ";"
 void Parser::parse_registers(Entry& entry, int scope) {
-    if (token_.is(".v2") || token_.is(".v4")) complain("vector registers are not supported");
+    const size_t lanes = take(".v2") ? 2 : take(".v4") ? 4 : 1;
     const Type type = type_named(token_.spelling);
     if (size_of(type) == 0 && type != Type::pred) complain("expected a type such as .b32 after .reg, found " + written());
     advance();
@@ -265,8 +267,19 @@ void Parser::parse_registers(Entry& entry, int scope) {
             declared.count = small_integer("a number of registers");
             expect('>', "after the number of registers");
         }
-        if (entry.registers.size() >= most_declarations) complain("a kernel has at most 100000 register declarations");
-        entry.registers.push_back(declared);
+        if (entry.registers.size() + lanes > most_declarations)
+            complain("a kernel has at most 100000 register declarations");
+        if (lanes == 1) {
+            entry.registers.push_back(declared);
+            continue;
+        }
+        if (declared.count >= 0) complain("vector registers are declared one by one");
+        std::vector<std::string_view>& parts = vectors_[declared.name];
+        parts.clear();
+        for (size_t k = 0; k < lanes; ++k) {
+            parts.push_back(coined(std::string(declared.name) + "." + "xyzw"[k]));
+            entry.registers.push_back({.name = parts.back(), .type = type, .scope = scope});
+        }
     } while (take(','));
     expect(';', "after the registers");
 }

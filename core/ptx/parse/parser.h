@@ -81,12 +81,22 @@ class Parser {
     void parse_statement(Entry& entry, int scope);
     Operand parse_operand(int depth);
     Operand parse_address();
+    void parse_index(Operand& operand);
+    std::string_view coined(std::string name);
+    std::string_view part_of_vector(std::string_view name) const;
+    const RegisterDeclaration* register_named(std::string_view name) const;
+    const Variable* variable_named(std::string_view name) const;
+    void take_sums(Entry& entry, Statement& statement);
     uint64_t parse_offset();
 
     std::string_view text_;
     Lexer lexer_;
     Module& module_;
+    const Entry* entry_ = nullptr;  // whose body is being read
+    std::unordered_map<std::string_view, std::vector<std::string_view>>
+        vectors_;                 // its vector registers: names of their parts
     bool negated_names_ = false;  // whether "-" may stand before a name in this statement
+    bool to_memory_ = false;      // whether a variable with an index is a place in memory there: ld.global.f32 %f1, x[3];
     Token token_;
     size_t end_of_last_ = 0;
     std::unordered_map<std::string_view, size_t> functions_;  // name -> number in the module

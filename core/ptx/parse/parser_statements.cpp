@@ -1,7 +1,97 @@
 // The third part of the parser: statements and their operands.
+#include <algorithm>
+#include <charconv>
+
 #include "core/ptx/parse/parser.h"
+#include "core/ptx/parse/spelling.h"
 
 namespace lockstep::ptx {
+
+std::string_view Parser::coined(std::string name) {
+    if (!module_.coined.names) module_.coined.names = std::make_shared<std::deque<std::string>>();
+    return module_.coined.names->emplace_back(std::move(name));
+}
+
+// "v.x", as the register of that part is called, for v.x and v.r, its name as a colour; the name itself of whatever else.
+std::string_view Parser::part_of_vector(std::string_view name) const {
+    const size_t dot = name.rfind('.');
+    if (vectors_.empty() || dot == std::string_view::npos || dot + 2 != name.size()) return name;
+    const auto vector = vectors_.find(name.substr(0, dot));
+    if (vector == vectors_.end()) return name;
+    const size_t part = std::string_view("xyzwrgba").find(name[dot + 1]);
+    return part == std::string_view::npos || part % 4 >= vector->second.size() ? name : vector->second[part % 4];
+}
+
+const RegisterDeclaration* Parser::register_named(std::string_view name) const {
+    for (const RegisterDeclaration& declared : entry_->registers) {
+        if (!name.starts_with(declared.name)) continue;
+        const std::string_view rest = name.substr(declared.name.size());
+        int64_t number = -1;
+        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+        const bool counted = error == std::errc{} && end == rest.data() + rest.size() && number < declared.count;
+        if (rest.empty() ? declared.count < 0 : counted) return &declared;
+    }
+    return nullptr;
+}
+
+const Variable* Parser::variable_named(std::string_view name) const {
+    const std::vector<Variable>* const places[] = {&entry_->variables, &entry_->parameters, &module_.variables};
+    for (const std::vector<Variable>* variables : places)
+        for (const Variable& variable : *variables)
+            if (variable.name == name) return &variable;
+    return nullptr;
+}
+
+// index := "[" integer "]"    Of a variable: its elements, not bytes.
+void Parser::parse_index(Operand& operand) {
+    const Variable* variable = variable_named(operand.name);
+    if (!variable) complain("only a variable's elements are counted in brackets, found " + written());
+    advance();
+    if (token_.kind != Token::Kind::integer)
+        complain("only a number counts a variable's elements here: add up the address in a register, found " + written());
+    operand.value = token_.value * size_of(variable->type) * variable->lanes;
+    advance();
+    expect(']', "after the number of the element");
+    if (to_memory_) operand.kind = Operand::Kind::address;
+}
+
+// Operands that assemblers add up in an instruction of its own: "%r1 + 4", and the address that a store writes.
+void Parser::take_sums(Entry& entry, Statement& statement) {
+    for (Operand& operand : statement.operands) {
+        if (operand.kind != Operand::Kind::name || operand.name == "_") continue;
+        const RegisterDeclaration* declared = operand.value ? register_named(operand.name) : nullptr;
+        const bool address = !declared && to_memory_ && stem_of(statement.opcode) == "st" && variable_named(operand.name);
+        if (!declared && !address) continue;
+        Statement sum = statement;
+        Type type = Type::u64;
+        if (declared) {
+            const size_t bytes = size_of(declared->type);
+            if (bytes < 2 || bytes > 8 || declared->type == Type::f32 || declared->type == Type::f64)
+                throw Complaint{"a number is added to a register of whole numbers only", operand.place};
+            type = bytes == 8 ? Type::u64 : bytes == 4 ? Type::u32 : Type::u16;
+            sum.opcode = bytes == 8 ? "add.u64" : bytes == 4 ? "add.u32" : "add.u16";
+        } else {
+            const auto modifiers = modifiers_of(statement.opcode);
+            const bool wide = !modifiers.empty() && size_of(type_named(modifiers.back())) == 8;
+            type = wide ? Type::u64 : Type::u32;
+            sum.opcode = wide ? "mov.u64" : "mov.u32";
+        }
+        const std::string_view name = coined("%lockstep_sum" + std::to_string(entry.registers.size()));
+        entry.registers.push_back({.name = name, .type = type, .scope = statement.scope});
+        Operand to{.kind = Operand::Kind::name, .place = operand.place}, from = operand;
+        to.name = name;
+        sum.operands = {to, from};
+        if (declared) {
+            sum.operands[1].value = 0;
+            Operand number{.kind = Operand::Kind::integer, .place = operand.place};
+            number.value = operand.value;
+            sum.operands.push_back(number);
+        }
+        entry.statements.push_back(std::move(sum));
+        operand.name = name;
+        operand.value = 0;
+    }
+}
 
 // statement := [ "@" [ "!" ] name ] opcode [ operand { "," operand } ] ";"
 // label     := name ":"
@@ -31,6 +121,8 @@ void Parser::parse_statement(Entry& entry, int scope) {
     }
     statement.place = opcode_place;
     negated_names_ = statement.opcode.starts_with("vmad.");
+    const std::string_view stem = stem_of(statement.opcode);
+    to_memory_ = stem == "ld" || stem == "ldu" || stem == "st" || stem == "atom" || stem == "red" || stem == "prefetch";
     while (!token_.is(';')) {
         statement.operands.push_back(parse_operand(0));
         if (statement.operands.size() > 32) complain("too many operands");
@@ -43,10 +135,11 @@ void Parser::parse_statement(Entry& entry, int scope) {
     statement.text = text_.substr(begin, end_of_last_ - begin);
     statement.location = static_cast<int>(entry.locations.size()) - 1;
     advance();
+    take_sums(entry, statement);
     entry.statements.push_back(std::move(statement));
 }
 
-// operand := [ "!" | "-" ] name [ "|" name ] [ offset ] | [ "-" | "~" ] integer | [ "-" ] real | address
+// operand := [ "!" | "-" ] name [ "|" name ] [ offset | index ] | [ "-" | "~" ] integer | [ "-" ] real | address
 //          | "{" operand { "," operand } "}" | "(" [ operand { "," operand } ] ")"
 Operand Parser::parse_operand(int depth) {
     Operand operand;
@@ -81,8 +174,19 @@ Operand Parser::parse_operand(int depth) {
     } else if (!inverted && (!negative || negated_names_)) {
         operand.negated |= negative;
         operand.name = name("an operand");
+        if (const auto vector = vectors_.find(operand.name); vector != vectors_.end()) {  // all its parts
+            operand.kind = Operand::Kind::vector;
+            operand.name = {};
+            for (const std::string_view part : vector->second) {
+                operand.elements.push_back({.kind = Operand::Kind::name, .place = operand.place});
+                operand.elements.back().name = part;
+            }
+            return operand;
+        }
+        operand.name = part_of_vector(operand.name);
         if (take('|')) operand.second = name("a second destination after '|'");
         if (token_.is('+') || token_.is('-')) operand.value = parse_offset();
+        if (token_.is('[')) parse_index(operand);
     } else {
         complain("expected a number, found " + written());
     }
@@ -97,7 +201,7 @@ Operand Parser::parse_address() {
         operand.value = token_.value;
         advance();
     } else {
-        operand.name = name("an address");
+        operand.name = part_of_vector(name("an address"));
     }
     if (token_.is('+') || token_.is('-')) operand.value += parse_offset();
     while (take(',')) {

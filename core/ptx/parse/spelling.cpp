@@ -16,11 +16,33 @@ struct Absent {
 };
 constexpr Absent absent[] = {
     {" tcgen05 ", "the tensor cores of Blackwell are not modelled"},
+    {" clusterlaunchcontrol ", "what compute capability 10.0 brought is not modelled"},
     {" alloca "
      "stacksave "
      "stackrestore ",
      "it is not modelled"},
 };
+
+// Forms that compute capability 10.0 or 12.0 brought to instructions which have rows: the stem, and what only they have.
+struct Later {
+    std::string_view stems;  // between spaces
+    std::vector<std::string_view> signs;
+};
+const std::vector<Later>& later_forms() {
+    static const std::vector<Later> forms = {
+        {" add sub mul fma ", {".f32x2", ".f32.f16", ".f32.bf16"}},
+        {" redux ", {".f32", ".NaN", ".abs"}},
+        {" cvt ",
+         {"e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", ".rs", "e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4", ".s2f6x2"}},
+        {" mma ", {".kind::", ".block_scale", "e2m1", "e2m3", "e3m2"}},
+        {" ldmatrix ", {".m16n16", ".m8n16", ".b8"}},
+        {" stmatrix ", {".m16n8", ".b8"}},
+        {" st ", {".bulk"}},
+        {" cp ", {".im2col::w", ".tile::gather4", ".tile::scatter4", ".cta_group"}},
+        {" multimem ", {"e4m3", "e5m2"}},
+        {" barrier mbarrier ", {".aligned.cta_group"}}};
+    return forms;
+}
 
 Type twice_as_wide(Type t) {
     switch (t) {
@@ -100,6 +122,17 @@ std::vector<Candidate> Rows::candidates(std::string_view stem, std::string_view 
                 found.push_back({row->second, &form});
                 break;
             }
+    if (!found.empty()) return found;
+    // div.ftz.rn.f32: assemblers take the modifiers of computations, loads, stores and atomics in any order but for types.
+    for (std::tie(row, end) = by_name_.equal_range(stem); row != end; ++row) {
+        const Kind kind = row->second->kind;
+        if (row->second->operands.empty() && kind != Kind::load && kind != Kind::store && kind != Kind::atomic) continue;
+        for (const Form& form : row->second->forms)
+            if (matches_in_any_order(form.pattern, modifiers, true)) {
+                found.push_back({row->second, &form});
+                break;
+            }
+    }
     return found;
 }
 
@@ -130,6 +163,11 @@ std::string Rows::unknown_instruction(std::string_view spelling) const {
     for (const Absent& a : absent)
         if (a.stems.find(" " + std::string(stem) + " ") != std::string_view::npos)
             return "the instruction " + written + " cannot run here: " + std::string(a.why);
+    for (const Later& later : later_forms())
+        if (later.stems.find(" " + std::string(stem) + " ") != std::string_view::npos)
+            for (const std::string_view sign : later.signs)
+                if (modifiers.find(sign) != std::string_view::npos)
+                    return "the form " + written + " is not modelled: it is of compute capability 10.0 and later";
     std::vector<std::string> spellings;
     for (auto [row, end] = by_name_.equal_range(stem); row != end; ++row)
         for (const Form& form : row->second->forms)

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
 
 #include "core/base/files.h"
+#include "core/base/nearest.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/kernel_source.h"
@@ -30,6 +32,13 @@ std::string readable(const ptx::Program& program, size_t i) {
 // Why the argument does not fit the parameter, which people call `name`; empty when it does.
 std::string mismatch(const ptx::Parameter& parameter, const std::string& name, const KernelArgument& argument) {
     constexpr size_t map_bytes = sizeof(simt::TensorMap::bytes);
+    using Kind = KernelArgument::Kind;
+    if (argument.kind == Kind::null || argument.kind == Kind::same || argument.kind == Kind::pointers)
+        return parameter.bytes == 8 && parameter.type != ptx::Type::f64
+                   ? ""
+                   : fmt::format("is {}, but parameter '{}' takes {}",
+                                 argument.kind == Kind::pointers ? "an array of pointers" : "a pointer", name,
+                                 parameter.type == ptx::Type::f64 ? "a fraction" : fmt::format("{} bytes", parameter.bytes));
     if (!argument.box.empty())
         return parameter.bytes == map_bytes
                    ? ""
@@ -43,9 +52,12 @@ std::string mismatch(const ptx::Parameter& parameter, const std::string& name, c
     const size_t bytes = argument.values.bytes.size();
     if (parameter.bytes != bytes)
         return fmt::format("has {} bytes, but parameter '{}' takes {}{}", bytes, name, parameter.bytes,
-                           is_struct(parameter) ? ", as a struct: give struct:TYPE:VALUE,TYPE:VALUE" : "");
+                           is_struct(parameter)
+                               ? ", as a struct: give struct:TYPE:VALUE,TYPE:VALUE, and in:, out: or null for its "
+                                 "pointers"
+                               : "");
     if (parameter.pointer)
-        return fmt::format("is a number, but parameter '{}' is a pointer: give in:, out: or inout:", name);
+        return fmt::format("is a number, but parameter '{}' is a pointer: give in:, out:, inout:, @NAME or null", name);
     // The compilers keep apart whole numbers and fractions, not signed and unsigned.
     const bool fraction = argument.values.dtype == DType::f32 || argument.values.dtype == DType::f64;
     const bool takes_fraction = parameter.type == ptx::Type::f32 || parameter.type == ptx::Type::f64;
@@ -120,8 +132,11 @@ std::string other_elements(const ptx::Program& program, const std::string& decla
 }
 
 // "buffer x", "f32 a" for people: what the source calls it, else what the PTX does.
-std::string description(const ptx::Program& program, size_t i, const std::vector<std::string>& names) {
+std::string description(const ptx::Program& program, size_t i, const std::vector<std::string>& names,
+                        const std::vector<std::string>& declarations) {
     const ptx::Parameter& p = program.parameters[i];
+    // The compilers make u32 of int, and bytes of a struct: the source says what it is.
+    if (!p.pointer && declarations.size() == program.parameters.size() && !declarations[i].empty()) return declarations[i];
     const std::string type = p.pointer      ? "buffer"
                              : is_struct(p) ? fmt::format("struct of {} bytes", p.bytes)
                                             : std::string(ptx::name_of(p.type));
@@ -129,7 +144,118 @@ std::string description(const ptx::Program& program, size_t i, const std::vector
     return p.type == ptx::Type::none ? name : type + " " + name;
 }
 
+std::string name_of_part(const KernelArgument& whole, const KernelArgument& part, const std::string& name) {
+    return whole.kind == KernelArgument::Kind::pointers ? fmt::format("{}[{}]", name, part.number)
+                                                        : fmt::format("{}.{}", name, part.number);
+}
+
+// The address that many elements behind the buffer's first, the end included.
+Result<uint64_t> address_in(const BoundArgument& buffer, int64_t offset) {
+    const uint64_t size = size_of(buffer.type), count = buffer.bytes / size;
+    if (static_cast<uint64_t>(offset) > count)
+        return Diagnostic{
+            fmt::format("points behind '{}', which has {} element{}", buffer.name, count, count == 1 ? "" : "s")};
+    return buffer.address + static_cast<uint64_t>(offset) * size;
+}
+
+Result<uint64_t> address_of(const KernelArgument& pointer, const std::string& name, const BoundArguments& bound) {
+    if (pointer.kind == KernelArgument::Kind::null) return uint64_t{0};
+    const std::string& wanted = pointer.kind == KernelArgument::Kind::same ? pointer.same_as : name;
+    std::vector<std::string> buffers;
+    for (size_t i = 0; i < bound.arguments.size(); ++i) {
+        const BoundArgument& buffer = bound.arguments[i];
+        if (buffer.address == 0) continue;
+        if (buffer.name == wanted || wanted == fmt::format("{}", i + 1)) return address_in(buffer, pointer.offset);
+        buffers.push_back(buffer.name);
+    }
+    const std::string near = nearest_name(wanted, buffers);
+    return Diagnostic{fmt::format("means the buffer of '{}', and there is none{}", wanted,
+                                  !near.empty()     ? fmt::format(", did you mean '@{}'?", near)
+                                  : buffers.empty() ? ""
+                                                    : fmt::format(": there is '@{}'", fmt::join(buffers, "', '@")))};
+}
+
+// One buffer in memory, filled; `fits` says why elements of a type are none for it.
+template <class Fits>
+Result<BoundArgument> make_buffer(const KernelArgument& argument, const std::string& name, uint64_t seed,
+                                  const std::filesystem::path& folder, simt::Memory& memory, const Fits& fits) {
+    BoundArgument buffer{.role = argument.role, .type = argument.type, .name = name, .output_file = argument.output_file};
+    const bool from_file = argument.fill == KernelArgument::Fill::file;
+    if (!from_file) {  // what does not fit is refused before it is made
+        buffer.bytes = size_of(argument.type);
+        for (const int64_t extent : argument.shape) buffer.bytes *= static_cast<uint64_t>(extent);
+        buffer.address = memory.allocate(buffer.bytes, name);
+    }
+    Result<Array> contents = initial_contents(argument, seed, folder);
+    if (!contents) return contents.error();
+    const Array& array = contents.value();
+    if (const std::string why = fits(array.dtype); !why.empty()) return Diagnostic{why};
+    buffer.type = array.dtype;
+    buffer.shape = array.shape;
+    buffer.bytes = array.bytes.size();
+    if (from_file) buffer.address = memory.allocate(buffer.bytes, name);
+    if (buffer.bytes) std::memcpy(memory.write(buffer.address, buffer.bytes), array.bytes.data(), buffer.bytes);
+    if (argument.role == KernelArgument::Role::out) memory.mark_unwritten(buffer.address);
+    return buffer;
+}
+
+// The argument itself first, then what it points to.
+template <class Fits>
+std::optional<Diagnostic> place_buffers(const KernelArgument& argument, const std::string& name, uint64_t seed,
+                                        const std::filesystem::path& folder, simt::Memory& memory, BoundArguments& made,
+                                        const Fits& fits) {
+    if (argument.is_buffer()) {
+        Result<BoundArgument> buffer = make_buffer(argument, name, seed, folder, memory, fits);
+        if (!buffer) return buffer.error();
+        made.arguments.push_back(std::move(buffer).value());
+        return std::nullopt;
+    }
+    BoundArgument own{.type = argument.type, .name = name};
+    if (argument.kind == KernelArgument::Kind::pointers) {
+        own.role = KernelArgument::Role::in;
+        own.type = DType::u64;
+        own.bytes = argument.values.bytes.size();
+        own.shape = {static_cast<int64_t>(own.bytes / sizeof(uint64_t))};
+        own.address = memory.allocate(own.bytes, name);
+    }
+    made.arguments.push_back(std::move(own));
+    return place_pointed(argument, name, seed, folder, memory, made);
+}
+
 }  // namespace
+
+std::optional<Diagnostic> place_pointed(const KernelArgument& argument, const std::string& name, uint64_t seed,
+                                        const std::filesystem::path& folder, simt::Memory& memory, BoundArguments& bound) {
+    for (const KernelArgument& part : argument.parts) {
+        if (!part.is_buffer()) continue;
+        const auto any = [](DType) { return std::string(); };
+        Result<BoundArgument> buffer =
+            make_buffer(part, name_of_part(argument, part, name), seed + 10007u * static_cast<uint64_t>(part.number + 1),
+                        folder, memory, any);
+        if (!buffer) return buffer.error();
+        bound.arguments.push_back(std::move(buffer).value());
+    }
+    return std::nullopt;
+}
+
+Result<std::vector<std::byte>> bytes_of_argument(const KernelArgument& argument, const std::string& name,
+                                                 const BoundArguments& bound) {
+    std::vector<std::byte> bytes = argument.values.bytes;
+    const auto put = [&](const KernelArgument& pointer, const std::string& called,
+                         uint64_t at) -> std::optional<Diagnostic> {
+        const Result<uint64_t> address = address_of(pointer, called, bound);
+        if (!address) return address.error();
+        std::memcpy(bytes.data() + at, &address.value(), sizeof address.value());
+        return std::nullopt;
+    };
+    if (argument.kind == KernelArgument::Kind::null || argument.kind == KernelArgument::Kind::same || argument.is_buffer()) {
+        bytes.assign(sizeof(uint64_t), std::byte{0});
+        if (auto problem = put(argument, name, 0)) return *problem;
+    }
+    for (const KernelArgument& part : argument.parts)
+        if (auto problem = put(part, name_of_part(argument, part, name), part.place)) return *problem;
+    return bytes;
+}
 
 Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::vector<KernelArgument>& arguments,
                                       simt::Memory& memory, simt::LaunchConfig& config, uint64_t seed,
@@ -139,70 +265,67 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
     if (arguments.size() != program.parameters.size()) {
         std::string list;
         for (size_t i = 0; i < program.parameters.size() && i < 16; ++i)
-            list += (list.empty() ? "" : ", ") + description(program, i, names);
+            list += (list.empty() ? "" : ", ") + description(program, i, names, declarations);
         if (program.parameters.size() > 16) list += " ...";
         return Diagnostic{fmt::format("kernel '{}' takes {} argument{}{}, but {} {} given", program.shown_name(),
                                       program.parameters.size(), program.parameters.size() == 1 ? "" : "s",
                                       list.empty() ? "" : " (" + list + ")", arguments.size(),
                                       arguments.size() == 1 ? "is" : "are")};
     }
-    BoundArguments bound;
+    BoundArguments bound, behind;
     config.parameters.assign(program.parameter_bytes, std::byte{0});
-    for (size_t i = 0; i < arguments.size(); ++i) {
-        const KernelArgument& argument = arguments[i];
+    const auto name_at = [&](size_t i) {
+        return names.size() == arguments.size() ? names[i] : fmt::format("argument {}", i + 1);
+    };
+    for (size_t i = 0; i < arguments.size(); ++i) {  // what does not fit is refused before anything is made
         const ptx::Parameter& parameter = program.parameters[i];
         const std::string name = names.size() == arguments.size() ? names[i] : readable(program, i);
-        if (const std::string why = mismatch(parameter, name, argument); !why.empty())
-            return Diagnostic{fmt::format("argument {} ('{}') {}", i + 1, argument.text, why)};
-        BoundArgument one;
-        one.role = argument.role;
-        one.type = argument.type;
-        one.name = names.size() == arguments.size() ? names[i] : fmt::format("argument {}", i + 1);
-        one.output_file = argument.output_file;
-        std::byte* slot = config.parameters.data() + parameter.offset;
+        if (const std::string why = mismatch(parameter, name, arguments[i]); !why.empty())
+            return Diagnostic{fmt::format("argument {} ('{}') {}", i + 1, arguments[i].text, why)};
         if (parameter.offset + parameter.bytes > config.parameters.size())
             return Diagnostic{
                 fmt::format("kernel '{}' declares a parameter outside its parameter block", program.shown_name())};
-        if (argument.role == KernelArgument::Role::scalar) {
-            std::memcpy(slot, argument.values.bytes.data(), argument.values.bytes.size());
+    }
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const std::string declaration = declarations.size() == arguments.size() ? declarations[i] : "";
+        const auto fits = [&](DType held) {
+            return declaration.empty() || arguments[i].texture || !arguments[i].box.empty()
+                       ? ""
+                       : other_elements(program, declaration, name_at(i), arguments[i], held);
+        };
+        BoundArguments made;
+        if (auto problem = place_buffers(arguments[i], name_at(i), seed * 1000003u + i, folder, memory, made, fits))
+            return *problem;
+        bound.arguments.push_back(std::move(made.arguments.front()));
+        std::move(made.arguments.begin() + 1, made.arguments.end(), std::back_inserter(behind.arguments));
+    }
+    std::move(behind.arguments.begin(), behind.arguments.end(), std::back_inserter(bound.arguments));
+    for (size_t i = 0; i < arguments.size(); ++i) {  // now that all buffers have addresses
+        const KernelArgument& argument = arguments[i];
+        const BoundArgument& own = bound.arguments[i];
+        std::byte* slot = config.parameters.data() + program.parameters[i].offset;
+        const Result<std::vector<std::byte>> bytes = bytes_of_argument(argument, own.name, bound);
+        if (!bytes) return Diagnostic{fmt::format("argument {} ('{}') {}", i + 1, argument.text, bytes.error().message)};
+        if (argument.kind == KernelArgument::Kind::pointers) {
+            std::memcpy(memory.write(own.address, own.bytes), bytes.value().data(), own.bytes);
+            std::memcpy(slot, &own.address, sizeof own.address);
+        } else if (!argument.box.empty()) {
+            const std::vector<uint64_t> dims(own.shape.rbegin(), own.shape.rend());
+            const std::vector<uint32_t> box(argument.box.rbegin(), argument.box.rend());
+            const Result<simt::TensorMap> map = simt::make_tile_map(own.address, own.type, dims, box, argument.swizzle);
+            if (!map) return Diagnostic{fmt::format("argument {} ('{}'): {}", i + 1, argument.text, map.error().message)};
+            std::memcpy(slot, map.value().bytes.data(), map.value().bytes.size());
+        } else if (argument.texture) {
+            const uint64_t bytes_there = own.bytes;
+            Array texels{own.type, own.shape, {}};
+            if (const std::byte* held = bytes_there ? memory.read(own.address, bytes_there) : nullptr)
+                texels.bytes.assign(held, held + bytes_there);
+            const Result<uint64_t> handle = make_texture(argument, texels, own.address, own.name, memory);
+            if (!handle) return handle.error();
+            std::memcpy(slot, &handle.value(), sizeof handle.value());
         } else {
-            const bool from_file = argument.fill == KernelArgument::Fill::file;
-            if (!from_file) {  // what does not fit is refused before it is made
-                one.bytes = size_of(argument.type);
-                for (const int64_t extent : argument.shape) one.bytes *= static_cast<uint64_t>(extent);
-                one.address = memory.allocate(one.bytes, one.name);
-            }
-            Result<Array> contents = initial_contents(argument, seed * 1000003u + i, folder);
-            if (!contents) return contents.error();
-            const Array& array = contents.value();
-            if (declarations.size() == arguments.size() && !argument.texture && argument.box.empty())
-                if (const std::string why = other_elements(program, declarations[i], name, argument, array.dtype);
-                    !why.empty())
-                    return Diagnostic{why};
-            one.type = array.dtype;
-            one.shape = array.shape;
-            one.bytes = array.bytes.size();
-            if (from_file) one.address = memory.allocate(one.bytes, one.name);
-            if (one.bytes) std::memcpy(memory.write(one.address, one.bytes), array.bytes.data(), one.bytes);
-            if (argument.role == KernelArgument::Role::out) memory.mark_unwritten(one.address);
-            uint64_t passed = one.address;
-            if (argument.texture) {
-                const Result<uint64_t> handle = make_texture(argument, array, one.address, one.name, memory);
-                if (!handle) return handle.error();
-                passed = handle.value();
-            }
-            if (argument.box.empty()) {
-                std::memcpy(slot, &passed, sizeof passed);
-            } else {
-                const std::vector<uint64_t> dims(array.shape.rbegin(), array.shape.rend());
-                const std::vector<uint32_t> box(argument.box.rbegin(), argument.box.rend());
-                const Result<simt::TensorMap> map = simt::make_tile_map(one.address, one.type, dims, box, argument.swizzle);
-                if (!map)
-                    return Diagnostic{fmt::format("argument {} ('{}'): {}", i + 1, argument.text, map.error().message)};
-                std::memcpy(slot, map.value().bytes.data(), map.value().bytes.size());
-            }
+            std::memcpy(slot, bytes.value().data(), bytes.value().size());
         }
-        bound.arguments.push_back(std::move(one));
     }
     return bound;
 }

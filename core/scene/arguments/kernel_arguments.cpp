@@ -173,28 +173,101 @@ Result<size_t> parse_extents(std::string_view text, size_t open, KernelArgument&
     return close + 1;
 }
 
-// "struct:f32:2,i32:100": each member at the next multiple of its size, the whole at a multiple of the largest.
-Result<KernelArgument> parse_struct(std::string_view text, size_t at, KernelArgument argument) {
+// Behind the part that begins at `at`: a comma outside of brackets and braces, or the end.
+size_t end_of_part(std::string_view text, size_t at) {
+    int depth = 0;
+    for (; at < text.size(); ++at) {
+        if (text[at] == '[' || text[at] == '{') ++depth;
+        if (text[at] == ']' || text[at] == '}') --depth;
+        if (text[at] == ',' && depth <= 0) return at;
+    }
+    return text.size();
+}
+
+bool is_null(std::string_view word) {
+    return word == "null" || word == "nullptr";
+}
+
+// Whether a part is a pointer: "null", "@a", or a buffer.
+bool is_pointer(std::string_view part) {
+    const std::string_view head = part.substr(0, part.find(':'));
+    return part.starts_with('@') || is_null(part) || head == "in" || head == "out" || head == "inout";
+}
+
+// pointer, between `at` and `end` of the text.
+Result<KernelArgument> parse_pointer(std::string_view text, size_t at, size_t end) {
+    Result<KernelArgument> part = parse_argument(text.substr(at, end - at));
+    if (part) return part;
+    Diagnostic problem = part.error();
+    problem.where.column += static_cast<int>(at);
+    problem.source_line = std::string(text);
+    return problem;
+}
+
+// "struct:f32:2,i32:100": each member at the next multiple of its size, the whole at a multiple of the largest. Or, `array`,
+// "pointers:in:f32[4],null".
+Result<KernelArgument> parse_parts(std::string_view text, size_t at, KernelArgument argument, bool array) {
     std::vector<std::byte>& bytes = argument.values.bytes;
     size_t align = 1;
-    const auto pad = [&](size_t to) { bytes.resize((bytes.size() + to - 1) / to * to); };
-    for (bool more = true; more;) {
-        const size_t comma = std::min(text.find(',', at), text.size()), colon = text.find(':', at);
-        if (colon == std::string_view::npos || colon > comma)
-            return bad(text, at, "a member is needed here, as in struct:f32:1.5,i32:42");
-        Result<DType> type = parse_type(text, at, ":");
-        if (!type) return type.error();
-        pad(size_of(type.value()));
-        align = std::max(align, size_of(type.value()));
-        const std::string_view number = trimmed(text.substr(colon + 1, comma - colon - 1));
-        if (!append_number(bytes, type.value(), number))
-            return bad(text, colon + 1, fmt::format("'{}' is not a value of type {}", number, name_of(type.value())));
-        more = comma < text.size();
-        at = comma + 1;
+    const auto pad = [&](size_t to) {
+        bytes.resize((bytes.size() + to - 1) / to * to);
+        align = std::max(align, to);
+    };
+    int number = array ? 0 : 1;
+    for (bool more = true; more; ++number) {
+        const size_t end = end_of_part(text, at), colon = text.find(':', at);
+        if (is_pointer(text.substr(at, end - at))) {
+            Result<KernelArgument> part = parse_pointer(text, at, end);
+            if (!part) return part;
+            pad(sizeof(uint64_t));
+            part.value().place = bytes.size();
+            part.value().number = number;
+            bytes.resize(bytes.size() + sizeof(uint64_t));
+            argument.parts.push_back(std::move(part).value());
+        } else if (array) {
+            return bad(text, at, "a pointer is needed here, as in pointers:in:f32[16],out:f32[16],@a+8,null");
+        } else if (colon == std::string_view::npos || colon > end) {
+            return bad(text, at, "a member is needed here, as in struct:f32:1.5,i32:42 or struct:i32:4,in:f32[16]");
+        } else {
+            Result<DType> type = parse_type(text, at, ":");
+            if (!type) return type.error();
+            pad(size_of(type.value()));
+            const std::string_view value = trimmed(text.substr(colon + 1, end - colon - 1));
+            if (!append_number(bytes, type.value(), value))
+                return bad(text, colon + 1, fmt::format("'{}' is not a value of type {}", value, name_of(type.value())));
+        }
+        more = end < text.size();
+        at = end + 1;
     }
     pad(align);
+    if (!argument.parts.empty()) argument.kind = array ? KernelArgument::Kind::pointers : KernelArgument::Kind::members;
     argument.type = argument.values.dtype = DType::u8;
     argument.values.shape = {static_cast<int64_t>(bytes.size())};
+    return argument;
+}
+
+// offset = "+" count, that begins at `at`; returns the offset behind it.
+Result<size_t> parse_offset(std::string_view text, size_t at, KernelArgument& argument) {
+    const auto [rest, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), argument.offset);
+    if (error != std::errc{} || argument.offset < 0 || argument.offset > most_elements)
+        return bad(text, at, "a count of elements stands behind '+', as in in:f32[1024]+3 or @a+16");
+    return static_cast<size_t>(rest - text.data());
+}
+
+// "@" NAME [ offset ]
+Result<KernelArgument> parse_same(std::string_view text) {
+    KernelArgument argument;
+    argument.text = text;
+    argument.kind = KernelArgument::Kind::same;
+    const size_t plus = std::min(text.find('+'), text.size());
+    argument.same_as = text.substr(1, plus - 1);
+    if (argument.same_as.empty())
+        return bad(text, 1, "the name or the number of a parameter with a buffer is needed here, as in @a or @2+16");
+    if (plus == text.size()) return argument;
+    const Result<size_t> end = parse_offset(text, plus, argument);
+    if (!end) return end.error();
+    if (end.value() < text.size())
+        return bad(text, end.value(), fmt::format("unexpected '{}' after the argument", text.substr(end.value())));
     return argument;
 }
 
@@ -259,6 +332,11 @@ Result<KernelArgument> parse_argument(std::string_view text) {
     if (std::optional<Result<KernelArgument>> texture = parse_texture_argument(text)) return std::move(*texture);
     KernelArgument argument;
     argument.text = text;
+    if (text.starts_with('@')) return parse_same(text);
+    if (is_null(text)) {
+        argument.kind = KernelArgument::Kind::null;
+        return argument;
+    }
     const size_t colon = text.find(':');
     const std::string_view head = text.substr(0, colon);
     if (colon == std::string_view::npos)
@@ -270,7 +348,9 @@ Result<KernelArgument> parse_argument(std::string_view text) {
     else if (head == "inout")
         argument.role = KernelArgument::Role::inout;
     else if (head == "struct")
-        return parse_struct(text, colon + 1, std::move(argument));
+        return parse_parts(text, colon + 1, std::move(argument), false);
+    else if (head == "pointers")
+        return parse_parts(text, colon + 1, std::move(argument), true);
     else if (head == "map")
         return parse_map(text, colon + 1);
     else {  // scalar
@@ -330,6 +410,11 @@ Result<KernelArgument> parse_argument(std::string_view text) {
         argument.file = text.substr(body, end - body);
         if (argument.file.empty())
             return bad(text, body, "a file or a buffer is needed here, as in in:x.npy or in:f32{1,2,3}");
+    }
+    if (end < text.size() && text[end] == '+') {
+        const Result<size_t> behind = parse_offset(text, end, argument);
+        if (!behind) return behind.error();
+        end = behind.value();
     }
     if (end < text.size()) {
         if (text[end] != '=' || argument.role == KernelArgument::Role::in) {

@@ -2,15 +2,24 @@
 // -> device buffers and the parameter block -> arrays read back.
 //
 //   argument = TYPE ":" number                                    scalar: i32:42, f32:1.5, u64:0xff
-//            | "struct:" TYPE ":" number { "," TYPE ":" number }  by value, laid out as C++ does: struct:f32:2,i32:100
-//            | "in:" source | "inout:" source [ "=" FILE.npy ]
-//            | "out:" TYPE "[" extents "]" [ "=" FILE.npy ]       filled with 0xCD bytes, read back afterwards
+//            | pointer
+//            | "struct:" part { "," part }                        by value, laid out as C++ does: struct:f32:2,i32:100,
+//                                                                 struct:i32:4,in:f32[16] with a pointer to a buffer
+//            | "pointers:" pointer { "," pointer }                an array of pointers, float **: pointers:in:f32[8],null
+//   part     = TYPE ":" number | pointer
+//   pointer  = "null"                                             nullptr
+//            | "@" NAME [ offset ]                                into the buffer of the parameter that is called so, or
+//                                                                 that has this number: @a, @2+16. Buffers of a struct s
+//                                                                 and of pointers p are called s.1, s.2 and p[0], p[1]
+//            | "in:" source [ offset ] | "inout:" source [ offset ] [ "=" FILE.npy ]
+//            | "out:" TYPE "[" extents "]" [ offset ] [ "=" FILE.npy ]   filled with 0xCD bytes, read back afterwards
 //            | "map:" rows "x" columns [ ",swizzle=" BYTES ] ":" in, inout or out   a tensor map of that buffer: its box,
 //            and
 //                                                             how rows lie in shared memory:
 //                                                             map:128x64,swizzle=128:in:f16[256,256]
 //            | a texture or a surface: see texture_arguments.h
 //   source   = FILE.npy | TYPE [ "[" extents "]" ] "{" number { "," number } "}" | TYPE "[" extents [ fill ] "]"
+//   offset   = "+" count                                          elements behind the buffer's first: d_in + 3
 //   extents  = count { "," count }                                f32[1024], f32[16,784]
 //   fill     = "random" (the default: floats in [-1, 1), integers in 0..99) | "below" N | "ramp" (0, 1, 2, ...) | "zero"
 //   TYPE     = i8 u8 i16 u16 f16 bf16 i32 u32 f32 i64 u64 f64
@@ -43,6 +52,17 @@ struct KernelArgument {
     bool is_surface = false;
     std::vector<uint32_t> box;  // of map:, slowest first as extents are; empty: the buffer's address is passed
     uint32_t swizzle = 0;       // bytes
+    // `null` and `same` are pointers without a buffer of their own. The values of `members` and `pointers` have room for
+    // the addresses of `parts`.
+    enum class Kind : uint8_t { plain, null, same, members, pointers };
+    Kind kind = Kind::plain;
+    std::string same_as;                // kind same: "a", "2"
+    int64_t offset = 0;                 // of a pointer, in elements of its buffer
+    std::vector<KernelArgument> parts;  // buffers, null and same
+    uint64_t place = 0;                 // of a part: its first byte among the values
+    int number = 0;                     // of a part: which one it is, from 1 in structs, from 0 in arrays
+
+    bool is_buffer() const { return kind == Kind::plain && role != Role::scalar; }
 };
 
 struct BoundArgument {
@@ -55,7 +75,7 @@ struct BoundArgument {
     std::string output_file;
 };
 struct BoundArguments {
-    std::vector<BoundArgument> arguments;  // in parameter order
+    std::vector<BoundArgument> arguments;  // in parameter order, then the buffers that structs and arrays point to
 };
 
 // "64", "16,4", "8,8,2". `what` begins the Diagnostic's message: "--grid", "block".
@@ -72,6 +92,15 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
 
 // What a buffer argument (role in, inout or out) holds before the launch.
 Result<Array> initial_contents(const KernelArgument& argument, uint64_t seed, const std::filesystem::path& folder = {});
+
+// The buffers that a struct or an array of pointers, called `name`, points to: made and noted in `bound`. `seed` is of this
+// argument alone.
+std::optional<Diagnostic> place_pointed(const KernelArgument& argument, const std::string& name, uint64_t seed,
+                                        const std::filesystem::path& folder, simt::Memory& memory, BoundArguments& bound);
+// What a number, a struct, an array of pointers or a pointer is in bytes, with the addresses of the buffers in `bound`. The
+// Diagnostic goes on behind "argument 2 ('@b') ".
+Result<std::vector<std::byte>> bytes_of_argument(const KernelArgument& argument, const std::string& name,
+                                                 const BoundArguments& bound);
 
 // The out and inout buffers, in order, as they are in `memory` now.
 std::vector<Array> read_outputs(const BoundArguments& bound, const simt::Memory& memory);

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/base/nearest.h"
 #include "core/ptx/ptx.h"
@@ -25,16 +27,41 @@ Result<ModuleSymbol> parse_symbol(std::string_view text) {
         return problem;
     }
     const KernelArgument::Role role = value.value().role;
-    if (role != KernelArgument::Role::in && role != KernelArgument::Role::scalar)
-        return Diagnostic{"a symbol takes in: or a scalar, such as in:f32{1,2,1} or i32:7",
+    using Kind = KernelArgument::Kind;
+    if (value.value().kind == Kind::null || value.value().kind == Kind::same || value.value().offset != 0)
+        return Diagnostic{"a pointer is given to a variable as pointers:, such as pointers:null or pointers:@a+4",
                           {"symbol", 1, static_cast<int>(equals) + 2},
                           std::string(text)};
+    if (role != KernelArgument::Role::in && role != KernelArgument::Role::scalar)
+        return Diagnostic{
+            "a symbol takes in: or a scalar, such as in:f32{1,2,1} or i32:7, and a pointer pointers:out:f32[64]",
+            {"symbol", 1, static_cast<int>(equals) + 2},
+            std::string(text)};
     return ModuleSymbol{std::string(text.substr(0, equals)), std::move(value.value())};
 }
 
+Result<std::vector<ModuleSymbol>> parse_symbols(std::string_view text) {
+    std::vector<ModuleSymbol> symbols;
+    while (!text.empty()) {
+        const size_t end = std::min(text.find(';'), text.size());
+        std::string_view part = text.substr(0, end);
+        text.remove_prefix(std::min(text.size(), end + 1));
+        while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+        while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+        if (part.empty()) continue;
+        Result<ModuleSymbol> symbol = parse_symbol(part);
+        if (!symbol) return symbol.error();
+        symbols.push_back(std::move(symbol).value());
+    }
+    return symbols;
+}
+
 std::optional<Diagnostic> bind_symbols(const ptx::Program& program, const std::vector<ModuleSymbol>& symbols,
-                                       simt::Memory& memory, uint64_t seed, const std::filesystem::path& folder) {
+                                       simt::Memory& memory, uint64_t seed, const std::filesystem::path& folder,
+                                       BoundArguments* bound) {
     if (symbols.empty()) return std::nullopt;
+    BoundArguments own;
+    BoundArguments& buffers = bound ? *bound : own;
     const std::vector<uint64_t> addresses = simt::place_variables(program, memory);
     for (size_t i = 0; i < symbols.size(); ++i) {
         const ModuleSymbol& symbol = symbols[i];
@@ -69,6 +96,14 @@ std::optional<Diagnostic> bind_symbols(const ptx::Program& program, const std::v
         if (!contents) return contents.error();
         std::vector<std::byte> bytes = contents.value().bytes;
         const ptx::GlobalVariable& variable = program.variables[found];
+        if (!symbol.value.parts.empty()) {
+            if (auto problem =
+                    place_pointed(symbol.value, symbol.name, seed * 1000003u + 7919u * (i + 1), folder, memory, buffers))
+                return problem;
+            Result<std::vector<std::byte>> whole = bytes_of_argument(symbol.value, symbol.name, buffers);
+            if (!whole) return Diagnostic{fmt::format("'{}={}' {}", symbol.name, symbol.value.text, whole.error().message)};
+            bytes = std::move(whole).value();
+        }
         if (symbol.value.texture) {  // the variable is a .texref: it holds a handle
             const uint64_t texels = memory.allocate(bytes.size(), symbol.name);
             if (!bytes.empty()) std::memcpy(memory.write(texels, bytes.size()), bytes.data(), bytes.size());

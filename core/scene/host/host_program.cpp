@@ -305,7 +305,7 @@ class HostParser {
         }
         one.contents = parsed.value();
         if (!one.contents.file.empty() || !one.contents.output_file.empty() || one.contents.texture ||
-            one.contents.is_surface)
+            one.contents.is_surface || one.contents.offset != 0)
             c.fail(at, "an array is written like f32[1024 ramp] or f32{1,2,3}");
         c.at = end;
         if (!on_device) one.pinned = c.take("pinned");

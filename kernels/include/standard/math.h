@@ -26,3 +26,7 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 #endif
+#ifdef __CUDACC_RTC__  // lockstep_cuda.h includes it for clang, behind the functions
+#include "cstddef"
+#include "lockstep_std_math.h"
+#endif

@@ -15,6 +15,10 @@ typedef unsigned long long uint64_t;
 #endif
 typedef int64_t intptr_t;
 typedef uint64_t uintptr_t;
+// What the host's sys/types.h has, which nvcc includes without being asked.
+typedef unsigned int uint;
+typedef unsigned short ushort;
+typedef unsigned long ulong;
 #include <limits.h>
 #define INT8_MIN SCHAR_MIN
 #define INT16_MIN SHRT_MIN

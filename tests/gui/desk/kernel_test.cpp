@@ -182,6 +182,48 @@ TEST_CASE("the watch says whose new value a register was given") {
     CHECK(lines.size() == 4);  // the loop is unrolled: nothing is left of k
 }
 
+TEST_CASE("what is compiled a second time says that it comes from before") {
+    if (!has_compiler()) return;
+    const Scratch scratch;
+    const std::string text = "__global__ void fresh" + std::to_string(::getpid()) + "(int *p) { p[threadIdx.x] = 1; }\n";
+    for (const bool before : {false, true}) {
+        Desk desk;
+        desk.open(scratch.write(before ? "again.cu" : "fresh.cu", text));
+        REQUIRE(desk.snapshot()->own.compiled);
+        CHECK(desk.snapshot()->own.compiled->from_cache == before);
+        CHECK_FALSE(desk.snapshot()->own.compiled->compiler.empty());
+    }
+}
+
+TEST_CASE("variables of the file are set from the form, and a wrong one is refused at its field") {
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("symbol.ptx",
+                            ".version 7.0\n.target sm_70\n.address_size 64\n.global .align 4 .u32 n;\n"
+                            ".visible .entry k(.param .u64 p) {\n.reg .u64 a; .reg .u32 r;\nld.param.u64 a, [p];\n"
+                            "ld.global.u32 r, [n];\nst.global.u32 [a], r;\nret;\n}\n"));
+    LaunchSettings& launch = desk.session.desk.document().launch;
+    launch.grid = launch.block = "1";
+    launch.grid_chosen = true;
+    launch.arguments.at(0) = {"p", "out:i32[1]", true};
+    launch.symbols = "n=i32:41";
+    desk.session.desk.run(desk.session);
+    desk.settle();
+    const auto snapshot = desk.snapshot();
+    REQUIRE(snapshot->own.result);
+    REQUIRE_FALSE(snapshot->own.result->refused);
+    const Buffer buffer = buffer_of(snapshot->own.result->bound.arguments.at(0), *snapshot->own.result->run->before,
+                                    *snapshot->own.result->after);
+    int32_t value = 0;
+    std::memcpy(&value, buffer.after.data(), 4);
+    CHECK(value == 41);
+    launch.symbols = "m=i32:41";
+    desk.session.desk.run(desk.session);
+    desk.settle();
+    REQUIRE(desk.snapshot()->own.result->refused);
+    CHECK(desk.snapshot()->own.result->field == "symbols");
+}
+
 TEST_CASE("a part of a sum that the compiler moved out of a loop is not taken for the loop's variable") {
     const std::string ptx = R"(.version 7.0
 .target sm_70

@@ -68,13 +68,15 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
         return what + (snapshot.own.runnable ? "; the last text that did can still be run." : ".");
     }
     const bool host = desk.document().is_host();
-    std::string text = compiled.compiler.empty()
-                           ? fmt::format("{} read in {}",
-                                         tape   ? "Tensor program"
-                                         : host ? "Host program"
-                                                : "PTX",
-                                         wall_time_text(compiled.seconds))
-                           : fmt::format("Compiled by {} in {}", compiled.compiler, wall_time_text(compiled.seconds));
+    std::string text =
+        compiled.compiler.empty() ? fmt::format("{} read in {}",
+                                                tape   ? "Tensor program"
+                                                : host ? "Host program"
+                                                       : "PTX",
+                                                wall_time_text(compiled.seconds))
+        : compiled.from_cache
+            ? fmt::format("Compiled before by {}, read in {}", compiled.compiler, wall_time_text(compiled.seconds))
+            : fmt::format("Compiled by {} in {}", compiled.compiler, wall_time_text(compiled.seconds));
     if (snapshot.own.result && snapshot.own.result->version == desk.version() &&
         (snapshot.own.result->run || (host && !snapshot.own.result->refused))) {
         text += fmt::format(", run in {}", wall_time_text(snapshot.own.result->seconds));

@@ -8,6 +8,8 @@
 #include "app/gui/view.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
+#include "core/ptx/ptx.h"
+#include "core/scene/arguments/module_symbols.h"
 
 namespace lockstep::gui {
 namespace {
@@ -234,12 +236,40 @@ class LaunchView final : public View {
                 ui.tooltip(fmt::format(
                     "{} {}\ni32:42  f32:1.5   a number\nin:f32[1024]  in:f32{{1,2,3}}  in:x.npy   a buffer to read\n"
                     "   [1024 ramp], [1024 zero], [1024 below 8] fill it; else random\nout:f32[1024]   a buffer to "
-                    "write   inout:f32[1024 zero]   both",
+                    "write   inout:f32[1024 zero]   both\nnull   nullptr   @a+16   into the buffer of 'a'   in:f32[64]+3   "
+                    "behind its first elements\nstruct:i32:4,in:f32[16],null   by value, with pointers\n"
+                    "pointers:in:f32[8],out:f32[8]   an array of them, float **",
                     type, a.parameter));
             y += 30;
             y = complaint(ui, box, y, !wrong.empty() ? wrong : no);
         }
-        return y + 6;
+        return variables(ui, desk, snapshot, *entry.program, r, y) + 6;
+    }
+
+    // Values of the file's __constant__ and __device__ variables.
+    float variables(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const ptx::Program& program, const Rect& r,
+                    float y) {
+        if (program.variables.empty()) return y;
+        LaunchSettings& s = desk.document().launch;
+        const float names = std::min(150.0f, r.w * 0.36f);
+        const auto parsed = scene::parse_symbols(s.symbols);
+        const std::string wrong = parsed.ok() ? "" : sentence_of(parsed.error()),
+                          no = refused(snapshot, "symbols", s.symbols);
+        ui.text(r.x, y + 18, "variables", {.size = 13, .color = ui.theme->ink2, .width = names - 8});
+        const Rect box{r.x + names, y, r.w - names, 26};
+        typed(ui, desk, "symbols", box, s.symbols,
+              {.hint = "taps=in:f32{1,2,1}; n=i32:7", .wrong = !wrong.empty() || !no.empty()});
+        if (ui.hovered({r.x, y, names, 26})) {
+            std::string list;
+            for (size_t i = 0; i < program.variables.size() && i < 12; ++i)
+                list += fmt::format("\n{}   {} bytes", ptx::readable_name(program.variables[i].name),
+                                    program.variables[i].bytes);
+            ui.tooltip(
+                "values of the file's variables before the launch, between semicolons; of a pointer "
+                "d=pointers:inout:f32[64]" +
+                list);
+        }
+        return complaint(ui, box, y + 30, !wrong.empty() ? wrong : no);
     }
 
     float machine(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const Rect& r, float y) {

@@ -135,16 +135,18 @@ constexpr Form sad_integer[] = {
      })},
 };
 
-// The carry flag is a predicate: a mask, a bit a lane. Chains of 32 and of 64 bits share it.
+// The carry flag is a predicate: a mask, a bit a lane. Chains of 32 and of 64 bits share it, and those that add and
+// subtract: a subtraction is a sum with the complement, so that its flag is 0 where it borrows.
 template <class T, bool subtract, bool carry_in>
 void add_with_carry(std::byte* const* d, const std::byte* const* s) {
     T* out = reinterpret_cast<T*>(d[0]);
     u32 carries = 0;
     for (int i = 0; i < 32; ++i) {
         const T a = lane<T>(s[0], i), b = lane<T>(s[1], i);
-        const T in = carry_in ? static_cast<T>(lane<Bit>(s[2], i).value) : T{0};
+        const T flag = carry_in ? static_cast<T>(lane<Bit>(s[2], i).value) : T{0};
+        const T in = subtract && carry_in ? T{1} - flag : flag;
         const T sum = subtract ? a - b : a + b, result = subtract ? sum - in : sum + in;
-        carries |= static_cast<u32>(subtract ? (a < b) | (sum < in) : (sum < a) | (result < sum)) << i;
+        carries |= static_cast<u32>(subtract ? !((a < b) | (sum < in)) : (sum < a) | (result < sum)) << i;
         out[i] = result;
     }
     if (d[1]) *reinterpret_cast<u32*>(d[1]) = carries;

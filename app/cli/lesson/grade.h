@@ -1,0 +1,58 @@
+// What `lockstep grade` was asked for and what comes of it. Internal to app/cli/lesson.
+#pragma once
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lessons/player/exercise.h"
+
+namespace lockstep::cli {
+
+// --program: what a whole program is run with, and what it has to do.
+struct ProgramTest {
+    bool asked = false;
+    std::vector<std::string> arguments;  // behind "--"
+    std::string input, expected;         // files with its stdin and its stdout; "" none, not looked at
+    int status = 0;
+    std::string check = "all", gpu = "v100";
+    double points = 1, processor_seconds = 60, memory_gib = 4;
+    uint64_t threads = 256, output_bytes = 1 << 20;
+};
+
+struct GradeAsked {
+    std::string lesson, exercise, compiler, format = "text", out = "-";
+    std::vector<std::string> submissions;
+    double max_seconds = 60;
+    ProgramTest program;
+};
+
+struct Graded {                           // one exercise of one submission
+    std::string exercise, file, problem;  // problem: why it could not be judged; empty: it was
+    std::string compiler;                 // its version; of what is not compiled empty
+    lessons::ExerciseReport report;
+    double seconds = 0;
+
+    bool passed() const { return problem.empty() && report.passed; }
+    std::string reasons() const {
+        if (!problem.empty()) return problem;
+        return fmt::format("{}", fmt::join(report.lines, "\n"));
+    }
+};
+struct GradedSubmission {
+    std::string name;
+    std::vector<Graded> exercises;
+    double points = 0, of_points = 0;
+    bool passed() const {
+        return std::all_of(exercises.begin(), exercises.end(), [](const Graded& graded) { return graded.passed(); });
+    }
+};
+
+// A submission with main(), a file or a folder of sources, in a sandbox. Throws Failure(missing) where there is none.
+GradedSubmission grade_program(const std::string& path, const GradeAsked& asked);
+// Throws Failure where the test itself cannot be: a file that is not there, a list of checks that is none.
+void check_program_test(const ProgramTest& test);
+
+}  // namespace lockstep::cli
