@@ -10,7 +10,7 @@
 
 #include "core/base/tell.h"
 #include "core/runtime/runtime.h"
-#include "core/runtime/sites.h"
+#include "core/runtime/report/sites.h"
 #include "core/system/callers.h"
 #include "core/system/system.h"
 #include "kernels/include/program/driver_types.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/report.h"
+#include "core/runtime/report/report.h"
 #include "core/system/guard.h"
 
 namespace lockstep::runtime {

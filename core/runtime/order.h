@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/report.h"
+#include "core/runtime/report/report.h"
 
 namespace lockstep::runtime {
 

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/runtime/report.h"
-#include "core/runtime/sites.h"
+#include "core/runtime/report/report.h"
+#include "core/runtime/report/sites.h"
 #include "tests/cli/support.h"
 
 namespace runtime_calls_test {

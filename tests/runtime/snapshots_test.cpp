@@ -1,5 +1,5 @@
 // What a launch began with, written by one process and opened by another: the same kernel over the same bytes.
-#include "core/runtime/snapshots.h"
+#include "core/runtime/report/snapshots.h"
 
 #include <cstring>
 #include <fstream>

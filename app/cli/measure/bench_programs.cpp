@@ -8,7 +8,7 @@
 
 #include "core/base/files.h"
 #include "core/device/compile/program.h"
-#include "core/runtime/settings.h"
+#include "core/runtime/report/settings.h"
 #include "core/system/system.h"
 
 namespace lockstep::cli {

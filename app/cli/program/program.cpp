@@ -17,9 +17,9 @@
 #include "app/cli/kernel/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
-#include "core/runtime/report.h"
-#include "core/runtime/settings.h"
-#include "core/runtime/sites.h"
+#include "core/runtime/report/report.h"
+#include "core/runtime/report/settings.h"
+#include "core/runtime/report/sites.h"
 #include "core/system/system.h"
 
 namespace lockstep::cli {

@@ -10,7 +10,7 @@
 #include "core/base/files.h"
 #include "core/device/compile/program.h"
 #include "core/model/gpus/gpu_spec.h"
-#include "core/runtime/report.h"
+#include "core/runtime/report/report.h"
 
 namespace lockstep::gui {
 

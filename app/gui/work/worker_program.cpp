@@ -13,9 +13,9 @@
 #include "core/base/diagnostic.h"
 #include "core/base/hash.h"
 #include "core/device/compile/source_tokens.h"
-#include "core/runtime/settings.h"
-#include "core/runtime/sites.h"
-#include "core/runtime/snapshots.h"
+#include "core/runtime/report/settings.h"
+#include "core/runtime/report/sites.h"
+#include "core/runtime/report/snapshots.h"
 #include "core/system/system.h"
 
 namespace lockstep::gui {

@@ -1,4 +1,4 @@
-#include "core/runtime/settings.h"
+#include "core/runtime/report/settings.h"
 
 #include <fmt/format.h>
 

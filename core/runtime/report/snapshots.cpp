@@ -1,4 +1,4 @@
-#include "core/runtime/snapshots.h"
+#include "core/runtime/report/snapshots.h"
 
 #include <fmt/format.h>
 

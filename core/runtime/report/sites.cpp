@@ -1,4 +1,4 @@
-#include "core/runtime/sites.h"
+#include "core/runtime/report/sites.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // From addresses to lines. The program's process notes from which addresses calls came; behind the run the other process
 // reads its debug information, by addr2line (of binutils or LLVM) where that is there.
 #pragma once
-#include "core/runtime/report.h"
+#include "core/runtime/report/report.h"
 
 namespace lockstep::runtime {
 

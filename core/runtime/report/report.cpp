@@ -1,5 +1,5 @@
 // The report as JSON and as words. JSON is the contract between the two processes and for `--json`; one function each way.
-#include "core/runtime/report.h"
+#include "core/runtime/report/report.h"
 
 #include <fmt/format.h>
 
