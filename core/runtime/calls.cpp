@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/base/tell.h"
-#include "core/runtime/runtime.h"
 #include "core/runtime/report/sites.h"
+#include "core/runtime/runtime.h"
 #include "core/system/callers.h"
 #include "core/system/system.h"
 #include "kernels/include/program/driver_types.h"
