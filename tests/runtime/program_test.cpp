@@ -130,6 +130,19 @@ int main() {
         refuses("run " + folder + "launches.cu --compiler clang", "clang cannot compile launches from kernels, nvcc can");
 }
 
+TEST_CASE("thrust and cub work with the toolkit's headers") {
+    use_own_cache();
+    if (!is_here("nvcc")) {
+        WARN("skipped: nvcc is not here");
+        return;
+    }
+    const Outcome ran = lockstep_command("run " LOCKSTEP_SOURCE_DIR
+                                         "/tests/programs/toolkit/algorithms.cu --compiler nvcc --functional --report none");
+    INFO(ran.out << ran.err);
+    CHECK(ran.status == 0);
+    CHECK(ran.out == "PASS\n");
+}
+
 TEST_CASE("a program keeps its arguments, output and exit status, and its report names its launches") {
     use_own_cache();
     const std::string file = write("adder.cu", adder);
