@@ -1,6 +1,6 @@
 // A submission that is a whole program: this binary runs it as `lockstep run` does, compiler included, in a sandbox, and
-// what it prints, its exit status and the report of the checks come back. A program could forge that report, which is
-// written beside it; what it prints and how it ends it cannot.
+// what it prints, its exit status and the report of the checks come back. A process that outlives the program could forge
+// that report, which is written beside it, and with it make exit status 1 look like 0; nothing else of what is judged.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -141,7 +141,9 @@ void judge(const system::SandboxOutcome& outcome, const ProgramTest& test, Grade
         Result<runtime::Report> read = runtime::read_report((folder.path() / "report.json").string());
         const auto json = nlohmann::json::parse(outcome.result, nullptr, false);
         if (read) report = std::move(read).value();
-        if (json.is_object() && json.contains("status") && json["status"].is_number_integer()) status = json["status"];
+        // `run` ends with 1 where the program ended with 0 and a check found something.
+        const bool by_check = status == static_cast<int>(ExitStatus::faulted) && json.is_object() && json.contains("status");
+        if (by_check && json["status"] == 0) status = 0;
     }
     if (outcome.ended.end != End::exited) {
         clause(fmt::format("exit status {}", test.status), false, "it was ended");
