@@ -140,6 +140,41 @@ TEST_CASE("memory that the host touches while the device may use it, or when it 
         }
 }
 
+TEST_CASE("everything else that a program as a whole does wrong is told with its lines and names") {
+    const std::string file = write("list.cu", R"(#include <cuda_runtime.h>
+__global__ void fill(int* p, int n) { p[threadIdx.x] = n; }
+int main() {
+    int host[64], *d_in, *d_out, *d_gone;
+    cudaMalloc(&d_in, 256);
+    cudaMalloc(&d_out, 256);
+    cudaMalloc(&d_gone, 256);
+    cudaMemcpy(d_in, host, sizeof host, cudaMemcpyDeviceToHost);
+    cudaMemcpy(d_in, host, 260, cudaMemcpyHostToDevice);
+    fill<<<1, 2048>>>(d_out, 1);
+    cudaFree(d_gone);
+    cudaFree(d_gone);
+    cudaMemcpy(host, d_gone, 4, cudaMemcpyDeviceToHost);
+    fill<<<1, 32>>>(d_gone, 1);
+    cudaDeviceSynchronize();
+    return 0;
+}
+)");
+    for (const std::string& compiler : compilers()) {
+        const Outcome ran = lockstep_command("run " + file + " --check all --compiler " + compiler);
+        INFO(compiler << "\n" << ran.err);
+        CHECK(ran.status == 1);
+        for (const char* part :
+             {"list.cu:8: cudaMemcpy returned cudaErrorInvalidValue: the destination is device memory, 'd_in' (allocated "
+              "at ",
+              "list.cu:9: cudaMemcpy returned cudaErrorInvalidValue: the 260 bytes to be written of 'd_in'",
+              "list.cu:10: cudaLaunchKernel returned cudaErrorInvalidConfiguration", "nobody looked at it",
+              "list.cu:12: cudaFree returned cudaErrorInvalidValue: 'd_gone' (allocated at ", "was freed before (freed at ",
+              "list.cu:13: cudaMemcpy returned", "is read after it was freed", "list.cu:2: memcheck: invalid global write",
+              "d_in (device, 256 bytes), allocated at "})
+            CHECK(ran.err.find(part) != std::string::npos);
+    }
+}
+
 TEST_CASE("the launch of a kernel that faults goes well, and what waits for it does not") {
     const std::string file = write("late.cu", R"(#include <cstdio>
 #include <cuda_runtime.h>
