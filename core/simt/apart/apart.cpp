@@ -30,7 +30,8 @@ struct Counts {
 
 // One thread: its blocks in ascending order. Whatever is out of the ordinary (a fault, a block that waits for another one, a
 // launch that is too long or is stopped) gives up: then the launch runs again block after block, and says it there.
-void run_thread(Apart& apart, Grid& grid, Counts& counts, bool is_first) {
+// Thread k begins with the k-th part, however late it comes, so that each has its share of a small grid.
+void run_thread(Apart& apart, Grid& grid, Counts& counts, uint64_t number_of_thread) {
     Block block;
     Pace pace;
     uint64_t next_look = look_every;
@@ -38,7 +39,7 @@ void run_thread(Apart& apart, Grid& grid, Counts& counts, bool is_first) {
         if (counts.warp_instructions >= next_look) {
             next_look = counts.warp_instructions + look_every;
             if (apart.options.stop.stop_requested()) apart.given_up = true;
-            if (is_first && apart.options.progress)
+            if (number_of_thread == 0 && apart.options.progress)
                 apart.options.progress(static_cast<double>(std::min(apart.next.load(), apart.blocks)) /
                                        static_cast<double>(apart.blocks));
         }
@@ -51,8 +52,8 @@ void run_thread(Apart& apart, Grid& grid, Counts& counts, bool is_first) {
         counts.warp_instructions += warp.instructions - before;
         return event;
     };
-    for (;;) {
-        const uint64_t begin = apart.next.fetch_add(apart.chunk), end = std::min(begin + apart.chunk, apart.blocks);
+    for (uint64_t begin = number_of_thread * apart.chunk; begin < apart.blocks; begin = apart.next.fetch_add(apart.chunk)) {
+        const uint64_t end = std::min(begin + apart.chunk, apart.blocks);
         for (uint64_t number = begin; number < end; ++number) {
             reset_block(block, grid, static_cast<uint32_t>(number));
             while (block.warps_done < block.warps.size()) {
@@ -66,7 +67,6 @@ void run_thread(Apart& apart, Grid& grid, Counts& counts, bool is_first) {
                 if (moved) look_again(block);
             }
         }
-        if (begin >= apart.blocks) return;
     }
 }
 
@@ -158,6 +158,7 @@ ApartResult launch_apart(const ptx::Program& program, const ApartFacts& facts, c
 
     Apart apart{.config = config, .options = options, .blocks = config.grid.count()};
     apart.chunk = std::clamp<uint64_t>(apart.blocks / threads / 16, 1, 64);
+    apart.next = threads * apart.chunk;
     std::vector<std::unique_ptr<TouchWatch>> watches;
     std::vector<Grid> grids(threads, grid);
     std::vector<Counts> counts(threads);
@@ -167,9 +168,8 @@ ApartResult launch_apart(const ptx::Program& program, const ApartFacts& facts, c
     }
     {
         std::vector<std::jthread> others;
-        for (uint32_t k = 1; k < threads; ++k)
-            others.emplace_back([&, k] { run_thread(apart, grids[k], counts[k], false); });
-        run_thread(apart, grids[0], counts[0], true);
+        for (uint32_t k = 1; k < threads; ++k) others.emplace_back([&, k] { run_thread(apart, grids[k], counts[k], k); });
+        run_thread(apart, grids[0], counts[0], 0);
     }
     for (const Counts& own : counts) {
         result.launch.warp_instructions += own.warp_instructions;
