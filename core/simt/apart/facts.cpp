@@ -148,8 +148,10 @@ class FactsFinder {
                 return refuse(i, "uses a surface");
             case Kind::system:
                 if (ptx::as_system(i).function == ptx::SystemFunction::vprintf) return refuse(i, "prints");
-                if (!ptx::is_failed_assert(i)) return refuse(i, "uses the device's heap");
-                return;
+                if (ptx::is_failed_assert(i)) return;
+                if (ptx::as_system(i).function > ptx::SystemFunction::assert_fail)
+                    return refuse(i, "calls CUDA's runtime on the device");
+                return refuse(i, "uses the device's heap");
             case Kind::cluster:
             case Kind::multimem:
             case Kind::tensor_map:
