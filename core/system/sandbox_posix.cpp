@@ -102,10 +102,10 @@ std::vector<sock_filter> system_call_filter() {
     filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));  // the lower half
     filter.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, new_namespaces, 0, 1));
     filter.push_back(BPF_STMT(BPF_RET | BPF_K, forbidden));
-    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));  // the watcher counts
     for (const long number : {SYS_socket, SYS_openat, SYS_openat2}) answer(number, SECCOMP_RET_USER_NOTIF);
 #if defined(__x86_64__)
-    for (const long number : {SYS_open, SYS_creat}) answer(number, SECCOMP_RET_USER_NOTIF);
+    for (const long number : {SYS_open, SYS_creat, SYS_fork, SYS_vfork}) answer(number, SECCOMP_RET_USER_NOTIF);
 #endif
     filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
     return filter;
@@ -241,7 +241,6 @@ void bound(const Sandbox& sandbox) {
         setrlimit(resource, &both);
     };
     limit_to(RLIMIT_CORE, 0);
-    limit_to(RLIMIT_NPROC, sandbox.threads + 2000);  // the watcher counts; older kernels count all of this user
     limit_to(RLIMIT_FSIZE, sandbox.file_bytes);
     limit_to(RLIMIT_CPU, static_cast<uint64_t>(sandbox.processor_seconds) + 2);
     limit_to(RLIMIT_NOFILE, 1024);
@@ -435,13 +434,22 @@ class Watcher {
     void count() {
         Used used;
         add_usage(keeper_, used, 0);
-        if (used.threads > sandbox_.threads + 2)
-            end(ChildOutcome::End::killed, fmt::format("it started more than {} processes and threads", sandbox_.threads));
+        threads_ = used.threads;
         if (used.memory_bytes > sandbox_.memory_bytes)
             end(ChildOutcome::End::killed, fmt::format("it took more than {} MiB of memory", sandbox_.memory_bytes >> 20));
         if (used.processor_seconds > sandbox_.processor_seconds)
             end(ChildOutcome::End::killed,
                 fmt::format("it took more than {:g} s of processor time", sandbox_.processor_seconds));
+    }
+
+    // Of a process or thread that is about to be started. Every one is asked for here, so that there are never more; the
+    // system's own limit knows nothing of them where this program runs as root.
+    bool may_start() {
+        if (++threads_ <= sandbox_.threads + 2) return true;
+        count();  // some have ended since
+        if (++threads_ <= sandbox_.threads + 2) return true;
+        end(ChildOutcome::End::killed, fmt::format("it started more than {} processes and threads", sandbox_.threads));
+        return false;
     }
 
     // What the program may open needs no word of ours: its namespace has nothing else. This is to say what it tried.
@@ -453,7 +461,9 @@ class Watcher {
         reply.id = question.id;
         reply.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         const bool of_program = is_of_program(question.pid);
-        if (question.data.nr == SYS_socket) {
+        if (starts_something(question.data.nr)) {
+            if (!may_start()) reply.flags = 0, reply.error = -EAGAIN;
+        } else if (question.data.nr == SYS_socket) {
             if (of_program && question.data.args[0] != AF_UNIX) note("it tried to open a network connection");
             reply.flags = 0;
             reply.error = -EPERM;
@@ -461,6 +471,13 @@ class Watcher {
             look_at_path(question);
         }
         ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &reply);
+    }
+
+    static bool starts_something(long number) {
+#if defined(__x86_64__)
+        if (number == SYS_fork || number == SYS_vfork) return true;
+#endif
+        return number == SYS_clone;
     }
 
     // Compilers may come first; from the first call of a program of the stranger's on all is the stranger's.
@@ -518,6 +535,7 @@ class Watcher {
     pid_t keeper_;
     int listener_ = -1;
     bool ended_ = false, program_began_ = false;
+    uint64_t threads_ = 0;  // of all processes inside, when they were counted last, and those started since
     SandboxOutcome outcome_;
 };
 
