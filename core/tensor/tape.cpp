@@ -293,6 +293,11 @@ std::string place_of(const std::source_location& where) {
     for (std::string_view top : {"core/", "lessons/", "app/", "tests/"})
         if (const size_t at = file.rfind(top); at != std::string_view::npos && (at == 0 || file[at - 1] == '/'))
             begin = begin == std::string_view::npos ? at : std::min(begin, at);
+    // A folder that all of the project lies in may be called so too.
+    for (std::string_view top : {"core/", "app/"})
+        if (begin != std::string_view::npos && file.substr(begin).starts_with(top))
+            for (std::string_view next : {"core/", "lessons/", "app/", "tests/"})
+                if (file.substr(begin + top.size()).starts_with(next)) begin += top.size();
     if (begin == std::string_view::npos) begin = file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1;
     return fmt::format("{}:{}", file.substr(begin), where.line());
 }

@@ -40,14 +40,6 @@ std::string_view word_for(double value) {
     return std::isnan(value) ? "a NaN" : value > 0 ? "an infinity" : "a negative infinity";
 }
 
-std::string file_and_line(const std::source_location& where) {
-    const std::string_view file = where.file_name();
-    size_t begin = 0;
-    for (const std::string_view top : {"core/", "lessons/", "app/", "tests/"})
-        if (const size_t at = file.rfind(top); at != std::string_view::npos) begin = std::max(begin, at);
-    return fmt::format("{}:{}", file.substr(begin), where.line());
-}
-
 // The first element that is not finite, or none.
 std::optional<size_t> first_bad(const std::vector<double>& values) {
     const auto bad = std::find_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
@@ -79,10 +71,10 @@ std::optional<NotFinite> forward_cause(const Step& step) {
             node.op ? "forward" : "data",
             op,
             node.name,
-            file_and_line(node.where),
+            tensor::place_of(node.where),
             value,
             fmt::format("{} in the value of {}{}{}, recorded at {}", word_for(value), node.name,
-                        node.op ? fmt::format(" ({})", op) : "", place_in(node.shape, *bad), file_and_line(node.where))};
+                        node.op ? fmt::format(" ({})", op) : "", place_in(node.shape, *bad), tensor::place_of(node.where))};
     }
     return std::nullopt;
 }
@@ -108,11 +100,11 @@ std::optional<NotFinite> backward_cause(const Step& step) {
                          "backward",
                          op,
                          from->name,
-                         file_and_line(from->where),
+                         tensor::place_of(from->where),
                          value,
                          fmt::format("{} in the gradient that {}{} passes to {}{}, recorded at {}", word_for(value),
                                      from->name, from->op ? fmt::format(" ({})", op) : "", node.name,
-                                     place_in(node.shape, *bad), file_and_line(from->where))};
+                                     place_in(node.shape, *bad), tensor::place_of(from->where))};
     }
     return std::nullopt;
 }
