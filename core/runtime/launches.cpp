@@ -143,12 +143,12 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     ProgressLine line(program.shown_name(), settings_.progress);
     options.progress = [&](double share) { line(share); };
     Apart& apart = apart_of(program);
-    OrderRecord& order = report_.orders[apart.order];
     static const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());  // to ask costs a file read
     const uint32_t threads = settings_.threads > 0 ? settings_.threads : cores;
     const simt::ApartResult ran =
         simt::launch_apart(program, *apart.facts, config, memory_, options, apart.touched ? 1 : threads);
     apart.touched |= ran.touched;
+    OrderRecord& order = report_.orders[apart.order];  // the kernels that it launched have theirs in front of this by now
     order.threads = std::max(order.threads, ran.threads);
     ++(ran.threads > 1 ? order.apart : order.in_order);
     if (!ran.why.empty()) order.why = ran.why;
