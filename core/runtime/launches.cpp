@@ -167,8 +167,10 @@ std::shared_ptr<const model::KernelTime> Runtime::run(const ptx::Program& progra
         fmt::format("{} {} {},{},{} {},{},{} {}", program.ptx_file, program.kernel, config.grid.x, config.grid.y,
                     config.grid.z, config.block.x, config.block.y, config.block.z, config.dynamic_shared);
     Timed& timed = timed_[key];
+    // Without a time so far: all launches before it are still under way, and launched this one.
+    const bool again = timed.changed || !timed.time;
     const bool simulate = settings_.timed_launches < 0 || timed.runs < settings_.timed_launches ||
-                          (timed.changed && settings_.timed_launches != 0);
+                          (again && settings_.timed_launches != 0);
     ++timed.runs;
     const std::optional<simt::Fault> fault =
         simulate ? run_timed(program, config, timed, record) : run_functionally(program, config, record);
