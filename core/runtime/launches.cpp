@@ -169,8 +169,8 @@ std::shared_ptr<const model::KernelTime> Runtime::run(const ptx::Program& progra
     Timed& timed = timed_[key];
     // Without a time so far: all launches before it are still under way, and launched this one.
     const bool again = timed.changed || !timed.time;
-    const bool simulate = settings_.timed_launches < 0 || timed.runs < settings_.timed_launches ||
-                          (again && settings_.timed_launches != 0);
+    const bool simulate =
+        settings_.timed_launches < 0 || timed.runs < settings_.timed_launches || (again && settings_.timed_launches != 0);
     ++timed.runs;
     const std::optional<simt::Fault> fault =
         simulate ? run_timed(program, config, timed, record) : run_functionally(program, config, record);
