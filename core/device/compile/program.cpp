@@ -151,7 +151,10 @@ void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Comp
 std::vector<std::string> clang_options(const ProgramRequest& request, const Compilation& work) {
     const int wanted = request.arch.empty() ? request.least_arch : number_of(request.arch);
     std::vector<std::string> options = clang_program_options(wanted >= 80 ? 80 : 70, work.folder);
-    if (request.separate) options.emplace_back("-fgpu-rdc");
+    if (request.separate) {  // statics are told apart by the file, not by this run's folder
+        options.emplace_back("-fgpu-rdc");
+        options.push_back(fmt::format("-cuid={:016x}", fnv1a64(work.source.string())));
+    }
     if (!libclc_options().empty()) options.push_back(libclc_options().front());  // what is there, on both sides
     for (std::string& option : user_options(request)) options.push_back(std::move(option));
     return options;

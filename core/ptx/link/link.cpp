@@ -40,10 +40,12 @@ std::string shown(std::string_view name) {
 // clang 14 gives the host's statics that the device has a suffix, "_ZL5scale__static__9b5f8495fbf2fb7d", but not wherever it
 // names them: here they are called what they are in the source.
 std::string_view without_suffix(std::string_view name) {
-    constexpr size_t digits = 16;
+    constexpr size_t digits = 16;  // at most: a hash is written without leading zeros
     for (const std::string_view mark : {"__static__", "__intern__"}) {
         const size_t at = name.rfind(mark);
-        if (at == std::string_view::npos || at == 0 || name.size() != at + mark.size() + digits) continue;
+        if (at == std::string_view::npos || at == 0) continue;
+        const size_t length = name.size() - at - mark.size();
+        if (length == 0 || length > digits) continue;
         if (name.find_first_not_of("0123456789abcdef", at + mark.size()) == std::string_view::npos)
             return name.substr(0, at);
     }
