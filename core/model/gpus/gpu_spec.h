@@ -58,13 +58,16 @@ struct GpuSpec {
     Figure fp32_lanes, int_lanes, fp64_lanes, sfu_lanes;
     Figure fp16x2_lanes;  // pairs of FP16
     Figure lsu_lanes;
-    Count register_reads;   // operands of 32 lanes that a sub-core reads a cycle
-    Count int_shares_fp32;  // 1: integer instructions run on the FP32 lanes (before Volta)
+    Count register_reads;    // operands of 32 lanes that a sub-core reads a cycle
+    Count int_shares_fp32;   // 1: integer instructions run on the FP32 lanes (before Volta)
+    Count imad_shares_fp32;  // 1: integer multiply-adds take the pipe of the FP32 lanes, else the integer lanes'
     // Latencies in cycles
     Count folds_ptx;     // 1: as ptxas does (lowering.h); 0: every PTX instruction is issued
     Count fp16_latency;  // of pairs
     Count fp32_latency, int_latency, imad_latency, fp64_latency, sfu_latency, branch_latency, barrier_latency;
     Count shared_latency, shuffle_latency, constant_latency, l1_latency, l2_latency, dram_latency;
+    Count fence_latency;   // of a fence at the GPU's scope that finds no store under way
+    Count atomic_latency;  // cycles that the answer of an atomic at L2 takes longer than a load's
     // Memory
     Count l1_bytes, l1_mshrs, l2_bytes, l2_slices, dram_channels;  // l1_bytes: with no shared memory carved out
     Sourced<DramKind> dram_kind;
@@ -72,19 +75,24 @@ struct GpuSpec {
     Sizes shared_carveouts;     // what shared memory may take of l1_bytes; all zero: the two are separate memories
     Figure l1_bytes_per_cycle;  // an SM
     Figure lsu_interval;        // cycles between memory instructions of an SM, all sub-cores together
+    Figure l1_tag_overhead;     // cycles that an instruction of global memory holds the tags beside those of its lines
     Count l1_caches_loads;      // 0: loads from global memory look in L1 only where they say so
     Count constant_l1_bytes, constant_l15_bytes, constant_l15_latency;  // an SM: the nearest constant cache, the one behind
-    Count constant_load_latency;  // of a load by an address in a register; constant_latency: of an instruction's operand
-    Count texture_latency;        // of a fetch that L1 serves
-    Figure texture_lanes;         // lanes that an SM's texture units serve a cycle
+    Count constant_load_latency;    // of a load by an address in a register; constant_latency: of an instruction's operand
+    Figure constant_miss_interval;  // cycles between misses of an SM's second constant cache
+    Count texture_latency;          // of a fetch that L1 serves
+    Figure texture_lanes;           // lanes that an SM's texture units serve a cycle
     Figure sm_read_bytes_per_cycle, sm_write_bytes_per_cycle;  // an SM's port to the crossbar
-    Count l2_far_latency;                           // from an SM in the other half of the chip; 0: there are no halves
-    Count tlb_bytes, page_bytes, tlb_miss_latency;  // what an SM's TLB covers; cycles that a walk adds
-    Figure dram_efficiency;                         // share of its cycles that the bus carries data: refresh takes the rest
-    Count dram_banks, dram_row_bytes;               // a channel; of one row
-    Figure dram_row_cycle_ns, dram_activate_ns;     // between two rows of a bank, and of a channel
-    Figure dram_turnaround_ns;                      // bus from reads to writes and back, once in 2 KiB of writes
-    Figure l2_bytes_per_cycle;                      // the whole chip
+    Count l2_far_latency;                            // from an SM in the other half of the chip; 0: there are no halves
+    Figure half_atomic_cycles, half2_atomic_cycles;  // an L2 slice takes for one lane's sum of a half, of a pair, in a word
+    Figure l2_dirty_share;                           // of L2 that may hold data not yet in DRAM
+    Count tlb_bytes, page_bytes, tlb_miss_latency;   // what an SM's TLB covers; cycles that a walk adds
+    Figure dram_efficiency;                          // share of its cycles that the bus carries data: refresh takes the rest
+    Count dram_banks, dram_row_bytes;                // a channel; of one row
+    Figure dram_row_cycle_ns, dram_activate_ns;      // between two rows of a bank, and of a channel
+    Figure dram_turnaround_ns;                       // bus from reads to writes and back, once in 2 KiB of writes
+    Count dram_partial_bytes;                        // that the bus takes for a sector of which a part was written
+    Figure l2_bytes_per_cycle;                       // the whole chip
     Figure dram_gb_per_second;
     // Instructions: bytes of one, of a sub-core's cache (L0) and of the SM's (L1), and the lines that are fetched ahead
     Count instruction_bytes, l0_code_bytes, l1_code_bytes, l1_code_latency, code_prefetch;
@@ -98,6 +106,7 @@ struct GpuSpec {
     Figure lecture_mhz;         // the clock with which lectures count this GPU's peaks, where it is another; else 0
     Figure launch_us;           // host time to enqueue a kernel
     Figure launch_latency_us;   // from the enqueue's end to the kernel's first cycle
+    Figure launch_gap_us;       // between two kernels of a stream of which the second waits for the first
     Figure pcie_gb_per_second;  // what the link's lanes carry in one direction
     Figure pinned_gb_per_second, pageable_gb_per_second;  // what a large copy reaches, from and to such host memory
     Figure nvlink_gb_per_second;                          // both directions together; 0: none

@@ -102,8 +102,7 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
     if (integer && (facts.does == Does::product || facts.does == Does::multiply_add || lowered.wide_add)) {
         t.latency = gpu.imad_latency;
         t.interval = interval_of(gpu.int_lanes);
-        // Where FP32 has twice the lanes, integers multiply on half of them: modelled on the integer lanes.
-        t.pipe = static_cast<uint8_t>(gpu.fp32_lanes > gpu.int_lanes.value ? Unit::alu : Unit::fma);
+        t.pipe = static_cast<uint8_t>(gpu.imad_shares_fp32 == 1 ? Unit::fma : Unit::alu);
     }
     if (in.type == Type::f16x2 || in.type == Type::bf16x2) {
         t.interval = interval_of(gpu.fp16x2_lanes);
