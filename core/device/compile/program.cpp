@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "core/base/hash.h"
 #include "core/device/compile/compilers.h"
 #include "core/device/compile/linked_program.h"
+#include "core/device/compile/nvcc_steps.h"
 #include "core/device/compile/source_tokens.h"
 
 namespace lockstep::device {
@@ -124,16 +126,60 @@ struct Compilation {  // of one source
     std::vector<std::string> files;  // that it was made of
 };
 
-// One step of a compilation; false where the compiler refused.
-bool step(const Toolchain& tools, const ProgramRequest& request, Compilation& work, std::vector<std::string> arguments) {
+system::ChildLimits limits_of(const ProgramRequest& request) {
     system::ChildLimits limits;
     limits.seconds = request.seconds;
     limits.memory_bytes = uint64_t{12} << 30;
     limits.file_bytes = uint64_t{1} << 30;
+    return limits;
+}
+
+// One step of a compilation; false where the compiler refused.
+bool step(const Toolchain& tools, const ProgramRequest& request, Compilation& work, std::vector<std::string> arguments) {
+    const system::ChildLimits limits = limits_of(request);
     std::string before = std::move(work.outcome.output);
     work.outcome = system::run_program(tools.program, arguments, work.folder, limits);
     work.outcome.output = before + work.outcome.output;
     return work.outcome.succeeded();
+}
+
+// One program after the other, up to the first that refuses.
+system::ChildOutcome run_steps(std::span<const Words> steps, const ProgramRequest& request, const Compilation& work) {
+    system::ChildOutcome all;
+    for (const Words& words : steps) {
+        const fs::path program = system::find_program({words.front()}, {nvcc_program().parent_path()});
+        std::string before = std::move(all.output);
+        all = system::run_program(program, {words.begin() + 1, words.end()}, work.folder, limits_of(request));
+        all.output = before + all.output;
+        if (!all.succeeded()) break;
+    }
+    return all;
+}
+
+// Both halves at once. False: nvcc's steps are not those that are known; nothing has been done.
+bool compile_by_steps(const Toolchain& tools, const ProgramRequest& request, Compilation& work, Words arguments) {
+    arguments.insert(arguments.begin(), "--dryrun");
+    const system::ChildOutcome said = system::run_program(tools.program, arguments, work.folder, limits_of(request));
+    const std::optional<NvccSteps> steps = nvcc_steps(said.succeeded() ? said.output : "", work.folder);
+    if (!steps) return false;
+    const auto hash = static_cast<uint32_t>(fnv1a64(work.source.string()));
+    std::string name = work.source.filename().string();
+    for (char& c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    write_file(steps->module_id, fmt::format("_{:08x}_{}_{}", hash, name.size(), name));
+    system::ChildOutcome device;
+    {
+        const std::jthread other([&] { device = run_steps(steps->device, request, work); });
+        work.outcome = run_steps(steps->host, request, work);
+    }
+    if (!work.outcome.succeeded()) return true;  // nvcc would not have begun with the device's half
+    device.output = work.outcome.output + device.output;
+    work.outcome = std::move(device);
+    if (!work.outcome.succeeded()) return true;
+    system::ChildOutcome joined = run_steps({&steps->join, 1}, request, work);
+    joined.output = work.outcome.output + joined.output;
+    work.outcome = std::move(joined);
+    return true;
 }
 
 void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
@@ -144,7 +190,9 @@ void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Comp
                 arguments.insert(arguments.end(), {"-include", (program_headers() / header).string()});
     for (std::string& option : for_nvcc(user_options(request, work.source.extension() == ".c")))
         arguments.push_back(std::move(option));
-    arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
+    arguments.insert(arguments.end(), {"-c", "-o", work.object.string(), work.source.string()});
+    if (work.source.extension() == ".cu" && compile_by_steps(tools, request, work, arguments)) return;
+    arguments.insert(arguments.end(), {"-MD", "-MF", "files.d"});
     step(tools, request, work, std::move(arguments));
 }
 
@@ -394,7 +442,11 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
             compile_by_nvcc(tools, request, work);
         else
             compile_by_clang(tools, request, work);
-        if (const auto rule = read_file(work.folder / "files.d")) work.files = files_of_rule(rule.value());
+        for (const char* const half : {"files.d", "device.d"})
+            if (const auto rule = read_file(work.folder / half))
+                for (std::string& file : files_of_rule(rule.value()))
+                    if (std::find(work.files.begin(), work.files.end(), file) == work.files.end())
+                        work.files.push_back(std::move(file));
     };
     {
         std::vector<std::jthread> threads;
