@@ -6,6 +6,7 @@
 
 #include "core/ptx/decode/views.h"
 #include "core/simt/async/cluster.h"
+#include "core/simt/device_runtime.h"
 #include "core/simt/execute/call.h"
 #include "core/simt/execute/plan.h"
 #include "core/simt/warp.h"
@@ -141,6 +142,8 @@ Grid make_grid(const ptx::Program& program, const LaunchConfig& config, Memory& 
     grid.workspace = place_workspace(program, memory);
     grid.plan = make_plan(program, grid.variables);
     grid.cluster = cluster_of(program, config);
+    if (config.device_runtime) grid.own_runtime = config.device_runtime->again(memory);
+    grid.device_runtime = grid.own_runtime.get();
     return grid;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "core/simt/launch.h"
@@ -30,6 +31,8 @@ class DeviceRuntime {
     virtual bool wait() = 0;                 // until all that was started has run; false: it ended in a fault
     virtual int device() const { return 0; }
     virtual int devices() const { return 1; }
+    // The same, as it stands, over another memory: for a launch that runs again. Null: its launches cannot.
+    virtual std::shared_ptr<DeviceRuntime> again(Memory&) const { return nullptr; }
 
     std::map<uint64_t, DeviceWork> prepared;  // by the address of their arguments
     int last_error = 0;

@@ -284,7 +284,7 @@ LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Mem
     grid.synccheck = options.synccheck;
     grid.independent = options.independent;
     grid.print = options.print;
-    grid.device_runtime = options.device_runtime;
+    if (options.device_runtime) grid.device_runtime = options.device_runtime;
     set_blocks_at_once(grid, options.resident_blocks);
     begin_checks(grid, options);
     LaunchResult result = run_blocks(grid, options);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -20,12 +21,16 @@ struct Dim3 {
     bool operator==(const Dim3&) const = default;
 };
 
+class DeviceRuntime;
+
 struct LaunchConfig {
     Dim3 grid, block;
     uint32_t dynamic_shared = 0;
     std::vector<std::byte> parameters;  // the parameter block, laid out as Program::parameters says
     bool independent = false;           // for replays (history.h): whether the launch ran with LaunchOptions::independent
     Dim3 cluster;                       // blocks a cluster, by axis
+    // For replays of a kernel that launches kernels: what they begin with a copy of (DeviceRuntime::again).
+    std::shared_ptr<const DeviceRuntime> device_runtime = {};
 };
 
 // The blocks a cluster of a launch: as the kernel's .reqnctapercluster says, else as the configuration does.
@@ -67,8 +72,6 @@ struct Fault {
 // "saxpy.cu:7: memcheck: invalid ... (kernel saxpy, block (3,0,0), thread (17,0,0), address 0x7f...)"
 std::string render(const Fault& fault);
 
-class DeviceRuntime;
-
 enum class WarpOrder : uint8_t { round_robin, greedy, reverse, random };
 
 struct LaunchOptions {
@@ -81,7 +84,7 @@ struct LaunchOptions {
     uint64_t seed = 1;                         // of WarpOrder::random
     uint32_t resident_blocks = 64;             // at most so many blocks run side by side, as a GPU holds them
     std::function<void(std::string_view)> print;  // what the kernel prints; null: nowhere
-    DeviceRuntime* device_runtime = nullptr;      // for launches from the kernel (device_runtime.h); null: there are none
+    DeviceRuntime* device_runtime = nullptr;      // for launches from the kernel (device_runtime.h); null: the config's
     std::stop_token stop;                         // checked often; a stopped launch returns with `stopped`
     std::function<void(double)> progress;         // 0..1, called now and then
 };

@@ -99,6 +99,7 @@ struct Grid {  // what all blocks of a launch share
     std::function<void(std::string_view)> print;  // of the kernel's printf
     uint64_t printed = 0;                         // bytes so far
     DeviceRuntime* device_runtime = nullptr;      // that launches from the kernel go to; null: they are a fault
+    std::shared_ptr<DeviceRuntime> own_runtime;   // where the launch runs again: that one
     // Timed launches: of each instruction, the bytes of a lane that a load from shared memory takes at once together with
     // those behind it, or 0; null: none does.
     const uint8_t* wide_loads = nullptr;

@@ -107,7 +107,7 @@ std::vector<std::string> findings_of(const runtime::Report& report, bool leaks) 
     for (const runtime::ErrorRecord& error : report.errors)
         findings.push_back(fmt::format("{}{} returned {}: {}", place(error.site), error.call, error.error, error.message));
     if (leaks)
-        for (const runtime::AllocationRecord& leak : report.leaks)
+        for (const auto& [leak, count, bytes] : runtime::leaks_by_line(report))
             findings.push_back(fmt::format("{}{} was never freed", place(leak.site), leak.name));
     return findings;
 }

@@ -360,6 +360,7 @@ void Session::Worker::open_launch(int64_t launch) {
     };
     runtime::OpenedChildren children(opened.value().module, opened.value().memory, kernel->config.independent);
     how.device_runtime = &children;
+    kernel->config.device_runtime = children.again(opened.value().memory);  // as it is before its first launch
     const Clock::time_point begin = Clock::now();
     kernel->result = model::launch(kernel->gpu, *kernel->program, kernel->config, opened.value().memory, how);
     result->seconds = since(begin);

@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "core/model/launch/machine.h"
+#include "core/simt/device_runtime.h"
 
 namespace lockstep::model {
 
@@ -125,6 +126,7 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
     }
     to->device = grid_.memory->save(earlier != nullptr ? &earlier->device : nullptr, count);
     to->bytes += simt::bytes_of(to->device);
+    if (grid_.device_runtime) to->device_runtime = grid_.device_runtime->again(*grid_.memory);
     return to;
 }
 
@@ -143,6 +145,8 @@ void Machine::restore(const Checkpoint& from) {
     state_ = std::move(state);
     memory_ = from.memory;
     grid_.memory->restore(from.device);
+    if (from.device_runtime) grid_.own_runtime = from.device_runtime->again(*grid_.memory);
+    if (grid_.own_runtime) grid_.device_runtime = grid_.own_runtime.get();
     grid_.usual = from.usual;
     std::fill(grid_.windows.begin(), grid_.windows.end(), simt::MemoryWindow{});
     assert(from.sms.size() == sms_.size());

@@ -29,6 +29,7 @@ struct Checkpoint {
     std::vector<SmCheckpoint> sms;
     MemorySystem memory;
     simt::MemoryCheckpoint device;
+    std::shared_ptr<const simt::DeviceRuntime> device_runtime;  // null: the kernel launches none
     uint32_t visits = 0;
     uint64_t bytes = 0;  // beside the pages, which PageCount counts
 };

@@ -127,7 +127,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     grid_.synccheck = options.synccheck;
     grid_.independent = options.independent && schedules_threads(gpu);
     grid_.print = options.print;
-    grid_.device_runtime = options.device_runtime;
+    if (options.device_runtime) grid_.device_runtime = options.device_runtime;
     simt::begin_checks(grid_, options);
     state_.cluster_blocks = simt::cluster_size(grid_);
     timing_ = make_timing(gpu, program,

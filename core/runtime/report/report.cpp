@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "core/base/files.h"
 #include "core/base/sizes.h"
@@ -360,6 +361,19 @@ std::string copy_words(const Report& report) {
 
 }  // namespace
 
+std::vector<LeakGroup> leaks_by_line(const Report& report) {
+    std::vector<LeakGroup> groups;
+    std::map<std::tuple<std::string, std::string, std::string>, size_t> places;
+    for (const AllocationRecord& leak : report.leaks) {
+        const auto [known, fresh] = places.try_emplace({leak.name, leak.kind, text_of(leak.site)}, groups.size());
+        if (fresh) groups.push_back({leak});
+        ++groups[known->second].count;
+        groups[known->second].bytes += leak.bytes;
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    return groups;
+}
+
 std::string words_of(const Report& report) {
     const bool timed = std::any_of(report.launches.begin(), report.launches.end(),
                                    [](const LaunchRecord& launch) { return launch.timed_by != TimedBy::nothing; });
@@ -376,9 +390,11 @@ std::string words_of(const Report& report) {
     if (!report.copies.empty()) text += fmt::format("copies (simulated)\n{}", copy_words(report));
     if (!report.leaks.empty()) {
         text += "never freed\n";
-        for (const AllocationRecord& leak : report.leaks)
-            text += fmt::format("  {} ({}, {}){}\n", leak.name, leak.kind, size_text(leak.bytes),
-                                leak.site.line ? ", allocated at " + text_of(leak.site) : "");
+        for (const auto& [leak, count, bytes] : leaks_by_line(report)) {
+            const std::string site = leak.site.line ? ", allocated at " + text_of(leak.site) : "";
+            text += fmt::format("  {} ({}, {}){}{}\n", leak.name, leak.kind, size_text(bytes), site,
+                                count > 1 ? fmt::format(" by {} calls", count) : "");
+        }
     }
     const auto unseen = std::count_if(report.errors.begin(), report.errors.end(), [](auto& error) { return !error.seen; });
     if (!report.errors.empty()) text += unseen > 0 ? "errors, of which the program never asked for some\n" : "errors\n";

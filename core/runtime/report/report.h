@@ -125,6 +125,13 @@ struct Report {
 // "main.cu:41"; of a site whose line is not known yet, a mark for which resolve_sites() puts it; "" where nothing is known.
 std::string text_of(const CallSite& site);
 
+struct LeakGroup {  // allocations of one line under one name that were never freed
+    AllocationRecord first;
+    size_t count = 0;
+    uint64_t bytes = 0;  // all of them
+};
+std::vector<LeakGroup> leaks_by_line(const Report& report);  // the largest first
+
 nlohmann::ordered_json to_json(const Report& report);
 Report report_of(const nlohmann::ordered_json& json);  // throws Failure where it is none
 void write_report(const Report& report, const std::string& file);

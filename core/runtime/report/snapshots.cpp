@@ -170,6 +170,15 @@ bool OpenedChildren::wait() {
     return !faulted_;
 }
 
+std::shared_ptr<simt::DeviceRuntime> OpenedChildren::again(simt::Memory& memory) const {
+    auto copy = std::make_shared<OpenedChildren>(module_, memory, independent_);
+    static_cast<simt::DeviceRuntime&>(*copy) = *this;
+    copy->faulted_ = faulted_;
+    copy->count_ = count_;
+    copy->waiting_ = waiting_;
+    return copy;
+}
+
 void OpenedChildren::run(const simt::DeviceWork& work) {
     if (work.kind != simt::DeviceWork::Kind::kernel) {
         std::byte* const to = memory_.write(work.to, work.bytes);

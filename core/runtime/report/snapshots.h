@@ -63,6 +63,7 @@ class OpenedChildren final : public simt::DeviceRuntime {
         : module_(std::move(module)), memory_(memory), independent_(independent) {}
     int start(simt::DeviceWork work) override;
     bool wait() override;
+    std::shared_ptr<simt::DeviceRuntime> again(simt::Memory& memory) const override;
     size_t count() const { return count_; }  // of kernels that have run
 
   private:

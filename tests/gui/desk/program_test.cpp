@@ -202,6 +202,8 @@ TEST_CASE("a program that does not compile, fails, or makes no call says so in a
     CHECK(desk.shell.describe("reports").find("line 3") != std::string::npos);
     CHECK(desk.shell.describe("reports").find("line 4") != std::string::npos);
     CHECK(desk.shows("Line 3 does not compile"));
+    CHECK(desk.shell.describe("output").find("! line 3: ") != std::string::npos);
+    CHECK(desk.shows("The compiler refused the text. Click a message to see its line."));
 
     desk.open("ends.cu", "#include <cstdio>\nint main() { printf(\"bye\\n\"); return 7; }\n");
     desk.run();
@@ -226,6 +228,44 @@ int main() {
     CHECK(desk.shell.describe("reports").find("memcheck: invalid global write") != std::string::npos);
     CHECK(desk.shell.describe("reports").find("(line 3)") != std::string::npos);
     CHECK(desk.snapshot()->program.run->status == 1);
+}
+
+TEST_CASE("hundreds of allocations are a row a line, as high as what they hold together") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("many.cu", R"(#include <vector>
+int main() {
+    std::vector<char*> kept;
+    for (int k = 0; k < 90; ++k) {
+        char *lost, *d;
+        cudaMalloc(&lost, 1024);
+        cudaMalloc(&d, 4096);
+        kept.push_back(d);
+        if (k % 3 == 2) while (kept.size() > 1) cudaFree(kept.back()), kept.pop_back();
+    }
+    cudaFree(kept[0]);
+}
+)");
+    desk.run();
+    REQUIRE(desk.snapshot()->program.run);
+    const ProgramBoard board = make_board_of(desk.snapshot()->program.run);
+    REQUIRE(board.allocations.size() == 180);
+    REQUIRE(board.rows.size() == 2);
+    CHECK(board.rows[0].leaked == 90);
+    CHECK(board.rows[0].bytes == 90 * 1024);
+    CHECK(board.rows[0].end == -1);
+    CHECK(board.rows[1].leaked == 0);
+    CHECK(board.rows[1].bytes == 4 * 4096);
+    CHECK(board.rows[1].levels.back().bytes == 0);
+    CHECK(desk.shell.describe("allocations").find("lost: 90 allocations, 90 KiB at most, never freed") != std::string::npos);
+    CHECK(desk.shows("Leak: lost, 90 KiB"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    const auto leaks = runtime::leaks_by_line(desk.snapshot()->program.run->report);
+    REQUIRE(leaks.size() == 1);
+    CHECK(leaks[0].count == 90);
+    CHECK(leaks[0].bytes == 90 * 1024);
+    CHECK(runtime::words_of(desk.snapshot()->program.run->report).find("allocated at many.cu:6 by 90 calls\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("a program that does not end is ended") {

@@ -37,7 +37,8 @@ std::string end_of(const ProgramRun& run) {
            (run.printed_more ? fmt::format("; the first {} KiB of its output are shown", most_program_output / 1024) : "");
 }
 
-std::string caption_of(const ProgramRun* run) {
+std::string caption_of(const ProgramRun* run, bool refused) {
+    if (refused) return "The compiler refused the text. Click a message to see its line.";
     if (!run) return "Run (F5) builds and runs it: its host part as any program of yours, its kernels on the modelled GPU.";
     if (run->running) return "It runs; Shift+F5 ends it.";
     return fmt::format("{}; built by {} in {}{}, run in {}.", run->ended, run->built.compiler,
@@ -45,8 +46,20 @@ std::string caption_of(const ProgramRun* run) {
                        wall_time_text(run->run_seconds));
 }
 
+std::string one_line(const Diagnostic& message) {
+    const std::string place = message.where.line > 0 ? fmt::format("line {}: ", message.where.line) : "";
+    return place + message.message;
+}
+
 std::string program_name(const KernelDocument& document) {
     return std::filesystem::path(document.shown_name()).stem().string();
+}
+
+// What the compiler said of the text that is on show, where it refused it.
+const std::vector<Diagnostic>* refused_by(const KernelDesk& desk, const Snapshot& snapshot) {
+    const CompiledKernel* const compiled = snapshot.own.compiled.get();
+    const bool refused = compiled && !compiled->ok && compiled->version == desk.version() && !compiled->messages.empty();
+    return refused ? &compiled->messages : nullptr;
 }
 
 class OutputView final : public View {
@@ -54,14 +67,18 @@ class OutputView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const ProgramRun* const run = snapshot->program.run.get();
-        const std::string sentence = caption_of(run);
+        const std::string sentence = caption_of(run, refused_by(session.desk, *snapshot) != nullptr);
         const Rect body = ui.panel(area, {.title = "Output",
                                           .right = run && !run->running ? run->ended : "",
                                           .badge = run ? Provenance::executed : Provenance::none,
                                           .caption = sentence});
         ui.push_scope("output");
         const float top = fields(ui, session, {body.x, body.y - 6, body.w, 30});
-        if (run) text(ui, *run, {body.x, top, body.w, body.bottom() - top});
+        const Rect lines{body.x, top, body.w, body.bottom() - top};
+        if (const std::vector<Diagnostic>* const messages = refused_by(session.desk, *snapshot))
+            compiler_text(ui, session, *messages, lines);
+        else if (run)
+            text(ui, *run, lines);
         ui.pop_scope();
     }
 
@@ -71,11 +88,13 @@ class OutputView final : public View {
         const KernelDocument& document = session.desk.document();
         std::string text = fmt::format("Output\n  $ {} {}\n", program_name(document), document.launch.words);
         if (!document.launch.input.empty()) text += "  stdin: " + document.launch.input + "\n";
-        if (run) {
+        if (const std::vector<Diagnostic>* const messages = refused_by(session.desk, *snapshot)) {
+            for (const Diagnostic& message : *messages) text += "  ! " + one_line(message) + "\n";
+        } else if (run) {
             for (const OutputLine& line : lines_of(*run)) text += (line.of_errors ? "  ! " : "  | ") + line.text + "\n";
             text += "  " + end_of(*run) + "\n";
         }
-        return text + "  " + caption_of(run) + "\n";
+        return text + "  " + caption_of(run, refused_by(session.desk, *snapshot) != nullptr) + "\n";
     }
 
   private:
@@ -113,6 +132,27 @@ class OutputView final : public View {
         }
         if (submitted) session.desk.run(session);
         return r.y + 34;
+    }
+
+    void compiler_text(Ui& ui, Session& session, const std::vector<Diagnostic>& messages, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        ui.rect(r, theme.code, 4);
+        const Rect inner{r.x + 10, r.y + 4, r.w - 18, r.h - 6};
+        const float offset = ui.scroll("messages", {inner.x, inner.y, inner.w + 8, inner.h}, height_);
+        ui.clip(inner);
+        float y = inner.y - offset + 2;
+        for (size_t k = 0; k < messages.size(); ++k) {
+            const Diagnostic& message = messages[k];
+            const float begin = y;
+            y += ui.paragraph(
+                {inner.x, y, inner.w - 8, 1e4f}, one_line(message),
+                {.size = 13, .color = message.severity == Severity::error ? theme.wrong : theme.ink, .mono = true});
+            if (message.where.line > 0 && ui.area(fmt::format("message {}", k), {inner.x, begin, inner.w, y - begin}))
+                session.program.line = session.desk.go_to_line = message.where.line;
+            y += 4;
+        }
+        ui.unclip();
+        height_ = y + offset - inner.y;
     }
 
     void text(Ui& ui, const ProgramRun& run, const Rect& r) {

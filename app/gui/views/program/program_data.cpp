@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/base/sizes.h"
 #include "core/base/units.h"
@@ -47,6 +48,44 @@ std::vector<LaunchGroup> groups_of(const ProgramRun& run) {
     return groups;
 }
 
+void add_rows(ProgramBoard& board) {
+    constexpr size_t most_rows = 24;  // that are an allocation each
+    std::map<std::tuple<std::string, std::string, int>, size_t> places;
+    std::vector<size_t> row_of(board.allocations.size());
+    for (size_t k = 0; k < board.allocations.size(); ++k) {
+        const AllocationBar& bar = board.allocations[k];
+        size_t place = board.rows.size();
+        if (board.allocations.size() > most_rows)
+            place = places.try_emplace({bar.name, bar.kind, bar.line}, place).first->second;
+        if (place == board.rows.size())
+            board.rows.push_back({bar.name, bar.kind, bar.line, bar.freed_line, 0, 0, 0, 0, bar.begin, bar.end, {}});
+        AllocationRow& row = board.rows[place];
+        row_of[k] = place;
+        ++row.count;
+        row.end = row.end < 0 || bar.end < 0 ? -1 : std::max(row.end, bar.end);
+        if (!bar.leaked) continue;
+        ++row.leaked;
+        row.leaked_bytes += bar.bytes;
+    }
+    struct Step {
+        int64_t column;
+        size_t bar;
+        bool frees;
+    };
+    std::vector<Step> steps;
+    for (size_t k = 0; k < board.allocations.size(); ++k) {
+        steps.push_back({board.allocations[k].begin, k, false});
+        if (board.allocations[k].end >= 0) steps.push_back({board.allocations[k].end, k, true});
+    }
+    std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.column < b.column; });
+    for (const Step& step : steps) {
+        AllocationRow& row = board.rows[row_of[step.bar]];
+        const uint64_t bytes = board.allocations[step.bar].bytes, before = row.levels.empty() ? 0 : row.levels.back().bytes;
+        row.levels.push_back({step.column, step.frees ? before - std::min(before, bytes) : before + bytes});
+        row.bytes = std::max(row.bytes, row.levels.back().bytes);
+    }
+}
+
 void add_allocations(ProgramBoard& board) {
     const ProgramRun& run = *board.run;
     struct Change {
@@ -79,6 +118,7 @@ void add_allocations(ProgramBoard& board) {
         board.columns.push_back({change.frees ? line_of(record.freed_at) : line_of(record.site), live});
     }
     board.bytes_left = live;
+    add_rows(board);
 }
 
 // What a line's calls, copies and launches took, and an allocation there that was never freed.
@@ -269,8 +309,11 @@ std::vector<ProgramFinding> findings_of(const ProgramRun& run) {
                                    error.seen ? "" : " (nobody looked at it)"),
                        own(error.site.file, error.site.line)});
     for (const std::string& race : report.races) all.push_back({"race", race});
-    for (const runtime::AllocationRecord& leak : report.leaks)
-        all.push_back({"leak", fmt::format("{}, {}, is never freed", leak.name, size_text(leak.bytes)),
+    for (const auto& [leak, count, bytes] : runtime::leaks_by_line(report))
+        all.push_back({"leak",
+                       count > 1 ? fmt::format("{}, {} allocations of {} together, are never freed", leak.name,
+                                               with_commas(static_cast<int64_t>(count)), size_text(bytes))
+                                 : fmt::format("{}, {}, is never freed", leak.name, size_text(bytes)),
                        own(leak.site.file, leak.site.line), true});
     for (const std::string& note : report.notes) all.push_back({"note", note, 0, true});
     if (!run.running && !run.cancelled && run.status != 0) all.push_back({"exit", run.ended, 0, true});

@@ -33,6 +33,19 @@ struct AllocationBar {
     int line = 0, freed_line = 0;
     bool leaked = false;
 };
+// One allocation, or, of a program with many, all of one line under one name: what they hold together over the columns.
+struct AllocationRow {
+    std::string name, kind;
+    int line = 0, freed_line = 0;
+    size_t count = 0, leaked = 0;
+    uint64_t bytes = 0, leaked_bytes = 0;  // held at most; never freed
+    int64_t begin = 0, end = -1;           // columns, as an AllocationBar's
+    struct Level {
+        int64_t column = 0;
+        uint64_t bytes = 0;  // held behind it
+    };
+    std::vector<Level> levels;
+};
 struct AllocationColumn {  // a call that allocates or frees
     int line = 0;
     uint64_t bytes = 0;  // live behind it
@@ -51,6 +64,7 @@ struct ProgramBoard {
     std::shared_ptr<const ProgramRun> run;  // null: none has run
     std::vector<LaunchGroup> groups;        // by time, the longest first
     std::vector<AllocationBar> allocations;
+    std::vector<AllocationRow> rows;
     std::vector<AllocationColumn> columns;
     uint64_t bytes_left = 0;
     std::vector<LineNote> notes;   // of the document, by line
