@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "app/gui/view.h"
 #include "app/gui/views/program/program_data.h"
@@ -23,11 +24,18 @@ struct Scale {
     double us(float x) const { return begin + static_cast<double>((x - plot.x) / std::max(1.f, plot.w)) * (end - begin); }
 };
 
+using Stream = std::pair<uint32_t, uint32_t>;  // device, its number there
+
 struct Row {
     ProgramTrack track = ProgramTrack::host;
-    uint32_t stream = 0, device = 0;
     std::string label;
+    std::vector<Stream> streams = {};  // of kernels: usually one; those that have no room for a row each share one
     float y = 0;
+
+    bool holds(uint32_t device, uint32_t stream) const {
+        return track != ProgramTrack::kernels ||
+               std::find(streams.begin(), streams.end(), Stream(device, stream)) != streams.end();
+    }
 };
 
 struct Look {
@@ -97,11 +105,13 @@ class CallsView final : public View {
                                       board.run ? "" : "Its calls, copies and kernels will stand here on one clock.");
         ui.push_scope("calls");
         adopt(board, *snapshot);
-        std::vector<Row> rows = rows_of(board);
+        constexpr float least = 16;  // a row's height
+        const auto room_for = static_cast<int>((body.h - 2 * ruler - 50) / (2 * least)) - 4;
+        std::vector<Row> rows = rows_of(board, static_cast<size_t>(std::max(6, room_for)));
         const auto count = static_cast<float>(rows.size());
         const float each = (body.h - 2 * ruler - 50) / (2 * count);  // a row, where the lens has room too
-        const bool with_lens = each >= 16;
-        row_pitch_ = std::clamp(std::floor(with_lens ? each : (body.h - ruler) / count), 16.f, 30.f);
+        const bool with_lens = each >= least;
+        row_pitch_ = std::clamp(std::floor(with_lens ? each : (body.h - ruler) / count), least, 30.f);
         const float whole = count * row_pitch_ + ruler;
         Scale all{{body.x + gutter, body.y + ruler - 4, body.w - gutter - 2, whole - ruler}, board.begin_us, board.end_us};
         const float room = with_lens ? all.plot.h : std::max(row_pitch_, body.h - ruler);
@@ -160,27 +170,31 @@ class CallsView final : public View {
                            100 * board.busy_share, 100 * board.copy_share, 100 * board.kernel_share);
     }
 
-    static std::vector<Row> rows_of(const ProgramBoard& board) {
-        std::vector<Row> rows{{ProgramTrack::host, 0, 0, "host", 0}};
+    static std::vector<Row> rows_of(const ProgramBoard& board, size_t most_streams) {
+        std::vector<Row> rows{{ProgramTrack::host, "host"}};
         const auto has = [&](ProgramTrack track) {
             return std::any_of(board.bars.begin(), board.bars.end(), [&](const ProgramBar& b) { return b.track == track; });
         };
-        if (has(ProgramTrack::copy_in)) rows.push_back({ProgramTrack::copy_in, 0, 0, "to GPU", 0});
-        std::vector<std::pair<uint32_t, uint32_t>> streams;
+        if (has(ProgramTrack::copy_in)) rows.push_back({ProgramTrack::copy_in, "to GPU"});
+        std::set<Stream> streams;
         for (const ProgramBar& bar : board.bars)
-            if (bar.track == ProgramTrack::kernels &&
-                std::find(streams.begin(), streams.end(), std::pair(bar.device, bar.stream)) == streams.end())
-                streams.emplace_back(bar.device, bar.stream);
-        std::sort(streams.begin(), streams.end());
-        if (streams.size() > 6) streams.resize(6);
-        for (const auto& [device, stream] : streams)
-            rows.push_back({ProgramTrack::kernels, stream, device,
+            if (bar.track == ProgramTrack::kernels) streams.emplace(bar.device, bar.stream);
+        const size_t alone = streams.size() > most_streams ? most_streams - 1 : streams.size();
+        size_t number = 0;
+        for (const auto& [device, stream] : streams) {
+            if (number++ > alone) {
+                rows.back().streams.emplace_back(device, stream);
+                continue;
+            }
+            rows.push_back({ProgramTrack::kernels,
                             streams.size() == 1 ? "kernels"
                             : device > 0        ? fmt::format("GPU {} st.{}", device, stream)
                                                 : fmt::format("stream {}", stream),
-                            0});
-        if (has(ProgramTrack::copy_within)) rows.push_back({ProgramTrack::copy_within, 0, 0, "in GPU", 0});
-        if (has(ProgramTrack::copy_out)) rows.push_back({ProgramTrack::copy_out, 0, 0, "to host", 0});
+                            {{device, stream}}});
+        }
+        if (streams.size() > alone) rows.back().label = fmt::format("{} more", rows.back().streams.size());
+        if (has(ProgramTrack::copy_within)) rows.push_back({ProgramTrack::copy_within, "in GPU"});
+        if (has(ProgramTrack::copy_out)) rows.push_back({ProgramTrack::copy_out, "to host"});
         return rows;
     }
 
@@ -307,7 +321,7 @@ class CallsView final : public View {
             const auto first = std::lower_bound(board.bars.begin(), board.bars.end(), row.track,
                                                 [](const ProgramBar& bar, ProgramTrack track) { return bar.track < track; });
             for (auto bar = first; bar != board.bars.end() && bar->track == row.track; ++bar) {
-                if (row.track == ProgramTrack::kernels && (bar->stream != row.stream || bar->device != row.device)) continue;
+                if (!row.holds(bar->device, bar->stream)) continue;
                 if (bar->end_us < scale.begin || bar->begin_us > scale.end) continue;
                 const float x0 = scale.at(bar->begin_us), x1 = std::max(scale.at(bar->end_us), x0 + 1);
                 const bool narrow = x1 - x0 < 4 || lump.end - lump.begin < 4 || (lump.count > 1 && x1 - x0 < 12);
@@ -410,7 +424,7 @@ class CallsView final : public View {
             if (launch->begin_us > scale.end) break;
             if (launch->call < 0 || static_cast<size_t>(launch->call) >= report.calls.size()) continue;
             const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
-                return r.track == ProgramTrack::kernels && r.stream == launch->stream && r.device == launch->device;
+                return r.track == ProgramTrack::kernels && r.holds(launch->device, launch->stream);
             });
             if (row == rows.end()) continue;
             const runtime::CallRecord& call = report.calls[static_cast<size_t>(launch->call)];
