@@ -268,6 +268,15 @@ TEST_CASE("what is no program, cannot be compiled or dies is told in a sentence"
     refuses("run " + write("kernel.cu", "__global__ void k(int* p) { *p = 1; }\n"), "there is no main() in it");
     refuses("exec", "exec needs the command behind --");
     refuses("exec -- ./no-such-program", "there is no program './no-such-program'");
+    refuses("exec -- " + write("text.cu", "int main() {}\n"), "is no program: `exec` starts what a compiler has linked");
+    std::string other(64, '\0');  // of a 64-bit program for PDP-10s
+    other.replace(0, 6,
+                  "\x7f"
+                  "ELF\2\1");
+    other[18] = 64;
+    const std::string foreign = write("foreign", other);
+    std::filesystem::permissions(foreign, std::filesystem::perms::owner_all);
+    refuses("exec -- " + foreign, "is a program for machine 64 of ELF, and this computer is ");
     const std::string linked = write("static.out", std::string("\x7f") + "ELF .nv_fatbin");
     const Outcome needs_driver = lockstep_command("exec -- " + linked);
     CHECK(needs_driver.status == 3);

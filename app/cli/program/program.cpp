@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -132,6 +134,32 @@ void shorten_paths(runtime::Report& report) {
         for (std::string& sentence : *sentences) shorten_in(sentence);
 }
 
+// The machine that an ELF file is for; empty where it is none.
+std::string machine_of(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::array<unsigned char, 20> head{};
+    in.read(reinterpret_cast<char*>(head.data()), head.size());
+    if (!in || head[0] != 0x7f || head[1] != 'E' || head[2] != 'L' || head[3] != 'F') return "";
+    const bool big = head[5] == 2;
+    const int number = head[big ? 19 : 18] + 256 * head[big ? 18 : 19];
+    static const std::map<int, std::string> names = {{3, "x86"},     {21, "PowerPC"},  {22, "S/390"},  {40, "Arm"},
+                                                     {62, "x86-64"}, {183, "AArch64"}, {243, "RISC-V"}};
+    const auto known = names.find(number);
+    return known == names.end() ? fmt::format("machine {} of ELF", number) : known->second;
+}
+
+// Of a file that the system did not start.
+std::string why_not_started(const fs::path& file) {
+    const std::string machine = machine_of(file), own = machine_of(system::own_executable());
+    if (!machine.empty() && machine != own)
+        return fmt::format("'{}' is a program for {}, and this computer is {}", file.string(), machine, own);
+    if (machine.empty() && !own.empty())
+        return fmt::format("'{}' is no program: `exec` starts what a compiler has linked, `run` compiles sources",
+                           file.string());
+    return fmt::format("'{}' could not be started: it may not be executed, or a library that it needs is missing",
+                       file.string());
+}
+
 // `name`: as the program sees itself called.
 int run_executable(const ProgramAsked& asked, const fs::path& executable, const std::string& name,
                    const std::vector<std::string>& arguments) {
@@ -146,7 +174,9 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
                                                                     .output_is_errors = asked.json == "-"});
     using End = system::ChildOutcome::End;
     if (outcome.end == End::not_started || (outcome.end == End::exited && outcome.status == 127))
-        throw Failure(fmt::format("{} could not be started", executable.string()), ExitStatus::missing);
+        throw Failure(why_not_started(executable), machine_of(executable) == machine_of(system::own_executable())
+                                                       ? ExitStatus::missing
+                                                       : ExitStatus::bad_input);
     if (outcome.end == End::killed) tell("the program was ended by {}\n", system::signal_text(outcome.status));
     const int status = outcome.end == End::exited ? outcome.status : 128 + outcome.status;
     std::error_code error;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <vector>
 
+#include "core/ptx/analyse/control_flow.h"
 #include "core/ptx/decode/views.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
@@ -123,6 +125,37 @@ bool release_all_full(Block& block, Warp* running) {
     return released;
 }
 
+namespace {
+
+// Whether nothing lies before the lanes but the end of the kernel: no barrier, no call, and nobody waits for them.
+bool only_leave(const Warp& warp, uint32_t lanes) {
+    const ptx::Program& program = *warp.block->grid->program;
+    const auto ends = [&](uint32_t pc) {
+        return pc >= program.instructions.size() ||
+               (program.instructions[pc].kind == ptx::Kind::exit && program.instructions[pc].guard == ptx::no_operand);
+    };
+    for (size_t i = warp.stack.size(); i-- > 0 && lanes;) {
+        const StackEntry& entry = warp.stack[i];
+        if (!(entry.mask & lanes)) continue;
+        lanes &= ~entry.mask;
+        if (!is_leaf(warp, i) || !ends(entry.reconvergence)) return false;
+        std::vector<uint32_t> open{entry.pc};
+        std::vector<bool> seen(program.instructions.size());
+        while (!open.empty()) {
+            const uint32_t pc = open.back();
+            open.pop_back();
+            if (pc >= program.instructions.size() || seen[pc]) continue;
+            seen[pc] = true;
+            const ptx::Kind kind = program.instructions[pc].kind;
+            if (kind == ptx::Kind::barrier || kind == ptx::Kind::call || kind == ptx::Kind::return_) return false;
+            ptx::each_successor(program, pc, [&](uint32_t next) { open.push_back(next); });
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
 Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& released) {
     assert(mask != 0 && (mask & warp.exited) == 0);
     Block& block = *warp.block;
@@ -134,7 +167,7 @@ Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& rel
     uint32_t missing = mask == live ? 0 : live & ~mask & ~gone(warp);
     // Lanes that have gone on alone may still come; and some of this path may have come before it.
     const bool may_come = grid.independent && (view.each_thread || warp.watch.scattered || !warp.waits.empty());
-    if (missing && !may_come && grid.synccheck) {
+    if (missing && !may_come && grid.synccheck && !(grid.independent && only_leave(warp, missing))) {
         return make_fault(warp, pc, lane, "synccheck",
                           "a barrier in divergent code: only " + std::to_string(__builtin_popcount(mask)) +
                               " of the warp's " + std::to_string(__builtin_popcount(live)) + " threads are here, thread " +

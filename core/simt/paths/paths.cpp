@@ -82,8 +82,9 @@ void merge(Warp& warp) {
     }
 }
 
-// Whether path i has all the members that it waits for among the lanes `here`. A member that will never come is a fault
-// where that is checked, and not missed where it is not.
+// Whether path i has all the members that it waits for among the lanes `here`. A member that has ended counts no longer
+// (PTX ISA: "all non-exited threads"); one that went past the place where both would have met is a fault where that is
+// checked.
 bool complete(const Warp& warp, size_t i, uint32_t here, uint32_t never, Fault*& fault) {
     const PathWait& wait = warp.waits[i];
     const uint32_t pc = warp.stack[i].pc;
@@ -94,7 +95,7 @@ bool complete(const Warp& warp, size_t i, uint32_t here, uint32_t never, Fault*&
     const auto* const members = reinterpret_cast<const uint32_t*>(from);
     for (uint32_t rest = wait.lanes; rest; rest &= rest - 1) {
         const uint32_t lane = lowest(rest), missing = members[lane] & wait.missing & ~here;
-        if (missing & never && warp.block->grid->synccheck) {
+        if (missing & never && warp.watch.scattered && warp.block->grid->synccheck) {
             fault = missing_member(warp, pc, lane, members[lane], missing & never, name_of(instruction));
             return false;
         }

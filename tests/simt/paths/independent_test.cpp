@@ -288,6 +288,33 @@ TEST_CASE("one ballot of several groups answers each group") {
     for (uint32_t lane = 0; lane < 32; ++lane) CHECK(values[lane] == 0xaau << (lane / 8 * 8));
 }
 
+TEST_CASE("lanes that have returned are not waited for, whatever they did before") {
+    // if (tid < 12) { store; return; } value = ballot(tid == 20) or a barrier of the block.
+    for (const bool block : {false, true}) {
+        Kernel k;
+        const int32_t votes = k.r32(), early = k.r32();
+        const uint32_t leave = k.branch(0, ptx::no_pc, k.below(k.tid, 12));
+        if (block)
+            k.barrier();  // runs first, and waits
+        else
+            k.ballot(votes, k.is(k.tid, 20), full_mask);
+        if (block) k.lanes(add32, Type::u32, votes, k.tid, k.word(500));
+        k.result(votes);
+        k.exit();
+        k[leave].target = k.at();
+        k.lanes(add32, Type::u32, early, k.tid, k.word(100));
+        k.result(early);
+        k.exit();
+        Memory memory;
+        const uint64_t out = memory.allocate(256, "out");
+        const LaunchResult result = run(k.program, block ? 64 : 32, memory, out, true);
+        INFO((result.fault ? result.fault->message : ""));
+        REQUIRE(!result.fault);
+        const auto values = read_back<uint32_t>(memory, out, 32);
+        for (uint32_t i = 0; i < 32; ++i) CHECK(values[i] == (i < 12 ? 100 + i : block ? 500 + i : 1u << 20));
+    }
+}
+
 TEST_CASE("a member that ends instead of coming is a synccheck fault, and is not waited for without the check") {
     Kernel k;
     const int32_t votes = k.r32();
