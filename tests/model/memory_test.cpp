@@ -150,6 +150,24 @@ TEST_CASE("hits in L1 take their words' banks or, with many lines, the tags, whi
     CHECK(cycles(64) == Approx(32).epsilon(0.02));
 }
 
+TEST_CASE("the interval between memory instructions is of their way to the data pipe, not of the pipe") {
+    const GpuSpec gpu = gpu_named("rtx3090").value();
+    REQUIRE(gpu.lsu_interval == 2);
+    const auto cycles = [&](uint64_t stride, uint64_t other) {
+        MemorySystem memory(gpu);
+        LoadStore sm(gpu, memory, 0);
+        int64_t now = 0, end = 0;
+        for (uint32_t k = 0; k < 400; ++k) {
+            now = std::max(now, sm.free_at(k % 4, LoadStore::Queue::mio));
+            end = sm.shared(k % 4, now, Access::load, Addresses(0, 4 * (k % 2 == 0 ? stride : other)).at, all, 4).ready;
+        }
+        return static_cast<double>(end) / 400;
+    };
+    CHECK(cycles(1, 1) == Approx(2).epsilon(0.05));
+    CHECK(cycles(32, 32) == Approx(32).epsilon(0.01));
+    CHECK(cycles(32, 1) == Approx(16.5).epsilon(0.01));
+}
+
 TEST_CASE("a lane's words are told from what of their sectors is left alone") {
     GlobalRequest request;
     uint32_t words[GlobalRequest::most_lines];

@@ -72,7 +72,10 @@ Ticks LoadStore::enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe) {
     const Ticks time = ticks_of(now);
     const Ticks start = std::max(time, address_free_[s]);
     address_free_[s] = start + address_ticks_;
-    const Ticks slot = std::max(time, pipe_free_[pipe]);  // other sub-cores may use what this one's address unit leaves idle
+    const Ticks handed =
+        std::max(time, front_free_[pipe]);  // other sub-cores may use what this one's address unit leaves idle
+    front_free_[pipe] = handed + interval_;
+    const Ticks slot = std::max(handed, pipe_free_[pipe]);
     pipe_free_[pipe] = slot + takes;
     return std::max(start, slot);
 }
@@ -207,8 +210,12 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     MemoryCost cost;
     cost.sectors = request_.sectors;
     cost.level = MemoryLevel::l1;
-    const Ticks by_sectors = std::max(interval_, request_.sectors * sector_ticks_);
+    const Ticks by_sectors = std::max(ticks_a_cycle, request_.sectors * sector_ticks_);
     Ticks takes = by_sectors, tags = by_sectors, later = 0;
+    // A result of 4 bytes a lane is in the latency; what is wider follows.
+    const bool follows =
+        access == Access::load && result_bytes_ != 0 && !way.to_shared && !way.texture && bytes > line_bytes;
+    const Ticks wide = follows ? ticks_of(int64_t{(bytes - line_bytes) / result_bytes_}) : 0;
     if (tag_overhead_ == 0) {
         if (request_.lines > 1) takes = tags = std::max(takes, ticks_of(int64_t{tag_cycles(request_)}));
     } else {
@@ -216,9 +223,12 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
         if (request_.lines > 2) tags = std::max(tags, request_.lines * ticks_a_cycle / tags_a_cycle + tag_overhead_);
         if (access == Access::load && !way.to_shared && !way.texture) {
             if (request_.passes == 0) request_.passes = l1_passes(addresses, mask, lane_bytes);
-            takes = std::max(interval_, ticks_of(int64_t{request_.passes}));
+            takes = ticks_of(int64_t{request_.passes});
             const Ticks least = std::max(interval_, ticks_of(int64_t{(bytes + line_bytes - 1) / line_bytes}));
-            later = std::max<Ticks>(0, std::max(takes, tags) - least);  // the last lanes' data than without conflicts
+            // The last lanes' data come so much later than without conflicts; meanwhile the first go to the registers.
+            later = std::max(takes, tags) - least;
+            if (wide != 0) later += least - ticks_a_cycle - wide;
+            later = std::max<Ticks>(0, later);
         }
     }
     // The bytes of cp.async cross the data pipe once more, on their way into shared memory.
@@ -273,10 +283,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     tags_free_ = std::max(tags_free_, held);
     leave(s, Queue::mio, through + takes);
     leave(s, Queue::lg, std::max(entered, held) + std::max(takes, tags));
-    cost.ready = cycle_of(ready);
-    // A result of 4 bytes a lane is in the latency; what is wider follows.
-    if (access == Access::load && result_bytes_ != 0 && !way.to_shared && !way.texture)
-        if (bytes > 128) cost.ready += (bytes - 128) / result_bytes_;
+    cost.ready = cycle_of(ready) + (wide >> tick_bits);
     cost.done = cycle_of(accepted + ticks_a_cycle);
     return cost;
 }
@@ -312,7 +319,7 @@ MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes)
     MemoryCost cost;
     cost.passes = passes;
     cost.level = MemoryLevel::shared;
-    const Ticks last = ticks_of(int64_t{std::max(1u, passes)} - 1), takes = std::max(interval_, last + ticks_a_cycle);
+    const Ticks last = ticks_of(int64_t{std::max(1u, passes)} - 1), takes = last + ticks_a_cycle;
     const Ticks begin = enter(s, now, takes, shared_pipe_);
     leave(s, Queue::mio, begin + takes);
     cost.ready = cycle_of(begin + last) + shared_latency_;
@@ -324,7 +331,7 @@ MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes)
 
 MemoryCost LoadStore::shuffle(uint32_t s, int64_t now) {
     MemoryCost cost;
-    const Ticks takes = std::max(interval_, ticks_a_cycle);
+    const Ticks takes = ticks_a_cycle;
     const Ticks begin = enter(s, now, takes, shared_pipe_);
     leave(s, Queue::mio, begin + takes);
     cost.ready = cycle_of(begin + ticks_of(shuffle_latency_));

@@ -138,7 +138,8 @@ class LoadStore {
     uint32_t queue_ = 1, l1_bytes_ = 0, half_ = 0;
     uint32_t result_bytes_ = 0;  // of a load that reach a sub-core's registers in a cycle; 0: all of them
     bool caches_loads_ = true;
-    std::array<Ticks, 2> pipe_free_{};  // L1; shared memory and shuffles, which is the same where they are one memory
+    std::array<Ticks, 2> front_free_{};  // what hands instructions to the pipes: one an interval
+    std::array<Ticks, 2> pipe_free_{};   // L1; shared memory and shuffles, which is the same where they are one memory
     uint32_t shared_pipe_ = 0;
     Ticks tags_free_ = 0;  // for the next instruction of local or global memory
     Turn return_port_, send_port_;
