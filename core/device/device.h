@@ -119,6 +119,7 @@ class Device {
 
 struct DeviceOptions {
     bool functional = false;  // sim: no timing, much faster
+    bool warm_l2 = false;     // sim: L2 keeps from launch to launch what it holds, else each begins with an empty one
     bool keep_runs = false;   // sim: LaunchEvent::run with trace and memory before each launch
     int threads = 1;          // host
     std::stop_token stop;     // a launch in flight ends early with a Cancelled

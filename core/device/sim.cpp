@@ -10,6 +10,7 @@
 #include "core/device/devices.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/device/timeline.h"
+#include "core/model/memory/memory_system.h"
 
 namespace lockstep::device {
 
@@ -121,12 +122,16 @@ class Sim final : public Device {
         options.trace = options_.keep_runs || several_streams_;
         if (!options_.keep_runs) options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
         const auto before = options_.keep_runs ? std::make_shared<const simt::Memory>(memory_) : nullptr;
+        const auto l2_before =
+            options_.keep_runs && options_.warm_l2 ? std::make_shared<const model::L2State>(l2_) : nullptr;
+        if (options_.warm_l2) options.l2 = &l2_;
         model::TimedResult result = model::launch(gpu_, *program, config, memory_, options);
         event.cycles = result.cycles;
         finish(result, event, model::kernel_time(gpu_, *program, config, result));
         if (options_.keep_runs)
-            event.run = std::make_shared<const model::KernelRun>(model::KernelRun{
-                gpu_, program, config, std::move(result), before, generated ? generated->source : source_of(event.kernel)});
+            event.run = std::make_shared<const model::KernelRun>(
+                model::KernelRun{gpu_, program, config, std::move(result), before,
+                                 generated ? generated->source : source_of(event.kernel), l2_before});
     }
 
     void finish(const simt::LaunchResult& result, LaunchEvent& event, model::KernelTime time) {
@@ -147,6 +152,7 @@ class Sim final : public Device {
     std::string name_;
     DeviceOptions options_;
     simt::Memory memory_;
+    model::L2State l2_;
     Timeline timeline_;
     uint64_t launches_ = 0;
     bool several_streams_ = false;

@@ -362,6 +362,7 @@ Report Runtime::make_report() {
     Report report = std::move(report_);
     report.gpu = settings_.gpu;
     report.gpus = settings_.gpus;
+    report.warm_l2 = settings_.warm_l2;
     report.total_us = end_us;
     report.host_us = host_work_us_;
     report.launches.assign(launches_.begin(), launches_.end());

@@ -105,6 +105,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     options.device_runtime = device_runtime_;
     ProgressLine line(program.shown_name(), settings_.progress);
     options.progress = [&](double share) { line(share); };
+    if (settings_.warm_l2) options.l2 = &l2_[device_];
     options.trace = several_streams_;
     options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
     const model::TimedResult result = model::launch(gpu_, program, config, memory_, options);
@@ -315,7 +316,9 @@ void Runtime::keep_snapshot(Kernel& kernel, const simt::LaunchConfig& config) {
     const size_t launch = launches_.size();
     const bool only = settings_.only_snapshot >= 0;
     if (only && launch != static_cast<size_t>(settings_.only_snapshot)) return;
-    snapshots_->take(launch, linked(*kernel.module).module, program_of(kernel)->kernel, config, memory_);
+    const auto l2 = l2_.find(device_);
+    snapshots_->take(launch, linked(*kernel.module).module, program_of(kernel)->kernel, config, memory_,
+                     l2 == l2_.end() ? std::vector<uint64_t>() : model::packed_from(l2->second));
     if (only) system::exit_now(0);
 }
 

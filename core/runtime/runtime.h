@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/model/memory/memory_system.h"
 #include "core/model/streams/streams.h"
 #include "core/ptx/link/link.h"
 #include "core/runtime/arrays.h"
@@ -340,6 +341,7 @@ class Runtime {
         size_t order = 0;      // in the report
     };
     std::unordered_map<std::string, Apart> apart_;  // by module and kernel
+    std::map<uint32_t, model::L2State> l2_;         // by device: what the last simulated launch left there
     std::map<uint32_t, size_t> last_in_stream_;     // stream -> its last operation
     struct Pending {
         size_t operation = 0;

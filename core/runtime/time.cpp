@@ -170,6 +170,7 @@ bool Runtime::set_peer(uint32_t peer, bool enabled) {
 void Runtime::reset_device() {
     sticky_error_ = last_error_ = 0;
     synchronize(model::SyncWith::device, 0, nullptr);
+    l2_.erase(device_);
     std::vector<std::pair<uint64_t, bool>> all;
     for (const auto& [address, block] : blocks_)
         if (!block.freed && block.device == device_)

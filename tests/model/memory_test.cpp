@@ -115,6 +115,82 @@ TEST_CASE("8-byte accesses go in halves, 16-byte accesses in quarters, twice as 
     CHECK(shared_passes(alone, 0x55555555u, 8) == 2);  // lanes 0, 2, ... 30: words 0 and 1 of rows that lie 128 bytes apart
 }
 
+TEST_CASE("a load's words meet in the banks of L1 as in shared memory, by halves and quarters of the warp without pairs") {
+    for (const uint64_t stride : {1, 2, 4, 8, 16, 32, 64})
+        CHECK(l1_passes(Addresses(0x1000, stride * 4).at, all, 4) == std::min<uint64_t>(stride, 32));
+    for (const uint64_t stride : {0, 3, 5, 33, 63}) CHECK(l1_passes(Addresses(0x1000, stride * 4).at, all, 4) == 1);
+    // 8 bytes a lane, the published data accesses of an A100 (gpu-benches, gpu-strides)
+    const std::pair<uint64_t, uint32_t> published[] = {{0, 2},  {1, 2},   {2, 4},   {3, 2},   {4, 8},  {6, 4},
+                                                       {8, 16}, {12, 8},  {16, 32}, {17, 2},  {20, 8}, {24, 16},
+                                                       {31, 2}, {40, 16}, {48, 32}, {56, 16}, {64, 32}};
+    for (const auto& [stride, passes] : published) CHECK(l1_passes(Addresses(0x1000, stride * 8).at, all, 8) == passes);
+    CHECK(l1_passes(Addresses(0x1000, 16).at, all, 16) == 4);
+    CHECK(l1_passes(Addresses(0x1000, 0).at, all, 16) == 4);
+}
+
+TEST_CASE("hits in L1 take their words' banks or, with many lines, the tags, whichever is longer") {
+    const GpuSpec a100 = gpu_named("a100").value();
+    const auto cycles = [&](uint64_t stride) {
+        MemorySystem memory(a100);
+        LoadStore sm(a100, memory, 0);
+        const Addresses words(0x7f0000000000ull, stride * 4);
+        for (int64_t warm = 0; warm < 2; ++warm) sm.global(0, warm * 10000, Access::load, words.at, all, 4);
+        int64_t now = 100000, end = 0;
+        const int64_t begin = now;
+        for (uint32_t k = 0; k < 400; ++k) {
+            now = std::max(now, sm.free_at(k % 4, LoadStore::Queue::lg));
+            end = sm.global(k % 4, now, Access::load, words.at, all, 4).ready;
+        }
+        return static_cast<double>(end - begin - a100.l1_latency) / 400;
+    };
+    CHECK(cycles(1) == Approx(1).epsilon(0.02));
+    CHECK(cycles(2) == Approx(2).epsilon(0.02));
+    CHECK(cycles(32) == Approx(32).epsilon(0.02));              // one bank
+    CHECK(cycles(33) == Approx(33 / 4.0 + 0.6).epsilon(0.03));  // 33 lines, every word in a bank of its own
+    CHECK(cycles(64) == Approx(32).epsilon(0.02));
+}
+
+TEST_CASE("the interval between memory instructions is of their way to the data pipe, not of the pipe") {
+    const GpuSpec gpu = gpu_named("rtx3090").value();
+    REQUIRE(gpu.lsu_interval == 2);
+    const auto cycles = [&](uint64_t stride, uint64_t other) {
+        MemorySystem memory(gpu);
+        LoadStore sm(gpu, memory, 0);
+        int64_t now = 0, end = 0;
+        for (uint32_t k = 0; k < 400; ++k) {
+            now = std::max(now, sm.free_at(k % 4, LoadStore::Queue::mio));
+            end = sm.shared(k % 4, now, Access::load, Addresses(0, 4 * (k % 2 == 0 ? stride : other)).at, all, 4).ready;
+        }
+        return static_cast<double>(end) / 400;
+    };
+    CHECK(cycles(1, 1) == Approx(2).epsilon(0.05));
+    CHECK(cycles(32, 32) == Approx(32).epsilon(0.01));
+    CHECK(cycles(32, 1) == Approx(16.5).epsilon(0.01));
+}
+
+TEST_CASE("a lane's words are told from what of their sectors is left alone") {
+    GlobalRequest request;
+    uint32_t words[GlobalRequest::most_lines];
+    const auto of = [&](const Addresses& addresses, uint32_t mask, uint32_t bytes) {
+        coalesce(addresses.at, mask, bytes, request);
+        written_words(addresses.at, mask, bytes, request, words);
+    };
+    of(Addresses(0x1000, 4), all, 4);
+    CHECK(request.lines == 1);
+    CHECK(words[0] == all);
+    of(Addresses(0x1000, 8), all, 4);  // every other word of two lines
+    CHECK(request.lines == 2);
+    CHECK(words[0] == 0x55555555u);
+    CHECK(words[1] == 0x55555555u);
+    of(Addresses(0x1004, 4096), all, 8);
+    CHECK(request.lines == 32);
+    for (uint32_t i = 0; i < 32; ++i) CHECK(words[i] == 6u);
+    of(Addresses(0x107c, 0), 1, 8);  // across a border of lines
+    CHECK(request.lines == 2);
+    CHECK(words[0] == 0x80000000u);
+    CHECK(words[1] == 1u);
+}
+
 TEST_CASE("tags are looked up four a cycle, of different sets") {
     const auto cycles = [](uint64_t stride) {
         GlobalRequest request;
@@ -279,6 +355,100 @@ TEST_CASE("stores that only fill L2 leave DRAM alone, more than L2 holds is writ
     CHECK(memory.dram().bytes_read == 0);
     fill(0x7f0000000000ull + gpu.l2_bytes, gpu.l2_bytes);
     CHECK(memory.dram().bytes_written == gpu.l2_bytes);
+}
+
+TEST_CASE("a sector of which a part was written takes the bus longer than one that is whole, or was fetched before") {
+    GpuSpec gpu = gpu_named("teaching").value();
+    gpu.dram_partial_bytes.value = 96;
+    gpu.sm_write_bytes_per_cycle.value = 128;  // DRAM takes 64
+    gpu.dram_turnaround_ns.value = 0;
+    const auto cycles = [&](uint64_t stride, bool read_first) {
+        MemorySystem memory(gpu);
+        LoadStore sm(gpu, memory, 0);
+        int64_t now = 0;
+        const auto each = [&](Access access, uint64_t from, uint64_t bytes, uint64_t step) {
+            for (uint64_t at = from; at < from + bytes; at += 32 * step)
+                now = std::max(now + 1, sm.global(0, now, access, Addresses(0x7f0000000000ull + at, step).at, all, 4).done);
+        };
+        if (read_first) each(Access::load, 0, gpu.l2_bytes, 4);
+        each(Access::store, 0, gpu.l2_bytes, stride);
+        const int64_t begin = now += 100000;
+        each(Access::store, gpu.l2_bytes, uint64_t{4} * gpu.l2_bytes, 4);  // drives the others out, and most of itself
+        CHECK(memory.dram().bytes_written == uint64_t{4} * gpu.l2_bytes);
+        return now - begin;
+    };
+    const int64_t whole = cycles(4, false), partly = cycles(8, false);
+    // The sectors of all of L2 once: 64 bytes more at 64 bytes a cycle
+    CHECK(static_cast<double>(partly - whole) == Approx(2.0 * gpu.l2_bytes / 64).epsilon(0.1));
+    CHECK(static_cast<double>(cycles(8, true) - cycles(4, true)) == Approx(0.0).margin(0.02 * static_cast<double>(whole)));
+}
+
+TEST_CASE("misses of the second constant cache come out of it one after the other") {
+    GpuSpec gpu = gpu_named("v100").value();
+    const auto last = [&](double interval) {
+        gpu.constant_miss_interval.value = interval;
+        MemorySystem memory(gpu);
+        LoadStore sm(gpu, memory, 0);
+        const Addresses apart(0x7f0000000000ull, 64);  // a line of the constant cache each
+        const int64_t first = sm.constant(0, apart.at, all, 4, false).ready;
+        const int64_t again = sm.constant(100000, apart.at, all, 4, false).ready - 100000;
+        return std::pair{first, again};
+    };
+    const auto [together, near] = last(0);
+    const auto [apart, same] = last(14);
+    CHECK(apart - together > 31 * 14 - 80);  // 31 behind the first
+    CHECK(apart >= gpu.dram_latency + 31 * 14);
+    CHECK(near == same);
+}
+
+TEST_CASE("sums of halves in one word take L2 longer than those of words") {
+    const GpuSpec gpu = gpu_named("v100").value();
+    const auto cycles = [&](AtomicWay atomic) {
+        MemorySystem memory(gpu);
+        LoadStore sm(gpu, memory, 0);
+        LoadStore::Way way;
+        way.atomic = atomic;
+        const Addresses word(0x7f0000000000ull, 0);
+        sm.global(0, 0, Access::atomic, word.at, all, 4, way);
+        return sm.global(0, 100000, Access::atomic, word.at, all, 4, way).ready - 100000;
+    };
+    const int64_t words = cycles(AtomicWay::lane_by_lane);
+    CHECK(cycles(AtomicWay::of_half_pairs) - words == 32 * (3 - 1));
+    CHECK(cycles(AtomicWay::of_halves) - words == 32 * (10 - 1));
+}
+
+TEST_CASE("L2 begins with what an earlier launch left there, and packs it in few words") {
+    const GpuSpec gpu = gpu_named("teaching").value();
+    const auto sweep = [&](MemorySystem& memory, Access access, uint64_t bytes) {
+        LoadStore sm(gpu, memory, 0);
+        int64_t now = 0;
+        for (uint64_t at = 0; at < bytes; at += 128)
+            now = std::max(now + 1, sm.global(0, now, access, Addresses(0x7f0000000000ull + at, 4).at, all, 4).done);
+    };
+    L2State state;
+    MemorySystem first(gpu);
+    first.take(state);  // nothing
+    sweep(first, Access::store, gpu.l2_bytes);
+    CHECK(first.dram().bytes_written == 0);
+    first.leave(state);
+    const std::vector<uint64_t> packed = packed_from(state);
+    CHECK(packed.size() == 2 * gpu.l2_bytes / 128);
+    L2State unpacked = l2_from(gpu, packed);
+    CHECK(packed_from(unpacked) == packed);
+    for (L2State* const found : {&state, &unpacked}) {
+        MemorySystem second(gpu);
+        second.take(*found);
+        CHECK(found->lines.sets() == 0);
+        sweep(second, Access::load, gpu.l2_bytes);
+        CHECK(second.dram().bytes_read == 0);
+        sweep(second, Access::load, 3 * gpu.l2_bytes);
+        CHECK(second.dram().bytes_written == gpu.l2_bytes);  // what the first launch had not written to DRAM
+    }
+    L2State of_another = l2_from(gpu_named("v100").value(), packed);
+    MemorySystem third(gpu);
+    third.take(of_another);
+    sweep(third, Access::load, 1024);
+    CHECK(third.dram().bytes_read == 1024);
 }
 
 TEST_CASE("a full memory queue holds its own sub-core back, not the others") {

@@ -248,6 +248,7 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
     json["block"] = indices(input.config.block);
     json["cycles"] = options.functional ? Json() : Json(ran.timed.cycles);
     json["time_us"] = options.functional ? Json() : json_number(ran.timed.time_us);
+    json["l2"] = options.functional ? Json() : Json("cold");  // empty when the launch begins
     json["launch_us"] = options.functional ? Json() : json_number(ran.timed.launch_us);
     if (!options.functional && !ran.result.fault) silicon = on_silicon(input, ran, json);
     json["instructions"] = {{"warp", ran.result.warp_instructions}, {"thread", ran.result.thread_instructions}};

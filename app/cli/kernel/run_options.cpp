@@ -236,6 +236,7 @@ void add_run(CLI::App& app, int& status) {
         "--time", program->time,
         "of a program: the launches to simulate: all, none, or first:N of each kernel and shape; a later one "
         "takes the time of those");
+    command->add_option("--l2", program->l2, std::string("of a program: ") + l2_of_a_program);
     command->add_option("--report", program->report, "of a program: none says nothing behind it; else all");
     command->add_option("--metrics", options->metrics,
                         "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "

@@ -49,6 +49,8 @@ runtime::Settings settings_of(const ProgramAsked& asked, const fs::path& report)
     settings.threads = asked.threads;
     if (asked.gpus < 1 || asked.gpus > 16) throw Failure("--gpus is a number from 1 to 16");
     settings.timed_launches = asked.functional ? 0 : timed_launches(asked.time);
+    if (asked.l2 != "warm" && asked.l2 != "cold") throw Failure(fmt::format("--l2 is warm or cold, not '{}'", asked.l2));
+    settings.warm_l2 = asked.l2 == "warm";
     settings.max_instructions = asked.max_instructions;
     settings.report = report.string();
     if (!asked.check.empty()) {
@@ -278,6 +280,7 @@ void add_exec(CLI::App& app, int& status) {
     command->add_option("--gpu", asked->gpu, "modelled GPU, see 'lockstep gpus'");
     command->add_option("--gpus", asked->gpus, "how many of them the program sees")->check(not_from_1);
     command->add_option("--time", asked->time, "launches to simulate: all, none, or first:N of each kernel and shape");
+    command->add_option("--l2", asked->l2, l2_of_a_program);
     command->add_option("--threads", asked->threads, "for blocks of launches without timing; else one a core")
         ->check(not_from_1);
     command->add_flag("--functional", asked->functional, "no timing, much faster: as --time none");

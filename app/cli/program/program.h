@@ -10,12 +10,16 @@ namespace lockstep::cli {
 struct ProgramAsked {
     std::vector<std::string> files;      // of `run`
     std::vector<std::string> arguments;  // behind "--": the program's, or the whole command of `exec`
-    std::string gpu = "v100", check, time = "first:3", report = "all", json, trace;
+    std::string gpu = "v100", check, time = "first:3", l2 = "warm", report = "all", json, trace;
     uint32_t gpus = 1, threads = 0;
     bool functional = false;
     uint64_t max_instructions = 1'000'000'000;
     device::ProgramRequest build;
 };
+
+constexpr const char* l2_of_a_program =
+    "warm: L2 holds at a launch what earlier ones have left there, also what is not in DRAM yet; cold: nothing. Warm unless "
+    "told";
 
 // Whether one of the files is a source with main().
 bool is_program(const std::vector<std::string>& files);

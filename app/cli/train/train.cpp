@@ -33,7 +33,7 @@ struct TrainAsked {
     int64_t evaluate_every = 0;
     std::string json, trace, prompt, save, resume;
     int64_t save_every = 0;
-    std::string mode;
+    std::string mode, l2 = "warm";
     CheaperChoice cheaper;
     ParallelChoice parallel;
     int64_t sample = 0;  // characters of text to write after the training
@@ -68,6 +68,7 @@ nlohmann::ordered_json step_json(const nn::StepRecord& step) {
         json["step_us"] = cycles > 0 ? json_number(end - begin) : nlohmann::ordered_json();
         json["busy_us"] = cycles > 0 ? json_number(busy) : nlohmann::ordered_json();
         json["warp_instructions"] = instructions;
+        json["l2"] = cycles > 0 ? nlohmann::ordered_json(step.warm_l2 ? "warm" : "cold") : nlohmann::ordered_json();
     }
     add_mode(json, step);
     if (step.batches_ahead >= 0)
@@ -131,6 +132,9 @@ nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoi
     trainer.model = row.name;
     trainer.keep_images = false;
     trainer.prefetch = true;
+    if (options.l2 != "warm" && options.l2 != "cold")
+        throw Failure(fmt::format("--l2 is warm or cold, not '{}'", options.l2));
+    trainer.warm_l2 = options.l2 == "warm";
     if (!given("batch")) trainer.batch = row.batch;
     if (!given("lr")) trainer.learning_rate = row.learning_rate;
     if (!options.mode.empty() && options.mode != "each") trainer.mode = nn::mode_named(options.mode);
@@ -369,6 +373,9 @@ void add_train(CLI::App& app, int& status) {
         ->check(not_from_0);
     command->add_option("--prompt", options->prompt, "what that text goes on from");
     command->add_option("--mode", options->mode, modes_text());
+    command->add_option("--l2", options->l2,
+                        "on a modelled GPU, warm: L2 holds at a launch what earlier ones have left there; cold: nothing. "
+                        "Warm unless told");
     add_cheaper(*command, options->cheaper);
     add_parallel(*command, options->parallel);
     command

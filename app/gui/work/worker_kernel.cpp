@@ -73,8 +73,11 @@ void Session::Worker::run_again(const model::GpuSpec& on, uint32_t most, const s
     run->config = shown->config;
     run->before = std::make_shared<simt::Memory>(*shown->before);  // its own: another launch, not another part of it
     run->source = shown->source;
+    run->l2 = shown->l2;
     simt::Memory memory = *shown->before;
+    const std::shared_ptr<model::L2State> l2 = model::l2_of(*shown);
     model::TimedOptions timed = model::options_of(shown->result);
+    timed.l2 = l2.get();
     timed.max_instructions = 50'000'000;
     timed.traced_sm = shown->result.trace.sm;
     timed.most_blocks_per_sm = most;
@@ -248,7 +251,9 @@ void Session::Worker::trace_sm(int64_t sm, int64_t cycle) {
         return show_trace(std::move(run));
     }
     const model::ReplayWatch along = watch(what);
+    const std::shared_ptr<model::L2State> l2 = model::l2_of(*launched);
     model::TimedOptions again = model::options_of(launched->result);
+    again.l2 = l2.get();
     again.traced_sm = wanted;
     again.stop = along.stop;
     again.progress = along.progress;

@@ -13,6 +13,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/hash.h"
 #include "core/device/compile/source_tokens.h"
+#include "core/model/memory/memory_system.h"
 #include "core/runtime/report/settings.h"
 #include "core/runtime/report/sites.h"
 #include "core/runtime/report/snapshots.h"
@@ -314,7 +315,7 @@ void Session::Worker::open_launch(int64_t launch) {
         fs::create_directories(folder, error);
         runtime::Settings settings = settings_of(run->settings, folder);
         settings.report.clear();
-        settings.timed_launches = 0;
+        if (!settings.warm_l2) settings.timed_launches = 0;  // else what L2 holds comes of the launches before
         settings.only_snapshot = launch;
         if (!runtime::has_snapshot(folder, number))
             system::run_watched(call_of(*run, settings), run->settings.input,
@@ -361,6 +362,9 @@ void Session::Worker::open_launch(int64_t launch) {
     runtime::OpenedChildren children(opened.value().module, opened.value().memory, kernel->config.independent);
     how.device_runtime = &children;
     kernel->config.device_runtime = children.again(opened.value().memory);  // as it is before its first launch
+    kernel->l2 = std::make_shared<const model::L2State>(model::l2_from(kernel->gpu, opened.value().l2));
+    const std::shared_ptr<model::L2State> l2 = model::l2_of(*kernel);
+    how.l2 = l2.get();
     const Clock::time_point begin = Clock::now();
     kernel->result = model::launch(kernel->gpu, *kernel->program, kernel->config, opened.value().memory, how);
     result->seconds = since(begin);

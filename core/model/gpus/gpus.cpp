@@ -25,6 +25,15 @@ constexpr std::string_view register_banks =
     "published study of Ampere's core (MICRO 2025, recalled): two banks, a read each a cycle";
 constexpr std::string_view disassembly = "disassembly: 16 bytes, control bits in them";
 constexpr std::string_view estimate = "estimate, no published figure";
+constexpr std::string_view strides =
+    "strides of L1 on A100, A40 and H200 (gpu-benches, gpu-strides): lines / 4 + 0.6 where the words' banks do not count";
+constexpr std::string_view constant_misses =
+    "from random reads of 64 KiB of constants, ten times what misses side by side would take (published; the figure is "
+    "ours)";
+constexpr std::string_view half_sums =
+    "from published sums of all lanes into one word: some 10 cycles a half, a loop of compare and swap, 3 a pair";
+constexpr std::string_view partial_writes =
+    "NVIDIA patent 9,110,809: a sector of which a part was written is read before it is written";
 constexpr std::string_view warp_products = "no wgmma here: the vendor's peaks are those of mma.sync";
 constexpr std::string_view ours = "chosen for teaching: short and round";
 
@@ -94,31 +103,32 @@ constexpr GpuSpec p100 = {
     .shared_carveouts = {{}, "NVIDIA P100 white paper, 2016: 64 KB of shared memory of its own"},
     .l1_bytes_per_cycle = {64, "estimate: half of Volta's"},
     .lsu_interval = {1, "estimate: no bound of its own; the SM's 16 load/store units are lsu_lanes of its sub-cores"},
-    .l1_tag_overhead = {0, estimate},
+    .l1_tag_overhead = {0, "estimate: no figure; four tags of different sets a cycle, a cycle for four sectors"},
     .l1_caches_loads = {1, "CUDA Pascal tuning guide: GP100 caches global loads in L1 by default"},
     .constant_l1_bytes = {2 * KiB, jia},
     .constant_l15_bytes = {32 * KiB, jia},
     .constant_l15_latency = {78, "96 for a load (Jia et al. 2018, recalled), less what a load takes longer than an operand"},
     .constant_load_latency = {24, jia},
-    .constant_miss_interval = {0, estimate},
+    .constant_miss_interval = {14, constant_misses},
     .texture_latency = {100, estimate},
     .texture_lanes = {4, guide},
     .sm_read_bytes_per_cycle = {32, estimate},
     .sm_write_bytes_per_cycle = {32, estimate},
     .l2_far_latency = {0, "one L2"},
-    .half_atomic_cycles = {1, estimate},
-    .half2_atomic_cycles = {1, estimate},
+    .half_atomic_cycles = {10, half_sums},
+    .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
     .tlb_bytes = {32 * MiB, jia},
     .page_bytes = {2 * MiB, "micro-benchmarks: pages of cudaMalloc"},
     .tlb_miss_latency = {150, estimate},
-    .dram_efficiency = {0.94, "estimate: as on V100"},
+    .dram_efficiency =
+        {0.78, "69 to 74 % of the peak measured on PCIe boards where a part is writes (Jia et al. 2019 among them)"},
     .dram_banks = {32, "HBM2: two pseudo-channels of 16 banks"},
     .dram_row_bytes = {1024, "HBM2: row of a pseudo-channel"},
     .dram_row_cycle_ns = {45, "estimate within JEDEC's HBM2 figures"},
     .dram_activate_ns = {2, "estimate: four rows in 16 ns, two pseudo-channels"},
-    .dram_turnaround_ns = {8, estimate},
-    .dram_partial_bytes = {32, estimate},
+    .dram_turnaround_ns = {12, "estimate: as on V100"},
+    .dram_partial_bytes = {64, partial_writes},
     .l2_bytes_per_cycle = {1024, "estimate: 32 bytes a slice and cycle"},
     .dram_gb_per_second = {732, pascal_paper},
     .instruction_bytes = {8, "disassembly: 8 bytes; the control words between them are left out"},
@@ -210,20 +220,20 @@ constexpr GpuSpec v100 = {
     .shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 96 * KiB}, guide},
     .l1_bytes_per_cycle = {128, volta_paper},
     .lsu_interval = {1, "CUDA C++ Programming Guide: 32 load/store units an SM"},
-    .l1_tag_overhead = {0, estimate},
+    .l1_tag_overhead = {0.6, strides},
     .l1_caches_loads = {1, volta_paper},
     .constant_l1_bytes = {2 * KiB, jia},
     .constant_l15_bytes = {64 * KiB, jia},
     .constant_l15_latency = {66, "89 for a load (Jia et al. 2018, recalled), less what a load takes longer than an operand"},
     .constant_load_latency = {27, jia},
-    .constant_miss_interval = {0, estimate},
+    .constant_miss_interval = {14, constant_misses},
     .texture_latency = {86, estimate},
     .texture_lanes = {4, guide},
     .sm_read_bytes_per_cycle = {64, accel_sim_volta},
     .sm_write_bytes_per_cycle = {32, accel_sim_volta},
     .l2_far_latency = {0, "one L2"},
-    .half_atomic_cycles = {1, estimate},
-    .half2_atomic_cycles = {1, estimate},
+    .half_atomic_cycles = {10, half_sums},
+    .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
     .tlb_bytes = {32 * MiB, jia},
     .page_bytes = {2 * MiB, "micro-benchmarks: pages of cudaMalloc"},
@@ -233,8 +243,9 @@ constexpr GpuSpec v100 = {
     .dram_row_bytes = {1024, "HBM2: row of a pseudo-channel"},
     .dram_row_cycle_ns = {45, "estimate within JEDEC's HBM2 figures"},
     .dram_activate_ns = {2, "estimate: four rows in 16 ns, two pseudo-channels"},
-    .dram_turnaround_ns = {8, estimate},
-    .dram_partial_bytes = {32, estimate},
+    .dram_turnaround_ns = {12,
+                           "from published streams of this GPU (gpu-benches): 866 GB/s read, 802 copied, 814 of a triad"},
+    .dram_partial_bytes = {64, partial_writes},
     .l2_bytes_per_cycle = {2048, "64 slices of 32 bytes a cycle"},
     .dram_gb_per_second = {900, volta_paper},
     .instruction_bytes = {16, jia},
@@ -328,32 +339,34 @@ constexpr GpuSpec a100 = {
     .shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB, 132 * KiB, 164 * KiB}, guide},
     .l1_bytes_per_cycle = {128, "19.1 TB/s measured over 108 SMs at 1410 MHz are 125 bytes a cycle"},
     .lsu_interval = {1, "CUDA C++ Programming Guide: 32 load/store units an SM"},
-    .l1_tag_overhead = {0, estimate},
+    .l1_tag_overhead = {0.6, strides},
     .l1_caches_loads = {1, ampere_paper},
     .constant_l1_bytes = {2 * KiB, "estimate: as on V100"},
     .constant_l15_bytes = {64 * KiB, "estimate: as on V100"},
     .constant_l15_latency = {62, "published micro-benchmark on Turing: a hit in the second constant cache"},
     .constant_load_latency = {29, "published study of Ampere's core: LDC, address in a register (26 where it is uniform)"},
-    .constant_miss_interval = {0, estimate},
+    .constant_miss_interval = {14, constant_misses},
     .texture_latency = {90, estimate},
     .texture_lanes = {4, guide},
     .sm_read_bytes_per_cycle = {64, accel_sim_ampere},
     .sm_write_bytes_per_cycle = {32, accel_sim_ampere},
     .l2_far_latency = {247, "published pointer-chase micro-benchmark on this GPU: the far half of L2"},
-    .half_atomic_cycles = {1, estimate},
-    .half2_atomic_cycles = {1, estimate},
+    .half_atomic_cycles = {10, half_sums},
+    .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
     .tlb_bytes = {128 * MiB, "estimate: where published pointer chases begin to rise"},
     .page_bytes = {2 * MiB, "micro-benchmarks: pages of cudaMalloc"},
     .tlb_miss_latency =
         {130, "published pointer-chase micro-benchmark on this GPU: 536 cycles with misses of the TLB, 406 without"},
-    .dram_efficiency = {0.88, "1776 of 2039 GB/s measured on the 80 GB part"},
+    .dram_efficiency =
+        {0.965, "1503 of 1555 GB/s measured on this GPU (gpu-benches: initialising; 1490 still rising where reading)"},
     .dram_banks = {32, "HBM2: two pseudo-channels of 16 banks"},
     .dram_row_bytes = {1024, "HBM2: row of a pseudo-channel"},
     .dram_row_cycle_ns = {45, "estimate within JEDEC's HBM2 figures"},
     .dram_activate_ns = {2, "estimate: four rows in 16 ns, two pseudo-channels"},
-    .dram_turnaround_ns = {8, estimate},
-    .dram_partial_bytes = {32, estimate},
+    .dram_turnaround_ns = {12,
+                           "from published streams of this GPU (gpu-benches): 1490 GB/s read, 1381 copied, 1360 of a triad"},
+    .dram_partial_bytes = {64, partial_writes},
     .l2_bytes_per_cycle =
         {3870, "5.4 TB/s measured on this GPU at 1410 MHz, reached here with 99 % of this; 5120 in the white paper"},
     .dram_gb_per_second = {1555, ampere_paper},
@@ -598,6 +611,10 @@ constexpr GpuSpec a100_80 = [] {
     g.dram_row_bytes.source = row_of_hbm2;
     g.dram_row_cycle_ns.source = "estimate within JEDEC's figures for HBM2 and HBM2e";
     g.copy_engines.source = engines_of_a100;
+    g.dram_efficiency = {0.92,
+                         "1870 of 2039 GB/s measured on this GPU (gpu-benches: reads of 76 to 160 MB; 1890 initialising)"};
+    g.dram_turnaround_ns = {
+        8, "from published streams of this GPU (gpu-benches): 1880 GB/s written, 1732 copied, 1759 of a triad"};
     g.dram_gb_per_second = {2039, "NVIDIA A100 80 GB data sheet"};
     g.memory_gb = {80, "NVIDIA A100 80 GB data sheet"};
     return g;
@@ -650,6 +667,8 @@ constexpr GpuSpec rtx3090 = [] {
     g.lsu_interval = {2, "published study of Ampere's core (GA102): the SM takes one memory instruction in 2 cycles"};
     g.tlb_miss_latency = {160, "estimate: the walk measured on A100 at this clock"};
     g.dram_efficiency = {0.93, estimate};
+    g.dram_turnaround_ns = {
+        8, "from published streams of A40 and L40 (gpu-benches): 679 and 844 GB/s read, 653 and 775 copied"};
     g.dram_banks = {16, "GDDR6X: 16 banks a channel"};
     g.dram_row_bytes = {2048, "GDDR6X: row of a channel"};
     g.dram_activate_ns = {4, "estimate within GDDR6X's figures"};
@@ -669,6 +688,7 @@ constexpr GpuSpec a6000 = [] {
     g.dram_banks.source = "GDDR6: 16 banks a channel";
     g.dram_row_bytes.source = "GDDR6: row of a channel";
     g.dram_row_cycle_ns.source = g.dram_activate_ns.source = "estimate within GDDR6's figures";
+    g.dram_efficiency = {0.975, "taken from A40, of the same die and kind of DRAM: 679 of 696 GB/s (gpu-benches)"};
     g.copy_engines.source = engines_of_ga102;
     g.sms = {84, ga102_paper};
     g.boost_mhz = {1800, "NVIDIA RTX A6000 data sheet"};
@@ -770,6 +790,7 @@ constexpr GpuSpec h100 = [] {
     g.l2_far_latency = {296, "published pointer-chase micro-benchmark on this GPU: the far half of L2"};
     g.tlb_miss_latency = {155, "published pointer-chase micro-benchmark on this GPU: 670 cycles at most, 515 at least"};
     g.dram_efficiency = {0.96, "1942 of 2039 GB/s measured on the PCIe part"};
+    g.dram_turnaround_ns = {8, "estimate: as on A100 80 GB"};
     g.fp16_tflops = {133.8, hopper_paper};
     g.tf32_tensor_tflops = {495, hopper_paper};
     g.mma_sync_share = {0.629, "published micro-benchmarks of Hopper, arXiv 2402.13499 (quoted): the mean"};
@@ -815,6 +836,8 @@ constexpr GpuSpec h200 = [] {
     g.l2_bytes_per_cycle.source = "9.8 TB/s measured on this GPU at 1830 MHz, reached here with 99 % of this";
     g.dram_channels = {96, "HBM3e: 6 stacks of 16 channels"};
     g.dram_kind.source = h200_data;
+    g.dram_efficiency = {
+        0.855, "4100 of 4800 GB/s measured on this GPU by TMA, 3990 by loads (FlashGPU-Sim); 3898 written (gpu-benches)"};
     g.dram_gb_per_second = {4800, h200_data};
     g.memory_gb = {141, h200_data};
     g.year = {2023, h200_data};

@@ -166,6 +166,10 @@ AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lo
     const AtomicOperation operation = ptx::as_atomic(in).operation;
     const bool floating = in.type == Type::f32 || in.type == Type::f64;
     if (floating && in.space == Space::shared && operation == AtomicOperation::add) return AtomicWay::by_loop;
+    if (operation == AtomicOperation::add && in.space != Space::shared) {
+        if (in.type == Type::f16 || in.type == Type::bf16) return AtomicWay::of_halves;
+        if (in.type == Type::f16x2 || in.type == Type::bf16x2) return AtomicWay::of_half_pairs;
+    }
     const bool sums = operation == AtomicOperation::add || operation == AtomicOperation::min ||
                       operation == AtomicOperation::max || operation == AtomicOperation::and_ ||
                       operation == AtomicOperation::or_ || operation == AtomicOperation::xor_;

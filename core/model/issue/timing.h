@@ -24,8 +24,10 @@ constexpr uint32_t unit_of(uint32_t pipe) {
 // What ptxas makes of an atomic whose 32 lanes may meet at one word.
 enum class AtomicWay : uint8_t {
     lane_by_lane,
-    of_the_warp,  // the lanes' operands are added up first (VOTE and POPC, or REDUX): one operation a warp
-    by_loop,      // read, add, compare and swap, and again for those that lost: floating point in shared memory
+    of_the_warp,    // the lanes' operands are added up first (VOTE and POPC, or REDUX): one operation a warp
+    by_loop,        // read, add, compare and swap, and again for those that lost: floating point in shared memory
+    of_halves,      // lane by lane, each longer at L2: a sum of one half,
+    of_half_pairs,  // of two
 };
 
 struct alignas(64) Timing {  // what every issue looks at comes first, in one line of the host's cache

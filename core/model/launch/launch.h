@@ -11,7 +11,11 @@
 
 namespace lockstep::model {
 
+struct L2State;  // memory_system.h
+
 struct TimedOptions : simt::LaunchOptions {
+    // What L2 holds from launch to launch: the launch takes it and leaves there what it ends with. Null: L2 begins empty.
+    L2State* l2 = nullptr;
     bool trace = true;  // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles
     uint32_t traced_sm = 0;
     uint64_t trace_limit = 2'000'000;  // issue records kept, and four times as many stall runs
@@ -128,6 +132,7 @@ struct KernelRun {
     TimedResult result;
     std::shared_ptr<const simt::Memory> before;  // device memory as the launch found it; may be null
     std::string source;                          // CUDA text of program->source_file, empty when unknown
+    std::shared_ptr<const L2State> l2 = {};      // what L2 held as the launch found it; null: nothing
 };
 
 }  // namespace lockstep::model

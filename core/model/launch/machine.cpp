@@ -121,6 +121,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     result_.fault = fit_host_memory(state_, program);
     refused_ = result_.fault.has_value();
     if (refused_) return;
+    if (options.l2 != nullptr) memory_.take(*options.l2);
     grid_ = simt::make_grid(program, config, device_memory);
     grid_.sm_count = gpu.sms;
     simt::set_blocks_at_once(grid_, uint64_t{gpu.sms} * state_.blocks_per_sm);
@@ -305,6 +306,7 @@ TimedResult Machine::finish() {
         totals.warp_cycles += t.warp_cycles;
         totals.l1_bytes = sm->l1_bytes();
     }
+    if (options_.l2 != nullptr) memory_.leave(*options_.l2);
     result_.timing = std::make_shared<const std::vector<Timing>>(std::move(timing_));
     result_.metrics = compute_metrics(gpu_, program_, result_, result_.instructions, totals);
     return std::move(result_);

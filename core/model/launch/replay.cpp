@@ -29,6 +29,10 @@ TimedOptions options_of(const TimedResult& result) {
     return options;
 }
 
+std::shared_ptr<L2State> l2_of(const KernelRun& run) {
+    return run.l2 ? std::make_shared<L2State>(*run.l2) : nullptr;
+}
+
 Replay::Replay(std::shared_ptr<const KernelRun> run, uint64_t most_bytes) : run_(std::move(run)), near_(most_bytes) {
     options_ = options_of(run_->result);
     options_.trace = false;
@@ -41,6 +45,8 @@ Replay::~Replay() = default;
 void Replay::begin_again() {
     machine_.reset();
     memory_ = *run_->before;
+    l2_ = l2_of(*run_);
+    options_.l2 = l2_.get();
     machine_ = std::make_unique<Machine>(run_->gpu, *run_->program, run_->config, memory_, options_);
     last_ = nullptr;
     cycle_ = 0;

@@ -34,6 +34,8 @@ struct WarpState {
 
 // What a launch ran with, for one that is to be the same: limits, scheduler and checks; the rest is the caller's.
 TimedOptions options_of(const TimedResult& result);
+// A copy of what L2 held as the launch found it, for TimedOptions::l2; null where it found nothing.
+std::shared_ptr<L2State> l2_of(const KernelRun& run);
 
 struct ReplayWatch {  // of a long run
     std::stop_token stop = {};
@@ -77,6 +79,7 @@ class Replay {
     std::shared_ptr<const KernelRun> run_;
     TimedOptions options_;
     simt::Memory memory_;
+    std::shared_ptr<L2State> l2_;
     std::unique_ptr<Machine> machine_;
     Checkpoints near_;
     std::shared_ptr<const Checkpoint> last_;  // to share pages with

@@ -28,6 +28,13 @@ Cache::Cache(uint32_t bytes, uint32_t ways, uint32_t bytes_a_line) : ways_(std::
     first_.assign(sets_, -1);
 }
 
+void Cache::settle() {
+    for (Line& line : lines_) {
+        line.last = 0;
+        for (uint16_t& cycles : line.before) cycles = 0;
+    }
+}
+
 // Entry `from` becomes entry `to` in front of it, the ones between move back by one.
 void Cache::to_front(const Order& order, uint32_t from, uint32_t to) {
     const uint16_t tag = order.tags[from];
@@ -71,7 +78,7 @@ Cache::Line& Cache::insert(uint64_t line, Victim& victim, bool evict_first) {
     const bool full = *order.held == ways_;
     const uint32_t last = full ? ways_ - 1 : *order.held;
     Line& place = lines_[static_cast<size_t>(first) * ways_ + order.ways[last]];
-    victim = {place.line, full ? place.dirty : uint8_t{0}};
+    victim = {place.line, full ? place.dirty : uint8_t{0}, place.words};
     place = Line{};
     place.line = line;
     order.tags[last] = static_cast<uint16_t>(line);

@@ -48,6 +48,7 @@ class Cache {
         uint8_t present = 0, dirty = 0;
         uint8_t copies = 0;     // L2: halves of the chip that keep a copy of a line of the other half
         uint8_t from_dram = 0;  // L1: sectors that L2 had to fetch, or waited for, from DRAM
+        uint32_t words = 0;     // L2: a bit for each 4-byte word that was fetched or written
 
         // The cycle at which all sectors of `sectors`, which are present, are here; `now` if they are already.
         int64_t here(uint32_t sectors, int64_t now) const {
@@ -62,6 +63,7 @@ class Cache {
     struct Victim {  // what had to leave for a new line
         uint64_t line = 0;
         uint8_t dirty = 0;
+        uint32_t words = 0;
     };
 
     Cache() = default;
@@ -81,6 +83,20 @@ class Cache {
         if (!all) return;
         const auto* const lines = reinterpret_cast<const char*>(lines_.data() + static_cast<size_t>(first) * ways_);
         for (size_t at = 0; at < ways_ * sizeof(Line); at += 64) __builtin_prefetch(lines + at);
+    }
+
+    bool is_like(const Cache& other) const { return sets_ == other.sets_ && ways_ == other.ways_; }
+    void settle();  // all that is on its way is here, for a clock that begins again at 0
+    // All lines, those of a set in the order of their use, the oldest first: inserted in this order they make the same
+    // cache.
+    template <class Each>
+    void each_line(const Each& each) const {
+        for (const int32_t first : first_) {
+            if (first < 0) continue;
+            const auto* const counts = reinterpret_cast<const uint16_t*>(&orders_[static_cast<size_t>(first) * chunks_]);
+            const auto* const ways = reinterpret_cast<const uint8_t*>(counts + 2 + ways_);
+            for (uint32_t at = counts[1]; at-- > 0;) each(lines_[static_cast<size_t>(first) * ways_ + ways[at]]);
+        }
     }
 
     uint64_t bytes() const {  // beside itself

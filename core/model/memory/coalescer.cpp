@@ -81,9 +81,10 @@ bool paired(const uint64_t* offsets, uint32_t mask, uint32_t apart) {
     return true;
 }
 
-uint32_t passes_of(const uint64_t* offsets, uint32_t mask, uint32_t bytes, bool broadcast) {
+// `pairs`: lanes whose neighbours have their address are served with them, see lanes_together().
+uint32_t passes_of(const uint64_t* offsets, uint32_t mask, uint32_t bytes, bool broadcast, bool pairs) {
     const uint32_t lanes_a_group =
-        broadcast ? lanes_together(offsets, mask, bytes) : std::max(1u, 32 / std::max(1u, bytes / bank_bytes));
+        pairs ? lanes_together(offsets, mask, bytes) : std::max(1u, 32 / std::max(1u, bytes / bank_bytes));
     uint32_t total = 0;
     for (uint32_t first = 0; first < 32; first += lanes_a_group) {
         const uint32_t group = lanes_a_group == 32 ? mask : mask & (((1u << lanes_a_group) - 1) << first);
@@ -97,11 +98,13 @@ uint32_t passes_of(const uint64_t* offsets, uint32_t mask, uint32_t bytes, bool 
 void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request) {
     request.lines = 0;
     request.sectors = 0;
+    request.passes = 0;
     if (mask == 0xffffffffu && bytes != 0) {  // the everyday case: lane after lane, without a gap
         uint64_t apart = 0;
         for (uint32_t lane = 0; lane < 32; ++lane) apart |= addresses[lane] - addresses[0] - lane * uint64_t{bytes};
         if (apart == 0 && addresses[0] % bytes == 0 && (bytes & (bytes - 1)) == 0 && bytes <= sector_bytes) {
             const uint64_t end = addresses[0] + 32 * uint64_t{bytes};
+            request.passes = std::max(1u, bytes / bank_bytes);
             for (uint64_t at = addresses[0]; at < end;) {
                 const uint64_t line = at / line_bytes, stop = std::min(end, (line + 1) * line_bytes);
                 const uint32_t sectors = sector_bits(at / sector_bytes % 4, (stop - 1) / sector_bytes % 4);
@@ -152,6 +155,7 @@ void coalesce_local(const uint64_t* addresses, uint32_t mask, uint32_t bytes, Gl
             const uint64_t sector = at / sector_bytes % 4;
             add(request, at / line_bytes, sector_bits(sector, sector));
         }
+    request.passes = std::max(1u, bytes / bank_bytes);  // every lane has a bank of its own
 }
 
 uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
@@ -180,14 +184,16 @@ uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
     return static_cast<uint32_t>(used);
 }
 
-// The first word has the number of lines, the sectors and the used bytes, each line one more: its number and its sectors.
+// The first word has the number of lines, the sectors, the passes and the used bytes, each line one more: its number and its
+// sectors.
 bool keep_request(const uint64_t* addresses, uint32_t mask, uint32_t bytes, simt::AheadSteps& steps, simt::AheadEnds& ends) {
     constexpr uint32_t places = simt::AheadSteps::most_words;
     thread_local GlobalRequest request;
     coalesce(addresses, mask, bytes, request);
     if (request.lines + 1 > ends.words_left()) return false;
+    if (request.passes == 0) request.passes = l1_passes(addresses, mask, bytes);
     const uint64_t used = used_bytes(addresses, mask, bytes);
-    steps.words[ends.word_end++ % places] = used << 32 | request.sectors << 8 | request.lines;
+    steps.words[ends.word_end++ % places] = used << 32 | request.passes << 20 | request.sectors << 8 | request.lines;
     for (uint32_t i = 0; i < request.lines; ++i)
         steps.words[ends.word_end++ % places] = request.line[i].line << 4 | request.line[i].sectors;
     return true;
@@ -197,7 +203,8 @@ uint32_t kept_request(const simt::AheadSteps& steps, simt::AheadEnds& ends, Glob
     constexpr uint32_t places = simt::AheadSteps::most_words;
     const uint64_t head = steps.words[ends.word_at++ % places];
     request.lines = head & 0xff;
-    request.sectors = head >> 8 & 0xffffff;
+    request.sectors = head >> 8 & 0xfff;
+    request.passes = head >> 20 & 0xfff;
     for (uint32_t i = 0; i < request.lines; ++i) {
         const uint64_t word = steps.words[ends.word_at++ % places];
         request.line[i] = {word >> 4, static_cast<uint32_t>(word & 15), 0};
@@ -244,11 +251,33 @@ uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {
             for (uint32_t left = mask; left != 0; left &= left - 1) apart |= offsets[std::countr_zero(left)] ^ leader;
         if (apart < shared_banks * bank_bytes) return 1;
     }
-    return passes_of(offsets, mask, bytes, true);
+    return passes_of(offsets, mask, bytes, true, true);
+}
+
+uint32_t l1_passes(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
+    if (bytes <= bank_bytes) return shared_passes(addresses, mask, bytes);
+    return passes_of(addresses, mask, bytes, true, false);
+}
+
+void written_words(const uint64_t* addresses, uint32_t mask, uint32_t bytes, const GlobalRequest& request, uint32_t* words) {
+    std::fill(words, words + request.lines, 0u);
+    uint32_t i = 0;  // lanes mostly go on in the line of the last one or in the next
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint64_t begin = addresses[std::countr_zero(left)], end = begin + std::max(1u, bytes);
+        for (uint64_t at = begin; at < end;) {
+            const uint64_t line = at / line_bytes, stop = std::min(end, (line + 1) * line_bytes);
+            for (uint32_t tried = 0; tried < request.lines && request.line[i].line != line; ++tried)
+                i = i + 1 == request.lines ? 0 : i + 1;
+            const auto first = static_cast<uint32_t>(at % line_bytes / bank_bytes);
+            const auto last = static_cast<uint32_t>((stop - 1) % line_bytes / bank_bytes);
+            words[i] |= static_cast<uint32_t>((uint64_t{2} << last) - (uint64_t{1} << first));
+            at = stop;
+        }
+    }
 }
 
 uint32_t shared_atomic_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {
-    return passes_of(offsets, mask, bytes, false);
+    return passes_of(offsets, mask, bytes, false, false);
 }
 
 }  // namespace lockstep::model

@@ -32,6 +32,7 @@ struct GlobalRequest {
     static constexpr uint32_t most_lines = 256;  // 32 lanes, each at most across one border, or 8 words of local memory each
     uint32_t lines = 0;
     uint32_t sectors = 0;
+    uint32_t passes = 0;  // as l1_passes() counts them; 0: not counted yet
     LineRequest line[most_lines];
 };
 
@@ -55,8 +56,8 @@ uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);
 // The largest number of the accesses in `mask` that begin in one 4-byte word of the line: atomics on it go one by one.
 uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line);
 
-// Cycles that the tags of the request's lines take: four are looked up a cycle, each in a set of its own. That sets follow
-// from the lowest bits of the line is an estimate.
+// Cycles that the tags of the request's lines take where conflicts of L1's banks have no figure (GpuSpec::l1_tag_overhead):
+// four are looked up a cycle, each in a set of its own. That sets follow from the lowest bits of the line is an estimate.
 constexpr uint32_t tag_sets = 4;
 uint32_t tag_cycles(const GlobalRequest& request);
 
@@ -68,6 +69,12 @@ uint32_t lanes_together(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
 // Passes over the 32 banks of 4 bytes, group of lanes by group. Lanes of a group that read the same word share it
 // (broadcast). At least 1 when any lane is active.
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
+
+// The same over the banks of L1, where 8 bytes a lane always go by halves of the warp and 16 by quarters.
+uint32_t l1_passes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);
+
+// Of each line of the request a bit for every 4-byte word that some lane writes a part of.
+void written_words(const uint64_t* addresses, uint32_t mask, uint32_t bytes, const GlobalRequest& request, uint32_t* words);
 
 // Atomics do not broadcast: lanes on the same word queue as well.
 uint32_t shared_atomic_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes);

@@ -50,20 +50,22 @@ Ticks Dram::access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks 
     const uint32_t channel = spread_(line / lines_a_chunk);
     const Ticks open = open_row(line, channel, since, now, early);
     const Ticks begin = std::max(now, channel_[channel].bus.take(since, bytes / 32 * sector_ticks_, early));
+    channel_[channel].was_read = true;
     bytes_read += bytes;
     windows.at(begin >> tick_bits)->dram_read += bytes;
     return std::max(begin, open);
 }
 
-Ticks Dram::write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes) {
+Ticks Dram::write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes, uint32_t more) {
     const uint32_t channel = spread_(line / lines_a_chunk);
     open_row(line, channel, since, now, 0);
     Channel& c = channel_[channel];
-    const Ticks begin = std::max(now, c.bus.take(since, bytes / 32 * sector_ticks_));
+    const Ticks begin = std::max(now, c.bus.take(since, (bytes + more) * sector_ticks_ / 32));
     c.written += bytes;
     if (c.written >= write_batch) {
         c.written -= write_batch;
-        c.bus.hold(turnaround_);
+        if (c.was_read) c.bus.hold(turnaround_);
+        c.was_read = false;
     }
     bytes_written += bytes;
     windows.at(begin >> tick_bits)->dram_written += bytes;

@@ -25,8 +25,9 @@ class Dram {
     // read that counts as issued `early` before that.
     Ticks access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks early = 0);
     Ticks access(uint64_t line, Ticks now, uint32_t bytes) { return access(line, now, now, bytes); }
-    // A write that nobody waits for: takes the channel's time, and says when its queue has room for it.
-    Ticks write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes);
+    // A write that nobody waits for: takes the channel's time, and says when its queue has room for it. `more`: bytes for
+    // which it takes the bus beside its own.
+    Ticks write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes, uint32_t more = 0);
     Ticks write_behind(uint64_t line, Ticks now, uint32_t bytes) { return write_behind(line, now, now, bytes); }
 
     uint64_t bytes_read = 0, bytes_written = 0;
@@ -50,7 +51,8 @@ class Dram {
     };
     struct Channel {
         Turn bus, activate;
-        uint32_t written = 0;  // bytes since the bus last turned round
+        uint32_t written = 0;   // bytes since the bus last turned round
+        bool was_read = false;  // and whether anything was read: else it need not turn
     };
     // When the request's row is open, not before `now`.
     Ticks open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now, Ticks early);

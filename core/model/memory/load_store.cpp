@@ -19,6 +19,7 @@ uint32_t l1_size(const GpuSpec& gpu, uint32_t shared_bytes) {
 }
 
 constexpr uint32_t constant_line_bytes = 64;
+constexpr uint32_t tags_a_cycle = 4;
 
 // Of 32 bytes, of stores and atomics, that wait between L1 and the crossbar: the queue behind L1 in Accel-Sim's tuned
 // configurations of V100, A100 and H100.
@@ -48,6 +49,10 @@ LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_b
       send_ticks_(ticks_of(32.0 / gpu.sm_write_bytes_per_cycle)),
       walk_ticks_(ticks_of(int64_t{gpu.tlb_miss_latency})),
       texture_ticks_(ticks_of(1.0 / gpu.texture_lanes)),
+      tag_overhead_(ticks_of(gpu.l1_tag_overhead)),
+      constant_miss_ticks_(ticks_of(gpu.constant_miss_interval)),
+      half_atomic_(gpu.half_atomic_cycles),
+      half2_atomic_(gpu.half2_atomic_cycles),
       queue_(std::clamp<uint32_t>(gpu.lsu_queue, 1, most_queue)),
       l1_bytes_(l1_size(gpu, shared_bytes)),
       half_(half_of_sm(sm, gpu.sms)),
@@ -67,16 +72,19 @@ Ticks LoadStore::enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe) {
     const Ticks time = ticks_of(now);
     const Ticks start = std::max(time, address_free_[s]);
     address_free_[s] = start + address_ticks_;
-    const Ticks slot = std::max(time, pipe_free_[pipe]);  // other sub-cores may use what this one's address unit leaves idle
+    const Ticks handed =
+        std::max(time, front_free_[pipe]);  // other sub-cores may use what this one's address unit leaves idle
+    front_free_[pipe] = handed + interval_;
+    const Ticks slot = std::max(handed, pipe_free_[pipe]);
     pipe_free_[pipe] = slot + takes;
     return std::max(start, slot);
 }
 
 // What the tags hold back takes its cycles of the data pipe all the same, of those that the pipe would have had idle: the
 // others go past it.
-Ticks LoadStore::enter_tags(uint32_t s, int64_t now, Ticks takes, Ticks& through) {
+Ticks LoadStore::enter_tags(uint32_t s, int64_t now, Ticks takes, Ticks tags, Ticks& through) {
     const Ticks slot = std::max(ticks_of(now), tags_free_);
-    tags_free_ = slot + takes;
+    tags_free_ = slot + tags;
     through = enter(s, now, takes, 0);
     return std::max(slot, through);
 }
@@ -202,17 +210,40 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     MemoryCost cost;
     cost.sectors = request_.sectors;
     cost.level = MemoryLevel::l1;
-    Ticks takes = std::max(interval_, request_.sectors * sector_ticks_);
-    if (request_.lines > 1) takes = std::max(takes, ticks_of(int64_t{tag_cycles(request_)}));
+    const Ticks by_sectors = std::max(ticks_a_cycle, request_.sectors * sector_ticks_);
+    Ticks takes = by_sectors, tags = by_sectors, later = 0;
+    // A result of 4 bytes a lane is in the latency; what is wider follows.
+    const bool follows =
+        access == Access::load && result_bytes_ != 0 && !way.to_shared && !way.texture && bytes > line_bytes;
+    const Ticks wide = follows ? ticks_of(int64_t{(bytes - line_bytes) / result_bytes_}) : 0;
+    if (tag_overhead_ == 0) {
+        if (request_.lines > 1) takes = tags = std::max(takes, ticks_of(int64_t{tag_cycles(request_)}));
+    } else {
+        tags = interval_;
+        if (request_.lines > 2) tags = std::max(tags, request_.lines * ticks_a_cycle / tags_a_cycle + tag_overhead_);
+        if (access == Access::load && !way.to_shared && !way.texture) {
+            if (request_.passes == 0) request_.passes = l1_passes(addresses, mask, lane_bytes);
+            takes = ticks_of(int64_t{request_.passes});
+            const Ticks least = std::max(interval_, ticks_of(int64_t{(bytes + line_bytes - 1) / line_bytes}));
+            // The last lanes' data come so much later than without conflicts; meanwhile the first go to the registers.
+            later = std::max(takes, tags) - least;
+            if (wide != 0) later += least - ticks_a_cycle - wide;
+            later = std::max<Ticks>(0, later);
+        }
+    }
     // The bytes of cp.async cross the data pipe once more, on their way into shared memory.
-    if (way.to_shared) takes += std::max(interval_, request_.sectors * sector_ticks_);
+    if (way.to_shared) takes += by_sectors, tags = std::max(tags, tag_overhead_ == 0 ? takes : tags);
     Ticks through = 0;
     // A load that ptxas moves up takes the pipes when it issues, but has its turn at L2 and DRAM, and waits there, from
     // before.
-    const Ticks entered = enter_tags(s, now, takes, through), begin = entered - ticks_of(int64_t{way.early});
+    const Ticks entered = enter_tags(s, now, takes, tags, through), begin = entered - ticks_of(int64_t{way.early});
     const Ticks since = ticks_of(now);
     // Sent to L2, out of the way of those behind it, taken by L2.
-    Ticks ready = begin + l1_ticks_, sent = begin, held = begin, accepted = begin;
+    Ticks ready = begin + l1_ticks_ + later, sent = begin, held = begin, accepted = begin;
+    // Of a store that leaves parts of its sectors as they are: which words of each line it writes.
+    const bool whole = access != Access::store || way.local || bytes >= request_.sectors * sector_bytes;
+    uint32_t words[GlobalRequest::most_lines];
+    if (!whole) written_words(addresses, mask, lane_bytes, request_, words);
     const bool cached = l1_.sets() != 0 && way.cache != CacheUse::l2_only &&
                         (caches_loads_ || way.local || way.texture || way.cache == CacheUse::looks_in_l1);
     for (uint32_t i = 0; i < request_.lines; ++i) {
@@ -224,8 +255,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
         held = store_place(bits_in(part.sectors), held);
         sent = std::max({sent, held, send_port_.take(since, bits_in(part.sectors) * send_ticks_)});
         if (access == Access::atomic) {
-            const uint32_t operations =
-                way.atomic == AtomicWay::of_the_warp ? 1 : same_word(addresses, mask, part.line) * (lane_bytes > 4 ? 2 : 1);
+            const uint32_t operations = operations_on(part.line, addresses, mask, lane_bytes, way.atomic);
             Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
             served.ready += translate(part.line);
             count(cost, served, part.sectors, Flow::l2_atomic);
@@ -234,7 +264,8 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
             hold_store(bits_in(part.sectors), std::max(sent, served.accepted));
             continue;
         }
-        const Served served = memory_->write(part.line, part.sectors, since, sent, half_);
+        const Served served =
+            memory_->write(part.line, part.sectors, since, sent, half_, whole ? MemorySystem::all_words : words[i]);
         translate(part.line);
         count(cost, served, part.sectors, Flow::l1_to_l2);
         accepted = std::max({accepted, sent, served.accepted});
@@ -251,13 +282,19 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     cost.takes = takes;
     tags_free_ = std::max(tags_free_, held);
     leave(s, Queue::mio, through + takes);
-    leave(s, Queue::lg, std::max(entered, held) + takes);
-    cost.ready = cycle_of(ready);
-    // A result of 4 bytes a lane is in the latency; what is wider follows.
-    if (access == Access::load && result_bytes_ != 0 && !way.to_shared && !way.texture)
-        if (bytes > 128) cost.ready += (bytes - 128) / result_bytes_;
+    leave(s, Queue::lg, std::max(entered, held) + std::max(takes, tags));
+    cost.ready = cycle_of(ready) + (wide >> tick_bits);
     cost.done = cycle_of(accepted + ticks_a_cycle);
     return cost;
+}
+
+uint32_t LoadStore::operations_on(uint64_t line, const uint64_t* addresses, uint32_t mask, uint32_t lane_bytes,
+                                  AtomicWay way) const {
+    if (way == AtomicWay::of_the_warp) return 1;
+    const uint32_t lanes = same_word(addresses, mask, line);
+    if (way == AtomicWay::of_halves) return static_cast<uint32_t>(lanes * half_atomic_ + 0.5);
+    if (way == AtomicWay::of_half_pairs) return static_cast<uint32_t>(lanes * half2_atomic_ + 0.5);
+    return lanes * (lane_bytes > 4 ? 2 : 1);
 }
 
 MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes,
@@ -265,7 +302,7 @@ MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint6
     if (access != Access::atomic || atomic == AtomicWay::of_the_warp)
         return shared_passes_of(s, now, shared_passes(offsets, mask, bytes));
     const uint32_t rounds = shared_atomic_passes(offsets, mask, bytes);
-    if (atomic == AtomicWay::lane_by_lane) return shared_passes_of(s, now, rounds);
+    if (atomic != AtomicWay::by_loop) return shared_passes_of(s, now, rounds);
     MemoryCost cost = shared_passes_of(s, now, 2 * rounds);  // of each round a read and a swap
     cost.ready = std::max(cost.ready, now + rounds * retry_latency_);
     return cost;
@@ -282,7 +319,7 @@ MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes)
     MemoryCost cost;
     cost.passes = passes;
     cost.level = MemoryLevel::shared;
-    const Ticks last = ticks_of(int64_t{std::max(1u, passes)} - 1), takes = std::max(interval_, last + ticks_a_cycle);
+    const Ticks last = ticks_of(int64_t{std::max(1u, passes)} - 1), takes = last + ticks_a_cycle;
     const Ticks begin = enter(s, now, takes, shared_pipe_);
     leave(s, Queue::mio, begin + takes);
     cost.ready = cycle_of(begin + last) + shared_latency_;
@@ -294,7 +331,7 @@ MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes)
 
 MemoryCost LoadStore::shuffle(uint32_t s, int64_t now) {
     MemoryCost cost;
-    const Ticks takes = std::max(interval_, ticks_a_cycle);
+    const Ticks takes = ticks_a_cycle;
     const Ticks begin = enter(s, now, takes, shared_pipe_);
     leave(s, Queue::mio, begin + takes);
     cost.ready = cycle_of(begin + ticks_of(shuffle_latency_));
@@ -343,7 +380,9 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
         if (const Cache::Line* far = constant_l15_.find(line)) {
             here = std::max(here, ticks_of(far->here(1, cycle)));
         } else {
-            const Ticks sent = std::max(begin, return_port_.take(ticks_of(now), 2 * return_ticks_));
+            const Ticks turn = std::max(begin, constant_miss_free_);  // its misses come out one after the other
+            constant_miss_free_ = turn + constant_miss_ticks_;
+            const Ticks sent = std::max(turn, return_port_.take(ticks_of(now), 2 * return_ticks_));
             const uint32_t wanted = line % 2 == 0 ? 3 : 12;
             const Served served = memory_->read(address / line_bytes, wanted, ticks_of(now), sent, half_);
             MemoryCost fetched;
@@ -394,7 +433,7 @@ MemoryCost LoadStore::bulk(uint32_t s, int64_t now, bool store, std::span<const 
     cost.level = MemoryLevel::l2;
     cost.sectors = static_cast<uint32_t>(sectors.size());
     Ticks through = 0;
-    const Ticks begin = enter_tags(s, now, ticks_a_cycle, through);
+    const Ticks begin = enter_tags(s, now, ticks_a_cycle, ticks_a_cycle, through);
     leave(s, Queue::mio, through + ticks_a_cycle);
     leave(s, Queue::lg, begin + ticks_a_cycle);
     const Ticks since = ticks_of(now);

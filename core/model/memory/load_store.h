@@ -113,14 +113,18 @@ class LoadStore {
     int64_t oldest(uint32_t place) const { return issues_[place][next_[place]]; }
     // Passes the sub-core's address unit and reserves `takes` of a data pipe; when the pipe begins.
     Ticks enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe);
-    // The same for L1, in order with what its tags hold back; `through`: when it would have begun without that.
-    Ticks enter_tags(uint32_t s, int64_t now, Ticks takes, Ticks& through);
+    // The same for L1, in order with what its tags hold back, which it takes for `tags`; `through`: when it would have begun
+    // without that.
+    Ticks enter_tags(uint32_t s, int64_t now, Ticks takes, Ticks tags, Ticks& through);
     Ticks store_place(uint32_t sectors, Ticks begin) const;  // when so many more have room on their way to the crossbar
     void hold_store(uint32_t sectors, Ticks until);
     MemoryCost shared_passes_of(uint32_t s, int64_t now, uint32_t passes);
     void leave(uint32_t s, Queue queue, Ticks when);  // the instruction gives its place in the queue back
-    Ticks miss_slot(Ticks begin) const;               // when an entry for an outstanding miss is free
-    Ticks translate(uint64_t line);                   // what the TLB adds
+    // Cycles that L2 takes for the atomics of the lanes in `mask` on the line.
+    uint32_t operations_on(uint64_t line, const uint64_t* addresses, uint32_t mask, uint32_t lane_bytes,
+                           AtomicWay way) const;
+    Ticks miss_slot(Ticks begin) const;  // when an entry for an outstanding miss is free
+    Ticks translate(uint64_t line);      // what the TLB adds
     void load_line(const LineRequest& part, Way way, bool cached, Ticks since, Ticks begin, MemoryCost& cost, Ticks& ready,
                    Ticks& sent, Ticks& held);  // begin: before `since` where the load is early
     void count(MemoryCost& cost, const Served& served, uint32_t sectors, Flow flow);
@@ -129,15 +133,17 @@ class LoadStore {
     int64_t l1_latency_ = 0, shared_latency_ = 0, shuffle_latency_ = 0, constant_latency_ = 0, constant_l15_latency_ = 0,
             texture_latency_ = 0, retry_latency_ = 0;
     Ticks l1_ticks_ = 0, address_ticks_ = 0, interval_ = 0, sector_ticks_ = 0, return_ticks_ = 0, send_ticks_ = 0,
-          walk_ticks_ = 0, texture_ticks_ = 0;
+          walk_ticks_ = 0, texture_ticks_ = 0, tag_overhead_ = 0, constant_miss_ticks_ = 0;
+    double half_atomic_ = 1, half2_atomic_ = 1;  // cycles of a lane at L2
     uint32_t queue_ = 1, l1_bytes_ = 0, half_ = 0;
     uint32_t result_bytes_ = 0;  // of a load that reach a sub-core's registers in a cycle; 0: all of them
     bool caches_loads_ = true;
-    std::array<Ticks, 2> pipe_free_{};  // L1; shared memory and shuffles, which is the same where they are one memory
+    std::array<Ticks, 2> front_free_{};  // what hands instructions to the pipes: one an interval
+    std::array<Ticks, 2> pipe_free_{};   // L1; shared memory and shuffles, which is the same where they are one memory
     uint32_t shared_pipe_ = 0;
     Ticks tags_free_ = 0;  // for the next instruction of local or global memory
     Turn return_port_, send_port_;
-    Ticks texture_free_ = 0, constant_free_ = 0;
+    Ticks texture_free_ = 0, constant_free_ = 0, constant_miss_free_ = 0;
     static constexpr uint32_t most_queue = 8, most_sub_cores = 4, queues = 2 * most_sub_cores;
     std::array<Ticks, most_sub_cores> address_free_{};
     std::array<Ticks, queues> last_leave_{};

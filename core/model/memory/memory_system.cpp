@@ -9,7 +9,18 @@
 namespace lockstep::model {
 namespace {
 constexpr Ticks requests_a_slice = 64;  // sectors that wait at a slice before the SMs are held back
+
+// Four bits of sectors as the 32 bits of their words, and the sectors all of whose words are there.
+constexpr uint32_t words_of(uint32_t sectors) {
+    return (sectors & 1) * 0xffu | (sectors >> 1 & 1) * 0xff00u | (sectors >> 2 & 1) * 0xff0000u |
+           (sectors >> 3 & 1) * 0xff000000u;
 }
+constexpr uint32_t whole_sectors(uint32_t words) {
+    uint32_t sectors = 0;
+    for (uint32_t sector = 0; sector < 4; ++sector) sectors |= (words >> 8 * sector & 0xff) == 0xff ? 1u << sector : 0;
+    return sectors;
+}
+}  // namespace
 
 MemorySystem::MemorySystem(const GpuSpec& gpu)
     : l2_latency_(ticks_of(int64_t{gpu.l2_latency})),
@@ -17,10 +28,45 @@ MemorySystem::MemorySystem(const GpuSpec& gpu)
       far_(gpu.l2_far_latency > gpu.l2_latency ? ticks_of(int64_t{gpu.l2_far_latency}) - l2_latency_ : 0),
       sector_ticks_(ticks_of(32.0 * gpu.l2_slices / gpu.l2_bytes_per_cycle)),
       slices_(std::max<uint32_t>(1, gpu.l2_slices)),
+      partial_bytes_(std::max<uint32_t>(32, gpu.dram_partial_bytes)),
       slice_of_(slices_),
       slice_(slices_),
       l2_(gpu.l2_bytes, gpu.l2_ways),
       dram_(gpu) {}
+
+void MemorySystem::take(L2State& state) {
+    if (state.lines.is_like(l2_)) std::swap(l2_, state.lines);
+    state.lines = Cache();
+}
+
+void MemorySystem::leave(L2State& state) {
+    state.lines = std::move(l2_);
+    state.lines.settle();
+    l2_ = Cache();
+}
+
+std::vector<uint64_t> packed_from(const L2State& state) {
+    std::vector<uint64_t> packed;
+    state.lines.each_line([&](const Cache::Line& line) {
+        packed.push_back(line.line);
+        packed.push_back(uint64_t{line.words} | uint64_t{line.present} << 32 | uint64_t{line.dirty} << 40 |
+                         uint64_t{line.copies} << 48);
+    });
+    return packed;
+}
+
+L2State l2_from(const GpuSpec& gpu, std::span<const uint64_t> packed) {
+    L2State state{Cache(gpu.l2_bytes, gpu.l2_ways)};
+    for (size_t at = 0; at + 1 < packed.size() && state.lines.sets() != 0; at += 2) {
+        Cache::Victim victim;
+        Cache::Line& line = state.lines.insert(packed[at], victim);
+        line.words = static_cast<uint32_t>(packed[at + 1]);
+        line.present = packed[at + 1] >> 32 & 0xff;
+        line.dirty = packed[at + 1] >> 40 & 0xff;
+        line.copies = packed[at + 1] >> 48 & 0xff;
+    }
+    return state;
+}
 
 Ticks MemorySystem::enter(uint64_t line, Ticks since, Ticks sent, Ticks takes, Ticks early) {
     return std::max(sent, slice_[slice_of_(line)].take(since, takes, early));
@@ -32,7 +78,8 @@ Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Se
     Cache::Line& fresh = l2_.insert(line, victim);
     if (victim.dirty != 0) {
         served.dram_written = 32u * bits_in(victim.dirty);
-        begin = dram_.write_behind(victim.line, since, begin, served.dram_written);
+        const uint32_t partly = victim.words == all_words ? 0 : bits_in(victim.dirty & ~whole_sectors(victim.words));
+        begin = dram_.write_behind(victim.line, since, begin, served.dram_written, partly * (partial_bytes_ - 32));
     }
     return fresh;
 }
@@ -70,6 +117,7 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
         served.ready = std::max(served.ready, arrives);
         served.level = MemoryLevel::dram;
         entry.arrive(missing, cycle_of(arrives));
+        entry.words |= words_of(missing);
     }
     sectors += bits_in(wanted);
     hits += served.hits;
@@ -81,7 +129,7 @@ Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks since, Ticks sen
     return fetch(line, wanted, since, sent, begin, half, true, early);
 }
 
-Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks sent, uint32_t half) {
+Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks sent, uint32_t half, uint32_t words) {
     Ticks begin = enter(line, since, sent, bits_in(written) * sector_ticks_);
     Served served;
     uint32_t used_since = 0;
@@ -91,6 +139,7 @@ Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks s
     served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
     if (const uint32_t fresh = written & ~uint32_t{entry.present}; fresh != 0) entry.arrive(fresh, cycle_of(begin));
     entry.dirty = static_cast<uint8_t>(entry.dirty | written);
+    entry.words |= words == all_words ? words_of(written) : words;
     entry.copies = 0;  // of the other half are void
     sectors += bits_in(written);
     hits += served.hits;

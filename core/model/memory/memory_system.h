@@ -6,6 +6,7 @@
 // half the cache has room for it, and has to ask across the chip otherwise.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/model/gpus/gpu_spec.h"
@@ -25,17 +26,31 @@ struct Served {
     uint32_t dram_read = 0, dram_written = 0;  // bytes
 };
 
+// What L2 holds between two launches, with what of it is not in DRAM yet. `lines` without sets: nothing.
+struct L2State {
+    Cache lines;
+};
+// The same as words, two a line, and back; of an L2 of this GPU.
+std::vector<uint64_t> packed_from(const L2State& state);
+L2State l2_from(const GpuSpec& gpu, std::span<const uint64_t> packed);
+
 class MemorySystem {
   public:
+    static constexpr uint32_t all_words = ~0u;
     explicit MemorySystem(const GpuSpec& gpu);
 
     // `since`: when the instruction issued; `sent`, not before that: when the request leaves the SM. Requests come here in
     // the order of their issue. `half`: of the chip, in which the asking SM is (half_of_sm). `early`: the read counts as
     // issued so long before `since`, and may have been sent before it.
     Served read(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0, Ticks early = 0);
-    Served write(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0);
+    // `words`: which 4-byte words of the line are written.
+    Served write(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0, uint32_t words = all_words);
     // `operations`: how many cycles the slice's atomic unit needs for them, one after the other.
     Served atomic(uint64_t line, uint32_t sectors, uint32_t operations, Ticks since, Ticks sent, uint32_t half = 0);
+
+    // L2 begins with what `state` holds, with nothing where that is of another L2; and leaves what it holds in the end.
+    void take(L2State& state);
+    void leave(L2State& state);
 
     void prefetch(uint64_t line) const { l2_.prefetch(line); }
     uint32_t half_of_line(uint64_t line) const { return far_ == 0 ? 0 : slice_of_(line) * 2 / slices_; }
@@ -53,7 +68,7 @@ class MemorySystem {
     Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy);
 
     Ticks l2_latency_, dram_latency_, far_, sector_ticks_;
-    uint32_t slices_;
+    uint32_t slices_, partial_bytes_;  // partial: of the bus, for a sector of which a part was written
     Spread slice_of_;
     std::vector<Turn> slice_;
     Cache l2_;

@@ -68,6 +68,7 @@ struct StepRecord {
     double learning_rate = 0;
     double seconds = 0;  // host wall clock
     std::string device;
+    bool warm_l2 = false;  // of a simulated device: TrainerOptions::warm_l2
     std::string model;
     int64_t batch = 0;
     double loss_scale = 0;            // of this step's backward; 0: none

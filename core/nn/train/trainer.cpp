@@ -117,6 +117,7 @@ void Trainer::State::begin(StepRecord& record) {
     record.step = next;
     record.learning_rate = rate_at(options, next);
     record.device = device->name();
+    record.warm_l2 = options.warm_l2;
     record.model = task->model;
     record.batch = options.batch;
     record.mode = name_of(options.mode);

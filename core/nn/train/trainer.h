@@ -63,6 +63,7 @@ struct TrainerOptions {
     bool keep_graph = false;       // fill StepRecord::nodes and live_bytes
     bool keep_values = false;      // with keep_graph: host copies of every value and gradient
     bool keep_images = true;       // fill StepRecord::images
+    bool warm_l2 = false;          // sim, timed: L2 keeps from launch to launch what it holds
     bool keep_runs = false;        // sim, timed: LaunchEvent::run of every launch (memory and trace: tens of MB a step)
     // Called on every task that is made, the evaluator's too, before its optimisers: masks, adapters, int8
     // (core/nn/cheaper).

@@ -13,6 +13,7 @@ Trainer::State::State(TrainerOptions o)
     : options(std::move(o)),
       row(model_named(options.model)),
       device(with_mode(device::open_device(options.device, {.functional = options.functional,
+                                                            .warm_l2 = options.warm_l2,
                                                             .keep_runs = options.keep_runs,
                                                             .threads = options.threads,
                                                             .stop = options.stop})

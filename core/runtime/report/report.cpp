@@ -129,11 +129,8 @@ std::string extent_text(const simt::Dim3& d) {
 }  // namespace
 
 Json to_json(const Report& report) {
-    Json json = {{"gpu", report.gpu},
-                 {"gpus", report.gpus},
-                 {"total_us", report.total_us},
-                 {"host_us", report.host_us},
-                 {"peak_bytes", report.peak_bytes},
+    Json json = {{"gpu", report.gpu},           {"gpus", report.gpus},       {"l2", report.warm_l2 ? "warm" : "cold"},
+                 {"total_us", report.total_us}, {"host_us", report.host_us}, {"peak_bytes", report.peak_bytes},
                  {"dropped", report.dropped}};
     json["launches"] = Json::array();
     for (const LaunchRecord& launch : report.launches)
@@ -200,6 +197,7 @@ Report report_of(const Json& json) {
         Report report;
         report.gpu = json.at("gpu");
         report.gpus = json.at("gpus");
+        report.warm_l2 = json.at("l2") == "warm";
         report.total_us = json.at("total_us");
         report.host_us = json.at("host_us");
         report.peak_bytes = json.at("peak_bytes");
@@ -322,6 +320,9 @@ std::string launch_words(const Report& report) {
                                 group.scaled ? fmt::format(", {} of them scaled by their instructions", group.scaled) : "");
     }
     if (groups.size() > most_rows) text += fmt::format("  and {} more\n", groups.size() - most_rows);
+    if (total_us > 0)
+        text += report.warm_l2 ? "  L2 held what earlier launches had left there (--l2 warm)\n"
+                               : "  L2 was empty where a launch began (--l2 cold)\n";
     return text;
 }
 

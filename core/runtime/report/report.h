@@ -104,6 +104,7 @@ struct ErrorRecord {
 struct Report {
     std::string gpu;
     uint32_t gpus = 1;
+    bool warm_l2 = true;               // Settings::warm_l2
     double total_us = 0, host_us = 0;  // the model's clock at the end; of it, the host's own work
     std::vector<LaunchRecord> launches;
     std::vector<CopyRecord> copies;

@@ -34,6 +34,9 @@ Settings settings_of_environment() {
     read_number("LOCKSTEP_TIMED_LAUNCHES", settings.timed_launches);
     read_number("LOCKSTEP_MAX_INSTRUCTIONS", settings.max_instructions);
     read_number("LOCKSTEP_THREADS", settings.threads);
+    const std::string l2 = variable("LOCKSTEP_L2");
+    settings.warm_l2 = l2 != "cold";
+    if (!l2.empty() && l2 != "cold" && l2 != "warm") throw Failure(fmt::format("LOCKSTEP_L2 is cold or warm, not '{}'", l2));
     settings.report = variable("LOCKSTEP_REPORT");
     settings.snapshots = variable("LOCKSTEP_SNAPSHOTS");
     read_number("LOCKSTEP_ONLY_SNAPSHOT", settings.only_snapshot);
@@ -57,6 +60,7 @@ std::vector<std::string> environment_of(const Settings& settings) {
     std::vector<std::string> all = {fmt::format("LOCKSTEP_GPU={}", settings.gpu),
                                     fmt::format("LOCKSTEP_GPUS={}", settings.gpus),
                                     fmt::format("LOCKSTEP_TIMED_LAUNCHES={}", settings.timed_launches),
+                                    fmt::format("LOCKSTEP_L2={}", settings.warm_l2 ? "warm" : "cold"),
                                     fmt::format("LOCKSTEP_MAX_INSTRUCTIONS={}", settings.max_instructions),
                                     fmt::format("LOCKSTEP_THREADS={}", settings.threads),
                                     fmt::format("LOCKSTEP_CHECK={}", check),

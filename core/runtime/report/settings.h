@@ -10,6 +10,7 @@ struct Settings {
     std::string gpu = "v100";
     uint32_t gpus = 1;
     int64_t timed_launches = 3;  // of each kernel with each shape; -1: all, 0: none (functional)
+    bool warm_l2 = true;         // L2 keeps from launch to launch what it holds, else each begins with an empty one
     bool racecheck = false, initcheck = false, synccheck = false, leakcheck = false;
     uint64_t max_instructions = 1'000'000'000;  // of one launch
     uint32_t threads = 0;                       // on which blocks run where nothing is timed; 0: one a core

@@ -91,7 +91,7 @@ uint64_t SnapshotWriter::place_of(const simt::Page& page, size_t bytes) {
 }
 
 void SnapshotWriter::take(size_t launch, const ptx::Module& module, const std::string& kernel,
-                          const simt::LaunchConfig& config, const simt::Memory& memory) {
+                          const simt::LaunchConfig& config, const simt::Memory& memory, std::span<const uint64_t> l2) {
     compared_ += memory.live_bytes();
     if (full_ || written_ > most_written || compared_ > most_compared || !pages_) return;
     const uint64_t before = count_->load();
@@ -99,7 +99,7 @@ void SnapshotWriter::take(size_t launch, const ptx::Module& module, const std::s
     full_ = count_->load() - std::min(before, count_->load()) + written_ > most_written;
     if (full_) return;
     try {
-        write(launch, module, kernel, config, now);
+        write(launch, module, kernel, config, now, l2);
     } catch (const std::exception&) {
         full_ = true;
         return;
@@ -114,7 +114,8 @@ void SnapshotWriter::take(size_t launch, const ptx::Module& module, const std::s
 }
 
 void SnapshotWriter::write(size_t launch, const ptx::Module& module, const std::string& kernel,
-                           const simt::LaunchConfig& config, const simt::MemoryCheckpoint& now) {
+                           const simt::LaunchConfig& config, const simt::MemoryCheckpoint& now,
+                           std::span<const uint64_t> l2) {
     const auto [number, fresh] = modules_.try_emplace(module.file, modules_.size());
     if (fresh)
         write_file(folder_ / fmt::format("module-{}.ptx", number->second),
@@ -128,6 +129,7 @@ void SnapshotWriter::write(size_t launch, const ptx::Module& module, const std::
                 {"dynamic_shared", config.dynamic_shared},
                 {"independent", config.independent},
                 {"parameters", Packed::binary(octets_of(config.parameters))},
+                {"l2", Packed::binary(octets_of(std::as_bytes(l2)))},
                 {"next", now.table->next},
                 {"live", now.table->live},
                 {"heap", now.table->heap},
@@ -150,6 +152,7 @@ void SnapshotWriter::write(size_t launch, const ptx::Module& module, const std::
         }
         json["allocations"].push_back(std::move(entry));
     }
+    written_ += l2.size_bytes();
     pages_.flush();
     if (!pages_) throw Failure("the disk is full");
     const std::vector<uint8_t> packed = Packed::to_cbor(json);
@@ -235,6 +238,10 @@ Result<OpenedLaunch> open_snapshot(const fs::path& folder, size_t launch) {
         const auto& parameters = json.at("parameters").get_binary();
         opened.config.parameters.resize(parameters.size());
         if (!parameters.empty()) std::memcpy(opened.config.parameters.data(), parameters.data(), parameters.size());
+
+        const auto& l2 = json.at("l2").get_binary();
+        opened.l2.resize(l2.size() / sizeof(uint64_t));
+        if (!opened.l2.empty()) std::memcpy(opened.l2.data(), l2.data(), opened.l2.size() * sizeof(uint64_t));
 
         auto table = std::make_shared<simt::MemoryCheckpoint::Table>();
         simt::MemoryCheckpoint memory;

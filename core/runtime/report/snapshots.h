@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -29,13 +30,14 @@ class SnapshotWriter {
     static constexpr uint64_t most_written = uint64_t{512} << 20, most_compared = uint64_t{8} << 30;
 
     explicit SnapshotWriter(std::filesystem::path folder);
-    // `launch`: its number in the report. Nothing is thrown: where the disk is full there is no snapshot.
+    // `launch`: its number in the report; `l2`: what L2 holds (model::packed_from). Nothing is thrown: where the disk is
+    // full there is no snapshot.
     void take(size_t launch, const ptx::Module& module, const std::string& kernel, const simt::LaunchConfig& config,
-              const simt::Memory& memory);
+              const simt::Memory& memory, std::span<const uint64_t> l2 = {});
 
   private:
     void write(size_t launch, const ptx::Module& module, const std::string& kernel, const simt::LaunchConfig& config,
-               const simt::MemoryCheckpoint& now);
+               const simt::MemoryCheckpoint& now, std::span<const uint64_t> l2);
     uint64_t place_of(const simt::Page& page, size_t bytes);
 
     std::filesystem::path folder_;
@@ -53,6 +55,7 @@ struct OpenedLaunch {
     std::shared_ptr<const ptx::Program> program;
     simt::LaunchConfig config;
     simt::Memory memory;
+    std::vector<uint64_t> l2;  // what L2 held, as take() was given it
 };
 
 // Kernels that an opened launch launches itself: they run for their values alone, in the order of their launches, where it
