@@ -85,6 +85,28 @@ int main() {
     }
 }
 
+TEST_CASE("a program's launches may be longer than a kernel's alone, unless --max-instructions says otherwise") {
+    use_own_cache();
+    const std::string file = write("limit.cu", R"(#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+__global__ void k(volatile int* x) { for (int i = 0; i < 10000; ++i) *x = i; }
+int main() {
+    int* x;
+    cudaMalloc(&x, 4);
+    k<<<1, 1>>>(x);
+    const char* limit = getenv("LOCKSTEP_MAX_INSTRUCTIONS");
+    printf("%s %s\n", limit ? limit : "none", cudaGetErrorName(cudaDeviceSynchronize()));
+}
+)");
+    for (const auto& [option, said] : {std::pair<std::string, std::string>{"", "20000000000 cudaSuccess\n"},
+                                       {" --max-instructions 5000", "5000 cudaErrorLaunchTimeout\n"}}) {
+        const Outcome ran = lockstep_command("run " + file + " --functional --report none" + option);
+        INFO(ran.err);
+        CHECK(ran.out == said);
+    }
+}
+
 TEST_CASE("device code of several files is linked together, and what does not fit is told with the files' names") {
     use_own_cache();
     const std::string folder = LOCKSTEP_SOURCE_DIR "/tests/programs/linked/";
