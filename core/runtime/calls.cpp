@@ -301,6 +301,16 @@ void Runtime::note(std::string sentence) {
         report_.notes.push_back(std::move(sentence));
 }
 
+// As CUDA's driver says it, where whoever runs or grades the program looks for it.
+static void tell_assertion(const simt::Fault& fault) {
+    std::string message = fault.message;
+    if (message.starts_with("assertion")) message[0] = 'A';
+    const auto index_text = [](const simt::Dim3& at) { return fmt::format("[{},{},{}]", at.x, at.y, at.z); };
+    std::fflush(stdout);
+    tell("{}:{}: {}: block: {}, thread: {} {}.\n", fault.file.empty() ? "unknown" : fault.file, fault.line, fault.kernel,
+         index_text(fault.block), index_text(fault.thread), message);
+}
+
 // A kernel's fault stays: every later call returns it, as after a real one. The launch itself has gone well.
 void Runtime::raise(const simt::Fault& fault) {
     static const std::map<std::string, int> errors = {
@@ -312,6 +322,7 @@ void Runtime::raise(const simt::Fault& fault) {
     sticky_error_ = found == errors.end() ? int{cudaErrorLaunchFailure} : found->second;
     if (fault.kind == "memcheck" && fault.message.find("misaligned") != std::string::npos)
         sticky_error_ = cudaErrorMisalignedAddress;
+    if (fault.kind == "assert") tell_assertion(fault);
     report_.faults.push_back(fault);
 }
 

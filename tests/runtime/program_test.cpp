@@ -65,6 +65,48 @@ TEST_CASE("every whole program passes its own check by every compiler") {
     CHECK(programs >= 10);
 }
 
+TEST_CASE("a kernel's failed assertion is told on the program's stderr, whatever the report says") {
+    use_own_cache();
+    const std::string file = write("asserts.cu", R"(#include <cassert>
+#include <cuda_runtime.h>
+__global__ void k(int n) { assert(threadIdx.x + 32 * blockIdx.x < n); }
+int main() {
+    k<<<2, 32>>>(60);
+    return cudaDeviceSynchronize() == cudaErrorAssert ? 0 : 1;
+}
+)");
+    for (const std::string& compiler : compilers()) {
+        const Outcome ran = lockstep_command("run " + file + " --report none --compiler " + compiler);
+        INFO(compiler << "\n" << ran.out << ran.err);
+        CHECK(ran.status == 0);
+        CHECK(ran.out.empty());
+        CHECK(ran.err.find("asserts.cu:3: k: block: [1,0,0], thread: [28,0,0] Assertion `") != std::string::npos);
+        CHECK(ran.err.find("` failed.") != std::string::npos);
+    }
+}
+
+TEST_CASE("a program's launches may be longer than a kernel's alone, unless --max-instructions says otherwise") {
+    use_own_cache();
+    const std::string file = write("limit.cu", R"(#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+__global__ void k(volatile int* x) { for (int i = 0; i < 10000; ++i) *x = i; }
+int main() {
+    int* x;
+    cudaMalloc(&x, 4);
+    k<<<1, 1>>>(x);
+    const char* limit = getenv("LOCKSTEP_MAX_INSTRUCTIONS");
+    printf("%s %s\n", limit ? limit : "none", cudaGetErrorName(cudaDeviceSynchronize()));
+}
+)");
+    for (const auto& [option, said] : {std::pair<std::string, std::string>{"", "20000000000 cudaSuccess\n"},
+                                       {" --max-instructions 5000", "5000 cudaErrorLaunchTimeout\n"}}) {
+        const Outcome ran = lockstep_command("run " + file + " --functional --report none" + option);
+        INFO(ran.err);
+        CHECK(ran.out == said);
+    }
+}
+
 TEST_CASE("device code of several files is linked together, and what does not fit is told with the files' names") {
     use_own_cache();
     const std::string folder = LOCKSTEP_SOURCE_DIR "/tests/programs/linked/";

@@ -152,7 +152,7 @@ static int run_program_asked(const CLI::App& command, const KernelAsked& asked, 
     program.arguments = words_behind();
     program.gpu = asked.gpu;
     program.functional = asked.functional;
-    program.max_instructions = asked.max_instructions;
+    if (command.count("--max-instructions") > 0) program.max_instructions = asked.max_instructions;
     program.json = asked.json;
     program.trace = asked.trace;
     if (command.count("--check") > 0) program.check = asked.check;
@@ -221,7 +221,8 @@ void add_run(CLI::App& app, int& status) {
         "nobody wrote), synccheck (barriers that not all threads reach) and leakcheck (malloc without free)");
     command
         ->add_option("--max-instructions", options->max_instructions,
-                     "warp instructions before the kernel counts as a run-away")
+                     "warp instructions before the kernel counts as a run-away: 1,000,000,000 unless told, of a program "
+                     "20,000,000,000")
         ->check(not_from_1);
     add_compiler_options(*command, options->compiler);
     command->add_option("--std", program->build.standard, "of a program: its C++, c++17 unless told");

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/device/compile/program.h"
+#include "core/runtime/report/settings.h"
 
 namespace lockstep::cli {
 
@@ -13,7 +14,7 @@ struct ProgramAsked {
     std::string gpu = "v100", check, time = "first:3", l2 = "warm", report = "all", json, trace;
     uint32_t gpus = 1, threads = 0;
     bool functional = false;
-    uint64_t max_instructions = 1'000'000'000;
+    uint64_t max_instructions = runtime::longest_launch;
     device::ProgramRequest build;
 };
 
