@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/tell.h"
+#include "core/model/metrics/bound.h"
 #include "core/ptx/ptx.h"
 #include "core/runtime/children.h"
 #include "core/runtime/runtime.h"
@@ -116,6 +117,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     timed.warp_instructions = result.warp_instructions;
     timed.changed = false;
     timed.time = std::make_shared<const model::KernelTime>(model::kernel_time(gpu_, program, config, result));
+    timed.bound = model::name_of(model::bound_of(result));
     find_hot_line(program, result, timed);
     record.cycles = result.cycles;
     record.timed_by = TimedBy::simulation;
@@ -182,6 +184,7 @@ std::shared_ptr<const model::KernelTime> Runtime::run(const ptx::Program& progra
     record.hot_file = timed.hot_file;
     record.hot_line = timed.hot_line;
     record.hot_share = timed.hot_share;
+    if (timed.time) record.bound = timed.bound;
     if (simulate || !timed.time) return timed.time;
     record.timed_by = record.warp_instructions == timed.warp_instructions ? TimedBy::same_counts : TimedBy::ratio;
     record.cycles = timed.time->cycles;

@@ -124,6 +124,7 @@ struct Timed {  // the launches of one kernel and shape so far
     std::string hot_file;
     int hot_line = 0;
     double hot_share = 0;
+    std::string bound;
 };
 
 class Runtime {

@@ -20,6 +20,7 @@
 #include "core/device/compile/ptxas.h"
 #include "core/model/gpus/refusals.h"
 #include "core/model/launch/replay.h"
+#include "core/model/metrics/bound.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
@@ -239,6 +240,16 @@ std::string on_silicon(const Input& input, const Ran& ran, Json& json) {
                        ran.timed.time_us / found->time_us);
 }
 
+// What bounds the launch, and how far the times of such kernels were from published measurements.
+Json time_error_json(const model::TimedResult& timed) {
+    const model::Bound bound = model::bound_of(timed);
+    const model::BoundError error = model::error_of(bound);
+    Json json = {{"bound", model::name_of(bound)}, {"kernels", error.kernels}};
+    json["mean"] = error.kernels > 0 ? json_number(error.mean) : Json();
+    json["worst"] = error.kernels > 0 ? json_number(error.worst) : Json();
+    return json;
+}
+
 // Everything but what --metrics asks for; `silicon` takes the words on a measured run.
 Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std::string& silicon) {
     Json json;
@@ -250,6 +261,7 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
     json["time_us"] = options.functional ? Json() : json_number(ran.timed.time_us);
     json["l2"] = options.functional ? Json() : Json("cold");  // empty when the launch begins
     json["launch_us"] = options.functional ? Json() : json_number(ran.timed.launch_us);
+    if (!options.functional && !ran.result.fault) json["time_error"] = time_error_json(ran.timed);
     if (!options.functional && !ran.result.fault) silicon = on_silicon(input, ran, json);
     json["instructions"] = {{"warp", ran.result.warp_instructions}, {"thread", ran.result.thread_instructions}};
     json["metrics"] = Json::object();
@@ -304,8 +316,9 @@ void print(const KernelAsked& options, const Input& input, const Ran& ran, const
         fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", input.kernel,
                    ran.result.warp_instructions, ran.result.thread_instructions);
     else
-        fmt::print("{} on {}: {} cycles, {:.2f} µs, {} warp instructions (simulated)\n", input.kernel, input.gpu.title,
-                   ran.timed.cycles, ran.timed.time_us, ran.result.warp_instructions);
+        fmt::print("{} on {}: {} cycles, {:.2f} µs, {} warp instructions (simulated)\n  {}\n", input.kernel, input.gpu.title,
+                   ran.timed.cycles, ran.timed.time_us, ran.result.warp_instructions,
+                   model::trust_in(model::bound_of(ran.timed)));
     fmt::print("{}{}", silicon, counters);
     for (size_t i = 0; i < ran.outputs.size(); ++i)
         fmt::print("  output {}: {}[{}] {}\n", i, name_of(ran.outputs[i].dtype), ran.outputs[i].count(),

@@ -12,9 +12,11 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/measure/silicon.h"
+#include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/gpus/gpu_spec.h"
 #include "core/parallel/plan/cluster_tables.h"
+#include "core/validate/published/published.h"
 
 namespace lockstep::cli {
 namespace {
@@ -68,6 +70,92 @@ nlohmann::ordered_json json_of(const validate::Report& report) {
     return rows;
 }
 
+// Whole kernels, by kind.
+void print_kernels(std::span<const validate::KernelRow> rows) {
+    using validate::total_of_kernels;
+    for (const std::string_view kind : validate::kinds_of(rows)) {
+        fmt::print("\n{:<42} {:>11} {:>11} {:>9}  {:<8} {:<11} {:<5} {:<10} {}\n", kind, "published", "simulated",
+                   "time off", "unit", "figure", "for", "bound", "source");
+        for (const validate::KernelRow& row : rows)
+            if (row.of->kind == kind)
+                fmt::print("{:<42} {:>11.6g} {:>11.6g} {:>+8.1f}%  {:<8} {:<11} {:<5} {:<10} {}\n", "  " + row.of->name,
+                           row.of->expected, row.got, 100 * row.error, validate::name_of(row.of->unit),
+                           validate::name_of(row.of->figure), validate::only_judges(*row.of) ? "judge" : "fit",
+                           model::name_of(row.bound), row.of->source);
+    }
+    fmt::print("\n{:<14} {:>5} {:>8} {:>8} {:>9}  {}\n", "predicted", "rows", "mean", "median", "worst", "");
+    const auto line = [](std::string_view name, const validate::KernelTotal& total) {
+        if (total.rows > 0)
+            fmt::print("{:<14} {:>5} {:>7.1f}% {:>7.1f}% {:>+8.1f}%  {}\n", name, total.rows, 100 * total.mean,
+                       100 * total.median, 100 * total.worst, total.worst_row);
+    };
+    for (const std::string_view kind : validate::kinds_of(rows)) line(kind, total_of_kernels(rows, kind));
+    line("all", total_of_kernels(rows, ""));
+    const validate::KernelTotal judging = total_of_kernels(rows, "", true);
+    line("only judging", judging);
+    const validate::LadderOrder order = validate::order_of(rows);
+    fmt::print("order in ladders: {} of {} pairs the other way round\n", order.wrong.size(), order.pairs);
+    for (const std::string& wrong : order.wrong) fmt::print("  {}\n", wrong);
+    size_t above = 0;
+    for (const std::string_view kind : validate::kinds_of(rows))
+        above += total_of_kernels(rows, kind, true).mean > validate::aim_kind;
+    fmt::print(
+        "aim, on kernels that only judge: mean at most {:.0f} %, median {:.0f} %, no kind above {:.0f} %: {}\n",
+        100 * validate::aim_mean, 100 * validate::aim_median, 100 * validate::aim_kind,
+        judging.mean <= validate::aim_mean && judging.median <= validate::aim_median && above == 0
+            ? "met"
+            : fmt::format("not met ({:.1f} %, {:.1f} %, {} kinds above)", 100 * judging.mean, 100 * judging.median, above));
+}
+
+nlohmann::ordered_json json_of_kernels(std::span<const validate::KernelRow> rows) {
+    const auto total_json = [](const validate::KernelTotal& total) -> nlohmann::ordered_json {
+        return {{"rows", total.rows},
+                {"mean_error", json_number(total.mean)},
+                {"median_error", json_number(total.median)},
+                {"worst_error", json_number(total.worst)},
+                {"worst", total.worst_row}};
+    };
+    nlohmann::ordered_json json, kinds = nlohmann::ordered_json::object();
+    json["rows"] = nlohmann::ordered_json::array();
+    for (const validate::KernelRow& row : rows)
+        json["rows"].push_back({{"name", row.of->name},
+                                {"gpu", row.of->gpu},
+                                {"kind", row.of->kind},
+                                {"ladder", row.of->ladder},
+                                {"kernel", validate::kernel_of(*row.of)},
+                                {"published", json_number(row.of->expected)},
+                                {"simulated", json_number(row.got)},
+                                {"unit", validate::name_of(row.of->unit)},
+                                {"time_error", json_number(row.error)},
+                                {"figure", validate::name_of(row.of->figure)},
+                                {"only_judges", validate::only_judges(*row.of)},
+                                {"bound", model::name_of(row.bound)},
+                                {"source", row.of->source}});
+    for (const std::string_view kind : validate::kinds_of(rows))
+        kinds[std::string(kind)] = total_json(validate::total_of_kernels(rows, kind));
+    json["kinds"] = std::move(kinds);
+    json["all"] = total_json(validate::total_of_kernels(rows, ""));
+    json["only_judging"] = total_json(validate::total_of_kernels(rows, "", true));
+    const validate::LadderOrder order = validate::order_of(rows);
+    json["order"] = {{"pairs", order.pairs}, {"wrong", order.wrong}};
+    return json;
+}
+
+struct KernelsAsked {
+    std::string only, errors;
+};
+
+void validate_kernels(const KernelsAsked& asked, bool quick, const std::string& json) {
+    validate::KernelOptions options;
+    options.quick = quick;
+    options.only = asked.only;
+    options.started = [](const validate::KernelCase& row) { tell("{} {} ...\n", row.kind, row.name); };
+    const std::vector<validate::KernelRow> rows = validate::validate_kernels(options);
+    if (json != "-") print_kernels(rows);
+    if (!json.empty()) write_json(json_of_kernels(rows), json);
+    if (!asked.errors.empty()) write_file(asked.errors, validate::known_errors_text(rows));
+}
+
 }  // namespace
 
 void add_validate(CLI::App& app, int&) {
@@ -75,13 +163,19 @@ void add_validate(CLI::App& app, int&) {
     struct Chosen {
         std::string table, json;
         bool quick = false;
+        KernelsAsked kernels;
         SiliconChoice silicon;
     };
     auto chosen = std::make_shared<Chosen>();
-    command->add_option("TABLE", chosen->table,
-                        "one table: latency, rate, bandwidth, peak, sgemm, silicon or cluster; default: all");
+    command->add_option(
+        "TABLE", chosen->table,
+        "one table: latency, rate, bandwidth, peak, sgemm, kernels, silicon or cluster; default: all but kernels");
     command->add_flag("--quick", chosen->quick, "the rows that take seconds");
     command->add_option("--json", chosen->json, "write the rows as JSON; '-' for stdout");
+    std::vector<CLI::Option*> of_kernels = {
+        command->add_option("--only", chosen->kernels.only, "kernels: rows whose kind or name contains this"),
+        command->add_option("--write-errors", chosen->kernels.errors,
+                            "kernels: write each row's error as core/model/metrics/known_errors.cpp has it")};
     SiliconChoice& silicon = chosen->silicon;
     std::vector<CLI::Option*> of_silicon = {
         command->add_option("--file", silicon.file, "silicon: these measurements instead of those in assets/silicon"),
@@ -91,18 +185,23 @@ void add_validate(CLI::App& app, int&) {
         command->add_option("--threads", silicon.threads, "silicon: kernels that run side by side; default: all cores")
             ->check(CLI::Range(1, 256)),
         command->add_flag("--again", silicon.again, "silicon: run kernels again that this program has run before")};
-    command->callback([chosen, of_silicon] {
+    command->callback([chosen, of_silicon, of_kernels] {
         std::vector<std::string> known = validate::tables();
         known.emplace_back("cluster");
+        known.emplace_back("kernels");
         if (!chosen->table.empty() && std::find(known.begin(), known.end(), chosen->table) == known.end())
             throw Failure(fmt::format("unknown table '{}'; there are {}", chosen->table, fmt::join(known, ", ")));
         if (!chosen->silicon.gpu.empty()) model::gpu_named(chosen->silicon.gpu).value();
         if (chosen->table != "silicon")
             for (const CLI::Option* option : of_silicon)
                 if (*option) throw Failure(option->get_name() + " is for the table silicon");
+        if (chosen->table != "kernels")
+            for (const CLI::Option* option : of_kernels)
+                if (*option) throw Failure(option->get_name() + " is for the table kernels");
         if (!chosen->silicon.figures.empty() && !chosen->silicon.fit) throw Failure("--figure needs --fit");
         chosen->silicon.json = chosen->json;
         if (chosen->table == "silicon" && validate_silicon(chosen->silicon)) return;
+        if (chosen->table == "kernels") return validate_kernels(chosen->kernels, chosen->quick, chosen->json);
         validate::Options options;
         options.table = chosen->table;
         options.quick = chosen->quick;

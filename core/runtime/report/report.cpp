@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/sizes.h"
 #include "core/base/units.h"
+#include "core/model/metrics/bound.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -149,6 +150,7 @@ Json to_json(const Report& report) {
                                               {"hot_file", launch.hot_file},
                                               {"hot_line", launch.hot_line},
                                               {"hot_share", launch.hot_share},
+                                              {"bound", launch.bound},
                                               {"call", launch.call}},
                                              launch.site));
     json["copies"] = Json::array();
@@ -220,6 +222,7 @@ Report report_of(const Json& json) {
                                        .hot_file = launch.at("hot_file"),
                                        .hot_line = launch.at("hot_line"),
                                        .hot_share = launch.at("hot_share"),
+                                       .bound = launch.value("bound", ""),
                                        .site = site_of(launch),
                                        .call = launch.at("call")});
         }
@@ -326,6 +329,18 @@ std::string launch_words(const Report& report) {
     return text;
 }
 
+// How far the times of such kernels were from measured ones, a line for each sort.
+std::string trust_words(const Report& report) {
+    std::string text;
+    for (uint8_t i = 0; i < static_cast<uint8_t>(model::Bound::count); ++i) {
+        const auto bound = static_cast<model::Bound>(i);
+        if (std::any_of(report.launches.begin(), report.launches.end(),
+                        [&](const LaunchRecord& launch) { return launch.bound == model::name_of(bound); }))
+            text += "  " + model::trust_in(bound) + "\n";
+    }
+    return text.empty() ? text : "how far off such times were\n" + text;
+}
+
 // How the blocks of launches without timing ran, where that is not plain.
 std::string order_words(const Report& report) {
     std::string text;
@@ -387,6 +402,7 @@ std::string words_of(const Report& report) {
         text += fmt::format("launches ({}, {})\n{}", report.launches.size(),
                             timed ? "simulated" : "executed without timing: they took no time on the clock",
                             launch_words(report));
+    text += trust_words(report);
     text += order_words(report);
     if (!report.copies.empty()) text += fmt::format("copies (simulated)\n{}", copy_words(report));
     if (!report.leaks.empty()) {

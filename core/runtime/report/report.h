@@ -59,6 +59,7 @@ struct LaunchRecord {
     std::string hot_file;
     int hot_line = 0;      // on which its warps waited longest; 0: unknown
     double hot_share = 0;  // of their waiting
+    std::string bound;     // "dram", as core/model/metrics/bound.h names it; empty where nothing was timed
     CallSite site;
     int64_t call = -1;  // index into Report::calls of the call that asked for it; -1: not kept
 };

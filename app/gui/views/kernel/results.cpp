@@ -9,6 +9,7 @@
 #include "app/gui/views/kernel/kernel_values.h"
 #include "app/gui/views/roofline/measured_data.h"
 #include "app/gui/views/timeline/compare_facts.h"
+#include "core/model/metrics/bound.h"
 
 namespace lockstep::gui {
 namespace {
@@ -97,7 +98,8 @@ class ResultsView final : public View {
         std::string text = fmt::format("Results of {} on {}\n", result->kernel, result->run->gpu.title);
         const bool guessed = is_guessed(session);
         if (result->timed && !run.fault && !guessed)
-            text += fmt::format("  {} cycles, {:.2f} µs (simulated)\n", with_commas(run.cycles), run.time_us);
+            text += fmt::format("  {} cycles, {:.2f} µs (simulated)\n  {}\n", with_commas(run.cycles), run.time_us,
+                                model::trust_in(model::bound_of(run)));
         if (const auto measured = measured_beside(session, *result); measured && !guessed)
             text += fmt::format("  {}\n", measured_sentence(*measured, run.time_us));
         if (!guessed)
@@ -170,6 +172,8 @@ class ResultsView final : public View {
                 const float width = ui.text_width("executed", {.size = 12}) + 16;
                 ui.badge(box.right() - width - 8, box.y + 22, Provenance::executed);
             }
+            if (tiles[i].from == Provenance::simulated && ui.hovered(box))
+                ui.tooltip("simulated; " + model::trust_in(model::bound_of(run)));
         }
         y += 72;
         if (!result.timed || run.fault) return y;

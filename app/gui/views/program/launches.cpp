@@ -8,6 +8,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/program/program_data.h"
+#include "core/model/metrics/bound.h"
 
 namespace lockstep::gui {
 namespace {
@@ -182,7 +183,8 @@ class LaunchesView final : public View {
                                    shape_text(group.block),
                                    single   ? "opens the launch"
                                    : folded ? "shows its launches"
-                                            : "hides its launches"));
+                                            : "hides its launches") +
+                       trust_of(board.run->report.launches[static_cast<size_t>(group.ranges.front().first)]));
         if (!ui.area("group " + key, click)) return;
         if (single)
             session.post(ask::OpenLaunch{group.ranges.front().first});
@@ -208,6 +210,14 @@ class LaunchesView final : public View {
         if (ui.link(right - ui.text_width(text, {.size = 13, .mono = true}), row.y + 18, text, {.size = 13, .mono = true}))
             session.program.line = session.desk.go_to_line = line;
         ui.pop_scope();
+    }
+
+    // "\nkernels bound by DRAM: ...", where the launch has a time.
+    static std::string trust_of(const runtime::LaunchRecord& record) {
+        for (uint8_t i = 0; i < static_cast<uint8_t>(model::Bound::count); ++i)
+            if (const auto bound = static_cast<model::Bound>(i); record.bound == model::name_of(bound))
+                return "\n" + model::trust_in(bound);
+        return {};
     }
 
     void range_row(Ui& ui, Session& session, const Snapshot& snapshot, const LaunchGroup& group, const LaunchRange& range,
@@ -237,7 +247,8 @@ class LaunchesView final : public View {
             ui.tooltip(fmt::format("launch {} of {}: {}{}\nopens it in all pictures", with_commas(range.first + 1),
                                    with_commas(static_cast<int64_t>(launches.size())),
                                    how[static_cast<size_t>(record.timed_by)],
-                                   record.site.line > 0 ? fmt::format(", launched in line {}", record.site.line) : ""));
+                                   record.site.line > 0 ? fmt::format(", launched in line {}", record.site.line) : "") +
+                       trust_of(record));
         }
         if (ui.area(fmt::format("launch {}", range.first), row)) {
             session.post(ask::OpenLaunch{range.first});
