@@ -47,6 +47,7 @@ LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_b
       return_ticks_(ticks_of(32.0 / gpu.sm_read_bytes_per_cycle)),
       send_ticks_(ticks_of(32.0 / gpu.sm_write_bytes_per_cycle)),
       walk_ticks_(ticks_of(int64_t{gpu.tlb_miss_latency})),
+      atomic_ticks_(ticks_of(int64_t{gpu.atomic_latency})),
       texture_ticks_(ticks_of(1.0 / gpu.texture_lanes)),
       queue_(std::clamp<uint32_t>(gpu.lsu_queue, 1, most_queue)),
       l1_bytes_(l1_size(gpu, shared_bytes)),
@@ -227,7 +228,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
             const uint32_t operations =
                 way.atomic == AtomicWay::of_the_warp ? 1 : same_word(addresses, mask, part.line) * (lane_bytes > 4 ? 2 : 1);
             Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
-            served.ready += translate(part.line);
+            served.ready += translate(part.line) + atomic_ticks_;
             count(cost, served, part.sectors, Flow::l2_atomic);
             ready = std::max(ready, served.ready);
             accepted = std::max(accepted, served.accepted);
