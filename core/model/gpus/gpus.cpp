@@ -29,7 +29,7 @@ constexpr std::string_view tiny_as_v100 = "estimate: as measured on V100";
 constexpr std::string_view empty_kernels = "published: 225 empty kernels on RTX 3090 take 347.5 us, with a graph 186.9";
 constexpr std::string_view meeting =
     "gpu-benches, gpu-small-kernels: 4096 numbers and a barrier of the grid take 1.34 us, less their other parts";
-constexpr std::string_view answer = "estimate: the addition itself at L2";
+constexpr std::string_view answer = "estimate: none, as no figure was published";
 constexpr std::string_view block_start =
     "taken from V100, A100 and H200: gpu-benches, gpu-stream, 270, 270 and 230 ns from a block that stores a number to the "
     "next";
@@ -93,7 +93,7 @@ constexpr GpuSpec p100 = {
     .l2_latency = {234, jia},
     .dram_latency = {492, "estimate: L2 latency plus the DRAM part of V100 scaled to this clock"},
     .fence_latency = {645, "estimate: as on A100"},
-    .atomic_latency = {20, answer},
+    .atomic_latency = {0, answer},
     .l1_bytes = {24 * KiB, "NVIDIA P100 white paper, 2016: L1/texture cache apart from shared memory"},
     .l1_mshrs = {256, "estimate: half of Volta's"},
     .l2_bytes = {4 * MiB, pascal_paper},
@@ -209,7 +209,7 @@ constexpr GpuSpec v100 = {
     .l2_latency = {212, chase},
     .dram_latency = {425, chase},
     .fence_latency = {645, "estimate: as on A100"},
-    .atomic_latency = {20, answer},
+    .atomic_latency = {0, answer},
     .l1_bytes = {128 * KiB, volta_paper},
     .l1_mshrs = {512, accel_sim_volta},
     .l2_bytes = {6 * MiB, volta_paper},
@@ -327,7 +327,7 @@ constexpr GpuSpec a100 = {
     .l2_latency = {206, "published pointer-chase micro-benchmark on this GPU: the near half of L2 (247 in the far half)"},
     .dram_latency = {406, "published pointer-chase micro-benchmark on this GPU: without misses of the TLB (536 with)"},
     .fence_latency = {645, meeting},
-    .atomic_latency = {20, answer},
+    .atomic_latency = {0, answer},
     .l1_bytes = {192 * KiB, ampere_paper},
     .l1_mshrs = {512, accel_sim_ampere},
     .l2_bytes = {40 * MiB, ampere_paper},
