@@ -199,6 +199,46 @@ Case sm_stream(std::string_view gpu, std::string_view name, double expected, std
             .work = 512};
 }
 
+// Blocks of 64 threads, two an SM, which so much shared memory leaves room for: eight and sixteen one behind the other.
+Case blocks(std::string_view gpu, std::string_view name, std::string_view kernel, double gigabytes, double arrays,
+            uint32_t sms, uint32_t shared, Kind kind) {
+    constexpr uint32_t threads = 64, rounds = 8;
+    const uint64_t numbers = uint64_t{2} * sms * threads * rounds * 2;
+    return {.table = "blocks",
+            .name = std::string(name),
+            .gpu = std::string(gpu),
+            .file = "blocks",
+            .kernel = kernel,
+            .quantity = Quantity::block_turn,
+            .expected = arrays * 8 * threads * 2 * sms / gigabytes,
+            .unit = "ns/block",
+            .kind = kind,
+            .source = "gpu-benches, gpu-stream: 64 threads a block, 2 blocks an SM",
+            .blocks = 2 * sms * rounds,
+            .threads = threads,
+            .steps = rounds,
+            .more = static_cast<int32_t>(numbers),
+            .bytes = 2 * 8 * numbers,
+            .shared = shared};
+}
+// A barrier of all blocks, one an SM, behind a little work.
+Case barrier_of_all(std::string_view gpu, std::string_view name, double nanoseconds, Kind kind, uint32_t sms) {
+    return {.table = "blocks",
+            .name = std::string(name),
+            .gpu = std::string(gpu),
+            .file = "meet",
+            .kernel = "meet",
+            .quantity = Quantity::nanoseconds,
+            .expected = nanoseconds,
+            .unit = "ns/round",
+            .kind = kind,
+            .source = "gpu-benches, gpu-small-kernels with grid synchronisation: 64 KiB a round",
+            .blocks = sms,
+            .threads = 128,
+            .n = 8,
+            .bytes = 128 * KiB};
+}
+
 // Peaks of the whole GPU: one block an SM, n and 2 n rounds.
 Case peak(std::string_view gpu, std::string_view name, double tflops, std::string_view file, std::string_view kernel,
           Kind kind, uint32_t sms, uint32_t threads, uint32_t steps, double operations, int32_t rounds) {
@@ -479,6 +519,18 @@ const std::vector<Case>& all() {
                128 * MiB, false),
         stream("h100-pcie", "h100-pcie/dram", Quantity::share_of_peak, 100 * 1942.0 / 2039, "% of peak", calibrated, streams,
                114, 16, 128 * MiB, false),
+
+        blocks("v100", "v100/store", "blocks_store", 306, 1, 80, 40 * KiB, calibrated),
+        blocks("v100", "v100/load", "blocks_load", 139, 1, 80, 40 * KiB, predicted),
+        blocks("v100", "v100/scale", "blocks_scale", 244, 2, 80, 40 * KiB, predicted),
+        blocks("a100", "a100/store", "blocks_store", 407, 1, 108, 70 * KiB, calibrated),
+        blocks("a100", "a100/load", "blocks_load", 158, 1, 108, 70 * KiB, predicted),
+        blocks("a100", "a100/scale", "blocks_scale", 291, 2, 108, 70 * KiB, predicted),
+        blocks("h200", "h200/store", "blocks_store", 590, 1, 132, 100 * KiB, calibrated),
+        blocks("h200", "h200/load", "blocks_load", 244, 1, 132, 100 * KiB, predicted),
+        blocks("h200", "h200/scale", "blocks_scale", 463, 2, 132, 100 * KiB, predicted),
+        barrier_of_all("a100", "a100/barrier_of_all", 1337, calibrated, 108),
+        barrier_of_all("h200", "h200/barrier_of_all", 1260, calibrated, 132),
 
         fma_peak("p100", "p100/f32", 10.6, "peak_fma_f32", 56),
         fma_peak("v100", "v100/f32", 15.7, "peak_fma_f32", 80),

@@ -33,6 +33,7 @@ Noted run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& progra
     simt::LaunchConfig config;
     config.grid = {row.blocks, 1, 1};
     config.block = {row.threads, 1, 1};
+    config.dynamic_shared = row.shared;
     config.parameters = std::move(arguments.block);
     const model::TimedResult result = run_kernel(gpu, program, config, memory);
     Noted noted = noted_by({memory.read(clocks, warps * 16), warps * 16});
@@ -114,7 +115,12 @@ double measure(const Case& row, Programs& programs) {
     if (row.quantity == Quantity::gigaflops) return measure_sgemm(row, programs);
     const model::GpuSpec gpu = gpu_of(row);
     const ptx::Program& program = programs.get("kernels/micro", row.file, row.kernel);
-    return figure_of(row, gpu, run(row, gpu, program, row.n), [&] { return run(row, gpu, program, 2 * row.n); });
+    return figure_of(row, gpu, run(row, gpu, program, row.n), [&] {
+        if (row.quantity != Quantity::block_turn) return run(row, gpu, program, 2 * row.n);
+        Case twice = row;
+        twice.blocks *= 2;
+        return run(twice, gpu, program, row.n);
+    });
 }
 
 double figure_of(const Case& row, const model::GpuSpec& gpu, const Noted& once, const std::function<Noted()>& twice) {
@@ -134,6 +140,10 @@ double figure_of(const Case& row, const model::GpuSpec& gpu, const Noted& once, 
             return row.work * warps * steps / span;
         case Quantity::sectors:
             return once.sectors;
+        case Quantity::nanoseconds:
+            return 1e9 * seconds_between() / row.n;
+        case Quantity::block_turn:  // `steps` blocks in each place
+            return 1e9 * seconds_between() / steps;
         case Quantity::gigabytes:
             return row.share * row.work * warps * steps / seconds_between() / 1e9;
         case Quantity::share_of_peak:

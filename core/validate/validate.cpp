@@ -44,7 +44,8 @@ std::vector<Case> cases_on(const std::string& gpu) {
     const auto take = [&](const Case& row) {
         const std::string own = row.name.substr(row.name.find('/') + 1);
         const std::pair key(row.table, own);
-        if (row.quantity == Quantity::sectors || std::find(known.begin(), known.end(), key) != known.end()) return;
+        const bool here_alone = row.quantity == Quantity::sectors || row.quantity == Quantity::block_turn;
+        if (here_alone || std::find(known.begin(), known.end(), key) != known.end()) return;
         known.push_back(key);
         Case it = row;
         if (row.gpu != gpu) {

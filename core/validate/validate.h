@@ -28,8 +28,10 @@ enum class Quantity : uint8_t {
     sectors,          // a request, from the counters
     gigabytes,        // of the GPU, a second: between launches of n and 2 n
     share_of_peak,    // the same as percent of the row's DRAM bandwidth
-    teraflops,        // of the GPU: between launches of n and 2 n
-    gigaflops,        // of a matrix product: between launches of two depths
+    nanoseconds,      // a round: between launches of n and 2 n rounds
+    block_turn,  // nanoseconds from a block to the next one in its place: between launches of `blocks` and twice as many
+    teraflops,   // of the GPU: between launches of n and 2 n
+    gigaflops,   // of a matrix product: between launches of two depths
 };
 
 struct Case {
@@ -51,6 +53,7 @@ struct Case {
     uint64_t stride = 0;         // data: a ring of links so many bytes apart; 0: no links
     double work = 0;             // bytes or operations a warp and step
     std::string_view constants;  // the constant variable that holds the ring, where that is none of the data
+    uint32_t shared = 0;         // dynamic shared memory of a block
     uint32_t hop = 1;            // links from one link of a ring to the next
     // Of a matrix product: the tile of a block, and the block (threads x block_y); K is cut to n and 2 n.
     uint32_t tile_rows = 0, tile_columns = 0, block_y = 1;
@@ -83,7 +86,7 @@ std::vector<std::string> tables();
 std::span<const Case> cases();
 // What a GPU can be measured by, whether or not its own figures were published: each benchmark once, from the GPU's own row,
 // else from another's, with as many blocks as it has SMs; "h200/l1". `expected` is 0 where nothing was published of this
-// GPU. None counts sectors, which silicon does not say.
+// GPU. None counts sectors, which silicon does not say, and none is launched with another number of blocks.
 std::vector<Case> cases_on(const std::string& gpu);
 
 // A Diagnostic names the nearest table where there is none of that name. A kernel that faults throws Failure.

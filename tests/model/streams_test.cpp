@@ -91,6 +91,23 @@ std::vector<HostOperation> chunks(uint32_t k, bool depth, double a = t, double b
 
 }  // namespace
 
+TEST_CASE("the next kernel of a stream begins a gap later, in a graph a shorter one; other streams do not wait") {
+    GpuSpec gpu = plain();
+    gpu.launch_gap_us.value = 2;
+    const Schedule two = schedule(gpu, program({kernel(1), kernel(1), kernel(2, t, 1, 1)}));
+    CHECK(two.operations[0].end_us == t);
+    CHECK(two.operations[1].begin_us == t + 2);
+    HostOperation second = kernel(1);
+    second.in_graph = true;
+    const Schedule graph = schedule(gpu, program({kernel(1), second}));
+    CHECK(graph.operations[1].begin_us > t);
+    CHECK(graph.operations[1].begin_us < t + 2);
+    // A copy in between has its own start.
+    const Schedule copied = schedule(gpu, program({kernel(1), out(1), kernel(1)}));
+    CHECK(copied.operations[1].begin_us == t);
+    CHECK(copied.operations[2].begin_us == 2 * t);
+}
+
 TEST_CASE("in one stream everything takes the sum of its parts") {
     for (const uint32_t k : {1u, 2u, 4u, 7u}) {
         const Schedule s = schedule(plain(), program(chunks(k, true, t, t, t, false)));

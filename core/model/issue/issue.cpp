@@ -35,8 +35,9 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
 
 // What an instruction that went to memory cost, and the queues behind it.
 void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost& cost, bool stores, Issued& issued) {
-    if (stores && cost.done > w.store_done) {
-        w.store_done = cost.done;
+    if (const int64_t there = cost.done + (cost.level >= MemoryLevel::l1 ? store_way(gpu_) : 0);
+        stores && there > w.store_done) {
+        w.store_done = there;
         w.store_cause = issued_;  // the number that this issue gets
     }
     for (const auto& [pipe, queue] :
@@ -178,6 +179,7 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
     for (uint32_t k = 0; k < most_folded && timing_[next].folded && state_.issues < state_.max_instructions; ++k) {
         const Timing& t = timing_[next];
         Issued issued{.now = now, .ready = now + 1, .pc = next};
+        bool diverged = false;
         issued.first = false;
         issued.folded = true;
         ++state_.issues;
@@ -189,6 +191,7 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
             if (!run_step(w, event)) return false;
             issued.active = event.active;
             issued.executed = event.executed;
+            diverged = event.diverged;
             w.end_pc = w.warp->pc();
             note_round(w, event);
         }
@@ -201,9 +204,20 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
             for (uint32_t r = 0; r < t.list_written; ++r) w.scoreboard.write(t.list[r], issued.ready, cause, issued.wait);
         }
         account(s, w, t, issued);
+        const uint32_t pc = next;
         next = next_pc_of(w);
+        if (t.predicated != Predicated::no) skip_side(w, pc, next, now, diverged);
     }
     return true;
+}
+
+// Behind a branch at `pc` that is a predicate: all warps issue the instructions that this one goes past, a slot each. What
+// loads are moved up to counts as issued.
+void Sm::skip_side(WarpSlot& w, uint32_t pc, uint32_t next, int64_t now, bool diverged) {
+    if (timing_[pc].predicated == Predicated::decides) w.split = diverged;
+    if (w.split || next <= pc) return;
+    skipped_ += timing_[next].slots - timing_[pc + 1].slots;
+    for (uint32_t at = pc + 1; at < next; ++at) set_mark(w, timing_[at], now);
 }
 
 // How many cycles before `now` a load counts as issued: when its mark was, as ptxas moves it up to there.
@@ -212,15 +226,18 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
     return mark < 0 ? 0 : static_cast<uint32_t>(now - w.marks[static_cast<size_t>(mark)]);
 }
 
+[[gnu::always_inline]] inline void Sm::set_mark(WarpSlot& w, const Timing& t, int64_t now) {
+    if (t.sets_mark < 0) return;
+    if (t.rounds == 1 || w.round == 0) w.marks[static_cast<size_t>(t.sets_mark)] = now;
+    if (t.rounds > 1) w.round = w.round + 1 == t.rounds ? 0 : static_cast<uint8_t>(w.round + 1);
+}
+
 // The accounts of an issued instruction; the number of the issue.
 [[gnu::always_inline]] inline int64_t Sm::account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued) {
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     const uint64_t lanes = lanes_in(issued.executed);
     state_.thread_instructions += lanes;
-    if (t.sets_mark >= 0) {
-        if (t.rounds == 1 || w.round == 0) w.marks[static_cast<size_t>(t.sets_mark)] = issued.now;
-        if (t.rounds > 1) w.round = w.round + 1 == t.rounds ? 0 : static_cast<uint8_t>(w.round + 1);
-    }
+    set_mark(w, t, issued.now);
     ++counters.issues;
     counters.lanes += issued.active == issued.executed ? lanes : lanes_in(issued.active);
     counters.executed += lanes;
@@ -266,9 +283,17 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64
 // Puts the warp that has issued to sleep until `wake`, for a reason that does not lie in its registers; those are looked at
 // then. `wake` 0: for its registers.
 [[gnu::always_inline]] inline void Sm::wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason,
-                                                 int64_t record) {
+                                                 int64_t record, int64_t last_issue) {
     WarpSlot& w = core.slot[i];
     const uint32_t bit = 1u << i;
+    if (skipped_ != 0) {
+        core.taken_until = core.busy_until += skipped_;
+        if (wake < now + 1 + skipped_) {
+            wake = now + 1 + skipped_;
+            reason = StallReason::branch_resolving;
+            record = last_issue;
+        }
+    }
     if (wake != 0) {
         w.run_reason = reason;
         w.run_cause = record;
@@ -299,6 +324,7 @@ template <class Cost>
 [[gnu::always_inline]] inline int64_t Sm::charge(uint32_t s, WarpSlot& w, const Timing& t, Issued& issued, bool stores,
                                                  const Cost& cost) {
     SubCore& core = cores_[s];
+    core.pay(t, issued.now);
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
         issued.early = moved_up(w, t, issued.now);
         memory_side_.name_next(issued_);
@@ -315,9 +341,12 @@ int64_t Sm::resolved(const Timing& t, int64_t now) const {
 }
 
 // Behind an issue: the instructions that are folded into it, where `folds`, and the next one. False after a fault.
-[[gnu::always_inline]] inline bool Sm::go_on(uint32_t s, uint32_t i, const Timing& t, int64_t now, bool folds) {
+[[gnu::always_inline]] inline bool Sm::go_on(uint32_t s, uint32_t i, const Timing& t, int64_t now, bool folds,
+                                             bool diverged) {
     WarpSlot& w = cores_[s].slot[i];
     uint32_t next = next_pc_of(w);
+    skipped_ = 0;
+    if (t.predicated != Predicated::no) skip_side(w, static_cast<uint32_t>(&t - timing_), next, now, diverged);
     if (t.loop != UINT32_MAX && next != t.loop) w.round = 0;
     if (folds && timing_[next].folded && !fold(s, i, now, next)) return false;
     set_next_pc(cores_[s], i, next, resolved(t, now));
@@ -326,8 +355,8 @@ int64_t Sm::resolved(const Timing& t, int64_t now) const {
 
 // The warp has issued its arrival at a barrier, which is `over` with it or not.
 void Sm::wait_at_barrier(SubCore& core, uint32_t i, int64_t now, bool over, int64_t record) {
-    const int64_t wake = over ? now + std::max<int64_t>(1, gpu_.barrier_latency) : never;
-    wait_next(core, i, now, wake, StallReason::barrier, record);
+    const int64_t wake = over ? arrived_ + std::max<int64_t>(1, gpu_.barrier_latency) : never;
+    wait_next(core, i, now, wake, StallReason::barrier, record, record);
     if (over) return;
     core.recheck &= ~(1u << i);
     core.slot[i].at_barrier = true;
@@ -337,6 +366,7 @@ void Sm::wait_at_barrier(SubCore& core, uint32_t i, int64_t now, bool over, int6
 void Sm::arrive_ahead(uint32_t s, uint32_t i, const Timing& t, int64_t now, int64_t record) {
     const WarpSlot& w = cores_[s].slot[i];
     simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
+    arrive(now);
     const bool over =
         --ahead.waiting[ahead.issued % ahead.waiting.size()] == 0 && static_cast<int32_t>(ahead.released - ahead.issued) > 0;
     if (over) {
@@ -370,7 +400,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     if (!go_on(s, i, t, now, true)) return;
     if (timing_[w.pc].shared_by_sms)
         __builtin_prefetch(&ahead_[w.number].words[w.ahead.word_at % simt::AheadSteps::most_words]);
-    wait_next(cores_[s], i, now, issued.branch ? resolved(t, now) : 0, StallReason::branch_resolving, record);
+    wait_next(cores_[s], i, now, issued.branch ? resolved(t, now) : 0, StallReason::branch_resolving, record, record);
 }
 
 bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
@@ -387,7 +417,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     Issued issued{.now = now, .ready = now + t.latency, .pc = pc, .active = event.active, .executed = event.executed};
     issued.first = first;
     issued.wait = t.result_wait;
-    issued.branch = event.kind == simt::WarpEvent::Kind::branch;
+    issued.branch = event.kind == simt::WarpEvent::Kind::branch && t.predicated == Predicated::no;
     issued.diverged = event.diverged;
     const int64_t record = charge(s, w, t, issued, event.is_store || event.is_atomic, [&] {
         const MemoryCost cost = memory_cost(s, now, event, t, issued.early);
@@ -395,6 +425,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
         return cost;
     });
+    if (t.route == Route::barrier) arrive(now);
     // Released for those that run; over once all have issued their arrival.
     simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
     const bool over = event.barrier_released && ahead.waiting[ahead.issued % ahead.waiting.size()] == 0;
@@ -412,12 +443,12 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     const bool arrives = event.kind == simt::WarpEvent::Kind::barrier;
     const bool at_barrier = w.warp->at_barrier || (arrives && event.barrier_released && !over);
     const bool for_bytes = !at_barrier && event.until > now + 1;
-    if (!go_on(s, i, t, now, !at_barrier && !for_bytes)) return false;
+    if (!go_on(s, i, t, now, !at_barrier && !for_bytes, event.diverged)) return false;
     if (at_barrier || (arrives && !for_bytes)) {
         wait_at_barrier(core, i, now, !at_barrier, record);
     } else {
         const Wait wait = wait_behind(w, event, t, now, record);
-        wait_next(core, i, now, wait.until, wait.reason, wait.cause);
+        wait_next(core, i, now, wait.until, wait.reason, wait.cause, record);
     }
     return true;
 }
@@ -432,8 +463,12 @@ Sm::Wait Sm::wait_behind(const WarpSlot& w, const simt::WarpEvent& event, const 
         const double cycles = simt::longest_sleep(*w.warp, pc, event.executed) * gpu_.boost_mhz / 1000.0;
         return {StallReason::sleeping, now + std::max<int64_t>(1, static_cast<int64_t>(cycles)), record};
     }
-    if (t.route == Route::fence && w.store_done + gpu_.l2_latency > now + 1 && w.store_done != 0)
-        return {StallReason::membar, w.store_done + gpu_.l2_latency, w.store_cause};
+    if (t.route == Route::fence) {  // until its stores are known to be there
+        const int64_t home = w.store_done != 0 ? w.store_done + gpu_.l2_latency - store_way(gpu_) : 0,
+                      least = now + t.latency;
+        if (std::max(home, least) > now + 1)
+            return {StallReason::membar, std::max(home, least), home >= least ? w.store_cause : record};
+    }
     return {StallReason::wait, 0, record};
 }
 

@@ -69,6 +69,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         w.ahead = {};
         w.marks = {now, now, now};
         w.round = 0;
+        w.split = false;
         w.first_round = w.last_round = 0;
         set_next_pc(core, i, std::min(w.warp->pc(), last_pc_), now);
         core.fetched[i] = fetch(core, w.pc, now);
@@ -222,6 +223,14 @@ bool Sm::second_shares(uint32_t pc) const {
     return timing_[pc].shared_by_sms;
 }
 
+// The warps `open` might issue and do not.
+void Sm::pass_over(SubCore& core, uint32_t open, int64_t now) {
+    for (uint32_t left = open & ~core.passed_over; left != 0; left &= left - 1)
+        enter(core.slot[static_cast<uint32_t>(std::countr_zero(left))], now, StallReason::not_selected, -1);
+    core.passed_over |= open;
+    core.throttled &= ~open;
+}
+
 bool Sm::cycle_of(uint32_t s, int64_t now) {
     SubCore& core = cores_[s];
     if (core.next_wake <= now) wake_up(core, now);
@@ -250,6 +259,11 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
         core_next_[s] = std::min(core.next_wake, soonest);
         return true;
     }
+    if (core.taken_until > now) {
+        if (each_run_) pass_over(core, open, now);
+        core_next_[s] = std::min({core.next_wake, soonest, core.taken_until});
+        return true;
+    }
     const uint32_t i = pick(core, open);
     const uint32_t pc = core.slot[i].pc;
     if (!may_share_ && ((core.shares >> i & 1) != 0 || (gpu_.issue_width > 1 && second_shares(pc)))) {
@@ -257,12 +271,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
         return false;
     }
     open &= ~(1u << i);
-    if (each_run_) {
-        for (uint32_t left = open & ~core.passed_over; left != 0; left &= left - 1)
-            enter(core.slot[static_cast<uint32_t>(std::countr_zero(left))], now, StallReason::not_selected, -1);
-        core.passed_over |= open;
-        core.throttled &= ~open;
-    }
+    if (each_run_) pass_over(core, open, now);
     ++core.issue_cycles;
     ++core.issued;
     state_.windows->add_issue(now, true);
@@ -349,7 +358,7 @@ void Sm::release_barrier(uint32_t block_slot, int64_t now, int64_t cause) {
         w.at_barrier = false;
         w.run_cause = cause;
         core.recheck |= 1u << i;
-        const int64_t wake = now + std::max<int64_t>(1, gpu_.barrier_latency);
+        const int64_t wake = std::max(now, arrived_) + std::max<int64_t>(1, gpu_.barrier_latency);
         core.sleep(i, now, wake);
         core_next_[s] = std::min(core_next_[s], wake);
     }

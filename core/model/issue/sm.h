@@ -88,6 +88,7 @@ struct SmState {
         int32_t track = -1;
         std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
         uint8_t round = 0;                         // of an unrolled loop, since its mark was set
+        bool split = false;                        // by the last branch that is a predicate: both sides do something
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here
@@ -131,6 +132,10 @@ struct SmState {
         std::array<int64_t, slots_a_sub_core> taken_at{};  // Pipe::taken_before(wake) of the pipe that it needs
         Sleepers sleepers;
         InstructionCache code;
+        // Its slots before that go to instructions that do nothing (Predicated) or to sequences. Those have theirs in cycles
+        // in which nobody issues, and what they are `owed` when the next sequence comes at once: pay().
+        int64_t taken_until = 0, busy_until = 0;
+        uint32_t owed = 0;
         int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0, issued = 0;
         std::vector<WarpSlot> slot;  // as many as the launch can fill
 
@@ -138,6 +143,13 @@ struct SmState {
             wake[i] = until;
             next_wake = std::min(next_wake, until);
             sleepers.add(i, now, until);
+        }
+        void pay(const Timing& t, int64_t now) {
+            owed -= static_cast<uint32_t>(std::min<int64_t>(owed, std::max<int64_t>(0, now - busy_until)));
+            busy_until = std::max(busy_until, now + 1);
+            if (t.more_slots == 0) return;
+            taken_until = busy_until += owed;
+            owed = t.more_slots;
         }
         void take(uint32_t number, int64_t now, int64_t until) {
             pipe[number].take(now, until);
@@ -161,6 +173,7 @@ struct SmState {
     uint32_t age_ = 0;
     int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
     int64_t issued_ = 0;
+    int64_t barriers_free_ = 0, arrived_ = 0;  // when a barrier counts in the next warp; when it did the last one
     std::array<int64_t, most_sub_cores> core_next_{never, never, never, never};  // when something can happen in each
     LoadStore memory_side_;
     InstructionCache code_;
@@ -228,6 +241,7 @@ class Sm : private SmState {
     void set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known);
     int64_t fetch(SubCore& core, uint32_t pc, int64_t now);
     int64_t line_from_l1(uint32_t line, int64_t now);
+    void pass_over(SubCore& core, uint32_t open, int64_t now);
     uint32_t pick(const SubCore& core, uint32_t open) const;
     bool issue(uint32_t s, uint32_t i, int64_t now, bool first);
     bool can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now);
@@ -279,13 +293,15 @@ class Sm : private SmState {
         return w.ahead.empty() ? std::min(w.end_pc, last_pc_) : uint32_t{coming(w).pc};
     }
     bool fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next);
+    static void set_mark(WarpSlot& w, const Timing& t, int64_t now);
     static uint32_t moved_up(const WarpSlot& w, const Timing& t, int64_t now);
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
     void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
     template <class Cost>
     int64_t charge(uint32_t s, WarpSlot& w, const Timing& t, Issued& issued, bool stores, const Cost& cost);
     int64_t resolved(const Timing& t, int64_t now) const;
-    bool go_on(uint32_t s, uint32_t i, const Timing& t, int64_t now, bool folds);
+    void skip_side(WarpSlot& w, uint32_t pc, uint32_t next, int64_t now, bool diverged);
+    bool go_on(uint32_t s, uint32_t i, const Timing& t, int64_t now, bool folds, bool diverged = false);
     struct Wait {
         StallReason reason;
         int64_t until, cause;  // until 0: for its registers
@@ -295,9 +311,14 @@ class Sm : private SmState {
     void arrive_ahead(uint32_t s, uint32_t i, const Timing& t, int64_t now, int64_t record);
     int64_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
     void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64_t number);
-    void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int64_t record);
+    void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int64_t record,
+                   int64_t last_issue);
     MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, uint32_t early);
     void account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost& cost, bool stores, Issued& issued);
+    void arrive(int64_t now) {
+        arrived_ = std::max(now, barriers_free_);
+        barriers_free_ = arrived_ + barrier_interval(gpu_);
+    }
     void release_barrier(uint32_t block_slot, int64_t now, int64_t cause);
     void retire(SubCore& core, uint32_t i, int64_t now, int64_t cause);
     void close_run(WarpSlot& w, int64_t now) {
@@ -324,6 +345,7 @@ class Sm : private SmState {
     uint32_t index_, sub_cores_;
     uint32_t last_pc_;
     bool traced_ = false, may_share_ = true;
+    uint32_t skipped_ = 0;  // slots that the warp that has just issued gives to sides of branches that it does not take
     // Where cycle() stopped: the host's memory that going on will want first.
     const simt::Warp* next_warp_ = nullptr;
     std::array<const std::byte*, 2> next_registers_{};

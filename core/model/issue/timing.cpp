@@ -102,7 +102,10 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
     if (integer && (facts.does == Does::product || facts.does == Does::multiply_add || lowered.wide_add)) {
         t.latency = gpu.imad_latency;
         t.interval = interval_of(gpu.int_lanes);
-        t.pipe = static_cast<uint8_t>(gpu.imad_shares_fp32 == 1 ? Unit::fma : Unit::alu);
+        const bool halves = gpu.fp32_lanes >= 2 * gpu.int_lanes && gpu.issue_width == 1;
+        t.pipe = gpu.imad_shares_fp32 != 1 ? static_cast<uint8_t>(Unit::alu)
+                 : halves                  ? static_cast<uint8_t>(heavy_pipe)
+                                           : static_cast<uint8_t>(Unit::fma);
     }
     if (in.type == Type::f16x2 || in.type == Type::bf16x2) {
         t.interval = interval_of(gpu.fp16x2_lanes);
@@ -229,6 +232,8 @@ void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, co
             return find_queue(true, t);
         default:
             t.pipe = static_cast<uint8_t>(Unit::cbu);
+            if (in.kind == Kind::fence && text_at(program, pc).find(".cta") == std::string_view::npos)
+                t.latency = std::max(1u, gpu.fence_latency.value);
             break;
     }
 }
@@ -245,6 +250,7 @@ void find_registers(const ptx::Program& program, uint32_t pc, const Lowered& low
     };
     const bool merged = lowered.merged_with != UINT32_MAX;
     if (merged) t.reads[t.registers_read++] = number_of(program.instructions[lowered.merged_with].destination[0]);
+    if (lowered.under != ptx::no_operand) t.reads[t.registers_read++] = number_of(lowered.under);
     t.list_written = in.list_destinations;
     ptx::each_use(program.lists, in, [&](const ptx::RegisterUse& use) {
         if (use.listed)
@@ -264,6 +270,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
     table[0].route = Route::exit;
     Numbers numbers;
     const std::vector<uint8_t> reads = operand_cycles(gpu, program, lowered);
+    uint32_t slots = 0;
     assert(lowered.size() >= program.instructions.size() && reads.size() >= program.instructions.size());
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const ptx::DecodedInstruction& in = program.instructions[pc];
@@ -275,6 +282,11 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t.shared_by_sms = is_shared_by_sms(in, options.clusters);
         t.stores = in.kind == Kind::store;
         find_route(gpu, program, pc, made, t);
+        t.predicated = made.predicated;
+        if (made.predicated != Predicated::no) t.route = Route::math;
+        t.slots = slots;
+        slots += made.slots;
+        if (options.lowering && made.slots > 1) t.more_slots = static_cast<uint8_t>(made.slots - 1);
         find_registers(program, pc, made, numbers, t);
         t.folded = made.instructions == 0;
         assert(t.registers_read <= std::size(t.reads) && t.registers_written <= std::size(t.writes));

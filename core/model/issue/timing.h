@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/model/gpus/gpu_spec.h"
+#include "core/model/lowering/lowering.h"
 #include "core/model/metrics/cache_use.h"
 #include "core/ptx/decode/program.h"
 #include "core/trace/stall_reason.h"
@@ -15,10 +16,11 @@ namespace lockstep::model {
 using ptx::Route;
 
 // One a ptx::Unit, of which Unit::lsu is a sub-core's queue of memory instructions, and the room for those of local and
-// global memory.
-constexpr uint32_t pipes = 9, mio_queue = static_cast<uint32_t>(ptx::Unit::lsu), lg_queue = 8;
+// global memory, and the half of the FP32 lanes that multiplies integers too, where there are more lanes than that needs:
+// "FMAHeavy" in Nsight Compute. FP32 has the others meanwhile.
+constexpr uint32_t pipes = 10, mio_queue = static_cast<uint32_t>(ptx::Unit::lsu), lg_queue = 8, heavy_pipe = 9;
 constexpr uint32_t unit_of(uint32_t pipe) {
-    return pipe == lg_queue ? mio_queue : pipe;
+    return pipe == lg_queue ? mio_queue : pipe == heavy_pipe ? static_cast<uint32_t>(ptx::Unit::fma) : pipe;
 }
 
 // What ptxas makes of an atomic whose 32 lanes may meet at one word.
@@ -42,14 +44,17 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
     // What ptxas makes of it (lowering.h). Folded: it takes no issue slot behind another instruction of its warp; its result
     // is there when what it reads is (of a load that another brings along: when that one's result is).
     bool folded = false;
-    uint8_t wide_bytes = 0;                 // of a load that brings others along; else 0
-    int8_t sets_mark = -1, from_mark = -1;  // of a load: counts as issued when the mark was
-    uint8_t rounds = 1;                     // of a loop, in which only the first one sets the mark (lowering.h)
-    uint32_t loop = UINT32_MAX;             // of that loop's branch: its first instruction
+    uint8_t wide_bytes = 0;                  // of a load that brings others along; else 0
+    int8_t sets_mark = -1, from_mark = -1;   // of a load: counts as issued when the mark was
+    uint8_t rounds = 1;                      // of a loop, in which only the first one sets the mark (lowering.h)
+    Predicated predicated = Predicated::no;  // of a branch (lowering.h)
+    uint8_t more_slots = 0;                  // that its machine instructions take, beside the one in which it issues
+    uint32_t loop = UINT32_MAX;              // of that loop's branch: its first instruction
     uint8_t registers_read = 0, registers_written = 0;
     uint32_t interval = 1;    // cycles for which the pipe is taken
     uint32_t latency = 1;     // issue to dependent issue, where it is fixed
     uint32_t lane_bytes = 0;  // loads and stores: of one lane, vector included
+    uint32_t slots = 0;       // machine instructions in front of it, from the program's beginning on
     uint64_t filter = 0;      // bit (register % 64) of all of them
     uint32_t writes[4] = {}, list_written = 0;
     uint32_t reads[8] = {};      // dense register numbers
@@ -71,6 +76,18 @@ struct TimingOptions {
 
 // One entry an instruction; at least one.
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, const TimingOptions& options = {});
+
+// Cycles that a store takes from its SM to L2: half of a load's way there and back. The teaching GPU's take none.
+inline int64_t store_way(const GpuSpec& gpu) {
+    return gpu.folds_ptx != 0 ? gpu.l2_latency / 2 : 0;
+}
+
+// Cycles that an SM takes to count a warp in at a barrier: 32 threads a cycle on P100, 16 from Volta on (CUDA C++
+// Programming Guide, throughput of __syncthreads()).
+inline int64_t barrier_interval(const GpuSpec& gpu) {
+    if (gpu.folds_ptx == 0 || gpu.compute.number < 60) return 0;
+    return gpu.compute.number < 70 ? 1 : 2;
+}
 
 // Multiply-adds of a product of matrices by the type of A: how many of them fit in the time of one of f16.
 double tensor_speed(const GpuSpec& gpu, ptx::Type type);

@@ -57,10 +57,9 @@ std::vector<Lowered> lower(const ptx::Program& program, bool enabled) {
     for (uint32_t pc = 0; pc < size; ++pc) pass.wide(pc);
     pass.find_zero_bits();
     pass.find_uniform();
-    for (const ptx::BasicBlock& block : pass.blocks) {
-        pass.merge_loads(block.begin, block.end);
-        pass.hoist_loads(block.begin, block.end);
-    }
+    for (const ptx::BasicBlock& block : pass.blocks) pass.merge_loads(block.begin, block.end);
+    for (uint32_t pc = 0; pc < size; ++pc) pass.count_slots(pc);
+    for (const ptx::CodeRange stretch : pass.find_stretches()) pass.hoist_loads(stretch.begin, stretch.end);
     return out;
 }
 

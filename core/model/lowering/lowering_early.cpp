@@ -29,17 +29,26 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
     const uint32_t last_load = last_shared_load(begin, end);
     for (uint32_t pc = begin; pc < end; ++pc) {
         const DecodedInstruction& in = code[pc];
+        if (out[pc].predicated != Predicated::no) continue;
         uint32_t to = begin, cycles = 0;
-        each_read(in, [&](int32_t r) {
+        const auto waits_for = [&](int32_t r) {
             const auto found = known.find(r);
             if (found == known.end()) return;
             to = std::max(to, found->second.to);
             cycles = std::max(cycles, found->second.cycles);
-        });
+        };
+        each_read(in, waits_for);
+        const bool may_keep = out[pc].under != no_operand;  // what the register held
+        if (may_keep) waits_for(out[pc].under);
         const bool arithmetic = in.kind == Kind::lane_wise || in.kind == Kind::lane_wise_many;
         const bool lanes = arithmetic || in.kind == Kind::special_register;
         const uint32_t more = out[pc].instructions == 0 ? 0 : arithmetic_cycles;
-        each_write(in, [&](int32_t r) { known[r] = arithmetic ? Known{to, cycles + more} : Known{pc + 1, 0}; });
+        each_write(in, [&](int32_t r) {
+            Known& now = known[r];
+            const Known before = now;
+            now = arithmetic ? Known{to, cycles + more} : Known{pc + 1, 0};
+            if (may_keep) now = {std::max(now.to, before.to), std::max(now.cycles, before.cycles)};
+        });
         const bool plain_load = ptx::is_weak_load(in);
         if (plain_load && in.space == Space::global) {
             const auto takes = static_cast<uint32_t>((size_of(in.destination_type) + 3) / 4 * in.vector);
@@ -80,7 +89,8 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
     if (marks == 1 && !held) unroll(begin, end, last_mark, words);
 }
 
-// A loop of one basic block whose loads nothing holds up, in rounds that do not depend on what they load.
+// A loop without branches in it, but predicated ones, whose loads nothing holds up, in rounds that do not depend on what
+// they load.
 void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
     const DecodedInstruction& last = code[end - 1];
     if (last.kind != Kind::branch || last.target != begin || words == 0) return;
@@ -110,14 +120,15 @@ bool Pass::depends_on_loads(uint32_t begin, uint32_t end) const {
             bool depends =
                 in.kind != Kind::lane_wise && in.kind != Kind::lane_wise_many && in.kind != Kind::special_register;
             each_read(in, [&](int32_t r) { depends |= loaded.contains(r); });
+            depends |= out[pc].under != no_operand && loaded.contains(out[pc].under);
             if (depends) each_write(in, [&](int32_t r) { loaded.insert(r); });
         }
     }
     if (before != loaded.size()) return true;
     for (uint32_t pc = begin; pc < end; ++pc) {
         const DecodedInstruction& in = code[pc];
-        if (in.kind != Kind::load && in.kind != Kind::branch) continue;
-        bool depends = false;
+        if ((in.kind != Kind::load && in.kind != Kind::branch) || out[pc].predicated != Predicated::no) continue;
+        bool depends = out[pc].under != no_operand && loaded.contains(out[pc].under);
         each_read(in, [&](int32_t r) { depends |= loaded.contains(r); });
         if (depends) return true;
     }

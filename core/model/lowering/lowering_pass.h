@@ -2,7 +2,9 @@
 // and writes down in `out` what it found. What an instruction is to the rules, its row of the opcode table says: ptx::Does.
 //
 //   lowering_fold.cpp      moves, addresses, pairs, predicates; 64-bit integers
+//   lowering_sequence.cpp  divisions and roots
 //   lowering_loads.cpp     neighbouring loads of shared memory become one
+//   lowering_predicate.cpp short branches become predicates
 //   lowering_early.cpp     loads move up, short loops are unrolled
 //   lowering_uniform.cpp   atomics whose lanes all have one address or one operand
 #pragma once
@@ -42,6 +44,11 @@ struct Pass {
     std::unordered_map<int32_t, uint32_t> writes;     // and writes
     std::unordered_map<int32_t, uint32_t> zero_bits;  // trailing zeros of each value it ever has
     std::vector<bool> took;                           // has taken another instruction in already
+    struct Jumps {
+        uint32_t first = none, last = none;  // none where nobody jumps
+    };
+    std::vector<Jumps> jumps;   // to each instruction: from where
+    std::vector<bool> goes_on;  // where a block begins that goes on with the one before: find_stretches
 
     Does does(uint32_t pc) const { return ptx::facts_of(code[pc]).does; }
     bool plain(uint32_t pc) const { return code[pc].kind == Kind::lane_wise && code[pc].guard == no_operand; }
@@ -70,7 +77,12 @@ struct Pass {
     void pairs(uint32_t pc);
     void predicates(uint32_t pc);
     void wide(uint32_t pc);
+    uint32_t steps_of(uint32_t pc) const;
+    void count_slots(uint32_t pc);
     void merge_loads(uint32_t begin, uint32_t end);
+    void find_jumps();
+    void predicate(uint32_t pc);
+    std::vector<ptx::CodeRange> find_stretches();
     void hoist_loads(uint32_t begin, uint32_t end);
     uint32_t last_shared_load(uint32_t begin, uint32_t end) const;
     void unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words);

@@ -48,6 +48,7 @@ LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_b
       return_ticks_(ticks_of(32.0 / gpu.sm_read_bytes_per_cycle)),
       send_ticks_(ticks_of(32.0 / gpu.sm_write_bytes_per_cycle)),
       walk_ticks_(ticks_of(int64_t{gpu.tlb_miss_latency})),
+      atomic_ticks_(ticks_of(int64_t{gpu.atomic_latency})),
       texture_ticks_(ticks_of(1.0 / gpu.texture_lanes)),
       tag_overhead_(ticks_of(gpu.l1_tag_overhead)),
       constant_miss_ticks_(ticks_of(gpu.constant_miss_interval)),
@@ -257,7 +258,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
         if (access == Access::atomic) {
             const uint32_t operations = operations_on(part.line, addresses, mask, lane_bytes, way.atomic);
             Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
-            served.ready += translate(part.line);
+            served.ready += translate(part.line) + atomic_ticks_;
             count(cost, served, part.sectors, Flow::l2_atomic);
             ready = std::max(ready, served.ready);
             accepted = std::max(accepted, served.accepted);

@@ -133,7 +133,7 @@ class LoadStore {
     int64_t l1_latency_ = 0, shared_latency_ = 0, shuffle_latency_ = 0, constant_latency_ = 0, constant_l15_latency_ = 0,
             texture_latency_ = 0, retry_latency_ = 0;
     Ticks l1_ticks_ = 0, address_ticks_ = 0, interval_ = 0, sector_ticks_ = 0, return_ticks_ = 0, send_ticks_ = 0,
-          walk_ticks_ = 0, texture_ticks_ = 0, tag_overhead_ = 0, constant_miss_ticks_ = 0;
+          walk_ticks_ = 0, atomic_ticks_ = 0, texture_ticks_ = 0, tag_overhead_ = 0, constant_miss_ticks_ = 0;
     double half_atomic_ = 1, half2_atomic_ = 1;  // cycles of a lane at L2
     uint32_t queue_ = 1, l1_bytes_ = 0, half_ = 0;
     uint32_t result_bytes_ = 0;  // of a load that reach a sub-core's registers in a cycle; 0: all of them

@@ -51,7 +51,9 @@ void add_pipes(MetricLaunch& launch, std::span<const Timing> timing, std::span<c
         if (t.folded) continue;  // it takes no issue slot, no pipe and no banks of its own
         const bool memory = t.route == Route::memory || t.route == Route::shuffle;
         launch.pipe_cycles[unit_of(t.pipe) % std::size(launch.pipe_cycles)] +=
-            static_cast<double>(c.issues) * (memory ? memory_interval : t.interval);
+            static_cast<double>(c.issues) * (memory                 ? memory_interval
+                                             : t.pipe == heavy_pipe ? t.interval / 2.0  // of the unit's lanes the half
+                                                                    : t.interval);
         if (!memory) continue;
         launch.l1_cycles += static_cast<double>(c.data_pipe) / static_cast<double>(ticks_a_cycle);
     }

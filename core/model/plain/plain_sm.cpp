@@ -55,6 +55,7 @@ class PlainSm {
         int64_t stores_done = 0, last_store = -1;
         std::array<int64_t, 3> marks{};  // when the instructions issued that ptxas moves loads up to (Lowered)
         uint32_t round = 0;              // of an unrolled loop, since its mark was set
+        bool split = false;              // by the last branch that is a predicate (Predicated)
         uint32_t place = 0, age = 0;     // the place of its block; warps of an SM begin in the order of their ages
         size_t track = 0;                // in PlainResult::warps
         PlainCycle state;                // in this cycle
@@ -68,7 +69,9 @@ class PlainSm {
     struct SubCore {
         uint32_t number = 0;
         std::vector<Warp*> warps;
-        uint32_t last = 0;  // the place in `warps` that issued last
+        uint32_t last = 0;        // the place in `warps` that issued last
+        int64_t taken_until = 0;  // before that its slots go to instructions that do nothing (skip_side) or to sequences
+        int64_t busy_until = 0, owed = 0;
         std::array<Pipe, pipes> pipe{};
         InstructionCache code;
     };
@@ -185,6 +188,7 @@ class PlainSm {
     }
 
     std::optional<uint32_t> choose(const SubCore& core, int64_t now) const {
+        if (core.taken_until > now) return std::nullopt;
         const SchedulerPolicy policy = gpu_.options.scheduler.value_or(gpu_.spec.scheduler.value);
         const bool round_robin = policy == SchedulerPolicy::loose_round_robin;
         std::optional<uint32_t> best;
@@ -225,14 +229,45 @@ class PlainSm {
             access_memory(core, w, t, now, i);
         else
             read_operands(core, t, now, i);
+        take_slots(core, t, now);
         write_back(w, t, now, i);
-        if (i.event.barrier_released) open_barrier(places_[w.place], now, i.number);
+        if (t.route == Route::barrier) {  // which counts in one warp after the other
+            arrived_ = std::max(now, barriers_free_);
+            barriers_free_ = arrived_ + barrier_interval(gpu_.spec);
+        }
+        if (i.event.barrier_released) open_barrier(places_[w.place], std::max(now, arrived_), i.number);
         if (w.threads->done) return retire(w, now, i);
         uint32_t next = next_pc(w);
+        int64_t skipped = skip_side(w, i, next, now);
         if (t.loop != UINT32_MAX && next != t.loop) w.round = 0;
-        if (!w.threads->at_barrier && i.event.until <= now + 1 && !fold(w, now, next)) return;
+        if (!w.threads->at_barrier && i.event.until <= now + 1 && !fold(w, now, next, skipped)) return;
         fetch(core, w, next, t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.spec.branch_latency) : now + 1);
         find_wait(w, t, now, i);
+        if (skipped == 0) return;
+        core.taken_until = core.busy_until += skipped;
+        if (w.wait.until <= now + skipped) w.wait = {StallReason::branch_resolving, i.number, now + 1 + skipped};
+    }
+
+    // A sequence takes more slots than the one in which it issues: cycles in which nobody issues, and what it is still owed
+    // when the next sequence comes at once.
+    static void take_slots(SubCore& core, const Timing& t, int64_t now) {
+        core.owed -= std::min(core.owed, std::max<int64_t>(0, now - core.busy_until));
+        core.busy_until = std::max(core.busy_until, now + 1);
+        if (t.more_slots == 0) return;
+        core.busy_until += core.owed;
+        core.taken_until = core.busy_until;
+        core.owed = t.more_slots;
+    }
+
+    // A branch that is a predicate has gone to `next`: all warps issue the instructions that this one goes past, a slot
+    // each. What loads are moved up to counts as issued.
+    int64_t skip_side(Warp& w, const Issued& i, uint32_t next, int64_t now) const {
+        const Timing& t = decode(i.record.pc);
+        if (t.predicated == Predicated::no) return 0;
+        if (t.predicated == Predicated::decides) w.split = i.event.diverged;
+        if (w.split || next <= i.record.pc) return 0;
+        for (uint32_t pc = i.record.pc + 1; pc < next; ++pc) set_mark(w, decode(pc), now);
+        return decode(next).slots - decode(i.record.pc + 1).slots;
     }
 
     // The functional machine runs the instruction and says what it did. False after a fault.
@@ -274,8 +309,9 @@ class PlainSm {
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy)
             simt::set_ready(*w.threads, i.record.pc, cost.ready);
-        if ((event.is_store || event.is_atomic) && cost.done > w.stores_done) {
-            w.stores_done = cost.done;
+        const int64_t there = cost.done + (cost.level >= MemoryLevel::l1 ? store_way(gpu_.spec) : 0);
+        if ((event.is_store || event.is_atomic) && there > w.stores_done) {
+            w.stores_done = there;
             w.last_store = i.number;
         }
         using enum LoadStore::Queue;
@@ -295,12 +331,15 @@ class PlainSm {
         i.record.passes = static_cast<uint8_t>(std::min(255u, cost.passes));
     }
 
+    static void set_mark(Warp& w, const Timing& t, int64_t now) {
+        if (t.sets_mark < 0) return;
+        if (t.rounds == 1 || w.round == 0) w.marks[static_cast<size_t>(t.sets_mark)] = now;
+        if (t.rounds > 1) w.round = (w.round + 1) % t.rounds;
+    }
+
     // From now on the registers that the instruction writes have to be waited for.
     void write_back(Warp& w, const Timing& t, int64_t now, Issued& i) {
-        if (t.sets_mark >= 0) {
-            if (t.rounds == 1 || w.round == 0) w.marks[static_cast<size_t>(t.sets_mark)] = now;
-            if (t.rounds > 1) w.round = (w.round + 1) % t.rounds;
-        }
+        set_mark(w, t, now);
         std::erase_if(w.coming, [&](const auto& entry) { return entry.second.ready <= now; });
         for (uint32_t k = 0; k < t.registers_written; ++k) w.coming[t.writes[k]] = i.result;
         for (uint32_t k = 0; k < t.list_written; ++k) w.coming[t.list[k]] = i.result;
@@ -310,7 +349,7 @@ class PlainSm {
 
     // The instructions behind one that issued which ptxas folds into others take no slot: what they write is there when what
     // they read is. `next` becomes the instruction behind them. False after a fault.
-    bool fold(Warp& w, int64_t now, uint32_t& next) {
+    bool fold(Warp& w, int64_t now, uint32_t& next, int64_t& skipped) {
         constexpr uint32_t most_folded = 64;  // of one issue
         for (uint32_t k = 0; k < most_folded && decode(next).folded && gpu_.issues < gpu_.options.max_instructions; ++k) {
             const Timing& t = decode(next);
@@ -321,6 +360,7 @@ class PlainSm {
             i.result = missing != nullptr ? *missing : Result{now};
             write_back(w, t, now, i);
             next = next_pc(w);
+            skipped += skip_side(w, i, next, now);
         }
         return true;
     }
@@ -363,20 +403,22 @@ class PlainSm {
         } else if (i.event.until > now + 1) {                     // for the bytes of asynchronous copies
             w.wait = {StallReason::long_scoreboard, i.number, i.event.until};
         } else if (i.event.kind == simt::WarpEvent::Kind::barrier) {
-            w.wait = {StallReason::barrier, i.number, in(gpu_.spec.barrier_latency)};
+            w.wait = {StallReason::barrier, i.number, arrived_ + std::max<int64_t>(1, gpu_.spec.barrier_latency)};
         } else if (t.route == Route::branch) {
             w.wait = {StallReason::branch_resolving, i.number, in(gpu_.spec.branch_latency)};
         } else if (t.route == Route::sleep && i.event.executed != 0) {
             const double nanoseconds = simt::longest_sleep(*w.threads, i.record.pc, i.event.executed);
             w.wait = {StallReason::sleeping, i.number, in(static_cast<int64_t>(nanoseconds * gpu_.spec.boost_mhz / 1000.0))};
-        } else if (const int64_t home = w.stores_done + gpu_.spec.l2_latency;
-                   t.route == Route::fence && w.stores_done != 0 && home > now + 1) {
-            w.wait = {StallReason::membar, w.last_store, home};
+        } else if (t.route == Route::fence) {  // until its stores are known to be there
+            const int64_t home = w.stores_done != 0 ? w.stores_done + gpu_.spec.l2_latency - store_way(gpu_.spec) : 0;
+            const int64_t least = now + t.latency;
+            if (std::max(home, least) > now + 1)
+                w.wait = {StallReason::membar, home >= least ? w.last_store : i.number, std::max(home, least)};
         }
     }
 
     // The last warp has come: the others go on a little later. What they waited for is known only now.
-    void open_barrier(Place& place, int64_t now, int64_t cause) {
+    void open_barrier(Place& place, int64_t arrived, int64_t cause) {
         for (Warp* const w : place.warps) {
             if (w->wait.until != for_ever || w->threads->at_barrier) continue;
             if (is_traced()) {
@@ -384,7 +426,7 @@ class PlainSm {
                 for (auto c = cycles.rbegin(); c != cycles.rend() && c->reason == StallReason::barrier; ++c)
                     if (c->cause == w->wait.cause) c->cause = cause;
             }
-            w->wait = {StallReason::barrier, cause, now + std::max<int64_t>(1, gpu_.spec.barrier_latency)};
+            w->wait = {StallReason::barrier, cause, arrived + std::max<int64_t>(1, gpu_.spec.barrier_latency)};
         }
     }
 
@@ -399,8 +441,9 @@ class PlainSm {
   private:
     PlainGpu& gpu_;
     uint32_t number_;
-    int64_t issued_ = 0;  // instructions, which are numbered from 0 on
-    uint32_t began_ = 0;  // warps
+    int64_t issued_ = 0;                       // instructions, which are numbered from 0 on
+    uint32_t began_ = 0;                       // warps
+    int64_t barriers_free_ = 0, arrived_ = 0;  // when a barrier counts in the next warp; when it did the last one
     LoadStore memory_side_;
     InstructionCache code_;
     std::vector<SubCore> cores_;

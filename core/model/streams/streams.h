@@ -158,7 +158,7 @@ class StreamClock {
         Time visible = 0, begin = 0, end = 0, duration = 0;
         uint32_t stream = 0;
         std::shared_ptr<const KernelTime> kernel;
-        bool marker = false, started = false, done = false;
+        bool marker = false, started = false, done = false, in_graph = false;
     };
     struct Sm {
         uint32_t warps = 0, registers = 0, shared = 0, blocks = 0;  // taken
@@ -198,6 +198,7 @@ class StreamClock {
     void follow(Operation& operation, size_t index, HostVerb verb, uint32_t event);
     void begin(size_t index, int engine_cause, const Queue* queue);
     void end(size_t index);
+    void hold_next(size_t index);
     bool start_what_can();
     bool start_copies();
     bool start_kernels();

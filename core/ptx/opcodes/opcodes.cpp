@@ -62,6 +62,8 @@ constexpr Sequence float_division[] = {
     {.approximate = true, .latency = 22, .interval = 8, .source = "a reciprocal on the XU and a multiplication"}};
 constexpr Sequence float_root[] = {{.latency = 39, .interval = 16, .source = "estimate: as division"}};
 constexpr Sequence double_division[] = {{.bytes = 8, .latency = 112, .interval = 32, .source = "published micro-benchmark: DDIV on V100"}};
+constexpr Sequence double_reciprocal[] = {{.bytes = 8, .latency = 96, .interval = 20, .source = "counted in ptxas' output: five of the division's eight FP64 instructions, two fewer one behind the other"}};
+constexpr Sequence double_inverse_root[] = {{.bytes = 8, .approximate = true, .latency = 77, .interval = 20, .source = "counted in ptxas' output: five of the root's eight FP64 instructions, three fewer one behind the other"}};
 constexpr Sequence double_root[] = {{.bytes = 8, .latency = 101, .interval = 32, .source = "published micro-benchmark: DSQRT on V100"}};
 
 constexpr Opcode rows[] = {
@@ -194,9 +196,9 @@ constexpr Opcode rows[] = {
     {"neg", one, fp64, 'E', "double", "d = -a", "T=T", neg_f64, {.does = Does::sign}},
     {"abs", one, fp64, 'E', "double", "d = |a|", "T=T", abs_f64, {.does = Does::sign}},
     {"div", one, fp64, 'E', "double", "d = a / b", "T=TT", div_f64, {.counts = Counts::special, .sequences = double_division}},
-    {"rcp", one, fp64, 'E', "double", "d = 1 / a", "T=T", rcp_f64, {.counts = Counts::special, .sequences = double_division}},
+    {"rcp", one, fp64, 'E', "double", "d = 1 / a", "T=T", rcp_f64, {.counts = Counts::special, .sequences = double_reciprocal}},
     {"sqrt", one, fp64, 'E', "double", "d = the square root of a", "T=T", sqrt_f64, {.counts = Counts::special, .sequences = double_root}},
-    {"rsqrt", one, fp64, 'E', "double", "d = 1 / the square root of a", "T=T", rsqrt_f64, {.counts = Counts::special}},
+    {"rsqrt", one, fp64, 'E', "double", "d = 1 / the square root of a", "T=T", rsqrt_f64, {.counts = Counts::special, .sequences = double_inverse_root}},
     {"div", one, xu, 'X', "special function", "d = a / b", "T=TT", div_f32, {.counts = Counts::special, .sequences = float_division}},
     {"rcp", one, xu, 'X', "special function", "d = 1 / a", "T=T", rcp_f32, {.counts = Counts::special, .sequences = float_root}},
     {"sqrt", one, xu, 'X', "special function", "d = the square root of a", "T=T", sqrt_f32, {.counts = Counts::special, .sequences = float_root}},
