@@ -73,6 +73,9 @@ TEST_CASE("run gives the kernel's outputs and the contract's JSON keys") {
     CHECK(json["block"] == nlohmann::json({32, 1, 1}));
     CHECK(json["cycles"].get<int64_t>() > 425);  // at least one trip to DRAM
     CHECK(json["time_us"].get<double>() == Approx(json["cycles"].get<double>() / 1530).epsilon(1e-6));
+    CHECK(json["time_error"]["bound"] == "start");
+    CHECK(json["time_error"]["kernels"].get<int>() > 0);
+    CHECK(json["time_error"]["mean"].get<double>() > 0);
     CHECK(json["instructions"]["warp"].get<int>() > 20);
     CHECK(json["metrics"].is_object());
     CHECK(json["outputs"][0] == nlohmann::json({10.5, 21.0, 31.5, "nan"}));
@@ -300,6 +303,19 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("app --size 10x10 --screenshot x.png", "--size");
     refuses("app --step 0 --screenshot x.png", "a whole number from 1 is needed, not '0'");
     refuses("compile missing.cu", "missing.cu");
+}
+
+TEST_CASE("validate kernels sums up by kind, in words and as JSON") {
+    const Outcome outcome = lockstep_command("validate kernels --quick --only tiny");
+    REQUIRE(outcome.status == 0);
+    for (const char* part :
+         {"h200/scale_4096_256", "only judging", "order in ladders: 0 of 0 pairs", "aim, on kernels that only judge"})
+        CHECK(outcome.out.find(part) != std::string::npos);
+    const Outcome json = lockstep_command("validate kernels --quick --only tiny --json -");
+    const auto report = nlohmann::json::parse(json.out);
+    CHECK(report["kinds"]["tiny"]["rows"].get<size_t>() == report["rows"].size());
+    CHECK(report["rows"][0]["only_judges"] == true);
+    refuses("validate sgemm --only x", "--only is for the table kernels");
 }
 
 TEST_CASE("validate prints each table once, its rows together, with one total") {

@@ -190,7 +190,8 @@ TEST_CASE("the report says the same after its way through JSON") {
                                .timed_by = TimedBy::simulation,
                                .hot_file = "a.cu",
                                .hot_line = 7,
-                               .hot_share = 0.5});
+                               .hot_share = 0.5,
+                               .bound = "dram"});
     report.copies.push_back({"host to device", 4000, 1, 2, 0, {"a.cu", 9}});
     report.leaks.push_back({"d_x", "device", 256, 4000, {"a.cu", 5}});
     report.calls.push_back({"cudaMalloc", 1, 2, 3, {"a.cu", 5}});
@@ -217,7 +218,8 @@ TEST_CASE("the report says the same after its way through JSON") {
     CHECK(again.marks.at(0).end_us == 3);
     CHECK(again.launches[0].call == 0);
     const std::string words = words_of(again);
-    for (const char* part : {"scale", "a.cu:7", "d_x", "a.cu:5", "nobody looked at it", "invalid read"})
+    for (const char* part :
+         {"scale", "a.cu:7", "d_x", "a.cu:5", "nobody looked at it", "invalid read", "kernels bound by DRAM: "})
         CHECK(words.find(part) != std::string::npos);
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("the table of kernels is wide: rows, GPUs, kinds, and half of the kern
         CHECK((row.work > 0) == (row.unit != Unit::microseconds || row.kind == "elementwise" || row.kind == "reduction"));
         REQUIRE(model::gpu_named(row.gpu).ok());
         CHECK(row.sms <= model::gpu_named(row.gpu).value().sms);
-        CHECK(row.launches != nullptr != row.product.has_value());
+        CHECK((row.launches != nullptr) != row.product.has_value());
         gpus.insert(row.gpu);
         kinds.insert(row.kind);
         kernels.insert(kernel_of(row));

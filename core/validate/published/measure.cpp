@@ -148,12 +148,25 @@ Timed time_of_lengths(const KernelCase& row, const model::GpuSpec& whole, Progra
     return twice;
 }
 
-// `blocks` of a product in a rectangle as wide as the real grid allows, K cut to `depth`.
-model::TimedResult run_product(const Product& product, const model::GpuSpec& gpu, const ptx::Program& program,
-                               uint32_t blocks, uint32_t depth) {
+// How blocks of a product lie: those of a whole GPU as the grid begins, those of a part of it near a square.
+struct Blocks {
+    uint32_t x = 1, y = 1;
+    uint32_t count() const { return x * y; }
+    double tiles_a_block() const { return static_cast<double>(x + y) / count(); }  // of A and B that only they read
+};
+Blocks first_blocks(const Product& product, uint32_t count, bool whole) {
     const uint32_t down = product.m / product.tile_rows, across = product.n / product.tile_columns;
-    uint32_t x = std::min(blocks, product.rows_first ? down : across);
-    while (blocks % x != 0) --x;
+    const uint32_t most_x = product.rows_first ? down : across, most_y = product.rows_first ? across : down;
+    const auto side = static_cast<uint32_t>(std::lround(std::sqrt(count)));
+    uint32_t x = std::min(std::max(1u, whole ? count : side), most_x);
+    while (count % x != 0) --x;
+    if (count / x > most_y) x = (count + most_y - 1) / most_y;
+    return {x, count / x};
+}
+
+// Those blocks, K cut to `depth`.
+model::TimedResult run_product(const Product& product, const model::GpuSpec& gpu, const ptx::Program& program,
+                               const Blocks& blocks, uint32_t depth) {
     simt::Memory memory;
     const uint64_t size = product.halves ? 2 : 4;
     Arguments arguments(program);
@@ -169,16 +182,17 @@ model::TimedResult run_product(const Product& product, const model::GpuSpec& gpu
     arguments.add(memory.allocate(uint64_t{product.m} * product.n * size, "C"));
     arguments.add(static_cast<int32_t>(product.n));
     simt::LaunchConfig config;
-    config.grid = {x, blocks / x, 1};
+    config.grid = {blocks.x, blocks.y, 1};
     config.block = product.block;
     config.parameters = std::move(arguments.block);
     return run_once(gpu, program, config, memory, 0);
 }
 
-// One full wave of blocks and the rest, each at two depths, as core/validate/sgemm.cpp.
+// One full wave of blocks and the rest, each at two depths, as core/validate/sgemm.cpp. Fewer blocks share less of A and B:
+// a part of the GPU has so much more of DRAM's bandwidth as its blocks read more there.
 Timed time_of_product(const KernelCase& row, const model::GpuSpec& whole, Programs& programs) {
     const Product& product = *row.product;
-    const model::GpuSpec gpu = part_of_gpu(whole, row.sms);
+    const model::GpuSpec part = part_of_gpu(whole, row.sms);
     const ptx::Program& program = programs.get(std::string(product.folder), product.file, product.kernel);
     const auto threads = static_cast<uint32_t>(product.block.count());
     const uint32_t an_sm =
@@ -187,7 +201,10 @@ Timed time_of_product(const KernelCase& row, const model::GpuSpec& whole, Progra
     const uint32_t waves = blocks / (an_sm * whole.sms), rest = blocks % (an_sm * whole.sms);
     const uint32_t depth = std::min(product.depth, product.k / 2);
     Timed sum;
-    const auto slope_to_k = [&](uint32_t some) {
+    const auto cycles_of = [&](uint32_t of_whole, uint32_t of_part) {
+        const Blocks all = first_blocks(product, of_whole, true), some = first_blocks(product, of_part, false);
+        model::GpuSpec gpu = part;
+        gpu.dram_gb_per_second.value *= std::max(1.0, some.tiles_a_block() / all.tiles_a_block());
         const model::TimedResult once = run_product(product, gpu, program, some, depth);
         const model::TimedResult twice = run_product(product, gpu, program, some, 2 * depth);
         Timed last;
@@ -195,9 +212,9 @@ Timed time_of_product(const KernelCase& row, const model::GpuSpec& whole, Progra
         if (last.longest > sum.longest) sum.bound = last.bound, sum.longest = last.longest;
         return static_cast<double>(twice.cycles - once.cycles) * product.k / depth;
     };
-    if (waves > 0) sum.cycles += waves * slope_to_k(an_sm * gpu.sms);
-    const uint32_t rest_here = static_cast<uint32_t>(std::ceil(static_cast<double>(rest) * gpu.sms / whole.sms));
-    if (rest_here > 0) sum.cycles += slope_to_k(rest_here);
+    if (waves > 0) sum.cycles += waves * cycles_of(an_sm * whole.sms, an_sm * part.sms);
+    if (rest > 0)
+        sum.cycles += cycles_of(rest, static_cast<uint32_t>(std::ceil(static_cast<double>(rest) * part.sms / whole.sms)));
     return sum;
 }
 
