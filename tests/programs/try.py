@@ -9,17 +9,19 @@ Nothing is written but the table on stdout: how a program ended, its name, the s
 """
 import argparse
 import collections
+import json
 import os
 import pathlib
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 GOOD = re.compile(r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|match(es)?|ok)\b", re.I)
 BAD = re.compile(r"\b(fail(ed|ure)?|mismatch|incorrect|wrong|not ?equal|error:)\b", re.I)
-ENDS = ["passes", "ends well", "fails its check", "waives", "needs more than the runtime has", "does not build", "crashes",
+ENDS = ["passes", "ends well", "a kernel faults", "fails its check", "waives", "needs more than the runtime has", "does not build", "crashes",
         "takes too long"]
 
 
@@ -29,7 +31,7 @@ def sources_of(path):
     return sorted(p for p in path.iterdir() if p.suffix in (".cu", ".cpp", ".cc", ".c"))
 
 
-def verdict(status, out, err):
+def verdict(status, out, err, faults=()):
     if status is None:
         return "takes too long"
     text = out + err
@@ -43,6 +45,8 @@ def verdict(status, out, err):
         return "crashes"
     if status != 0 or (BAD.search(out) and not GOOD.search(out)):
         return "fails its check"
+    if faults:
+        return "a kernel faults"  # and the program did not look
     return "passes" if GOOD.search(out) else "ends well"
 
 
@@ -58,6 +62,14 @@ def run(command, folder, seconds):
         out, err = child.communicate()
         status = None
     return status, out.decode(errors="replace"), err.decode(errors="replace"), time.monotonic() - begin
+
+
+def faults_of(report):
+    try:
+        return [f"{fault['file']}:{fault['line']}: {fault['message']}"
+                for fault in json.loads(report.read_text())["diagnostics"]]
+    except (OSError, ValueError, KeyError):
+        return []
 
 
 def last_line(out, err):
@@ -95,11 +107,14 @@ def main():
             command += ["-I", str(pathlib.Path(include).resolve())]
         if asked.compiler:
             command += ["--compiler", asked.compiler]
-        command += [*asked.options.split(), "--report", "none", "--", *words.get(name, [])]
-        status, out, err, seconds = run(command, folder, asked.seconds)
-        end = verdict(status, out, err)
+        with tempfile.TemporaryDirectory() as reports:
+            report = pathlib.Path(reports) / "report.json"
+            command += [*asked.options.split(), "--report", "none", "--json", str(report), "--", *words.get(name, [])]
+            status, out, err, seconds = run(command, folder, asked.seconds)
+            faults = faults_of(report)
+        end = verdict(status, out, err, faults)
         counts[end] += 1
-        print(f"{end:<32} {name:<32} {seconds:6.1f} s  {'' if end in ENDS[:2] else last_line(out, err)}", flush=True)
+        print(f"{end:<32} {name:<32} {seconds:6.1f} s  {'' if end in ENDS[:2] else (faults or [last_line(out, err)])[0]}", flush=True)
     total = sum(counts.values())
     print(f"\n{total} programs: " + ", ".join(f"{counts[end]} {end}" for end in ENDS if counts[end]))
     return 0
