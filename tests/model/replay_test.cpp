@@ -8,6 +8,7 @@
 
 #include "core/base/rng.h"
 #include "core/model/launch/machine.h"
+#include "core/model/memory/memory_system.h"
 #include "core/trace/text.h"
 #include "tests/catch.h"
 #include "tests/model/support.h"
@@ -309,6 +310,37 @@ TEST_CASE("a replay traces any stretch of any SM as a launch that traced that SM
                 CHECK(text_of(*found) == text_of(stretch_of(other->result.trace, begin, std::min(end, cycles))));
             }
         }
+    }
+}
+
+TEST_CASE("a launch that found something in L2 is replayed from the same") {
+    for (const Case& c : cases()) {
+        INFO(c.name << " on " << c.gpu);
+        const GpuSpec on = gpu(c.gpu);
+        L2State l2;
+        TimedOptions options = tracing(0);
+        options.l2 = &l2;
+        simt::Memory memory = c.memory;
+        const int64_t cold = launch(on, *c.program, c.config, memory, options).cycles;
+        auto run = std::make_shared<KernelRun>();
+        run->gpu = on;
+        run->program = c.program;
+        run->config = c.config;
+        run->before = std::make_shared<simt::Memory>(memory);
+        run->l2 = std::make_shared<const L2State>(l2);
+        run->result = launch(on, *c.program, c.config, memory, options);
+        const int64_t cycles = run->result.cycles;
+        CHECK(cycles < cold);
+        CHECK(metric_of(*c.program, run->result, "dram_read_bytes").value() == 0);
+        Replay replay(run);
+        CHECK(text_of(replay.trace(0, 0, cycles).value()) == text_of(stretch_of(run->result.trace, 0, cycles)));
+        CHECK(text_of(replay.trace(0, cycles / 2, cycles).value()) ==
+              text_of(stretch_of(run->result.trace, cycles / 2, cycles)));
+        simt::Memory same_memory = *run->before;
+        TimedOptions again = options_of(run->result);
+        const std::shared_ptr<L2State> found = l2_of(*run);
+        again.l2 = found.get();
+        CHECK(launch(on, *c.program, c.config, same_memory, again).cycles == cycles);
     }
 }
 

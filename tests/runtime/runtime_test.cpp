@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "core/base/files.h"
 #include "kernels/include/program/driver_types.h"
 #include "tests/catch.h"
 
@@ -114,6 +115,27 @@ TEST_CASE("who polls an event sees it come about, of kernels that take no time t
         INFO(timed_launches << " launches simulated");
         CHECK(polls > 0);
         CHECK(m.runtime.is_done(*event));
+    }
+}
+
+TEST_CASE(
+    "L2 keeps from launch to launch what it holds, or is empty where a program asks for that, and the report says so") {
+    for (const bool warm : {true, false}) {
+        const TemporaryFolder folder;
+        Settings settings;
+        settings.warm_l2 = warm;
+        settings.report = (folder.path() / "report.json").string();
+        Machine m(settings);
+        const uint64_t d = m.runtime.allocate(1 << 16, MemoryKind::device, "x");
+        for (int launch = 0; launch < 3; ++launch) m.launch(d, 3, 1 << 14);
+        m.runtime.finish();
+        const Report report = read_report(settings.report).value();
+        CHECK(report.warm_l2 == warm);
+        REQUIRE(report.launches.size() == 3);
+        const int64_t first = report.launches[0].cycles, second = report.launches[1].cycles;
+        CHECK((warm ? second < first : second == first));
+        CHECK(report.launches[2].cycles == second);
+        CHECK(words_of(report).find(warm ? "--l2 warm" : "--l2 cold") != std::string::npos);
     }
 }
 

@@ -173,8 +173,10 @@ TEST_CASE("a snapshot is opened with the bytes that its launch found, whatever c
     const uint64_t handle = memory.texture(texture);
     runtime::SnapshotWriter writer(folder.path());
     const simt::LaunchConfig config = config_of(large + 4096);
+    const std::vector<uint64_t> l2{large / 128, 0x0f0fffffffff, large / 128 + 1, 0x0f00000000ff};
     for (uint32_t launch = 0; launch < 3; ++launch) {
-        writer.take(launch, module.value(), "add_one", config, memory);
+        writer.take(launch, module.value(), "add_one", config, memory,
+                    launch == 0 ? std::span<const uint64_t>() : std::span(l2));
         REQUIRE(!simt::launch(*program.value(), config, memory).fault);
         if (launch == 0) memory.release(gone);
     }
@@ -192,6 +194,7 @@ TEST_CASE("a snapshot is opened with the bytes that its launch found, whatever c
         CHECK(sampled->width == 16);
         CHECK(sampled->border[2] == 0.5f);
         CHECK(sampled->modes[1] == simt::Texture::Mode::mirror);
+        CHECK(opened.value().l2 == (launch == 0 ? std::vector<uint64_t>() : l2));
         CHECK(opened.value().config.parameters == config.parameters);
         CHECK(opened.value().program->kernel == "add_one");
         REQUIRE(!simt::launch(*opened.value().program, opened.value().config, found).fault);

@@ -34,8 +34,7 @@ constexpr std::string_view block_start =
     "taken from V100, A100 and H200: gpu-benches, gpu-stream, 270, 270 and 230 ns from a block that stores a number to the "
     "next";
 constexpr std::string_view estimate = "estimate, no published figure";
-constexpr std::string_view strides =
-    "strides of L1 on A100, A40 and H200 (gpu-benches, gpu-strides): lines / 4 + 0.6 where the words' banks do not count";
+constexpr std::string_view strides_of_a100 = "taken from A100: published strides of L1 (gpu-benches, gpu-strides)";
 constexpr std::string_view constant_misses =
     "from random reads of 64 KiB of constants, ten times what misses side by side would take (published; the figure is "
     "ours)";
@@ -231,7 +230,7 @@ constexpr GpuSpec v100 = {
     .shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 96 * KiB}, guide},
     .l1_bytes_per_cycle = {128, volta_paper},
     .lsu_interval = {1, "CUDA C++ Programming Guide: 32 load/store units an SM"},
-    .l1_tag_overhead = {0.6, strides},
+    .l1_tag_overhead = {0.6, strides_of_a100},
     .l1_caches_loads = {1, volta_paper},
     .constant_l1_bytes = {2 * KiB, jia},
     .constant_l15_bytes = {64 * KiB, jia},
@@ -350,7 +349,7 @@ constexpr GpuSpec a100 = {
     .shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB, 132 * KiB, 164 * KiB}, guide},
     .l1_bytes_per_cycle = {128, "19.1 TB/s measured over 108 SMs at 1410 MHz are 125 bytes a cycle"},
     .lsu_interval = {1, "CUDA C++ Programming Guide: 32 load/store units an SM"},
-    .l1_tag_overhead = {0.6, strides},
+    .l1_tag_overhead = {0.6, "published strides of L1 on this GPU (gpu-benches, gpu-strides): lines / 4 + 0.6"},
     .l1_caches_loads = {1, ampere_paper},
     .constant_l1_bytes = {2 * KiB, "estimate: as on V100"},
     .constant_l15_bytes = {64 * KiB, "estimate: as on V100"},
@@ -608,6 +607,7 @@ constexpr GpuSpec a100_80 = [] {
     GpuSpec g = a100;
     g.name = "a100-80";
     g.title = "A100 SXM4 80 GB";
+    g.l1_tag_overhead.source = strides_of_a100;
     g.l1_latency.source = chase_of_a100;
     g.l2_latency.source = "taken from A100 40 GB, of the same die: pointer chase, the near half of L2 (247 in the far half)";
     g.dram_latency.source = "taken from A100 40 GB: pointer chase, without misses of the TLB (536 with)";
@@ -635,6 +635,7 @@ constexpr GpuSpec rtx3090 = [] {
     GpuSpec g = a100;
     g.name = "rtx3090";
     g.title = "GeForce RTX 3090";
+    g.l1_tag_overhead.source = "taken from A40, of the same die: published strides of L1 (gpu-benches, gpu-strides)";
     g.fp16_latency.source = ga10x;
     g.compute = {86};
     g.sub_cores.source = g.issue_width.source = g.sfu_lanes.source = g.lsu_lanes.source = ga102_paper;
@@ -720,6 +721,7 @@ constexpr GpuSpec rtx4090 = [] {
     g.name = "rtx4090";
     g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "GeForce RTX 4090";
+    g.l1_tag_overhead.source = strides_of_a100;
     g.fp16_latency.source = of_ga10x;
     g.copy_engines.source = engines_of_ga102;
     g.compute = {89};
@@ -759,6 +761,7 @@ constexpr GpuSpec h100 = [] {
     g.name = "h100";
     g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "H100 SXM5";
+    g.l1_tag_overhead.source = "taken from H200, of the same die: published strides of L1 (gpu-benches, gpu-strides)";
     g.fp16_latency.source = of_ga10x;
     g.dram_banks.source = of_hbm2;
     g.dram_row_bytes.source = row_of_hbm2;

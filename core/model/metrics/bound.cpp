@@ -18,16 +18,16 @@ constexpr double busy = 60, fairly_busy = 40, much_waiting = 20, many_atomics = 
 struct BoundRow {
     std::string_view name, words;
 };
-constexpr std::array<BoundRow, static_cast<size_t>(Bound::count)> rows = {{{"start", "that are over at once"},
-                                                                           {"dram", "bound by DRAM"},
-                                                                           {"l2", "bound by L2"},
-                                                                           {"l1", "bound by L1 or shared memory"},
-                                                                           {"tensor", "bound by tensor cores"},
-                                                                           {"fp64", "bound by FP64"},
-                                                                           {"arithmetic", "bound by arithmetic"},
-                                                                           {"atomics", "bound by atomics"},
-                                                                           {"barriers", "bound by barriers"},
-                                                                           {"latency", "bound by latency"}}};
+constexpr std::array<BoundRow, static_cast<size_t>(Bound::count)> bound_rows = {{{"start", "that are over at once"},
+                                                                                 {"dram", "bound by DRAM"},
+                                                                                 {"l2", "bound by L2"},
+                                                                                 {"l1", "bound by L1 or shared memory"},
+                                                                                 {"tensor", "bound by tensor cores"},
+                                                                                 {"fp64", "bound by FP64"},
+                                                                                 {"arithmetic", "bound by arithmetic"},
+                                                                                 {"atomics", "bound by atomics"},
+                                                                                 {"barriers", "bound by barriers"},
+                                                                                 {"latency", "bound by latency"}}};
 
 double metric(const TimedResult& result, std::string_view name) {
     for (const Metric& it : result.metrics)
@@ -38,11 +38,11 @@ double metric(const TimedResult& result, std::string_view name) {
 }  // namespace
 
 std::string_view name_of(Bound bound) {
-    return rows[static_cast<size_t>(bound)].name;
+    return bound_rows[static_cast<size_t>(bound)].name;
 }
 
 std::string_view words_for(Bound bound) {
-    return rows[static_cast<size_t>(bound)].words;
+    return bound_rows[static_cast<size_t>(bound)].words;
 }
 
 Bound bound_of(const TimedResult& result) {

@@ -93,7 +93,7 @@ uint64_t SnapshotWriter::place_of(const simt::Page& page, size_t bytes) {
 void SnapshotWriter::take(size_t launch, const ptx::Module& module, const std::string& kernel,
                           const simt::LaunchConfig& config, const simt::Memory& memory, std::span<const uint64_t> l2) {
     compared_ += memory.live_bytes();
-    if (full_ || written_ > most_written || compared_ > most_compared || !pages_) return;
+    if (full_ || written_ + of_l2_ > most_written || compared_ > most_compared || !pages_) return;
     const uint64_t before = count_->load();
     simt::MemoryCheckpoint now = memory.save(last_.table ? &last_ : nullptr, count_);
     full_ = count_->load() - std::min(before, count_->load()) + written_ > most_written;
@@ -152,7 +152,7 @@ void SnapshotWriter::write(size_t launch, const ptx::Module& module, const std::
         }
         json["allocations"].push_back(std::move(entry));
     }
-    written_ += l2.size_bytes();
+    of_l2_ += l2.size_bytes();
     pages_.flush();
     if (!pages_) throw Failure("the disk is full");
     const std::vector<uint8_t> packed = Packed::to_cbor(json);

@@ -42,7 +42,7 @@ class SnapshotWriter {
 
     std::filesystem::path folder_;
     std::ofstream pages_;
-    uint64_t written_ = 0, compared_ = 0;
+    uint64_t written_ = 0, compared_ = 0, of_l2_ = 0;  // of_l2: written beside the pages
     simt::PageCount count_ = std::make_shared<std::atomic<uint64_t>>();
     simt::MemoryCheckpoint last_;
     std::unordered_map<const simt::Page*, uint64_t> places_;  // of the pages of `last_`, in the file
