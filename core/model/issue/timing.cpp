@@ -286,7 +286,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         if (made.predicated != Predicated::no) t.route = Route::math;
         t.slots = slots;
         slots += made.slots;
-        if (options.lowering && made.slots > 1) t.more_slots = static_cast<uint8_t>(made.slots - 1);
+        if (options.lowering && made.slots > made.instructions) t.more_slots = static_cast<uint8_t>(made.slots - 1);
         find_registers(program, pc, made, numbers, t);
         t.folded = made.instructions == 0;
         assert(t.registers_read <= std::size(t.reads) && t.registers_written <= std::size(t.writes));
