@@ -1,5 +1,5 @@
 // Blocks that do next to nothing: how long a place of an SM takes from one block to the next. A thread stores one number,
-// loads one, or does both; as many blocks as `more` threads need. Nanoseconds a block from launches of n and 2 n rounds.
+// loads one, or does both. Nanoseconds a block, from launches of some blocks in each place and of twice as many.
 #include "micro.h"
 
 // clocks (not noted: every block would write them), data: `more` numbers to read, and behind them as many to write
