@@ -150,6 +150,22 @@ int main() {
     }
 }
 
+TEST_CASE("a program that asks for more GPUs than it has learns which option gives them") {
+    use_own_cache();
+    const std::string file = write("four.cu", R"(#include <cuda_runtime.h>
+int main() { return cudaSetDevice(3) == cudaErrorInvalidDevice ? 0 : cudaSetDevice(99) == cudaSuccess; }
+)");
+    const Outcome ran = lockstep_command("run " + file);
+    INFO(ran.err);
+    CHECK(ran.status == 0);
+    CHECK(ran.err.find("device 3 is asked for: --gpus 4 gives the program so many") != std::string::npos);
+    const Outcome four = lockstep_command("run " + file + " --gpus 4");
+    INFO(four.err);
+    CHECK(four.status == 0);
+    CHECK(four.err.find("device 99 is asked for") != std::string::npos);
+    CHECK(four.err.find("--gpus") == std::string::npos);
+}
+
 TEST_CASE("device code of several files is linked together, and what does not fit is told with the files' names") {
     use_own_cache();
     const std::string folder = LOCKSTEP_SOURCE_DIR "/tests/programs/linked/";
