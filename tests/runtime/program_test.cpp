@@ -107,6 +107,65 @@ int main() {
     }
 }
 
+TEST_CASE("texture references, which nvcc has no more, are compiled by clang, and headers of a toolkit are not in the way") {
+    use_own_cache();
+    const std::vector<std::string> here = compilers();
+    if (std::find(here.begin(), here.end(), "clang") == here.end()) {
+        WARN("skipped: clang is not here");
+        return;
+    }
+    const std::string file = write("references.cu", R"(#include <cstdio>
+#include <cuda_runtime.h>
+#define FORMAT "g"
+texture<float> values;
+__global__ void sum(float* out) {
+    for (int k = 0; k < 4; ++k) *out += tex1Dfetch(values, k);
+}
+int main() {
+    float host[4] = {1, 2, 3, 4}, out = 0, *from, *to;
+    cudaMalloc(&from, sizeof host);
+    cudaMalloc(&to, sizeof out);
+    cudaMemcpy(from, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaMemset(to, 0, sizeof out);
+    cudaBindTexture(0, values, from, sizeof host);
+    sum<<<1, 1>>>(to);
+    cudaMemcpy(&out, to, sizeof out, cudaMemcpyDeviceToHost);
+    printf("%"FORMAT"\n", out);
+}
+)");
+    std::filesystem::create_directories(scratch() / "toolkit" / "crt");
+    write("toolkit/cuda_runtime.h", "#error this is not the header to be found\n");
+    write("toolkit/cuda_runtime_api.h", "#error nor is this\n");
+    const std::string toolkit = " -I " + (scratch() / "toolkit").string();
+    for (const std::string& options : {std::string(), std::string(), " --compiler clang" + toolkit}) {
+        const Outcome ran = lockstep_command("run " + file + options + " --report none");
+        INFO(options << "\n" << ran.out << ran.err);
+        CHECK(ran.status == 0);
+        CHECK(ran.out == "10\n");
+    }
+    if (here.size() == 2) {
+        const Outcome refused = lockstep_command("run " + file + " --compiler nvcc");
+        CHECK(refused.status == 2);
+        CHECK(refused.err.find("clang compiles them (--compiler clang)") != std::string::npos);
+    }
+}
+
+TEST_CASE("a program that asks for more GPUs than it has learns which option gives them") {
+    use_own_cache();
+    const std::string file = write("four.cu", R"(#include <cuda_runtime.h>
+int main() { return cudaSetDevice(3) == cudaErrorInvalidDevice ? 0 : cudaSetDevice(99) == cudaSuccess; }
+)");
+    const Outcome ran = lockstep_command("run " + file);
+    INFO(ran.err);
+    CHECK(ran.status == 0);
+    CHECK(ran.err.find("device 3 is asked for: --gpus 4 gives the program so many") != std::string::npos);
+    const Outcome four = lockstep_command("run " + file + " --gpus 4");
+    INFO(four.err);
+    CHECK(four.status == 0);
+    CHECK(four.err.find("device 99 is asked for") != std::string::npos);
+    CHECK(four.err.find("--gpus") == std::string::npos);
+}
+
 TEST_CASE("device code of several files is linked together, and what does not fit is told with the files' names") {
     use_own_cache();
     const std::string folder = LOCKSTEP_SOURCE_DIR "/tests/programs/linked/";

@@ -38,10 +38,17 @@ struct Toolchain {
     std::vector<std::string> options;
 };
 
-std::vector<std::string> user_options(const ProgramRequest& request, bool is_c = false) {
+// The include folder of a CUDA toolkit, which Makefiles name though nvcc knows it.
+bool is_toolkit(const std::string& folder) {
+    std::error_code error;
+    return fs::exists(fs::path(folder) / "cuda_runtime_api.h", error) && fs::exists(fs::path(folder) / "crt", error);
+}
+
+std::vector<std::string> user_options(const ProgramRequest& request, bool is_c = false, bool toolkit = true) {
     std::vector<std::string> options;
     if (!is_c) options.push_back("-std=" + request.standard);
-    for (const std::string& folder : request.include) options.push_back("-I" + folder);
+    for (const std::string& folder : request.include)
+        if (toolkit || !is_toolkit(folder)) options.push_back("-I" + folder);
     for (const std::string& macro : request.define) options.push_back("-D" + macro);
     options.insert(options.end(), request.more.begin(), request.more.end());
     return options;
@@ -199,12 +206,13 @@ void compile_by_nvcc(const Toolchain& tools, const ProgramRequest& request, Comp
 std::vector<std::string> clang_options(const ProgramRequest& request, const Compilation& work) {
     const int wanted = request.arch.empty() ? request.least_arch : number_of(request.arch);
     std::vector<std::string> options = clang_program_options(wanted >= 80 ? 80 : 70, work.folder);
+    options.emplace_back("-Wno-reserved-user-defined-literal");  // "a"TEXT"b", as C++ was before 2011
     if (request.separate) {  // statics are told apart by the file, not by this run's folder
         options.emplace_back("-fgpu-rdc");
         options.push_back(fmt::format("-cuid={:016x}", fnv1a64(work.source.string())));
     }
     if (!libclc_options().empty()) options.push_back(libclc_options().front());  // what is there, on both sides
-    for (std::string& option : user_options(request)) options.push_back(std::move(option));
+    for (std::string& option : user_options(request, false, false)) options.push_back(std::move(option));
     return options;
 }
 
@@ -213,7 +221,7 @@ void compile_plainly(const Toolchain& tools, const ProgramRequest& request, Comp
     const bool is_c = work.source.extension() == ".c";
     std::vector<std::string> arguments = {"-x",         is_c ? "c" : "c++",       "-O2",      "-gline-tables-only",
                                           "-DLOCKSTEP", "-fno-color-diagnostics", "-isystem", program_headers().string()};
-    for (std::string& option : user_options(request, is_c)) arguments.push_back(std::move(option));
+    for (std::string& option : user_options(request, is_c, false)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-MD", "-MF", "files.d", "-c", "-o", work.object.string(), work.source.string()});
     step(tools, request, work, std::move(arguments));
 }
@@ -233,6 +241,12 @@ void compile_by_clang(const Toolchain& tools, const ProgramRequest& request, Com
     step(tools, request, work, std::move(host));
 }
 
+// texture<float, 2> and surface<void, 2> at file scope: CUDA 12 took them away, clang with the built-in headers has them.
+bool lacks_texture_references(const std::string& output) {
+    return output.find("error: texture is not a template") != std::string::npos ||
+           output.find("error: surface is not a template") != std::string::npos;
+}
+
 Diagnostic refusal(const Compilation& work, const std::string& compiler, double seconds) {
     using End = system::ChildOutcome::End;
     const std::string file = work.source.string();
@@ -246,6 +260,8 @@ Diagnostic refusal(const Compilation& work, const std::string& compiler, double 
         if (error->message.find("cudaDeviceSynchronize") != std::string::npos &&
             error->message.find("from a __global__ function") != std::string::npos)
             error->message += ": GPUs from compute capability 9.0 on have no wait in kernels; --gpu a100 has";
+        if (lacks_texture_references(work.outcome.output))
+            error->message += ": CUDA 12 took texture references away, clang compiles them (--compiler clang)";
         return *error;
     }
     std::string output = work.outcome.output;
@@ -297,7 +313,8 @@ bool still_holds(const fs::path& manifest) {
 
 fs::path cache_place(const ProgramRequest& request, const Toolchain& tools) {
     std::string key = tools.version + "\n" + runtime_folder().string() + "\n" + request.arch + "\n" +
-                      std::to_string(request.least_arch) + (request.separate ? "\nrdc" : "");
+                      std::to_string(request.least_arch) + (request.separate ? "\nrdc" : "") +
+                      (request.compiler.empty() ? "\nany compiler" : "");  // which may have had to be another one
     for (const std::string& option : tools.options) key += "\n" + option;
     for (const std::string& option : user_options(request)) key += "\n" + option;
     std::error_code error;
@@ -317,7 +334,8 @@ void keep(const fs::path& place, const fs::path& executable, const std::vector<C
 }
 
 // Programs whose kernels launch kernels need options that nvcc asks for in an error: device code that is linked, and for
-// cudaDeviceSynchronize in a kernel, which CUDA 12 took away, the device's runtime of the versions before.
+// cudaDeviceSynchronize in a kernel, which CUDA 12 took away, the device's runtime of the versions before. Those with
+// texture references need clang.
 std::optional<ProgramRequest> asked_otherwise(const ProgramRequest& request, const system::ChildOutcome& outcome) {
     if (outcome.succeeded() || outcome.end != system::ChildOutcome::End::exited) return std::nullopt;
     ProgramRequest other = request;
@@ -331,6 +349,10 @@ std::optional<ProgramRequest> asked_otherwise(const ProgramRequest& request, con
         other.separate = true;
         other.define.push_back(earlier);
         other.define.emplace_back("__CDPRT_SUPPRESS_SYNC_DEPRECATION_WARNING");
+        return other;
+    }
+    if (request.compiler.empty() && lacks_texture_references(outcome.output) && nvcc.version() && clang.version()) {
+        other.compiler = "clang";
         return other;
     }
     return std::nullopt;
@@ -460,9 +482,10 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
     for (const Compilation& work : all) {
         if (const std::optional<ProgramRequest> other = asked_otherwise(request, work.outcome)) {
             Result<BuiltProgram> again = build_program(*other);
+            if (!again && other->compiler != request.compiler) return refusal(work, tools.version, request.seconds);
             if (again && !place.empty()) {  // the next run finds it under what it asks for
                 fs::create_directories(place, error);
-                fs::copy(cache_place(*other, tools), place,
+                fs::copy(cache_place(*other, toolchain_for(*other)), place,
                          fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
             }
             return again;

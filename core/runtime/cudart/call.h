@@ -117,9 +117,11 @@ void give_back_to_pool(uint64_t address);  // pools.cpp: what was freed
 
 inline void need_device(Runtime& runtime, int device) {
     if (device < 0 || device >= static_cast<int>(runtime.device_count()))
-        throw CallFailure{cudaErrorInvalidDevice, "there are " + std::to_string(runtime.device_count()) +
-                                                      " devices, numbered from 0, and device " + std::to_string(device) +
-                                                      " is asked for"};
+        throw CallFailure{
+            cudaErrorInvalidDevice,
+            "there are " + std::to_string(runtime.device_count()) + " devices, numbered from 0, and device " +
+                std::to_string(device) + " is asked for" +
+                (device > 0 && device < 16 ? ": --gpus " + std::to_string(device + 1) + " gives the program so many" : "")};
 }
 
 }  // namespace lockstep::runtime
