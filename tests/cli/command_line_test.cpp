@@ -290,7 +290,7 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --search --memory-limit -1", "a number above 0");
     refuses("gpus v1000", "did you mean 'v100'?");
     refuses("lesson run", "'lockstep lesson run --help' says what is right");
-    refuses("validate peek", "latency, rate, bandwidth, peak, sgemm, silicon, cluster");
+    refuses("validate peek", "latency, rate, strides, bandwidth, blocks, peak, sgemm, silicon, cluster, kernels");
     refuses("train --model mlp --steps 1 --momentum nan", "a number from 0 to 1 is needed, not 'nan'");
     refuses("train --model mlp --steps 1 --clip-norm -1", "a number from 0 is needed, not '-1'");
     refuses("train --model mlp --steps 1 --dp 2 --bucket-mb nan", "a number from 0 to 4096 is needed");
@@ -415,9 +415,10 @@ TEST_CASE("a trace is written as its file name ends: Perfetto JSON, a table, or 
           std::string::npos);
     CHECK(written("t.txt").starts_with("sm 0 cycles "));
     CHECK(written("other.txt --trace-sm 1").starts_with("sm 1 cycles "));
-    const std::string stretch = written("stretch.txt --trace-cycles 20-60");
-    CHECK(stretch.find("\nkept from 20\nkept until 60\n") != std::string::npos);
-    CHECK(stretch.find("scheduler 0 " + std::to_string(std::max(20, begin)) + "..60\n") != std::string::npos);
+    const std::string from = std::to_string(begin - 10), until = std::to_string(begin + 30);
+    const std::string stretch = written("stretch.txt --trace-cycles " + from + "-" + until);
+    CHECK(stretch.find("\nkept from " + from + "\nkept until " + until + "\n") != std::string::npos);
+    CHECK(stretch.find("scheduler 0 " + std::to_string(begin) + ".." + until + "\n") != std::string::npos);
     refuses(start + "x.json --trace-cycles 5-5", "--trace-cycles takes two cycles");
     refuses(start + "x.json --trace-sm 80", "has the SMs 0 to 79");
     refuses(start + "x.json --trace-cycles 900000-900001", "the run ends at cycle");

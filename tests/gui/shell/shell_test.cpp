@@ -370,7 +370,7 @@ TEST_CASE("pictures of part A say their numbers and limits whole at 1280 x 720")
     });
     opened("A15", 4, [](Desk& desk) {
         CHECK(desk.shows("Jetson Nano (GM20B)"));
-        CHECK(desk.shows("16.48 µs"));
+        CHECK(desk.shows("16.70 µs"));
         CHECK(desk.shows("grew"));  // the caption is in sight
     });
 }
