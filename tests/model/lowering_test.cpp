@@ -74,6 +74,15 @@ TEST_CASE("parameters, copies and address arithmetic are folded into what uses t
     CHECK(lowered("add.s32 %r2, %r1, 64;\nst.shared.u32 [%r2], %r2;\n") == "1 1 1 ");
 }
 
+TEST_CASE("a product and a sum of floats are one multiply-add where PTX leaves their rounding to ptxas") {
+    CHECK(lowered("mul.f32 %f1, %f2, %f3;\nadd.f32 %f4, %f1, %f5;\n") == "0 1 1 ");
+    CHECK(lowered("mul.ftz.f32 %f1, %f2, %f3;\nsub.ftz.f32 %f4, %f5, %f1;\n") == "0 1 1 ");
+    CHECK(lowered("mul.rn.f32 %f1, %f2, %f3;\nadd.f32 %f4, %f1, %f5;\n") == "1 1 1 ");
+    CHECK(lowered("mul.f32 %f1, %f2, %f3;\nadd.rn.f32 %f4, %f1, %f5;\n") == "1 1 1 ");
+    CHECK(lowered("mul.f32 %f1, %f2, %f3;\nadd.f32 %f4, %f1, %f5;\nadd.f32 %f6, %f1, %f5;\n") == "1 1 1 1 ");  // used twice
+    CHECK(lowered("mul.f32 %f1, %f2, %f3;\nmul.f32 %f4, %f1, %f5;\n") == "1 1 1 ");
+}
+
 TEST_CASE("64-bit integers are several instructions") {
     CHECK(lowered("add.s64 %rd1, %rd2, %rd3;\nmul.lo.s64 %rd4, %rd1, %rd1;\nst.global.u64 [%rd4], %rd1;\n") == "2 4 1 1 ");
 }

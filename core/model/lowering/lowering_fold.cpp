@@ -111,16 +111,31 @@ bool make_one(Does first, Type type, Does second, Type second_type) {
 }
 }  // namespace
 
+// An instruction of floats as the PTX spells it, "mul.ftz.f32", where its rounding is left to ptxas; else empty. A product
+// and a sum of such become one multiply-add (PTX ISA, mul: "may be optimized aggressively").
+std::string_view Pass::freely_rounded(uint32_t pc) const {
+    if (pc >= program.texts.size()) return {};
+    const std::string_view text = std::string_view(program.ptx).substr(program.texts[pc].begin, program.texts[pc].length);
+    const std::string_view spelled = text.substr(0, text.find_first_of(" \t"));
+    for (const std::string_view kept : {".rn", ".rz", ".rm", ".rp", ".sat"})
+        if (spelled.find(kept) != std::string_view::npos) return {};
+    const ptx::Counts counts = ptx::facts_of(code[pc]).counts;
+    return counts == ptx::Counts::addition || counts == ptx::Counts::multiplication ? spelled : std::string_view();
+}
+
 // One instruction where PTX has two.
 void Pass::pairs(uint32_t pc) {
     if (!plain(pc) || out[pc].instructions == 0 || took[pc]) return;
     const DecodedInstruction& in = code[pc];
     if (does(pc) == Does::shift_left && in.source[1] >= 0) return;  // not by a constant
-    if (does(pc) == Does::other) return;
+    const bool product = freely_rounded(pc).starts_with("mul.");
+    if (does(pc) == Does::other && !product) return;
     const uint32_t user = only_user(pc);
     if (user == none || !plain(user) || out[user].instructions == 0 || took[user]) return;
-    if (!make_one(does(pc), in.type, does(user), code[user].type)) return;
-    out[user].wide_add |= does(pc) == Does::product;
+    const std::string_view sum = product ? freely_rounded(user) : std::string_view();
+    const bool fused = in.type == code[user].type && (sum.starts_with("add.") || sum.starts_with("sub."));
+    if (!fused && !make_one(does(pc), in.type, does(user), code[user].type)) return;
+    out[user].wide_add |= !fused && does(pc) == Does::product;
     fold(pc);
     took[user] = true;
 }

@@ -10,6 +10,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -72,6 +73,7 @@ struct Pass {
     uint32_t zeros_of(const DecodedInstruction& in) const;
     uint32_t zeros(int32_t operand) const;
 
+    std::string_view freely_rounded(uint32_t pc) const;
     void moves(uint32_t pc);
     void addresses(uint32_t pc);
     void pairs(uint32_t pc);
