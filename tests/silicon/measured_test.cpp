@@ -189,8 +189,8 @@ TEST_CASE("a fit finds the figure that was changed, by one half, and the other h
     size_t ran = 0;
     const SiliconFit fit =
         fit_silicon(file, v100(), {.pack = rows, .finished = [&](std::string_view, size_t, size_t) { ++ran; }},
-                    {"branch_latency", "dram_turnaround_ns"});
-    CHECK(fit.tried == std::vector<std::string>{"branch_latency", "dram_turnaround_ns"});
+                    {"branch_latency", "dram_row_cycle_ns"});
+    CHECK(fit.tried == std::vector<std::string>{"branch_latency", "dram_row_cycle_ns"});
     CHECK(fit.fit_before.rows + fit.judge_before.rows == 12);
     // The judging half ran before and after alone; the figure that no kernel rests on was tried one way.
     CHECK(ran == 12 + 3 * fit.fit_before.rows + 12);

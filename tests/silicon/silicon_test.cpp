@@ -603,7 +603,7 @@ TEST_CASE("a fit finds again by how much a GPU's row was changed before the driv
     measure_silicon(file, "cuda:0", options);
     REQUIRE(file.part("kernels")->kernels.size() == rows.size());
     const SiliconFit fit = fit_silicon(file, model::gpu_named("v100").value(), {.pack = rows},
-                                       {"branch_latency", "blocks_per_cycle", "dram_turnaround_ns"});
+                                       {"branch_latency", "blocks_per_cycle", "dram_row_cycle_ns"});
     for (const SiliconProposal& it : fit.proposals) UNSCOPED_INFO(it.figure << " " << it.from << " -> " << it.to);
     INFO(fit.fit_before.mean_error << " -> " << fit.fit_after.mean_error << ", judge " << fit.judge_before.mean_error
                                    << " -> " << fit.judge_after.mean_error);
@@ -614,7 +614,7 @@ TEST_CASE("a fit finds again by how much a GPU's row was changed before the driv
     };
     CHECK(proposed("branch_latency") == 10);
     CHECK(proposed("blocks_per_cycle") == Approx(0.85).epsilon(0.04));  // a fit goes by steps of 3 %
-    CHECK(proposed("dram_turnaround_ns") == 0);
+    CHECK(proposed("dram_row_cycle_ns") == 0);
     CHECK(fit.fit_after.mean_error < fit.fit_before.mean_error / 3);
     CHECK(fit.judge_after.mean_error < fit.judge_before.mean_error / 3);
 }

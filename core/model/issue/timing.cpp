@@ -182,6 +182,18 @@ AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lo
     return counted || gpu.compute.number >= 80 ? AtomicWay::of_the_warp : AtomicWay::lane_by_lane;
 }
 
+// Whether its machine code has a fence of the GPU's scope in front: atom.add.release.gpu, as cooperative groups have it.
+bool releases(const ptx::Program& program, uint32_t pc) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    if ((in.kind != Kind::atomic && in.kind != Kind::store) || in.space == Space::shared) return false;
+    std::string_view text = text_at(program, pc);
+    if (text.starts_with('@')) text.remove_prefix(std::min(text.size(), text.find(' ') + 1));
+    const std::string_view spelled = text.substr(0, text.find_first_of(" \t"));
+    const bool ordered =
+        spelled.find(".release") != std::string_view::npos || spelled.find(".acq_rel") != std::string_view::npos;
+    return ordered && spelled.find(".cta") == std::string_view::npos;
+}
+
 // Whether SMs do it in the order of cycles.
 bool is_shared_by_sms(const ptx::DecodedInstruction& in, bool clusters) {
     switch (ptx::facts_of(in).seen) {
@@ -300,6 +312,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t.rounds = made.rounds;
         t.loop = made.loop;
         if (in.kind == Kind::atomic) t.atomic = way_of(gpu, in, made);
+        if (releases(program, pc)) t.fence = gpu.fence_latency;
     }
     return table;
 }

@@ -54,6 +54,7 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
     uint32_t interval = 1;    // cycles for which the pipe is taken
     uint32_t latency = 1;     // issue to dependent issue, where it is fixed
     uint32_t lane_bytes = 0;  // loads and stores: of one lane, vector included
+    uint32_t fence = 0;       // of an atomic or store that releases: cycles of the fence in front of it
     uint32_t slots = 0;       // machine instructions in front of it, from the program's beginning on
     uint64_t filter = 0;      // bit (register % 64) of all of them
     uint32_t writes[4] = {}, list_written = 0;

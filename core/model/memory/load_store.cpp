@@ -240,7 +240,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     const Ticks entered = enter_tags(s, now, takes, tags, through), begin = entered - ticks_of(int64_t{way.early});
     const Ticks since = ticks_of(now);
     // Sent to L2, out of the way of those behind it, taken by L2.
-    Ticks ready = begin + l1_ticks_ + later, sent = begin, held = begin, accepted = begin;
+    Ticks ready = begin + l1_ticks_ + later, sent = begin + ticks_of(int64_t{way.fence}), held = begin, accepted = begin;
     // Of a store that leaves parts of its sectors as they are: which words of each line it writes.
     const bool whole = access != Access::store || way.local || bytes >= request_.sectors * sector_bytes;
     uint32_t words[GlobalRequest::most_lines];

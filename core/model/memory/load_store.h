@@ -64,6 +64,7 @@ class LoadStore {
         bool to_shared = false;  // cp.async
         bool texture = false;
         uint32_t early = 0;  // see access()
+        uint32_t fence = 0;  // cycles that it waits before it leaves the SM
         AtomicWay atomic = AtomicWay::lane_by_lane;
     };
     MemoryCost global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask, uint32_t bytes,

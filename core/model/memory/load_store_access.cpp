@@ -50,6 +50,7 @@ MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& eve
     way.to_shared = kind == ptx::Kind::async_copy;
     way.early = early;
     way.atomic = timing.atomic;
+    way.fence = timing.fence;
     if (way.to_shared)
         counters_.add(Flow::async_copy, asked);
     else if (kind == ptx::Kind::surface)

@@ -17,10 +17,6 @@ double microseconds(int64_t picoseconds) {
     return static_cast<double>(picoseconds) * 1e-6;
 }
 
-// Of the gap between two kernels of a stream, that between two of a graph: RTX 3090 0.66 of 1.37 us (225 empty kernels),
-// A100 1.1 of 2.2, A40 0.8 of 1.7, L40 0.8 of 1.4 (gpu-benches, gpu-small-kernels); on H200 graphs gain little.
-constexpr double gap_in_graph = 0.5;
-
 bool is_copy(HostVerb verb) {
     return verb == HostVerb::copy_in || verb == HostVerb::copy_out || verb == HostVerb::copy_within;
 }

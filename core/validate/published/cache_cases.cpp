@@ -17,6 +17,7 @@ KernelCase strides(std::string_view gpu, std::string_view kernel, uint32_t width
         .unit = Unit::cycles,
         .expected = cycles,
         .work = 32.0 * 8 * 147456,
+        .figure = gpu == "v100" ? Kind::predicted : Kind::calibrated,  // GpuSpec::l1_tag_overhead
         .quick = true,
         .source = source,
         .launches =
@@ -92,11 +93,13 @@ KernelCase tiles(std::string_view gpu, uint32_t kilobytes, double gigabytes, dou
 }
 
 // gpu-small-kernels: scaling n doubles, queued thousands of times; and the same rounds inside one launch with grid.sync().
-KernelCase tiny(std::string_view gpu, uint32_t n, uint32_t threads, double gigabytes, std::string_view source) {
+KernelCase tiny(std::string_view gpu, uint32_t n, uint32_t threads, double gigabytes, std::string_view source,
+                bool in_graph = false) {
     return {.kind = "tiny",
             .name = std::string(gpu) + "/scale_" + std::to_string(n) + "_" + std::to_string(threads),
             .gpu = std::string(gpu),
             .expected = 16.0 * n / gigabytes / 1000,
+            .figure = n == 4096 ? Kind::calibrated : Kind::predicted,  // GpuSpec::launch_gap_us
             .quick = true,
             .source = source,
             .clock_mhz = 1980,
@@ -109,7 +112,7 @@ KernelCase tiny(std::string_view gpu, uint32_t n, uint32_t threads, double gigab
                                                 .block = {threads, 1, 1},
                                                 .arguments = {data, data, number(n)}}};
                 },
-            .queued = true};
+            .behind = in_graph ? KernelCase::Behind::graph : KernelCase::Behind::queue};
 }
 KernelCase barrier(std::string_view gpu, uint32_t n, uint32_t threads, double gigabytes, double clock, uint32_t most_blocks,
                    std::string_view source) {
@@ -117,6 +120,7 @@ KernelCase barrier(std::string_view gpu, uint32_t n, uint32_t threads, double gi
             .name = std::string(gpu) + "/rounds_" + std::to_string(n) + "_" + std::to_string(threads),
             .gpu = std::string(gpu),
             .expected = 1000 * 16.0 * n / gigabytes / 1000,
+            .figure = n == 4096 ? Kind::calibrated : Kind::predicted,  // GpuSpec::fence_latency
             .quick = true,
             .source = source,
             .clock_mhz = clock,
@@ -242,8 +246,8 @@ std::vector<KernelCase> cache_cases() {
         tiles("h200", 110080, 3892.8, 1980, h200_l2),
         tiny("h200", 4096, 256, 26, queue),
         tiny("h200", 47257, 256, 291, queue),
-        tiny("h200", 16562, 512, 202, graph),
-        tiny("h200", 1036569, 256, 4090, graph),
+        tiny("h200", 16562, 512, 202, graph, true),
+        tiny("h200", 1036569, 256, 4090, graph, true),
         barrier("h200", 4096, 256, 52, 1980, 660, h200_sync),
         barrier("h200", 47257, 512, 576, 1980, 264, h200_sync),
         barrier("a100-80", 4096, 256, 49, 1410, 540, a100_sync),

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/rng.h"
+#include "core/model/streams/streams.h"
 #include "core/validate/published/published.h"
 
 namespace lockstep::validate {
@@ -223,7 +224,10 @@ Timed time_of_product(const KernelCase& row, const model::GpuSpec& whole, Progra
 KernelRow measure_kernel(const KernelCase& row, Programs& programs) {
     const model::GpuSpec gpu = gpu_at_clock(row);
     const Timed timed = row.product ? time_of_product(row, gpu, programs) : time_of_lengths(row, gpu, programs);
-    const double us = timed.cycles / gpu.boost_mhz + (row.queued ? gpu.launch_gap_us.value : 0.0);
+    const double us =
+        timed.cycles / gpu.boost_mhz + (row.behind == KernelCase::Behind::queue   ? gpu.launch_gap_us.value
+                                        : row.behind == KernelCase::Behind::graph ? gpu.launch_gap_us * model::gap_in_graph
+                                                                                  : 0.0);
     KernelRow out{.of = &row, .bound = timed.bound};
     switch (row.unit) {
         case Unit::microseconds:

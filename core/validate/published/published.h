@@ -71,7 +71,8 @@ struct KernelCase {
     bool rounds = false;  // the length is that of each block, not their number: all of it on a part of the GPU, too
     uint32_t sms = 0;     // on so many SMs; 0: all
     std::optional<Product> product;
-    bool queued = false;  // one of many in a queue: the gap to the next belongs to its time
+    // One of many in a queue, or in a graph: the gap to the next belongs to its time.
+    enum class Behind : uint8_t { nothing, queue, graph } behind = Behind::nothing;
 };
 std::span<const KernelCase> kernel_cases();
 std::vector<KernelCase> stream_cases();     // stream_cases.cpp: streams, stencils, elementwise kernels, copies
