@@ -102,8 +102,9 @@ void print_kernels(std::span<const validate::KernelRow> rows) {
     fmt::print(
         "aim, on kernels that only judge: mean at most {:.0f} %, median {:.0f} %, no kind above {:.0f} %: {}\n",
         100 * validate::aim_mean, 100 * validate::aim_median, 100 * validate::aim_kind,
-        judging.mean <= validate::aim_mean && judging.median <= validate::aim_median && above == 0
-            ? "met"
+        judging.rows == 0 ? std::string("none of them is here")
+        : judging.mean <= validate::aim_mean && judging.median <= validate::aim_median && above == 0
+            ? std::string("met")
             : fmt::format("not met ({:.1f} %, {:.1f} %, {} kinds above)", 100 * judging.mean, 100 * judging.median, above));
 }
 
