@@ -323,7 +323,7 @@ std::string launch_words(const Report& report) {
                                 group.scaled ? fmt::format(", {} of them scaled by their instructions", group.scaled) : "");
     }
     if (groups.size() > most_rows) text += fmt::format("  and {} more\n", groups.size() - most_rows);
-    if (total_us > 0)
+    if (total_us > 0 && report.launches.size() > 1)  // the first finds an empty one
         text += report.warm_l2 ? "  L2 held what earlier launches had left there (--l2 warm)\n"
                                : "  L2 was empty where a launch began (--l2 cold)\n";
     return text;
