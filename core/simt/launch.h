@@ -53,6 +53,9 @@ struct Fault {
     std::string kind;     // "memcheck", "racecheck", "initcheck", "synccheck", "deadlock", "runaway", "trap", "assert",
                           // "call", "branch" (by a table), "stack overflow"
     std::string message;  // one sentence: "invalid global write of 4 bytes that reaches 4 bytes past the end of 'c'"
+    // What most likely mends it, full sentences: "Put a __syncthreads() behind line 10." "" where nothing can be said.
+    std::string advice;
+    bool warning = false;  // legal on some GPU, or a matter of luck: told, and no reason for an exit status
     std::string kernel;
     std::string file;
     int32_t line = 0;  // CUDA source line, 0 unknown
@@ -69,7 +72,8 @@ struct Fault {
     Dim3 other_block, other_thread;
 };
 
-// "saxpy.cu:7: memcheck: invalid ... (kernel saxpy, block (3,0,0), thread (17,0,0), address 0x7f...)"
+// "saxpy.cu:7: memcheck: invalid ... (kernel saxpy, block (3,0,0), thread (17,0,0), address 0x7f...)"; a warning has
+// "warning: " in front of its kind, and advice is a line of its own.
 std::string render(const Fault& fault);
 
 enum class WarpOrder : uint8_t { round_robin, greedy, reverse, random };
@@ -94,6 +98,7 @@ struct LaunchResult {
     uint64_t thread_instructions = 0;
     std::optional<Fault> fault;
     std::vector<Fault> reports;  // of racecheck and initcheck, which do not stop a kernel; the first of each place, in order
+    std::vector<Fault> warnings;     // as reports, and Fault::warning holds
     std::vector<std::string> notes;  // what the checkers could not look at, each a sentence
     bool stopped = false;
 };

@@ -54,6 +54,7 @@ Json indices(const simt::Dim3& d) {
 Json diagnostic_json(const simt::Fault& fault) {
     Json json = {{"kind", fault.kind},
                  {"message", fault.message},
+                 {"advice", fault.advice},
                  {"file", fault.file},
                  {"line", fault.line},
                  {"block", indices(fault.block)},
@@ -274,6 +275,8 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
     json["diagnostics"] = Json::array();
     for (const simt::Fault& report : ran.result.reports) json["diagnostics"].push_back(diagnostic_json(report));
     if (ran.result.fault) json["diagnostics"].push_back(diagnostic_json(*ran.result.fault));
+    json["warnings"] = Json::array();
+    for (const simt::Fault& warning : ran.result.warnings) json["warnings"].push_back(diagnostic_json(warning));
     if (!ran.result.notes.empty() || !input.refusals.empty()) {
         json["notes"] = input.refusals;
         for (const std::string& note : ran.result.notes) json["notes"].push_back(note);
@@ -284,6 +287,7 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
 // What the checkers found, to stderr.
 void tell_of_faults(const KernelAsked& options, const Input& input, const simt::LaunchResult& result) {
     for (const simt::Fault& report : result.reports) tell("{}\n", simt::render(report));
+    for (const simt::Fault& warning : result.warnings) tell("{}\n", simt::render(warning));
     for (const std::string& note : result.notes) tell("note: {}\n", note);
     if (!result.fault) return;
     tell("{}\n", simt::render(*result.fault));
@@ -345,7 +349,9 @@ int run_kernel(const KernelAsked& options) {
         json.update(metrics_json(*input.program, ran.timed, input.source, options.metrics, run.get()));
     if (!options.json.empty()) write_json(json, options.json);
     if (options.json != "-") print(options, input, ran, silicon, counters);
-    return static_cast<int>(ran.result.fault || !ran.result.reports.empty() ? ExitStatus::faulted : ExitStatus::done);
+    const bool wrong =
+        ran.result.fault || !ran.result.reports.empty() || (is_strict(options.check) && !ran.result.warnings.empty());
+    return static_cast<int>(wrong ? ExitStatus::faulted : ExitStatus::done);
 }
 
 }  // namespace lockstep::cli

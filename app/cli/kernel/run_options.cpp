@@ -27,13 +27,14 @@
 namespace lockstep::cli {
 
 bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
-    const std::vector<std::string> names = {"memcheck", "racecheck", "initcheck", "synccheck", "leakcheck", "all", "none"};
+    const std::vector<std::string> names = {"memcheck",  "racecheck", "initcheck", "synccheck",
+                                            "leakcheck", "all",       "strict",    "none"};
     if (list.empty()) throw Failure(fmt::format("--check needs a list of {}", fmt::join(names, ", ")));
     launch.racecheck = launch.initcheck = launch.synccheck = false;
     bool leakcheck = false;
     std::istringstream in(list);
     for (std::string name; std::getline(in, name, ',');) {
-        const bool all = name == "all";
+        const bool all = name == "all" || name == "strict";
         if (std::find(names.begin(), names.end(), name) == names.end()) {
             throw Failure(fmt::format("unknown checker '{}'{}", name, did_you_mean(name, names)));
         }
@@ -44,6 +45,13 @@ bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
         if (all || name == "leakcheck") leakcheck = true;
     }
     return leakcheck;
+}
+
+bool is_strict(const std::string& list) {
+    std::istringstream in(list);
+    for (std::string name; std::getline(in, name, ',');)
+        if (name == "strict") return true;
+    return false;
 }
 
 simt::WarpOrder order_named(const std::string& name) {

@@ -24,6 +24,7 @@ struct KernelAsked {
 
 // Which checkers `--check` asks for, into the launch's options; whether leaks are among them. Bounds are always enforced.
 bool choose_checkers(const std::string& list, simt::LaunchOptions& launch);
+bool is_strict(const std::string& list);  // whether warnings count as faults
 simt::WarpOrder order_named(const std::string& name);
 std::optional<model::SchedulerPolicy> scheduler_of(const std::string& name);  // none: the GPU's own
 // "100000-120000": from the first cycle up to, not including, the second.

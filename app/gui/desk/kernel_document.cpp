@@ -234,6 +234,7 @@ std::vector<simt::Fault> KernelResult::reports() const {
     if (!run) return all;
     if (run->result.fault) all.push_back(*run->result.fault);
     all.insert(all.end(), run->result.reports.begin(), run->result.reports.end());
+    all.insert(all.end(), run->result.warnings.begin(), run->result.warnings.end());
     return all;
 }
 

@@ -13,7 +13,23 @@ namespace lockstep::model {
 
 struct L2State;  // memory_system.h
 
+// What costs nothing in a launch that asks what it costs: values, branches and their order stay as they are.
+struct Idealised {
+    bool coalesced = false;       // a request to global memory takes no more sectors than its bytes fill
+    bool no_conflicts = false;    // a request to shared memory takes as many passes as its bytes need
+    bool l2_hits = false;         // nothing comes from DRAM
+    bool fp32 = false;            // FP64 arithmetic goes at the rate and latency of FP32
+    bool spread_atomics = false;  // no two lanes meet at one word
+    bool free_local = false;      // accesses to local memory (spills) take an issue slot and nothing else
+    bool fast_math = false;       // special functions and conversions go at the rate of FP32
+    bool all_warps = false;       // registers and shared memory never keep a block out
+    bool no_latency = false;      // a load's result is there in the next cycle; bandwidths stay
+    bool fetched = false;         // no instruction is waited for
+    bool operator==(const Idealised&) const = default;
+};
+
 struct TimedOptions : simt::LaunchOptions {
+    Idealised ideal;
     // What L2 holds from launch to launch: the launch takes it and leaves there what it ends with. Null: L2 begins empty.
     L2State* l2 = nullptr;
     bool trace = true;  // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles
@@ -51,7 +67,9 @@ struct alignas(64) InstructionCounters {
     uint64_t requests = 0, sectors = 0;                             // global and local memory
     uint64_t bytes = 0, used_bytes = 0;  // what the lanes asked for there; each byte of a request counted once
     uint64_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;  // sectors looked up, and found
-    uint64_t data_pipe = 0;  // Ticks of the data pipe of L1 and shared memory that it took
+    uint64_t atomic_lanes = 0, atomic_words = 0;  // of atomics on global and shared memory; words: different ones a request
+    uint64_t atomic_queue = 0;                    // cycles that requests waited behind earlier ones for the words' slices
+    uint64_t data_pipe = 0;                       // Ticks of the data pipe of L1 and shared memory that it took
 
     InstructionCounters& operator+=(const InstructionCounters&);
 };

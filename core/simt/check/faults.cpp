@@ -195,14 +195,15 @@ std::string render(const Fault& fault) {
     std::string text;
     const int32_t line = fault.line > 0 ? fault.line : fault.ptx_line;
     if (!fault.file.empty()) text = fault.file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
-    text += fault.kind + ": " + fault.message + " (kernel " + fault.kernel;
-    if (line <= 0) return text + ")";  // of the launch, before any thread ran
+    text += (fault.warning ? "warning: " : "") + fault.kind + ": " + fault.message + " (kernel " + fault.kernel;
+    const std::string end = fault.advice.empty() ? ")" : ")\n  " + fault.advice;
+    if (line <= 0) return text + end;  // of the launch, before any thread ran
     text += ", block " + triple(fault.block) + ", thread " + triple(fault.thread);
     if (fault.address) text += ", address " + hex(fault.address);
     const std::string held = "'" + fault.allocation + "'";
     if (fault.kind == "memcheck" && !fault.allocation.empty() && fault.message.find(held) == std::string::npos)
         text += ", " + held + " +" + std::to_string(fault.offset);
-    return text + ")";
+    return text + end;
 }
 
 }  // namespace lockstep::simt
