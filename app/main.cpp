@@ -1,5 +1,6 @@
 // The one binary: the command line in front, the app behind it (or its twin where the app was not built).
 #include "app/cli/cli.h"
+#include "app/cli/lesson/grade_task.h"
 #include "app/gui/app.h"
 #include "app/gui/window/bench.h"
 #include "app/silicon/silicon.h"
@@ -9,7 +10,7 @@
 int main(int argc, char** argv) {
     using namespace lockstep;
     system::prepare_process();
-    const system::ChildTask tasks[] = {device::nvrtc_task, device::measuring_task};
+    const system::ChildTask tasks[] = {device::nvrtc_task, device::measuring_task, cli::grade_task};
     system::serve_task(argc, argv, tasks);
     cli::Hooks hooks;
     hooks.app = gui::run_app;

@@ -85,6 +85,7 @@ Result<std::shared_ptr<const ptx::Program>> compile_submission(const std::string
     device::CompileOptions how;
     how.compiler = options.compiler;
     how.seconds = options.compile_seconds;
+    how.processor_seconds = options.compile_processor_seconds;
     if (options.submission) {
         const std::vector<fs::path> folders = {options.submission->empty() ? fs::path(".") : *options.submission, folder};
         if (auto problem = device::include_outside(text, file, folders)) return *problem;
@@ -243,6 +244,7 @@ Result<std::shared_ptr<const KernelResult>> run_timed(const KernelLaunch& launch
     run->config.grid = launch.grid;
     run->config.block = launch.block;
     run->config.dynamic_shared = launch.dynamic_shared;
+    run->config.shared_fill = launch.shared_fill;
     run->source = launch.source;
     simt::Memory memory;
     Result<BoundArguments> bound =

@@ -27,6 +27,7 @@ struct RunOptions {
     bool keep_values = false;                         // training scenes: values and gradients of every node
     std::string compiler;                             // of a learner's text, see device::CompileOptions; "" the first found
     double compile_seconds = 30;                      // after which that compiler is ended
+    double compile_processor_seconds = 0;             // the same of processor time; 0: as many
     std::optional<std::filesystem::path> submission;  // graded: the one folder, but for the lesson's, whose files the
                                                       // text may include, and no solution
     std::stop_token stop;
@@ -87,6 +88,7 @@ struct KernelLaunch {
     std::filesystem::path folder;
     std::string source;                         // CUDA text, may be empty
     bool racecheck = false, initcheck = false;  // their reports are in TimedResult::reports
+    std::byte shared_fill{};                    // as simt::LaunchConfig has it
 };
 Result<std::shared_ptr<const KernelResult>> run_timed(const KernelLaunch& launch, const RunOptions& options = {});
 

@@ -166,7 +166,8 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
     block.linear = linear_index;
     block.index = {linear_index % extent.x, linear_index / extent.x % extent.y, linear_index / extent.x / extent.y};
     const uint64_t own = shared_of_launch(grid);
-    block.shared.assign(program.reserved_shared > 0 ? (own + 127) / 128 * 128 + program.reserved_shared : own, std::byte{});
+    block.shared.assign(program.reserved_shared > 0 ? (own + 127) / 128 * 128 + program.reserved_shared : own,
+                        grid.config->shared_fill);
     block.local_bytes = program.local_bytes;
     block.local.assign(size_t{program.local_bytes} * threads, std::byte{});
     block.registers.assign(stride_of(program) * warps + 64, std::byte{});

@@ -31,6 +31,8 @@ struct LaunchConfig {
     Dim3 cluster;                       // blocks a cluster, by axis
     // For replays of a kernel that launches kernels: what they begin with a copy of (DeviceRuntime::again).
     std::shared_ptr<const DeviceRuntime> device_runtime = {};
+    // What every byte of a block's shared memory begins with. On silicon it holds what an earlier kernel left there.
+    std::byte shared_fill{};
 };
 
 // The blocks a cluster of a launch: as the kernel's .reqnctapercluster says, else as the configuration does.

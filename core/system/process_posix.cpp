@@ -39,9 +39,13 @@ void limit(int resource, uint64_t value) {
     setrlimit(static_cast<__rlimit_resource>(resource), &bounded);
 }
 
+double processor_seconds_of(const ChildLimits& limits) {
+    return limits.processor_seconds > 0 ? limits.processor_seconds : limits.seconds;
+}
+
 void bound_this_process(const ChildLimits& limits, uint64_t address_space) {
     limit(RLIMIT_AS, address_space + limits.memory_bytes);
-    limit(RLIMIT_CPU, static_cast<uint64_t>(limits.seconds) + 1);
+    limit(RLIMIT_CPU, static_cast<uint64_t>(processor_seconds_of(limits)) + 1);
     limit(RLIMIT_FSIZE, limits.file_bytes);
     limit(RLIMIT_CORE, 0);
 }
@@ -381,8 +385,9 @@ void exit_now(int status) {
 ChildOutcome run_task(std::string_view name, const std::vector<std::string>& words, const fs::path& folder,
                       const ChildLimits& limits) {
     if (!serves_tasks()) return {};
-    std::vector<std::string> all = {std::string(task_program), std::string(name),
-                                    fmt::format("{} {} {}", limits.seconds, limits.memory_bytes, limits.file_bytes)};
+    std::vector<std::string> all = {
+        std::string(task_program), std::string(name),
+        fmt::format("{} {} {}", processor_seconds_of(limits), limits.memory_bytes, limits.file_bytes)};
     all.insert(all.end(), words.begin(), words.end());
     std::vector<std::string> environment = bare_environment(folder);
     for (const char* const kept : {"LD_LIBRARY_PATH", "LOCKSTEP_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"})

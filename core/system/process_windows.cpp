@@ -81,8 +81,8 @@ Handle job_of(const ChildLimits* limits) {
     if (limits) {
         bounds.BasicLimitInformation.LimitFlags |= JOB_OBJECT_LIMIT_JOB_MEMORY | JOB_OBJECT_LIMIT_JOB_TIME;
         bounds.JobMemoryLimit = static_cast<SIZE_T>(limits->memory_bytes);
-        bounds.BasicLimitInformation.PerJobUserTimeLimit.QuadPart =
-            static_cast<LONGLONG>((limits->seconds + 1) * 1e7);  // of 100 ns
+        bounds.BasicLimitInformation.PerJobUserTimeLimit.QuadPart = static_cast<LONGLONG>(
+            ((limits->processor_seconds > 0 ? limits->processor_seconds : limits->seconds) + 1) * 1e7);  // of 100 ns
     }
     SetInformationJobObject(job.value, JobObjectExtendedLimitInformation, &bounds, sizeof bounds);
     return job;

@@ -19,6 +19,7 @@ namespace lockstep::system {
 
 struct ChildLimits {
     double seconds = 30;                        // wall clock
+    double processor_seconds = 0;               // 0: as many as `seconds`
     uint64_t memory_bytes = uint64_t{4} << 30;  // address space, beyond what the process has at its start
     uint64_t file_bytes = uint64_t{64} << 20;   // of any file that it writes (not bounded on Windows)
     size_t output_bytes = size_t{4} << 20;      // of what it prints
@@ -118,6 +119,7 @@ bool errors_go_to_a_terminal();  // whether stderr is one
 // then lets it end so. `address`: of the access, else 0. The process is broken by then: the handler does the least it can.
 void before_a_crash(void (*handler)(int signal, uint64_t address));
 double thread_seconds();                              // processor time of this thread
+double process_seconds();                             // the same of this process and the children of it that have ended
 void advise_large_pages(void* memory, size_t bytes);  // a wish: refused where the system has none
 
 }  // namespace lockstep::system

@@ -140,6 +140,15 @@ void before_a_crash(void (*handler)(int signal, uint64_t address)) {
     SetUnhandledExceptionFilter(crashed);
 }
 
+double process_seconds() {
+    FILETIME created{}, ended{}, kernel{}, user{};
+    GetProcessTimes(GetCurrentProcess(), &created, &ended, &kernel, &user);
+    const auto ticks = [](const FILETIME& time) {
+        return static_cast<double>((uint64_t{time.dwHighDateTime} << 32) | time.dwLowDateTime);
+    };
+    return (ticks(kernel) + ticks(user)) * 1e-7;  // of 100 ns
+}
+
 double thread_seconds() {
     FILETIME created{}, ended{}, kernel{}, user{};
     GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user);

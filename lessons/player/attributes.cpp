@@ -28,7 +28,7 @@ const std::vector<DirectiveRow>& rows() {
         {"exercise",
          true,
          {"id*", "file*", "check*", "args", "kernel", "reference", "grid", "block", "shapes", "shared", "gpu", "inputs",
-          "points"}},
+          "points", "allow", "changes", "without"}},
         {"note", true, {"presenter*"}},
     };
     return table;

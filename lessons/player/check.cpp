@@ -22,6 +22,18 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int most_words = 45;
 
+bool is_wrong_proof(const std::string& file) {
+    return file.find("_wrong_") != std::string::npos;
+}
+
+// "// fails: cycles" or "# fails: it keeps to the task" -> "cycles".
+std::string failing_clause(const std::string& text) {
+    const std::string first = text.substr(0, text.find_first_of("\r\n"));
+    constexpr std::string_view mark = "fails: ";
+    const size_t at = first.find(mark);
+    return at == std::string::npos ? "" : first.substr(at + mark.size());
+}
+
 class Checker {
   public:
     Checker(const Lesson& lesson, LessonCheck& check, const Sink& sink)
@@ -55,6 +67,10 @@ class Checker {
             kernel_file("solution/" + exercise.file);
             attempt(what, [&] { judged(what + ", starter", exercise, exercise.file, false); });
             attempt(what, [&] { judged(what + ", solution", exercise, "solution/" + exercise.file, true); });
+            for (const std::string& file : proofs_of(lesson_, exercise)) {
+                kernel_file(file);
+                attempt(what, [&] { proof(what + ", " + file, exercise, file); });
+            }
         }
     }
 
@@ -146,12 +162,31 @@ class Checker {
                    : (should_pass ? "fails, but a solution must pass: " : "fails as it should: ") + first);
     }
 
+    // Somebody else's right way passes; a cheat or half a way fails, by the clause that its first line names.
+    void proof(const std::string& what, const Exercise& exercise, const std::string& file) {
+        if (!is_wrong_proof(file)) return judged(what, exercise, file, true);
+        Result<ExerciseReport> report = judge(exercise, file);
+        if (!report) return add(what, false, render(report.error()));
+        if (report.value().passed) return add(what, false, "passes, but it is there to fail");
+        const auto& clauses = report.value().clauses;
+        const auto failed = std::find_if(clauses.begin(), clauses.end(), [](const Clause& clause) { return !clause.holds; });
+        const std::string wanted = failing_clause(text_of(lesson_.folder / file));
+        if (wanted.empty())
+            return add(what, false, "its first line does not say which clause fails, as in '// fails: cycles'");
+        if (!failed->text.starts_with(wanted))
+            return add(what, false, fmt::format("fails by '{}: {}', and not by '{}'", failed->text, failed->detail, wanted));
+        add(what, true,
+            fmt::format("fails as it should, {:.4g} of {:.4g} points: {}: {}", report.value().points,
+                        report.value().of_points, failed->text, failed->detail));
+    }
+
     Result<ExerciseReport> judge(const Exercise& exercise, const std::string& file) {
+        Yardstick& known = yardsticks_[exercise.id];
         if (is_host_program(file) || is_engine_program(file) || is_parallel_program(file))
-            return check_submission(lesson_, exercise, text_of(lesson_.folder / file), file);
+            return check_submission(lesson_, exercise, text_of(lesson_.folder / file), file, {}, &known);
         Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson_.folder, file, exercise.kernel);
         if (!program) return program.error();
-        return check_exercise(lesson_, exercise, program.value(), {}, text_of(lesson_.folder / file));
+        return check_exercise(lesson_, exercise, program.value(), {}, text_of(lesson_.folder / file), false, &known);
     }
 
     static std::string text_of(const fs::path& file) {
@@ -196,9 +231,24 @@ class Checker {
     const Sink& sink_;
     SceneRuns runs_;
     std::set<std::string> known_;
+    std::map<std::string, Yardstick> yardsticks_;  // by exercise
 };
 
 }  // namespace
+
+std::vector<std::string> proofs_of(const Lesson& lesson, const Exercise& exercise) {
+    std::vector<std::string> files;
+    std::error_code error;
+    const std::string extension = fs::path(exercise.file).extension().string();
+    for (const auto& entry : fs::directory_iterator(lesson.folder / "proof", error)) {
+        const std::string name = entry.path().filename().string();
+        if (entry.path().extension() == extension &&
+            (name.starts_with(exercise.id + "_right_") || name.starts_with(exercise.id + "_wrong_")))
+            files.push_back("proof/" + name);
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
 
 bool LessonCheck::passed() const {
     return !items.empty() && std::all_of(items.begin(), items.end(), [](const CheckItem& item) { return item.passed; });

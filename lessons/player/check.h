@@ -50,8 +50,11 @@ struct LessonCheck {
     std::optional<Diagnostic> unreadable;  // lesson.md does not parse: nothing else was checked
     bool passed() const;
 };
-// Proves one lesson's folder: it parses, every scene runs, every prediction has exactly one right answer, starters fail and
-// solutions pass, at most 45 words a step, no stray file, PTX as new as its source.
+// The files that prove an exercise, in order: proof/ID_right_WORDS passes, proof/ID_wrong_WORDS fails by the clause that its
+// first line names.
+std::vector<std::string> proofs_of(const Lesson& lesson, const Exercise& exercise);
+// Proves one lesson's folder: it parses, every scene runs, every prediction has exactly one right answer, starters fail,
+// solutions pass and proofs do what their names say, at most 45 words a step, no stray file, PTX as new as its source.
 LessonCheck check_lesson(const std::filesystem::path& folder, const Sink& sink = {});
 // A folder, a lesson's id, or "all".
 Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink = {});

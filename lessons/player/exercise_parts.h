@@ -38,6 +38,8 @@ struct Judging {
     // Figures that are known however wrong the outputs are, each with the sentence that says where its number comes from:
     // races, hazards. An empty sentence says nothing.
     std::map<std::string, std::function<std::string()>> causes = {};
+    // Of a starter, to see which clauses are left to do: its counters are read however wrong its outputs are.
+    bool measure_anyway = false;
 };
 // Every clause of check= into the report, with its lines and points. A Diagnostic is a mistake in the lesson.
 std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const scene::Expression& check, const Judging& how);
@@ -53,9 +55,11 @@ ExerciseReport empty_report(const Exercise& exercise);
 ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail);
 
 Result<ExerciseReport> check_host_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
-                                           const std::string& file, const scene::RunOptions& options);
+                                           const std::string& file, const scene::RunOptions& options,
+                                           bool is_starter = false);
 Result<ExerciseReport> check_tape_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
-                                           const std::string& file, const scene::RunOptions& options);
+                                           const std::string& file, const scene::RunOptions& options,
+                                           bool is_starter = false);
 Result<ExerciseReport> check_training_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                                const std::string& file, const scene::RunOptions& options);
 Result<ExerciseReport> check_parallel_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,

@@ -84,7 +84,7 @@ Result<Clause> judged(const Expression& clause, const Judging& how) {
     const bool about_outputs = clause.names("outputs");
     const bool known = !names.empty() && std::all_of(names.begin(), names.end(),
                                                      [&](const FigureName& name) { return how.causes.contains(name.text); });
-    if (!about_outputs && !known && !how.wrong.empty()) {
+    if (!about_outputs && !known && !how.wrong.empty() && !how.measure_anyway) {
         line.detail = "not measured: the outputs come first";  // a kernel that faults has no counters worth reading
         return line;
     }

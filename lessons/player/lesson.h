@@ -60,6 +60,10 @@ struct Exercise {
     std::vector<InputKind> inputs = {{.random = 5}, {.edges = true}};  // "random:5, edges"
     std::string prompt;
     double points = 1;
+    std::vector<double> clause_points;  // by clause of check=; none: those that the starter does not hold share them
+    std::vector<std::string> allow;     // checkers whose findings cost nothing: racecheck, initcheck, synccheck
+    std::vector<std::string> changes;   // what may differ from the starter (pinned.h); none: check= says all that counts
+    std::vector<std::string> without;   // functions that a tensor program is to do without
     SourceLocation where;
 };
 struct Step {
@@ -91,6 +95,7 @@ Result<Lesson> parse_lesson(const std::string& text, const std::filesystem::path
 Result<Lesson> load_lesson(const std::filesystem::path& folder);
 // Folders of lessons/ that hold a lesson.md, by id.
 std::vector<std::filesystem::path> lesson_folders();
-Result<Lesson> lesson_named(const std::string& id);  // "A06"; an unknown id's Diagnostic lists the known ones
+// "A06", or a folder with a lesson of one's own; an unknown id's Diagnostic lists the known ones.
+Result<Lesson> lesson_named(const std::string& id);
 
 }  // namespace lockstep::lessons

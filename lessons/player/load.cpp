@@ -47,6 +47,8 @@ Result<Lesson> lesson_named(const std::string& id) {
             return load_lesson(folder);
         known.push_back(id_of(folder));
     }
+    std::error_code error;  // a lesson of one's own, by its folder
+    if (std::filesystem::exists(std::filesystem::path(id) / "lesson.md", error)) return load_lesson(id);
     return Diagnostic{fmt::format("unknown lesson '{}'; there are {}", id, fmt::join(known, ", "))};
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/files.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "lessons/player/exercise_parts.h"
+#include "lessons/player/pinned.h"
 
 namespace lockstep::lessons {
 
@@ -11,6 +12,12 @@ using namespace scene;
 Result<ExerciseReport> check_parallel_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                                const std::string& file, const RunOptions& options) {
     const std::string kind(parallel_kind_of(exercise.file)->name);
+    if (!exercise.changes.empty()) {
+        const Result<std::string> starter = read_file(lesson.folder / exercise.file, 1 << 20);
+        if (!starter) return starter.error();
+        if (const std::string why = changed_rows(text, starter.value(), exercise.changes); !why.empty())
+            return refused(exercise, "it keeps to the task", why);
+    }
     ExerciseRuns runs([&](const std::string& run) -> Result<SceneResult> {
         const std::string& name = run.empty() ? file : run == "starter" ? exercise.file : exercise.reference;
         const Result<std::string> rows = run.empty() ? Result<std::string>(text) : read_file(lesson.folder / name, 1 << 20);

@@ -8,10 +8,12 @@
 #include <sstream>
 #include <vector>
 
+#include "core/base/nearest.h"
 #include "core/model/gpus/gpu_spec.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/figures/expression.h"
+#include "lessons/player/authors.h"
 
 namespace lockstep::lessons {
 
@@ -127,6 +129,14 @@ void gpu_list(const Directive& d, std::vector<std::string>& names) {
     if (names.empty() || names.size() > 8) throw Failure(d.problem(*a, 0, "gpus= names one to eight GPUs"));
 }
 
+void view(const Directive& d, std::string& place) {
+    place = d.get("view");
+    std::vector<std::string> known;
+    for (const LessonView& row : lesson_views()) known.emplace_back(row.name);
+    if (!place.empty() && std::find(known.begin(), known.end(), place) == known.end())
+        throw Failure(d.problem(*d.find("view"), 0, fmt::format("unknown view '{}'{}", place, did_you_mean(place, known))));
+}
+
 // focus = "warp:" N [ "@line:" N ] | "launch:" N | "step:" N
 void focus(const Directive& d, std::string& place) {
     place = d.get("focus");
@@ -160,6 +170,60 @@ void inputs(const Directive& d, std::vector<InputKind>& list) {
         list.push_back(kind);
         begin = end + 1;
     }
+}
+
+std::vector<std::string> words(const Directive& d, std::string_view key) {
+    std::istringstream text(d.get(key));
+    std::vector<std::string> list;
+    for (std::string word; text >> word;) list.push_back(std::move(word));
+    return list;
+}
+
+// points = number | number { "," number }: of the exercise, or of each clause of check=
+void points(const Directive& d, Exercise& exercise) {
+    const Attribute* a = d.find("points");
+    if (!a) return;
+    std::vector<double> each;
+    for (size_t begin = 0; begin <= a->value.size();) {
+        const size_t end = std::min(a->value.find(',', begin), a->value.size());
+        const auto value = number_of(without_spaces(a->value.substr(begin, end - begin)));
+        if (!value || !(*value >= 0 && *value <= 1000))
+            throw Failure(d.problem(*a, begin, "'points' is a number from 0 to 1000, or one a clause: points=\"1,2\""));
+        each.push_back(*value);
+        begin = end + 1;
+    }
+    exercise.points = 0;
+    for (const double value : each) exercise.points += value;
+    const size_t clauses = exercise.check.clauses().size();
+    if (each.size() == 1) return;
+    if (each.size() != clauses)
+        throw Failure(
+            d.problem(*a, 0, fmt::format("check= has {} clauses, and here are points for {}", clauses, each.size())));
+    exercise.clause_points = std::move(each);
+}
+
+// allow = checker { " " checker }
+void allowed(const Directive& d, Exercise& exercise) {
+    static const std::vector<std::string> checkers = {"racecheck", "initcheck", "synccheck"};
+    exercise.allow = words(d, "allow");
+    for (const std::string& checker : exercise.allow)
+        if (std::find(checkers.begin(), checkers.end(), checker) == checkers.end())
+            throw Failure(d.problem(*d.find("allow"), d.get("allow").find(checker),
+                                    fmt::format("allow= names checkers, racecheck, initcheck or synccheck, not '{}'{}",
+                                                checker, did_you_mean(checker, checkers))));
+}
+
+// changes = what { " " what }, without = function { " " function }: of the kinds of files that pinned.h looks into
+void pinned(const Directive& d, Exercise& exercise) {
+    exercise.changes = words(d, "changes");
+    exercise.without = words(d, "without");
+    const bool rows = is_parallel_program(exercise.file) || exercise.file.ends_with(".train");
+    if (!exercise.changes.empty() && !rows && !is_host_program(exercise.file))
+        throw Failure(d.problem(*d.find("changes"), 0,
+                                "changes= is of rows of many ranks, training runs and host programs: what a kernel or a "
+                                "tensor program does is asked for in check="));
+    if (!exercise.without.empty() && !is_tensor_program(exercise.file))
+        throw Failure(d.problem(*d.find("without"), 0, "without= names functions of a tensor program"));
 }
 
 // shapes = shape { ";" shape };  shape = name "=" number { " " name "=" number }
@@ -220,7 +284,7 @@ Scene scene_of(const Directive& d) {
     scene.gpu = d.get("gpu");
     gpu_list(d, scene.gpus);
     scene.train = d.get("train");
-    scene.view = d.get("view");
+    view(d, scene.view);
     focus(d, scene.focus);
     scene.expect = d.get("expect");
     scene.compare = d.get("compare");
@@ -292,8 +356,10 @@ Exercise exercise_of(const Directive& d) {
     extents(d, "block", exercise.block);
     exercise.arguments = argument_list(d);
     exercise.dynamic_shared = static_cast<uint32_t>(whole_of(d, "shared", 0, 0, 1 << 20));
-    exercise.points = real(d, "points", 1, 0, 1000);
     exercise.check = expression(d, "check");
+    points(d, exercise);
+    allowed(d, exercise);
+    pinned(d, exercise);
     shapes(d, exercise);
     return exercise;
 }

@@ -9,6 +9,7 @@
 #include "core/base/files.h"
 #include "core/scene/tape/tape_program.h"
 #include "lessons/player/exercise_parts.h"
+#include "lessons/player/pinned.h"
 
 namespace lockstep::lessons {
 
@@ -83,7 +84,7 @@ std::string tape_difference(const TapeRun& got, const TapeRun& wanted) {
 }  // namespace
 
 Result<ExerciseReport> check_tape_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
-                                           const std::string& file, const RunOptions& options) {
+                                           const std::string& file, const RunOptions& options, bool is_starter) {
     Scene where;
     where.gpu = exercise.gpu;
     const auto read = [&](const std::string& name) -> Result<TapeText> {
@@ -97,6 +98,8 @@ Result<ExerciseReport> check_tape_exercise(const Lesson& lesson, const Exercise&
     if (!learner) return refused(exercise, "it can be read", render(learner.error()));
     if (const std::string why = other_leaves(learner.value(), reference.value()); !why.empty())
         return refused(exercise, "it starts from the task's tensors", why);
+    if (const std::string why = function_not_allowed(learner.value(), exercise.without); !why.empty())
+        return refused(exercise, "it keeps to the task", why);
 
     ExerciseReport report = empty_report(exercise);
     std::string wrong;
@@ -125,10 +128,10 @@ Result<ExerciseReport> check_tape_exercise(const Lesson& lesson, const Exercise&
     const Result<SceneResult> mine = runs.of("");
     if (!mine) return refused(exercise, "it runs", render(mine.error()));
     report.timed = mine.value();
-    if (const auto problem = judge_clauses(report, exercise.check,
-                                           {[&](const FigureName& name) { return runs.figure_or_nan(name); }, wrong,
-                                            fmt::format("the same for all {} fillings", report.launches)}))
-        return placed(exercise, *problem);
+    Judging judging{[&](const FigureName& name) { return runs.figure_or_nan(name); }, wrong,
+                    fmt::format("the same for all {} fillings", report.launches)};
+    judging.measure_anyway = is_starter;
+    if (const auto problem = judge_clauses(report, exercise.check, judging)) return placed(exercise, *problem);
     return report;
 }
 

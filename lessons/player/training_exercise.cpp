@@ -5,6 +5,7 @@
 #include "core/base/files.h"
 #include "core/scene/training/training_runs.h"
 #include "lessons/player/exercise_parts.h"
+#include "lessons/player/pinned.h"
 
 namespace lockstep::lessons {
 
@@ -45,6 +46,12 @@ Result<ExerciseReport> check_training_exercise(const Lesson& lesson, const Exerc
     if (!learner) return refused(exercise, "it can be read", render(learner.error()));
     if (const std::string why = other_task(learner.value(), reference.value()); !why.empty())
         return refused(exercise, "it keeps to the task", why);
+    if (!exercise.changes.empty()) {
+        const Result<std::string> starter = read_file(lesson.folder / exercise.file, 1 << 20);
+        if (!starter) return starter.error();
+        if (const std::string why = changed_rows(text, starter.value(), exercise.changes); !why.empty())
+            return refused(exercise, "it keeps to the task", why);
+    }
 
     ExerciseRuns runs([&](const std::string& run) -> Result<SceneResult> {
         const Result<Specs> specs = run.empty() ? learner : run == "reference" ? reference : read(exercise.file);

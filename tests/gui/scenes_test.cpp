@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/gui/view.h"
+#include "lessons/player/authors.h"
 #include "lessons/player/lesson.h"
 #include "tests/catch.h"
 
@@ -117,6 +118,14 @@ TEST_CASE("every scene that a lesson names is a row") {
             }
     }
     CHECK(named > 100);
+}
+
+TEST_CASE("what a lesson may name as its view is what Learn has a page for") {
+    std::set<std::string> pages, views;
+    for (const SceneRow& row : scenes())
+        if (row.workspace == Workspace::learn && !row.name.empty()) pages.emplace(row.name);
+    for (const lessons::LessonView& view : lessons::lesson_views()) views.emplace(view.name);
+    CHECK(pages == views);
 }
 
 }  // namespace gui_scenes_test

@@ -136,7 +136,7 @@ TEST_CASE("where the outputs are wrong for a race, the race is told") {
     const Lesson lesson = lesson_named("A09").value();
     const Exercise& exercise = exercise_of(lesson, "rotate");
     const ExerciseReport report = check_submission(lesson, exercise, ptx_of(lesson, "ptx/rotate.ptx"), "rotate.ptx").value();
-    REQUIRE(report.clauses.size() == 2);
+    REQUIRE(report.clauses.size() == 3);
     CHECK(report.clauses[0].detail.find("where the reference has") != std::string::npos);
     CHECK_FALSE(report.clauses[1].holds);
     INFO(report.clauses[1].detail);

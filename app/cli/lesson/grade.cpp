@@ -1,20 +1,14 @@
-// `lockstep grade`: a submission against a lesson's exercises, as points with reasons; text, JSON, JUnit's XML, or
-// Gradescope's results.json. A file answers the exercise that has its name (or the lesson's only one); a folder answers
-// every exercise whose file lies in it. Several submissions are graded one after the other.
+// `lockstep grade`: submissions against a lesson's exercises, as points with reasons. handed_in.cpp says what a submission
+// is, grade_work.cpp judges in child processes, grade_program.cpp whole programs in a sandbox, grade_report.cpp writes.
 #include "app/cli/lesson/grade.h"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <new>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "app/cli/cli.h"
@@ -23,7 +17,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/tell.h"
-#include "core/device/kernels/kernel_library.h"
+#include "core/system/scratch.h"
 #include "lessons/player/check.h"
 #include "lessons/player/exercise.h"
 
@@ -31,26 +25,6 @@ namespace lockstep::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Asks to stop after so many seconds, unless it goes out of scope before.
-class TimeLimit {
-  public:
-    explicit TimeLimit(double seconds)
-        : timer_([this, seconds](const std::stop_token& done) {
-              std::unique_lock lock(mutex_);
-              if (!changed_.wait_for(lock, done, std::chrono::duration<double>(seconds), [] { return false; }) &&
-                  !done.stop_requested())
-                  source_.request_stop();
-          }) {}
-    std::stop_token token() const { return source_.get_token(); }
-    bool ran_out() const { return source_.stop_requested(); }
-
-  private:
-    std::stop_source source_;
-    std::mutex mutex_;
-    std::condition_variable_any changed_;
-    std::jthread timer_;
-};
 
 std::vector<const lessons::Exercise*> exercises_of(const lessons::Lesson& lesson, const GradeAsked& asked) {
     std::vector<const lessons::Exercise*> all;
@@ -68,206 +42,6 @@ std::vector<const lessons::Exercise*> exercises_of(const lessons::Lesson& lesson
     return all;
 }
 
-Graded grade_one(const lessons::Lesson& lesson, const lessons::Exercise& exercise, const fs::path& file,
-                 const GradeAsked& asked) {
-    Graded graded{exercise.id, file.filename().string(), {}, {}, {}, 0};
-    graded.report.of_points = exercise.points;
-    std::error_code error;
-    if (!fs::is_regular_file(file, error)) {
-        graded.problem = fmt::format("there is no file {} in the submission", file.filename().string());
-        return graded;
-    }
-    if (const fs::path true_place = fs::canonical(file, error), folder = fs::canonical(file.parent_path() / ".", error);
-        !true_place.string().starts_with((folder / "").string())) {
-        graded.problem =
-            fmt::format("{} is a link out of the submission: hand in the file itself", file.filename().string());
-        return graded;
-    }
-    // A computer without a compiler is nobody's wrong answer: that fails here, not the submission.
-    if (fs::path(exercise.file).extension() == ".cu") graded.compiler = device::compiler_version(asked.compiler);
-    const auto begin = std::chrono::steady_clock::now();
-    TimeLimit limit(asked.max_seconds);
-    try {
-        // The exercise's own name: what the file is (CUDA, host program) goes by the exercise, not by how it was handed in.
-        auto report = lessons::check_submission(lesson, exercise, read_text(file).value(), exercise.file,
-                                                {.compiler = asked.compiler,
-                                                 .compile_seconds = std::min(30.0, asked.max_seconds),
-                                                 .submission = file.parent_path(),
-                                                 .stop = limit.token()});
-        if (report)
-            graded.report = std::move(report.value());
-        else
-            graded.problem = render(report.error());
-    } catch (const Failure& failure) {
-        graded.problem = render(failure.diagnostic);
-    } catch (const std::bad_alloc&) {  // this one's, not the end of all others
-        graded.problem = "it asks for more memory than there is here";
-    } catch (const std::exception& problem) {
-        graded.problem = fmt::format("it could not be judged: {}", problem.what());
-    }
-    if (limit.ran_out() && !graded.report.passed)
-        graded.problem = fmt::format("it took longer than the {:g} seconds that --max-seconds allows", asked.max_seconds);
-    graded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return graded;
-}
-
-GradedSubmission grade(const lessons::Lesson& lesson, const std::vector<const lessons::Exercise*>& exercises,
-                       const std::string& path, const GradeAsked& asked) {
-    GradedSubmission result{path, {}, 0, 0};
-    if (fs::is_directory(path)) {
-        for (const lessons::Exercise* exercise : exercises)
-            result.exercises.push_back(grade_one(lesson, *exercise, fs::path(path) / exercise->file, asked));
-    } else {
-        const lessons::Exercise* answered = exercises.size() == 1 ? exercises.front() : nullptr;
-        for (const lessons::Exercise* exercise : exercises)
-            if (!answered && fs::path(path).filename() == fs::path(exercise->file).filename()) answered = exercise;
-        if (!answered) {
-            std::vector<std::string> names;
-            for (const lessons::Exercise* exercise : exercises) names.push_back(exercise->id + " (" + exercise->file + ")");
-            throw Failure(
-                Diagnostic{fmt::format("lesson {} has the exercises {}: say which one this file answers with --exercise",
-                                       lesson.id, fmt::join(names, ", ")),
-                           {path}});
-        }
-        result.exercises.push_back(grade_one(lesson, *answered, path, asked));
-    }
-    for (const Graded& graded : result.exercises) {
-        result.points += graded.problem.empty() ? graded.report.points : 0;
-        result.of_points += graded.report.of_points;
-    }
-    return result;
-}
-
-nlohmann::ordered_json json_of(const GradedSubmission& submission) {
-    nlohmann::ordered_json exercises = nlohmann::ordered_json::array();
-    for (const Graded& graded : submission.exercises) {
-        nlohmann::ordered_json clauses = nlohmann::ordered_json::array();
-        for (const lessons::Clause& clause : graded.report.clauses)
-            clauses.push_back({{"check", clause.text}, {"holds", clause.holds}, {"detail", clause.detail}});
-        exercises.push_back({{"exercise", graded.exercise},
-                             {"file", graded.file},
-                             {"compiler", graded.compiler},
-                             {"passed", graded.passed()},
-                             {"points", graded.problem.empty() ? graded.report.points : 0},
-                             {"of_points", graded.report.of_points},
-                             {"checks", std::move(clauses)},
-                             {"reasons", graded.reasons()},
-                             {"seconds", graded.seconds}});
-    }
-    return {{"submission", submission.name},
-            {"passed", submission.passed()},
-            {"points", submission.points},
-            {"of_points", submission.of_points},
-            {"exercises", std::move(exercises)}};
-}
-
-// A test of Gradescope's results.json ("Autograder specifications"): score, max_score, status, output.
-nlohmann::ordered_json gradescope_of(const lessons::Lesson& lesson, const GradedSubmission& submission) {
-    nlohmann::ordered_json tests = nlohmann::ordered_json::array();
-    for (const Graded& graded : submission.exercises)
-        tests.push_back({{"name", fmt::format("{} {}", lesson.id, graded.exercise)},
-                         {"score", graded.problem.empty() ? graded.report.points : 0},
-                         {"max_score", graded.report.of_points},
-                         {"status", graded.passed() ? "passed" : "failed"},
-                         {"output", graded.reasons()},
-                         {"output_format", "text"}});
-    return {{"score", submission.points}, {"output", fmt::format("{}: {}", lesson.id, lesson.title)}, {"tests", tests}};
-}
-
-// Bytes of the UTF-8 character at `at`; 0: there is none.
-size_t utf8_length(std::string_view text, size_t at) {
-    const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
-    const unsigned first = byte(0);
-    const size_t length = first < 0x80                    ? 1
-                          : first >= 0xc2 && first < 0xe0 ? 2
-                          : first >= 0xe0 && first < 0xf0 ? 3
-                          : first >= 0xf0 && first < 0xf5 ? 4
-                                                          : 0;
-    for (size_t i = 1; i < length; ++i)
-        if ((byte(i) & 0xc0) != 0x80) return 0;
-    const bool too_long = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-    const bool surrogate = first == 0xed && byte(1) >= 0xa0, beyond = first == 0xf4 && byte(1) >= 0x90;
-    const bool never = first == 0xef && byte(1) == 0xbf && byte(2) >= 0xbe;  // U+FFFE and U+FFFF are no characters of XML
-    return too_long || surrogate || beyond || never ? 0 : length;
-}
-
-// What a submission prints, as a terminal and XML can hold it: no other control characters than ends of lines and tabs, and
-// U+FFFD for what is no UTF-8.
-std::string clean_text(std::string_view text) {
-    std::string clean;
-    for (size_t at = 0; at < text.size();) {
-        const auto c = static_cast<unsigned char>(text[at]);
-        const size_t length = utf8_length(text, at);
-        const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f ||
-                             (c == 0xc2 && length == 2 && static_cast<unsigned char>(text[at + 1]) < 0xa0);
-        if (length == 0)
-            clean += "\xef\xbf\xbd";
-        else if (control)
-            clean += fmt::format("\\x{:02x}", length == 1 ? c : static_cast<unsigned char>(text[at + 1]));
-        else
-            clean += text.substr(at, length);
-        at += std::max<size_t>(length, 1);
-    }
-    return clean;
-}
-
-std::string xml_text(const std::string& text) {
-    std::string escaped;
-    for (const char c : clean_text(text)) switch (c) {
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '"':
-                escaped += "&quot;";
-                break;
-            default:
-                escaped += c;
-        }
-    return escaped;
-}
-
-// A suite a submission, a case an exercise: what Jenkins, GitLab and their like read.
-std::string junit_of(const lessons::Lesson& lesson, const std::vector<GradedSubmission>& submissions) {
-    std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
-    for (const GradedSubmission& submission : submissions) {
-        size_t failures = 0;
-        for (const Graded& graded : submission.exercises) failures += !graded.passed();
-        xml += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n", xml_text(submission.name),
-                           submission.exercises.size(), failures);
-        for (const Graded& graded : submission.exercises) {
-            xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", xml_text(lesson.id),
-                               xml_text(graded.exercise), graded.seconds);
-            xml += graded.passed()
-                       ? "/>\n"
-                       : fmt::format(">\n      <failure message=\"{:g} of {:g} points\">{}</failure>\n    </testcase>\n",
-                                     graded.problem.empty() ? graded.report.points : 0.0, graded.report.of_points,
-                                     xml_text(graded.reasons()));
-        }
-        xml += "  </testsuite>\n";
-    }
-    return xml + "</testsuites>";
-}
-
-std::string text_of(const std::vector<GradedSubmission>& submissions) {
-    std::string text;
-    for (const GradedSubmission& submission : submissions) {
-        text += fmt::format("{}: {:g} of {:g} points\n", submission.name, submission.points, submission.of_points);
-        for (const Graded& graded : submission.exercises) {
-            text += fmt::format("  {} {}: {}\n", graded.exercise, graded.file, graded.passed() ? "passed" : "not passed");
-            std::istringstream lines(graded.reasons());
-            for (std::string line; std::getline(lines, line);) text += "    " + line + "\n";
-        }
-    }
-    if (!text.empty()) text.pop_back();
-    return clean_text(text);
-}
-
 bool lies_in(const fs::path& file, const fs::path& folder) {
     std::error_code error;
     return fs::is_regular_file(file, error) &&
@@ -281,7 +55,7 @@ void keep_out_apart(const lessons::Lesson& lesson, const std::vector<const lesso
                     const GradeAsked& asked) {
     std::vector<FileUse> read;
     const fs::path out = asked.out, extension = out.extension();
-    const bool result = extension == ".json" || extension == ".xml" || extension == ".txt";
+    const bool result = extension == ".json" || extension == ".xml" || extension == ".txt" || extension == ".csv";
     for (const std::string& path : asked.submissions) {
         if (!fs::is_directory(path)) {
             read.push_back({"--submission", path});
@@ -295,15 +69,70 @@ void keep_out_apart(const lessons::Lesson& lesson, const std::vector<const lesso
     keep_apart(read, {{"--out", asked.out}});
 }
 
-int grade_all(const GradeAsked& asked) {
-    static const std::vector<std::string> formats = {"text", "json", "junit", "gradescope"};
+// Whole programs, each in its sandbox, `jobs` of them at once.
+std::vector<GradedSubmission> grade_programs(const std::vector<HandedIn>& submissions, const GradeAsked& asked,
+                                             const GradedSink& sink) {
+    std::vector<GradedSubmission> graded(submissions.size());
+    std::mutex mutex;
+    size_t next = 0, done = 0;
+    std::optional<Failure> failed;
+    const auto work = [&] {
+        for (;;) {
+            size_t mine = 0;
+            {
+                const std::lock_guard lock(mutex);
+                if (next == submissions.size() || failed) return;
+                mine = next++;
+            }
+            try {
+                const HandedIn& submission = submissions[mine];
+                GradedSubmission made = grade_program(submission.place.string(), asked, submission.problem);
+                made.name = submission.name;
+                const std::lock_guard lock(mutex);
+                graded[mine] = std::move(made);
+                if (sink) sink(++done, graded[mine]);
+            } catch (const Failure& failure) {  // there is no sandbox here
+                const std::lock_guard lock(mutex);
+                failed = failure;
+            }
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        const size_t jobs = std::min(submissions.size(), static_cast<size_t>(std::max(1, asked.jobs)));
+        for (size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
+        work();
+    }
+    if (failed) throw *failed;
+    return graded;
+}
+
+// A lone submission that cannot be read, or of which nobody knows what it answers, is a mistake of whoever grades.
+void refuse_alone(const std::vector<HandedIn>& submissions, const HandedInWanted& wanted, const GradeAsked& asked,
+                  const fs::path& scratch) {
+    if (asked.submissions.size() != 1 || submissions.size() != 1) return;
+    std::error_code error;
+    if (!fs::exists(submissions.front().place, error))
+        throw Failure(Diagnostic{submissions.front().problem, {submissions.front().name}});
+    if (wanted.programs) return;
+    for (const Answer& answer : answers_in(submissions.front(), wanted, scratch))
+        if (!answer.exercise) throw Failure(Diagnostic{answer.problem, {submissions.front().name}});
+}
+
+void check_asked(const GradeAsked& asked) {
+    const std::vector<std::string>& formats = grade_formats();
     if (std::find(formats.begin(), formats.end(), asked.format) == formats.end()) {
-        throw Failure(fmt::format("--format {} is not one of text, json, junit and gradescope{}", asked.format,
+        throw Failure(fmt::format("--format {} is not one of text, json, csv, junit and gradescope{}", asked.format,
                                   did_you_mean(asked.format, formats, "")));
     }
-    if (asked.format == "gradescope" && asked.submissions.size() != 1)
-        throw Failure(fmt::format("Gradescope's format holds one submission, not {}", asked.submissions.size()));
     if (!(asked.max_seconds > 0)) throw Failure("--max-seconds is a number above 0");
+}
+
+int grade_all(const GradeAsked& asked) {
+    check_asked(asked);
+    const system::ScratchFolder scratch("lockstep-grade");
+    if (scratch.path().empty())
+        throw Failure("no temporary folder can be made: set TMPDIR to a folder that can be written", ExitStatus::missing);
     lessons::Lesson lesson;
     std::vector<const lessons::Exercise*> exercises;
     if (asked.program.asked) {
@@ -315,31 +144,21 @@ int grade_all(const GradeAsked& asked) {
                                                                   : lessons::lesson_named(asked.lesson).value();
         exercises = exercises_of(lesson, asked);
     }
-    for (const std::string& path : asked.submissions)
-        if (std::error_code error; !fs::exists(path, error))
-            throw Failure(Diagnostic{"there is no such submission", {path}});
+    const HandedInWanted wanted{exercises, asked.program.asked};
+    const std::vector<HandedIn> submissions = find_handed_in(asked.submissions, wanted, scratch.path());
+    refuse_alone(submissions, wanted, asked, scratch.path());
+    if (asked.format == "gradescope" && submissions.size() != 1)
+        throw Failure(fmt::format("Gradescope's format holds one submission, not {}", submissions.size()));
     keep_out_apart(lesson, exercises, asked);
     check_can_write(asked.out);
-    std::vector<GradedSubmission> graded;
-    for (size_t i = 0; i < asked.submissions.size(); ++i) {
-        graded.push_back(asked.program.asked ? grade_program(asked.submissions[i], asked)
-                                             : grade(lesson, exercises, asked.submissions[i], asked));
-        if (asked.submissions.size() > 1)
-            tell("{} of {}: {} {:g} of {:g}\n", i + 1, asked.submissions.size(), graded.back().name, graded.back().points,
-                 graded.back().of_points);
-    }
-    std::string text;
-    if (asked.format == "text") {
-        text = text_of(graded);
-    } else if (asked.format == "junit") {
-        text = junit_of(lesson, graded);
-    } else if (asked.format == "gradescope") {
-        text = gradescope_of(lesson, graded.front()).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-    } else {
-        nlohmann::ordered_json json{{"lesson", lesson.id}, {"submissions", nlohmann::ordered_json::array()}};
-        for (const GradedSubmission& submission : graded) json["submissions"].push_back(json_of(submission));
-        text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-    }
+    const GradedSink sink = [&](size_t done, const GradedSubmission& graded) {
+        if (submissions.size() > 1)
+            tell("{} of {}: {} {:.4g} of {:.4g}\n", done, submissions.size(), graded.name, graded.points, graded.of_points);
+    };
+    const std::vector<GradedSubmission> graded =
+        asked.program.asked ? grade_programs(submissions, asked, sink)
+                            : grade_answers(lesson, exercises, submissions, asked, scratch.path(), sink);
+    const std::string text = grades_as(asked.format, lesson, graded);
     if (asked.out == "-")
         fmt::print("{}\n", text);
     else
@@ -393,16 +212,23 @@ void add_grade(CLI::App& app, int& status) {
     command->add_option("--output", program.output_bytes, "of a program: bytes that it may print, 1048576 unless said")
         ->needs(whole)
         ->check(CLI::Range(1, 1 << 28));
-    command->add_option("--submission", asked->submissions, "a file, or a folder with a file an exercise; may be repeated")
+    command
+        ->add_option(
+            "--submission", asked->submissions,
+            "a file, a notebook, a folder or a .zip with a file an exercise; or a folder or a .zip that holds one of "
+            "these a student; may be repeated")
         ->required();
     command->add_option("--exercise", asked->exercise,
                         "which one, where the lesson has several and the file's name does not say");
-    command->add_option("--format", asked->format, "text, json, junit or gradescope");
+    command->add_option("--format", asked->format, "text, json, csv, junit or gradescope");
     command->add_option("--out", asked->out, "where to; '-' is stdout");
     command->add_option("--compiler", asked->compiler, "nvrtc, nvcc or clang; default: the first found");
     command->add_option(
         "--max-seconds", asked->max_seconds,
-        "of wall time, for one exercise of one submission, 60 unless said; for a program ten times --cpu-seconds");
+        "of processor time, for one exercise of one submission, compiler included, 60 unless said; what takes ten times as "
+        "long on the wall is ended too. Of a program: of wall time, ten times --cpu-seconds unless said");
+    command->add_option("--jobs", asked->jobs, "submissions at once, as many as there are cores unless said; of programs 1")
+        ->check(CLI::Range(1, 256));
     command->callback([asked, command, &status] {
         asked->program.arguments = words_behind();
         if (asked->program.asked && command->count("--max-seconds") == 0)  // a busy computer is nobody's wrong answer

@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "app/cli/lesson/handed_in.h"
 #include "lessons/player/exercise.h"
 
 namespace lockstep::cli {
@@ -25,7 +28,8 @@ struct ProgramTest {
 struct GradeAsked {
     std::string lesson, exercise, compiler, format = "text", out = "-";
     std::vector<std::string> submissions;
-    double max_seconds = 60;
+    double max_seconds = 60;  // processor time of one exercise; with --program of the clock on the wall
+    int jobs = 0;             // submissions at once; 0: as many as there are cores
     ProgramTest program;
 };
 
@@ -33,9 +37,11 @@ struct Graded {                           // one exercise of one submission
     std::string exercise, file, problem;  // problem: why it could not be judged; empty: it was
     std::string compiler;                 // its version; of what is not compiled empty
     lessons::ExerciseReport report;
-    double seconds = 0;
+    double seconds = 0;  // of processor time; of a program those of the clock on the wall
+    std::string note;    // "my_window.cu is taken as window.cu"
 
     bool passed() const { return problem.empty() && report.passed; }
+    double points() const { return problem.empty() ? report.points : 0; }
     std::string reasons() const {
         if (!problem.empty()) return problem;
         return fmt::format("{}", fmt::join(report.lines, "\n"));
@@ -50,8 +56,23 @@ struct GradedSubmission {
     }
 };
 
-// A submission with main(), a file or a folder of sources, in a sandbox. Throws Failure(missing) where there is none.
-GradedSubmission grade_program(const std::string& path, const GradeAsked& asked);
+// A line when a submission has been graded: how many have been, and it.
+using GradedSink = std::function<void(size_t done, const GradedSubmission& graded)>;
+
+// Kernels and the other files of a lesson's exercises, in child processes of this program: a crash costs one exercise its
+// points and nothing else. `scratch`: a folder for what is unpacked on the way.
+std::vector<GradedSubmission> grade_answers(const lessons::Lesson& lesson,
+                                            const std::vector<const lessons::Exercise*>& exercises,
+                                            const std::vector<HandedIn>& submissions, const GradeAsked& asked,
+                                            const std::filesystem::path& scratch, const GradedSink& sink);
+
+const std::vector<std::string>& grade_formats();
+// A name of grade_formats(); Gradescope's holds one submission.
+std::string grades_as(const std::string& format, const lessons::Lesson& lesson, const std::vector<GradedSubmission>& graded);
+
+// A submission with main(), a file or a folder of sources, in a sandbox; with a `problem` it is not looked at. Throws
+// Failure(missing) where there is none.
+GradedSubmission grade_program(const std::string& path, const GradeAsked& asked, const std::string& problem = {});
 // Throws Failure where the test itself cannot be: a file that is not there, a list of checks that is none.
 void check_program_test(const ProgramTest& test);
 

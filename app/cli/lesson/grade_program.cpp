@@ -123,7 +123,7 @@ std::string said(std::string text) {
 void judge(const system::SandboxOutcome& outcome, const ProgramTest& test, Graded& graded) {
     using End = system::ChildOutcome::End;
     const auto clause = [&](const std::string& text, bool holds, const std::string& detail) {
-        graded.report.clauses.push_back({text, holds, detail});
+        graded.report.clauses.push_back({text, holds, detail, true, 0, 0});
         graded.report.lines.push_back(
             fmt::format("{}: {}{}{}", text, holds ? "holds" : "does not hold", detail.empty() ? "" : ": ", detail));
     };
@@ -183,14 +183,19 @@ void check_program_test(const ProgramTest& test) {
     if (!(test.points >= 0)) throw Failure("--points is a number from 0");
 }
 
-GradedSubmission grade_program(const std::string& path, const GradeAsked& asked) {
+GradedSubmission grade_program(const std::string& path, const GradeAsked& asked, const std::string& problem) {
     const ProgramTest& test = asked.program;
     GradedSubmission submission{path, {}, 0, test.points};
-    Graded graded{"program", fs::path(path).filename().string(), {}, {}, {}, 0};
+    Graded graded;
+    graded.exercise = "program";
+    graded.file = fs::path(path).filename().string();
+    graded.problem = problem;
     graded.report.of_points = test.points;
     std::error_code error;
     const bool folder = fs::is_directory(path, error);
-    if (folder && sources_in(path).empty()) {
+    if (!problem.empty()) {
+        // nothing of it can be run
+    } else if (folder && sources_in(path).empty()) {
         graded.problem = "there is no .cu, .cpp or .c file in the submission";
     } else if (!folder && fs::is_symlink(path, error)) {
         graded.problem = "it is a link: hand in the file itself";

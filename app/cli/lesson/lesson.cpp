@@ -1,4 +1,4 @@
-// `lockstep lesson list | run ID|all [--json F|-] | check DIR|all`
+// `lockstep lesson list | run ID|DIR|all [--json F|-] | check DIR|all | new DIR | ptx DIR | figures`
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -6,6 +6,7 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
+#include "lessons/player/authors.h"
 #include "lessons/player/check.h"
 
 namespace lockstep::cli {
@@ -68,7 +69,7 @@ void add_lesson(CLI::App& app, int& status) {
     };
     auto options = std::make_shared<Options>();
     CLI::App* run_command = command->add_subcommand("run", "run every scene and compute every prediction");
-    run_command->add_option("ID", options->what, "a lesson such as A06, or all")->required();
+    run_command->add_option("ID", options->what, "a lesson such as A06, the folder of one of your own, or all")->required();
     run_command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
     run_command->callback([options] { run(options->what, options->json); });
     CLI::App* check_command =
@@ -76,6 +77,24 @@ void add_lesson(CLI::App& app, int& status) {
     check_command->add_option("DIR", options->what, "a lesson's folder or id, or all")->required();
     check_command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
     check_command->callback([options, &status] { status = check(options->what, options->json); });
+    CLI::App* new_command = command->add_subcommand("new", "begin a lesson of your own: a small one that holds already");
+    new_command->add_option("DIR", options->what, "a folder such as X01_first_steps, which is made")->required();
+    new_command->callback([options] {
+        for (const auto& file : lessons::new_lesson(options->what).value()) fmt::print("{}\n", file.string());
+        fmt::print("next: lockstep lesson check {}\n", options->what);
+    });
+    CLI::App* ptx_command = command->add_subcommand(
+        "ptx", "compile the kernels of a lesson's folder whose PTX is missing or older, with whatever compiler is here");
+    ptx_command->add_option("DIR", options->what, "a lesson's folder")->required();
+    ptx_command->add_option("--compiler", options->json, "nvrtc, nvcc or clang; default: the first found");
+    ptx_command->callback([options] {
+        const auto written = lessons::write_missing_ptx(options->what, options->json).value();
+        for (const auto& file : written) fmt::print("{}\n", file.string());
+        if (written.empty()) fmt::print("the PTX of every kernel is as new as its source\n");
+    });
+    command->add_subcommand("figures", "every figure that a lesson may ask for, and every view, as Markdown")->callback([] {
+        fmt::print("{}\n", lessons::figures_page());
+    });
 }
 
 }  // namespace lockstep::cli

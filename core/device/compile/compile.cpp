@@ -261,6 +261,7 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
 
     system::ChildLimits limits;
     limits.seconds = options.seconds;
+    limits.processor_seconds = options.processor_seconds;
     const TemporaryFolder folder;
     const std::string plain = with_plain_comments(cuda_source);
     write_file(folder.path() / source_name, plain);

@@ -119,7 +119,9 @@ bool is_solution(const fs::path& file) {
     std::error_code error;
     const fs::path path = fs::weakly_canonical(fs::absolute(file, error), error);
     for (fs::path folder = path.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
-        if (folder.filename() == "solution" && fs::exists(folder.parent_path() / "lesson.md", error)) return true;
+        if ((folder.filename() == "solution" || folder.filename() == "proof") &&
+            fs::exists(folder.parent_path() / "lesson.md", error))
+            return true;
     return false;
 }
 

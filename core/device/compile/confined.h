@@ -9,7 +9,7 @@
 
 namespace lockstep::device {
 
-// Whether the file lies in the folder `solution` of a lesson.
+// Whether the file lies in the folder `solution` or `proof` of a lesson.
 bool is_solution(const std::filesystem::path& file);
 
 // The first #include, of the text or of a header of `folders` that it includes, that leads out of `folders` and

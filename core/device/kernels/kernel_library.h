@@ -50,6 +50,7 @@ struct CompileOptions {
     std::vector<std::string> include = {};        // folders to look for headers in, behind the source file's own
     std::vector<std::string> define = {};         // macros: "N=16", "FAST"
     double seconds = 30;                          // after which a compiler is ended, and the next one tried
+    double processor_seconds = 0;                 // the same of processor time; 0: as many
     std::vector<Diagnostic>* messages = nullptr;  // filled with all errors and warnings, in the compiler's order
 };
 struct Compiled {

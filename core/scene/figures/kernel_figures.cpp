@@ -68,6 +68,26 @@ Result<double> accesses(const KernelResult& result, const FigureName& name) {
     }));
 }
 
+// Metrics of the launch, added up.
+Result<double> sum_of_metrics(const KernelResult& result, std::initializer_list<std::string_view> names) {
+    double sum = 0;
+    for (const std::string_view name : names) {
+        const Result<double> value = model::metric_of(*result.run->program, result.run->result, name);
+        if (!value) return value.error();
+        sum += value.value();
+    }
+    return sum;
+}
+
+// Bytes that threads took from shared memory, by loads and atomics, however wide each of them is.
+uint64_t shared_read_bytes(const KernelResult& result) {
+    return sum_of(*result.run, 0, [](const ptx::DecodedInstruction& i, const auto& counters) -> uint64_t {
+        const bool reads = i.kind == ptx::Kind::load || i.kind == ptx::Kind::atomic;
+        const bool shared = i.space == ptx::Space::shared || counters.shared_requests != 0;
+        return reads && shared ? counters.executed * ptx::size_of(i.type) * i.vector : 0;
+    });
+}
+
 Result<double> output(const KernelResult& result, const FigureName& name) {
     const Result<size_t> index = name.index();
     if (!index) return index.error();
@@ -113,6 +133,24 @@ constexpr Figure<KernelResult> kernel_rows[] = {
      [](const KernelResult& r, const FigureName& name) { return load_latency(r, name); }, "line"},
     {"accesses", "", "Loads, stores and atomics that were issued in a space: global, shared, local, const.",
      [](const KernelResult& r, const FigureName& name) { return accesses(r, name); }, "space"},
+    {"global_reads", "requests",
+     "Requests that read global memory in whatever way: loads, atomics, copies to shared memory, textures, surfaces.",
+     [](const KernelResult& r) {
+         return sum_of_metrics(r, {"global_load_requests", "global_atomic_requests", "global_copy_requests",
+                                   "texture_requests", "surface_load_requests"});
+     }},
+    {"global_read_sectors", "sectors", "32-byte sectors that these touched.",
+     [](const KernelResult& r) {
+         return sum_of_metrics(r, {"global_load_sectors", "global_atomic_sectors", "global_copy_sectors", "texture_sectors",
+                                   "surface_load_sectors"});
+     }},
+    {"global_write_sectors", "sectors",
+     "32-byte sectors that requests touched which may write global memory: stores, atomics, surfaces.",
+     [](const KernelResult& r) {
+         return sum_of_metrics(r, {"global_store_sectors", "global_atomic_sectors", "surface_store_sectors"});
+     }},
+    {"shared_read_bytes", "B", "What threads took from shared memory, by loads and atomics of whatever width.",
+     [](const KernelResult& r) { return shared_read_bytes(r); }},
     {"faults", "", "1 where the kernel faulted, else 0.",
      [](const KernelResult& r) { return r.run->result.fault.has_value(); }},
     {"races", "", "Places that racecheck reports, where it looks: expect=\"racecheck\", and exercises that ask for races.",

@@ -15,9 +15,9 @@ __global__ void sort_work(const int *kind, float *x) {
     int i = base + item[threadIdx.x];
     float v = x[i];
     if (kind[i] == 0) {
-        for (int k = 0; k < 100; ++k) v = v * 0.5f + 1.0f;
+        for (int k = 0; k < 200; ++k) v = v * 0.5f + 1.0f;
     } else {
-        for (int k = 0; k < 100; ++k) v = v * 0.25f - 2.0f;
+        for (int k = 0; k < 200; ++k) v = v * v * 0.25f - 2.0f;
     }
     x[i] = v;
 }

@@ -1,0 +1,6 @@
+// fails: dram_bytes
+__global__ void two_passes(const float *x, const float *z, float *y, int n) {
+    int first = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
+    for (int i = first; i < n; i += step) y[i] = z[i];
+    for (int i = first; i < n; i += step) y[i] = y[i] * (3.0f * x[i] + 1.0f);
+}

@@ -1,0 +1,8 @@
+// fails: sectors_per_request
+__global__ void swap_axes(const float *a, const float *b, float *c, int n) {
+    int row = blockIdx.x * 32 + threadIdx.x, column = blockIdx.y * 32 + threadIdx.y;
+    float sum = 0;
+#pragma unroll 16
+    for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+}

@@ -1,0 +1,17 @@
+// fails: outputs
+__global__ void kmeans(const int *px, const int *py, const int *cx, const int *cy, int *sums, int k) {
+    __shared__ int own[48];
+    if (threadIdx.x < 48) own[threadIdx.x] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int best = 0, least = 0x7fffffff;
+    for (int j = 0; j < k; ++j) {
+        int dx = px[i] - cx[j], dy = py[i] - cy[j];
+        int far = dx * dx + dy * dy;
+        if (far < least) least = far, best = j;
+    }
+    atomicAdd(&own[3 * best + 0], px[i]);
+    atomicAdd(&own[3 * best + 1], py[i]);
+    atomicAdd(&own[3 * best + 2], 1);
+    if (threadIdx.x < 3 * k) atomicAdd(&sums[threadIdx.x], own[threadIdx.x]);
+}

@@ -1,0 +1,8 @@
+// fails: outputs
+__global__ void product(const float *x, const float *w, float *y, int rows, int columns, int inner) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows || column >= columns) return;
+    float sum = 0.0f;
+    for (int k = 0; k < inner; ++k) sum += x[row * inner + k] * w[column * inner + k];
+    y[row * columns + column] = sum;
+}

@@ -1,0 +1,8 @@
+// fails: outputs
+extern "C" __global__ void combine(const float *count, const float *mean, const float *deviation, float *out, int ranks) {
+    float n = 0, sum = 0, square = 0;
+    for (int r = 0; r < ranks; ++r) n += count[r], sum += count[r] * mean[r];
+    for (int r = 0; r < ranks; ++r) square += count[r] * (deviation[r] + fabsf(mean[r] - sum / n));
+    out[0] = sum / n;
+    out[1] = square / n;
+}

@@ -1,0 +1,115 @@
+// The views that a lesson's scene can name, a row each. app/gui/scenes.cpp has the layout of each; a test holds the two
+// equal.
+#include <fmt/format.h>
+
+#include "core/model/launch/launch.h"
+#include "core/scene/figures/figures.h"
+#include "lessons/player/authors.h"
+
+namespace lockstep::lessons {
+
+namespace {
+
+constexpr LessonView views[] = {
+    {"divergence", "a warp's branches: which lanes take which side"},
+    {"threads", "which thread does what, line by line"},
+    {"fragments", "a tensor core's fragments, lane by lane"},
+    {"warps", "the warps of an SM over time, with their stalls"},
+    {"blocks", "which SM runs which block when"},
+    {"compare", "two scenes on one time axis (compare=)"},
+    {"occupancy", "what limits how many blocks an SM holds"},
+    {"ladder", "steps of optimisation side by side"},
+    {"coalesce", "the sectors that a request touches"},
+    {"chart", "accesses to memory over time"},
+    {"banks", "the banks of shared memory that a request meets"},
+    {"roofline", "the kernel below the GPU's roofs"},
+    {"streams", "operations of a host program, stream by stream"},
+    {"generations", "the same kernel on several GPUs (gpus=)"},
+    {"measured", "what was measured on real GPUs beside the model"},
+    {"measured_ladder", "the same for a ladder of kernels"},
+    {"training", "curves, batch, graph and kernels of training"},
+    {"kernels", "a step's launches, one by one"},
+    {"graph", "the graph of a step"},
+    {"tape", "a tensor program, its values and its graph"},
+    {"descent", "a tensor program of several steps, with its curves"},
+    {"exhibit", "a training run, and what its model shows"},
+    {"curves", "curves of training runs"},
+    {"ranks", "losses of ranks above their figures"},
+    {"cheaper", "cheaper number formats beside f32"},
+    {"rows", "figures of rows as a table"},
+    {"pipeline", "a pipeline's schedule"},
+    {"collective", "the messages of a collective"},
+    {"rank_memory", "what lies in the memory of each rank"},
+    {"mesh", "devices of a mesh and the parts that they hold"},
+    {"network", "the links between nodes"},
+    {"cluster", "pipeline, collective and memory together"},
+};
+
+std::string cell(std::string_view text) {  // a '|' would end the column
+    std::string safe;
+    for (const char c : text) safe += c == '|' ? "\\|" : std::string(1, c);
+    return safe;
+}
+
+void add_row(std::string& page, std::string_view name, std::string_view unit, std::string_view places,
+             std::string_view sentence) {
+    std::string behind;
+    for (size_t at = 0; at < places.size();) {
+        const size_t end = std::min(places.find(' ', at), places.size());
+        behind += fmt::format("{}`@{}:`", behind.empty() ? "" : " ", places.substr(at, end - at));
+        at = end + 1;
+    }
+    page += fmt::format("| `{}` | {} | {} | {} |\n", name, cell(unit), behind, cell(sentence));
+}
+
+std::string_view title_of(std::string_view kind) {
+    constexpr std::pair<std::string_view, std::string_view> titles[] = {
+        {"kernel", "A kernel's run"},
+        {"host", "A host program"},
+        {"tape", "A tensor program"},
+        {"training", "Training"},
+        {"cheaper", "Cheaper number formats"},
+        {"step", "A training step, and the last step of a tensor program or of training"},
+        {"model", "A model, of no scene: model.NAME@model:MODEL"},
+        {"rows", "Rows of many ranks, of any kind"},
+        {"schedule", "Rows of a pipeline schedule"},
+        {"parallel", "Rows of training on many ranks"},
+        {"collective", "Rows of a collective"},
+        {"plan", "Rows of a plan"},
+        {"mesh", "Rows of a mesh"}};
+    for (const auto& [name, title] : titles)
+        if (name == kind) return title;
+    return kind;
+}
+
+}  // namespace
+
+std::span<const LessonView> lesson_views() {
+    return views;
+}
+
+std::string figures_page() {
+    constexpr std::string_view head = "| figure | unit | behind it | what it is |\n|---|---|---|---|\n";
+    std::string page =
+        "# Figures and views of lessons\n\nWhat `of=` and `check=` of a lesson may ask for, kind by kind. `lockstep lesson "
+        "figures` prints this\npage from the tables that the engine itself uses; a test holds the two equal. How figures "
+        "are "
+        "put\ntogether is in [FORMAT.md](FORMAT.md).\n";
+    for (const scene::FigureKind& kind : scene::figure_kinds()) {
+        page += fmt::format("\n## {}\n\n{}", title_of(kind.name), head);
+        for (const scene::FigureText& row : kind.rows) add_row(page, row.name, row.unit, row.places, row.sentence);
+        if (kind.name != "kernel") continue;
+        for (const model::MetricRow& row : model::metric_rows())
+            if (!scene::row_named(kind.rows, row.name))
+                add_row(page, row.name, row.unit, row.by_line ? "line" : "", row.summary);
+    }
+    page += fmt::format("\n## A GPU: gpu.NAME of a kernel's run, gpu.NAME@gpu:GPU of no scene\n\n{}", head);
+    for (const model::SpecFigure& figure : model::figures_of(model::gpu_named("v100").value()))
+        add_row(page, fmt::format("gpu.{}", figure.name), figure.unit, "gpu", figure.label);
+    page += "\n## Views\n\n| view | what it shows |\n|---|---|\n";
+    for (const LessonView& view : views) page += fmt::format("| `{}` | {} |\n", view.name, view.shows);
+    page.pop_back();
+    return page;
+}
+
+}  // namespace lockstep::lessons
