@@ -222,7 +222,7 @@ __global__ void by_warp(float* x) { x[0] = F<22, 1>::v; }
     CHECK(told.status == 1);
     CHECK(told.out.find("it took longer than the 2 seconds of processor time that --max-seconds allows") !=
           std::string::npos);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));  // on a busy computer, too
 }
 
 TEST_CASE("What cannot be graded is refused in one sentence") {
