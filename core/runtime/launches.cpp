@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/tell.h"
+#include "core/model/advice/verdict.h"
 #include "core/model/metrics/bound.h"
 #include "core/ptx/ptx.h"
 #include "core/runtime/children.h"
@@ -44,6 +45,22 @@ void find_hot_line(const ptx::Program& program, const model::TimedResult& result
     timed.hot_file = program.files[static_cast<size_t>(most->first.first)];
     timed.hot_line = most->first.second;
     timed.hot_share = static_cast<double>(most->second) / static_cast<double>(total);
+}
+
+// The first launch of a kernel and shape says what limits it; the others are alike.
+void find_what_limits(const model::GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
+                      model::TimedResult result, LaunchRecord& record) {
+    constexpr size_t most = 3;
+    model::KernelRun run;
+    run.gpu = gpu;
+    run.program = std::shared_ptr<const ptx::Program>(std::shared_ptr<void>(), &program);  // stays the module's
+    run.config = config;
+    run.result = std::move(result);
+    for (const model::Finding& finding : model::verdict_of(run).findings) {
+        if (record.findings.size() == most) break;
+        record.findings.push_back({std::string(finding.rule), finding.sentence, finding.evidence, finding.change,
+                                   finding.file, finding.line, finding.gain});
+    }
 }
 
 void print_of_kernel(std::string_view words) {
@@ -109,7 +126,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     if (settings_.warm_l2) options.l2 = &l2_[device_];
     options.trace = several_streams_;
     options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
-    const model::TimedResult result = model::launch(gpu_, program, config, memory_, options);
+    model::TimedResult result = model::launch(gpu_, program, config, memory_, options);
     for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
     for (const std::string& sentence : result.notes) note(sentence);
     record.warp_instructions = result.warp_instructions;
@@ -121,6 +138,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     find_hot_line(program, result, timed);
     record.cycles = result.cycles;
     record.timed_by = TimedBy::simulation;
+    if (timed.runs == 1) find_what_limits(gpu_, program, config, std::move(result), record);
     return std::nullopt;
 }
 

@@ -14,6 +14,8 @@
 #include "app/cli/kernel/output_json.h"
 #include "app/cli/kernel/run_options.h"
 #include "app/cli/kernel/trace_file.h"
+#include "app/cli/kernel/verdict_text.h"
+#include "app/cli/long_work.h"
 #include "app/silicon/measured.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
@@ -30,6 +32,7 @@ namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+constexpr int interrupted_status = 130;  // as shells have it of a process that SIGINT ended
 
 struct Input {  // of the launch
     model::GpuSpec gpu;
@@ -43,8 +46,9 @@ struct Input {  // of the launch
 struct Ran {
     simt::LaunchResult result;
     model::TimedResult timed;
-    std::shared_ptr<const simt::Memory> before;  // for a replay
+    std::shared_ptr<const simt::Memory> before;  // for a replay, and for what-ifs
     std::vector<Array> outputs;
+    std::optional<model::Verdict> verdict;  // of a timed launch that ended
 };
 
 Json indices(const simt::Dim3& d) {
@@ -117,6 +121,7 @@ void check_options(const KernelAsked& options) {
     if (options.functional && !(options.scheduler + options.metrics).empty())
         tell("note: --scheduler and --metrics are of timed runs; this one is functional\n");
     check_trace_name(options.trace);
+    what_ifs_asked(options.what_if);
 }
 
 // The kernel of the file, compiled if it is CUDA.
@@ -185,6 +190,7 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
     Ran ran;
     const auto print = [](std::string_view words) { std::fwrite(words.data(), 1, words.size(), stderr); };
     bool leakcheck = false;
+    LongWork work(input.kernel);
     if (options.functional) {
         simt::LaunchOptions launch = model::functional_options(input.gpu, *input.program, input.config);
         launch.order = order_named(options.order);
@@ -192,6 +198,8 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
         launch.print = print;
         launch.max_instructions = options.max_instructions;
         leakcheck = choose_checkers(options.check, launch);
+        launch.stop = work.token();
+        launch.progress = [&](double share) { work(share); };
         ran.result = simt::launch(*input.program, input.config, memory, launch);
     } else {
         model::TimedOptions launch;
@@ -202,18 +210,20 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
         launch.trace = !options.trace.empty();
         launch.traced_sm = options.trace_sm;
         if (options.trace.empty() && asks_for_windows(options.metrics)) launch.trace = true, launch.trace_limit = 1;
+        launch.stop = work.token();
+        launch.progress = [&](double share) { work(share); };
+        ran.before = std::make_shared<const simt::Memory>(memory);
         if (input.trace_end > 0) {
-            ran.before = std::make_shared<const simt::Memory>(memory);
             launch.trace_limit = 100'000;  // the stretch comes from a replay
             launch.checkpoint_bytes = model::Replay::default_bytes;
         }
         ran.timed = model::launch(input.gpu, *input.program, input.config, memory, launch);
         ran.result = ran.timed;
     }
-    if (leakcheck && !ran.result.fault)
+    if (leakcheck && !ran.result.fault && !ran.result.stopped)
         for (simt::Fault& leak : simt::find_leaks(memory)) ran.result.reports.push_back(std::move(leak));
     ran.outputs = scene::read_outputs(input.bound, memory);
-    if (!ran.result.fault) scene::write_outputs(input.bound, ran.outputs);
+    if (!ran.result.fault && !ran.result.stopped) scene::write_outputs(input.bound, ran.outputs);
     return ran;
 }
 
@@ -223,7 +233,19 @@ std::shared_ptr<model::KernelRun> as_run(const Input& input, const Ran& ran) {
     run->program = input.program;
     run->config = input.config;
     run->result = ran.timed;
+    run->before = ran.before;
+    run->source = input.source;
     return run;
+}
+
+// What limits a timed launch, and what changes would gain, as far as that was asked for.
+void judge(const KernelAsked& options, const Input& input, Ran& ran) {
+    if (options.functional || ran.result.fault || ran.result.stopped) return;
+    LongWork work("what-ifs of " + input.kernel);
+    model::VerdictOptions asked = what_ifs_asked(options.what_if);
+    asked.stop = work.token();
+    asked.progress = [&](double share) { work(share); };
+    ran.verdict = model::verdict_of(*as_run(input, ran), asked);
 }
 
 // The same launch on a real GPU, where a stored file has it: into the JSON, and as words.
@@ -262,12 +284,14 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
     json["time_us"] = options.functional ? Json() : json_number(ran.timed.time_us);
     json["l2"] = options.functional ? Json() : Json("cold");  // empty when the launch begins
     json["launch_us"] = options.functional ? Json() : json_number(ran.timed.launch_us);
+    if (ran.result.stopped) json["stopped"] = true;  // by Ctrl-C: all that follows is of the part before
     if (!options.functional && !ran.result.fault) json["time_error"] = time_error_json(ran.timed);
     if (!options.functional && !ran.result.fault) silicon = on_silicon(input, ran, json);
     json["instructions"] = {{"warp", ran.result.warp_instructions}, {"thread", ran.result.thread_instructions}};
     json["metrics"] = Json::object();
     for (const model::Metric& metric : ran.timed.metrics)
         json["metrics"][std::string(metric.nsight)] = json_number(metric.value);
+    if (ran.verdict) json["verdict"] = verdict_json(*ran.verdict);
     json["outputs"] = Json::array();
     if (!options.json.empty())
         for (const Array& output : ran.outputs)
@@ -304,7 +328,6 @@ void trace(const KernelAsked& options, const Input& input, Ran& ran) {
             throw Failure(fmt::format("--trace-cycles {}: the run ends at cycle {}, before they begin", options.trace_cycles,
                                       ran.timed.cycles));
         auto run = as_run(input, ran);
-        run->before = std::move(ran.before);
         ran.timed.trace = model::Replay(run).trace(ran.timed.trace.sm, input.trace_begin, input.trace_end).value();
     }
     write_trace(
@@ -316,6 +339,10 @@ void print(const KernelAsked& options, const Input& input, const Ran& ran, const
     if (ran.result.fault)  // counters of half a run would mislead
         fmt::print("{} was stopped by {} after {} warp instructions\n", input.kernel, ran.result.fault->kind,
                    ran.result.warp_instructions);
+    else if (ran.result.stopped)
+        fmt::print("{} was stopped by Ctrl-C after {} warp instructions{}; what follows is of that part\n", input.kernel,
+                   ran.result.warp_instructions,
+                   options.functional ? "" : fmt::format(", at cycle {} on {}", ran.timed.cycles, input.gpu.title));
     else if (options.functional)
         fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", input.kernel,
                    ran.result.warp_instructions, ran.result.thread_instructions);
@@ -327,6 +354,7 @@ void print(const KernelAsked& options, const Input& input, const Ran& ran, const
     for (size_t i = 0; i < ran.outputs.size(); ++i)
         fmt::print("  output {}: {}[{}] {}\n", i, name_of(ran.outputs[i].dtype), ran.outputs[i].count(),
                    preview(ran.outputs[i]));
+    if (ran.verdict) fmt::print("{}", verdict_text(*ran.verdict));
 }
 
 }  // namespace
@@ -336,10 +364,11 @@ int run_kernel(const KernelAsked& options) {
     simt::Memory memory;
     const Input input = read_input(options, memory);
     Ran ran = launch(options, input, memory);
+    judge(options, input, ran);
     std::string silicon;
     Json json = to_json(options, input, ran, silicon);
     tell_of_faults(options, input, ran.result);
-    if (!options.trace.empty()) trace(options, input, ran);
+    if (!options.trace.empty() && !ran.result.stopped) trace(options, input, ran);
     const bool counted = !ran.result.fault && !options.functional;
     const auto run = counted && asks_for_windows(options.metrics) ? as_run(input, ran) : nullptr;
     std::string counters;  // a stretch of time behind the end is told before anything is printed
@@ -351,6 +380,7 @@ int run_kernel(const KernelAsked& options) {
     if (options.json != "-") print(options, input, ran, silicon, counters);
     const bool wrong =
         ran.result.fault || !ran.result.reports.empty() || (is_strict(options.check) && !ran.result.warnings.empty());
+    if (ran.result.stopped) return interrupted_status;
     return static_cast<int>(wrong ? ExitStatus::faulted : ExitStatus::done);
 }
 

@@ -19,6 +19,7 @@
 #include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/model/advice/what_if.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
 #include "core/scene/host/host_program.h"
@@ -141,6 +142,12 @@ int run_host_asked(const CLI::App& command, const KernelAsked& asked) {
 
 }  // namespace
 
+static std::string what_if_names() {
+    std::string names;
+    for (const model::WhatIf& row : model::what_ifs()) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+    return names;
+}
+
 static void refuse_second_file(const std::string& word) {
     if (word.starts_with("in:") || word.starts_with("inout:"))
         throw Failure(
@@ -152,7 +159,7 @@ static void refuse_second_file(const std::string& word) {
 // A whole program: what it shares with kernels alone, and refuses of it.
 static int run_program_asked(const CLI::App& command, const KernelAsked& asked, ProgramAsked& program) {
     for (const char* name : {"--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order", "--scheduler",
-                             "--registers", "--metrics", "--trace-sm", "--trace-cycles"})
+                             "--registers", "--metrics", "--what-if", "--trace-sm", "--trace-cycles"})
         if (command.count(name) > 0)
             throw Failure(fmt::format("{} is for one kernel with --grid and --block; this is a program with main()", name));
     for (std::string& option : program.build.more)
@@ -252,6 +259,12 @@ void add_run(CLI::App& app, int& status) {
                         "all@cycles:1000..2000, or their names, as in "
                         "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000; in --json as by_line, "
                         "by_window and selected. --metrics names runs nothing and lists all names with what they say");
+    command->add_option(
+        "--what-if", options->what_if,
+        "simulate the launch again with one thing idealised, which bounds what a change can gain: names with "
+        "commas between, all (those that the findings name) or none; left out: all, where they take a share of "
+        "a second. There are " +
+            what_if_names());
     command->add_option(
         "--json", options->json,
         "write the result as JSON; '-' for stdout. An output of more than 16,777,216 elements is null there: name its file");

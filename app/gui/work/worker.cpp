@@ -174,6 +174,7 @@ void Session::Worker::serve(const Request& request) {
                               if (training) pause();
                           },
                           [&](const ask::LimitBlocks& wish) { run_resident(wish.most); },
+                          [&](const ask::SimulateGains&) { simulate_gains(); },
                           [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
                           [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
                           [&](const ask::RunCluster& wish) { show_cluster(wish.setup); },

@@ -61,6 +61,11 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
     issued.passes = cost.passes;
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     counters.data_pipe += static_cast<uint64_t>(cost.takes);
+    if (cost.atomic_words != 0) {
+        counters.atomic_lanes += lanes_in(issued.executed);
+        counters.atomic_words += cost.atomic_words;
+        counters.atomic_queue += static_cast<uint64_t>(model::cycle_of(cost.queued));
+    }
     if (cost.level == MemoryLevel::shared) {
         issued.wait = StallReason::short_scoreboard;
         ++counters.shared_requests;

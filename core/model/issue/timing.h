@@ -72,6 +72,7 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
 
 struct TimingOptions {
     bool lowering = true;   // without it every PTX instruction is one machine instruction, or a sequence
+    bool sequences = true;  // without it what stands for a sequence costs as one instruction of its unit
     bool clusters = false;  // the launch has clusters, whose blocks see one another's shared memory
 };
 

@@ -108,7 +108,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     : gpu_(gpu),
       program_(program),
       options_(options),
-      memory_(gpu),
+      memory_(gpu, options.ideal),
       recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit, gpu.warps_per_sm,
                 gpu.sub_cores),
       windows_(program.instructions.size(), options.trace) {
@@ -132,7 +132,9 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     simt::begin_checks(grid_, options);
     state_.cluster_blocks = simt::cluster_size(grid_);
     timing_ = make_timing(gpu, program,
-                          {.lowering = options.lowering && gpu.folds_ptx != 0, .clusters = state_.cluster_blocks > 1});
+                          {.lowering = options.lowering && gpu.folds_ptx != 0,
+                           .sequences = !options.ideal.short_division,
+                           .clusters = state_.cluster_blocks > 1});
     for (const Timing& t : timing_) wide_loads_.push_back(t.wide_bytes);
     grid_.wide_loads = wide_loads_.data();
     state_.timing = &timing_;
@@ -144,7 +146,8 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     const uint32_t line = 128 / std::clamp<uint32_t>(gpu.instruction_bytes, 1, 128);
     state_.code_shift = static_cast<uint32_t>(std::bit_width(line)) - 1;
     state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
-    state_.run_ahead = runs_ahead_ = options.run_ahead && state_.cluster_blocks == 1;
+    state_.run_ahead = runs_ahead_ = options.run_ahead && state_.cluster_blocks == 1 &&
+                                     !options.ideal.coalesced;  // which sectors are kept goes by the lanes' addresses
     result_.exact = options.exact || options.checkpoint_bytes != 0;
     state_.shared_ahead = !result_.exact;
     if (runs_ahead_) simt::find_written(grid_);

@@ -28,7 +28,9 @@ struct MemoryCost {
     uint32_t sectors = 0, passes = 0;
     uint32_t bytes = 0, used_bytes = 0;  // asked for by the lanes; each byte counted once
     uint32_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;
-    Ticks takes = 0;  // of the data pipe of L1 and shared memory
+    uint32_t atomic_words = 0;  // different words that an atomic's lanes name
+    Ticks queued = 0;           // of an atomic, at L2: see Served
+    Ticks takes = 0;            // of the data pipe of L1 and shared memory
 };
 
 class LoadStore {
@@ -130,7 +132,10 @@ class LoadStore {
                    Ticks& sent, Ticks& held);  // begin: before `since` where the load is early
     void count(MemoryCost& cost, const Served& served, uint32_t sectors, Flow flow);
 
+    void make_coalesced(uint32_t used, uint64_t first, uint32_t lane_bytes);  // Idealised::coalesced, of request_
+
     MemorySystem* memory_ = nullptr;
+    Idealised ideal_;
     int64_t l1_latency_ = 0, shared_latency_ = 0, shuffle_latency_ = 0, constant_latency_ = 0, constant_l15_latency_ = 0,
             texture_latency_ = 0, retry_latency_ = 0;
     Ticks l1_ticks_ = 0, address_ticks_ = 0, interval_ = 0, sector_ticks_ = 0, return_ticks_ = 0, send_ticks_ = 0,

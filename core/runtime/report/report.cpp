@@ -12,6 +12,7 @@
 #include "core/base/sizes.h"
 #include "core/base/units.h"
 #include "core/model/metrics/bound.h"
+#include "core/runtime/report/advice.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -129,6 +130,29 @@ std::string extent_text(const simt::Dim3& d) {
 
 }  // namespace
 
+namespace {
+Json findings_json(const LaunchRecord& launch) {
+    Json findings = Json::array();
+    for (const LaunchFinding& finding : launch.findings)
+        findings.push_back({{"rule", finding.rule},
+                            {"sentence", finding.sentence},
+                            {"evidence", finding.evidence},
+                            {"change", finding.change},
+                            {"file", finding.file},
+                            {"line", finding.line},
+                            {"gain", finding.gain}});
+    return findings;
+}
+
+std::vector<LaunchFinding> findings_of(const Json& launch) {
+    std::vector<LaunchFinding> findings;
+    for (const Json& finding : launch.value("findings", Json::array()))
+        findings.push_back({finding.at("rule"), finding.at("sentence"), finding.at("evidence"), finding.at("change"),
+                            finding.at("file"), finding.at("line"), finding.at("gain")});
+    return findings;
+}
+}  // namespace
+
 Json to_json(const Report& report) {
     Json json = {{"gpu", report.gpu},           {"gpus", report.gpus},       {"l2", report.warm_l2 ? "warm" : "cold"},
                  {"total_us", report.total_us}, {"host_us", report.host_us}, {"peak_bytes", report.peak_bytes},
@@ -151,6 +175,7 @@ Json to_json(const Report& report) {
                                               {"hot_line", launch.hot_line},
                                               {"hot_share", launch.hot_share},
                                               {"bound", launch.bound},
+                                              {"findings", findings_json(launch)},
                                               {"call", launch.call}},
                                              launch.site));
     json["copies"] = Json::array();
@@ -223,6 +248,7 @@ Report report_of(const Json& json) {
                                        .hot_line = launch.at("hot_line"),
                                        .hot_share = launch.at("hot_share"),
                                        .bound = launch.value("bound", ""),
+                                       .findings = findings_of(launch),
                                        .site = site_of(launch),
                                        .call = launch.at("call")});
         }
@@ -424,6 +450,7 @@ std::string words_of(const Report& report) {
     for (const std::string& sentence : report.races) text += "  " + sentence + "\n";
     if (!report.touches.empty()) text += "memory that the host touched too early or too late\n";
     for (const std::string& sentence : report.touches) text += "  " + sentence + "\n";
+    text += advice_words(report);
     for (const std::string& sentence : report.notes) text += "note: " + sentence + "\n";
     if (report.dropped > 0)
         text += fmt::format("note: {} more launches, copies and calls are not in the report\n", report.dropped);

@@ -47,6 +47,12 @@ enum class TimedBy : uint8_t {
     nothing,      // it ran functionally
 };
 
+struct LaunchFinding {  // of what limits a launch: core/model/advice
+    std::string rule, sentence, evidence, change, file;
+    int line = 0;
+    double gain = 0;
+};
+
 struct LaunchRecord {
     std::string kernel;  // as C++ has it
     simt::Dim3 grid, block;
@@ -57,9 +63,10 @@ struct LaunchRecord {
     TimedBy timed_by = TimedBy::nothing;
     uint64_t warp_instructions = 0;
     std::string hot_file;
-    int hot_line = 0;      // on which its warps waited longest; 0: unknown
-    double hot_share = 0;  // of their waiting
-    std::string bound;     // "dram", as core/model/metrics/bound.h names it; empty where nothing was timed
+    int hot_line = 0;                     // on which its warps waited longest; 0: unknown
+    double hot_share = 0;                 // of their waiting
+    std::string bound;                    // "dram", as core/model/metrics/bound.h names it; empty where nothing was timed
+    std::vector<LaunchFinding> findings;  // the largest gains, of a launch that was simulated
     CallSite site;
     int64_t call = -1;  // index into Report::calls of the call that asked for it; -1: not kept
 };
