@@ -134,6 +134,7 @@ void Session::Worker::run(const std::stop_token& stop) {
             else if (wants_timing)
                 time_shown();
         });
+        if (request) guarded([&] { keep_judged(); });
         if (request) publish();
     }
     const std::lock_guard lock(mutex);

@@ -36,8 +36,6 @@ void Session::Worker::show_kernel(std::shared_ptr<const model::KernelRun> kernel
     draft.kernel.label = std::move(label);
     draft.kernel.look_at = look_at;
     forget_warp();
-    draft.kernel.verdict.reset();
-    judge_kernel(false);
     const model::TimedResult& result = draft.kernel.run->result;
     if (result.fault)
         draft.problem = Diagnostic{simt::render(*result.fault)};
@@ -58,6 +56,18 @@ void Session::Worker::judge_kernel(bool wished) {
         if (wished) busy("simulating what each cause costs", share);
     };
     draft.kernel.verdict = std::make_shared<model::Verdict>(model::verdict_of(*run, options));
+}
+
+// The verdict is of the run on show. Of the same launch with another stretch traced it stays.
+void Session::Worker::keep_judged() {
+    const std::shared_ptr<const model::KernelRun> run = draft.kernel.run;
+    if (run == judged) return;
+    const bool same = run && judged && run->before == judged->before && run->program == judged->program &&
+                      run->result.cycles == judged->result.cycles && run->gpu.name == judged->gpu.name;
+    judged = run;
+    if (same) return;
+    draft.kernel.verdict.reset();
+    judge_kernel(false);
 }
 
 void Session::Worker::simulate_gains() {

@@ -8,6 +8,8 @@
 
 namespace lockstep::model::advice {
 namespace {
+constexpr double start_of_warps = 300;  // cycles for the first instructions to be fetched, and the last stores
+
 struct Shape {
     uint64_t blocks, places;
     uint32_t sms, blocks_per_sm, threads;
@@ -39,7 +41,10 @@ void find_small_grid(const Facts& facts, Findings& findings) {
               "block with the parts added up at the end."
             : "Cut the work finer: a part of each item a block, the parts added up at the end; or give the GPU more "
               "items at once.";
-    finding.gain = 1 - static_cast<double>(shape.blocks) / shape.sms;
+    // What a block takes to start, and its first trip to memory, stay.
+    const double fixed = double(facts.run.gpu.block_start_latency) + double(facts.run.gpu.dram_latency) + start_of_warps;
+    const double rest = 1 - std::min(1.0, fixed / static_cast<double>(std::max<int64_t>(1, facts.result.cycles)));
+    finding.gain = rest * (1 - static_cast<double>(shape.blocks) / shape.sms);
     findings.push_back(finding);
 }
 
@@ -170,9 +175,9 @@ void find_latency(const Facts& facts, Findings& findings) {
     Finding finding = finding_at(facts, "latency", lines.empty() ? Place{} : lines.front().place);
     const double warps = facts.metric("active_warps");
     finding.sentence = fmt::format(
-        "Warps wait for memory in {:.0f} % of their cycles, and no unit is busier than {:.0f} %: with "
-        "{:.3g} warps a scheduler there is too little to do meanwhile.",
-        100 * waits, 100 * facts.busiest(), warps);
+        "Warps wait for memory in {:.0f} % of their cycles, and no unit is busier than {:.0f} %: {:.3g} warp{} a scheduler "
+        "cannot fill the time.",
+        100 * waits, 100 * facts.busiest(), warps, warps > 1.005 ? "s" : "");
     finding.evidence = fmt::format("stall_long_scoreboard {:.3g} %; issue slots used {:.3g} %", 100 * waits,
                                    facts.metric("issue_slot_utilization"));
     finding.change =

@@ -143,9 +143,9 @@ void find_bank_conflicts(const Facts& facts, Findings& findings) {
         return line.sum.shared_passes > needed(line) ? line.sum.shared_passes - needed(line) : 0;
     });
     const double cycles = std::max<double>(1, static_cast<double>(facts.result.totals.active_cycles));
-    uint32_t told = 0;
+    std::map<std::string, size_t> told;  // lines whose lanes meet alike are one finding, at the first of them
     for (const LineSum& line : lines) {
-        if (line.excess * 10 < facts.all.shared_passes || told++ == 3) break;
+        if (line.excess * 10 < facts.all.shared_passes) break;
         Finding finding = finding_at(facts, "bank-conflicts", line.place);
         const double each = ratio(line.sum.shared_passes, line.sum.shared_requests),
                      normal = ratio(needed(line), line.sum.shared_requests);
@@ -163,6 +163,13 @@ void find_bank_conflicts(const Facts& facts, Findings& findings) {
                                : "Let the lanes of a warp go to different banks: pad the rows, or permute the index.";
         finding.what_if = "no-conflicts";
         finding.gain = std::min(0.95, static_cast<double>(line.excess) / cycles);
+        if (const auto known = told.find(finding.sentence); known != told.end()) {
+            findings[known->second].gain = std::min(0.95, findings[known->second].gain + finding.gain);
+            if (line.place.second > 0 && line.place.first == lines.front().place.first)
+                findings[known->second].more_lines.push_back(line.place.second);
+            continue;
+        }
+        told[finding.sentence] = findings.size();
         findings.push_back(finding);
     }
 }

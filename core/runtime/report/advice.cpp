@@ -122,8 +122,10 @@ void find_launch_bound(const Timeline& time, std::vector<Advice>& found) {
     const std::vector<LaunchRecord>& launches = time.report.launches;
     if (launches.size() < 20 || time.kernels.empty()) return;
     const double mean = time.kernel_sum / static_cast<double>(launches.size());
-    const double span = time.kernels.back().end - time.kernels.front().begin, idle = span - length_of(time.kernels);
-    if (mean > 20 || idle < 0.3 * span) return;
+    const double span = time.kernels.back().end - time.kernels.front().begin,
+                 copying = overlap_of(time.copies, {{time.kernels.front().begin, time.kernels.back().end}}),
+                 idle = span - length_of(time.kernels) - (copying - time.both);
+    if (mean > 20 || idle < 0.3 * (span - copying)) return;
     uint64_t waits = 0;
     for (const CallRecord& call : time.report.calls)
         waits += call.call == "cudaDeviceSynchronize" || call.call == "cudaStreamSynchronize";
@@ -132,11 +134,11 @@ void find_launch_bound(const Timeline& time, std::vector<Advice>& found) {
     const auto most = std::max_element(kernels.begin(), kernels.end(), [](auto& a, auto& b) { return a.second < b.second; });
     Advice advice{.rule = "launch-bound"};
     advice.sentence = fmt::format("{} launches of {} each on average: between them the GPU stands idle for {} of {}.",
-                                  launches.size(), us(mean), us(idle), us(span));
+                                  launches.size(), us(mean), us(idle), us(span - copying));
     advice.evidence = fmt::format(
-        "{:.0f} % idle between the first launch and the last; {} is launched {} times; the host waits {} "
+        "{:.0f} % idle between the first launch and the last, without copies; {} is launched {} times; the host waits {} "
         "times",
-        100 * idle / span, most->first, most->second, waits);
+        100 * idle / (span - copying), most->first, most->second, waits);
     advice.change =
         waits * 2 > launches.size()
             ? "Leave out the waits between launches (a stream keeps their order), and do more in each kernel or put "

@@ -178,6 +178,14 @@ Json to_json(const Report& report) {
                                               {"findings", findings_json(launch)},
                                               {"call", launch.call}},
                                              launch.site));
+    json["advice"] = Json::array();  // of the program as a whole; worked out again by who reads the report
+    for (const Advice& advice : advice_on(report))
+        json["advice"].push_back(with_site({{"rule", advice.rule},
+                                            {"sentence", advice.sentence},
+                                            {"evidence", advice.evidence},
+                                            {"change", advice.change},
+                                            {"gain", advice.gain}},
+                                           advice.site));
     json["copies"] = Json::array();
     for (const CopyRecord& copy : report.copies)
         json["copies"].push_back(with_site({{"direction", copy.direction},

@@ -28,7 +28,7 @@ std::array<double, states> shares_of(const model::KernelRun& run) {
 
 std::string factor_text(double gain) {
     const double factor = 1 / std::max(0.01, 1 - gain);
-    return factor < 10 ? fmt::format("{:.2f}x", factor) : fmt::format("{:.0f}x", factor);
+    return factor < 10 ? fmt::format("{:.2f}×", factor) : fmt::format("{:.0f}×", factor);
 }
 
 bool is_told(const KernelState& kernel) {
@@ -172,7 +172,7 @@ class VerdictView final : public View {
         ui.paragraph({box.x + left, y, width, 400}, finding.change, {.size = 13, .weight = 600}, 19);
         ui.text(box.right() - pad, box.y + 32, factor_text(finding.gain),
                 {.size = 24, .color = finding.gain >= 0.1 ? theme.right : theme.ink2, .align = Align::right, .weight = 600});
-        ui.text(box.right() - pad, box.y + 52, fmt::format("{:.2f} -> {:.2f} µs", time_us, time_us * (1 - finding.gain)),
+        ui.text(box.right() - pad, box.y + 52, fmt::format("{:.2f} → {:.2f} µs", time_us, time_us * (1 - finding.gain)),
                 {.size = 12, .color = theme.ink2, .align = Align::right});
         ui.text(box.right() - pad, box.y + 69, finding.simulated ? "at most, simulated" : "at most, derived",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
