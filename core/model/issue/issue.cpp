@@ -431,6 +431,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         return cost;
     });
     if (t.route == Route::barrier) arrive(now);
+    if (t.route == Route::fence && t.acquires) memory_side_.forget_l1();
     // Released for those that run; over once all have issued their arrival.
     simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
     const bool over = event.barrier_released && ahead.waiting[ahead.issued % ahead.waiting.size()] == 0;

@@ -195,6 +195,20 @@ bool releases(const ptx::Program& program, uint32_t pc) {
     return ordered && spelled.find(".cta") == std::string_view::npos;
 }
 
+// Whether its machine code empties the SM's L1 behind it: loads and atomics that acquire at the GPU's scope or the system's,
+// and fences that do not release alone (the machine code of nvcc 13 for sm_80 and sm_90).
+bool acquires(const ptx::Program& program, uint32_t pc) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    if (in.space == Space::shared || in.space == Space::local) return false;
+    std::string_view text = text_at(program, pc);
+    if (text.starts_with('@')) text.remove_prefix(std::min(text.size(), text.find(' ') + 1));
+    const std::string_view spelled = text.substr(0, text.find_first_of(" \t;"));
+    const auto has = [&](std::string_view word) { return spelled.find(word) != std::string_view::npos; };
+    if (has(".cta") || has(".cluster")) return false;
+    if (ptx::facts_of(in).route == Route::fence) return spelled.starts_with("membar.") || spelled.starts_with("fence.");
+    return has(".acquire") || has(".acq_rel");
+}
+
 // Whether SMs do it in the order of cycles.
 bool is_shared_by_sms(const ptx::DecodedInstruction& in, bool clusters) {
     switch (ptx::facts_of(in).seen) {
@@ -316,6 +330,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t.loop = made.loop;
         if (in.kind == Kind::atomic) t.atomic = way_of(gpu, in, made);
         if (releases(program, pc)) t.fence = gpu.fence_latency;
+        t.acquires = gpu.folds_ptx != 0 && acquires(program, pc);
     }
     return table;
 }

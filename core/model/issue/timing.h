@@ -38,6 +38,7 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
     CacheUse cache = CacheUse::normal;  // of loads and stores
     bool shared_by_sms = false;         // goes to memory that all SMs see: its order among them matters
     bool stores = false;                // a plain store
+    bool acquires = false;              // ptxas puts CCTL.IVALL behind it: the SM's L1 forgets what it holds
     AtomicWay atomic = AtomicWay::lane_by_lane;
     StallReason result_wait = StallReason::wait;             // while a reader waits for the result
     StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room

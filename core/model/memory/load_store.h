@@ -93,6 +93,7 @@ class LoadStore {
     // A bulk copy: past L1, by an engine of its own, from or to L2 in order of the 32-byte sectors.
     MemoryCost bulk(uint32_t s, int64_t now, bool store, std::span<const uint64_t> sectors);
 
+    void forget_l1() { l1_.clear(); }                         // CCTL.IVALL
     void attach(MemorySystem& memory) { memory_ = &memory; }  // a copy that belongs to another machine
     uint64_t bytes() const {                                  // beside itself
         return l1_.bytes() + constant_l1_.bytes() + constant_l15_.bytes() + tlb_.bytes() +

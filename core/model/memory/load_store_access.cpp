@@ -65,7 +65,9 @@ MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& eve
         count_as(Flow::local_load, Flow::local_store, Flow::local_store);
     else
         count_as(Flow::global_load, Flow::global_store, Flow::global_atomic);
-    return global(s, now, access, event.addresses, event.executed, event.bytes, way);
+    const MemoryCost cost = global(s, now, access, event.addresses, event.executed, event.bytes, way);
+    if (timing.acquires) forget_l1();
+    return cost;
 }
 
 }  // namespace lockstep::model
