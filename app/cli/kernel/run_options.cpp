@@ -227,7 +227,8 @@ void add_run(CLI::App& app, int& status) {
     command->add_flag("--functional", options->functional, "no timing, much faster");
     command->add_option(
         "--check", options->check,
-        "all, none or a list of memcheck (bounds, alignment, use after free: always on), racecheck (two accesses to one "
+        "all, strict (all, and a warning makes the exit status 1 too), none or a list of memcheck (bounds, alignment, use "
+        "after free: always on), racecheck (two accesses to one "
         "place, "
         "one of them a plain write, or a plain read against an atomic, with nothing that orders them; the read in front of "
         "a "
