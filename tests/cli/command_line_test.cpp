@@ -828,12 +828,12 @@ TEST_CASE("dynamic shared memory has the bytes asked for, and a kernel that got 
     CHECK(lockstep_command(start + "--shared 128").status == 0);
     const Outcome little = lockstep_command(start + "--shared 64 --functional");
     CHECK(little.status == 1);
-    CHECK(little.err.find("shared memory (64 bytes)") != std::string::npos);
+    CHECK(little.err.find("past the end of 'tile' (64 bytes)") != std::string::npos);
     CHECK(little.err.find("note:") == std::string::npos);
     const Outcome none = lockstep_command(start);
     CHECK(none.status == 1);
-    CHECK(none.err.find("note: 'tile' is extern __shared__ and has no bytes here: --shared BYTES gives them") !=
-          std::string::npos);
+    CHECK(none.err.find("the end of 'tile' (0 bytes), which has no bytes in this launch") != std::string::npos);
+    CHECK(none.err.find("the launch has to say how many bytes it has, by --shared here") != std::string::npos);
 }
 
 TEST_CASE("an option given twice, without its value, or for another module's variable is one sentence") {
