@@ -65,9 +65,9 @@ TEST_CASE("wrong elements are told with who wrote them last, and count as a faul
         INFO(outcome.err);
         CHECK(outcome.status == 1);
         CHECK(has(outcome.err, "expected: 2 of 5 elements of 'argument 1' are not as " + bad + " has them: "));
-        CHECK(has(outcome.err, "[2] is 4 and not 5, which thread (2,0,0) of block (0,0,0) wrote last at "));
+        CHECK(has(outcome.err, "element 2 is 4 and not 5, which thread (2,0,0) of block (0,0,0) wrote last at "));
         CHECK(has(outcome.err, ", as 2 * 2"));
-        CHECK(has(outcome.err, "[4] is 16 and not 20"));
+        CHECK(has(outcome.err, "element 4 is 16 and not 20"));
     }
 }
 

@@ -74,7 +74,8 @@ std::string element_name(const BoundArgument& argument, uint64_t i) {
         place = std::to_string(axis == 0 ? rest : rest % extent) + (place.empty() ? "" : "," + place);
         rest /= extent;
     }
-    return argument.name + "[" + (place.empty() ? "0" : place) + "]";
+    if (place.empty()) place = "0";
+    return argument.name.find(' ') == std::string::npos ? argument.name + "[" + place + "]" : "element " + place;
 }
 
 std::string elements_text(uint64_t part, uint64_t all) {

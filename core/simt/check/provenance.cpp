@@ -87,7 +87,9 @@ const ValueNode* zero_division(const ValueNode& node) {
 
 std::string element_text(const Pointed& to, const Elements& e, const WrongAccess& access) {
     const std::string elements = commas(e.count) + (e.count == 1 ? " element" : " elements");
-    const std::string name = to.name + "[" + std::to_string(e.index) + "] of " + elements;
+    const bool unnamed = to.name.find(' ') != std::string::npos;  // "argument 2"
+    const std::string name =
+        (unnamed ? "element " + commas(e.index) : to.name + "[" + std::to_string(e.index) + "]") + " of " + elements;
     if (e.member == 0 && static_cast<int64_t>(access.bytes) == e.size) return name;
     const std::string sized = name + " of " + bytes_text(static_cast<uint64_t>(e.size));
     return e.member == 0 ? sized : "byte " + std::to_string(e.member) + " of " + sized;

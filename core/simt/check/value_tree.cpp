@@ -143,6 +143,10 @@ void ValueTrees::read_definition(uint32_t definition, ValueNode& node, int depth
                 node.is = Is::parameter;
                 node.index = static_cast<int32_t>(k);
                 node.at = static_cast<uint32_t>(byte - p.offset);
+                const std::vector<std::byte>& held = warp_.block->grid->config->parameters;
+                if (ptx::size_of(i.type) != node.bytes || byte + node.bytes > held.size() || node.bytes > 8) continue;
+                node.bits = 0;
+                std::memcpy(&node.bits, held.data() + byte, node.bytes);
             }
             return;
         }
@@ -182,11 +186,14 @@ void ValueTrees::read_operation(const ptx::DecodedInstruction& i, uint32_t pc, V
                 if (variable.name != name) continue;
                 node.is = Is::address;
                 node.name = readable_variable(name);
+                node.bits = bits_of(i.source[0], size) & mask_of(node.bytes);
                 return;
             }
         }
         ValueNode below = build(pc, i.source[0], size, depth);
         const uint64_t widened = reads_signed ? static_cast<uint64_t>(below.as_signed()) : below.bits;
+        // A constant is what it is, also where the register has been used again since.
+        if (below.is == Is::number || below.is == Is::parameter) node.bits = widened & mask_of(node.bytes);
         if ((widened & mask_of(node.bytes)) != node.bits) return;
         if (below.bytes == node.bytes) {
             node = std::move(below);
