@@ -228,8 +228,9 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options, Observer* obse
         }
         warp.block->clock = static_cast<int64_t>(result.warp_instructions);
         const uint64_t budget = std::min(left, length);
-        const WarpEvent event = observer ? observed_turn(warp, budget, result.thread_instructions, *observer)
-                                         : run(warp, budget, result.thread_instructions);
+        const WarpEvent event = observer && observer->wants(*warp.block)
+                                    ? observed_turn(warp, budget, result.thread_instructions, *observer)
+                                    : run(warp, budget, result.thread_instructions);
         result.warp_instructions += warp.instructions - before;
         return event;
     };
@@ -253,6 +254,8 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options, Observer* obse
                 continue;
             }
             ++done;
+            if (observer) std::for_each(unit.blocks.begin(), unit.blocks.end(), [&](Block& b) { observer->ended(b); });
+            if (observer && observer->done()) return result;
             idle.push_back(std::move(resident[i]));
             resident.erase(resident.begin() + static_cast<std::ptrdiff_t>(i));
         }

@@ -13,7 +13,8 @@ namespace lockstep::scene {
 
 namespace {
 
-constexpr std::byte poison{0xCD};  // what out: buffers are filled with
+constexpr std::byte poison{0xCD};               // what out: buffers are filled with
+constexpr uint64_t most_looked_at = 3'000'000;  // warp instructions, one by one
 
 bool is_fraction_type(DType type) {
     return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
@@ -134,7 +135,7 @@ std::optional<simt::Fault> never_written(const LaunchToLookAt& launch, const Bou
         if (looks_unwritten(output, i)) unwritten[i] = true, ++left;
     if (left == 0) return std::nullopt;
     if (size_of(argument.type) < 4 || left < 4) {  // the values may be meant
-        if (!can_run_again(launch)) return std::nullopt;
+        if (!launch.before || launch.warp_instructions > most_looked_at) return std::nullopt;
         const simt::MemoryRange range{argument.address, argument.bytes};
         const std::vector<bool> written =
             simt::written_bytes(launch.program, launch.config, *launch.before, options_again(launch), std::span(&range, 1));
@@ -174,25 +175,33 @@ std::optional<simt::Fault> never_written(const LaunchToLookAt& launch, const Bou
     return fault;
 }
 
-constexpr size_t most_asked = 4096;  // elements of an output
+constexpr size_t most_asked = 256;  // elements of an output
 
 std::optional<simt::Fault> not_finite(const LaunchToLookAt& launch, const BoundArgument& argument, const Array& output) {
     std::vector<uint64_t> addresses, elements;
     uint64_t all = 0;
+    const std::byte* const began = launch.before ? launch.before->read(argument.address, argument.bytes) : nullptr;
+    const auto was_nonfinite = [&](uint64_t i) {
+        const size_t size = size_of(argument.type);
+        return began && !std::isfinite(number_at(
+                            Array{argument.type, {}, std::vector<std::byte>(began + i * size, began + (i + 1) * size)}, 0));
+    };
     for (uint64_t i = 0; i < output.count(); ++i) {
         if (std::isfinite(number_at(output, i))) continue;
         ++all;
-        if (elements.size() == most_asked) continue;
+        if (elements.size() == most_asked || was_nonfinite(i)) continue;
         elements.push_back(i);
         addresses.push_back(argument.address + i * size_of(argument.type));
     }
-    if (all == 0 || !can_run_again(launch)) return std::nullopt;  // it may have come from the inputs
-    const std::vector<simt::NonFinite> made =
-        simt::where_nonfinite(launch.program, launch.config, *launch.before, options_again(launch), addresses);
-    const auto found = std::find_if(made.begin(), made.end(),
-                                    [](const simt::NonFinite& m) { return m.from == simt::NonFinite::From::made; });
-    if (found == made.end()) return std::nullopt;
-    const uint64_t element = elements[static_cast<size_t>(found - made.begin())];
+    if (elements.empty() || !can_run_again(launch)) return std::nullopt;  // it may have come from the inputs
+    const ptx::Type type = argument.type == DType::f16    ? ptx::Type::f16
+                           : argument.type == DType::bf16 ? ptx::Type::bf16
+                           : argument.type == DType::f64  ? ptx::Type::f64
+                                                          : ptx::Type::f32;
+    const auto found =
+        simt::first_nonfinite(launch.program, launch.config, *launch.before, options_again(launch), addresses, type);
+    if (!found) return std::nullopt;
+    const uint64_t element = elements[found->element];
     simt::Fault fault = found->by;
     fault.kind = "outputs";
     fault.warning = true;

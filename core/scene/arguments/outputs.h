@@ -12,11 +12,11 @@ struct LaunchToLookAt {
     const ptx::Program& program;
     const simt::LaunchConfig& config;
     const BoundArguments& bound;
-    const std::vector<Array>& outputs;                         // of read_outputs
-    std::shared_ptr<const simt::Memory> before;                // null: nobody runs it again, places stay unknown
-    simt::LaunchOptions options;                               // how it runs again
-    uint64_t warp_instructions = 0;                            // that it took
-    static constexpr uint64_t most_instructions = 30'000'000;  // beyond so many it does not run again
+    const std::vector<Array>& outputs;                          // of read_outputs
+    std::shared_ptr<const simt::Memory> before;                 // null: nobody runs it again, places stay unknown
+    simt::LaunchOptions options;                                // how it runs again
+    uint64_t warp_instructions = 0;                             // that it took
+    static constexpr uint64_t most_instructions = 100'000'000;  // beyond so many it does not run again
 };
 
 // Of kind "outputs". Elements of `out:` buffers that still hold what they were filled with, and NaNs and infinities that the

@@ -11,8 +11,11 @@ class Observer {
     Observer(const Observer&) = delete;
     Observer& operator=(const Observer&) = delete;
     virtual ~Observer() = default;
-    virtual void before(const Warp&) {}  // its next instruction
-    virtual void after(const Warp&, const WarpEvent&) = 0;
+    virtual bool wants(const Block&) const { return true; }  // to see its instructions; all others run as in launch()
+    virtual void before(const Warp&) {}                      // its next instruction
+    virtual void after(const Warp&, const WarpEvent&) {}
+    virtual void ended(const Block&) {}
+    virtual bool done() const { return false; }  // the rest of the launch need not run
 };
 
 // Without racecheck and initcheck, whatever the options say, and nothing is printed.

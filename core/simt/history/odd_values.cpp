@@ -15,6 +15,7 @@ namespace lockstep::simt {
 namespace {
 
 constexpr uint64_t most_for_divisions = 2'000'000, most_for_names = 30'000'000;  // warp instructions
+constexpr uint32_t blocks_for_names = 4;  // what goes wrong with names does so in every block
 
 bool divides(const ptx::DecodedInstruction& i) {
     if (i.kind != ptx::Kind::lane_wise || i.opcode == nullptr || !ptx::is_register(i.source[1])) return false;
@@ -78,6 +79,10 @@ class Oddities : public Observer {
   public:
     Oddities(const ptx::Program& program, const NamesOfShared* names, bool divisions)
         : program_(program), names_(names), divisions_(divisions) {}
+
+    bool wants(const Block& block) const override { return divisions_ || block.linear < blocks_for_names; }
+    bool done() const override { return !divisions_ && ended_ >= blocks_for_names; }
+    void ended(const Block& block) override { ended_ += block.linear < blocks_for_names; }
 
     void before(const Warp& warp) override {
         if (!divisions_ || warp.pc() >= program_.instructions.size()) return;
@@ -162,6 +167,7 @@ class Oddities : public Observer {
     const ptx::Program& program_;
     const NamesOfShared* names_;
     bool divisions_;
+    uint32_t ended_ = 0;
     Dim3 extent_;
     std::set<uint32_t> told_;
     std::set<std::pair<int, int>> told_names_;

@@ -73,35 +73,58 @@ std::string how_stored(const Warp& warp, const WarpEvent& event, uint32_t lane, 
     return operation_text(program, pc, reader(warp, lane));
 }
 
-class Writers : public Observer {
+// In which block each range changed last, by what stands there when blocks end.
+class Changes : public Observer {
   public:
-    Writers(std::span<const MemoryRange> ranges, const std::vector<uint64_t>* last) : ranges_(ranges), last_(last) {
-        for (size_t k = 0; k < ranges.size(); ++k) order_.push_back(k);
-        std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return ranges[a].address < ranges[b].address; });
-        count_.resize(ranges.size(), 0);
-        if (last) found.resize(ranges.size());
+    static constexpr uint32_t nobody = UINT32_MAX;
+    Changes(const Memory& memory, std::span<const MemoryRange> ranges) : memory_(memory), ranges_(ranges) {
+        for (const MemoryRange& range : ranges) held_.push_back(bytes_at(range));
+        in_block.resize(ranges.size(), nobody);
     }
-    void after(const Warp& warp, const WarpEvent& event) override {
-        each_written_place(event, [&](uint32_t lane, uint64_t address, uint32_t bytes) {
-            auto k = std::partition_point(order_.begin(), order_.end(), [&](size_t range) {
-                return ranges_[range].address + ranges_[range].bytes <= address;
-            });
-            for (; k != order_.end() && ranges_[*k].address < address + bytes; ++k) {
-                ++count_[*k];
-                if (!last_ || count_[*k] != (*last_)[*k]) continue;
-                found[*k] = {true, place_in(warp, event.pc, lane),
-                             how_stored(warp, event, lane, std::max(address, ranges_[*k].address))};
-            }
-        });
+    bool wants(const Block&) const override { return false; }
+    void ended(const Block& block) override {
+        for (size_t k = 0; k < ranges_.size(); ++k) {
+            std::vector<std::byte> now = bytes_at(ranges_[k]);
+            if (now == held_[k]) continue;
+            held_[k] = std::move(now);
+            in_block[k] = block.linear;
+        }
     }
-    const std::vector<uint64_t>& count() const { return count_; }
-    std::vector<Written> found;
+    std::vector<uint32_t> in_block;
 
   private:
+    std::vector<std::byte> bytes_at(const MemoryRange& range) const {
+        const std::byte* const at = memory_.read(range.address, range.bytes);
+        return at ? std::vector<std::byte>(at, at + range.bytes) : std::vector<std::byte>();
+    }
+    const Memory& memory_;
     std::span<const MemoryRange> ranges_;
-    std::vector<size_t> order_;
-    std::vector<uint64_t> count_;        // writes so far, of each range
-    const std::vector<uint64_t>* last_;  // their number in the end, once that is known
+    std::vector<std::vector<std::byte>> held_;
+};
+
+// The writes to one range, of all blocks or of one.
+class Writer : public Observer {
+  public:
+    Writer(const MemoryRange& range, uint32_t block) : range_(range), block_(block) {}
+    bool wants(const Block& block) const override { return block_ == Changes::nobody || block.linear == block_; }
+    bool done() const override { return over_; }
+    void ended(const Block& block) override { over_ = block.linear == block_; }
+    void after(const Warp& warp, const WarpEvent& event) override {
+        each_written_place(event, [&](uint32_t lane, uint64_t address, uint32_t bytes) {
+            if (address >= range_.address + range_.bytes || address + bytes <= range_.address) return;
+            ++writes_;
+            last = {true, place_in(warp, event.pc, lane), {}};
+            if (writes_ <= most_described) last.how = how_stored(warp, event, lane, std::max(address, range_.address));
+        });
+    }
+    Written last;
+
+  private:
+    static constexpr uint64_t most_described = 50;  // each takes as long as thousands of instructions
+    MemoryRange range_;
+    uint32_t block_;
+    uint64_t writes_ = 0;
+    bool over_ = false;
 };
 
 class Bytes : public Observer {
@@ -126,17 +149,52 @@ class Bytes : public Observer {
     std::vector<size_t> first_;
 };
 
-bool run_again(const ptx::Program& program, const LaunchConfig& config, const Memory& before, const LaunchOptions& options,
-               Observer& observer) {
-    Memory memory(before);
+bool run_on(Memory& memory, const ptx::Program& program, const LaunchConfig& config, const LaunchOptions& options,
+            Observer& observer) {
     const LaunchResult result = launch_observed(program, config, memory, options, observer);
     return !result.fault && !result.stopped;
 }
+bool run_again(const ptx::Program& program, const LaunchConfig& config, const Memory& before, const LaunchOptions& options,
+               Observer& observer) {
+    Memory memory(before);
+    return run_on(memory, program, config, options, observer);
+}
 
-// Follows NaNs and infinities through registers and memory: each has a maker.
+// In which block each address first came to hold a NaN or an infinity.
+class FirstBlocks : public Observer {
+  public:
+    FirstBlocks(const Memory& memory, std::span<const uint64_t> addresses, ptx::Type type)
+        : memory_(memory), addresses_(addresses), type_(type), bytes_(ptx::size_of(type)) {
+        in_block.resize(addresses.size(), Changes::nobody);
+        for (size_t k = 0; k < addresses.size(); ++k) left_.push_back(k);
+    }
+    bool wants(const Block&) const override { return false; }
+    bool done() const override { return left_.empty(); }
+    void ended(const Block& block) override {
+        std::erase_if(left_, [&](size_t k) {
+            const std::byte* const at = memory_.read(addresses_[k], bytes_);
+            uint64_t bits = 0;
+            if (at) std::memcpy(&bits, at, bytes_);
+            if (!at || !holds_nonfinite(bits, type_)) return false;
+            in_block[k] = block.linear;
+            return true;
+        });
+    }
+    std::vector<uint32_t> in_block;
+
+  private:
+    const Memory& memory_;
+    std::span<const uint64_t> addresses_;
+    ptx::Type type_;
+    size_t bytes_;
+    std::vector<size_t> left_;
+};
+
+// Follows NaNs and infinities through a block's registers and memory: each has a maker.
 class Makers : public Observer {
   public:
-    explicit Makers(const ptx::Program& program) : program_(program), flow_(program.instructions.size()) {
+    Makers(const ptx::Program& program, const Memory& begin, uint32_t block)
+        : program_(program), begin_(begin), block_(block), flow_(program.instructions.size()) {
         for (uint32_t pc = 0; pc < flow_.size(); ++pc) {
             const ptx::DecodedInstruction& i = program.instructions[pc];
             ptx::each_written(program.lists, i, [&](int32_t reg) {
@@ -144,6 +202,9 @@ class Makers : public Observer {
             });
         }
     }
+    bool wants(const Block& block) const override { return block.linear == block_; }
+    bool done() const override { return over_; }
+    void ended(const Block& block) override { over_ = over_ || block.linear == block_; }
     void before(const Warp& warp) override;
     void after(const Warp& warp, const WarpEvent& event) override;
     // What stands at an address of global memory in the end.
@@ -184,12 +245,16 @@ class Makers : public Observer {
     }
     const Maker* maker_of_sources(const Warp& warp, OfWarp& of, const ptx::DecodedInstruction& i, uint32_t lane) const;
     Maker make(const Warp& warp, uint32_t pc, uint32_t lane, NonFinite::From from);
+    Maker make_read(const Warp& warp, const WarpEvent& event, uint32_t lane, uint64_t address);
     void loaded(const Warp& warp, const WarpEvent& event, OfWarp& of);
     void stored(const Warp& warp, const WarpEvent& event, OfWarp& of);
     void added(const Warp& warp, const WarpEvent& event, OfWarp& of);
     void computed(const Warp& warp, const WarpEvent& event, OfWarp& of);
 
     const ptx::Program& program_;
+    const Memory& begin_;
+    uint32_t block_;
+    bool over_ = false;
     std::vector<OfInstruction> flow_;
     std::unordered_map<uint64_t, OfWarp> warps_;
     std::unordered_map<uint64_t, Maker> memory_;
@@ -232,7 +297,7 @@ Makers::Maker Makers::make(const Warp& warp, uint32_t pc, uint32_t lane, NonFini
         gave_up_ = true;
         return 0;
     }
-    NonFinite made{from, {}, {}, {}};
+    NonFinite made{from, {}, {}, {}, 0, 0};
     if (from == NonFinite::From::made) {
         made.by = place_in(warp, pc, lane);
         const ReadOperand read = [&](int32_t reg, uint32_t bytes) { return bits_before(warp, reg, lane, bytes); };
@@ -241,6 +306,20 @@ Makers::Maker Makers::make(const Warp& warp, uint32_t pc, uint32_t lane, NonFini
     }
     makers_.push_back(std::move(made));
     return static_cast<Maker>(makers_.size() - 1);
+}
+
+// From memory that the block has not written: it was there when the launch began, or another block made it.
+Makers::Maker Makers::make_read(const Warp& warp, const WarpEvent& event, uint32_t lane, uint64_t address) {
+    if (event.space != ptx::Space::global && event.space != ptx::Space::constant)
+        return make(warp, event.pc, lane, NonFinite::From::unknown);
+    const ptx::Type type = event.instruction->type;
+    const size_t size = ptx::size_of(type);
+    uint64_t bits = 0;
+    if (const std::byte* const at = begin_.read(address, size)) std::memcpy(&bits, at, std::min<size_t>(size, 8));
+    if (holds_nonfinite(bits, type)) return make(warp, event.pc, lane, NonFinite::From::memory);
+    const Maker maker = make(warp, event.pc, lane, NonFinite::From::unknown);
+    if (maker < makers_.size()) makers_[maker].read = address;
+    return maker;
 }
 
 void Makers::loaded(const Warp& warp, const WarpEvent& event, OfWarp& of) {
@@ -257,9 +336,7 @@ void Makers::loaded(const Warp& warp, const WarpEvent& event, OfWarp& of) {
             if (known != memory_.end()) {
                 of.lanes[key(to[e], lane)] = known->second;
             } else if (is_float(i.type) && holds_nonfinite(bits_of(warp, to[e], lane, register_size), i.type)) {
-                const bool input = event.space == ptx::Space::global || event.space == ptx::Space::constant;
-                of.lanes[key(to[e], lane)] =
-                    make(warp, event.pc, lane, input ? NonFinite::From::memory : NonFinite::From::unknown);
+                of.lanes[key(to[e], lane)] = make_read(warp, event, lane, event.addresses[lane] + e * size);
             }
         }
     }
@@ -380,12 +457,20 @@ void Makers::after(const Warp& warp, const WarpEvent& event) {
 
 std::vector<Written> last_writers(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
                                   const LaunchOptions& options, std::span<const MemoryRange> ranges) {
-    Writers counts(ranges, nullptr);
-    if (!run_again(program, config, before, options, counts)) return {};
-    const std::vector<uint64_t> last = counts.count();
-    Writers writers(ranges, &last);
-    if (!run_again(program, config, before, options, writers)) return {};
-    return std::move(writers.found);
+    Memory memory(before);
+    Changes changes(memory, ranges);
+    if (!run_on(memory, program, config, options, changes)) return {};
+    std::vector<Written> found;
+    for (size_t k = 0; k < ranges.size(); ++k) {
+        Writer writer(ranges[k], changes.in_block[k]);
+        if (!run_again(program, config, before, options, writer)) return {};
+        found.push_back(std::move(writer.last));
+        if (found.back().written || changes.in_block[k] == Changes::nobody) continue;
+        Writer any(ranges[k], Changes::nobody);  // another block wrote it while this one ran
+        if (!run_again(program, config, before, options, any)) return {};
+        found.back() = std::move(any.last);
+    }
+    return found;
 }
 
 std::vector<bool> written_bytes(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
@@ -395,13 +480,39 @@ std::vector<bool> written_bytes(const ptx::Program& program, const LaunchConfig&
     return std::move(bytes.written);
 }
 
-std::vector<NonFinite> where_nonfinite(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
-                                       const LaunchOptions& options, std::span<const uint64_t> addresses) {
-    Makers makers(program);
-    if (!run_again(program, config, before, options, makers) || makers.gave_up()) return {};
-    std::vector<NonFinite> found;
-    for (const uint64_t address : addresses) found.push_back(makers.at(address));
-    return found;
+std::optional<NonFinite> first_nonfinite(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
+                                         const LaunchOptions& options, std::span<const uint64_t> addresses, ptx::Type type) {
+    constexpr int most_blocks = 4;  // that are looked at closely
+    Memory memory(before);
+    FirstBlocks first(memory, addresses, type);
+    if (!run_on(memory, program, config, options, first)) return std::nullopt;
+    std::vector<bool> seen(addresses.size(), false);
+    int blocks = 0;
+    for (size_t k = 0; k < addresses.size() && blocks < most_blocks; ++k) {
+        const uint32_t block = first.in_block[k];
+        if (seen[k] || block == Changes::nobody) continue;
+        ++blocks;
+        Makers makers(program, before, block);
+        if (!run_again(program, config, before, options, makers) || makers.gave_up()) return std::nullopt;
+        std::optional<uint64_t> of_another;
+        size_t asked = k;
+        for (size_t other = k; other < addresses.size(); ++other) {
+            if (first.in_block[other] != block) continue;
+            seen[other] = true;
+            NonFinite made = makers.at(addresses[other]);
+            made.element = other;
+            if (made.from == NonFinite::From::made) return made;
+            if (!of_another && made.read != 0) of_another = made.read, asked = other;
+        }
+        if (!of_another) continue;  // what another block made of this launch: once more, there
+        const uint64_t there[] = {*of_another};
+        if (std::find(addresses.begin(), addresses.end(), *of_another) != addresses.end() || addresses.size() == 1) continue;
+        if (auto made = first_nonfinite(program, config, before, options, there, type)) {
+            made->element = asked;
+            return made;
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace lockstep::simt

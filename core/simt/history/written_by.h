@@ -1,5 +1,6 @@
 // Who wrote what stands in memory when a launch has ended: the launch runs again from the memory that it began with.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ struct Written {
 };
 
 // Who wrote to each of `ranges` last. Empty: the launch ended otherwise than the one that was asked about might have, or
-// took more than `options.max_instructions`, or was stopped.
+// took more than `options.max_instructions`, or was stopped. Only the blocks that changed the ranges are looked at closely.
 std::vector<Written> last_writers(const ptx::Program&, const LaunchConfig&, const Memory& before,
                                   const LaunchOptions& options, std::span<const MemoryRange> ranges);
 
@@ -39,9 +40,12 @@ struct NonFinite {
     Fault by;
     std::string how;  // "0 / 0"
     std::string advice;
+    size_t element = 0;  // which of those asked about
+    uint64_t read = 0;   // unknown: the address of global memory that it was read from, or 0
 };
-// Of the elements at these addresses, as above.
-std::vector<NonFinite> where_nonfinite(const ptx::Program&, const LaunchConfig&, const Memory& before,
-                                       const LaunchOptions& options, std::span<const uint64_t> addresses);
+// Of elements of `type` at these addresses, which are none before the launch: the first of which it can be told that the
+// kernel made it. Nothing: none of them, as far as a few blocks tell.
+std::optional<NonFinite> first_nonfinite(const ptx::Program&, const LaunchConfig&, const Memory& before,
+                                         const LaunchOptions& options, std::span<const uint64_t> addresses, ptx::Type type);
 
 }  // namespace lockstep::simt

@@ -1,5 +1,6 @@
 // Whether an access left the memory that its pointer points into, and who wrote what stands there.
 #include <cstring>
+#include <limits>
 
 #include "core/simt/history/odd_values.h"
 #include "core/simt/history/written_by.h"
@@ -54,6 +55,34 @@ end:
     ret;
 })";
 
+// Block 0 makes 1 / 0 of what stands in p[0] and keeps it in p[1]; block 1 takes that to p[2], and p[3] to p[4].
+constexpr const char* handed_on = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 p) {
+    .reg .b64 %rd<5>;
+    .reg .b32 %r<4>;
+    .reg .f32 %f<6>;
+    .reg .pred %p<2>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %ctaid.x;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra second;
+    ld.global.f32 %f1, [%rd1];
+    mov.f32 %f2, 0f3F800000;
+    div.rn.f32 %f3, %f2, %f1;
+    st.global.f32 [%rd1+4], %f3;
+    bra end;
+second:
+    ld.global.f32 %f4, [%rd1+4];
+    st.global.f32 [%rd1+8], %f4;
+    ld.global.f32 %f5, [%rd1+12];
+    add.f32 %f5, %f5, %f5;
+    st.global.f32 [%rd1+16], %f5;
+end:
+    ret;
+})";
+
 }  // namespace
 
 TEST_CASE("an access that leaves its allocation for another one is told, unless the two touch") {
@@ -100,6 +129,22 @@ TEST_CASE("the last writer of an element is told with its operands, and bytes th
     REQUIRE(bytes.size() == 32);
     for (size_t i = 0; i < 32; ++i) CHECK(bytes[i] == (i < 24));
     CHECK(read_back<uint32_t>(memory, y, 1)[0] == 0);  // the memory itself stays as it was
+}
+
+TEST_CASE("an infinity is followed to the block that made it, and one of the input is not the kernel's doing") {
+    const auto program = text_program(handed_on);
+    Memory memory;
+    const uint64_t p = put<float>(memory, {0, 0, 0, std::numeric_limits<float>::quiet_NaN(), 0}, "p");
+    const LaunchConfig config = config_of({2}, {1}, {p});
+    const uint64_t of_input[] = {p + 16};
+    CHECK_FALSE(first_nonfinite(*program, config, memory, {}, of_input, Type::f32));
+    const uint64_t both[] = {p + 16, p + 8};
+    const auto made = first_nonfinite(*program, config, memory, {}, both, Type::f32);
+    REQUIRE(made);
+    CHECK(made->element == 1);
+    CHECK(made->how == "1 / 0");
+    CHECK(made->by.block == Dim3{0, 0, 0});
+    CHECK(made->advice.starts_with("Keep the divisor from being 0"));
 }
 
 TEST_CASE("a launch that faults when it runs again tells of nobody") {
