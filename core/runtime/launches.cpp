@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <tuple>
 #include <utility>
 
 #include "core/base/tell.h"
@@ -95,6 +96,18 @@ model::Occupancy Runtime::occupancy_of(Kernel& kernel, uint32_t threads, uint64_
     return model::occupancy(gpu_, threads, program->registers_per_thread, ptx::shared_bytes(*program, dynamic_shared));
 }
 
+// A kernel that is launched again warns of the same places again: each is kept once.
+void Runtime::keep_warnings(const std::vector<simt::Fault>& warnings) {
+    const auto place = [](const simt::Fault& w) {
+        return std::tie(w.kernel, w.kind, w.file, w.line, w.other_file, w.other_line);
+    };
+    for (const simt::Fault& warning : warnings) {
+        const bool known = std::any_of(report_.warnings.begin(), report_.warnings.end(),
+                                       [&](const simt::Fault& w) { return place(w) == place(warning); });
+        if (!known) report_.warnings.push_back(warning);
+    }
+}
+
 std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const simt::LaunchConfig& config, Timed& timed,
                                               LaunchRecord& record) {
     model::TimedOptions options;
@@ -111,6 +124,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
     const model::TimedResult result = model::launch(gpu_, program, config, memory_, options);
     for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
+    keep_warnings(result.warnings);
     for (const std::string& sentence : result.notes) note(sentence);
     record.warp_instructions = result.warp_instructions;
     if (result.fault) return result.fault;
@@ -157,6 +171,7 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     if (!ran.why.empty()) order.why = ran.why;
     const simt::LaunchResult& result = ran.launch;
     for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
+    keep_warnings(result.warnings);
     for (const std::string& sentence : result.notes) note(sentence);
     record.warp_instructions = result.warp_instructions;
     return result.fault;

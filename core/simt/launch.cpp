@@ -274,11 +274,13 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options, Observer* obse
         for (const auto& unit : resident)
             for (const Block& block : unit->blocks)
                 if (block.warps_done < block.warps.size()) {
-                    result.fault = deadlock_fault(block);
-                    if (started < units)
-                        result.fault->message +=
-                            "; " + number(units - started) + (units - started == 1 ? " block" : " blocks") +
-                            " cannot start before one of the " + number(resident.size()) + " that run has ended";
+                    result.fault = deadlock_fault(block, [&](uint32_t linear) -> const Block* {
+                        for (const auto& other : resident)
+                            for (const Block& running : other->blocks)
+                                if (running.linear == linear) return &running;
+                        return nullptr;
+                    });
+                    say_what_cannot_start(*result.fault, block, units - started, resident.size());
                     return result;
                 }
     }
@@ -309,6 +311,7 @@ LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Mem
     LaunchResult result = run_blocks(grid, options);
     result.notes = notes_of(grid);
     result.reports = take_reports(grid);
+    result.warnings = take_warnings(grid);
     return result;
 }
 

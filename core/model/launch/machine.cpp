@@ -205,7 +205,7 @@ void Machine::look_up() {
         std::all_of(sms_.begin(), sms_.end(), spins)) {
         for (const auto& each : sms_)
             if (const simt::Block* stuck = each->stuck_block(); stuck != nullptr && !state_.fault)
-                state_.fault = simt::deadlock_fault(*stuck);
+                state_.fault = deadlock_of(*stuck);
     }
     result_.stopped = options_.stop.stop_requested();
     if (options_.progress) options_.progress(static_cast<double>(state_.blocks_done) / static_cast<double>(state_.blocks));
@@ -264,6 +264,12 @@ const simt::Block* Machine::find_block(uint32_t linear) const {
     return nullptr;
 }
 
+simt::Fault Machine::deadlock_of(const simt::Block& stuck) const {
+    simt::Fault fault = simt::deadlock_fault(stuck, [&](uint32_t linear) { return find_block(linear); });
+    simt::say_what_cannot_start(fault, stuck, state_.blocks - state_.next_block, state_.next_block - state_.blocks_done);
+    return fault;
+}
+
 TimedResult Machine::finish() {
     if (refused_) {
         result_.instructions.resize(std::max<size_t>(1, program_.instructions.size()));
@@ -272,7 +278,7 @@ TimedResult Machine::finish() {
     }
     for (const auto& sm : sms_) {
         const simt::Block* const stuck = state_.fault || result_.stopped ? nullptr : sm->stuck_block();
-        if (stuck != nullptr) state_.fault = simt::deadlock_fault(*stuck);
+        if (stuck != nullptr) state_.fault = deadlock_of(*stuck);
     }
     for (const auto& sm : sms_) sm->stop(now_ + 1);
     if (options_.progress && !result_.stopped) options_.progress(1.0);
@@ -280,6 +286,7 @@ TimedResult Machine::finish() {
     result_.fault = std::move(state_.fault);
     result_.notes = simt::notes_of(grid_);
     result_.reports = simt::take_reports(grid_);
+    result_.warnings = simt::take_warnings(grid_);
     result_.warp_instructions = state_.issues;
     result_.thread_instructions = state_.thread_instructions;
     // A fault ends the launch in its cycle, however far other SMs ran ahead of it.

@@ -88,6 +88,7 @@ CodePlace place_of(const Json& json) {
 Json fault_json(const simt::Fault& fault) {
     return {{"kind", fault.kind},
             {"message", fault.message},
+            {"advice", fault.advice},
             {"kernel", fault.kernel},
             {"file", fault.file},
             {"line", fault.line},
@@ -106,6 +107,7 @@ simt::Fault fault_of(const Json& json) {
     simt::Fault fault;
     fault.kind = json.at("kind");
     fault.message = json.at("message");
+    fault.advice = json.value("advice", "");
     fault.kernel = json.at("kernel");
     fault.file = json.at("file");
     fault.line = json.at("line");
@@ -187,6 +189,8 @@ Json to_json(const Report& report) {
             {{"call", error.call}, {"error", error.error}, {"message", error.message}, {"seen", error.seen}}, error.site));
     json["diagnostics"] = Json::array();
     for (const simt::Fault& fault : report.faults) json["diagnostics"].push_back(fault_json(fault));
+    json["warnings"] = Json::array();
+    for (const simt::Fault& warning : report.warnings) json["warnings"].push_back(fault_json(warning));
     json["races"] = report.races;
     json["touches"] = report.touches;
     json["notes"] = report.notes;
@@ -244,6 +248,10 @@ Report report_of(const Json& json) {
             report.errors.push_back(
                 {error.at("call"), error.at("error"), error.at("message"), site_of(error), error.at("seen")});
         for (const Json& fault : json.at("diagnostics")) report.faults.push_back(fault_of(fault));
+        for (const Json& warning : json.value("warnings", Json::array())) {
+            report.warnings.push_back(fault_of(warning));
+            report.warnings.back().warning = true;
+        }
         report.races = json.at("races").get<std::vector<std::string>>();
         report.touches = json.at("touches").get<std::vector<std::string>>();
         report.notes = json.at("notes").get<std::vector<std::string>>();
@@ -420,6 +428,8 @@ std::string words_of(const Report& report) {
                             error.call, error.error, error.message, error.seen ? "" : " (nobody looked at it)");
     if (!report.faults.empty()) text += "faults\n";
     for (const simt::Fault& fault : report.faults) text += "  " + simt::render(fault) + "\n";
+    if (!report.warnings.empty()) text += "warnings\n";
+    for (const simt::Fault& warning : report.warnings) text += "  " + simt::render(warning) + "\n";
     if (!report.races.empty()) text += "races between streams\n";
     for (const std::string& sentence : report.races) text += "  " + sentence + "\n";
     if (!report.touches.empty()) text += "memory that the host touched too early or too late\n";

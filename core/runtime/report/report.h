@@ -111,9 +111,10 @@ struct Report {
     std::vector<CopyRecord> copies;
     std::vector<AllocationRecord> leaks;  // those that were never freed
     std::vector<ErrorRecord> errors;
-    std::vector<simt::Fault> faults;   // of kernels, and what the checkers said
-    std::vector<std::string> races;    // between streams, a sentence each
-    std::vector<std::string> touches;  // of the host, of memory that the device uses still or that was freed
+    std::vector<simt::Fault> faults;    // of kernels, and what the checkers said
+    std::vector<simt::Fault> warnings;  // of kernels: told, and no reason for an exit status; each place of a kernel once
+    std::vector<std::string> races;     // between streams, a sentence each
+    std::vector<std::string> touches;   // of the host, of memory that the device uses still or that was freed
     std::vector<std::string> notes;
     uint64_t peak_bytes = 0;
     uint64_t dropped = 0;                       // launches, copies, calls, allocations and marks beyond those kept
