@@ -10,7 +10,7 @@
 #include "core/simt/check/checker.h"
 #include "core/simt/driver.h"
 #include "core/simt/execute/plan.h"
-#include "core/simt/history/observe.h"
+#include "core/simt/origins/observe.h"
 
 namespace lockstep::simt {
 

@@ -27,7 +27,7 @@
 #include "core/scene/arguments/outputs.h"
 #include "core/scene/arguments/unset_symbols.h"
 #include "core/simt/check/faults.h"
-#include "core/simt/history/odd_values.h"
+#include "core/simt/origins/odd_values.h"
 
 namespace lockstep::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/base/units.h"
-#include "core/simt/history/written_by.h"
+#include "core/simt/origins/written_by.h"
 
 namespace lockstep::scene {
 

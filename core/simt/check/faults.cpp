@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "core/ptx/decode/views.h"
-#include "core/simt/check/provenance.h"
 #include "core/simt/memory/system.h"
+#include "core/simt/origins/provenance.h"
 
 namespace lockstep::simt {
 

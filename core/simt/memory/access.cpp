@@ -7,8 +7,8 @@
 #include "core/ptx/decode/views.h"
 #include "core/simt/async/cluster.h"
 #include "core/simt/check/faults.h"
-#include "core/simt/check/provenance.h"
 #include "core/simt/execute/pointer_homes.h"
+#include "core/simt/origins/provenance.h"
 
 namespace lockstep::simt {
 

@@ -2,8 +2,9 @@
 #include <cstring>
 #include <limits>
 
-#include "core/simt/history/odd_values.h"
-#include "core/simt/history/written_by.h"
+#include "core/simt/origins/odd_values.h"
+#include "core/simt/origins/parameter_text.h"
+#include "core/simt/origins/written_by.h"
 #include "tests/catch.h"
 #include "tests/simt/support.h"
 #include "tests/simt/text.h"
@@ -84,6 +85,24 @@ end:
 })";
 
 }  // namespace
+
+TEST_CASE("a kernel's parameters are named as its source names them, where that is clear") {
+    using Names = std::vector<std::string>;
+    const std::string text = R"(
+__global__ void scale(float *x, int n);
+template <typename T, int N = 4>
+__global__ void __launch_bounds__(256) scale(float *__restrict__ x, const std::array<int, 4> sizes, int n = 3) { f(n); }
+void host() { scale<<<1, 2>>>(x, a, n); scale(x); }
+__global__ void unnamed(float *, int n) {}
+__global__ void twice(int a) {}
+__global__ void twice(float b) {}
+)";
+    CHECK(parameter_names_in(text, "scale") == Names{"x", "sizes", "n"});
+    CHECK(parameter_names_in(text, "a::scale") == Names{"x", "sizes", "n"});
+    CHECK(parameter_names_in(text, "unnamed").empty());
+    CHECK(parameter_names_in(text, "twice").empty());
+    CHECK(parameter_names_in(text, "host").empty());
+}
 
 TEST_CASE("an access that leaves its allocation for another one is told, unless the two touch") {
     const auto program = text_program(backwards);

@@ -1,4 +1,4 @@
-#include "core/simt/history/operation_text.h"
+#include "core/simt/origins/operation_text.h"
 
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "core/simt/history/odd_values.h"
+#include "core/simt/origins/odd_values.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,8 +7,8 @@
 
 #include "core/ptx/analyse/dataflow.h"
 #include "core/simt/check/faults.h"
-#include "core/simt/history/observe.h"
 #include "core/simt/memory/access.h"
+#include "core/simt/origins/observe.h"
 
 namespace lockstep::simt {
 

@@ -1,4 +1,4 @@
-#include "core/simt/history/written_by.h"
+#include "core/simt/origins/written_by.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,9 +6,9 @@
 
 #include "core/ptx/analyse/dataflow.h"
 #include "core/simt/check/faults.h"
-#include "core/simt/history/observe.h"
-#include "core/simt/history/operation_text.h"
 #include "core/simt/memory/access.h"
+#include "core/simt/origins/observe.h"
+#include "core/simt/origins/operation_text.h"
 
 namespace lockstep::simt {
 

@@ -1,6 +1,6 @@
 // From a wrong address to its cause. The address is a pointer and bytes behind it; what those were made of is a tree of
 // instructions (value_tree.h), which also shows whether a step on the way did not fit 32 bits.
-#include "core/simt/check/provenance.h"
+#include "core/simt/origins/provenance.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/simt/check/faults.h"
-#include "core/simt/check/value_tree.h"
+#include "core/simt/origins/value_tree.h"
 
 namespace lockstep::simt {
 

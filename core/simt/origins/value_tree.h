@@ -76,6 +76,7 @@ class ValueTrees {
     uint32_t pc_, lane_;
     ptx::Flow flow_;
     ptx::Origins origins_;
+    std::vector<ParameterName> names_;  // empty: nobody knows them
 };
 
 // The first operation below `node`, innermost first, whose result does not fit its 32 bits; `exact` is what it would be.

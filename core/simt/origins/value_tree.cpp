@@ -1,12 +1,15 @@
 // From registers back to parameters. An operation is believed only when its operands, as they stand now, give its result.
-#include "core/simt/check/value_tree.h"
+#include "core/simt/origins/value_tree.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "core/base/units.h"
+#include "core/ptx/ptx.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/check/source_text.h"
 #include "core/simt/memory/access.h"
+#include "core/simt/origins/parameter_text.h"
 
 namespace lockstep::simt {
 
@@ -89,7 +92,24 @@ int64_t ValueNode::as_signed() const {
 }
 
 ValueTrees::ValueTrees(const Warp& warp, uint32_t pc, uint32_t lane)
-    : warp_(warp), program_(*warp.block->grid->program), pc_(pc), lane_(lane), flow_(program_), origins_(program_) {}
+    : warp_(warp),
+      program_(*warp.block->grid->program),
+      pc_(pc),
+      lane_(lane),
+      flow_(program_),
+      origins_(program_),
+      names_(warp.block->grid->config->names) {
+    if (names_.size() == program_.parameters.size()) return;
+    names_.clear();
+    const auto first = std::find_if(program_.instructions.begin(), program_.instructions.end(),
+                                    [](const ptx::DecodedInstruction& i) { return i.line > 0; });
+    if (first == program_.instructions.end()) return;
+    SourceText source;
+    const std::vector<std::string> found =
+        parameter_names_in(source.text_of(program_, first->file), ptx::readable_name(program_.kernel));
+    if (found.size() == program_.parameters.size())
+        for (const std::string& name : found) names_.push_back({name, {}});
+}
 
 uint64_t ValueTrees::bits_of(int32_t reg, uint32_t bytes) const {
     uint64_t bits = 0;
@@ -224,17 +244,16 @@ void ValueTrees::read_operation(const ptx::DecodedInstruction& i, uint32_t pc, V
 }
 
 bool ValueTrees::knows_names() const {
-    return warp_.block->grid->config->names.size() == program_.parameters.size();
+    return !names_.empty();
 }
 
 std::string ValueTrees::parameter_text(int32_t index, uint32_t at) const {
     const auto k = static_cast<size_t>(index);
-    const auto& names = warp_.block->grid->config->names;
-    if (!knows_names() || names[k].name.empty())
+    if (!knows_names() || names_[k].name.empty())
         return (at > 0 ? "byte " + std::to_string(at) + " of " : "") + "argument " + std::to_string(index + 1);
-    for (const ParameterName::Member& member : names[k].members)
-        if (member.at == at) return names[k].name + "." + member.name;
-    return (at > 0 ? "byte " + std::to_string(at) + " of " : "") + names[k].name;
+    for (const ParameterName::Member& member : names_[k].members)
+        if (member.at == at) return names_[k].name + "." + member.name;
+    return (at > 0 ? "byte " + std::to_string(at) + " of " : "") + names_[k].name;
 }
 
 std::string ValueTrees::text_of(const ValueNode& node) const {
