@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/units.h"
+#include "core/scene/arguments/partial_outputs.h"
 #include "core/simt/origins/written_by.h"
 
 namespace lockstep::scene {
@@ -146,6 +147,8 @@ std::optional<simt::Fault> never_written(const LaunchToLookAt& launch, const Bou
     }
     const auto first = static_cast<uint64_t>(std::find(unwritten.begin(), unwritten.end(), true) - unwritten.begin());
     const bool tail = left == count - first;
+    if (left < count && tail && is_told_to_stop_at(launch.program, launch.config, first)) return std::nullopt;
+    if (left < count && places_come_from_data(launch.program, launch.config, argument.address)) return std::nullopt;
     const uint64_t block = launch.config.block.count(), threads = launch.config.grid.count() * block;
     simt::Fault fault = fault_about_outputs(launch, "outputs");
     fault.warning = true;
