@@ -228,7 +228,11 @@ class Comparer {
             ++into.agreed;
             return std::nullopt;
         }
-        into.wrong = with_case(differs);
+        const simt::LaunchConfig config{.grid = shape.grid, .block = shape.block, .dynamic_shared = exercise.dynamic_shared};
+        const bool told = got && !report.fault;
+        into.wrong = with_case(
+            differs + (told ? who_wrote_it(*kernel, config, arguments, source, got.value().outputs, wanted.value().outputs)
+                            : std::string()));
         if (!racecheck || !got || report.fault) return std::nullopt;
         Result<Outcome> looked = run_once(kernel, exercise, shape, arguments, options, source, true);
         if (!looked) return looked.error();

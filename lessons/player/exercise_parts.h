@@ -15,6 +15,12 @@ std::string difference(const std::vector<Array>& got, const std::vector<Array>& 
                        const std::vector<std::string>& names = {});
 
 // The runs that check= may ask for, each made once: the learner's own "", "reference" and "starter".
+// Who wrote that element last, as words that go on behind difference(): ", which thread (2,0,0) of block (0,0,0) wrote last
+// at sum.cu:7, as 2 + 2". The kernel runs again on the same arguments; "" where that does not tell.
+std::string who_wrote_it(const ptx::Program& kernel, simt::LaunchConfig config,
+                         const std::vector<scene::KernelArgument>& arguments, const std::string& source,
+                         const std::vector<Array>& got, const std::vector<Array>& wanted);
+
 class ExerciseRuns {
   public:
     using Make = std::function<Result<scene::SceneResult>(const std::string& run)>;

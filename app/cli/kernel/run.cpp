@@ -26,7 +26,10 @@
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
+#include "core/scene/arguments/outputs.h"
+#include "core/scene/arguments/unset_symbols.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/origins/odd_values.h"
 
 namespace lockstep::cli {
 namespace {
@@ -48,7 +51,8 @@ struct Ran {
     model::TimedResult timed;
     std::shared_ptr<const simt::Memory> before;  // for a replay, and for what-ifs
     std::vector<Array> outputs;
-    std::optional<model::Verdict> verdict;  // of a timed launch that ended
+    std::optional<model::Verdict> verdict;       // of a timed launch that ended
+    std::vector<scene::Comparison> comparisons;  // of outputs that have expected values
 };
 
 Json indices(const simt::Dim3& d) {
@@ -124,6 +128,19 @@ void check_options(const KernelAsked& options) {
     what_ifs_asked(options.what_if);
 }
 
+// The CUDA text that PTX was made of, for what people call its parameters: where its .file says, beside the PTX or one
+// folder above it; "" where it is not found.
+std::string source_of(const ptx::Program& program, const std::string& ptx_file) {
+    if (program.source_file.empty()) return {};
+    const std::filesystem::path named = program.source_file, folder = std::filesystem::path(ptx_file).parent_path();
+    for (const std::filesystem::path& path : {named, folder / named.filename(), folder / ".." / named.filename()}) {
+        std::error_code none;
+        if (!std::filesystem::is_regular_file(path, none)) continue;
+        if (Result<std::string> text = read_text(path, 64u << 20)) return std::move(text).value();
+    }
+    return {};
+}
+
 // The kernel of the file, compiled if it is CUDA.
 void read_kernel(const KernelAsked& options, Input& input) {
     std::string text = read_text(options.file, 64u << 20).value();
@@ -142,6 +159,7 @@ void read_kernel(const KernelAsked& options, Input& input) {
         throw Failure(Diagnostic{"a kernel file ends in .cu or .ptx", {options.file}});
     }
     const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
+    if (decoded && !compiled_here) input.source = source_of(*decoded.value(), options.file);
     if (!decoded)
         throw Failure(compiled_here ? device::in_source(decoded.error(), input.source, options.file) : decoded.error());
     input.program = with_registers(decoded.value(), options.registers, input.gpu);
@@ -186,8 +204,26 @@ Input read_input(const KernelAsked& options, simt::Memory& memory) {
     return input;
 }
 
+// What the outputs say: into the warnings and, where expected values are missed, into the reports.
+void look_at_outputs(const KernelAsked& options, const Input& input, Ran& ran) {
+    const auto warn = [&](std::vector<simt::Fault> found) {
+        for (simt::Fault& warning : found) ran.result.warnings.push_back(std::move(warning));
+    };
+    std::vector<std::string> set;
+    for (const std::string& symbol : options.symbols) set.push_back(symbol.substr(0, symbol.find('=')));
+    warn(scene::warnings_of_symbols(*input.program, set, input.source));
+    scene::LaunchToLookAt look{*input.program, input.config, input.bound, ran.outputs, ran.before, {}, 0};
+    look.options = model::functional_options(input.gpu, *input.program, input.config);
+    look.warp_instructions = ran.result.warp_instructions;
+    if (ran.before) warn(simt::odd_values(*input.program, input.config, *ran.before, look.options, look.warp_instructions));
+    warn(scene::warnings_of_outputs(look));
+    for (simt::Fault& wrong : scene::compare_outputs(look, ran.comparisons)) ran.result.reports.push_back(std::move(wrong));
+}
+
 Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory) {
+    constexpr uint64_t most_kept = uint64_t{1} << 30;  // bytes of memory, to run the launch again
     Ran ran;
+    if (memory.live_bytes() <= most_kept) ran.before = std::make_shared<const simt::Memory>(memory);
     const auto print = [](std::string_view words) { std::fwrite(words.data(), 1, words.size(), stderr); };
     bool leakcheck = false;
     LongWork work(input.kernel);
@@ -212,8 +248,8 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
         if (options.trace.empty() && asks_for_windows(options.metrics)) launch.trace = true, launch.trace_limit = 1;
         launch.stop = work.token();
         launch.progress = [&](double share) { work(share); };
-        ran.before = std::make_shared<const simt::Memory>(memory);
         if (input.trace_end > 0) {
+            if (!ran.before) ran.before = std::make_shared<const simt::Memory>(memory);
             launch.trace_limit = 100'000;  // the stretch comes from a replay
             launch.checkpoint_bytes = model::Replay::default_bytes;
         }
@@ -223,7 +259,9 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
     if (leakcheck && !ran.result.fault && !ran.result.stopped)
         for (simt::Fault& leak : simt::find_leaks(memory)) ran.result.reports.push_back(std::move(leak));
     ran.outputs = scene::read_outputs(input.bound, memory);
-    if (!ran.result.fault && !ran.result.stopped) scene::write_outputs(input.bound, ran.outputs);
+    if (ran.result.fault || ran.result.stopped) return ran;
+    scene::write_outputs(input.bound, ran.outputs);
+    look_at_outputs(options, input, ran);
     return ran;
 }
 
@@ -301,6 +339,13 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
     if (ran.result.fault) json["diagnostics"].push_back(diagnostic_json(*ran.result.fault));
     json["warnings"] = Json::array();
     for (const simt::Fault& warning : ran.result.warnings) json["warnings"].push_back(diagnostic_json(warning));
+    for (const scene::Comparison& c : ran.comparisons)
+        json["expected"].push_back({{"name", c.name},
+                                    {"elements", c.elements},
+                                    {"wrong", c.wrong},
+                                    {"first_wrong", c.wrong > 0 ? Json(c.first_wrong) : Json()},
+                                    {"largest_error", json_number(c.largest_error)},
+                                    {"largest_at", c.largest_at}});
     if (!ran.result.notes.empty() || !input.refusals.empty()) {
         json["notes"] = input.refusals;
         for (const std::string& note : ran.result.notes) json["notes"].push_back(note);

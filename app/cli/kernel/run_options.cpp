@@ -91,6 +91,7 @@ static void note_files(const scene::KernelArgument& argument, const std::string&
     const bool in_place = !in.empty() && !out.empty() && same_file(in, out);  // inout:x.npy=x.npy, on purpose
     if (!in_place) read.push_back({who, in});
     written.push_back({who, out});
+    if (argument.expected) read.push_back({who, argument.expected->file});
     for (const scene::KernelArgument& part : argument.parts) note_files(part, who, read, written);
 }
 
@@ -206,7 +207,8 @@ void add_run(CLI::App& app, int& status) {
             "in:f32[1024 random] (or ramp, zero, below N), tex2d:image.npy,linear,normalized, surf2d:u8[64,64,4]=out.npy, "
             "struct:f32:2,i32:7. A pointer is also null, @NAME or @2+16 (into the buffer of another parameter) or "
             "in:f32[64]+3 (elements behind the first); a struct may hold them: struct:i32:4,in:f32[16],null, and "
-            "pointers:in:f32[8],out:f32[8] is an array of them, float **")
+            "pointers:in:f32[8],out:f32[8] is an array of them, float **. What an output has to hold, and how far off it "
+            "may be: out:f32[64],expect=ref.npy,rtol=1e-5,atol=1e-6")
         ->allow_extra_args(false);
     command
         ->add_option("--symbol", options->symbols,

@@ -21,9 +21,10 @@ class SourceText {
   public:
     // The statement whose condition stands on a line; nothing: there is none, or no text.
     std::optional<Statement> statement_at(const ptx::Program& program, int32_t file, int32_t line);
+    // The text, with blanks for comments and strings; "": there is none.
+    const std::string& text_of(const ptx::Program& program, int32_t file);
 
   private:
-    const std::string& text_of(const ptx::Program& program, int32_t file);
     std::map<int32_t, std::string> texts_;  // by file, without comments and strings
 };
 
