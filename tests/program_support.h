@@ -69,6 +69,7 @@ class Machine {
         }
         if (result.fault) FAIL(kernel << ": " << simt::render(*result.fault));
         for (const simt::Fault& report : result.reports) FAIL_CHECK(kernel << " is clean, but: " << simt::render(report));
+        for (const simt::Fault& warning : result.warnings) FAIL_CHECK(kernel << " is clean, but: " << simt::render(warning));
     }
 
   private:

@@ -198,6 +198,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     app_options(*app_command);
     app_command->add_option("file", picture.open, "the same as --open")->excludes("--open");
     add_run(app, status);
+    add_compare(app, status);
     add_exec(app, status);
     add_compile(app, status);
     add_train(app, status);

@@ -56,6 +56,7 @@ struct OpenLaunch { static constexpr Manner manner = newest_now; int64_t launch 
 struct ShowOwn { static constexpr Manner manner = in_turn; };                                // its last run in all pictures
 struct Cancel { static constexpr Manner manner = ending; };                                    // whatever runs
 struct LimitBlocks { static constexpr Manner manner = newest_now; int64_t most = 0; };       // on an SM; 0: as many as fit
+struct SimulateGains { static constexpr Manner manner = newest_now; };                         // of the verdict on show
 struct CarveOut { static constexpr Manner manner = now; int64_t bytes = -1; };               // of L1; -1: as the GPU does
 struct SetUpTraining {  // this instead, from the beginning
     static constexpr Manner manner = {.interrupts = true, .stops_step = true, .replaces = true};
@@ -75,7 +76,7 @@ using Request =
     std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt, ask::FetchStretch,
                  ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise, ask::SetGpu,
                  ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::ShowOwn,
-                 ask::Cancel, ask::LimitBlocks, ask::CarveOut, ask::SetUpTraining, ask::RunCluster, ask::CompareMeasured>;
+                 ask::Cancel, ask::LimitBlocks, ask::SimulateGains, ask::CarveOut, ask::SetUpTraining, ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {
     return std::visit([](const auto& one) -> const ask::Manner& { return one.manner; }, request);

@@ -66,6 +66,7 @@ LayoutNode own_kernel() {
     LayoutNode warps =
         column(1, {row(360, {slot("code", 520, 400, 180), slot("stack", 424, 300, 180)}), slot("warps", 480, 560, 300)});
     return row(1, {own_text(), pages(912, {titled("Launch and results", std::move(launch)),
+                                           titled("What limits it", slot("verdict", 876, 420, 260)),
                                            titled("Registers and memory", std::move(state)),
                                            titled("Warps and PTX", std::move(warps))})});
 }
@@ -80,9 +81,10 @@ LayoutNode own_program() {
         column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200), slot("divergence", 260, 640, 220)});
     LayoutNode warps =
         column(1, {row(360, {slot("code", 520, 400, 180), slot("warp", 424, 300, 250)}), slot("warps", 480, 560, 300)});
-    return row(1, {slot("editor", 536, 380, 250),
-                   pages(1048, {titled("Program", std::move(program)), titled("Registers and memory", std::move(state)),
-                                titled("Warps and PTX", std::move(warps))})});
+    return row(1,
+               {slot("editor", 536, 380, 250),
+                pages(1048, {titled("Program", std::move(program)), titled("What limits it", slot("verdict", 876, 420, 260)),
+                             titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
 }
 LayoutNode own_host() {
     return row(1, {own_text(), column(912, {slot("streams", 470, 560, 300),
@@ -192,7 +194,9 @@ std::vector<SceneRow> rows_of_pages() {
     return {
         {Workspace::sm, "",
          row(1, {slot("warps", 1056, 560, 420),
-                 column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250), blocks})}),
+                 column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250),
+                              pages(320, {titled("Blocks on SMs", blocks),
+                                          titled("What limits it", slot("verdict", 320, 400, 260))})})}),
          Grain::cycle, "warps"},
         {Workspace::sm, "compare",
          row(1, {slot("compare", 1056, 560, 420), column(520, {slot("code", 576, 400, 180), blocks})}), Grain::cycle,

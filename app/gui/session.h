@@ -29,6 +29,10 @@ namespace lockstep::scene {
 struct ClusterScene;  // cluster.h
 }
 
+namespace lockstep::model {
+struct Verdict;  // core/model/advice/verdict.h
+}
+
 namespace lockstep::parallel {
 struct ParallelStepRecord;  // trainer.h
 }
@@ -87,6 +91,7 @@ struct LessonState {  // the player's part: which step, what was answered
 // What the worker publishes, a struct for what each workspace shows.
 struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and what its focused warp does
     std::shared_ptr<const model::KernelRun> run;                    // null until one has run
+    std::shared_ptr<const model::Verdict> verdict;                  // what limits it; null until a timed run has ended
     std::string label;                                              // "matmul_dW1 (kernel 9 of 11)"
     std::shared_ptr<const std::vector<scene::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
     std::shared_ptr<const model::KernelRun> other;                  // the scene that this one is compared with; null: none

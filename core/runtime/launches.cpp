@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <tuple>
 #include <utility>
 
 #include "core/base/tell.h"
+#include "core/model/advice/verdict.h"
 #include "core/model/metrics/bound.h"
 #include "core/ptx/ptx.h"
 #include "core/runtime/children.h"
@@ -44,6 +46,22 @@ void find_hot_line(const ptx::Program& program, const model::TimedResult& result
     timed.hot_file = program.files[static_cast<size_t>(most->first.first)];
     timed.hot_line = most->first.second;
     timed.hot_share = static_cast<double>(most->second) / static_cast<double>(total);
+}
+
+// The first launch of a kernel and shape says what limits it; the others are alike.
+void find_what_limits(const model::GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
+                      model::TimedResult result, LaunchRecord& record) {
+    constexpr size_t most = 3;
+    model::KernelRun run;
+    run.gpu = gpu;
+    run.program = std::shared_ptr<const ptx::Program>(std::shared_ptr<void>(), &program);  // stays the module's
+    run.config = config;
+    run.result = std::move(result);
+    for (const model::Finding& finding : model::verdict_of(run).findings) {
+        if (record.findings.size() == most) break;
+        record.findings.push_back({std::string(finding.rule), finding.sentence, finding.evidence, finding.change,
+                                   finding.file, finding.line, finding.gain});
+    }
 }
 
 void print_of_kernel(std::string_view words) {
@@ -95,6 +113,18 @@ model::Occupancy Runtime::occupancy_of(Kernel& kernel, uint32_t threads, uint64_
     return model::occupancy(gpu_, threads, program->registers_per_thread, ptx::shared_bytes(*program, dynamic_shared));
 }
 
+// A kernel that is launched again warns of the same places again: each is kept once.
+void Runtime::keep_warnings(const std::vector<simt::Fault>& warnings) {
+    const auto place = [](const simt::Fault& w) {
+        return std::tie(w.kernel, w.kind, w.file, w.line, w.other_file, w.other_line);
+    };
+    for (const simt::Fault& warning : warnings) {
+        const bool known = std::any_of(report_.warnings.begin(), report_.warnings.end(),
+                                       [&](const simt::Fault& w) { return place(w) == place(warning); });
+        if (!known) report_.warnings.push_back(warning);
+    }
+}
+
 std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const simt::LaunchConfig& config, Timed& timed,
                                               LaunchRecord& record) {
     model::TimedOptions options;
@@ -109,8 +139,9 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     if (settings_.warm_l2) options.l2 = &l2_[device_];
     options.trace = several_streams_;
     options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
-    const model::TimedResult result = model::launch(gpu_, program, config, memory_, options);
+    model::TimedResult result = model::launch(gpu_, program, config, memory_, options);
     for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
+    keep_warnings(result.warnings);
     for (const std::string& sentence : result.notes) note(sentence);
     record.warp_instructions = result.warp_instructions;
     if (result.fault) return result.fault;
@@ -121,6 +152,7 @@ std::optional<simt::Fault> Runtime::run_timed(const ptx::Program& program, const
     find_hot_line(program, result, timed);
     record.cycles = result.cycles;
     record.timed_by = TimedBy::simulation;
+    if (timed.runs == 1) find_what_limits(gpu_, program, config, std::move(result), record);
     return std::nullopt;
 }
 
@@ -157,6 +189,7 @@ std::optional<simt::Fault> Runtime::run_functionally(const ptx::Program& program
     if (!ran.why.empty()) order.why = ran.why;
     const simt::LaunchResult& result = ran.launch;
     for (const simt::Fault& report : result.reports) report_.faults.push_back(report);
+    keep_warnings(result.warnings);
     for (const std::string& sentence : result.notes) note(sentence);
     record.warp_instructions = result.warp_instructions;
     return result.fault;

@@ -293,6 +293,7 @@ class Runtime {
     void settle(model::SyncWith with, uint32_t stream, const EventState* event);  // the clock alone
     std::shared_ptr<const model::KernelTime> run(const ptx::Program& program, const simt::LaunchConfig& config,
                                                  LaunchRecord& record);
+    void keep_warnings(const std::vector<simt::Fault>& warnings);
     std::optional<simt::Fault> run_timed(const ptx::Program& program, const simt::LaunchConfig& config, struct Timed& timed,
                                          LaunchRecord& record);
     Apart& apart_of(const ptx::Program& program);

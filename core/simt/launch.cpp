@@ -10,6 +10,7 @@
 #include "core/simt/check/checker.h"
 #include "core/simt/driver.h"
 #include "core/simt/execute/plan.h"
+#include "core/simt/origins/observe.h"
 
 namespace lockstep::simt {
 
@@ -165,7 +166,20 @@ struct Unit {
     std::vector<Block> blocks;
 };
 
-LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
+// One turn of a warp, instruction by instruction, while somebody looks on.
+WarpEvent observed_turn(Warp& warp, uint64_t budget, uint64_t& thread_instructions, Observer& observer) {
+    for (uint64_t left = budget;; --left) {
+        observer.before(warp);
+        const WarpEvent event = step(warp);
+        observer.after(warp, event);
+        thread_instructions += static_cast<uint64_t>(__builtin_popcount(event.executed));
+        if (warp.done || event.gives_way || warp.at_barrier || left <= 1 || event.kind == WarpEvent::Kind::barrier ||
+            event.kind == WarpEvent::Kind::fault)
+            return event;
+    }
+}
+
+LaunchResult run_blocks(Grid& grid, const LaunchOptions& options, Observer* observer = nullptr) {
     constexpr uint64_t check_every = 1 << 16;  // instructions between looks at the stop token
     const LaunchConfig& config = *grid.config;
     LaunchResult result;
@@ -213,7 +227,10 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
             return std::nullopt;
         }
         warp.block->clock = static_cast<int64_t>(result.warp_instructions);
-        const WarpEvent event = run(warp, std::min(left, length), result.thread_instructions);
+        const uint64_t budget = std::min(left, length);
+        const WarpEvent event = observer && observer->wants(*warp.block)
+                                    ? observed_turn(warp, budget, result.thread_instructions, *observer)
+                                    : run(warp, budget, result.thread_instructions);
         result.warp_instructions += warp.instructions - before;
         return event;
     };
@@ -237,6 +254,8 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
                 continue;
             }
             ++done;
+            if (observer) std::for_each(unit.blocks.begin(), unit.blocks.end(), [&](Block& b) { observer->ended(b); });
+            if (observer && observer->done()) return result;
             idle.push_back(std::move(resident[i]));
             resident.erase(resident.begin() + static_cast<std::ptrdiff_t>(i));
         }
@@ -255,11 +274,13 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
         for (const auto& unit : resident)
             for (const Block& block : unit->blocks)
                 if (block.warps_done < block.warps.size()) {
-                    result.fault = deadlock_fault(block);
-                    if (started < units)
-                        result.fault->message +=
-                            "; " + number(units - started) + (units - started == 1 ? " block" : " blocks") +
-                            " cannot start before one of the " + number(resident.size()) + " that run has ended";
+                    result.fault = deadlock_fault(block, [&](uint32_t linear) -> const Block* {
+                        for (const auto& other : resident)
+                            for (const Block& running : other->blocks)
+                                if (running.linear == linear) return &running;
+                        return nullptr;
+                    });
+                    say_what_cannot_start(*result.fault, block, units - started, resident.size());
                     return result;
                 }
     }
@@ -290,7 +311,18 @@ LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Mem
     LaunchResult result = run_blocks(grid, options);
     result.notes = notes_of(grid);
     result.reports = take_reports(grid);
+    result.warnings = take_warnings(grid);
     return result;
+}
+
+LaunchResult launch_observed(const ptx::Program& program, const LaunchConfig& config, Memory& memory,
+                             const LaunchOptions& options, Observer& observer) {
+    Grid grid = make_grid(program, config, memory);
+    grid.synccheck = options.synccheck;
+    grid.independent = options.independent;
+    if (options.device_runtime) grid.device_runtime = options.device_runtime;
+    set_blocks_at_once(grid, options.resident_blocks);
+    return run_blocks(grid, options, &observer);
 }
 
 }  // namespace lockstep::simt

@@ -23,6 +23,15 @@ struct Dim3 {
 
 class DeviceRuntime;
 
+struct ParameterName {  // as the source text has it
+    struct Member {
+        uint32_t at = 0;  // byte of the parameter
+        std::string name;
+    };
+    std::string name;             // "matrix"
+    std::vector<Member> members;  // of a struct: "width", "row.next"
+};
+
 struct LaunchConfig {
     Dim3 grid, block;
     uint32_t dynamic_shared = 0;
@@ -31,6 +40,7 @@ struct LaunchConfig {
     Dim3 cluster;                       // blocks a cluster, by axis
     // For replays of a kernel that launches kernels: what they begin with a copy of (DeviceRuntime::again).
     std::shared_ptr<const DeviceRuntime> device_runtime = {};
+    std::vector<ParameterName> names = {};  // of the parameters, for what faults say; empty: nobody knows them
     // What every byte of a block's shared memory begins with. On silicon it holds what an earlier kernel left there.
     std::byte shared_fill{};
 };

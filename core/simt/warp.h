@@ -71,6 +71,7 @@ struct Warp {
 };
 
 struct Checker;
+struct Findings;
 struct Plan;  // the program prepared for the executor, see plan.h
 
 struct MemoryWindow {  // the allocation that an instruction used last; valid while `version` is the memory's
@@ -96,6 +97,7 @@ struct Grid {  // what all blocks of a launch share
     bool synccheck = true;
     bool independent = false;                     // independent thread scheduling
     std::shared_ptr<Checker> checker;             // null: nothing is checked beyond bounds; see checker.h
+    std::shared_ptr<Findings> findings;           // what is not a fault and yet told; null: nobody asks. See findings.h
     std::function<void(std::string_view)> print;  // of the kernel's printf
     uint64_t printed = 0;                         // bytes so far
     DeviceRuntime* device_runtime = nullptr;      // that launches from the kernel go to; null: they are a fault
@@ -199,8 +201,14 @@ void set_ready(Warp& warp, uint32_t pc, int64_t cycle);
 // Runs the warp's next instruction. Requires !done && !at_barrier.
 WarpEvent step(Warp& warp);
 
-// The fault of a block none of whose warps can go on: who waits where. For drivers that find every live warp at_barrier.
-Fault deadlock_fault(const Block& block);
+// A block of the launch that runs just now; null: it does not. An empty one knows none but the block itself.
+using FindBlock = std::function<const Block*(uint32_t linear)>;
+
+// The fault of a block none of whose warps can go on: who waits where, and why that does not end. For drivers that find
+// every live warp at_barrier.
+Fault deadlock_fault(const Block& block, const FindBlock& find = {});
+// Adds to it that so many blocks cannot start before one of those that run has ended, if there are any.
+void say_what_cannot_start(Fault& fault, const Block& block, uint64_t blocks, uint64_t resident);
 
 // The fault of a launch that ran `executed` warp instructions without an end; runs `warp` a little further to see on
 // which line it spins. Requires !done && !at_barrier.

@@ -1,5 +1,5 @@
-// All blocks meet n times: a barrier of the whole grid as cooperative groups have it, of a fence, an atomic addition, a loop
-// of reads and a fence. There have to be no more blocks than fit at once. In front of each barrier the blocks scale 4,096
+// All blocks meet n times: a barrier of the whole grid as cooperative groups have it since CUDA 12, of an atomic addition that
+// releases and a loop of reads that acquire. There have to be no more blocks than fit at once. In front of each barrier the blocks scale 4,096
 // numbers, as published measurements do. Nanoseconds a round, from launches of n and 2 n rounds.
 #include "micro.h"
 
@@ -15,11 +15,12 @@ extern "C" __global__ void meet(long long* clocks, double* data, int n) {
         to = other;
         __syncthreads();
         if (threadIdx.x == 0) {
-            __threadfence();
-            atomicAdd(arrived, 1u);
-            while (*reinterpret_cast<volatile unsigned*>(arrived) < round * gridDim.x) {
-            }
-            __threadfence();
+            const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;  // all of them turn the highest bit
+            unsigned before, seen;
+            asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(mine) : "memory");
+            do {
+                asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+            } while (((before ^ seen) & 0x80000000u) == 0);
         }
         __syncthreads();
     }

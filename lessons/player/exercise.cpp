@@ -223,6 +223,11 @@ class Comparer {
         std::string wrong = !got           ? got.error().message
                             : report.fault ? simt::render(*report.fault)
                                            : difference(got.value().outputs, known.outputs.at(launch));
+        if (into.ended && !wrong.empty()) {
+            simt::LaunchConfig config{.grid = shape.grid, .block = shape.block, .dynamic_shared = exercise.dynamic_shared};
+            config.shared_fill = left_in_shared;
+            wrong += who_wrote_it(*kernel, config, arguments, source, got.value().outputs, known.outputs.at(launch));
+        }
         const std::string found = into.ended ? first_finding(got.value(), into) : "";
         if (!found.empty()) wrong = (wrong.empty() ? "the outputs are right, but by luck: " : wrong + "; ") + found;
         if (wrong.empty())

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/close_enough.h"
+#include "core/scene/arguments/outputs.h"
 #include "lessons/player/exercise_parts.h"
 
 namespace lockstep::lessons {
@@ -108,19 +109,47 @@ Result<Clause> judged(const Expression& clause, const Judging& how) {
 
 }  // namespace
 
-std::string difference(const std::vector<Array>& got, const std::vector<Array>& wanted,
-                       const std::vector<std::string>& names) {
+namespace {
+
+struct Element {
+    size_t output = 0, element = 0;
+};
+
+// The first element that differs, of outputs of the same types and sizes.
+std::optional<Element> first_different(const std::vector<Array>& got, const std::vector<Array>& wanted) {
     for (size_t o = 0; o < wanted.size() && o < got.size(); ++o) {
-        const std::string which = o < names.size() ? "'" + names[o] + "'" : fmt::format("output {}", o + 1);
-        if (got[o].dtype != wanted[o].dtype || got[o].count() != wanted[o].count())
-            return which + " has another type or size than the reference's";
+        if (got[o].dtype != wanted[o].dtype || got[o].count() != wanted[o].count()) return std::nullopt;
         const double largest = largest_in(wanted[o]);
         for (size_t i = 0; i < wanted[o].count(); ++i)
-            if (!same(got[o], wanted[o], i, largest))
-                return fmt::format("{}, element {}: {} where the reference has {}", which, i, value_text(got[o], i),
-                                   value_text(wanted[o], i));
+            if (!same(got[o], wanted[o], i, largest)) return Element{o, i};
     }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string difference(const std::vector<Array>& got, const std::vector<Array>& wanted,
+                       const std::vector<std::string>& names) {
+    const auto which = [&](size_t o) { return o < names.size() ? "'" + names[o] + "'" : fmt::format("output {}", o + 1); };
+    if (const auto at = first_different(got, wanted))
+        return fmt::format("{}, element {}: {} where the reference has {}", which(at->output), at->element,
+                           value_text(got[at->output], at->element), value_text(wanted[at->output], at->element));
+    for (size_t o = 0; o < wanted.size() && o < got.size(); ++o)
+        if (got[o].dtype != wanted[o].dtype || got[o].count() != wanted[o].count())
+            return which(o) + " has another type or size than the reference's";
     return got.size() == wanted.size() ? "" : "the number of outputs differs";
+}
+
+std::string who_wrote_it(const ptx::Program& kernel, simt::LaunchConfig config, const std::vector<KernelArgument>& arguments,
+                         const std::string& source, const std::vector<Array>& got, const std::vector<Array>& wanted) {
+    const auto at = first_different(got, wanted);
+    if (!at) return {};
+    simt::Memory memory(uint64_t{1} << 30);
+    const Result<BoundArguments> bound = bind_arguments(kernel, arguments, memory, config, 1, {}, source);
+    if (!bound) return {};
+    const LaunchToLookAt look{kernel, config, bound.value(), got, std::make_shared<const simt::Memory>(memory), {}, 0};
+    const std::string text = last_writer_text(look, at->output, at->element);
+    return text.empty() ? text : ", " + text;
 }
 
 Result<SceneResult> ExerciseRuns::of(const std::string& run) {

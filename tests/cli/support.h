@@ -41,9 +41,9 @@ struct Scratch {  // gone with the program
     return path.string();
 }
 
-[[maybe_unused]] Outcome lockstep_command(const std::string& arguments) {
+[[maybe_unused]] Outcome shell(const std::string& command) {
     const std::string error = (scratch() / "stderr").string();
-    FILE* pipe = ::popen((std::string(LOCKSTEP_BINARY) + " " + arguments + " 2>" + error).c_str(), "r");
+    FILE* pipe = ::popen((command + " 2>" + error).c_str(), "r");
     REQUIRE(pipe);
     Outcome outcome;
     std::array<char, 4096> chunk{};
@@ -52,6 +52,10 @@ struct Scratch {  // gone with the program
     outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
     outcome.err = lockstep::read_file(error).value();
     return outcome;
+}
+
+[[maybe_unused]] Outcome lockstep_command(const std::string& arguments) {
+    return shell(std::string(LOCKSTEP_BINARY) + " " + arguments);
 }
 
 [[maybe_unused]] void refuses(const std::string& arguments, const std::string& sentence) {

@@ -199,6 +199,8 @@ void check(const ptx::Module& module, const std::string& kernel, const std::stri
     REQUIRE(!result.fault);
     INFO((result.reports.empty() ? "" : simt::render(result.reports[0])));
     CHECK(result.reports.empty());
+    INFO((result.warnings.empty() ? "" : simt::render(result.warnings[0])));
+    CHECK(result.warnings.empty());
     for (int t = 0; t < 128; ++t) {
         int got;
         std::memcpy(&got, memory.read(out, 512) + t * 4, 4);

@@ -386,7 +386,7 @@ int line_of(const std::string& text, const std::string& mark) {
     return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
-// All that a run says: its reports, and what stopped it. Order number 4 is the timed run.
+// All that a run says: its warnings, its reports, and what stopped it. Order number 4 is the timed run.
 std::vector<simt::Fault> findings(const ptx::Program& program, const Planted& p, size_t order, const std::string& text) {
     simt::Memory memory;
     simt::LaunchConfig config;
@@ -409,6 +409,7 @@ std::vector<simt::Fault> findings(const ptx::Program& program, const Planted& p,
         options.racecheck = options.initcheck = true;
         result = model::launch(gpu, program, config, memory, options);
     }
+    result.reports.insert(result.reports.begin(), result.warnings.begin(), result.warnings.end());
     if (result.fault) result.reports.push_back(*result.fault);
     return result.reports;
 }

@@ -175,6 +175,46 @@ int main() {
     }
 }
 
+TEST_CASE("a warning of a kernel is in the report of the program once, and only strict makes an exit status of it") {
+    const std::string file = write("warned.cu", R"(#include <cuda_runtime.h>
+__global__ void turn(float* x, int n) {
+    __shared__ float held[64];
+    int t = threadIdx.x;
+    if (t < n) {
+        held[t] = x[t];
+        __syncthreads();
+        x[t] = held[n - 1 - t];
+    }
+}
+int main() {
+    float* x;
+    cudaMalloc(&x, 256);
+    cudaMemset(x, 0, 256);
+    for (int k = 0; k < 3; ++k) turn<<<1, 64>>>(x, 40);
+    cudaDeviceSynchronize();
+    cudaFree(x);
+    return 0;
+}
+)");
+    const std::string words =
+        "warned.cu:7: warning: synccheck: only 40 of the block's 64 threads come to the barrier on line 7: "
+        "it stands inside the `if` on line 5";
+    for (const std::string& compiler : compilers()) {
+        const Outcome warned = lockstep_command("run " + file + " --check all --compiler " + compiler);
+        INFO(compiler << "\n" << warned.err);
+        CHECK(warned.status == 0);
+        const size_t first = warned.err.find(words);
+        REQUIRE(first != std::string::npos);
+        CHECK(warned.err.find(words, first + 1) == std::string::npos);
+        const Outcome strict = lockstep_command("run " + file + " --check strict --json - --compiler " + compiler);
+        CHECK(strict.status == 1);
+        const auto json = nlohmann::json::parse(strict.out);
+        REQUIRE(json.at("warnings").size() == 1);
+        CHECK(json.at("warnings")[0].at("line") == 7);
+        CHECK(json.at("diagnostics").empty());
+    }
+}
+
 TEST_CASE("the launch of a kernel that faults goes well, and what waits for it does not") {
     const std::string file = write("late.cu", R"(#include <cstdio>
 #include <cuda_runtime.h>

@@ -234,8 +234,14 @@ TEST_CASE("the report says the same after its way through JSON") {
     fault.file = "a.cu";
     fault.line = 3;
     report.faults.push_back(fault);
+    fault.kind = "synccheck";
+    fault.advice = "Move it.";
+    fault.warning = true;
+    report.warnings.push_back(fault);
     const Report again = report_of(to_json(report));
     CHECK(to_json(again) == to_json(report));
+    CHECK((again.warnings.at(0).warning && again.warnings.at(0).advice == "Move it." && !again.faults.at(0).warning));
+    CHECK(words_of(again).find("warnings\n  a.cu:3: warning: synccheck: invalid read") != std::string::npos);
     CHECK(again.allocations.at(0).freed_at.line == 12);
     CHECK(again.marks.at(0).end_us == 3);
     CHECK(again.launches[0].call == 0);

@@ -106,6 +106,7 @@ struct Line {
     InstructionCounters counters, loads;
     std::string text;
     double flop = 0;
+    uint64_t fp64 = 0;                     // lanes that did FP64 arithmetic
     std::map<int32_t, uint64_t> barriers;  // where they stand, and how long warps waited there before they came to this line
 };
 
@@ -134,6 +135,9 @@ LineTable lines_of(const ptx::Program& program, const model::TimedResult& result
             waited > 0 && pc > 0 && program.instructions[pc - 1].kind == ptx::Kind::barrier)
             row.barriers[lines ? program.instructions[pc - 1].line : static_cast<int32_t>(pc - 1)] += waited;
         row.flop += model::metric_of(program, result, fmt::format("flop@pc:{}", pc)).value();
+        const bool doubles = instruction.type == ptx::Type::f64 && instruction.opcode != nullptr &&
+                             instruction.opcode->unit != ptx::Unit::lsu;
+        if (doubles) row.fp64 += counters.executed;
         all += counters;
         if (!row.text.empty()) continue;
         const bool own = lines && instruction.file >= 0 && static_cast<size_t>(instruction.file) < program.files.size() &&
@@ -153,9 +157,10 @@ LineTable lines_of(const ptx::Program& program, const model::TimedResult& result
 std::string by_line(const ptx::Program& program, const model::TimedResult& result, const std::string& source) {
     LineTable made = lines_of(program, result, source);
     auto& [lines, table, all] = made;
-    std::string text = fmt::format("{:>5} {:>11} {:>5} {:>6} {:>6}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>9}  {}\n",
-                                   lines ? "line" : "pc", "warp instr", "%", "lanes", "time %", "most of it waits",
-                                   "sectors", "used B", "L1 %", "passes", "FLOP", lines ? "source" : "PTX");
+    std::string text =
+        fmt::format("{:>5} {:>11} {:>5} {:>6} {:>6}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>7} {:>9} {:>7}  {}\n",
+                    lines ? "line" : "pc", "warp instr", "%", "lanes", "time %", "most of it waits", "sectors", "used B",
+                    "L1 %", "passes", "atomics", "FLOP", "FP64", lines ? "source" : "PTX");
     bool named = false;
     for (auto& [place, row] : table) {
         const InstructionCounters& c = row.counters;
@@ -174,20 +179,23 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
             }
         }
         const size_t begin = std::min(row.text.find_first_not_of(" \t"), row.text.size());
-        text += fmt::format(
-            "{:>5} {:>11} {:>5.1f} {:>6} {:>6.1f}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>9}  {}\n", place.second, c.issues,
-            percent(c.issues, all.issues), ratio(c.executed, c.issues), percent(resident(c), resident(all)), wait,
-            ratio(c.sectors, c.requests), ratio(c.used_bytes, c.sectors),
-            c.l1_sectors == 0 ? "-" : fmt::format("{:.0f}", percent(c.l1_hits, c.l1_sectors)),
-            ratio(c.shared_passes, c.shared_requests), row.flop > 0 ? si(row.flop, "") : "-", row.text.substr(begin, 60));
+        text += fmt::format("{:>5} {:>11} {:>5.1f} {:>6} {:>6.1f}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>7} {:>9} {:>7}  {}\n",
+                            place.second, c.issues, percent(c.issues, all.issues), ratio(c.executed, c.issues),
+                            percent(resident(c), resident(all)), wait, ratio(c.sectors, c.requests),
+                            ratio(c.used_bytes, c.sectors),
+                            c.l1_sectors == 0 ? "-" : fmt::format("{:.0f}", percent(c.l1_hits, c.l1_sectors)),
+                            ratio(c.shared_passes, c.shared_requests), ratio(c.atomic_lanes, c.atomic_words),
+                            row.flop > 0 ? si(row.flop, "") : "-",
+                            row.fp64 > 0 ? si(static_cast<double>(row.fp64), "") : "-", row.text.substr(begin, 60));
     }
     if (named)
         text +=
             "  a warp waits in front of what it cannot issue, at a barrier that is what stands behind it; (line N): the "
             "barrier's\n";
     return text +
-           "  sectors a request; used: of the 32 bytes of a sector; passes a shared-memory request; time: warp cycles, of "
-           "all lines\n";
+           "  sectors a request; used: of the 32 bytes of a sector; passes a shared-memory request; atomics: lanes that "
+           "meet "
+           "at one word;\n  FP64: lanes that did arithmetic in double precision; time: warp cycles, of all lines\n";
 }
 
 // 3,670,016 of a count; figures that are no whole numbers to six digits, never with an exponent while they have a place.
@@ -275,6 +283,8 @@ nlohmann::ordered_json by_line_json(const ptx::Program& program, const model::Ti
                         {"l1_hit_rate", c.l1_sectors == 0 ? nlohmann::ordered_json()
                                                           : nlohmann::ordered_json(percent(c.l1_hits, c.l1_sectors))},
                         {"shared_passes_per_request", ratio(c.shared_passes, c.shared_requests)},
+                        {"atomic_lanes_per_word", ratio(c.atomic_lanes, c.atomic_words)},
+                        {"fp64_lanes", row.fp64},
                         {"flop", row.flop}});
     }
     return rows;

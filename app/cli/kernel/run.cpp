@@ -14,6 +14,8 @@
 #include "app/cli/kernel/output_json.h"
 #include "app/cli/kernel/run_options.h"
 #include "app/cli/kernel/trace_file.h"
+#include "app/cli/kernel/verdict_text.h"
+#include "app/cli/long_work.h"
 #include "app/silicon/measured.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
@@ -24,12 +26,16 @@
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
+#include "core/scene/arguments/outputs.h"
+#include "core/scene/arguments/unset_symbols.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/origins/odd_values.h"
 
 namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+constexpr int interrupted_status = 130;  // as shells have it of a process that SIGINT ended
 
 struct Input {  // of the launch
     model::GpuSpec gpu;
@@ -43,8 +49,10 @@ struct Input {  // of the launch
 struct Ran {
     simt::LaunchResult result;
     model::TimedResult timed;
-    std::shared_ptr<const simt::Memory> before;  // for a replay
+    std::shared_ptr<const simt::Memory> before;  // for a replay, and for what-ifs
     std::vector<Array> outputs;
+    std::optional<model::Verdict> verdict;       // of a timed launch that ended
+    std::vector<scene::Comparison> comparisons;  // of outputs that have expected values
 };
 
 Json indices(const simt::Dim3& d) {
@@ -117,6 +125,20 @@ void check_options(const KernelAsked& options) {
     if (options.functional && !(options.scheduler + options.metrics).empty())
         tell("note: --scheduler and --metrics are of timed runs; this one is functional\n");
     check_trace_name(options.trace);
+    what_ifs_asked(options.what_if);
+}
+
+// The CUDA text that PTX was made of, for what people call its parameters: where its .file says, beside the PTX or one
+// folder above it; "" where it is not found.
+std::string source_of(const ptx::Program& program, const std::string& ptx_file) {
+    if (program.source_file.empty()) return {};
+    const std::filesystem::path named = program.source_file, folder = std::filesystem::path(ptx_file).parent_path();
+    for (const std::filesystem::path& path : {named, folder / named.filename(), folder / ".." / named.filename()}) {
+        std::error_code none;
+        if (!std::filesystem::is_regular_file(path, none)) continue;
+        if (Result<std::string> text = read_text(path, 64u << 20)) return std::move(text).value();
+    }
+    return {};
 }
 
 // The kernel of the file, compiled if it is CUDA.
@@ -137,6 +159,7 @@ void read_kernel(const KernelAsked& options, Input& input) {
         throw Failure(Diagnostic{"a kernel file ends in .cu or .ptx", {options.file}});
     }
     const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
+    if (decoded && !compiled_here) input.source = source_of(*decoded.value(), options.file);
     if (!decoded)
         throw Failure(compiled_here ? device::in_source(decoded.error(), input.source, options.file) : decoded.error());
     input.program = with_registers(decoded.value(), options.registers, input.gpu);
@@ -181,10 +204,29 @@ Input read_input(const KernelAsked& options, simt::Memory& memory) {
     return input;
 }
 
+// What the outputs say: into the warnings and, where expected values are missed, into the reports.
+void look_at_outputs(const KernelAsked& options, const Input& input, Ran& ran) {
+    const auto warn = [&](std::vector<simt::Fault> found) {
+        for (simt::Fault& warning : found) ran.result.warnings.push_back(std::move(warning));
+    };
+    std::vector<std::string> set;
+    for (const std::string& symbol : options.symbols) set.push_back(symbol.substr(0, symbol.find('=')));
+    warn(scene::warnings_of_symbols(*input.program, set, input.source));
+    scene::LaunchToLookAt look{*input.program, input.config, input.bound, ran.outputs, ran.before, {}, 0};
+    look.options = model::functional_options(input.gpu, *input.program, input.config);
+    look.warp_instructions = ran.result.warp_instructions;
+    if (ran.before) warn(simt::odd_values(*input.program, input.config, *ran.before, look.options, look.warp_instructions));
+    warn(scene::warnings_of_outputs(look));
+    for (simt::Fault& wrong : scene::compare_outputs(look, ran.comparisons)) ran.result.reports.push_back(std::move(wrong));
+}
+
 Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory) {
+    constexpr uint64_t most_kept = uint64_t{1} << 30;  // bytes of memory, to run the launch again
     Ran ran;
+    if (memory.live_bytes() <= most_kept) ran.before = std::make_shared<const simt::Memory>(memory);
     const auto print = [](std::string_view words) { std::fwrite(words.data(), 1, words.size(), stderr); };
     bool leakcheck = false;
+    LongWork work(input.kernel);
     if (options.functional) {
         simt::LaunchOptions launch = model::functional_options(input.gpu, *input.program, input.config);
         launch.order = order_named(options.order);
@@ -192,6 +234,8 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
         launch.print = print;
         launch.max_instructions = options.max_instructions;
         leakcheck = choose_checkers(options.check, launch);
+        launch.stop = work.token();
+        launch.progress = [&](double share) { work(share); };
         ran.result = simt::launch(*input.program, input.config, memory, launch);
     } else {
         model::TimedOptions launch;
@@ -202,18 +246,22 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
         launch.trace = !options.trace.empty();
         launch.traced_sm = options.trace_sm;
         if (options.trace.empty() && asks_for_windows(options.metrics)) launch.trace = true, launch.trace_limit = 1;
+        launch.stop = work.token();
+        launch.progress = [&](double share) { work(share); };
         if (input.trace_end > 0) {
-            ran.before = std::make_shared<const simt::Memory>(memory);
+            if (!ran.before) ran.before = std::make_shared<const simt::Memory>(memory);
             launch.trace_limit = 100'000;  // the stretch comes from a replay
             launch.checkpoint_bytes = model::Replay::default_bytes;
         }
         ran.timed = model::launch(input.gpu, *input.program, input.config, memory, launch);
         ran.result = ran.timed;
     }
-    if (leakcheck && !ran.result.fault)
+    if (leakcheck && !ran.result.fault && !ran.result.stopped)
         for (simt::Fault& leak : simt::find_leaks(memory)) ran.result.reports.push_back(std::move(leak));
     ran.outputs = scene::read_outputs(input.bound, memory);
-    if (!ran.result.fault) scene::write_outputs(input.bound, ran.outputs);
+    if (ran.result.fault || ran.result.stopped) return ran;
+    scene::write_outputs(input.bound, ran.outputs);
+    look_at_outputs(options, input, ran);
     return ran;
 }
 
@@ -223,7 +271,19 @@ std::shared_ptr<model::KernelRun> as_run(const Input& input, const Ran& ran) {
     run->program = input.program;
     run->config = input.config;
     run->result = ran.timed;
+    run->before = ran.before;
+    run->source = input.source;
     return run;
+}
+
+// What limits a timed launch, and what changes would gain, as far as that was asked for.
+void judge(const KernelAsked& options, const Input& input, Ran& ran) {
+    if (options.functional || ran.result.fault || ran.result.stopped) return;
+    LongWork work("what-ifs of " + input.kernel);
+    model::VerdictOptions asked = what_ifs_asked(options.what_if);
+    asked.stop = work.token();
+    asked.progress = [&](double share) { work(share); };
+    ran.verdict = model::verdict_of(*as_run(input, ran), asked);
 }
 
 // The same launch on a real GPU, where a stored file has it: into the JSON, and as words.
@@ -262,12 +322,14 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
     json["time_us"] = options.functional ? Json() : json_number(ran.timed.time_us);
     json["l2"] = options.functional ? Json() : Json("cold");  // empty when the launch begins
     json["launch_us"] = options.functional ? Json() : json_number(ran.timed.launch_us);
+    if (ran.result.stopped) json["stopped"] = true;  // by Ctrl-C: all that follows is of the part before
     if (!options.functional && !ran.result.fault) json["time_error"] = time_error_json(ran.timed);
     if (!options.functional && !ran.result.fault) silicon = on_silicon(input, ran, json);
     json["instructions"] = {{"warp", ran.result.warp_instructions}, {"thread", ran.result.thread_instructions}};
     json["metrics"] = Json::object();
     for (const model::Metric& metric : ran.timed.metrics)
         json["metrics"][std::string(metric.nsight)] = json_number(metric.value);
+    if (ran.verdict) json["verdict"] = verdict_json(*ran.verdict);
     json["outputs"] = Json::array();
     if (!options.json.empty())
         for (const Array& output : ran.outputs)
@@ -277,6 +339,13 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
     if (ran.result.fault) json["diagnostics"].push_back(diagnostic_json(*ran.result.fault));
     json["warnings"] = Json::array();
     for (const simt::Fault& warning : ran.result.warnings) json["warnings"].push_back(diagnostic_json(warning));
+    for (const scene::Comparison& c : ran.comparisons)
+        json["expected"].push_back({{"name", c.name},
+                                    {"elements", c.elements},
+                                    {"wrong", c.wrong},
+                                    {"first_wrong", c.wrong > 0 ? Json(c.first_wrong) : Json()},
+                                    {"largest_error", json_number(c.largest_error)},
+                                    {"largest_at", c.largest_at}});
     if (!ran.result.notes.empty() || !input.refusals.empty()) {
         json["notes"] = input.refusals;
         for (const std::string& note : ran.result.notes) json["notes"].push_back(note);
@@ -304,7 +373,6 @@ void trace(const KernelAsked& options, const Input& input, Ran& ran) {
             throw Failure(fmt::format("--trace-cycles {}: the run ends at cycle {}, before they begin", options.trace_cycles,
                                       ran.timed.cycles));
         auto run = as_run(input, ran);
-        run->before = std::move(ran.before);
         ran.timed.trace = model::Replay(run).trace(ran.timed.trace.sm, input.trace_begin, input.trace_end).value();
     }
     write_trace(
@@ -316,6 +384,10 @@ void print(const KernelAsked& options, const Input& input, const Ran& ran, const
     if (ran.result.fault)  // counters of half a run would mislead
         fmt::print("{} was stopped by {} after {} warp instructions\n", input.kernel, ran.result.fault->kind,
                    ran.result.warp_instructions);
+    else if (ran.result.stopped)
+        fmt::print("{} was stopped by Ctrl-C after {} warp instructions{}; what follows is of that part\n", input.kernel,
+                   ran.result.warp_instructions,
+                   options.functional ? "" : fmt::format(", at cycle {} on {}", ran.timed.cycles, input.gpu.title));
     else if (options.functional)
         fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", input.kernel,
                    ran.result.warp_instructions, ran.result.thread_instructions);
@@ -327,6 +399,7 @@ void print(const KernelAsked& options, const Input& input, const Ran& ran, const
     for (size_t i = 0; i < ran.outputs.size(); ++i)
         fmt::print("  output {}: {}[{}] {}\n", i, name_of(ran.outputs[i].dtype), ran.outputs[i].count(),
                    preview(ran.outputs[i]));
+    if (ran.verdict) fmt::print("{}", verdict_text(*ran.verdict));
 }
 
 }  // namespace
@@ -336,10 +409,11 @@ int run_kernel(const KernelAsked& options) {
     simt::Memory memory;
     const Input input = read_input(options, memory);
     Ran ran = launch(options, input, memory);
+    judge(options, input, ran);
     std::string silicon;
     Json json = to_json(options, input, ran, silicon);
     tell_of_faults(options, input, ran.result);
-    if (!options.trace.empty()) trace(options, input, ran);
+    if (!options.trace.empty() && !ran.result.stopped) trace(options, input, ran);
     const bool counted = !ran.result.fault && !options.functional;
     const auto run = counted && asks_for_windows(options.metrics) ? as_run(input, ran) : nullptr;
     std::string counters;  // a stretch of time behind the end is told before anything is printed
@@ -351,6 +425,7 @@ int run_kernel(const KernelAsked& options) {
     if (options.json != "-") print(options, input, ran, silicon, counters);
     const bool wrong =
         ran.result.fault || !ran.result.reports.empty() || (is_strict(options.check) && !ran.result.warnings.empty());
+    if (ran.result.stopped) return interrupted_status;
     return static_cast<int>(wrong ? ExitStatus::faulted : ExitStatus::done);
 }
 

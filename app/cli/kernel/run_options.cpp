@@ -19,6 +19,7 @@
 #include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/model/advice/what_if.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
 #include "core/scene/host/host_program.h"
@@ -90,6 +91,7 @@ static void note_files(const scene::KernelArgument& argument, const std::string&
     const bool in_place = !in.empty() && !out.empty() && same_file(in, out);  // inout:x.npy=x.npy, on purpose
     if (!in_place) read.push_back({who, in});
     written.push_back({who, out});
+    if (argument.expected) read.push_back({who, argument.expected->file});
     for (const scene::KernelArgument& part : argument.parts) note_files(part, who, read, written);
 }
 
@@ -141,6 +143,12 @@ int run_host_asked(const CLI::App& command, const KernelAsked& asked) {
 
 }  // namespace
 
+static std::string what_if_names() {
+    std::string names;
+    for (const model::WhatIf& row : model::what_ifs()) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+    return names;
+}
+
 static void refuse_second_file(const std::string& word) {
     if (word.starts_with("in:") || word.starts_with("inout:"))
         throw Failure(
@@ -152,7 +160,7 @@ static void refuse_second_file(const std::string& word) {
 // A whole program: what it shares with kernels alone, and refuses of it.
 static int run_program_asked(const CLI::App& command, const KernelAsked& asked, ProgramAsked& program) {
     for (const char* name : {"--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order", "--scheduler",
-                             "--registers", "--metrics", "--trace-sm", "--trace-cycles"})
+                             "--registers", "--metrics", "--what-if", "--trace-sm", "--trace-cycles"})
         if (command.count(name) > 0)
             throw Failure(fmt::format("{} is for one kernel with --grid and --block; this is a program with main()", name));
     for (std::string& option : program.build.more)
@@ -199,7 +207,8 @@ void add_run(CLI::App& app, int& status) {
             "in:f32[1024 random] (or ramp, zero, below N), tex2d:image.npy,linear,normalized, surf2d:u8[64,64,4]=out.npy, "
             "struct:f32:2,i32:7. A pointer is also null, @NAME or @2+16 (into the buffer of another parameter) or "
             "in:f32[64]+3 (elements behind the first); a struct may hold them: struct:i32:4,in:f32[16],null, and "
-            "pointers:in:f32[8],out:f32[8] is an array of them, float **")
+            "pointers:in:f32[8],out:f32[8] is an array of them, float **. What an output has to hold, and how far off it "
+            "may be: out:f32[64],expect=ref.npy,rtol=1e-5,atol=1e-6")
         ->allow_extra_args(false);
     command
         ->add_option("--symbol", options->symbols,
@@ -220,7 +229,8 @@ void add_run(CLI::App& app, int& status) {
     command->add_flag("--functional", options->functional, "no timing, much faster");
     command->add_option(
         "--check", options->check,
-        "all, none or a list of memcheck (bounds, alignment, use after free: always on), racecheck (two accesses to one "
+        "all, strict (all, and a warning makes the exit status 1 too), none or a list of memcheck (bounds, alignment, use "
+        "after free: always on), racecheck (two accesses to one "
         "place, "
         "one of them a plain write, or a plain read against an atomic, with nothing that orders them; the read in front of "
         "a "
@@ -252,6 +262,12 @@ void add_run(CLI::App& app, int& status) {
                         "all@cycles:1000..2000, or their names, as in "
                         "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000; in --json as by_line, "
                         "by_window and selected. --metrics names runs nothing and lists all names with what they say");
+    command->add_option(
+        "--what-if", options->what_if,
+        "simulate the launch again with one thing idealised, which bounds what a change can gain: names with "
+        "commas between, all (those that the findings name) or none; left out: all, where they take a share of "
+        "a second. There are " +
+            what_if_names());
     command->add_option(
         "--json", options->json,
         "write the result as JSON; '-' for stdout. An output of more than 16,777,216 elements is null there: name its file");

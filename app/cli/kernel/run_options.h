@@ -13,7 +13,7 @@ namespace lockstep::cli {
 struct KernelAsked {
     std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace, trace_cycles;
     uint32_t trace_sm = 0;
-    std::string cluster, order = "round_robin", scheduler, registers, metrics;
+    std::string cluster, order = "round_robin", scheduler, registers, metrics, what_if;
     std::vector<std::string> arguments, symbols;
     device::CompileOptions compiler;
     uint64_t seed = 1;

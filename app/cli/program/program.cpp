@@ -131,7 +131,11 @@ void shorten_paths(runtime::Report& report) {
     for (auto* allocations : {&report.allocations, &report.leaks})
         for (auto& allocation : *allocations) shorten(allocation.site.file), shorten(allocation.freed_at.file);
     for (auto& error : report.errors) shorten(error.site.file), shorten_in(error.message);
-    for (auto& fault : report.faults) shorten(fault.file), shorten(fault.other_file), shorten_in(fault.message);
+    for (auto* faults : {&report.faults, &report.warnings})
+        for (auto& fault : *faults) {
+            shorten(fault.file), shorten(fault.other_file);
+            shorten_in(fault.message), shorten_in(fault.advice);
+        }
     for (auto* sentences : {&report.races, &report.touches, &report.notes})
         for (std::string& sentence : *sentences) shorten_in(sentence);
 }
@@ -196,8 +200,9 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
     }
     if (!asked.trace.empty()) write_trace(timeline_of(report), asked.trace);
     if (asked.report != "none" && asked.json != "-") tell("{}", runtime::words_of(report));
-    const bool checked = !asked.check.empty() && (!report.faults.empty() || !report.errors.empty() ||
-                                                  !report.races.empty() || !report.touches.empty());
+    const bool checked =
+        !asked.check.empty() && (!report.faults.empty() || !report.errors.empty() || !report.races.empty() ||
+                                 !report.touches.empty() || (is_strict(asked.check) && !report.warnings.empty()));
     return status == 0 && checked ? static_cast<int>(ExitStatus::faulted) : status;
 }
 

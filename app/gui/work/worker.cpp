@@ -134,6 +134,7 @@ void Session::Worker::run(const std::stop_token& stop) {
             else if (wants_timing)
                 time_shown();
         });
+        if (request) guarded([&] { keep_judged(); });
         if (request) publish();
     }
     const std::lock_guard lock(mutex);
@@ -174,6 +175,7 @@ void Session::Worker::serve(const Request& request) {
                               if (training) pause();
                           },
                           [&](const ask::LimitBlocks& wish) { run_resident(wish.most); },
+                          [&](const ask::SimulateGains&) { simulate_gains(); },
                           [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
                           [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
                           [&](const ask::RunCluster& wish) { show_cluster(wish.setup); },

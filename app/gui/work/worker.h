@@ -58,6 +58,7 @@ struct Session::Worker {
 
     // Under `notifying`, which is held during the call: who unsets it knows that no call is under way.
     std::mutex notifying;
+    std::shared_ptr<const model::KernelRun> judged;  // that draft.kernel.verdict is of
     std::function<void()> on_publish;
 
     // The worker's own.
@@ -118,6 +119,9 @@ struct Session::Worker {
     void open_kernel(int64_t index, bool wish = false);
     void show_kernel(std::shared_ptr<const model::KernelRun> kernel, std::string label, const Focus& look_at = {});
     void run_resident(int64_t most_blocks);  // the kernel on show again
+    void judge_kernel(bool wished);  // what limits the kernel on show
+    void simulate_gains();
+    void keep_judged();
     void run_carved(int64_t bytes);          // the same
     void run_again(const model::GpuSpec& on, uint32_t most_blocks, const std::string& what);
     void forget_warp();

@@ -5,6 +5,7 @@
 #include "app/gui/widgets/draw.h"
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
+#include "core/model/advice/verdict.h"
 
 namespace lockstep::gui {
 
@@ -40,6 +41,39 @@ void Session::Worker::show_kernel(std::shared_ptr<const model::KernelRun> kernel
         draft.problem = Diagnostic{simt::render(*result.fault)};
     else if (!result.reports.empty())
         draft.problem = Diagnostic{simt::render(result.reports.front())};
+}
+
+// What limits the run on show. Its gains are simulated where all of them take a moment, or where that is wished.
+void Session::Worker::judge_kernel(bool wished) {
+    constexpr uint64_t a_moment = 200'000;  // warp instructions
+    const std::shared_ptr<const model::KernelRun> run = draft.kernel.run;
+    if (!run || !run->program || run->result.fault || run->result.stopped || run->result.cycles == 0) return;
+    model::VerdictOptions options;
+    options.most_instructions = run->before ? a_moment : 0;
+    options.what_if_all = wished;
+    options.stop = job_token();
+    options.progress = [&](double share) {
+        if (wished) busy("simulating what each cause costs", share);
+    };
+    draft.kernel.verdict = std::make_shared<model::Verdict>(model::verdict_of(*run, options));
+}
+
+// The verdict is of the run on show. Of the same launch with another stretch traced it stays.
+void Session::Worker::keep_judged() {
+    const std::shared_ptr<const model::KernelRun> run = draft.kernel.run;
+    if (run == judged) return;
+    const bool same = run && judged && run->before == judged->before && run->program == judged->program &&
+                      run->result.cycles == judged->result.cycles && run->gpu.name == judged->gpu.name;
+    judged = run;
+    if (same) return;
+    draft.kernel.verdict.reset();
+    judge_kernel(false);
+}
+
+void Session::Worker::simulate_gains() {
+    busy("simulating what each cause costs", 0);
+    judge_kernel(true);
+    busy("");
 }
 
 void Session::Worker::run_resident(int64_t most_blocks) {

@@ -100,7 +100,7 @@ constexpr GpuSpec p100 = {
     .l1_latency = {82, jia},
     .l2_latency = {234, jia},
     .dram_latency = {492, "estimate: L2 latency plus the DRAM part of V100 scaled to this clock"},
-    .fence_latency = {645, "estimate: as on A100"},
+    .fence_latency = {1084, "estimate: as on A100"},
     .atomic_latency = {0, answer},
     .l1_bytes = {24 * KiB, "NVIDIA P100 white paper, 2016: L1/texture cache apart from shared memory"},
     .l1_mshrs = {256, "estimate: half of Volta's"},
@@ -217,7 +217,7 @@ constexpr GpuSpec v100 = {
     .l1_latency = {28, chase},
     .l2_latency = {212, chase},
     .dram_latency = {425, chase},
-    .fence_latency = {645, "estimate: as on A100"},
+    .fence_latency = {1084, "estimate: as on A100"},
     .atomic_latency = {0, answer},
     .l1_bytes = {128 * KiB, volta_paper},
     .l1_mshrs = {512, accel_sim_volta},
@@ -336,7 +336,7 @@ constexpr GpuSpec a100 = {
     .l1_latency = {33, chase},
     .l2_latency = {206, "published pointer-chase micro-benchmark on this GPU: the near half of L2 (247 in the far half)"},
     .dram_latency = {406, "published pointer-chase micro-benchmark on this GPU: without misses of the TLB (536 with)"},
-    .fence_latency = {645, meeting},
+    .fence_latency = {1084, meeting},
     .atomic_latency = {0, answer},
     .l1_bytes = {192 * KiB, ampere_paper},
     .l1_mshrs = {512, accel_sim_ampere},
@@ -686,7 +686,7 @@ constexpr GpuSpec rtx3090 = [] {
     g.dram_activate_ns = {4, "estimate within GDDR6X's figures"};
     g.fp16_tflops = {35.6, ga102_paper};
     g.tf32_tensor_tflops = {35.6, ga102_paper};
-    g.fence_latency = {312, "published for RTX 3090: 225 grid.sync() of 82 blocks take 167.3 us, less their other parts"};
+    g.fence_latency = {653, "published for RTX 3090: 225 grid.sync() of 82 blocks take 167.3 us, less their other parts"};
     g.launch_gap_us = {1.4, empty_kernels};
     g.year = {2020, ga102_paper};
     return g;
@@ -750,7 +750,7 @@ constexpr GpuSpec rtx4090 = [] {
     g.fp16_tflops = {82.6, ada_paper};
     g.tf32_tensor_tflops = {82.6, ada_paper};
     g.fence_latency = {
-        667, "taken from L40, of the same generation: gpu-benches, 4096 numbers and a barrier of the grid take 0.82 us"};
+        1057, "taken from L40, of the same generation: gpu-benches, 4096 numbers and a barrier of the grid take 0.82 us"};
     g.launch_gap_us = {1.4, "taken from L40, of the same generation: gpu-benches, gpu-small-kernels"};
     g.year = {2022, ada_paper};
     return g;
@@ -813,7 +813,7 @@ constexpr GpuSpec h100 = [] {
     g.fp16_tflops = {133.8, hopper_paper};
     g.tf32_tensor_tflops = {495, hopper_paper};
     g.mma_sync_share = {0.629, "published micro-benchmarks of Hopper, arXiv 2402.13499 (quoted): the mean"};
-    g.fence_latency = {780, "gpu-benches, gpu-small-kernels on H200: 4096 numbers and a barrier of the grid take 1.26 us"};
+    g.fence_latency = {1295, "gpu-benches, gpu-small-kernels on H200: 4096 numbers and a barrier of the grid take 1.26 us"};
     g.launch_gap_us = {2.1, "gpu-benches, gpu-small-kernels on H200"};
     g.year = {2022, hopper_paper};
     return g;

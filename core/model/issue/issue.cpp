@@ -61,6 +61,11 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
     issued.passes = cost.passes;
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     counters.data_pipe += static_cast<uint64_t>(cost.takes);
+    if (cost.atomic_words != 0) {
+        counters.atomic_lanes += lanes_in(issued.executed);
+        counters.atomic_words += cost.atomic_words;
+        counters.atomic_queue += static_cast<uint64_t>(model::cycle_of(cost.queued));
+    }
     if (cost.level == MemoryLevel::shared) {
         issued.wait = StallReason::short_scoreboard;
         ++counters.shared_requests;
@@ -426,6 +431,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         return cost;
     });
     if (t.route == Route::barrier) arrive(now);
+    if (t.route == Route::fence && t.acquires) memory_side_.forget_l1();
     // Released for those that run; over once all have issued their arrival.
     simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
     const bool over = event.barrier_released && ahead.waiting[ahead.issued % ahead.waiting.size()] == 0;

@@ -71,7 +71,8 @@ std::string_view text_at(const ptx::Program& program, uint32_t pc) {
     return std::string_view(program.ptx).substr(program.texts[pc].begin, program.texts[pc].length);
 }
 
-void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
+void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered,
+               const TimingOptions& options, Timing& t) {
     const ptx::DecodedInstruction& in = program.instructions[pc];
     const ptx::Facts& facts = ptx::facts_of(in);
     const Class type = class_of(in.type);
@@ -119,7 +120,7 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
     const uint32_t fp64_interval = interval_of(gpu.fp64_lanes);
     for (const ptx::Sequence& steps : facts.sequences) {
         if (steps.bytes != (type == Class::int64 || type == Class::f64 ? 8 : 4)) continue;
-        if (steps.approximate != in.approximate) continue;
+        if (steps.approximate != in.approximate || !options.sequences) continue;
         t.latency = steps.latency * gpu.fp32_latency / 4;
         t.interval = steps.interval * (type == Class::f64 ? fp64_interval : 2 * interval_of(gpu.fp32_lanes)) / 4;
         t.latency = std::max(t.latency, t.interval);
@@ -194,6 +195,20 @@ bool releases(const ptx::Program& program, uint32_t pc) {
     return ordered && spelled.find(".cta") == std::string_view::npos;
 }
 
+// Whether its machine code empties the SM's L1 behind it: loads and atomics that acquire at the GPU's scope or the system's,
+// and fences that do not release alone (the machine code of nvcc 13 for sm_80 and sm_90).
+bool acquires(const ptx::Program& program, uint32_t pc) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    if (in.space == Space::shared || in.space == Space::local) return false;
+    std::string_view text = text_at(program, pc);
+    if (text.starts_with('@')) text.remove_prefix(std::min(text.size(), text.find(' ') + 1));
+    const std::string_view spelled = text.substr(0, text.find_first_of(" \t;"));
+    const auto has = [&](std::string_view word) { return spelled.find(word) != std::string_view::npos; };
+    if (has(".cta") || has(".cluster")) return false;
+    if (ptx::facts_of(in).route == Route::fence) return spelled.starts_with("membar.") || spelled.starts_with("fence.");
+    return has(".acquire") || has(".acq_rel");
+}
+
 // Whether SMs do it in the order of cycles.
 bool is_shared_by_sms(const ptx::DecodedInstruction& in, bool clusters) {
     switch (ptx::facts_of(in).seen) {
@@ -217,7 +232,8 @@ void find_queue(bool near, Timing& t) {
 }
 
 // Where it goes: the pipe or queue that it takes and for how long, and the names of the waits for room and for its result.
-void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
+void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered,
+                const TimingOptions& options, Timing& t) {
     const ptx::DecodedInstruction& in = program.instructions[pc];
     t.route = ptx::facts_of(in).route;
     if (in.kind == Kind::load || in.kind == Kind::store || in.kind == Kind::async_copy)
@@ -225,7 +241,7 @@ void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, co
     switch (t.route) {
         case Route::math:
             if (t.pipe == mio_queue) t.pipe = static_cast<uint8_t>(Unit::alu);
-            time_math(gpu, program, pc, lowered, t);
+            time_math(gpu, program, pc, lowered, options, t);
             break;
         case Route::memory:
             if (in.space != Space::param && in.space != Space::constant) return find_queue(in.space == Space::shared, t);
@@ -293,12 +309,13 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t.lane_bytes = made.wide_bytes != 0 ? made.wide_bytes : static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
         t.shared_by_sms = is_shared_by_sms(in, options.clusters);
         t.stores = in.kind == Kind::store;
-        find_route(gpu, program, pc, made, t);
+        find_route(gpu, program, pc, made, options, t);
         t.predicated = made.predicated;
         if (made.predicated != Predicated::no) t.route = Route::math;
         t.slots = slots;
         slots += made.slots;
-        if (options.lowering && made.slots > made.instructions) t.more_slots = static_cast<uint8_t>(made.slots - 1);
+        if (options.lowering && options.sequences && made.slots > made.instructions)
+            t.more_slots = static_cast<uint8_t>(made.slots - 1);
         find_registers(program, pc, made, numbers, t);
         t.folded = made.instructions == 0;
         assert(t.registers_read <= std::size(t.reads) && t.registers_written <= std::size(t.writes));
@@ -313,6 +330,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t.loop = made.loop;
         if (in.kind == Kind::atomic) t.atomic = way_of(gpu, in, made);
         if (releases(program, pc)) t.fence = gpu.fence_latency;
+        t.acquires = gpu.folds_ptx != 0 && acquires(program, pc);
     }
     return table;
 }

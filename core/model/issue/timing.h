@@ -38,6 +38,7 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
     CacheUse cache = CacheUse::normal;  // of loads and stores
     bool shared_by_sms = false;         // goes to memory that all SMs see: its order among them matters
     bool stores = false;                // a plain store
+    bool acquires = false;              // ptxas puts CCTL.IVALL behind it: the SM's L1 forgets what it holds
     AtomicWay atomic = AtomicWay::lane_by_lane;
     StallReason result_wait = StallReason::wait;             // while a reader waits for the result
     StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
@@ -72,6 +73,7 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
 
 struct TimingOptions {
     bool lowering = true;   // without it every PTX instruction is one machine instruction, or a sequence
+    bool sequences = true;  // without it what stands for a sequence costs as one instruction of its unit
     bool clusters = false;  // the launch has clusters, whose blocks see one another's shared memory
 };
 

@@ -2,6 +2,7 @@
 #include "core/model/launch/launch.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "core/model/launch/machine.h"
 
@@ -18,7 +19,10 @@ simt::LaunchOptions functional_options(const GpuSpec& gpu, const ptx::Program& p
 
 TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
                    simt::Memory& device_memory, const TimedOptions& options) {
-    Machine machine(gpu, program, config, device_memory, options);
+    const bool real = options.ideal == Idealised{};
+    assert((real || options.checkpoint_bytes == 0) && "a replay would not know what was ideal");
+    const GpuSpec changed = real ? GpuSpec{} : idealised(gpu, options.ideal);
+    Machine machine(real ? gpu : changed, program, config, device_memory, options);
     machine.run_until(never);
     return machine.finish();
 }

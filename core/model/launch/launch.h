@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/model/gpus/gpu_spec.h"
+#include "core/model/launch/ideal.h"
 #include "core/simt/launch.h"
 #include "core/trace/kernel_trace.h"
 
@@ -13,23 +14,8 @@ namespace lockstep::model {
 
 struct L2State;  // memory_system.h
 
-// What costs nothing in a launch that asks what it costs: values, branches and their order stay as they are.
-struct Idealised {
-    bool coalesced = false;       // a request to global memory takes no more sectors than its bytes fill
-    bool no_conflicts = false;    // a request to shared memory takes as many passes as its bytes need
-    bool l2_hits = false;         // nothing comes from DRAM
-    bool fp32 = false;            // FP64 arithmetic goes at the rate and latency of FP32
-    bool spread_atomics = false;  // no two lanes meet at one word
-    bool free_local = false;      // accesses to local memory (spills) take an issue slot and nothing else
-    bool fast_math = false;       // special functions and conversions go at the rate of FP32
-    bool all_warps = false;       // registers and shared memory never keep a block out
-    bool no_latency = false;      // a load's result is there in the next cycle; bandwidths stay
-    bool fetched = false;         // no instruction is waited for
-    bool operator==(const Idealised&) const = default;
-};
-
 struct TimedOptions : simt::LaunchOptions {
-    Idealised ideal;
+    Idealised ideal;  // not with checkpoints, and not in a replay
     // What L2 holds from launch to launch: the launch takes it and leaves there what it ends with. Null: L2 begins empty.
     L2State* l2 = nullptr;
     bool trace = true;  // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles

@@ -108,7 +108,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     : gpu_(gpu),
       program_(program),
       options_(options),
-      memory_(gpu),
+      memory_(gpu, options.ideal),
       recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit, gpu.warps_per_sm,
                 gpu.sub_cores),
       windows_(program.instructions.size(), options.trace) {
@@ -132,7 +132,9 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     simt::begin_checks(grid_, options);
     state_.cluster_blocks = simt::cluster_size(grid_);
     timing_ = make_timing(gpu, program,
-                          {.lowering = options.lowering && gpu.folds_ptx != 0, .clusters = state_.cluster_blocks > 1});
+                          {.lowering = options.lowering && gpu.folds_ptx != 0,
+                           .sequences = !options.ideal.short_division,
+                           .clusters = state_.cluster_blocks > 1});
     for (const Timing& t : timing_) wide_loads_.push_back(t.wide_bytes);
     grid_.wide_loads = wide_loads_.data();
     state_.timing = &timing_;
@@ -144,7 +146,8 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     const uint32_t line = 128 / std::clamp<uint32_t>(gpu.instruction_bytes, 1, 128);
     state_.code_shift = static_cast<uint32_t>(std::bit_width(line)) - 1;
     state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
-    state_.run_ahead = runs_ahead_ = options.run_ahead && state_.cluster_blocks == 1;
+    state_.run_ahead = runs_ahead_ = options.run_ahead && state_.cluster_blocks == 1 &&
+                                     !options.ideal.coalesced;  // which sectors are kept goes by the lanes' addresses
     result_.exact = options.exact || options.checkpoint_bytes != 0;
     state_.shared_ahead = !result_.exact;
     if (runs_ahead_) simt::find_written(grid_);
@@ -205,7 +208,7 @@ void Machine::look_up() {
         std::all_of(sms_.begin(), sms_.end(), spins)) {
         for (const auto& each : sms_)
             if (const simt::Block* stuck = each->stuck_block(); stuck != nullptr && !state_.fault)
-                state_.fault = simt::deadlock_fault(*stuck);
+                state_.fault = deadlock_of(*stuck);
     }
     result_.stopped = options_.stop.stop_requested();
     if (options_.progress) options_.progress(static_cast<double>(state_.blocks_done) / static_cast<double>(state_.blocks));
@@ -264,6 +267,12 @@ const simt::Block* Machine::find_block(uint32_t linear) const {
     return nullptr;
 }
 
+simt::Fault Machine::deadlock_of(const simt::Block& stuck) const {
+    simt::Fault fault = simt::deadlock_fault(stuck, [&](uint32_t linear) { return find_block(linear); });
+    simt::say_what_cannot_start(fault, stuck, state_.blocks - state_.next_block, state_.next_block - state_.blocks_done);
+    return fault;
+}
+
 TimedResult Machine::finish() {
     if (refused_) {
         result_.instructions.resize(std::max<size_t>(1, program_.instructions.size()));
@@ -272,7 +281,7 @@ TimedResult Machine::finish() {
     }
     for (const auto& sm : sms_) {
         const simt::Block* const stuck = state_.fault || result_.stopped ? nullptr : sm->stuck_block();
-        if (stuck != nullptr) state_.fault = simt::deadlock_fault(*stuck);
+        if (stuck != nullptr) state_.fault = deadlock_of(*stuck);
     }
     for (const auto& sm : sms_) sm->stop(now_ + 1);
     if (options_.progress && !result_.stopped) options_.progress(1.0);
@@ -280,6 +289,7 @@ TimedResult Machine::finish() {
     result_.fault = std::move(state_.fault);
     result_.notes = simt::notes_of(grid_);
     result_.reports = simt::take_reports(grid_);
+    result_.warnings = simt::take_warnings(grid_);
     result_.warp_instructions = state_.issues;
     result_.thread_instructions = state_.thread_instructions;
     // A fault ends the launch in its cycle, however far other SMs ran ahead of it.

@@ -75,6 +75,7 @@ class Machine {
     static constexpr uint64_t never_due = ~uint64_t{0};
     void start();
     void put_by();
+    simt::Fault deadlock_of(const simt::Block& stuck) const;
     void describe(KernelTrace& trace) const;  // what of the GPU and the launch belongs to a trace
     void look_up();                           // now and then: at the stop token, and whether all warps spin
 

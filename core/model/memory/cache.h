@@ -85,6 +85,12 @@ class Cache {
         for (size_t at = 0; at < ways_ * sizeof(Line); at += 64) __builtin_prefetch(lines + at);
     }
 
+    void clear() {  // no line is here any more, and nothing is written back
+        if (lines_.empty()) return;
+        std::fill(first_.begin(), first_.end(), -1);
+        orders_.clear();
+        lines_.clear();
+    }
     bool is_like(const Cache& other) const { return sets_ == other.sets_ && ways_ == other.ways_; }
     void settle();  // all that is on its way is here, for a clock that begins again at 0
     // All lines, those of a set in the order of their use, the oldest first: inserted in this order they make the same

@@ -219,6 +219,19 @@ uint32_t first_lines(const simt::AheadSteps& steps, simt::AheadEnds ends, std::s
     return count;
 }
 
+uint32_t distinct_words(const uint64_t* addresses, uint32_t mask) {
+    uint32_t words = 0;
+    while (mask != 0) {
+        const uint64_t word = addresses[std::countr_zero(mask)] / bank_bytes;
+        uint32_t same = 0;
+        for (uint32_t lane = 0; lane < 32; ++lane)
+            same |= static_cast<uint32_t>(addresses[lane] / bank_bytes == word) << lane;
+        mask &= ~same;
+        ++words;
+    }
+    return words;
+}
+
 uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line) {
     uint8_t count[line_bytes / bank_bytes] = {};
     uint8_t most = 0;

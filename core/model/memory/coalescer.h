@@ -56,6 +56,9 @@ uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);
 // The largest number of the accesses in `mask` that begin in one 4-byte word of the line: atomics on it go one by one.
 uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line);
 
+// How many different 4-byte words the accesses in `mask` begin in.
+uint32_t distinct_words(const uint64_t* addresses, uint32_t mask);
+
 // Cycles that the tags of the request's lines take where conflicts of L1's banks have no figure (GpuSpec::l1_tag_overhead):
 // four are looked up a cycle, each in a set of its own. That sets follow from the lowest bits of the line is an estimate.
 constexpr uint32_t tag_sets = 4;

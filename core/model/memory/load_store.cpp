@@ -10,6 +10,11 @@
 namespace lockstep::model {
 namespace {
 
+// Passes over the banks that bytes take where no two lanes meet in a bank; never more than they take.
+uint32_t full_passes(uint32_t passes, uint32_t bytes) {
+    return std::min(passes, std::max(1u, (bytes + line_bytes - 1) / line_bytes));
+}
+
 uint32_t l1_size(const GpuSpec& gpu, uint32_t shared_bytes) {
     const auto& sizes = gpu.shared_carveouts.value;
     if (sizes[1] == 0) return gpu.l1_bytes;  // shared memory is apart
@@ -34,6 +39,7 @@ uint32_t result_bytes(const GpuSpec& gpu) {
 
 LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_bytes, uint32_t sm)
     : memory_(&memory),
+      ideal_(memory.ideal()),
       l1_latency_(gpu.l1_latency),
       shared_latency_(gpu.shared_latency),
       shuffle_latency_(gpu.shuffle_latency),
@@ -186,6 +192,8 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
         coalesce_local(addresses, mask, bytes, request_);
     else
         coalesce(addresses, mask, bytes, request_);
+    if (ideal_.coalesced && !way.local && !way.texture && mask != 0)
+        make_coalesced(used_bytes(addresses, mask, bytes), addresses[std::countr_zero(mask)], bytes);
     return serve(s, now, access, bits_in(mask) * bytes, way, addresses, mask, bytes);
 }
 
@@ -200,6 +208,33 @@ MemoryCost LoadStore::global_ahead(uint32_t s, int64_t now, uint32_t bytes, Cach
     cost.bytes = bytes;
     cost.used_bytes = used;
     return cost;
+}
+
+// As few sectors as the used bytes fill, in whole lines, of the lines that the request touches. Which ones goes by the first
+// address, so that requests for the other fields of the same records, or the next elements of the same rows, come to the
+// other lines, and all together move as much as they use.
+void LoadStore::make_coalesced(uint32_t used, uint64_t first, uint32_t lane_bytes) {
+    constexpr uint32_t whole = line_bytes / sector_bytes;
+    const uint32_t touched = request_.sectors, wanted = (used + sector_bytes - 1) / sector_bytes;
+    if (wanted == 0 || wanted >= touched) return;
+    const uint64_t element = first / std::max(1u, lane_bytes);
+    const uint32_t of = request_.lines, kept = (wanted + whole - 1) / whole;
+    const auto begin = static_cast<uint32_t>(element * kept % of);
+    LineRequest lines[GlobalRequest::most_lines];
+    for (uint32_t k = 0; k < kept; ++k) {
+        lines[k] = request_.line[(begin + k) % of];
+        const uint32_t sectors = std::min(whole, wanted - k * whole);
+        if (sectors == whole) {
+            lines[k].sectors = (1u << whole) - 1;
+            continue;
+        }
+        lines[k].sectors = 0;  // fewer than a line: from the next sector on with each turn through the lines
+        for (uint32_t n = 0; n < sectors; ++n) lines[k].sectors |= 1u << (element * kept / of + n) % whole;
+    }
+    std::copy_n(lines, kept, request_.line);
+    request_.lines = kept;
+    request_.sectors = wanted;
+    request_.passes = (used + line_bytes - 1) / line_bytes;
 }
 
 MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t bytes, Way way, const uint64_t* addresses,
@@ -217,11 +252,12 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     const bool follows =
         access == Access::load && result_bytes_ != 0 && !way.to_shared && !way.texture && bytes > line_bytes;
     const Ticks wide = follows ? ticks_of(int64_t{(bytes - line_bytes) / result_bytes_}) : 0;
+    const uint32_t lines = request_.lines;
     if (tag_overhead_ == 0) {
-        if (request_.lines > 1) takes = tags = std::max(takes, ticks_of(int64_t{tag_cycles(request_)}));
+        if (lines > 1) takes = tags = std::max(takes, ticks_of(int64_t{tag_cycles(request_)}));
     } else {
         tags = interval_;
-        if (request_.lines > 2) tags = std::max(tags, request_.lines * ticks_a_cycle / tags_a_cycle + tag_overhead_);
+        if (lines > 2) tags = std::max(tags, lines * ticks_a_cycle / tags_a_cycle + tag_overhead_);
         if (access == Access::load && !way.to_shared && !way.texture) {
             if (request_.passes == 0) request_.passes = l1_passes(addresses, mask, lane_bytes);
             takes = ticks_of(int64_t{request_.passes});
@@ -242,7 +278,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     // Sent to L2, out of the way of those behind it, taken by L2.
     Ticks ready = begin + l1_ticks_ + later, sent = begin + ticks_of(int64_t{way.fence}), held = begin, accepted = begin;
     // Of a store that leaves parts of its sectors as they are: which words of each line it writes.
-    const bool whole = access != Access::store || way.local || bytes >= request_.sectors * sector_bytes;
+    const bool whole = access != Access::store || way.local || ideal_.coalesced || bytes >= request_.sectors * sector_bytes;
     uint32_t words[GlobalRequest::most_lines];
     if (!whole) written_words(addresses, mask, lane_bytes, request_, words);
     const bool cached = l1_.sets() != 0 && way.cache != CacheUse::l2_only &&
@@ -259,6 +295,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
             const uint32_t operations = operations_on(part.line, addresses, mask, lane_bytes, way.atomic);
             Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
             served.ready += translate(part.line) + atomic_ticks_;
+            cost.queued = std::max(cost.queued, served.queued);
             count(cost, served, part.sectors, Flow::l2_atomic);
             ready = std::max(ready, served.ready);
             accepted = std::max(accepted, served.accepted);
@@ -291,7 +328,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
 
 uint32_t LoadStore::operations_on(uint64_t line, const uint64_t* addresses, uint32_t mask, uint32_t lane_bytes,
                                   AtomicWay way) const {
-    if (way == AtomicWay::of_the_warp) return 1;
+    if (way == AtomicWay::of_the_warp || ideal_.spread_atomics) return 1;
     const uint32_t lanes = same_word(addresses, mask, line);
     if (way == AtomicWay::of_halves) return static_cast<uint32_t>(lanes * half_atomic_ + 0.5);
     if (way == AtomicWay::of_half_pairs) return static_cast<uint32_t>(lanes * half2_atomic_ + 0.5);
@@ -300,8 +337,11 @@ uint32_t LoadStore::operations_on(uint64_t line, const uint64_t* addresses, uint
 
 MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes,
                              AtomicWay atomic) {
-    if (access != Access::atomic || atomic == AtomicWay::of_the_warp)
-        return shared_passes_of(s, now, shared_passes(offsets, mask, bytes));
+    if (access != Access::atomic || atomic == AtomicWay::of_the_warp) {
+        const uint32_t passes = shared_passes(offsets, mask, bytes);
+        return shared_passes_of(s, now, ideal_.no_conflicts ? full_passes(passes, bits_in(mask) * bytes) : passes);
+    }
+    if (ideal_.spread_atomics) return shared_passes_of(s, now, full_passes(32, bits_in(mask) * bytes));
     const uint32_t rounds = shared_atomic_passes(offsets, mask, bytes);
     if (atomic != AtomicWay::by_loop) return shared_passes_of(s, now, rounds);
     MemoryCost cost = shared_passes_of(s, now, 2 * rounds);  // of each round a read and a swap
@@ -311,7 +351,7 @@ MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint6
 
 MemoryCost LoadStore::shared_ahead(uint32_t s, int64_t now, Access access, uint32_t passes, uint32_t bytes) {
     counters_.add(access == Access::load ? Flow::shared_load : Flow::shared_store, bytes);
-    MemoryCost cost = shared_passes_of(s, now, passes);
+    MemoryCost cost = shared_passes_of(s, now, ideal_.no_conflicts ? full_passes(passes, bytes) : passes);
     cost.bytes = bytes;
     return cost;
 }

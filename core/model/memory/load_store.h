@@ -28,7 +28,9 @@ struct MemoryCost {
     uint32_t sectors = 0, passes = 0;
     uint32_t bytes = 0, used_bytes = 0;  // asked for by the lanes; each byte counted once
     uint32_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;
-    Ticks takes = 0;  // of the data pipe of L1 and shared memory
+    uint32_t atomic_words = 0;  // different words that an atomic's lanes name
+    Ticks queued = 0;           // of an atomic, at L2: see Served
+    Ticks takes = 0;            // of the data pipe of L1 and shared memory
 };
 
 class LoadStore {
@@ -91,6 +93,7 @@ class LoadStore {
     // A bulk copy: past L1, by an engine of its own, from or to L2 in order of the 32-byte sectors.
     MemoryCost bulk(uint32_t s, int64_t now, bool store, std::span<const uint64_t> sectors);
 
+    void forget_l1() { l1_.clear(); }                         // CCTL.IVALL
     void attach(MemorySystem& memory) { memory_ = &memory; }  // a copy that belongs to another machine
     uint64_t bytes() const {                                  // beside itself
         return l1_.bytes() + constant_l1_.bytes() + constant_l15_.bytes() + tlb_.bytes() +
@@ -130,7 +133,10 @@ class LoadStore {
                    Ticks& sent, Ticks& held);  // begin: before `since` where the load is early
     void count(MemoryCost& cost, const Served& served, uint32_t sectors, Flow flow);
 
+    void make_coalesced(uint32_t used, uint64_t first, uint32_t lane_bytes);  // Idealised::coalesced, of request_
+
     MemorySystem* memory_ = nullptr;
+    Idealised ideal_;
     int64_t l1_latency_ = 0, shared_latency_ = 0, shuffle_latency_ = 0, constant_latency_ = 0, constant_l15_latency_ = 0,
             texture_latency_ = 0, retry_latency_ = 0;
     Ticks l1_ticks_ = 0, address_ticks_ = 0, interval_ = 0, sector_ticks_ = 0, return_ticks_ = 0, send_ticks_ = 0,

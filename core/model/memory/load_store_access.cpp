@@ -8,6 +8,7 @@ namespace lockstep::model {
 MemoryCost LoadStore::access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing, uint32_t early) {
     MemoryCost cost = routed(s, now, event, timing, early);
     cost.bytes = bits_in(event.executed) * event.bytes;
+    if (event.is_atomic && event.addresses != nullptr) cost.atomic_words = distinct_words(event.addresses, event.executed);
     return cost;
 }
 
@@ -44,6 +45,11 @@ MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& eve
             first[lanes++] = event.addresses[std::countr_zero(left)] / sector_bytes * sector_bytes;
         return texture(s, now, {first, lanes}, lanes, event.bytes);
     }
+    if (ideal_.free_local && event.space == ptx::Space::local) {
+        MemoryCost cost;
+        cost.ready = cost.done = now + 1;
+        return cost;
+    }
     Way way;
     way.cache = timing.cache;
     way.local = event.space == ptx::Space::local;
@@ -59,7 +65,9 @@ MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& eve
         count_as(Flow::local_load, Flow::local_store, Flow::local_store);
     else
         count_as(Flow::global_load, Flow::global_store, Flow::global_atomic);
-    return global(s, now, access, event.addresses, event.executed, event.bytes, way);
+    const MemoryCost cost = global(s, now, access, event.addresses, event.executed, event.bytes, way);
+    if (timing.acquires) forget_l1();
+    return cost;
 }
 
 }  // namespace lockstep::model

@@ -22,11 +22,12 @@ constexpr uint32_t whole_sectors(uint32_t words) {
 }
 }  // namespace
 
-MemorySystem::MemorySystem(const GpuSpec& gpu)
+MemorySystem::MemorySystem(const GpuSpec& gpu, const Idealised& ideal)
     : l2_latency_(ticks_of(int64_t{gpu.l2_latency})),
       dram_latency_(ticks_of(int64_t{gpu.dram_latency})),
       far_(gpu.l2_far_latency > gpu.l2_latency ? ticks_of(int64_t{gpu.l2_far_latency}) - l2_latency_ : 0),
       sector_ticks_(ticks_of(32.0 * gpu.l2_slices / gpu.l2_bytes_per_cycle)),
+      ideal_(ideal),
       slices_(std::max<uint32_t>(1, gpu.l2_slices)),
       partial_bytes_(std::max<uint32_t>(32, gpu.dram_partial_bytes)),
       slice_of_(slices_),
@@ -76,7 +77,7 @@ Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Se
     if (Cache::Line* found = l2_.find(line, &used_since)) return *found;
     Cache::Victim victim;
     Cache::Line& fresh = l2_.insert(line, victim);
-    if (victim.dirty != 0) {
+    if (victim.dirty != 0 && !ideal_.l2_hits) {
         served.dram_written = 32u * bits_in(victim.dirty);
         const uint32_t partly = victim.words == all_words ? 0 : bits_in(victim.dirty & ~whole_sectors(victim.words));
         begin = dram_.write_behind(victim.line, since, begin, served.dram_written, partly * (partial_bytes_ - 32));
@@ -97,6 +98,7 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
     Served served;
     uint32_t used_since = 0;
     Cache::Line& entry = line_for(line, since, begin, served, used_since);
+    if (ideal_.l2_hits && (wanted & ~uint32_t{entry.present}) != 0) entry.arrive(wanted & ~uint32_t{entry.present}, 0);
     const uint32_t missing = wanted & ~uint32_t{entry.present};
     const uint32_t here = wanted & entry.present;
     const Ticks far = across(entry, half, used_since, keeps_copy);
@@ -148,7 +150,9 @@ Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks s
 
 Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations, Ticks since, Ticks sent, uint32_t half) {
     const Ticks takes = std::max(ticks_of(int64_t{operations}), bits_in(touched) * sector_ticks_);
-    Served served = fetch(line, touched, since, sent, enter(line, since, sent, takes), half, false);
+    const Ticks begin = enter(ideal_.spread_atomics ? spread_++ : line, since, sent, takes);
+    Served served = fetch(line, touched, since, sent, begin, half, false);
+    served.queued = begin - sent + takes - std::min(takes, ticks_a_cycle);
     if (Cache::Line* entry = l2_.find(line)) {
         entry->dirty = static_cast<uint8_t>(entry->dirty | touched);
         entry->copies = 0;

@@ -11,6 +11,7 @@
 
 #include "core/model/gpus/gpu_spec.h"
 #include "core/model/issue/ticks.h"
+#include "core/model/launch/ideal.h"
 #include "core/model/memory/cache.h"
 #include "core/model/memory/dram.h"
 #include "core/model/memory/turn.h"
@@ -24,6 +25,7 @@ struct Served {
     MemoryLevel level = MemoryLevel::l2;
     uint32_t hits = 0;                         // sectors that L2 had
     uint32_t dram_read = 0, dram_written = 0;  // bytes
+    Ticks queued = 0;                          // of an atomic: behind others at its slice, its own lanes included
 };
 
 // What L2 holds between two launches, with what of it is not in DRAM yet. `lines` without sets: nothing.
@@ -37,7 +39,8 @@ L2State l2_from(const GpuSpec& gpu, std::span<const uint64_t> packed);
 class MemorySystem {
   public:
     static constexpr uint32_t all_words = ~0u;
-    explicit MemorySystem(const GpuSpec& gpu);
+    explicit MemorySystem(const GpuSpec& gpu, const Idealised& ideal = {});
+    const Idealised& ideal() const { return ideal_; }
 
     // `since`: when the instruction issued; `sent`, not before that: when the request leaves the SM. Requests come here in
     // the order of their issue. `half`: of the chip, in which the asking SM is (half_of_sm). `early`: the read counts as
@@ -68,6 +71,8 @@ class MemorySystem {
     Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy);
 
     Ticks l2_latency_, dram_latency_, far_, sector_ticks_;
+    Idealised ideal_;
+    uint64_t spread_ = 0;              // atomics so far, where these are to meet nobody
     uint32_t slices_, partial_bytes_;  // partial: of the bus, for a sector of which a part was written
     Spread slice_of_;
     std::vector<Turn> slice_;

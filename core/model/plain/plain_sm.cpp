@@ -410,6 +410,7 @@ class PlainSm {
             const double nanoseconds = simt::longest_sleep(*w.threads, i.record.pc, i.event.executed);
             w.wait = {StallReason::sleeping, i.number, in(static_cast<int64_t>(nanoseconds * gpu_.spec.boost_mhz / 1000.0))};
         } else if (t.route == Route::fence) {  // until its stores are known to be there
+            if (t.acquires) memory_side_.forget_l1();
             const int64_t home = w.stores_done != 0 ? w.stores_done + gpu_.spec.l2_latency - store_way(gpu_.spec) : 0;
             const int64_t least = now + t.latency;
             if (std::max(home, least) > now + 1)

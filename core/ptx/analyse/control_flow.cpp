@@ -57,7 +57,8 @@ void find_reconvergence(std::vector<DecodedInstruction>& instructions, const std
     std::vector<std::vector<uint32_t>> predecessors(exit + 1);
     for (uint32_t b = 0; b < exit; ++b)
         for (uint32_t s : blocks[b].successors) predecessors[s].push_back(b);
-    // A loop that nothing leaves counts as left from its last block, so that what is before it still meets.
+    // A loop that nothing leaves counts as left from its last block, so that its own paths still meet. Where one side of a
+    // branch goes into it for good, the others meet without that side.
     std::vector<bool> leads_out(exit + 1, false), ends(exit + 1, false);
     const auto mark = [&](uint32_t block) {
         ends[block] = leads_out[block] = true;
@@ -74,6 +75,7 @@ void find_reconvergence(std::vector<DecodedInstruction>& instructions, const std
     };
     for (uint32_t b = 0; b < exit; ++b)
         if (blocks[b].successors.empty()) mark(b);
+    const std::vector<bool> really_leads_out = leads_out;
     for (uint32_t b = exit; b-- > 0;)
         if (!leads_out[b]) mark(b);
     // Order of the reversed graph from the exit, by depth first; a block's number is when it is left.
@@ -104,7 +106,7 @@ void find_reconvergence(std::vector<DecodedInstruction>& instructions, const std
             if (b == exit) continue;
             uint32_t meet = ends[b] ? exit : none;
             for (uint32_t s : blocks[b].successors) {
-                if (parent[s] == none) continue;
+                if (parent[s] == none || (really_leads_out[b] && !really_leads_out[s])) continue;
                 if (meet == none) meet = s;
                 for (uint32_t other = s; meet != other;) {
                     while (number[other] < number[meet]) other = parent[other], ++steps;

@@ -12,6 +12,7 @@
 #include "core/base/sizes.h"
 #include "core/base/units.h"
 #include "core/model/metrics/bound.h"
+#include "core/runtime/report/advice.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -88,6 +89,7 @@ CodePlace place_of(const Json& json) {
 Json fault_json(const simt::Fault& fault) {
     return {{"kind", fault.kind},
             {"message", fault.message},
+            {"advice", fault.advice},
             {"kernel", fault.kernel},
             {"file", fault.file},
             {"line", fault.line},
@@ -106,6 +108,7 @@ simt::Fault fault_of(const Json& json) {
     simt::Fault fault;
     fault.kind = json.at("kind");
     fault.message = json.at("message");
+    fault.advice = json.value("advice", "");
     fault.kernel = json.at("kernel");
     fault.file = json.at("file");
     fault.line = json.at("line");
@@ -127,6 +130,29 @@ std::string extent_text(const simt::Dim3& d) {
     return d.z == 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}x{}x{}", d.x, d.y, d.z);
 }
 
+}  // namespace
+
+namespace {
+Json findings_json(const LaunchRecord& launch) {
+    Json findings = Json::array();
+    for (const LaunchFinding& finding : launch.findings)
+        findings.push_back({{"rule", finding.rule},
+                            {"sentence", finding.sentence},
+                            {"evidence", finding.evidence},
+                            {"change", finding.change},
+                            {"file", finding.file},
+                            {"line", finding.line},
+                            {"gain", finding.gain}});
+    return findings;
+}
+
+std::vector<LaunchFinding> findings_of(const Json& launch) {
+    std::vector<LaunchFinding> findings;
+    for (const Json& finding : launch.value("findings", Json::array()))
+        findings.push_back({finding.at("rule"), finding.at("sentence"), finding.at("evidence"), finding.at("change"),
+                            finding.at("file"), finding.at("line"), finding.at("gain")});
+    return findings;
+}
 }  // namespace
 
 Json to_json(const Report& report) {
@@ -151,8 +177,17 @@ Json to_json(const Report& report) {
                                               {"hot_line", launch.hot_line},
                                               {"hot_share", launch.hot_share},
                                               {"bound", launch.bound},
+                                              {"findings", findings_json(launch)},
                                               {"call", launch.call}},
                                              launch.site));
+    json["advice"] = Json::array();  // of the program as a whole; worked out again by who reads the report
+    for (const Advice& advice : advice_on(report))
+        json["advice"].push_back(with_site({{"rule", advice.rule},
+                                            {"sentence", advice.sentence},
+                                            {"evidence", advice.evidence},
+                                            {"change", advice.change},
+                                            {"gain", advice.gain}},
+                                           advice.site));
     json["copies"] = Json::array();
     for (const CopyRecord& copy : report.copies)
         json["copies"].push_back(with_site({{"direction", copy.direction},
@@ -187,6 +222,8 @@ Json to_json(const Report& report) {
             {{"call", error.call}, {"error", error.error}, {"message", error.message}, {"seen", error.seen}}, error.site));
     json["diagnostics"] = Json::array();
     for (const simt::Fault& fault : report.faults) json["diagnostics"].push_back(fault_json(fault));
+    json["warnings"] = Json::array();
+    for (const simt::Fault& warning : report.warnings) json["warnings"].push_back(fault_json(warning));
     json["races"] = report.races;
     json["touches"] = report.touches;
     json["notes"] = report.notes;
@@ -223,6 +260,7 @@ Report report_of(const Json& json) {
                                        .hot_line = launch.at("hot_line"),
                                        .hot_share = launch.at("hot_share"),
                                        .bound = launch.value("bound", ""),
+                                       .findings = findings_of(launch),
                                        .site = site_of(launch),
                                        .call = launch.at("call")});
         }
@@ -244,6 +282,10 @@ Report report_of(const Json& json) {
             report.errors.push_back(
                 {error.at("call"), error.at("error"), error.at("message"), site_of(error), error.at("seen")});
         for (const Json& fault : json.at("diagnostics")) report.faults.push_back(fault_of(fault));
+        for (const Json& warning : json.value("warnings", Json::array())) {
+            report.warnings.push_back(fault_of(warning));
+            report.warnings.back().warning = true;
+        }
         report.races = json.at("races").get<std::vector<std::string>>();
         report.touches = json.at("touches").get<std::vector<std::string>>();
         report.notes = json.at("notes").get<std::vector<std::string>>();
@@ -420,10 +462,13 @@ std::string words_of(const Report& report) {
                             error.call, error.error, error.message, error.seen ? "" : " (nobody looked at it)");
     if (!report.faults.empty()) text += "faults\n";
     for (const simt::Fault& fault : report.faults) text += "  " + simt::render(fault) + "\n";
+    if (!report.warnings.empty()) text += "warnings\n";
+    for (const simt::Fault& warning : report.warnings) text += "  " + simt::render(warning) + "\n";
     if (!report.races.empty()) text += "races between streams\n";
     for (const std::string& sentence : report.races) text += "  " + sentence + "\n";
     if (!report.touches.empty()) text += "memory that the host touched too early or too late\n";
     for (const std::string& sentence : report.touches) text += "  " + sentence + "\n";
+    text += advice_words(report);
     for (const std::string& sentence : report.notes) text += "note: " + sentence + "\n";
     if (report.dropped > 0)
         text += fmt::format("note: {} more launches, copies and calls are not in the report\n", report.dropped);

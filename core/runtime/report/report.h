@@ -47,6 +47,12 @@ enum class TimedBy : uint8_t {
     nothing,      // it ran functionally
 };
 
+struct LaunchFinding {  // of what limits a launch: core/model/advice
+    std::string rule, sentence, evidence, change, file;
+    int line = 0;
+    double gain = 0;
+};
+
 struct LaunchRecord {
     std::string kernel;  // as C++ has it
     simt::Dim3 grid, block;
@@ -57,9 +63,10 @@ struct LaunchRecord {
     TimedBy timed_by = TimedBy::nothing;
     uint64_t warp_instructions = 0;
     std::string hot_file;
-    int hot_line = 0;      // on which its warps waited longest; 0: unknown
-    double hot_share = 0;  // of their waiting
-    std::string bound;     // "dram", as core/model/metrics/bound.h names it; empty where nothing was timed
+    int hot_line = 0;                     // on which its warps waited longest; 0: unknown
+    double hot_share = 0;                 // of their waiting
+    std::string bound;                    // "dram", as core/model/metrics/bound.h names it; empty where nothing was timed
+    std::vector<LaunchFinding> findings;  // the largest gains, of a launch that was simulated
     CallSite site;
     int64_t call = -1;  // index into Report::calls of the call that asked for it; -1: not kept
 };
@@ -111,9 +118,10 @@ struct Report {
     std::vector<CopyRecord> copies;
     std::vector<AllocationRecord> leaks;  // those that were never freed
     std::vector<ErrorRecord> errors;
-    std::vector<simt::Fault> faults;   // of kernels, and what the checkers said
-    std::vector<std::string> races;    // between streams, a sentence each
-    std::vector<std::string> touches;  // of the host, of memory that the device uses still or that was freed
+    std::vector<simt::Fault> faults;    // of kernels, and what the checkers said
+    std::vector<simt::Fault> warnings;  // of kernels: told, and no reason for an exit status; each place of a kernel once
+    std::vector<std::string> races;     // between streams, a sentence each
+    std::vector<std::string> touches;   // of the host, of memory that the device uses still or that was freed
     std::vector<std::string> notes;
     uint64_t peak_bytes = 0;
     uint64_t dropped = 0;                       // launches, copies, calls, allocations and marks beyond those kept

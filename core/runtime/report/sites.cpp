@@ -166,7 +166,8 @@ void resolve_sites(Report& report) {
     for (auto* allocations : {&report.allocations, &report.leaks})
         for (auto& allocation : *allocations) resolve(allocation.site), resolve(allocation.freed_at);
     for (auto& error : report.errors) resolve(error.site), put_sites(error.message, sites);
-    for (auto& fault : report.faults) put_sites(fault.message, sites);
+    for (auto* faults : {&report.faults, &report.warnings})
+        for (auto& fault : *faults) put_sites(fault.message, sites);
     for (auto* sentences : {&report.races, &report.touches, &report.notes})
         for (std::string& sentence : *sentences) put_sites(sentence, sites);
     report.places.clear();

@@ -13,6 +13,7 @@
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/kernel_source.h"
+#include "core/scene/arguments/struct_members.h"
 #include "core/scene/arguments/texture_arguments.h"
 #include "core/simt/async/tensor_map.h"
 
@@ -196,6 +197,14 @@ Result<BoundArgument> make_buffer(const KernelArgument& argument, const std::str
     if (from_file) buffer.address = memory.allocate(buffer.bytes, name);
     if (buffer.bytes) std::memcpy(memory.write(buffer.address, buffer.bytes), array.bytes.data(), buffer.bytes);
     if (argument.role == KernelArgument::Role::out) memory.mark_unwritten(buffer.address);
+    if (!argument.expected) return buffer;
+    buffer.expected = argument.expected;
+    const std::string& file = argument.expected->file;
+    Result<Array> wanted = read_npy(folder.empty() ? std::filesystem::path(file) : folder / file);
+    if (!wanted) return wanted.error();
+    buffer.expected->values = std::move(wanted).value();
+    const size_t elements = buffer.bytes / size_of(buffer.type), held = buffer.expected->values.count();
+    if (held != elements) return Diagnostic{fmt::format("{} has {} elements, but '{}' has {}", file, held, name, elements)};
     return buffer;
 }
 
@@ -273,6 +282,7 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
                                       arguments.size() == 1 ? "is" : "are")};
     }
     BoundArguments bound, behind;
+    config.names = named_parameters(source, program.kernel);
     config.parameters.assign(program.parameter_bytes, std::byte{0});
     const auto name_at = [&](size_t i) {
         return names.size() == arguments.size() ? names[i] : fmt::format("argument {}", i + 1);

@@ -328,7 +328,52 @@ Result<simt::Dim3> parse_dim3(std::string_view text, std::string_view what) {
     return simt::Dim3{extent[0], extent[1], extent[2]};
 }
 
+namespace {
+
+// ",expect=FILE.npy{,rtol=NUMBER}{,atol=NUMBER}" from `at` on.
+std::optional<Diagnostic> parse_expected(std::string_view text, size_t at, ExpectedValues& expected) {
+    while (at < text.size()) {
+        const size_t begin = at + 1, end = std::min(text.find(',', begin), text.size());
+        const std::string_view part = text.substr(begin, end - begin);
+        const size_t equals = std::min(part.find('='), part.size());
+        const std::string_view name = part.substr(0, equals), value = part.substr(std::min(part.size(), equals + 1));
+        if (name == "expect" && expected.file.empty() && !value.empty()) {
+            expected.file = value;
+        } else if (name == "rtol" || name == "atol") {
+            double number = 0;
+            const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+            if (error != std::errc() || rest != value.data() + value.size() || !(number >= 0))
+                return bad(text, begin, fmt::format("{} is a number from 0 on, as in {}=1e-5", name, name));
+            (name == "rtol" ? expected.relative : expected.absolute) = number;
+        } else {
+            return bad(text, begin,
+                       "expected values are a file and how far off they may be, as in "
+                       "out:f32[64],expect=ref.npy,rtol=1e-5,atol=1e-6");
+        }
+        at = end;
+    }
+    return std::nullopt;
+}
+
+Result<KernelArgument> parse_plain_argument(std::string_view text);
+
+}  // namespace
+
 Result<KernelArgument> parse_argument(std::string_view text) {
+    const size_t expects = text.starts_with("out:") || text.starts_with("inout:") ? text.find(",expect=") : text.npos;
+    if (expects == text.npos) return parse_plain_argument(text);
+    Result<KernelArgument> argument = parse_plain_argument(text.substr(0, expects));
+    if (!argument) return argument;
+    ExpectedValues expected;
+    if (auto problem = parse_expected(text, expects, expected)) return *problem;
+    argument.value().expected = std::move(expected);
+    argument.value().text = text;
+    return argument;
+}
+
+namespace {
+
+Result<KernelArgument> parse_plain_argument(std::string_view text) {
     if (std::optional<Result<KernelArgument>> texture = parse_texture_argument(text)) return std::move(*texture);
     KernelArgument argument;
     argument.text = text;
@@ -432,6 +477,8 @@ Result<KernelArgument> parse_argument(std::string_view text) {
     }
     return argument;
 }
+
+}  // namespace
 
 Result<Array> initial_contents(const KernelArgument& argument, uint64_t seed, const std::filesystem::path& folder) {
     using Fill = KernelArgument::Fill;

@@ -13,6 +13,8 @@
 //                                                                 and of pointers p are called s.1, s.2 and p[0], p[1]
 //            | "in:" source [ offset ] | "inout:" source [ offset ] [ "=" FILE.npy ]
 //            | "out:" TYPE "[" extents "]" [ offset ] [ "=" FILE.npy ]   filled with 0xCD bytes, read back afterwards
+//                                                          and, but not in a struct or an array, what it has to hold:
+//                                                          out:f32[64]=y.npy,expect=ref.npy,rtol=1e-4,atol=1e-6
 //            | "map:" rows "x" columns [ ",swizzle=" BYTES ] ":" in, inout or out   a tensor map of that buffer: its box,
 //            and
 //                                                             how rows lie in shared memory:
@@ -36,6 +38,13 @@
 
 namespace lockstep::scene {
 
+// What an output has to hold after the launch: |value - reference| <= absolute + relative * |reference|.
+struct ExpectedValues {
+    std::string file;
+    std::optional<double> relative, absolute;  // none: what sums in another order may be off by, as the type has it
+    Array values;                              // once bound
+};
+
 struct KernelArgument {
     enum class Role : uint8_t { scalar, in, out, inout };
     enum class Fill : uint8_t { values, file, random, below, ramp, zero, poison };
@@ -56,11 +65,12 @@ struct KernelArgument {
     // the addresses of `parts`.
     enum class Kind : uint8_t { plain, null, same, members, pointers };
     Kind kind = Kind::plain;
-    std::string same_as;                // kind same: "a", "2"
-    int64_t offset = 0;                 // of a pointer, in elements of its buffer
-    std::vector<KernelArgument> parts;  // buffers, null and same
-    uint64_t place = 0;                 // of a part: its first byte among the values
-    int number = 0;                     // of a part: which one it is, from 1 in structs, from 0 in arrays
+    std::string same_as;                     // kind same: "a", "2"
+    int64_t offset = 0;                      // of a pointer, in elements of its buffer
+    std::vector<KernelArgument> parts;       // buffers, null and same
+    uint64_t place = 0;                      // of a part: its first byte among the values
+    std::optional<ExpectedValues> expected;  // of out and inout
+    int number = 0;                          // of a part: which one it is, from 1 in structs, from 0 in arrays
 
     bool is_buffer() const { return kind == Kind::plain && role != Role::scalar; }
 };
@@ -73,6 +83,7 @@ struct BoundArgument {
     uint64_t bytes = 0;
     std::string name;  // the kernel's parameter: "c"
     std::string output_file;
+    std::optional<ExpectedValues> expected;
 };
 struct BoundArguments {
     std::vector<BoundArgument> arguments;  // in parameter order, then the buffers that structs and arrays point to

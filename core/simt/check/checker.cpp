@@ -6,11 +6,14 @@
 #include "core/ptx/analyse/dataflow.h"
 #include "core/ptx/decode/views.h"
 #include "core/simt/check/checker_state.h"
+#include "core/simt/check/findings.h"
+#include "core/simt/execute/ahead.h"
 
 namespace lockstep::simt {
 
 void begin_checks(Grid& grid, const LaunchOptions& options) {
     if (!options.initcheck) grid.memory->assume_written();
+    if (options.synccheck || options.racecheck) begin_findings(grid);
     if (!options.racecheck && !options.initcheck) return;
     auto checker = std::make_shared<Checker>();
     checker->racecheck = options.racecheck;
@@ -19,6 +22,7 @@ void begin_checks(Grid& grid, const LaunchOptions& options) {
     checker->state->owner = checker.get();
     checker->state->race = options.racecheck;
     checker->state->init = options.initcheck;
+    find_written(grid);
     grid.checker = std::move(checker);
 }
 
@@ -75,8 +79,10 @@ void begin(CheckerState& state, const Grid& grid) {
         state.kinds[pc] = AccessKind::atomic;
         state.acquires[pc] = i.list_destinations || (i.destination[0] != ptx::no_operand && read.contains(i.destination[0]));
     }
+    state.quiet = find_quiet(grid, state.init);
     if (state.init) state.copied = find_copied(*grid.program);
     if (state.race) state.expected = find_expected(*grid.program);
+    if (state.race) find_fences(state, *grid.program);
 }
 
 }  // namespace
@@ -110,6 +116,7 @@ BlockChecks& checks_of(CheckerState& state, const Block& block) {
             slot->warps[w].base = now;
             slot->warps[w].warp_base = state.independent ? now : UINT32_MAX;
         }
+        slot->fenced_base = 0;
         slot->arrivals = {};
         slot->released.clear();
         slot->local_bytes = 0;

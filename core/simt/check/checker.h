@@ -33,6 +33,8 @@ struct Checker {
 void begin_checks(Grid& grid, const LaunchOptions& options);
 // The reports of a launch that has ended; the last one says how many more there were.
 std::vector<Fault> take_reports(Grid& grid);
+// What a launch is warned of, after it has ended.
+std::vector<Fault> take_warnings(Grid& grid);
 // Of such a launch, before take_reports: what racecheck gives to think about and is no race, and what it did not look at,
 // each a sentence.
 std::vector<std::string> notes_of(const Grid& grid);
@@ -55,6 +57,8 @@ void note_arrival(const Warp& warp, uint32_t lanes, uint32_t number);
 // caller's; token_of is that of an mbarrier.
 void note_release(const Warp& warp, uint32_t lanes, uint64_t token);
 void note_acquire(const Warp& warp, uint32_t lanes, uint64_t token);
+// The lanes came to an instruction that may be a fence.
+void note_fence(const Warp& warp, uint32_t pc, uint32_t lanes);
 // wgmma: a product that begins at `pc` reads 16 bytes of the block's shared memory at each of the addresses; and what orders
 // products. wait: at most `pending` groups of the warp are still under way.
 using ptx::GroupOrder;

@@ -47,7 +47,9 @@ void add_next(const ptx::Program& program, uint32_t pc, std::vector<uint32_t>& n
     ptx::each_successor(program, pc, [&](uint32_t to) { next.push_back(to); });
 }
 
-bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
+}  // namespace
+
+bool leads_without_barrier(const ptx::Program& program, uint32_t from, uint32_t to) {
     std::vector<bool> seen(program.instructions.size(), false);
     std::vector<uint32_t> next;
     add_next(program, from, next);
@@ -61,6 +63,8 @@ bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
     }
     return false;
 }
+
+namespace {
 
 // Setting a bit field: of the old word `and` takes away the field's bits, `or` adds the new ones; bfi does both. (An `or`
 // alone is a use.)
@@ -160,7 +164,7 @@ Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind oth
         return Doubt::race;
     if (state.expected[pc]) return Doubt::settled;
     const auto [known, fresh] = state.leads.try_emplace(uint64_t{pc} << 32 | other_pc, false);
-    if (fresh) known->second = leads_to(*state.grid->program, pc, other_pc);
+    if (fresh) known->second = leads_without_barrier(*state.grid->program, pc, other_pc);
     return known->second ? Doubt::hint : Doubt::race;
 }
 

@@ -20,33 +20,35 @@ uint64_t key_of_warp(uint64_t block, uint32_t warp) {
     return block << 6 | (1 + warp);
 }
 
-uint32_t look_up(const Clock& clock, uint64_t key) {
+Known look_up(const Clock& clock, uint64_t key) {
     const auto at = std::lower_bound(clock.known.begin(), clock.known.end(), key,
-                                     [](const auto& entry, uint64_t wanted) { return entry.first < wanted; });
-    return at != clock.known.end() && at->first == key ? at->second : 0;
+                                     [](const Known& entry, uint64_t wanted) { return entry.key < wanted; });
+    return at != clock.known.end() && at->key == key ? *at : Known{};
 }
 
-void raise(Clock& clock, uint64_t key, uint32_t time) {
-    if (time <= clock.everything) return;
-    const auto at = std::lower_bound(clock.known.begin(), clock.known.end(), key,
-                                     [](const auto& entry, uint64_t wanted) { return entry.first < wanted; });
-    if (at != clock.known.end() && at->first == key) {
-        at->second = std::max(at->second, time);
+void raise(Clock& clock, const Known& known) {
+    if (known.time <= clock.everything) return;
+    const auto at = std::lower_bound(clock.known.begin(), clock.known.end(), known.key,
+                                     [](const Known& entry, uint64_t wanted) { return entry.key < wanted; });
+    if (at != clock.known.end() && at->key == known.key) {
+        if (known.time > at->time) at->time = known.time, at->pc = known.pc;
+        at->fenced = std::max(at->fenced, known.fenced);
         return;
     }
-    clock.known.insert(at, {key, time});
+    clock.known.insert(at, known);
     if (clock.known.size() <= most_known) return;
-    for (const auto& [k, t] : clock.known) clock.everything = std::max(clock.everything, t);
+    for (const Known& k : clock.known) clock.everything = std::max(clock.everything, k.time);
     clock.known.clear();
 }
 
 bool holds(const Clock& clock, const Clock& other) {
     if (clock.everything < other.everything) return false;
     auto at = clock.known.begin();
-    for (const auto& [key, time] : other.known) {
-        if (time <= clock.everything) continue;
-        while (at != clock.known.end() && at->first < key) ++at;
-        if (at == clock.known.end() || at->first != key || at->second < time) return false;
+    for (const Known& known : other.known) {
+        if (known.time <= clock.everything) continue;
+        while (at != clock.known.end() && at->key < known.key) ++at;
+        if (at == clock.known.end() || at->key != known.key || at->time < known.time || at->fenced < known.fenced)
+            return false;
     }
     return true;
 }
@@ -58,7 +60,7 @@ ClockOf join(const ClockOf& a, const ClockOf& b) {
     if (holds(*b, *a)) return b;
     auto both = std::make_shared<Clock>(*a);
     both->everything = std::max(a->everything, b->everything);
-    for (const auto& [key, time] : b->known) raise(*both, key, time);
+    for (const Known& known : b->known) raise(*both, known);
     return both;
 }
 
@@ -81,10 +83,15 @@ void give(WarpChecks& warp, uint32_t lanes, const ClockOf& clock) {
 }
 
 // `clock` and what the warp does itself: its own work before `now` and what its block had done at the last full barrier.
-ClockOf with_own(const CheckerState& state, const BlockChecks& block, const WarpChecks& warp, const ClockOf& clock) {
+// pc: of the access that tells of it; no_pc: all of it has passed a fence.
+ClockOf with_own(const CheckerState& state, const BlockChecks& block, const WarpChecks& warp, const ClockOf& clock,
+                 uint32_t pc = ptx::no_pc) {
     auto own = clock ? std::make_shared<Clock>(*clock) : std::make_shared<Clock>();
-    if (warp.base) raise(*own, key_of_block(block.linear), warp.base);
-    raise(*own, key_of_warp(block.linear, warp.number - block.first_warp), state.now);
+    const bool fenced = pc == ptx::no_pc;
+    const uint32_t of_block = fenced ? warp.base : std::max(warp.fence_base, block.fenced_base);
+    const uint32_t of_warp = fenced || !warp.unfenced ? state.now : warp.fence_time;
+    if (warp.base) raise(*own, {key_of_block(block.linear), warp.base, of_block, pc});
+    raise(*own, {key_of_warp(block.linear, warp.number - block.first_warp), state.now, of_warp, pc});
     return own;
 }
 
@@ -110,8 +117,12 @@ BlockChecks* known_block(const Block& block, CheckerState*& state) {
 
 }  // namespace
 
-uint32_t Clock::knows(uint64_t block, uint32_t warp) const {
-    return std::max(look_up(*this, key_of_block(block)), look_up(*this, key_of_warp(block, warp)));
+Known Clock::knows(uint64_t block, uint32_t warp) const {
+    Known of_block = look_up(*this, key_of_block(block));
+    const Known of_warp = look_up(*this, key_of_warp(block, warp));
+    if (of_warp.time > of_block.time) of_block.time = of_warp.time, of_block.pc = of_warp.pc;
+    of_block.fenced = std::max(of_block.fenced, of_warp.fenced);
+    return of_block;
 }
 
 bool happened_before(const CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane,
@@ -127,7 +138,7 @@ bool happened_before(const CheckerState& state, const BlockChecks& block, const 
     }
     const ClockOf clock = clock_of(warp, lane);
     if (!clock) return false;
-    if (clock->knows(r.warp / state.warps_per_block, r.warp % state.warps_per_block) > r.time) return true;
+    if (clock->knows(r.warp / state.warps_per_block, r.warp % state.warps_per_block).time > r.time) return true;
     if (clock->everything <= r.time) return false;
     state.looked_away = true;
     return true;
@@ -203,6 +214,8 @@ void note_barrier(const Block& of, uint32_t number) {
         if (full) w.base = now;
         give(w, lanes, all);
     }
+    const auto fenced = [](const WarpChecks& w) { return !w.unfenced; };
+    if (full && std::all_of(block->warps.begin(), block->warps.end(), fenced)) block->fenced_base = now;
 }
 
 void note_arrival(const Warp& warp, uint32_t lanes, uint32_t number) {
@@ -234,14 +247,15 @@ void note_acquire(const Warp& warp, uint32_t lanes, uint64_t token) {
 
 // `now` must have been advanced since the lane's last access.
 void release_lane(CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane, uint64_t token,
-                  bool keep) {
+                  bool keep, uint32_t pc) {
     ClockOf* const held = released_at(state, token, true);
     if (!held) return;
     const ClockOf known = clock_of(warp, lane);
     const uint32_t own = warp.number - block.first_warp;
     // Lanes of one instruction release the same: the first of them has done it.
-    if (*held && (!known || *held == known) && keep && look_up(**held, key_of_warp(block.linear, own)) == state.now) return;
-    const ClockOf mine = with_own(state, block, warp, known);
+    if (*held && (!known || *held == known) && keep && look_up(**held, key_of_warp(block.linear, own)).time == state.now)
+        return;
+    const ClockOf mine = with_own(state, block, warp, known, pc);
     *held = keep ? join(*held, mine) : mine;
 }
 

@@ -137,6 +137,13 @@ void look(const Visit& v, const Region& region, ShadowPage& page, uint32_t cell,
     if (!in_order(write) &&
         !(v.kind == AccessKind::write && writes_the_same(v, lane, byte_of_lane, offset, cell_bytes, write)))
         report(write, AccessKind::write);
+    if (v.space == Space::global && v.kind != AccessKind::atomic) {
+        const uint32_t told_at = told_without_fence(v.state, v.block, v.me, lane, write, region.birth);
+        if (told_at != ptx::no_pc) {
+            const uint64_t address = region.begin + offset - byte_of_lane;
+            warn_of_missing_fence(v.state, v.warp, v.pc, lane, v.kind, {v.space, address, v.bytes}, write, told_at);
+        }
+    }
     if (!is_strong(v.kind)) {
         const Recorded strong = page.get(Remembered::strong, cell);
         if (!in_order(strong)) report(strong, kind_of(strong, AccessKind::atomic));
@@ -211,6 +218,29 @@ Region* shared_region(CheckerState& state, const Block& block, BlockChecks& own,
     return region;
 }
 
+// A volatile access to the block's own shared memory, before it counts as ordered behind what it reads: what other threads
+// did there by volatile accesses has to be ordered by something else.
+void look_at_volatile(const Visit& v, uint32_t lanes, const uint64_t* addresses) {
+    Region& region = v.block.shared;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        if (region.bytes < v.bytes || addresses[lane] > region.bytes - v.bytes) continue;
+        ShadowPage* const page = region.pages[addresses[lane] / page_bytes].get();
+        if (!page || page->in_groups()) continue;
+        const auto cell = static_cast<uint32_t>(addresses[lane] % page_bytes >> page->shift());
+        const auto compare = [&](Remembered which, AccessKind other) {
+            const Recorded r = page->get(which, cell);
+            const bool also = r.pc() < v.state.volatiles.size() && v.state.volatiles[r.pc()];
+            if (also && r.time >= region.birth && !happened_before(v.state, v.block, v.me, lane, r, region.birth))
+                warn_of_volatile(v.state, v.warp, v.pc, lane, v.kind, {v.space, addresses[lane], v.bytes}, r, other);
+        };
+        compare(Remembered::strong, AccessKind::strong_write);
+        if (v.kind == AccessKind::strong_read) continue;
+        compare(Remembered::read, AccessKind::strong_read);
+        compare(Remembered::earlier, AccessKind::strong_read);
+    }
+}
+
 void check_local(CheckerState& state, BlockChecks& block, const Warp& warp, uint32_t pc, const uint64_t* addresses,
                  uint32_t lanes, uint32_t bytes, AccessKind kind) {
     if (!state.init) return;
@@ -245,6 +275,8 @@ void note(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses,
     const bool acquires = kind == AccessKind::strong_read ||
                           (kind == AccessKind::atomic && (pc >= state.acquires.size() || state.acquires[pc]));
     const bool releases = kind == AccessKind::atomic || kind == AccessKind::strong_write;
+    if (space == Space::shared && state.race && pc < state.volatiles.size() && state.volatiles[pc])
+        look_at_volatile(v, lanes, addresses);
     const auto token = [&](uint32_t lane) {
         return space == Space::shared ? token_of(block, addresses[lane]) : addresses[lane];
     };
@@ -285,7 +317,8 @@ void note(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses,
     advance(state);
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
         release_lane(state, checks, v.me, static_cast<uint32_t>(__builtin_ctz(rest)), token(__builtin_ctz(rest)),
-                     kind == AccessKind::atomic);
+                     kind == AccessKind::atomic,
+                     space == Space::shared || (pc < state.releases.size() && state.releases[pc]) ? ptx::no_pc : pc);
 }
 
 }  // namespace

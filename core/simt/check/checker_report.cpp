@@ -142,10 +142,10 @@ void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t la
     const bool one_warp = other.warp == static_cast<uint32_t>(my_warp);
     fault.message = std::string("race: ") + verb(first.kind) + " of " + bytes_text(place.bytes) + " to " +
                     where(place, fault) + by(first, true) + ", and " + verb(second.kind) + by(second, !one_block) +
-                    (one_warp && first.pc == second.pc && writes(second.kind) ? ", with nothing to say which comes last"
-                     : one_warp  ? ", with no barrier between them: threads of one warp do not run in step"
-                     : one_block ? ", with no barrier between them"
-                                 : ", with nothing between them that orders the two blocks");
+                    explain_race(program,
+                                 {first.pc, second.pc, first.kind, second.kind, first.at(), second.at(), one_warp, one_block,
+                                  place.space == Space::global},
+                                 fault.advice);
     state.owner->reports.push_back(std::move(fault));
 }
 

@@ -94,10 +94,16 @@ struct Region {          // shadow of an allocation, or of a block's shared memo
 
 // What a thread knows of other warps: "all that warp w did before time t". Keys are block * 64 for all warps of a block,
 // block * 64 + 1 + w for one. Shared by threads that know the same.
+struct Known {
+    uint64_t key = 0;
+    uint32_t time = 0;
+    uint32_t fenced = 0;  // what it did before this time had passed a fence before it was told of: see checker_fence.cpp
+    uint32_t pc = 0;      // of the instruction that told of it
+};
 struct Clock {
-    uint32_t everything = 0;  // all that anybody did before this time: of clocks that grew too large
-    std::vector<std::pair<uint64_t, uint32_t>> known;     // by key
-    uint32_t knows(uint64_t block, uint32_t warp) const;  // leaving out `everything`
+    uint32_t everything = 0;   // all that anybody did before this time: of clocks that grew too large
+    std::vector<Known> known;  // by key
+    Known knows(uint64_t block, uint32_t warp) const;  // leaving out `everything`
 };
 using ClockOf = std::shared_ptr<const Clock>;
 
@@ -108,6 +114,9 @@ struct WarpChecks {
     using Times = std::array<std::array<uint32_t, warp_size>, warp_size>;
     std::unique_ptr<Times> lanes;  // (*lanes)[a][b]: lane a knows what b did before that time
     std::vector<ClockOf> clocks;   // of each lane; empty: nothing beyond the numbers above
+    uint32_t unfenced = 0;         // lanes that have written plainly, not to shared memory, since their last fence
+    uint32_t fence_time = 0;       // of the warp's last fence,
+    uint32_t fence_base = 0;       // and `base` then
 };
 
 struct GroupReads {  // of products of a warpgroup that nobody has waited for
@@ -152,6 +161,7 @@ struct BlockChecks {
     std::vector<WarpChecks> warps;
     ByteSet local_written;
     uint32_t local_bytes = 0;                        // a thread that local_written has room for
+    uint32_t fenced_base = 0;                        // at this full barrier all warps had fenced what they had written
     std::array<ClockOf, 16> arrivals;                // at barriers, by warps that do not wait there
     std::unordered_map<uint64_t, ClockOf> released;  // by token, of its shared memory
 };
@@ -173,10 +183,14 @@ struct CheckerState {
     bool lane_by_lane = false;  // for tests: without the quick ways, which must not be told from it
     uint32_t now = 1;
     uint32_t warps_per_block = 1;
-    std::vector<AccessKind> kinds;             // by pc: of loads, stores, atomics
-    std::vector<bool> acquires;                // by pc: an atomic whose result is used
-    std::vector<bool> expected;                // by pc: a load whose value is what a compare-and-swap compares with
-    std::vector<bool> copied;                  // by pc: a load whose value goes nowhere but to local memory
+    std::vector<AccessKind> kinds;  // by pc: of loads, stores, atomics
+    std::vector<bool> acquires;     // by pc: an atomic whose result is used
+    std::vector<bool> expected;     // by pc: a load whose value is what a compare-and-swap compares with
+    std::vector<uint8_t> quiet;     // by pc: a load from what the launch does not write, and all of which is written
+    std::vector<bool> fences;       // by pc: a fence for more than the block
+    std::vector<bool> releases;     // by pc: an access that is a fence as well: .release, .acq_rel
+    std::vector<bool> volatiles;    // by pc: a volatile access that may be to shared memory, not of a flag
+    std::vector<bool> copied;       // by pc: a load whose value goes nowhere but to local memory
     std::unordered_map<uint64_t, bool> leads;  // by two pcs: whether the first leads to the second without a barrier
     std::vector<std::string> hints;            // sentences, no reports
     std::vector<Region*> last_global;          // by pc
@@ -211,13 +225,21 @@ BlockChecks& checks_of(CheckerState& state, const Block& block);
 uint32_t advance(CheckerState& state);
 
 // One lane's part of note_release and note_acquire; `keep`: what others released there stays (an atomic, not a store).
+// pc: of the access; no_pc: it is a fence as well.
 void release_lane(CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane, uint64_t token,
-                  bool keep);
+                  bool keep, uint32_t pc);
 void acquire_lane(CheckerState& state, WarpChecks& warp, uint32_t lane, uint64_t token);
 
 // Whether `r` happened before what lane `lane` does now; `birth` of the region.
 bool happened_before(const CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane,
                      const Recorded& r, uint32_t birth);
+
+// Whether `r`, a plain write to global memory that happened before what lane `lane` does now, may still be unseen: a thread
+// of another block told of it without a fence. The one that told, or no_pc.
+uint32_t told_without_fence(const CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane,
+                            const Recorded& r, uint32_t birth);
+std::vector<uint8_t> find_quiet(const Grid& grid, bool init);        // CheckerState::quiet
+void find_fences(CheckerState& state, const ptx::Program& program);  // CheckerState::fences, releases, volatiles
 
 // What an atomic makes of a plain read of the same word that is not ordered with it (checker_doubt.cpp).
 enum class Doubt : uint8_t {
@@ -226,6 +248,16 @@ enum class Doubt : uint8_t {
     settled  // the read says what a compare-and-swap expects: that finds out whether it is so
 };
 Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind other, uint32_t other_pc);
+// Whether a thread may come from one instruction to another without a barrier of the block or of the warp.
+bool leads_without_barrier(const ptx::Program& program, uint32_t from, uint32_t to);
+struct RacePair {                    // as a report names them: the write first, or of two writes the upper one
+    uint32_t first = 0, second = 0;  // pcs
+    AccessKind first_kind = AccessKind::write, second_kind = AccessKind::read;
+    std::string first_at, second_at;  // "tile.cu:7"
+    bool one_warp = false, one_block = true, global = false;
+};
+// How a report goes on behind the two accesses, and its advice.
+std::string explain_race(const ptx::Program& program, const RacePair& race, std::string& advice);
 std::vector<bool> find_expected(const ptx::Program& program);  // CheckerState::expected
 std::vector<bool> find_copied(const ptx::Program& program);    // CheckerState::copied
 
@@ -240,6 +272,11 @@ struct Place {  // of an access, for reports
 // As a hint where doubt_of says so.
 void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
                  const Recorded& other, AccessKind other_kind);
+// Warnings: two volatile accesses with nothing that orders them; a write that another block is told of without a fence.
+void warn_of_volatile(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
+                      const Recorded& other, AccessKind other_kind);
+void warn_of_missing_fence(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind,
+                           const Place& place, const Recorded& write, uint32_t told_at);
 void report_under_way(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, const GroupReads& product,
                       const Place& place, uint32_t block_of_product);
 void report_touched(CheckerState& state, const Warp& warp, uint32_t pc, const std::string& name, uint32_t product);

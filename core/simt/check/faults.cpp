@@ -6,6 +6,7 @@
 
 #include "core/ptx/decode/views.h"
 #include "core/simt/memory/system.h"
+#include "core/simt/origins/provenance.h"
 
 namespace lockstep::simt {
 
@@ -149,28 +150,35 @@ Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space spa
                               : is_store ? " write"
                                          : " read") +
                              " of " + bytes_text(bytes);
-    std::string reason;
-    switch (space) {
-        case ptx::Space::shared: {
-            const uint64_t above = address / ptx::window_bytes;  // the rank + 1 of another block of the cluster
-            const bool other = above > 0 && above <= cluster_size(grid);
-            reason = offset_reason(other ? "the shared memory of block " + std::to_string(above - 1) + " of the cluster"
-                                         : "the block's shared memory",
-                                   block.shared.size(), other ? address % ptx::window_bytes : address, bytes);
-            if (!other) reason += nearest_shared(*grid.program, address, block.shared.size());
-            break;
+    Provenance from = provenance_of(warp, pc, lane, {space, address, bytes, is_store});
+    std::string reason = from.reason;
+    if (reason.empty()) switch (space) {
+            case ptx::Space::shared: {
+                const uint64_t above = address / ptx::window_bytes;  // the rank + 1 of another block of the cluster
+                const bool other = above > 0 && above <= cluster_size(grid);
+                reason = offset_reason(other ? "the shared memory of block " + std::to_string(above - 1) + " of the cluster"
+                                             : "the block's shared memory",
+                                       block.shared.size(), other ? address % ptx::window_bytes : address, bytes);
+                if (!other) reason += nearest_shared(*grid.program, address, block.shared.size());
+                break;
+            }
+            case ptx::Space::local:
+                reason = offset_reason("the thread's local memory", warp.local_end, address, bytes);
+                break;
+            case ptx::Space::param:
+                reason = is_store ? ", parameters cannot be written"
+                                  : offset_reason("the parameters", grid.config->parameters.size(), address, bytes);
+                break;
+            default:
+                reason = global_reason(*grid.memory, address, bytes);
         }
-        case ptx::Space::local:
-            reason = offset_reason("the thread's local memory", warp.local_end, address, bytes);
-            break;
-        case ptx::Space::param:
-            reason = is_store ? ", parameters cannot be written"
-                              : offset_reason("the parameters", grid.config->parameters.size(), address, bytes);
-            break;
-        default:
-            reason = global_reason(*grid.memory, address, bytes);
+    Fault* const fault = make_fault(warp, pc, lane, "memcheck", "invalid " + what + reason, address);
+    fault->advice = std::move(from.advice);
+    if (!from.allocation.empty()) {
+        fault->allocation = std::move(from.allocation);
+        fault->offset = from.offset;
     }
-    return make_fault(warp, pc, lane, "memcheck", "invalid " + what + reason, address);
+    return fault;
 }
 
 Fault* trap_fault(Warp& warp, uint32_t pc, uint32_t mask) {

@@ -420,6 +420,8 @@ inline bool takes_words(const Prepared& p, uint32_t pc, const Checks& c) {
 template <bool Store>
 [[gnu::noinline]] void check_access(const Machine& m, const Prepared& p, uint32_t pc, uint32_t mask, const Checks& c) {
     if (p.space == ptx::Space::constant || p.space == ptx::Space::param || c.state.off) return;
+    if (!Store && c.state.quiet[pc]) return;
+    if (Store && p.space != ptx::Space::shared) c.warp.unfenced |= mask;
     if (takes_words<Store>(p, pc, c)) {
         const std::byte* const base = m.source(p.address);
         const auto* const wide = reinterpret_cast<const uint64_t*>(base);

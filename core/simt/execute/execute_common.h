@@ -79,6 +79,7 @@ template <bool Checked, bool Whole>
                 break;
             }
             case Code::nop:
+                if constexpr (Checked) note_fence(m.warp, static_cast<uint32_t>(p - m.steps), mask);
                 break;
             default:
                 goto other;

@@ -128,6 +128,7 @@ struct Turn {
         if (!s.mask) return;
         write_back(s.pc);
         s.fault = meet_lanes(warp, s.pc, p, s.mask);
+        if (warp.watch.undefined) limit = std::min(limit, count);
     }
     [[gnu::always_inline]] void special(const Prepared& p, Step& s) {
         if (!s.mask) return;
@@ -212,6 +213,7 @@ struct Turn {
                 among_lanes(vote, p, s);
                 break;
             case Code::nop:
+                if constexpr (Checked) note_fence(warp, s.pc, s.mask);
                 break;
             case Code::special:
                 special(p, s);
@@ -228,6 +230,7 @@ struct Turn {
         if (s.fault == must_wait) {  // for other paths of the warp
             s.fault = choose_path(warp);
             other_path(s);
+            if (warp.watch.undefined) limit = std::min(limit, count);
         } else if (s.fault) {
             next = s.pc;
         }
@@ -245,7 +248,7 @@ struct Turn {
             }
         }
         if (count < limit || s.fault) return;
-        if (warp.watch.next <= warp.instructions + count) {
+        if (warp.watch.next <= warp.instructions + count || warp.watch.undefined) {
             write_back(next);
             s.fault = watch_or_go_on(warp, warp.instructions + count, s.pc, s.mask);
             other_path(s);

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/simt/warp.h"
@@ -73,6 +74,11 @@ struct alignas(64) Prepared {
 constexpr uint8_t shape_slots = 4;
 constexpr uint8_t shape_known = 0x80;  // in Prepared::shape: an earlier access of the same basic block has found it
 
+struct PointerHome {         // of an instruction; both -1: its address may be made of several pointers, or of none
+    int32_t parameter = -1;  // byte of the parameter block that holds the pointer, or
+    int32_t variable = -1;   // index into Program::variables, whose address it is
+};
+
 struct Plan {
     const ptx::Program* program = nullptr;
     std::vector<Prepared> steps;  // one an instruction, and an exit behind the last
@@ -81,6 +87,8 @@ struct Plan {
     bool barriers_alike = true;     // all are bar.sync of one number for the whole block: arrivals can run ahead
     std::unique_ptr<std::byte[]> storage;
     const std::byte* constants = nullptr;  // 64-byte aligned copy of Program::constants
+    mutable std::once_flag homes_known;    // see pointer_homes.h
+    mutable std::vector<PointerHome> homes;
 };
 
 std::shared_ptr<const Plan> make_plan(const ptx::Program&, const std::vector<uint64_t>& variables);

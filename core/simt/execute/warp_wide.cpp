@@ -9,6 +9,7 @@
 #include "core/simt/async/cluster.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/check/undefined.h"
 #include "core/simt/paths/paths.h"
 
 namespace lockstep::simt {
@@ -180,6 +181,7 @@ void shuffle_lanes(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     const uint32_t* const by = words(warp, p.b);
     const uint32_t* const clamp = words(warp, p.c);
     alignas(64) uint32_t result[warp_size];
+    int sources[warp_size];
     uint32_t inside = 0;
     for (uint32_t lane = 0; lane < warp_size; ++lane) {
         const uint32_t b = by[lane] & 31, c = clamp[lane] & 31, segment = clamp[lane] >> 8 & 31;
@@ -203,8 +205,11 @@ void shuffle_lanes(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
                 break;
         }
         if (valid) inside |= 1u << lane;
+        sources[lane] = from;
         result[lane] = value[valid ? static_cast<uint32_t>(from) & 31 : lane];
     }
+    if (warp.block->grid->findings && warp.block->grid->synccheck && (mask != full_mask || warp.watch.undefined))
+        note_shuffle(warp, pc, mask, sources, inside);
     auto* const d = reinterpret_cast<uint32_t*>(operand(warp, p.d));
     if (p.d != ptx::no_operand) {
         for (uint32_t rest = mask; rest; rest &= rest - 1) d[__builtin_ctz(rest)] = result[__builtin_ctz(rest)];

@@ -7,6 +7,8 @@
 #include "core/ptx/decode/views.h"
 #include "core/simt/async/cluster.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/execute/pointer_homes.h"
+#include "core/simt/origins/provenance.h"
 
 namespace lockstep::simt {
 
@@ -138,14 +140,18 @@ Fault* resolve(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, bool i
         }
         if (!pointer) return access_fault(warp, pc, lane, space, address, bytes, is_store, is_atomic);
         if (address % bytes) {
-            return make_fault(warp, pc, lane, "memcheck",
-                              "misaligned " + std::string(ptx::name_of(space)) +
-                                  (is_atomic  ? " atomic"
-                                   : is_store ? " write"
-                                              : " read") +
-                                  " of " + std::to_string(bytes) + " bytes, the address is not a multiple of " +
-                                  std::to_string(bytes),
-                              address);
+            const Provenance from = provenance_of_misaligned(warp, pc, lane, {space, address, bytes, is_store});
+            Fault* const fault =
+                make_fault(warp, pc, lane, "memcheck",
+                           "misaligned " + std::string(ptx::name_of(space)) +
+                               (is_atomic  ? " atomic"
+                                : is_store ? " write"
+                                           : " read") +
+                               " of " + std::to_string(bytes) + " bytes, the address is not a multiple of " +
+                               std::to_string(bytes) + from.reason,
+                           address);
+            fault->advice = from.advice;
+            return fault;
         }
         access.pointers[lane] = pointer;
     }
@@ -154,8 +160,10 @@ Fault* resolve(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, bool i
 
 bool refill(Grid& grid, uint32_t pc, uint64_t address, bool is_store) {
     MemoryWindow& window = grid.windows[pc];
-    window.bytes = 0;
     const Allocation* a = grid.memory->find(address);
+    const bool moves = window.bytes > 0 && window.version == grid.memory->version();
+    if (a && moves && a->address != window.begin && strays(grid, pc, *a)) return false;
+    window.bytes = 0;
     if (!a) return false;
     std::byte* data = is_store ? grid.memory->write(a->address, a->bytes) : a->contents.data();
     const bool quiet =

@@ -7,6 +7,7 @@
 
 #include "core/base/dtype.h"
 #include "core/ptx/decode/views.h"
+#include "core/simt/check/findings.h"
 #include "core/simt/memory/access.h"
 
 namespace lockstep::simt {
@@ -149,6 +150,7 @@ Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask,
     const int32_t* const results = ptx::elements_given(program.lists, instruction);
     const int32_t* const sources = ptx::elements_taken(program.lists, instruction);
     const bool beside_others = warp.block->grid->watch != nullptr;
+    const bool findings = warp.block->grid->findings != nullptr;
     std::byte old[8][warp_size * 16];  // results may be the sources of lanes that are still to come: written at the end
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
@@ -168,6 +170,8 @@ Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask,
                 std::memcpy(at, &after, bytes);
             }
             std::memcpy(old[element] + lane * bytes, &before, bytes);
+            const bool swaps = operation == AtomicOperation::cas || operation == AtomicOperation::exch;
+            if (swaps && findings && !(before == after)) note_holder(warp, pc, lane, space, access.addresses[lane]);
         }
     }
     for (uint32_t element = 0; element < p.vector && results[element] != ptx::no_operand; ++element) {

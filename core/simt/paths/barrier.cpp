@@ -10,6 +10,7 @@
 #include "core/ptx/decode/views.h"
 #include "core/simt/check/checker.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/check/findings.h"
 #include "core/simt/paths/paths.h"
 
 namespace lockstep::simt {
@@ -97,6 +98,7 @@ bool release_if_full(Block& block, uint32_t number, Warp* running, uint32_t thre
         all = all && (w.done || (lanes && whole_warp(w, lanes)));
     }
     if (threads ? came < threads : !all || !waiting) return false;
+    look_at_barrier(block, number);
     note_barrier(block, number);
     combine(block, number);
     block.arrived[number] = 0;
@@ -167,12 +169,17 @@ Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& rel
     uint32_t missing = mask == live ? 0 : live & ~mask & ~gone(warp);
     // Lanes that have gone on alone may still come; and some of this path may have come before it.
     const bool may_come = grid.independent && (view.each_thread || warp.watch.scattered || !warp.waits.empty());
-    if (missing && !may_come && grid.synccheck && !(grid.independent && only_leave(warp, missing))) {
-        return make_fault(warp, pc, lane, "synccheck",
-                          "a barrier in divergent code: only " + std::to_string(__builtin_popcount(mask)) +
-                              " of the warp's " + std::to_string(__builtin_popcount(live)) + " threads are here, thread " +
-                              std::to_string(warp.index * warp_size + static_cast<uint32_t>(__builtin_ctz(missing))) +
-                              (active & missing ? " skips it" : " is on another path"));
+    if (missing && !may_come && grid.synccheck && !only_leave(warp, missing)) {
+        Fault* const fault =
+            make_fault(warp, pc, lane, "synccheck",
+                       "a barrier in divergent code: only " + std::to_string(__builtin_popcount(mask)) + " of the warp's " +
+                           std::to_string(__builtin_popcount(live)) + " threads are here, thread " +
+                           std::to_string(warp.index * warp_size + static_cast<uint32_t>(__builtin_ctz(missing))) +
+                           (active & missing ? " skips it" : " is on another path"));
+        const uint32_t turned = turned_away_at(warp, pc, missing);
+        fault->advice = (turned == ptx::no_pc ? "M" : "They turned away on " + place_of(*grid.program, turned) + ": m") +
+                        std::string("ove the barrier out of the condition, so that all threads of the block come to it.");
+        return fault;
     }
     const auto value = [&](int32_t source) { return source == ptx::no_operand ? 0u : words(warp, source)[lane]; };
     PathWait wait;

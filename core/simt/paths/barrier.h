@@ -4,8 +4,9 @@
 // warp come one after the other, and each waits. A warp all of whose live threads have come counts 32.
 //
 // Exited warps count as arrived, and so do lanes whose next instruction is the final `ret`. A warp of which only a part
-// arrives is a synccheck fault, except at `barrier.sync` without `.aligned` with independent threads. With the check off it
-// counts as a whole on a stack; with independent threads it waits for its other lanes.
+// arrives while the others have more before them than to end is a synccheck fault, except at `barrier.sync` without
+// `.aligned` with independent threads. With the check off it counts as a whole on a stack; with independent threads it waits
+// for its other lanes.
 #pragma once
 #include "core/simt/memory/access.h"
 

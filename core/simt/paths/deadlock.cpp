@@ -6,6 +6,7 @@
 #include "core/simt/async/async_work.h"
 #include "core/simt/check/faults.h"
 #include "core/simt/driver.h"
+#include "core/simt/paths/causes.h"
 #include "core/simt/paths/paths.h"
 
 namespace lockstep::simt {
@@ -145,6 +146,7 @@ bool ends_with_independent_threads(const Block& block) {
     grid.independent = true;
     grid.print = nullptr;
     grid.checker = nullptr;
+    grid.findings = nullptr;
     Block copy = block;
     copy.grid = &grid;
     uint64_t ran = 0;
@@ -197,13 +199,18 @@ Fault* deadlock_of(const Warp& warp) {
                       "no thread of the warp can go on: " + written(clauses));
 }
 
-Fault deadlock_fault(const Block& block) {
+Fault deadlock_fault(const Block& block, const FindBlock& find) {
     Clauses clauses;
     const Warp* first = nullptr;
     for (const Warp& warp : block.warps) {
         if (warp.done) continue;
         if (!first || (!first->at_barrier && warp.at_barrier)) first = &warp;
-        if (Fault* fault = stack_deadlock(warp)) return *fault;
+        if (Fault* fault = stack_deadlock(warp)) {
+            const Cause cause = cause_of_waits(block, find);
+            fault->message += cause.words;
+            fault->advice = cause.advice;
+            return *fault;
+        }
         add_warp(clauses, warp);
     }
     if (!first) return {};
@@ -212,7 +219,11 @@ Fault deadlock_fault(const Block& block) {
     std::string mbarrier;
     for (const Warp& warp : block.warps)
         if (!warp.done && mbarrier.empty()) mbarrier = mbarrier_wait_of(warp);
-    return *make_fault(*first, pc, lane, "deadlock", "no warp of the block can go on: " + written(clauses) + mbarrier);
+    const Cause cause = cause_of_waits(block, find);
+    Fault fault = *make_fault(*first, pc, lane, "deadlock",
+                              "no warp of the block can go on: " + written(clauses) + mbarrier + cause.words);
+    fault.advice = cause.advice;
+    return fault;
 }
 
 }  // namespace lockstep::simt

@@ -57,6 +57,9 @@ struct SpinWatch {
     bool gives_way = false;              // other warps should run now
     bool patient = true;                 // has not yet let waiting lanes go on alone because others spin
     bool scattered = false;              // lanes that waited to meet others have gone on alone
+    bool undefined = false;              // some lanes hold values of shuffles that nobody gave; see undefined.h
+    uint32_t scattered_lanes = 0;        // those of them that went last,
+    uint32_t scattered_pc = ptx::no_pc;  // and where they had waited
     uint32_t read_pc = ptx::no_pc;       // of the last watched instruction that read memory
     uint32_t steps = 0, visits = 0;      // instructions since the watch began; times that the paths stood as in the snapshot
     uint32_t laps = 0, snapshot_at = 0;  // visits since the snapshot; the step at which it is taken anew

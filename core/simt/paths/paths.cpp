@@ -54,9 +54,13 @@ void erase(Warp& warp, size_t i) {
 }
 
 Fault* missing_member(const Warp& warp, uint32_t pc, uint32_t lane, uint32_t members, uint32_t missing, const char* what) {
-    return make_fault(warp, pc, lane, "synccheck",
-                      std::string("the ") + what + "'s member mask " + hex32(members) + " names lane " +
-                          std::to_string(lowest(missing)) + ", which is not here: it is on another path");
+    Fault* const fault = make_fault(warp, pc, lane, "synccheck",
+                                    std::string("the ") + what + "'s member mask " + hex32(members) + " names lane " +
+                                        std::to_string(lowest(missing)) + ", which is not here: it is on another path");
+    fault->advice =
+        "Name only the lanes that come, as a __ballot_sync() in front of the condition gives them, or move the " +
+        std::string(what) + " out of the condition.";
+    return fault;
 }
 
 // Paths that have come to where they meet others end there.
@@ -83,8 +87,8 @@ void merge(Warp& warp) {
 }
 
 // Whether path i has all the members that it waits for among the lanes `here`. A member that has ended counts no longer
-// (PTX ISA: "all non-exited threads"); one that went past the place where both would have met is a fault where that is
-// checked.
+// (PTX ISA: "all non-exited threads"). One that went past the place where both would have met, and on through more than the
+// last steps that a return may share with other ways to the end, is a fault where that is checked.
 bool complete(const Warp& warp, size_t i, uint32_t here, uint32_t never, Fault*& fault) {
     const PathWait& wait = warp.waits[i];
     const uint32_t pc = warp.stack[i].pc;
@@ -95,8 +99,9 @@ bool complete(const Warp& warp, size_t i, uint32_t here, uint32_t never, Fault*&
     const auto* const members = reinterpret_cast<const uint32_t*>(from);
     for (uint32_t rest = wait.lanes; rest; rest &= rest - 1) {
         const uint32_t lane = lowest(rest), missing = members[lane] & wait.missing & ~here;
-        if (missing & never && warp.watch.scattered && warp.block->grid->synccheck) {
-            fault = missing_member(warp, pc, lane, members[lane], missing & never, name_of(instruction));
+        const uint32_t past = missing & never & warp.watch.scattered_lanes;
+        if (past && warp.block->grid->synccheck && !is_common_tail(*warp.block->grid->program, warp.watch.scattered_pc)) {
+            fault = missing_member(warp, pc, lane, members[lane], past, name_of(instruction));
             return false;
         }
         if (missing & ~never) return false;
@@ -192,6 +197,8 @@ bool scatter(Warp& warp) {
         warp.stack.push_back(alone);
         warp.waits.emplace_back();
         warp.watch.scattered = warp.watch.moved = true;
+        warp.watch.scattered_lanes = lanes;
+        warp.watch.scattered_pc = alone.pc;
         return true;
     }
     return false;
@@ -251,6 +258,32 @@ void diverge(Warp& warp, uint32_t target, uint32_t reconvergence, StackEntry& to
     top = warp.stack.back();
 }
 
+bool is_common_tail(const ptx::Program& program, uint32_t pc) {
+    using ptx::Kind;
+    for (; pc < program.instructions.size(); ++pc) {
+        const auto& i = program.instructions[pc];
+        if (i.kind == Kind::exit && i.guard == ptx::no_operand) return true;
+        const bool plain = i.kind == Kind::lane_wise || i.kind == Kind::lane_wise_many || i.kind == Kind::special_register ||
+                           i.kind == Kind::nop || i.kind == Kind::store ||
+                           (i.kind == Kind::load && i.space == ptx::Space::param);
+        if (!plain) return false;
+    }
+    return true;
+}
+
+// Lanes that wait to meet others where nothing but a common tail is left to do.
+static uint32_t as_good_as_gone(const Warp& warp, uint32_t lanes) {
+    const ptx::Program& program = *warp.block->grid->program;
+    uint32_t found = 0, seen = 0;
+    for (size_t i = warp.stack.size(); i-- > 0 && (lanes & ~seen);) {
+        const StackEntry& entry = warp.stack[i];
+        const uint32_t here = entry.mask & ~seen & lanes;
+        seen |= entry.mask;
+        if (here && is_common_tail(program, entry.pc)) found |= here;
+    }
+    return found;
+}
+
 uint32_t gone(const Warp& warp) {
     const ptx::Program& program = *warp.block->grid->program;
     uint32_t lanes = warp.exited, seen = 0;
@@ -300,6 +333,7 @@ Fault* check_members(Warp& warp, uint32_t pc, uint32_t mask, const uint32_t* mem
         }
         uint32_t missing = members[lane] & ~warp.exited & ~mask;
         if (missing) missing &= ~gone(warp);
+        if (missing && !grid.independent) missing &= ~as_good_as_gone(warp, missing);
         if (missing && !grid.independent) return missing_member(warp, pc, lane, members[lane], missing, what);
         wanted |= missing;
     }

@@ -33,6 +33,10 @@ Fault* leave(Warp& warp, uint32_t mask, bool& released);
 // ret, where those lanes wait for the others; a barrier or a shuffle in between does not need them.
 uint32_t gone(const Warp& warp);
 
+// Whether nothing lies from `pc` to the end of the kernel but arithmetic and stores, without a branch: what a compiler may
+// have made of the same last steps of several returns, `out[i] = -1; return;`. Lanes that are there have as good as ended.
+bool is_common_tail(const ptx::Program& program, uint32_t pc);
+
 // What an instruction returns in place of a fault when its path has to wait for others of the warp; its Warp::waits.back()
 // says why. The executor then calls choose_path.
 extern Fault* const must_wait;
@@ -53,6 +57,7 @@ Fault* meet_others(Warp& warp);
 
 // When the executor has to look up again, in instructions from warp.instructions on, `count` of which have run.
 inline uint64_t next_look(const Warp& warp, uint64_t count) {
+    if (warp.watch.undefined) return count + 1;
     const uint64_t at = warp.watch.next > warp.instructions ? warp.watch.next - warp.instructions : 0;
     return at > count ? at : count + 1;
 }

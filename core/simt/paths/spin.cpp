@@ -9,7 +9,9 @@
 
 #include "core/ptx/decode/views.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/check/undefined.h"
 #include "core/simt/execute/call.h"
+#include "core/simt/paths/causes.h"
 #include "core/simt/paths/paths.h"
 
 namespace lockstep::simt {
@@ -162,7 +164,7 @@ Fault* running_path_waits(Warp& warp, Why why) {
     warp.waits.back() = {};
     warp.waits.back().why = why;
     warp.watch.interval = SpinWatch::interval_of_spinners;
-    if (why != Why::spins || !warp.watch.reads) warp.watch.moved = true;
+    if (why != Why::spins) warp.watch.moved = true;
     return choose_again(warp);
 }
 
@@ -180,9 +182,12 @@ Fault* go_on(Warp& warp, uint64_t executed) {
 // Of a warp that stands where it stood, with the registers and the memory that it had, and that waits for nobody.
 Fault* endless_loop(const Warp& warp, uint32_t pc, uint32_t mask) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(mask ? mask : warp.active()));
-    return make_fault(warp, pc, lane, "runaway",
-                      "the kernel never ends: the loop at " + place_of(*warp.block->grid->program, pc) +
-                          " changes nothing and reads nothing that could end it");
+    const Cause cause = cause_of_endless_loop(warp, pc);
+    Fault* const fault = make_fault(warp, pc, lane, "runaway",
+                                    "the kernel never ends: the loop at " + place_of(*warp.block->grid->program, pc) +
+                                        " changes nothing and reads nothing that could end it" + cause.words);
+    fault->advice = cause.advice;
+    return fault;
 }
 
 }  // namespace
@@ -214,6 +219,10 @@ void stop_watching(Warp& warp) {
 Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask) {
     SpinWatch& watch = warp.watch;
     const bool independent = warp.block->grid->independent;
+    if (watch.undefined) {
+        follow_undefined(warp, pc, mask);
+        if (watch.next > executed) return nullptr;
+    }
     if (!watch.on) {
         watch.moved = true;
         const bool early = warp.stack.size() == 1 && executed - watch.last_look < alone_interval;

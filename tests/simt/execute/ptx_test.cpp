@@ -139,7 +139,9 @@ TEST_CASE("an off-by-one store is reported on its line of the CUDA source") {
     const LaunchResult result = run_kernel("off_by_one", {5}, {256}, Arguments() << c << 1024, memory);
     REQUIRE(result.fault);
     CHECK(result.fault->kind == "memcheck");
-    CHECK(result.fault->message == "invalid global write of 4 bytes that reaches 4 bytes past the end of 'c' (4096 bytes)");
+    CHECK(result.fault->message ==
+          "invalid global write of 4 bytes that reaches 4 bytes past the end of 'c' (4096 bytes): c[1024] of "
+          "1,024 elements, whose index is blockIdx.x * blockDim.x + threadIdx.x");
     CHECK(result.fault->file == "machine.cu");
     CHECK(result.fault->line == 43);
     CHECK(result.fault->block == Dim3{4, 0, 0});

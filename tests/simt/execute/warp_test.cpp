@@ -256,7 +256,9 @@ TEST_CASE("a shuffle that names lanes of another path is a synccheck fault") {
     s.source[2] = k.word(31);
     s.source[3] = k.word(full_mask);
     k[b].target = k[b].reconvergence = k.at();
+    const uint32_t more = k.branch(0, 0, p, true);  // behind it there is more to do than a last store
     k.lanes(add32, Type::u32, lane, lane, lane);
+    k[more].target = k[more].reconvergence = k.at();
     k.exit();
     Memory memory;
     const LaunchResult result = launch(k.program, config_of({1}, {32}), memory);

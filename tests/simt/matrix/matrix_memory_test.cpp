@@ -280,8 +280,7 @@ TEST_CASE("a matrix that leaves its memory, lies askew or is asked for by a part
     CHECK(fault_of(a, "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%a0}, [tile+8];\n", 64) ==
           "misaligned shared read of 16 bytes, the address is not a multiple of 16");
     CHECK(fault_of(a, "stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile+8192], {%a0};\n", 64)
-              .starts_with("invalid shared write of 16 bytes that reaches 16 bytes past the end of the block's shared "
-                           "memory (8192 bytes)"));
+              .starts_with("invalid shared write of 16 bytes that reaches 16 bytes past the end of 'tile' (8192 bytes)"));
 }
 
 }  // namespace simt_matrix_memory_test

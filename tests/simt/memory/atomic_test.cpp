@@ -518,13 +518,13 @@ TEST_CASE("wide accesses off their alignment or end are faults with a reason") {
         return result.fault ? result.fault->message : "none";
     };
     CHECK(fault("ld.global.v8.b32 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd0+16];") ==
-          "misaligned global read of 32 bytes, the address is not a multiple of 32");
+          "misaligned global read of 32 bytes, the address is not a multiple of 32: it is 16 bytes behind argument 1");
     CHECK(fault("ld.global.b128 %q0, [%rd0+96];") ==
-          "invalid global read of 16 bytes that reaches 12 bytes past the end of 'a' (100 bytes)");
+          "invalid global read of 16 bytes that reaches 12 bytes past the end of 'a' (100 bytes): a[6] of 6 elements");
     CHECK(fault("atom.global.cas.b128 %q0, [%rd0+8], %q1, %q2;") ==
-          "misaligned global atomic of 16 bytes, the address is not a multiple of 16");
+          "misaligned global atomic of 16 bytes, the address is not a multiple of 16: it is 8 bytes behind argument 1");
     CHECK(fault("red.global.add.v4.f32 [%rd0+96], {%f0, %f1, %f2, %f3};") ==
-          "invalid global atomic of 16 bytes that reaches 12 bytes past the end of 'a' (100 bytes)");
+          "invalid global atomic of 16 bytes that reaches 12 bytes past the end of 'a' (100 bytes): a[6] of 6 elements");
 }
 
 TEST_CASE("what no GPU has is refused in words") {

@@ -279,7 +279,8 @@ TEST_CASE("wrong frees and uses after free name the block and its thread") {
     CHECK(fault(call_free + "ld.u32 %r6, [%rd6+4];\n") ==
           "memcheck: invalid global read of 4 bytes in " + name + ", which was freed");
     CHECK(fault("st.u32 [%rd6+40], %r0;\n") ==
-          "memcheck: invalid global write of 4 bytes that reaches 4 bytes past the end of " + name);
+          "memcheck: invalid global write of 4 bytes that reaches 4 bytes past the end of " + name +
+              ": element 10 of 10 elements");
 }
 
 TEST_CASE("a failed assert says its expression") {

@@ -132,7 +132,11 @@ TEST_CASE("on a stack the same lock dead-locks at once, and the fault says who w
           "dead-locks before Volta: lanes 1-31 of warp 0 spin on line " + std::to_string(k.top + 1) +
               " for lane 0, which waits for them on line " + std::to_string(k.behind + 1) +
               ", where their paths meet again; threads that make progress on their own (compute capability 7.0 and later) "
-              "come through");
+              "come through; thread (1,0,0) of block (0,0,0) wants the lock at offset 0 of shared memory on line " +
+              std::to_string(k.top + 1) + ", which thread (0,0,0) of block (0,0,0) took last, on line " +
+              std::to_string(k.top + 1) + ", and has not given back; that thread is of the same warp and stands on line " +
+              std::to_string(k.behind + 1) + " until these lanes come there, as a warp with a stack runs one path");
+    CHECK(result.fault->advice.find("inside the loop") != std::string::npos);
     CHECK(result.fault->line == static_cast<int32_t>(k.top) + 1);
     CHECK(result.fault->thread == Dim3{1, 0, 0});
     CHECK(result.warp_instructions < 100'000);
@@ -315,14 +319,35 @@ TEST_CASE("lanes that have returned are not waited for, whatever they did before
     }
 }
 
-TEST_CASE("a member that ends instead of coming is a synccheck fault, and is not waited for without the check") {
+TEST_CASE("a member that has only its last store to do and then ends is not waited for") {
+    Kernel k;
+    const int32_t votes = k.r32();
+    const uint32_t other = k.branch(0, 0, k.below(k.tid, 12), true);
+    k.ballot(votes, k.is(k.tid, 3), full_mask);
+    k.meet_here(other);
+    k.result(votes);
+    k.exit();
+    for (const bool independent : {true, false}) {
+        INFO((independent ? "independent" : "stack"));
+        Memory memory;
+        const uint64_t out = memory.allocate(128, "out");
+        REQUIRE(!run(k.program, 32, memory, out, independent).fault);
+        CHECK(read_back<uint32_t>(memory, out, 32)[5] == 1u << 3);
+        CHECK(read_back<uint32_t>(memory, out, 32)[20] == 0);
+        REQUIRE(!run(k.program, 32, memory, out, independent, false).fault);
+    }
+}
+
+TEST_CASE("a member that goes past a vote to more work is a synccheck fault, and is not waited for without the check") {
     Kernel k;
     const int32_t votes = k.r32();
     const uint32_t other = k.branch(0, 0, k.below(k.tid, 12), true);
     k.ballot(votes, k.is(k.tid, 3), full_mask);
     const uint32_t shuffle = k.at() - 1;
     k.meet_here(other);
+    const uint32_t last = k.branch(0, 0, k.below(k.tid, 30), true);
     k.result(votes);
+    k.meet_here(last);
     k.exit();
     Memory memory;
     const uint64_t out = memory.allocate(128, "out");

@@ -1,0 +1,35 @@
+// Work that may take long: after two seconds it says on stderr how far it is and how long the rest will take, and Ctrl-C
+// ends it early, with what there is so far; a second one ends the process. One of them at a time.
+#pragma once
+#include <chrono>
+#include <stop_token>
+#include <string>
+
+namespace lockstep::cli {
+
+class LongWork {
+  public:
+    explicit LongWork(std::string what);
+    ~LongWork();
+    LongWork(const LongWork&) = delete;
+    LongWork& operator=(const LongWork&) = delete;
+
+    // To be called often, with the share that is done, 0..1.
+    void operator()(double share);
+    std::stop_token token() const { return source_.get_token(); }
+    bool interrupted() const { return source_.stop_requested(); }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    std::string what_;
+    std::stop_source source_;
+    Clock::time_point begin_ = Clock::now(), told_ = begin_;
+    void (*before_)(int) = nullptr;
+    size_t width_ = 0;  // of what stands on the terminal's line
+    bool terminal_ = false;
+};
+
+// "12 % done, 34 s, about 4 min left"
+std::string progress_text(double share, double seconds);
+
+}  // namespace lockstep::cli

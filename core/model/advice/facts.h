@@ -1,0 +1,123 @@
+// What the rules read of a launch, worked out once. Internal to core/model/advice.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/model/advice/verdict.h"
+#include "core/simt/history/history.h"
+#include "core/trace/stall_reason.h"
+
+namespace lockstep::model::advice {
+
+using Place = std::pair<int32_t, int32_t>;  // file, line
+
+// The instructions of one line of some kind, added up.
+struct LineSum {
+    Place place;
+    uint32_t pc = 0;  // the one with most sectors, passes or issues
+    std::vector<uint32_t> pcs;
+    uint32_t lane_bytes = 0;
+    InstructionCounters sum;
+    uint64_t slots = 0;  // issue slots
+    uint64_t needed = 0, excess = 0;
+};
+
+class Facts {
+  public:
+    explicit Facts(const KernelRun& run);
+
+    const KernelRun& run;
+    const ptx::Program& program;
+    const TimedResult& result;
+    InstructionCounters all;
+    uint64_t slots = 0;      // issue slots of all instructions
+    double warp_cycles = 0;  // of all resident warps
+
+    double metric(std::string_view name) const;
+    double share(StallReason reason) const;  // of all warps' cycles
+    // 0..1: the busiest of issue slots, pipes, L1, L2 and DRAM.
+    double busiest() const;
+
+    // The lines that have instructions for which wanted() holds, by `measure`, the largest first.
+    template <class Wanted, class Measure>
+    std::vector<LineSum> lines(const Wanted& wanted, const Measure& measure) const {
+        std::map<Place, LineSum> table;
+        for (uint32_t pc = 0; pc < program.instructions.size() && pc < result.instructions.size(); ++pc) {
+            const ptx::DecodedInstruction& in = program.instructions[pc];
+            const InstructionCounters& counters = result.instructions[pc];
+            if (!wanted(in, counters)) continue;
+            add(table[{in.file, in.line}], pc, in, counters);
+        }
+        std::vector<LineSum> all_lines;
+        for (auto& [place, line] : table) {
+            line.place = place;
+            line.excess = measure(line);
+            if (line.excess > 0) all_lines.push_back(line);
+        }
+        std::stable_sort(all_lines.begin(), all_lines.end(),
+                         [](const auto& a, const auto& b) { return a.excess > b.excess; });
+        return all_lines;
+    }
+
+    uint32_t slots_of(uint32_t pc) const;
+    std::string file_of(const Place& place) const;
+    std::string at(const Place& place) const;            // "mm.cu:12", "" where the line is not known
+    std::string text_of_line(const Place& place) const;  // of the source; "" unknown
+    // How the lanes' addresses lie at the first access of the first warp; `seen`: it came there.
+    struct Lanes {
+        bool seen = false;
+        std::optional<int64_t> stride;  // bytes between neighbours, where one distance holds for most of them
+        uint64_t first = 0;             // address
+    };
+    Lanes lanes_at(uint32_t pc) const;
+    Lanes lanes_of(const LineSum& line) const;  // of the line's instruction with most to do, else of another one like it
+
+  private:
+    void add(LineSum& line, uint32_t pc, const ptx::DecodedInstruction& in, const InstructionCounters& counters) const;
+    const simt::WarpHistory& first_warp() const;
+    mutable std::shared_ptr<simt::WarpHistory> history_;
+};
+
+using Findings = std::vector<Finding>;
+
+struct Rule {
+    RuleRow row;
+    void (*find)(const Facts&, Findings&) = nullptr;
+};
+std::span<const Rule> rules();
+
+// A finding at a line, its place filled in.
+Finding finding_at(const Facts& facts, std::string_view rule, const Place& place);
+
+// The rules, in the file of what they are about.
+void find_small_grid(const Facts&, Findings&);
+void find_uneven_wave(const Facts&, Findings&);
+void find_tail(const Facts&, Findings&);
+void find_imbalance(const Facts&, Findings&);
+void find_occupancy(const Facts&, Findings&);
+void find_small_blocks(const Facts&, Findings&);
+void find_partial_warps(const Facts&, Findings&);
+void find_latency(const Facts&, Findings&);
+void find_uncoalesced(const Facts&, Findings&);
+void find_misaligned(const Facts&, Findings&);
+void find_bank_conflicts(const Facts&, Findings&);
+void find_local_memory(const Facts&, Findings&);
+void find_uniform_loads(const Facts&, Findings&);
+void find_atomics(const Facts&, Findings&);
+void find_l2_thrash(const Facts&, Findings&);
+void find_full_queues(const Facts&, Findings&);
+void find_constants(const Facts&, Findings&);
+void find_fences(const Facts&, Findings&);
+void find_divergence(const Facts&, Findings&);
+void find_barriers(const Facts&, Findings&);
+void find_fp64(const Facts&, Findings&);
+void find_division(const Facts&, Findings&);
+void find_special(const Facts&, Findings&);
+void find_code(const Facts&, Findings&);
+void find_idle_tensor_cores(const Facts&, Findings&);
+
+}  // namespace lockstep::model::advice

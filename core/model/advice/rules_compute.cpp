@@ -1,0 +1,268 @@
+// Rules about what is computed: lanes that do not take part, slow units, and units that stand idle.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "core/model/advice/facts.h"
+#include "core/model/metrics/roofline.h"
+
+namespace lockstep::model::advice {
+namespace {
+
+bool is_f64(const ptx::DecodedInstruction& in) {
+    return in.type == ptx::Type::f64 && (in.opcode == nullptr || in.opcode->unit != ptx::Unit::lsu);
+}
+
+bool is_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+// The first literal of type double in a line of C++: digits with a point or an exponent, and no f behind them. "" none.
+std::string double_literal(const std::string& line) {
+    for (size_t i = 0; i < line.size(); ++i) {
+        if (line.compare(i, 2, "//") == 0) return {};
+        const bool begins = std::isdigit(static_cast<unsigned char>(line[i])) ||
+                            (line[i] == '.' && i + 1 < line.size() && std::isdigit(static_cast<unsigned char>(line[i + 1])));
+        if (!begins) continue;
+        if (i > 0 && is_name(line[i - 1])) {
+            while (i < line.size() && is_name(line[i])) ++i;
+            continue;
+        }
+        size_t end = i;
+        bool real = false;
+        const bool hexadecimal = line.compare(i, 2, "0x") == 0 || line.compare(i, 2, "0X") == 0;
+        for (; end < line.size(); ++end) {
+            const char c = line[end];
+            const bool exponent = !hexadecimal && (c == 'e' || c == 'E');
+            if (c == '.' || exponent) real = true;
+            if (exponent && end + 1 < line.size() && (line[end + 1] == '+' || line[end + 1] == '-')) ++end;
+            if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '\'') break;
+        }
+        const std::string word = line.substr(i, end - i);
+        const bool is_float = !word.empty() && (word.back() == 'f' || word.back() == 'F') && !hexadecimal;
+        if (real && !is_float) return word;
+        i = end;
+    }
+    return {};
+}
+
+// A function of <math.h> that computes in double where a float version has another name.
+std::string double_function(const std::string& line) {
+    for (const std::string_view name : {"sin", "cos", "tan", "exp", "log", "pow", "sqrt", "fabs", "floor", "ceil", "tanh"}) {
+        const size_t at = line.find(std::string(name) + "(");
+        if (at != std::string::npos && (at == 0 || !is_name(line[at - 1]))) return std::string(name);
+    }
+    return {};
+}
+
+bool is_division(const ptx::DecodedInstruction& in) {
+    return in.opcode != nullptr && (in.opcode->name == "div" || in.opcode->name == "rem");
+}
+bool is_integer(ptx::Type type) {
+    return type == ptx::Type::s32 || type == ptx::Type::u32 || type == ptx::Type::s64 || type == ptx::Type::u64 ||
+           type == ptx::Type::s16 || type == ptx::Type::u16;
+}
+
+double part(uint64_t a, uint64_t b) {
+    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+
+}  // namespace
+
+void find_divergence(const Facts& facts, Findings& findings) {
+    const double lanes = facts.metric("lanes_per_issue"), lost = 1 - lanes / 32;
+    const auto lines =
+        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.divergent_branches > 0; },
+                    [](const LineSum& line) { return line.sum.divergent_branches; });
+    if (lost < 0.2 || lines.empty() || facts.metric("divergent_branches") < 0.05 * facts.metric("branches")) return;
+    const LineSum& line = lines.front();
+    Finding finding = finding_at(facts, "divergence", line.place);
+    finding.sentence = fmt::format(
+        "The branch here splits its warp {} of {} times, and the two sides run one after the other: on "
+        "average {:.3g} of 32 lanes take part in an instruction.",
+        line.sum.divergent_branches, line.sum.branches, lanes);
+    finding.evidence = fmt::format("lanes_per_issue {:.3g}, normal 32", lanes);
+    finding.change =
+        "Let whole warps go one way: choose by threadIdx.x / 32 instead of threadIdx.x % 2, sort the work by kind, "
+        "or compute both sides and select.";
+    finding.gain = lost * std::max(0.3, facts.busiest());
+    findings.push_back(finding);
+}
+
+void find_barriers(const Facts& facts, Findings& findings) {
+    const double waits = facts.share(StallReason::barrier);
+    if (waits < 0.2) return;
+    std::map<Place, uint64_t> waited;  // by the barrier in front of the instruction that waits
+    for (uint32_t pc = 1; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& barrier = facts.program.instructions[pc - 1];
+        const uint64_t cycles = facts.result.instructions[pc].stalls[static_cast<size_t>(StallReason::barrier)];
+        if (barrier.kind == ptx::Kind::barrier && cycles > 0) waited[{barrier.file, barrier.line}] += cycles;
+    }
+    const auto most =
+        std::max_element(waited.begin(), waited.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    Finding finding = finding_at(facts, "barriers", most == waited.end() ? Place{} : most->first);
+    finding.sentence =
+        fmt::format("Warps wait at barriers for the others of their block in {:.0f} % of their cycles.", 100 * waits);
+    finding.evidence = fmt::format("stall_barrier {:.3g} %, normal below 20 %", 100 * waits);
+    finding.change =
+        "Fewer barriers (do more between two of them), work that is even among the warps, smaller blocks so that "
+        "another block runs meanwhile, or __syncwarp() and shuffles where one warp is enough.";
+    finding.gain = waits * (1 - facts.busiest());
+    findings.push_back(finding);
+}
+
+void find_fp64(const Facts& facts, Findings& findings) {
+    const GpuSpec& gpu = facts.run.gpu;
+    const double busy = 0.01 * facts.metric("pipe_fp64");
+    const auto lines = facts.lines(
+        [](const ptx::DecodedInstruction& in, const InstructionCounters& c) { return is_f64(in) && c.issues > 0; },
+        [](const LineSum& line) { return line.sum.issues; });
+    if (lines.empty() || busy < 0.2) return;
+    const LineSum& line = lines.front();
+    Finding finding = finding_at(facts, "fp64", line.place);
+    std::string cause, change = "Where single precision is enough, compute in float.";
+    for (const LineSum& each : lines) {
+        const std::string text = facts.text_of_line(each.place);
+        if (const std::string literal = double_literal(text); !literal.empty()) {
+            cause = fmt::format(" The literal {} is a double, and makes a double of what it meets.", literal);
+            change = fmt::format("Write {}f, if single precision is enough.", literal);
+            finding.line = each.place.second;
+            finding.file = facts.file_of(each.place);
+            break;
+        }
+        if (const std::string function = double_function(text); !function.empty() && cause.empty()) {
+            cause = fmt::format(" {}() of a double computes in double.", function);
+            change = fmt::format("Use {}f(), if single precision is enough.", function);
+        }
+    }
+    finding.sentence = fmt::format(
+        "FP64 arithmetic takes its pipe {:.0f} % of the time, and {} has {:.3g} FP64 lanes for "
+        "{:.3g} FP32 lanes.{}",
+        100 * busy, gpu.title, gpu.sub_cores * double(gpu.fp64_lanes), gpu.sub_cores * double(gpu.fp32_lanes), cause);
+    finding.evidence = fmt::format("pipe_fp64 {:.3g} %, normal 0 where double precision is not wanted", 100 * busy);
+    finding.change = change;
+    finding.what_if = "fp32";
+    finding.gain = busy * (1 - std::min(1.0, double(gpu.fp64_lanes) / double(gpu.fp32_lanes)));
+    findings.push_back(finding);
+}
+
+void find_division(const Facts& facts, Findings& findings) {
+    for (const bool integer : {true, false}) {
+        const auto lines = facts.lines(
+            [&](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
+                return is_division(in) && c.issues > 0 && is_integer(in.type) == integer && in.type != ptx::Type::f64 &&
+                       !in.approximate;
+            },
+            [](const LineSum& line) { return line.slots; });
+        uint64_t slots = 0;
+        for (const LineSum& line : lines) slots += line.slots;
+        if (lines.empty() || part(slots, facts.slots) < 0.15) continue;
+        Finding finding = finding_at(facts, integer ? "integer-division" : "division", lines.front().place);
+        finding.sentence = fmt::format(
+            "{} take {:.0f} % of the issue slots: a GPU has no instruction for them, and each stands "
+            "for some {:.0f}.",
+            integer ? "Integer divisions and remainders" : "Exact divisions", 100 * part(slots, facts.slots),
+            part(lines.front().slots, lines.front().sum.issues));
+        finding.evidence = fmt::format("{} of {} issue slots; normal below 15 %", slots, facts.slots);
+        finding.change =
+            integer ? "Divide by a constant or a power of two (a shift), carry index and remainder along in the loop, "
+                      "or launch a 2-D grid that has both at hand."
+                    : "Multiply by the reciprocal, worked out once, or use __fdividef where its error is allowed.";
+        finding.what_if = "short-division";
+        finding.gain = part(slots, facts.slots) * std::max(0.3, facts.busiest());
+        findings.push_back(finding);
+    }
+}
+
+void find_special(const Facts& facts, Findings& findings) {
+    const double busy = 0.01 * facts.metric("pipe_xu");
+    if (busy < 0.4) return;
+    const auto lines = facts.lines(
+        [](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
+            return in.opcode != nullptr && in.opcode->unit == ptx::Unit::xu && c.issues > 0;
+        },
+        [](const LineSum& line) { return line.sum.issues; });
+    uint64_t conversions = 0, others = 0;
+    for (uint32_t pc = 0; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
+        const ptx::Opcode* const opcode = facts.program.instructions[pc].opcode;
+        if (opcode == nullptr || opcode->unit != ptx::Unit::xu) continue;
+        (opcode->name == "cvt" ? conversions : others) += facts.result.instructions[pc].issues;
+    }
+    const bool converts = conversions > others;
+    Finding finding =
+        finding_at(facts, converts ? "conversions" : "special-functions", lines.empty() ? Place{} : lines.front().place);
+    finding.sentence = fmt::format(
+        "{} keep the special function units busy {:.0f} % of the time: they have {:.3g} lanes for {:.3g} "
+        "FP32 lanes.",
+        converts ? "Conversions between integers and floating-point numbers"
+                 : "Special functions (exp, log, sin, reciprocals, roots)",
+        100 * busy, facts.run.gpu.sub_cores * double(facts.run.gpu.sfu_lanes),
+        facts.run.gpu.sub_cores * double(facts.run.gpu.fp32_lanes));
+    finding.evidence = fmt::format("pipe_xu {:.3g} %, normal below 40 %", 100 * busy);
+    finding.change =
+        converts ? "Convert once, outside of the loop, and keep the value in the type that is needed."
+                 : "Take them out of the inner loop (tables, recurrences, exp2f with a factor folded in), or share a "
+                   "value among threads.";
+    finding.what_if = "fast-math";
+    finding.gain = busy * (1 - std::min(1.0, double(facts.run.gpu.sfu_lanes) / double(facts.run.gpu.fp32_lanes)));
+    findings.push_back(finding);
+}
+
+void find_code(const Facts& facts, Findings& findings) {
+    const double waits = facts.share(StallReason::no_instruction);
+    if (waits < 0.15 || facts.result.cycles < 6000) return;  // a short launch always waits for its first instructions
+    constexpr auto reason = static_cast<size_t>(StallReason::no_instruction);
+    const auto lines =
+        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
+                    [](const LineSum& line) { return line.sum.stalls[reason]; });
+    Finding finding = finding_at(facts, "instruction-cache", lines.empty() ? Place{} : lines.front().place);
+    finding.sentence = fmt::format(
+        "Warps wait for their next instruction in {:.0f} % of their cycles: the code that runs does not "
+        "fit the nearest instruction caches.",
+        100 * waits);
+    finding.evidence = fmt::format("stall_no_instruction {:.3g} %, normal below 15 %; {} PTX instructions", 100 * waits,
+                                   facts.program.instructions.size());
+    finding.change = "Unroll less (#pragma unroll 4), and let all warps of a block run the same code at the same time.";
+    finding.what_if = "fetched";
+    finding.gain = waits * (1 - facts.busiest());
+    findings.push_back(finding);
+}
+
+// A product in FP32 or FP16 on the ordinary lanes: multiply-adds are much of all that is issued, and what they take comes
+// from shared memory or is used several times a load.
+void find_idle_tensor_cores(const Facts& facts, Findings& findings) {
+    const GpuSpec& gpu = facts.run.gpu;
+    if (gpu.fp16_tensor_tflops <= 0 || facts.metric("pipe_tensor") > 0) return;
+    const double singles = facts.metric("ffma"), halves = facts.metric("hfma");
+    const double multiply_adds = std::max(singles, halves);
+    const double all = static_cast<double>(facts.all.executed);
+    const bool half = halves > singles;
+    if (!half && gpu.tf32_tensor_tflops <= 0) return;
+    if (all <= 0 || multiply_adds < 0.3 * all || facts.metric("pipe_fma") < 30) return;
+    const double loads = static_cast<double>(facts.all.shared_requests + facts.all.requests) * 32;
+    if (loads <= 0 || multiply_adds < loads) return;
+    const double now = half ? double(gpu.fp16_tflops) : double(gpu.fp32_tflops),
+                 then = half ? double(gpu.fp16_tensor_tflops) : double(gpu.tf32_tensor_tflops);
+    if (now <= 0 || then <= now) return;
+    const auto lines = facts.lines(
+        [&](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
+            return c.issues > 0 && ptx::facts_of(in).counts == ptx::Counts::multiply_add;
+        },
+        [](const LineSum& line) { return line.sum.issues; });
+    Finding finding = finding_at(facts, "idle-tensor-cores", lines.empty() ? Place{} : lines.front().place);
+    finding.sentence = fmt::format(
+        "This looks like a product of matrices in {}, and the tensor cores, which do {:.3g} TFLOP/s to the "
+        "{:.3g} of the lanes, stand idle.",
+        half ? "FP16" : "FP32", then, now);
+    finding.evidence = fmt::format("pipe_tensor 0 %, pipe_fma {:.3g} %", facts.metric("pipe_fma"));
+    finding.change =
+        half ? "Use the tensor cores: nvcuda::wmma, mma.sync or a library."
+             : "Use the tensor cores with TF32, whose products keep 10 bits behind the point, where that is enough: "
+               "nvcuda::wmma, mma.sync or a library.";
+    finding.gain = (1 - now / then) * std::clamp(0.01 * facts.metric("pipe_fma"), 0.0, 1.0);
+    findings.push_back(finding);
+}
+
+}  // namespace lockstep::model::advice

@@ -1,0 +1,191 @@
+// Rules about the shape of a launch: how its blocks fill the GPU, and its warps an SM.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/model/advice/facts.h"
+
+namespace lockstep::model::advice {
+namespace {
+constexpr double start_of_warps = 300;  // cycles for the first instructions to be fetched, and the last stores
+
+struct Shape {
+    uint64_t blocks, places;
+    uint32_t sms, blocks_per_sm, threads;
+};
+Shape shape_of(const Facts& facts) {
+    const LaunchTotals& totals = facts.result.totals;
+    return {totals.blocks, uint64_t{facts.run.gpu.sms} * totals.blocks_per_sm, facts.run.gpu.sms, totals.blocks_per_sm,
+            totals.threads_per_block};
+}
+
+// Whether more warps could help: no unit is busy, and warps wait for results or memory.
+bool waits_for_latency(const Facts& facts) {
+    const double waits = facts.share(StallReason::long_scoreboard) + facts.share(StallReason::short_scoreboard) +
+                         facts.share(StallReason::wait);
+    return facts.busiest() < 0.6 && waits >= 0.4;
+}
+}  // namespace
+
+void find_small_grid(const Facts& facts, Findings& findings) {
+    const Shape shape = shape_of(facts);
+    if (shape.blocks >= shape.sms || shape.blocks == 0) return;
+    Finding finding = finding_at(facts, "small-grid", {});
+    finding.sentence = fmt::format("{} block{} keep{} {} of {} SMs busy; the others have nothing to do.", shape.blocks,
+                                   shape.blocks == 1 ? "" : "s", shape.blocks == 1 ? "s" : "", shape.blocks, shape.sms);
+    finding.evidence = fmt::format("blocks {}, normal at least {} (one an SM)", shape.blocks, shape.sms);
+    finding.change =
+        shape.threads >= 128
+            ? "Cut the work finer: smaller blocks, a warp instead of a thread an item, or a part of each item a "
+              "block with the parts added up at the end."
+            : "Cut the work finer: a part of each item a block, the parts added up at the end; or give the GPU more "
+              "items at once.";
+    // What a block takes to start, and its first trip to memory, stay.
+    const double fixed = double(facts.run.gpu.block_start_latency) + double(facts.run.gpu.dram_latency) + start_of_warps;
+    const double rest = 1 - std::min(1.0, fixed / static_cast<double>(std::max<int64_t>(1, facts.result.cycles)));
+    finding.gain = rest * (1 - static_cast<double>(shape.blocks) / shape.sms);
+    findings.push_back(finding);
+}
+
+void find_uneven_wave(const Facts& facts, Findings& findings) {
+    const Shape shape = shape_of(facts);
+    if (shape.blocks < shape.sms || shape.blocks > shape.places) return;
+    const uint64_t most = (shape.blocks + shape.sms - 1) / shape.sms;
+    const double gain = 1 - static_cast<double>(shape.blocks) / static_cast<double>(most * shape.sms);
+    if (gain < 0.1 || most > 8) return;
+    Finding finding = finding_at(facts, "uneven-wave", {});
+    finding.sentence = fmt::format(
+        "{} blocks do not go evenly into {} SMs: some have {} of them, others {}, and the launch ends "
+        "with the slowest.",
+        shape.blocks, shape.sms, most, most - 1);
+    finding.evidence =
+        fmt::format("blocks an SM {:.3g}, normal a whole number", static_cast<double>(shape.blocks) / shape.sms);
+    finding.change = fmt::format(
+        "Launch a multiple of {} blocks (cudaGetDeviceProperties: multiProcessorCount) and let each take "
+        "its share in a loop.",
+        shape.sms);
+    finding.gain = gain;
+    findings.push_back(finding);
+}
+
+void find_tail(const Facts& facts, Findings& findings) {
+    const Shape shape = shape_of(facts);
+    if (shape.places == 0 || shape.blocks <= shape.places) return;
+    const double waves = static_cast<double>(shape.blocks) / static_cast<double>(shape.places);
+    const double lost = 1 - waves / std::ceil(waves);
+    if (lost < 0.1) return;
+    Finding finding = finding_at(facts, "tail", {});
+    finding.sentence = fmt::format("The blocks make {:.3g} waves: in the last one {} of the GPU's {} places have a block.",
+                                   waves, shape.blocks % shape.places, shape.places);
+    finding.evidence = fmt::format("tail_efficiency {:.3g} %, normal above 90 %", 100 * (1 - lost));
+    finding.change = fmt::format(
+        "Let the number of blocks be a multiple of {} ({} SMs with {} blocks each), or take smaller "
+        "blocks, so that the last wave is a small part.",
+        shape.places, shape.sms, shape.blocks_per_sm);
+    finding.gain = std::min(lost, std::max(0.0, 1 - 0.01 * facts.metric("achieved_occupancy") /
+                                                        std::max(0.01, 0.01 * facts.metric("theoretical_occupancy"))));
+    findings.push_back(finding);
+}
+
+void find_imbalance(const Facts& facts, Findings& findings) {
+    const Shape shape = shape_of(facts);
+    const double idle = 1 - 0.01 * facts.metric("sm_efficiency");
+    if (shape.blocks < 2 * shape.places || idle < 0.15) return;
+    Finding finding = finding_at(facts, "imbalance", {});
+    finding.sentence = fmt::format(
+        "SMs are without a block in {:.0f} % of the time: the last blocks take much longer than the "
+        "others.",
+        100 * idle);
+    finding.evidence = fmt::format("sm_efficiency {:.3g} %, normal above 85 %", 100 * (1 - idle));
+    finding.change =
+        "Begin with the blocks that have most to do, or let blocks fetch their next piece of work from a counter "
+        "(atomicAdd) until there is none.";
+    finding.gain = idle;
+    findings.push_back(finding);
+}
+
+void find_occupancy(const Facts& facts, Findings& findings) {
+    const Occupancy& occupancy = facts.result.occupancy;
+    const Shape shape = shape_of(facts);
+    if (occupancy.fraction > 0.5 || !waits_for_latency(facts) || shape.blocks <= shape.sms * uint64_t{occupancy.blocks})
+        return;
+    const bool registers = occupancy.by_registers == occupancy.blocks, memory = occupancy.by_shared == occupancy.blocks;
+    if (!registers && !memory) return;
+    Finding finding = finding_at(facts, registers ? "occupancy-registers" : "occupancy-shared", {});
+    const uint64_t warps = uint64_t{occupancy.blocks} * occupancy.warps_per_block;
+    finding.sentence = registers
+                           ? fmt::format(
+                                 "{} registers a thread leave room for {} of {} warps on an SM, too few to fill the time "
+                                 "that memory and arithmetic take.",
+                                 facts.program.registers_per_thread, warps, uint32_t{facts.run.gpu.warps_per_sm})
+                           : fmt::format(
+                                 "{} bytes of shared memory a block leave room for {} of {} warps on an SM, too few to "
+                                 "fill the time that memory and arithmetic take.",
+                                 ptx::shared_bytes(facts.program, facts.run.config.dynamic_shared), warps,
+                                 uint32_t{facts.run.gpu.warps_per_sm});
+    finding.evidence = fmt::format("theoretical occupancy {:.3g} %, a scheduler issues in {:.3g} % of its cycles",
+                                   100 * occupancy.fraction, facts.metric("issue_slot_utilization"));
+    finding.change = registers ? "Let a thread keep less at a time, or ask the compiler for fewer registers: "
+                                 "__launch_bounds__(threads, blocks), at the price of spills."
+                               : "Make the tile smaller, share it among more threads, or keep half precision in it.";
+    finding.what_if = "all-warps";
+    finding.gain = std::min(0.5, facts.share(StallReason::long_scoreboard)) * (1 - occupancy.fraction);
+    findings.push_back(finding);
+}
+
+void find_small_blocks(const Facts& facts, Findings& findings) {
+    const Occupancy& occupancy = facts.result.occupancy;
+    const Shape shape = shape_of(facts);
+    if (occupancy.fraction > 0.5 || occupancy.by_slots != occupancy.blocks || !waits_for_latency(facts)) return;
+    if (shape.blocks <= shape.places) return;
+    Finding finding = finding_at(facts, "small-blocks", {});
+    finding.sentence =
+        fmt::format("Blocks of {} threads: an SM holds {} blocks at most, which are {} of its {} warps.", shape.threads,
+                    occupancy.blocks, occupancy.blocks * occupancy.warps_per_block, uint32_t{facts.run.gpu.warps_per_sm});
+    finding.evidence = fmt::format("theoretical occupancy {:.3g} %, limited by block slots", 100 * occupancy.fraction);
+    finding.change = "Take blocks of 128 to 256 threads.";
+    finding.what_if = "all-warps";
+    finding.gain = std::min(0.5, facts.share(StallReason::long_scoreboard)) * (1 - occupancy.fraction);
+    findings.push_back(finding);
+}
+
+void find_partial_warps(const Facts& facts, Findings& findings) {
+    const Shape shape = shape_of(facts);
+    const uint32_t rest = shape.threads % 32;
+    if (rest == 0 || shape.threads == 0) return;
+    const double lost = 1 - static_cast<double>(shape.threads) / (32.0 * ((shape.threads + 31) / 32));
+    if (lost < 0.03) return;
+    Finding finding = finding_at(facts, "partial-warps", {});
+    finding.sentence = fmt::format(
+        "Blocks of {} threads are no whole number of warps: the last warp of each has {} of 32 lanes.", shape.threads, rest);
+    finding.evidence = fmt::format("lanes without a thread {:.3g} %, normal 0", 100 * lost);
+    finding.change = "Let a block have a multiple of 32 threads.";
+    finding.gain = lost * std::max(0.3, facts.busiest());
+    findings.push_back(finding);
+}
+
+void find_latency(const Facts& facts, Findings& findings) {
+    const double waits = facts.share(StallReason::long_scoreboard);
+    if (facts.busiest() >= 0.6 || waits < 0.3) return;
+    constexpr auto reason = static_cast<size_t>(StallReason::long_scoreboard);
+    const auto lines =
+        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
+                    [](const LineSum& line) { return line.sum.stalls[reason]; });
+    Finding finding = finding_at(facts, "latency", lines.empty() ? Place{} : lines.front().place);
+    const double warps = facts.metric("active_warps");
+    finding.sentence = fmt::format(
+        "Warps wait for memory in {:.0f} % of their cycles, and no unit is busier than {:.0f} %: {:.3g} warp{} a scheduler "
+        "cannot fill the time.",
+        100 * waits, 100 * facts.busiest(), warps, warps > 1.005 ? "s" : "");
+    finding.evidence = fmt::format("stall_long_scoreboard {:.3g} %; issue slots used {:.3g} %", 100 * waits,
+                                   facts.metric("issue_slot_utilization"));
+    finding.change =
+        "Have more under way: several independent loads a thread before the first use (unroll, several elements a "
+        "thread), the next tile loaded while this one is computed, or more warps.";
+    finding.what_if = "no-latency";
+    finding.gain = waits * (1 - facts.busiest());
+    findings.push_back(finding);
+}
+
+}  // namespace lockstep::model::advice

@@ -1,0 +1,330 @@
+// Rules about memory: what a warp's request touches, how often lanes meet, and what comes from where.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "core/model/advice/facts.h"
+#include "core/model/memory/coalescer.h"
+
+namespace lockstep::model::advice {
+namespace {
+
+using ptx::Access;
+
+double ratio(uint64_t a, uint64_t b) {
+    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+
+bool is_data(const ptx::DecodedInstruction& in) {
+    const Access access = ptx::facts_of(in).access;
+    return access == Access::load || access == Access::store || access == Access::copy;
+}
+
+bool goes_to_global(const ptx::DecodedInstruction& in, const InstructionCounters& c) {
+    return is_data(in) && c.requests > 0 && in.space != ptx::Space::local;
+}
+
+uint64_t needed_sectors(const LineSum& line) {
+    return std::max(line.sum.requests, line.sum.used_bytes / sector_bytes);
+}
+
+std::string_view verb(const Facts& facts, uint32_t pc) {
+    return ptx::facts_of(facts.program.instructions[pc]).access == Access::store ? "stores" : "loads";
+}
+
+// How the lanes' addresses lie, and what would be right.
+std::pair<std::string, std::string> pattern_of(const Facts& facts, const LineSum& line) {
+    const Facts::Lanes lanes = facts.lanes_of(line);
+    const int64_t element = std::max<int64_t>(1, line.lane_bytes);
+    const auto& stride = lanes.stride;
+    if (!lanes.seen) return {"", "Let neighbouring threads (threadIdx.x) take neighbouring elements."};
+    if (!stride)
+        return {"neighbouring threads go to places that lie anywhere",
+                "Sort or group the indices so that the threads of a warp go to neighbouring elements, or gather through "
+                "shared memory."};
+    const int64_t apart = std::abs(*stride);
+    if (apart > element && apart < int64_t{line_bytes} && apart % element == 0)
+        return {fmt::format("neighbouring threads are {} bytes apart, {} elements: records of which one field is wanted",
+                            apart, apart / element),
+                "Keep each field in an array of its own (a structure of arrays), or let a warp copy whole records into "
+                "shared memory and take the fields from there."};
+    if (apart >= int64_t{line_bytes})
+        return {fmt::format("neighbouring threads are {} bytes apart{}: each goes through a row of its own", apart,
+                            apart % element == 0 ? fmt::format(" ({} elements)", apart / element) : std::string()),
+                "Let neighbouring threads (threadIdx.x) take neighbouring elements of a row, or load a tile into shared "
+                "memory row by row and read it there by columns."};
+    return {"the warp's request does not fill its sectors",
+            "Let neighbouring threads take neighbouring elements, and begin at a multiple of 32 bytes."};
+}
+
+// The share of the launch in which memory is what it waits for.
+double memory_share(const Facts& facts) {
+    const double waits = facts.share(StallReason::long_scoreboard) + facts.share(StallReason::lg_throttle);
+    return std::clamp(std::max(waits, 0.01 * facts.metric("memory_throughput")), 0.0, 1.0);
+}
+
+}  // namespace
+
+void find_uncoalesced(const Facts& facts, Findings& findings) {
+    const auto lines = facts.lines(goes_to_global, [](const LineSum& line) {
+        const uint64_t needed = needed_sectors(line);
+        return 2 * line.sum.sectors >= 3 * needed ? line.sum.sectors - needed : 0;
+    });
+    uint64_t sectors = 0, excess = 0;
+    for (const LineSum& line : facts.lines(goes_to_global, [](const LineSum& line) { return line.sum.sectors; }))
+        sectors += line.sum.sectors;
+    for (const LineSum& line : lines) excess += line.excess;
+    // Lines whose lanes lie alike are one finding, at the first of them.
+    std::map<std::string, size_t> told;
+    for (const LineSum& line : lines) {
+        if (line.excess * 10 < sectors) break;
+        const auto [pattern, change] = pattern_of(facts, line);
+        const double gain = ratio(line.excess, sectors) * memory_share(facts);
+        if (const auto known = told.find(pattern); known != told.end()) {
+            findings[known->second].gain += gain;
+            if (line.place.second > 0 && line.place.first == lines.front().place.first)
+                findings[known->second].more_lines.push_back(line.place.second);
+            continue;
+        }
+        Finding finding = finding_at(facts, "uncoalesced", line.place);
+        const double each = ratio(line.sum.sectors, line.sum.requests), used = ratio(line.sum.used_bytes, line.sum.sectors);
+        finding.sentence = fmt::format(
+            "A warp's {} touch {:.3g} sectors where {:.3g} would do, and of each sector's 32 bytes {:.3g} are used{}{}.",
+            verb(facts, line.pc), each, ratio(needed_sectors(line), line.sum.requests), used, pattern.empty() ? "" : ": ",
+            pattern);
+        finding.evidence =
+            fmt::format("sectors a request {:.3g}, normal {:.3g}; {:.0f} % of all sectors of global memory", each,
+                        ratio(needed_sectors(line), line.sum.requests), 100 * ratio(line.sum.sectors, sectors));
+        finding.change = change;
+        finding.what_if = "coalesced";
+        finding.gain = gain;
+        told[pattern] = findings.size();
+        findings.push_back(finding);
+    }
+}
+
+void find_misaligned(const Facts& facts, Findings& findings) {
+    const auto lines = facts.lines(goes_to_global, [](const LineSum& line) {
+        const uint64_t needed = needed_sectors(line);
+        const bool slightly = 20 * line.sum.sectors >= 23 * needed && 2 * line.sum.sectors < 3 * needed;
+        return slightly ? line.sum.sectors - needed : 0;
+    });
+    for (const LineSum& line : lines) {
+        if (line.excess * 20 < facts.all.sectors) return;
+        const auto [seen, stride, first] = facts.lanes_of(line);
+        if (!stride || *stride != int64_t{line.lane_bytes} || first % sector_bytes == 0) continue;
+        Finding finding = finding_at(facts, "misaligned", line.place);
+        finding.sentence = fmt::format(
+            "A warp's {} begin {} bytes behind a sector's border, so each touches {:.3g} sectors "
+            "where {:.3g} would do.",
+            verb(facts, line.pc), first % sector_bytes, ratio(line.sum.sectors, line.sum.requests),
+            ratio(needed_sectors(line), line.sum.requests));
+        finding.evidence = fmt::format("sectors a request {:.3g}, normal {:.3g}", ratio(line.sum.sectors, line.sum.requests),
+                                       ratio(needed_sectors(line), line.sum.requests));
+        finding.change = "Pad the rows to a multiple of 32 bytes, or shift the index so that a warp begins at a border.";
+        finding.what_if = "coalesced";
+        finding.gain = ratio(line.excess, facts.all.sectors) * memory_share(facts);
+        findings.push_back(finding);
+        return;
+    }
+}
+
+void find_bank_conflicts(const Facts& facts, Findings& findings) {
+    const auto in_shared = [](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
+        return c.shared_requests > 0 && ptx::facts_of(in).access != Access::atomic;
+    };
+    const auto needed = [](const LineSum& line) {
+        return std::max(line.sum.shared_requests, (line.sum.shared_bytes + line_bytes - 1) / line_bytes);
+    };
+    const auto lines = facts.lines(in_shared, [&](const LineSum& line) {
+        return line.sum.shared_passes > needed(line) ? line.sum.shared_passes - needed(line) : 0;
+    });
+    const double cycles = std::max<double>(1, static_cast<double>(facts.result.totals.active_cycles));
+    std::map<std::string, size_t> told;  // lines whose lanes meet alike are one finding, at the first of them
+    for (const LineSum& line : lines) {
+        if (line.excess * 10 < facts.all.shared_passes) break;
+        Finding finding = finding_at(facts, "bank-conflicts", line.place);
+        const double each = ratio(line.sum.shared_passes, line.sum.shared_requests),
+                     normal = ratio(needed(line), line.sum.shared_requests);
+        const auto stride = facts.lanes_of(line).stride;
+        const bool whole = stride && *stride % bank_bytes == 0 && *stride / bank_bytes % 2 == 0;
+        finding.sentence = fmt::format(
+            "An access to shared memory takes {:.3g} passes over the banks where {:.3g} would do{}.", each, normal,
+            whole ? fmt::format(": neighbouring threads are {} words apart, so they meet in {} of "
+                                "the 32 banks",
+                                std::abs(*stride) / bank_bytes, 32 / std::gcd<int64_t>(32, std::abs(*stride) / bank_bytes))
+                  : std::string());
+        finding.evidence = fmt::format("passes a request {:.3g}, normal {:.3g}; {} of {} passes are conflicts", each, normal,
+                                       line.excess, facts.all.shared_passes);
+        finding.change = whole ? "Pad each row by one element, as in tile[32][33], or swap the two indices."
+                               : "Let the lanes of a warp go to different banks: pad the rows, or permute the index.";
+        finding.what_if = "no-conflicts";
+        finding.gain = std::min(0.95, static_cast<double>(line.excess) / cycles);
+        if (const auto known = told.find(finding.sentence); known != told.end()) {
+            findings[known->second].gain = std::min(0.95, findings[known->second].gain + finding.gain);
+            if (line.place.second > 0 && line.place.first == lines.front().place.first)
+                findings[known->second].more_lines.push_back(line.place.second);
+            continue;
+        }
+        told[finding.sentence] = findings.size();
+        findings.push_back(finding);
+    }
+}
+
+void find_local_memory(const Facts& facts, Findings& findings) {
+    const auto lines =
+        facts.lines([](const ptx::DecodedInstruction& in,
+                       const InstructionCounters& c) { return in.space == ptx::Space::local && c.requests > 0; },
+                    [](const LineSum& line) { return line.sum.requests; });
+    uint64_t requests = 0;
+    for (const LineSum& line : lines) requests += line.sum.requests;
+    if (lines.empty() || requests * 20 < facts.all.requests) return;
+    Finding finding = finding_at(facts, "local-memory", lines.front().place);
+    finding.sentence = fmt::format(
+        "{:.0f} % of the requests to memory are for local memory ({} bytes a thread): an array that "
+        "an index chooses from cannot lie in registers.",
+        100 * ratio(requests, facts.all.requests), facts.program.local_bytes);
+    finding.evidence = fmt::format("local requests {}, normal 0", requests);
+    finding.change =
+        "Make the indices constants (unroll the loop with #pragma unroll), make the array smaller, or keep it in "
+        "shared memory.";
+    finding.what_if = "no-local";
+    finding.gain = ratio(requests, facts.all.requests) * memory_share(facts);
+    findings.push_back(finding);
+}
+
+void find_uniform_loads(const Facts& facts, Findings& findings) {
+    const auto lines = facts.lines(
+        [](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
+            return goes_to_global(in, c) && ptx::facts_of(in).access == Access::load && c.bytes >= 24 * c.used_bytes;
+        },
+        [](const LineSum& line) { return line.sum.requests; });
+    const double waits = facts.share(StallReason::long_scoreboard) + facts.share(StallReason::lg_throttle);
+    if (lines.empty() || lines.front().excess * 3 < facts.all.requests || waits < 0.2) return;
+    const LineSum& line = lines.front();
+    Finding finding = finding_at(facts, "uniform-loads", line.place);
+    finding.sentence = fmt::format(
+        "All threads of a warp load one and the same element here: {:.0f} % of the requests to "
+        "global memory.",
+        100 * ratio(line.excess, facts.all.requests));
+    finding.evidence =
+        fmt::format("{:.3g} lanes ask for each byte; 1 is normal", ratio(line.sum.bytes, line.sum.used_bytes));
+    finding.change =
+        "Read-only tables that all threads walk together belong into __constant__ memory, or load a piece of "
+        "them a thread each and pass it on through shared memory or __shfl_sync.";
+    finding.gain = ratio(line.excess, facts.all.requests) * waits * 0.5;
+    findings.push_back(finding);
+}
+
+void find_atomics(const Facts& facts, Findings& findings) {
+    const auto lines =
+        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.atomic_lanes > 0; },
+                    [](const LineSum& line) { return line.sum.atomic_lanes; });
+    if (lines.empty()) return;
+    const LineSum& line = lines.front();
+    const uint64_t requests = std::max<uint64_t>(1, line.sum.requests + line.sum.shared_requests);
+    const double lanes = ratio(line.sum.atomic_lanes, line.sum.atomic_words), queue = ratio(line.sum.atomic_queue, requests);
+    const double share = ratio(requests, facts.all.requests + facts.all.shared_requests);
+    if ((lanes < 2 && queue < 100) || share < 0.02) return;
+    Finding finding = finding_at(facts, "atomics", line.place);
+    finding.sentence =
+        lanes >= 2
+            ? fmt::format(
+                  "The {:.3g} threads of a warp that do this atomic together meet at {:.3g} addresses, and "
+                  "those that meet go one after the other.",
+                  ratio(line.sum.atomic_lanes, requests), ratio(line.sum.atomic_words, requests))
+            : fmt::format("The atomics of many warps go to few addresses: one waits {:.0f} cycles for its turn.", queue);
+    finding.evidence =
+        fmt::format("lanes an address {:.3g}, normal 1; {:.0f} cycles in the queue at L2, normal 0", lanes, queue);
+    finding.change =
+        "Add up first: in registers, then in the warp (__shfl_down_sync, __reduce_add_sync), then in shared "
+        "memory with a copy of the counters for each warp; then one atomic a block and address.";
+    finding.what_if = "spread-atomics";
+    finding.gain = std::min(0.9, std::max(1 - 1 / std::max(1.0, lanes), queue > 100 ? 0.5 : 0.0)) *
+                   std::max(share, facts.share(StallReason::long_scoreboard));
+    findings.push_back(finding);
+}
+
+void find_l2_thrash(const Facts& facts, Findings& findings) {
+    if (facts.run.before == nullptr) return;
+    const auto read = static_cast<double>(facts.result.totals.dram_read),
+               there = static_cast<double>(facts.run.before->live_bytes());
+    const double dram = 0.01 * facts.metric("dram_throughput");
+    if (there <= 0 || read < 1.5 * there || dram < 0.3) return;
+    Finding finding = finding_at(facts, "l2-thrash", {});
+    finding.sentence = fmt::format(
+        "DRAM is read {:.1f} times over: {:.3g} MB come from it, and all buffers together have "
+        "{:.3g} MB; L2 ({:.3g} MB) has lost them before they are wanted again.",
+        read / there, 1e-6 * read, 1e-6 * there, 1e-6 * facts.run.gpu.l2_bytes);
+    finding.evidence = fmt::format("dram_read_bytes {:.0f}, normal at most {:.0f}", read, there);
+    finding.change =
+        "Work in tiles that fit: let blocks that run at the same time share their inputs, and use an element "
+        "from shared memory or registers as often as it is needed once it is there.";
+    finding.what_if = "l2-hits";
+    finding.gain = dram * (1 - there / read);
+    findings.push_back(finding);
+}
+
+void find_full_queues(const Facts& facts, Findings& findings) {
+    const double global = facts.share(StallReason::lg_throttle), near = facts.share(StallReason::mio_throttle);
+    if (std::max(global, near) < 0.15) return;
+    const bool is_global = global >= near;
+    const auto reason = static_cast<size_t>(is_global ? StallReason::lg_throttle : StallReason::mio_throttle);
+    const auto lines =
+        facts.lines([&](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
+                    [&](const LineSum& line) { return line.sum.stalls[reason]; });
+    Finding finding = finding_at(facts, "full-queues", lines.empty() ? Place{} : lines.front().place);
+    finding.sentence = fmt::format(
+        "The queue for instructions of {} is full in {:.0f} % of the warps' cycles: there are more of "
+        "them than it can hand on.",
+        is_global ? "global memory" : "shared memory and shuffles", 100 * std::max(global, near));
+    finding.evidence = fmt::format("stall_{} {:.3g} %, normal below 15 %", is_global ? "lg_throttle" : "mio_throttle",
+                                   100 * std::max(global, near));
+    finding.change =
+        "Move more with each instruction: float4 instead of float, several outputs a thread from one load, "
+        "values kept in registers.";
+    finding.gain = std::max(global, near);
+    findings.push_back(finding);
+}
+
+void find_constants(const Facts& facts, Findings& findings) {
+    const double waits = facts.share(StallReason::imc_miss);
+    if (waits < 0.1) return;
+    constexpr auto reason = static_cast<size_t>(StallReason::imc_miss);
+    const auto lines =
+        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
+                    [](const LineSum& line) { return line.sum.stalls[reason]; });
+    Finding finding = finding_at(facts, "constants", lines.empty() ? Place{} : lines.front().place);
+    finding.sentence = fmt::format(
+        "Warps wait for constants in {:.0f} % of their cycles: lanes that name different constants go "
+        "one after the other.",
+        100 * waits);
+    finding.evidence = fmt::format("stall_imc_miss {:.3g} %, normal below 10 %", 100 * waits);
+    finding.change =
+        "An index that differs from thread to thread belongs to global or shared memory: __constant__ memory is "
+        "for what all threads read together.";
+    finding.gain = waits;
+    findings.push_back(finding);
+}
+
+void find_fences(const Facts& facts, Findings& findings) {
+    const double waits = facts.share(StallReason::membar);
+    if (waits < 0.1) return;
+    constexpr auto reason = static_cast<size_t>(StallReason::membar);
+    const auto lines =
+        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
+                    [](const LineSum& line) { return line.sum.stalls[reason]; });
+    Finding finding = finding_at(facts, "fences", lines.empty() ? Place{} : lines.front().place);
+    finding.sentence = fmt::format("Warps wait at memory fences in {:.0f} % of their cycles.", 100 * waits);
+    finding.evidence = fmt::format("stall_membar {:.3g} %, normal below 10 %", 100 * waits);
+    finding.change =
+        "Let one thread of a block do the fence, behind a __syncthreads(), and use __threadfence_block() where the "
+        "reader is in the same block.";
+    finding.gain = waits;
+    findings.push_back(finding);
+}
+
+}  // namespace lockstep::model::advice

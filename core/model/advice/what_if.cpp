@@ -1,0 +1,72 @@
+#include "core/model/advice/what_if.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/base/nearest.h"
+#include "core/model/memory/memory_system.h"
+
+namespace lockstep::model {
+namespace {
+constexpr WhatIf what_if_rows[] = {
+    {"coalesced", "every request to global memory took as few sectors as its bytes fill",
+     [](Idealised& ideal) { ideal.coalesced = true; }},
+    {"no-conflicts", "every access to shared memory took as few passes as its bytes need",
+     [](Idealised& ideal) { ideal.no_conflicts = true; }},
+    {"l2-hits", "L2 had everything", [](Idealised& ideal) { ideal.l2_hits = true; }},
+    {"fp32", "FP64 were as fast as FP32", [](Idealised& ideal) { ideal.fp32 = true; }},
+    {"spread-atomics", "no two atomics met at one word", [](Idealised& ideal) { ideal.spread_atomics = true; }},
+    {"no-local", "accesses to local memory cost an issue slot alone", [](Idealised& ideal) { ideal.free_local = true; }},
+    {"fast-math", "special functions and conversions were as fast as FP32",
+     [](Idealised& ideal) { ideal.fast_math = true; }},
+    {"short-division", "divisions, remainders and roots were one instruction each",
+     [](Idealised& ideal) { ideal.short_division = true; }},
+    {"all-warps", "registers and shared memory kept no block out", [](Idealised& ideal) { ideal.all_warps = true; }},
+    {"no-latency", "memory answered in a cycle, at the bandwidth that it has",
+     [](Idealised& ideal) { ideal.no_latency = true; }},
+    {"fetched", "all instructions were in the nearest cache", [](Idealised& ideal) { ideal.fetched = true; }},
+};
+}  // namespace
+
+std::span<const WhatIf> what_ifs() {
+    return what_if_rows;
+}
+
+Result<WhatIf> what_if_named(std::string_view name) {
+    std::vector<std::string> names;
+    for (const WhatIf& row : what_if_rows) {
+        if (row.name == name) return row;
+        names.emplace_back(row.name);
+    }
+    return Diagnostic{fmt::format("unknown what-if '{}'{}", name, did_you_mean(std::string(name), names))};
+}
+
+Result<WhatIfTime> simulate(const KernelRun& run, const WhatIf& what_if, const std::stop_token& stop,
+                            std::function<void(double)> progress) {
+    if (run.before == nullptr) return Diagnostic{"the memory that the launch began with was not kept"};
+    simt::Memory memory = *run.before;
+    TimedOptions options;
+    what_if.set(options.ideal);
+    options.trace = false;
+    options.independent = run.result.independent;
+    options.scheduler = run.result.scheduler;
+    options.synccheck = run.result.synccheck;
+    options.stop = stop;
+    options.progress = std::move(progress);
+    if (run.result.max_instructions != 0) options.max_instructions = run.result.max_instructions;
+    L2State l2;
+    if (run.l2 != nullptr) {
+        l2 = *run.l2;
+        options.l2 = &l2;
+    }
+    const TimedResult ideal = launch(run.gpu, *run.program, run.config, memory, options);
+    if (ideal.fault) return Diagnostic{"with " + std::string(what_if.name) + ": " + render(*ideal.fault)};
+    if (ideal.stopped) return Diagnostic{"stopped"};
+    const auto real = static_cast<double>(run.result.cycles);
+    return WhatIfTime{what_if.name, ideal.cycles, false, real > 0 ? (real - static_cast<double>(ideal.cycles)) / real : 0};
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,29 @@
+// "What limits it" of a whole program: what its timeline shows, as sentences, the largest gain first. Each rule is a row of
+// a table in advice.cpp. What limits a single kernel is core/model/advice.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/report/report.h"
+
+namespace lockstep::runtime {
+
+struct Advice {
+    std::string rule;  // "copy-bound"
+    std::string sentence, evidence, change;
+    CallSite site;    // that it is about; line 0: the whole program
+    double gain = 0;  // share of the model's clock that the change saves at most: derived from the timeline
+};
+
+std::vector<Advice> advice_on(const Report& report);
+
+struct ProgramRule {
+    std::string_view name, title, threshold;
+};
+std::vector<ProgramRule> program_rules();
+
+// Advice on the program, then what limits the kernels with most of its time; several lines.
+std::string advice_words(const Report& report);
+
+}  // namespace lockstep::runtime

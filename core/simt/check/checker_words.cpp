@@ -1,0 +1,102 @@
+// How a race is explained: which of the two comes first in the program, whether they stand in one loop, and where a barrier
+// is that does not help. Two threads meet at accesses A (a write) and B:
+//
+//   A ... B          a barrier is missing between them
+//   B ... A          the same, the other way round: all must have read before anybody writes
+//   loop: A | B      a barrier stands between A and B of one round, none between B and the A of the next round
+//   loop: A B        none at all
+#include <vector>
+
+#include "core/ptx/analyse/control_flow.h"
+#include "core/ptx/decode/views.h"
+#include "core/simt/check/checker_state.h"
+
+namespace lockstep::simt {
+
+namespace {
+
+// All that a thread may come to behind `from`.
+std::vector<bool> all_after(const ptx::Program& program, uint32_t from) {
+    std::vector<bool> seen(program.instructions.size() + 1, false);
+    std::vector<uint32_t> open;
+    if (from < program.instructions.size()) ptx::each_successor(program, from, [&](uint32_t next) { open.push_back(next); });
+    while (!open.empty()) {
+        const uint32_t pc = open.back();
+        open.pop_back();
+        if (pc >= program.instructions.size() || seen[pc]) continue;
+        seen[pc] = true;
+        ptx::each_successor(program, pc, [&](uint32_t next) { open.push_back(next); });
+    }
+    return seen;
+}
+
+// Where the barrier of the block is that a thread passes on its way from one to the other: "tile.cu:9"; "" none.
+std::string barrier_between(const ptx::Program& program, uint32_t from, uint32_t to, const std::string& at) {
+    const std::string file = at.substr(0, at.rfind(':'));
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const auto& i = program.instructions[pc];
+        if (i.kind != ptx::Kind::barrier || ptx::as_barrier(i).operation == ptx::BarrierOperation::arrive || i.line <= 0)
+            continue;
+        if (leads_without_barrier(program, from, pc) && (pc + 1 == to || leads_without_barrier(program, pc + 1, to)))
+            return file + ":" + std::to_string(i.line);
+    }
+    return {};
+}
+
+const char* done_to(AccessKind kind) {
+    return kind == AccessKind::read || kind == AccessKind::strong_read ? "read" : "written";
+}
+
+std::string between_blocks(const RacePair& race, std::string& advice) {
+    const bool atomic = race.first_kind == AccessKind::atomic || race.second_kind == AccessKind::atomic;
+    const bool reads = race.second_kind == AccessKind::read;
+    if (atomic && reads)
+        advice = "Read it by an atomic as well, such as atomicAdd(&x, 0), or read it in a kernel of its own after this one.";
+    else if (reads)
+        advice =
+            "Blocks run in any order: do the part that reads in a second kernel, or let the last block do it, after a "
+            "__threadfence() and an atomic counter.";
+    else
+        advice = "Blocks run in any order: let every block write elements of its own, or use an atomic.";
+    return ", with nothing between them that orders the two blocks";
+}
+
+}  // namespace
+
+std::string explain_race(const ptx::Program& program, const RacePair& race, std::string& advice) {
+    if (!race.one_block) return between_blocks(race, advice);
+    const bool both_write = race.second_kind != AccessKind::read && race.second_kind != AccessKind::strong_read;
+    if (race.first == race.second && both_write) {
+        advice = "Let one thread write it, let each write an element of its own, or use an atomic.";
+        return race.one_warp ? ", with nothing to say which comes last" : ", with no barrier between them";
+    }
+    const std::string step = race.one_warp ? ": threads of one warp do not run in step" : "";
+    const char* const barrier =
+        race.one_warp ? "a __syncwarp(), or a __syncthreads() where other warps take part," : "a __syncthreads()";
+    const bool down = leads_without_barrier(program, race.first, race.second);
+    const bool up = leads_without_barrier(program, race.second, race.first);
+    const bool loop = all_after(program, race.first)[race.second] && all_after(program, race.second)[race.first];
+    if (!down && up && loop) {
+        const std::string stop = barrier_between(program, race.first, race.second, race.first_at);
+        if (!stop.empty()) {
+            advice = "Put another __syncthreads() at the end of the loop's body, behind " + race.second_at +
+                     ", so that nobody begins the next round while others still need this one.";
+            return ", with no barrier between them in this order: " + std::string(done_to(race.second_kind)) + " at " +
+                   race.second_at + " in round k of the loop, then " + done_to(race.first_kind) + " at " + race.first_at +
+                   " in round k + 1; the barrier at " + stop +
+                   " stands between the two of one round and does not separate these" + step;
+        }
+    }
+    if (down && up && loop)
+        advice = "The two stand in one loop: put " + std::string(barrier) + " between " + race.first_at + " and " +
+                 race.second_at + ", and another one before the next round.";
+    else if (down)
+        advice = "Put " + std::string(barrier) + " between " + race.first_at + " and " + race.second_at + ".";
+    else if (up)
+        advice = "Put " + std::string(barrier) + " between " + race.second_at + " and " + race.first_at +
+                 ", so that all have " + done_to(race.second_kind) + " before anybody " +
+                 (race.first_kind == AccessKind::read ? "reads." : "writes.");
+    return ", with no barrier between them" + step;
+}
+
+}  // namespace lockstep::simt

@@ -1,0 +1,233 @@
+// See causes.h. Everything here runs once, when a launch is stuck for good.
+#include "core/simt/paths/causes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
+#include "core/simt/check/faults.h"
+#include "core/simt/check/findings.h"
+#include "core/simt/memory/access.h"
+#include "core/simt/paths/paths.h"
+
+namespace lockstep::simt {
+
+namespace {
+
+using ptx::Kind;
+using Why = PathWait::Why;
+
+// All instructions that a thread may come to from `pc` on; more than `most` of them: none.
+std::set<uint32_t> all_behind(const ptx::Program& program, uint32_t pc, size_t most) {
+    std::set<uint32_t> seen;
+    std::vector<uint32_t> open{pc};
+    while (!open.empty()) {
+        const uint32_t at = open.back();
+        open.pop_back();
+        if (at >= program.instructions.size() || !seen.insert(at).second) continue;
+        if (seen.size() > most) return {};
+        ptx::each_successor(program, at, [&](uint32_t next) { open.push_back(next); });
+    }
+    return seen;
+}
+
+bool is_swap(const ptx::DecodedInstruction& i) {
+    if (i.kind != Kind::atomic) return false;
+    const auto operation = ptx::as_atomic(i).operation;
+    return operation == ptx::AtomicOperation::cas || operation == ptx::AtomicOperation::exch;
+}
+
+// The first swap that a thread at `pc` comes to, within a loop's length.
+uint32_t next_swap(const ptx::Program& program, uint32_t pc) {
+    constexpr size_t most = 64;
+    std::set<uint32_t> seen;
+    std::vector<uint32_t> open{pc};
+    for (size_t k = 0; k < open.size() && seen.size() < most; ++k) {
+        if (open[k] >= program.instructions.size() || !seen.insert(open[k]).second) continue;
+        if (is_swap(program.instructions[open[k]])) return open[k];
+        ptx::each_successor(program, open[k], [&](uint32_t next) { open.push_back(next); });
+    }
+    return ptx::no_pc;
+}
+
+std::string word_name(const Warp& warp, ptx::Space space, uint64_t address) {
+    if (space == ptx::Space::shared) {
+        uint64_t offset = address;
+        const std::string name = shared_variable_at(*warp.block, offset);
+        return name.empty() ? "at offset " + std::to_string(offset) + " of shared memory"
+                            : "'" + name + "' +" + std::to_string(offset);
+    }
+    const Allocation* const a = warp.block->grid->memory->find(address);
+    return a ? "'" + readable_variable(a->name) + "' +" + std::to_string(address - a->address) : hex(address);
+}
+
+// What a load's address names, told from the program alone.
+std::string loaded_name(const ptx::Program& program, uint32_t pc) {
+    const auto operands = ptx::memory_of(program, program.instructions[pc]);
+    if (operands.empty()) return {};
+    const auto origin = ptx::Origins(program).pointer_of(pc, operands.front());
+    if (!origin || origin->from != ptx::Origin::From::variable) return {};
+    return "'" + readable_variable(program.variables[static_cast<size_t>(origin->index)].name) + "'";
+}
+
+// The load that the guard of the branch at `pc` was made of, a few steps back; no_pc: none.
+uint32_t load_behind_guard(const ptx::Program& program, const ptx::Flow& flow, uint32_t pc) {
+    constexpr size_t most = 32;
+    struct Wanted {
+        uint32_t pc;
+        int32_t reg;
+    };
+    std::vector<Wanted> open{{pc, program.instructions[pc].guard}};
+    for (size_t k = 0; k < open.size() && k < most; ++k) {
+        for (const uint32_t at : ptx::definitions_of(flow, open[k].pc, open[k].reg).pcs) {
+            const auto& i = program.instructions[at];
+            const bool memory = (i.kind == Kind::load && i.space != ptx::Space::param) || i.kind == Kind::atomic;
+            if (memory) return at;
+            ptx::each_use(program.lists, i, [&](const ptx::RegisterUse& use) {
+                if (use.role == ptx::Role::source) open.push_back({at, use.reg});
+            });
+        }
+    }
+    return ptx::no_pc;
+}
+
+std::string thread_of(const Grid& grid, const Holder& h) {
+    const Dim3 &blocks = grid.config->grid, &threads = grid.config->block;
+    const uint32_t t = h.warp * warp_size + h.lane;
+    const Dim3 block{h.block % blocks.x, h.block / blocks.x % blocks.y, h.block / blocks.x / blocks.y};
+    const Dim3 thread{t % threads.x, t / threads.x % threads.y, t / threads.x / threads.y};
+    return "thread " + triple(thread) + " of block " + triple(block);
+}
+
+// Where a lane is that has not ended: the topmost entry that holds it.
+uint32_t pc_of_lane(const Warp& warp, uint32_t lane) {
+    for (size_t i = warp.stack.size(); i-- > 0;)
+        if (warp.stack[i].mask >> lane & 1) return warp.stack[i].pc;
+    return ptx::no_pc;
+}
+
+// Of lanes that come to a swap again and again: whose the lock is that they want.
+Cause cause_of_lock(const Warp& warp, uint32_t lanes, uint32_t pc, const FindBlock& find) {
+    const Grid& grid = *warp.block->grid;
+    const ptx::Program& program = *grid.program;
+    const uint32_t swap = next_swap(program, pc);
+    if (swap == ptx::no_pc || !grid.findings || !all_behind(program, swap, program.instructions.size()).contains(pc))
+        return {};
+    thread_local Access access;
+    locate(warp, grid.plan->steps[swap], lanes, access);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        const auto found = grid.findings->holders.find(token_of_word(*warp.block, access.space, access.addresses[lane]));
+        if (found == grid.findings->holders.end()) continue;
+        const Holder& h = found->second;
+        const Block* const of = h.block == warp.block->linear ? warp.block : find ? find(h.block) : nullptr;
+        const Warp* const holder = of && h.warp < of->warps.size() ? &of->warps[h.warp] : nullptr;
+        const bool knows = of || find;
+        const bool ended = knows && (!holder || holder->done || (holder->exited >> h.lane & 1));
+        const bool same_warp = holder == &warp && !ended;
+        std::string state;
+        if (ended) {
+            state = "; that thread has ended, so that nobody gives it back";
+        } else if (holder) {
+            state = same_warp ? "; that thread is of the same warp and stands on " : "; that thread stands on ";
+            state += place_of(program, pc_of_lane(*holder, h.lane));
+            if (same_warp && !grid.independent)
+                state += " until these lanes come there, as a warp with a stack runs one path";
+        }
+        Cause cause;
+        cause.words = "; thread " + triple(thread_index(warp, lane)) + " of block " + triple(warp.block->index) +
+                      " wants the lock " + word_name(warp, access.space, access.addresses[lane]) + " on " +
+                      place_of(program, swap) + ", which " + thread_of(grid, h) + " took last, on " +
+                      place_of(program, h.pc) + ", and has not given back" + state;
+        cause.advice =
+            ended ? "Give the lock back on every way out: put atomicExch(&lock, 0), with a __threadfence() before it, "
+                    "in front of each return behind the place where it is taken."
+            : same_warp && !grid.independent
+                ? "Let the thread that takes the lock do its work and give it back inside the loop, under `if "
+                  "(atomicCAS(&lock, 0, 1) == 0) { ... }`, so that it need not leave the loop first."
+                : "";
+        return cause;
+    }
+    return {};
+}
+
+}  // namespace
+
+Cause cause_of_endless_loop(const Warp& warp, uint32_t pc) {
+    constexpr size_t longest = 256;
+    const ptx::Program& program = *warp.block->grid->program;
+    const std::set<uint32_t> loop = all_behind(program, pc, longest);
+    if (loop.empty()) return {};
+    for (const uint32_t at : loop) {
+        const auto& i = program.instructions[at];
+        if (i.kind == Kind::exit || i.kind == Kind::atomic || (i.kind == Kind::load && i.space != ptx::Space::param))
+            return {};
+    }
+    const ptx::Flow flow(program);
+    for (uint32_t at = 0; at < program.instructions.size(); ++at) {
+        const auto& i = program.instructions[at];
+        if (i.kind != Kind::branch || i.guard == ptx::no_operand || loop.contains(at)) continue;
+        if (loop.contains(i.target) == loop.contains(at + 1)) continue;
+        const uint32_t load = load_behind_guard(program, flow, at);
+        if (load == ptx::no_pc) continue;
+        const std::string name = loaded_name(program, load);
+        Cause cause;
+        cause.words = "; the loop on " + place_of(program, pc) + " reads no memory: the compiler has read " +
+                      (name.empty() ? "the word that it waits for" : name) + " once, on " + place_of(program, load) +
+                      " in front of the loop, and no write of another thread can end it any more";
+        cause.advice =
+            "Declare " + (name.empty() ? "the variable" : name) +
+            " volatile, or read it by atomicAdd(&x, 0) or a cuda::atomic_ref, so that every round of the loop reads it "
+            "anew.";
+        return cause;
+    }
+    return {};
+}
+
+Cause cause_of_waits(const Block& block, const FindBlock& find) {
+    for (const Warp& warp : block.warps) {
+        if (warp.done || (warp.at_barrier && warp.barrier_lanes)) continue;
+        for (size_t i = warp.stack.size(); i-- > 0;) {
+            const Why why = warp.waits.empty() ? Why::nothing : warp.waits[i].why;
+            const bool spins = why == Why::spins || why == Why::tired || (why == Why::nothing && is_leaf(warp, i));
+            if (!spins || warp.stack[i].frame >= 0) continue;
+            Cause cause = cause_of_lock(warp, warp.stack[i].mask, warp.stack[i].pc, find);
+            if (cause.words.empty()) cause = cause_of_endless_loop(warp, warp.stack[i].pc);
+            if (!cause.words.empty()) return cause;
+        }
+    }
+    return {};
+}
+
+std::string waits_for_word(const Block& block) {
+    for (const Warp& warp : block.warps) {
+        if (warp.done || warp.at_barrier || warp.watch.read_pc == ptx::no_pc) continue;
+        const uint32_t pc = warp.watch.read_pc;
+        const Prepared& p = block.grid->plan->steps[pc];
+        if (p.code != Code::load_global && p.code != Code::load_any && p.code != Code::atomic) continue;
+        thread_local Access access;
+        const uint32_t lanes = warp.active();
+        locate(warp, p, lanes, access);
+        if (access.space != ptx::Space::global) continue;
+        return word_name(warp, access.space, access.addresses[__builtin_ctz(lanes)]) + " on " +
+               place_of(*block.grid->program, pc);
+    }
+    return {};
+}
+
+void say_what_cannot_start(Fault& fault, const Block& block, uint64_t blocks, uint64_t resident) {
+    if (blocks == 0) return;
+    fault.message += "; " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks") +
+                     " cannot start before one of the " + std::to_string(resident) + " that run has ended";
+    const std::string word = waits_for_word(block);
+    if (word.empty() || !fault.advice.empty()) return;
+    fault.advice = "The blocks that run wait for others to change " + word +
+                   ": a block may wait only for blocks that are there at "
+                   "the same time. Launch at most " +
+                   std::to_string(resident) +
+                   " blocks of this size on this GPU and let each do its share of the work in a loop; a "
+                   "cooperative launch with grid.sync() refuses more.";
+}
+
+}  // namespace lockstep::simt

@@ -1,0 +1,103 @@
+// The verdict at the end of `run`, what-ifs that are asked for, two results compared, and Ctrl-C.
+#include <nlohmann/json.hpp>
+
+#include "app/cli/long_work.h"
+#include "tests/cli/support.h"
+
+namespace cli_advice_test {
+
+using namespace lockstep;
+
+namespace {
+const std::string pairs = std::string(LOCKSTEP_SOURCE_DIR) + "/kernels/advice/ptx/pairs.ptx";
+const std::string records = "run " + pairs + " --kernel move_records --grid 256 --block 256 --arg inout:f32[524288] " +
+                            "--arg f32:0.1 --arg i32:65536";
+const std::string fields = "run " + pairs + " --kernel move_fields --grid 256 --block 256 --arg inout:f32[524288] " +
+                           "--arg f32:0.1 --arg i32:65536";
+}  // namespace
+
+TEST_CASE("run ends in what limits the kernel, with its line, its evidence and what a change would gain") {
+    const Outcome run = lockstep_command(records);
+    REQUIRE(run.status == 0);
+    const size_t verdict = run.out.find("What limits it: ");
+    REQUIRE(verdict != std::string::npos);
+    CHECK(run.out.find("  output 0") < verdict);
+    CHECK(run.out.find("pairs.cu:27: A warp's loads touch 32 sectors") != std::string::npos);
+    CHECK(run.out.find("(simulated: coalesced)") != std::string::npos);
+    CHECK(run.out.find("structure of arrays") != std::string::npos);
+    const Outcome without = lockstep_command(records + " --what-if none");
+    CHECK(without.out.find("simulated:") == std::string::npos);
+    CHECK(without.out.find("(derived from counters)") != std::string::npos);
+    const Outcome functional = lockstep_command(records + " --functional");
+    CHECK(functional.out.find("What limits it") == std::string::npos);
+}
+
+TEST_CASE("a what-if that is asked for is simulated whether a finding names it or not, and a wrong name is refused") {
+    const Outcome run = lockstep_command(fields + " --what-if no-conflicts,l2-hits --json -");
+    REQUIRE(run.status == 0);
+    const auto json = nlohmann::json::parse(run.out);
+    CHECK(json["verdict"]["bound"].is_string());
+    std::vector<std::string> names;
+    for (const auto& what_if : json["verdict"]["what_if"]) names.push_back(what_if["name"]);
+    REQUIRE(names.size() >= 2);
+    CHECK(names[0] == "no-conflicts");
+    CHECK(names[1] == "l2-hits");
+    CHECK(json["verdict"]["what_if"][0]["cycles"] == json["cycles"]);  // it has no shared memory
+    CHECK(json["verdict"]["what_if"][1]["cycles"] < json["cycles"]);
+    refuses(fields + " --what-if no-conflict", "unknown what-if 'no-conflict', did you mean 'no-conflicts'?");
+}
+
+TEST_CASE("compare says what became of the time, the counters and the findings") {
+    const std::string a = (scratch() / "a.json").string(), b = (scratch() / "b.json").string();
+    REQUIRE(lockstep_command(records + " --json " + a).status == 0);
+    REQUIRE(lockstep_command(fields + " --json " + b).status == 0);
+    const Outcome text = lockstep_command("compare " + a + " " + b);
+    REQUIRE(text.status == 0);
+    CHECK(text.out.find("move_records -> move_fields on v100") != std::string::npos);
+    CHECK(text.out.find("times as fast") != std::string::npos);
+    CHECK(text.out.find("no longer so:") != std::string::npos);
+    CHECK(text.out.find("(uncoalesced)") != std::string::npos);
+    CHECK(text.out.find("sectors_per_request") != std::string::npos);
+    const auto json = nlohmann::json::parse(lockstep_command("compare " + a + " " + b + " --json -").out);
+    CHECK(json["speedup"].get<double>() > 1);
+    CHECK(json["findings_gone"].size() >= 1);
+    const Outcome same = lockstep_command("compare " + a + " " + a);
+    CHECK(same.out.find("1 times as fast") != std::string::npos);
+    CHECK(same.out.find("now so:") == std::string::npos);
+    refuses("compare " + a + " " + write("c.json", "{}"),
+            "it has no 'kernel' and 'metrics', as the result of 'lockstep run ... --json FILE' has");
+    refuses("compare " + a + " " + write("d.json", "no"), "it is no JSON");
+}
+
+TEST_CASE("Ctrl-C ends a run with what there is so far") {
+    const std::string spins = write("spins.ptx", R"(.version 6.0
+.target sm_70
+.address_size 64
+.visible .entry spins() {
+.reg .b32 %r<2>; .reg .pred %p<2>;
+mov.u32 %r1, 0;
+again:
+add.u32 %r1, %r1, 1;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra again;
+ret;
+})");
+    const std::string partial = (scratch() / "partial.json").string();
+    const Outcome outcome = shell("timeout --preserve-status -s INT 2 " + std::string(LOCKSTEP_BINARY) + " run " + spins +
+                                  " --grid 1 --block 32 --max-instructions 400000000 --check none --json " + partial);
+    CHECK(outcome.out.find("was stopped by Ctrl-C after ") != std::string::npos);
+    CHECK(outcome.out.find("throughput") != std::string::npos);
+    CHECK(outcome.status == 130);
+    const auto json = nlohmann::json::parse(read_file(partial).value());
+    CHECK(json["stopped"] == true);
+    CHECK(json["cycles"].get<int64_t>() > 0);
+}
+
+TEST_CASE("long work says how far it is and how long the rest takes") {
+    CHECK(cli::progress_text(0, 12) == "running for 12 s");
+    CHECK(cli::progress_text(0.5, 30) == "50 % done, 30 s, about 30 s left");
+    CHECK(cli::progress_text(0.25, 60) == "25 % done, 60 s, about 3 min left");
+    CHECK(cli::progress_text(0.01, 120) == "1 % done, 2 min, about 3.3 h left");
+}
+
+}  // namespace cli_advice_test

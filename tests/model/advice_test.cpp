@@ -1,0 +1,251 @@
+// What a verdict says of slow kernels, and that the gain it promises is the one that mending the kernel brings.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <set>
+
+#include "core/base/files.h"
+#include "core/model/advice/verdict.h"
+#include "core/ptx/ptx.h"
+#include "tests/catch.h"
+#include "tests/model/support.h"
+
+namespace model_advice_test {
+
+using namespace lockstep;
+using namespace lockstep::model;
+using namespace lockstep::model::test;
+
+namespace {
+
+std::shared_ptr<const ptx::Program> program_at(const std::string& file, const std::string& name) {
+    const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + file;
+    return ptx::decode(ptx::parse(read_text(path).value(), path).value(), name).value();
+}
+
+// `parameters`, in order: 'f' a buffer of `words` floats, 'u' one of bytes, 'z' one of zeros, 'i' the next of `integers`.
+KernelRun run_of(const std::string& gpu_name, std::shared_ptr<const ptx::Program> program, simt::Dim3 grid, simt::Dim3 block,
+                 std::string_view parameters, const std::vector<int32_t>& integers, size_t words) {
+    KernelRun run;
+    run.gpu = gpu(gpu_name);
+    run.program = std::move(program);
+    run.config.grid = grid, run.config.block = block;
+    run.config.parameters.resize(run.program->parameter_bytes);
+    simt::Memory memory;
+    for (size_t i = 0, integer = 0; i < parameters.size(); ++i) {
+        std::byte* const to = run.config.parameters.data() + run.program->parameters.at(i).offset;
+        if (parameters[i] == 'i') {
+            std::memcpy(to, &integers.at(integer++), 4);
+            continue;
+        }
+        const uint64_t address = memory.allocate(words * 4, "buffer");
+        std::byte* const values = memory.write(address, words * 4);
+        for (size_t k = 0; k < words && parameters[i] == 'f'; ++k) {
+            const float real = static_cast<float>(k % 97) * 0.01f;
+            std::memcpy(values + 4 * k, &real, 4);
+        }
+        for (size_t k = 0; k < 4 * words && parameters[i] == 'u'; ++k)
+            values[k] = static_cast<std::byte>((k * 2654435761u) >> 13);
+        std::memcpy(to, &address, 8);
+    }
+    run.before = std::make_shared<simt::Memory>(memory);
+    TimedOptions options;
+    options.trace = false;
+    run.result = launch(run.gpu, *run.program, run.config, memory, options);
+    if (run.result.fault) FAIL(simt::render(*run.result.fault));
+    const std::string source = std::string(LOCKSTEP_SOURCE_DIR) + "/" + run.program->source_file;
+    run.source = read_text(source).value();
+    return run;
+}
+
+struct Pair {
+    std::string rule, what_if, slow, mended, gpu;
+    simt::Dim3 grid, block;
+    std::string parameters;
+    std::vector<int32_t> integers, mended_integers;
+    size_t words = 0;
+    std::string line;  // a part of the line that the finding has to stand at
+};
+
+std::vector<Pair> pairs() {
+    const int32_t dt = std::bit_cast<int32_t>(0.01f);
+    return {
+        {"bank-conflicts",
+         "no-conflicts",
+         "_Z19transpose_conflictsPKfPfi",
+         "_Z16transpose_paddedPKfPfi",
+         "v100",
+         {16, 16},
+         {32, 8},
+         "fzi",
+         {512},
+         {512},
+         512 * 512,
+         "tile[threadIdx.x][j]"},
+        {"uncoalesced",
+         "coalesced",
+         "_Z12move_recordsPffi",
+         "_Z11move_fieldsPffi",
+         "v100",
+         {1024},
+         {256},
+         "fii",
+         {dt, 1 << 18},
+         {dt, 1 << 18},
+         8u << 18,
+         "p[8 * i]"},
+        {"fp64",
+         "fp32",
+         "_Z11wave_doublePfi",
+         "_Z10wave_floatPfi",
+         "rtx3090",
+         {512},
+         {256},
+         "fi",
+         {1 << 17},
+         {1 << 17},
+         1u << 17,
+         "0.5 * v"},
+        {"atomics",
+         "spread-atomics",
+         "_Z14count_togetherPKhPji",
+         "_Z11count_apartPKhPji",
+         "v100",
+         {160},
+         {256},
+         "uzi",
+         {1 << 18},
+         {1 << 18},
+         1u << 16,
+         "atomicAdd"},
+        {"integer-division",
+         "short-division",
+         "_Z11flip_dividePKfPfii",
+         "_Z10flip_shiftPKfPfii",
+         "a100",
+         {1024},
+         {256},
+         "fzii",
+         {1024, 1 << 18},
+         {10, 1 << 18},
+         1u << 18,
+         "/ width"},
+        {"uncoalesced",
+         "coalesced",
+         "_Z8sum_rowsPKfPfii",
+         "_Z11sum_columnsPKfPfii",
+         "v100",
+         {256},
+         {128},
+         "fzii",
+         {1 << 15, 64},
+         {1 << 15, 64},
+         64u << 15,
+         "r * cols + c"},
+    };
+}
+
+std::string line_of(const std::string& text, int32_t number) {
+    size_t begin = 0;
+    for (int32_t k = 1; k < number && begin != std::string::npos; ++k) begin = text.find('\n', begin) + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+TEST_CASE("the gain that a verdict promises is the one that mending the kernel brings") {
+    for (const Pair& pair : pairs()) {
+        CAPTURE(pair.slow);
+        const auto at = [&](const std::string& name, const std::vector<int32_t>& integers) {
+            return run_of(pair.gpu, program_at("/kernels/advice/ptx/pairs.ptx", name), pair.grid, pair.block,
+                          pair.parameters, integers, pair.words);
+        };
+        const KernelRun slow = at(pair.slow, pair.integers), mended = at(pair.mended, pair.mended_integers);
+        const Verdict verdict = verdict_of(slow, {.what_if_all = true});
+        REQUIRE(!verdict.findings.empty());
+        double promised = 0;  // findings of several lines share what their what-if saves
+        const Finding* first = nullptr;
+        for (const Finding& finding : verdict.findings) {
+            if (finding.rule != pair.rule) continue;
+            if (first == nullptr) first = &finding;
+            promised += finding.gain;
+            CHECK(finding.simulated);
+            CHECK(finding.what_if == pair.what_if);
+        }
+        REQUIRE(first != nullptr);
+        CHECK(first->gain >= verdict.findings.front().gain);
+        CHECK(line_of(slow.source, first->line).find(pair.line) != std::string::npos);
+        CHECK(!first->change.empty());
+        const double brought = 1 - static_cast<double>(mended.result.cycles) / static_cast<double>(slow.result.cycles);
+        INFO(first->sentence << "\n" << slow.result.cycles << " -> " << mended.result.cycles << " cycles");
+        CHECK(promised == Approx(brought).epsilon(0.2));
+        const Verdict after = verdict_of(mended, {.what_if_all = true});
+        for (const Finding& finding : after.findings) CHECK(finding.rule != pair.rule);
+    }
+}
+
+TEST_CASE("an idealised launch computes what the launch computes") {
+    const Pair pair = pairs().front();
+    const KernelRun run = run_of(pair.gpu, program_at("/kernels/advice/ptx/pairs.ptx", pair.slow), {2, 2}, pair.block,
+                                 pair.parameters, {64}, 64 * 64);
+    const auto output = [&](const Idealised& ideal) {
+        simt::Memory memory = *run.before;
+        TimedOptions options;
+        options.ideal = ideal;
+        const TimedResult result = launch(run.gpu, *run.program, run.config, memory, options);
+        CHECK(!result.fault);
+        CHECK(result.warp_instructions == run.result.warp_instructions);
+        uint64_t out = 0;
+        std::memcpy(&out, run.config.parameters.data() + 8, 8);
+        const auto* const bytes = reinterpret_cast<const char*>(memory.read(out, 64 * 64 * 4));
+        return std::string(bytes, 64 * 64 * 4);
+    };
+    const std::string real = output({});
+    for (const WhatIf& what_if : what_ifs()) {
+        CAPTURE(what_if.name);
+        Idealised ideal;
+        what_if.set(ideal);
+        CHECK(!(ideal == Idealised{}));
+        CHECK(output(ideal) == real);
+        const auto time = simulate(run, what_if);
+        REQUIRE(time);
+        CHECK(time.value().cycles > 0);
+        CHECK(time.value().gain < 1);
+        CHECK(time.value().gain > -0.05);
+    }
+}
+
+TEST_CASE("every what-if is named once, and every rule that names one names one that there is") {
+    std::set<std::string_view> names;
+    for (const WhatIf& row : what_ifs()) CHECK(names.insert(row.name).second);
+    CHECK(what_if_named("coalesced"));
+    const auto wrong = what_if_named("coalesce");
+    REQUIRE(!wrong);
+    CHECK(wrong.error().message == "unknown what-if 'coalesce', did you mean 'coalesced'?");
+    std::set<std::string_view> rules;
+    for (const RuleRow& row : advice_rules()) {
+        CHECK(rules.insert(row.name).second);
+        CHECK(!row.title.empty());
+        CHECK(!row.threshold.empty());
+        CHECK(!row.source.empty());
+    }
+    CHECK(rules.size() >= 25);
+}
+
+TEST_CASE("a grid of few blocks, a tail, partial warps and idle tensor cores are told") {
+    const auto program = program_at("/kernels/advice/ptx/pairs.ptx", "_Z10wave_floatPfi");
+    const auto rules_of = [&](const std::string& gpu_name, simt::Dim3 grid, simt::Dim3 block) {
+        const KernelRun run = run_of(gpu_name, program, grid, block, "fi", {1 << 20}, 1u << 20);
+        std::set<std::string_view> rules;
+        for (const Finding& finding : verdict_of(run, {.what_if_none = true}).findings) rules.insert(finding.rule);
+        return rules;
+    };
+    CHECK(rules_of("a100", {8}, {256}).contains("small-grid"));
+    CHECK(rules_of("a100", {130}, {1024}).contains("uneven-wave"));
+    CHECK(rules_of("v100", {80 * 8 + 40}, {256}).contains("tail"));
+    CHECK(rules_of("v100", {640}, {40}).contains("partial-warps"));
+    CHECK(!rules_of("v100", {80 * 8}, {256}).contains("tail"));
+    CHECK(!rules_of("v100", {80 * 8}, {256}).contains("small-grid"));
+}
+
+}  // namespace model_advice_test
