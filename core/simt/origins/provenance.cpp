@@ -19,7 +19,7 @@ using Is = ValueNode::Is;
 
 constexpr size_t longest_expression = 90;
 
-std::string quoted(const std::string& name) {
+std::string in_quotes(const std::string& name) {
     return "'" + name + "'";
 }
 std::string commas(int64_t value) {
@@ -96,7 +96,7 @@ std::string element_text(const Pointed& to, const Elements& e, const WrongAccess
 }
 
 std::string distance_text(const Pointed& to, const WrongAccess& access) {
-    const std::string name = quoted(to.name) + " (" + bytes_text(to.bytes) + ")";
+    const std::string name = in_quotes(to.name) + " (" + bytes_text(to.bytes) + ")";
     const auto before = static_cast<int64_t>(to.begin - access.address);
     if (before > 0) return ", " + bytes_text(static_cast<uint64_t>(before)) + " before the start of " + name;
     const uint64_t end = to.begin + to.bytes, past = access.address + access.bytes - end;
@@ -199,7 +199,7 @@ std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed
     if (e.index < 0) {
         std::string from;
         if (e.node && holds_loaded(*e.node, from))
-            return "Look at what " + quoted(from.empty() ? "that memory" : from) + " holds.";
+            return "Look at what " + in_quotes(from.empty() ? "that memory" : from) + " holds.";
         const std::string text = index_text(trees, e);
         return text.empty() ? "Let only threads come here whose index is not below 0."
                             : "Let only threads come here for which " + text + " >= 0 holds.";
@@ -218,7 +218,7 @@ std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed
     }
     std::string from;
     if (holds_loaded(*e.node, from))
-        return "The index was read from " + (from.empty() ? "memory" : quoted(from)) + ": only 0 to " + commas(e.count - 1) +
+        return "The index was read from " + (from.empty() ? "memory" : in_quotes(from)) + ": only 0 to " + commas(e.count - 1) +
                " are good there.";
     const int64_t value = e.index - e.shift;
     const std::string text = index_text(trees, e);
@@ -232,7 +232,7 @@ std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed
         if (limit == value && e.shift == 0)
             return at + " lets an index of " + commas(limit) + " through: write < instead of <=.";
         if (limit > e.count)
-            return at + " lets too many through: " + quoted(to.name) + " has " + commas(e.count) + " elements.";
+            return at + " lets too many through: " + in_quotes(to.name) + " has " + commas(e.count) + " elements.";
         return at + " is not enough: " + condition + " would be.";
     }
     return (blocks * threads > e.count ? "The launch has " + commas(blocks * threads) + " threads: guard the access with "
@@ -307,7 +307,7 @@ Pointer pointer_of(const ValueTrees& trees, uint32_t pc, const ptx::MemoryOperan
             std::memcpy(&pointer.value, grid.config->parameters.data() + at, 8);
             pointer.name = trees.parameter_text(origin->index, origin->at);
         }
-        pointer.called = trees.knows_names() || pointer.of_variable ? quoted(pointer.name) : pointer.name;
+        pointer.called = trees.knows_names() || pointer.of_variable ? in_quotes(pointer.name) : pointer.name;
         return pointer;
     }
     if (!ptx::is_register(operand.base)) return pointer;
@@ -317,7 +317,7 @@ Pointer pointer_of(const ValueTrees& trees, uint32_t pc, const ptx::MemoryOperan
         pointer.value = loaded->bits;
         pointer.name = loaded->name;
         pointer.called = loaded->name.empty() ? "a pointer that was read from memory"
-                                              : "the pointer that was read from " + quoted(loaded->name);
+                                              : "the pointer that was read from " + in_quotes(loaded->name);
         const auto& variables = trees.program().variables;
         pointer.of_variable = std::any_of(variables.begin(), variables.end(), [&](const ptx::GlobalVariable& v) {
             return readable_variable(v.name) == loaded->name;
@@ -367,7 +367,7 @@ Provenance explain_global(const ValueTrees& trees, uint32_t pc, const WrongAcces
     told.offset = access.address - home->address;
     if (home->freed) {
         told.reason =
-            (access.address - home->address < home->bytes ? " in " + quoted(to.name) + " (" + bytes_text(home->bytes) + ")"
+            (access.address - home->address < home->bytes ? " in " + in_quotes(to.name) + " (" + bytes_text(home->bytes) + ")"
                                                           : distance_text(to, access)) +
             ", which was freed";
         told.advice = "Free it only when the last kernel that uses it has ended, and do not keep the pointer.";
