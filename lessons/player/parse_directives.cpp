@@ -13,7 +13,7 @@
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/figures/expression.h"
-#include "lessons/player/authors.h"
+#include "lessons/player/authors/authors.h"
 
 namespace lockstep::lessons {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "app/gui/view.h"
-#include "lessons/player/authors.h"
+#include "lessons/player/authors/authors.h"
 #include "lessons/player/lesson.h"
 #include "tests/catch.h"
 

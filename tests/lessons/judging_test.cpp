@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/files.h"
-#include "lessons/player/authors.h"
+#include "lessons/player/authors/authors.h"
 #include "lessons/player/check.h"
 #include "lessons/player/pinned.h"
 #include "tests/catch.h"

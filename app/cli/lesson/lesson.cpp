@@ -6,7 +6,7 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
-#include "lessons/player/authors.h"
+#include "lessons/player/authors/authors.h"
 #include "lessons/player/check.h"
 
 namespace lockstep::cli {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/units.h"
 #include "core/model/advice/facts.h"
 
 namespace lockstep::model {
@@ -40,7 +41,7 @@ std::string limit_of(const Facts& facts, Bound bound) {
                                100 * facts.share(StallReason::barrier));
         case Bound::start:
             return fmt::format("Over at once: {} cycles, much of which is the start of blocks and the first trip to memory.",
-                               facts.result.cycles);
+                               with_commas(facts.result.cycles));
         default:
             return fmt::format("Bound by latency: no unit is busier than {:.0f} %.", 100 * facts.busiest());
     }

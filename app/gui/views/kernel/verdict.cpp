@@ -144,9 +144,9 @@ class VerdictView final : public View {
         const Theme& theme = *ui.theme;
         constexpr float pad = 12, left = 46, right = 120;
         const float width = at.w - left - right - pad;
-        const TextStyle words{.size = 13}, small{.size = 12, .color = theme.ink2};
+        const TextStyle words{.size = 13}, bold{.size = 13, .weight = 600}, small{.size = 12, .color = theme.ink2};
         const float sentence = ui.paragraph({0, 0, width, 400}, finding.sentence, words, 19, false),
-                    change = ui.paragraph({0, 0, width, 400}, finding.change, words, 19, false),
+                    change = ui.paragraph({0, 0, width, 400}, finding.change, bold, 19, false),
                     evidence = ui.paragraph({0, 0, width, 400}, finding.evidence, small, 17, false);
         const Rect box{at.x, at.y, at.w, 36 + sentence + 4 + evidence + 6 + change + pad};
         if (box.bottom() < view.y || box.y > view.bottom()) return box.bottom();
@@ -169,7 +169,7 @@ class VerdictView final : public View {
         float y = box.y + 36;
         y += ui.paragraph({box.x + left, y, width, 400}, finding.sentence, words, 19) + 4;
         y += ui.paragraph({box.x + left, y, width, 400}, finding.evidence, small, 17) + 6;
-        ui.paragraph({box.x + left, y, width, 400}, finding.change, {.size = 13, .weight = 600}, 19);
+        ui.paragraph({box.x + left, y, width, 400}, finding.change, bold, 19);
         ui.text(box.right() - pad, box.y + 32, factor_text(finding.gain),
                 {.size = 24, .color = finding.gain >= 0.1 ? theme.right : theme.ink2, .align = Align::right, .weight = 600});
         ui.text(box.right() - pad, box.y + 52, fmt::format("{:.2f} → {:.2f} µs", time_us, time_us * (1 - finding.gain)),

@@ -7,7 +7,7 @@
 #include "core/base/hash.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/scene/run.h"
-#include "lessons/player/authors.h"
+#include "lessons/player/authors/authors.h"
 
 namespace lockstep::lessons {
 

@@ -4,7 +4,7 @@
 
 #include "core/model/launch/launch.h"
 #include "core/scene/figures/figures.h"
-#include "lessons/player/authors.h"
+#include "lessons/player/authors/authors.h"
 
 namespace lockstep::lessons {
 
