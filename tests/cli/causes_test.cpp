@@ -23,7 +23,7 @@ TEST_CASE("a wrong collective is told with its rank, chunk and round, and one ch
     CHECK(wrong.status == 1);
     CHECK(says(wrong.out, "3 ranks, 3 chunks, 4 rounds"));
     CHECK(says(wrong.err,
-               "ring.collective:4:18: error: chunk 2 of ranks 0, 1 and 2 lacks rank 2's part: rank 1 passes it on "
+               "ring.collective:4:16: error: chunk 2 of ranks 0, 1 and 2 lacks rank 2's part: rank 1 passes it on "
                "in round 3 (1>2:2) when it holds the parts of ranks 0 and 1 alone"));
     CHECK(says(wrong.err, "advice: add the message 2>0:2+ to round 1"));
     const Outcome json = lockstep_command("collective --file " + ring + " --json -");
@@ -35,6 +35,9 @@ TEST_CASE("a wrong collective is told with its rank, chunk and round, and one ch
     CHECK(told["wrong"][0]["lacks"] == nlohmann::json::array({2}));
     CHECK(told["wrong"][0]["line"] == 4);
     CHECK(told["rounds"].size() == 4);
+
+    // A network whose links have no names at one end.
+    CHECK(lockstep_command("collective --ranks 4 --topology ideal --json -").status == 0);
 
     const std::string right = write("right.collective",
                                     "own ranks=3 chunks=3\n"

@@ -112,10 +112,13 @@ nlohmann::ordered_json json_of(const CollectiveRun& run, const CollectiveOptions
                                     {"start_us", json_number(run.start_us[rank])},
                                     {"end_us", json_number(run.end_us[rank])},
                                     {"waited_us", json_number(waited[rank])}});
+    const auto name = [&](int node) {  // the ideal network's links lead nowhere in particular
+        return node < 0 ? std::string("anywhere") : run.network->nodes[static_cast<size_t>(node)].name;
+    };
     for (size_t link = 0; link < run.use.links.size(); ++link)
         if (const LinkUse& use = run.use.links[link]; use.messages > 0)
-            json["links"].push_back({{"from", run.network->nodes[static_cast<size_t>(run.network->links[link].from)].name},
-                                     {"to", run.network->nodes[static_cast<size_t>(run.network->links[link].to)].name},
+            json["links"].push_back({{"from", name(run.network->links[link].from)},
+                                     {"to", name(run.network->links[link].to)},
                                      {"messages", use.messages},
                                      {"bytes", use.bytes},
                                      {"busy_us", json_number(use.busy_us)}});
