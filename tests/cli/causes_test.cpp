@@ -132,6 +132,10 @@ TEST_CASE("a tensor program that learns nothing is told which op stops its gradi
     CHECK(says(grown.err, "grown.tape:7:1: warning: the training diverged: from step 1 on the loss grew"));
     CHECK(says(grown.err, "advice: update 0.125: with it the loss goes from"));
     CHECK(lockstep_command("tape " + write("fine.tape", line + "0.1\n")).err.empty());
+    const Outcome broken =
+        lockstep_command("tape lessons/B03_custom_operator/root.tape");  // an infinity that nothing led to
+    CHECK(says(broken.err, "the first value that is not finite"));
+    CHECK_FALSE(says(broken.err, "diverged"));
 }
 
 TEST_CASE("a training that diverges says why, in words and in its JSON") {

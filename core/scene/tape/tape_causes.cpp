@@ -14,8 +14,13 @@ namespace {
 constexpr double grown = 3;        // times the first loss, as nn::causes() has it
 constexpr int halvings_tried = 8;  // of the updates
 
+// An overflow of its own, after losses that did not grow, is told as what it is (TapeRun::anomaly).
 bool grew(const std::vector<double>& losses) {
-    return losses.size() > 2 && !(std::abs(losses.back()) <= grown * std::abs(losses.front()));
+    if (losses.size() < 3) return false;
+    const double limit = grown * std::abs(losses.front());
+    return !(std::abs(losses.back()) <= limit) && std::any_of(losses.begin(), losses.end(), [&](double loss) {
+        return std::isfinite(loss) && std::abs(loss) > limit;
+    });
 }
 
 std::optional<TapeCause> diverged_tape(const TapeRun& run, const TapeRunOptions& options) {
