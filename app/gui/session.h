@@ -17,6 +17,7 @@
 #include "app/gui/desk/roof_trail.h"
 #include "app/gui/requests.h"
 #include "core/model/launch/launch.h"
+#include "core/nn/train/cause.h"
 #include "core/nn/train/step_record.h"
 #include "core/scene/host/host_program.h"
 #include "core/scene/run.h"
@@ -70,6 +71,7 @@ struct Curve {                             // one training run in the learning c
     std::string measure = "";              // what the second plot shows instead of the accuracy: "held-out loss"
     int64_t total_steps = 0;               // how many the run will take
     bool running = false;
+    std::vector<nn::Cause> causes = {};  // why it fails, where it does
 };
 
 struct LessonState {  // the player's part: which step, what was answered

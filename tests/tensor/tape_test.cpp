@@ -146,7 +146,8 @@ TEST_CASE("a shape that does not fit names the layer, the op and both shapes") {
           "loss (mse): a prediction of shape [2, 3] and a target of shape [2, 1] differ: a loss does not broadcast");
     const auto labels = tape.label(labels_from(host.heap, std::vector<int32_t>{0, 3}, "y"), "y");
     CHECK(failure_of([&] { softmax_cross_entropy(tape, a, labels, "loss"); }) ==
-          "loss: the label 3 is outside the 3 classes of logits of shape [2, 3]");
+          "loss: the label 3 is outside the 3 classes of logits of shape [2, 3]: example 1 of the batch has it, and labels "
+          "count from 0 to 2");
     const auto three = tape.label(labels_from(host.heap, std::vector<int32_t>{0, 1, 2}, "y"), "y");
     CHECK(failure_of([&] { softmax_cross_entropy(tape, a, three, "loss"); }) ==
           "loss (softmax_cross_entropy): logits of shape [2, 3] need one label a row, but the labels have shape [3]");

@@ -1,5 +1,6 @@
 // `lockstep collective`: one collective by one algorithm, timed round by round on a modelled network, beside the closed
-// formula. With --comm it really runs, on threads or on the processes that mpirun started, and what it leaves is checked.
+// formula. With --file it is a list of one's own. With --comm it really runs, on threads or on the processes that mpirun
+// started, and what it leaves is checked.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/cluster/own_lists.h"
+#include "app/cli/kernel/own_files.h"
 #include "core/base/nearest.h"
 #include "core/comm/in_process.h"
 #include "core/comm/network/timing.h"
@@ -24,7 +27,7 @@ using namespace comm;
 
 struct CollectiveOptions {
     std::string operation = "all_reduce", algorithm = "ring", bytes = "100M", link = "nvlink4", inner = "nvlink4";
-    std::string topology = "switch", json, comm;
+    std::string topology = "switch", json, comm, file;
     int ranks = 0, servers = 1, root = 0, pieces = 0, node_size = 8, adapters = 1;
     bool library = false;
     double timeout = 60;
@@ -81,21 +84,22 @@ std::vector<double> waited_us(const CollectiveRun& run) {
 }
 
 nlohmann::ordered_json json_of(const CollectiveRun& run, const CollectiveOptions& options) {
+    const bool own = !options.file.empty();
     const CollectiveRow& row = collective_named(options.operation, options.algorithm);
     nlohmann::ordered_json json = {{"op", options.operation},
-                                   {"algorithm", options.algorithm},
+                                   {"algorithm", own ? "own" : options.algorithm},
                                    {"ranks", options.ranks},
                                    {"bytes", run.bytes()},
                                    {"link", options.link},
                                    {"topology", options.topology},
                                    {"time_us", json_number(run.total_us)},
-                                   {"formula", std::string(row.formula_text)},
+                                   {"formula", own ? std::string() : std::string(row.formula_text)},
                                    {"formula_us", nullptr},
                                    {"bus_gb_per_s", json_number(run.bus_gigabytes_per_s)},
                                    {"rounds", nlohmann::ordered_json::array()},
                                    {"per_rank", nlohmann::ordered_json::array()},
                                    {"links", nlohmann::ordered_json::array()}};
-    if (!std::isnan(run.formula_us)) json["formula_us"] = run.formula_us;
+    if (!std::isnan(run.formula_us) && !own) json["formula_us"] = run.formula_us;
     for (const RoundRow& round : rounds_of(run))
         json["rounds"].push_back({{"transfers", round.transfers},
                                   {"bytes", round.bytes},
@@ -108,22 +112,20 @@ nlohmann::ordered_json json_of(const CollectiveRun& run, const CollectiveOptions
                                     {"start_us", json_number(run.start_us[rank])},
                                     {"end_us", json_number(run.end_us[rank])},
                                     {"waited_us", json_number(waited[rank])}});
+    const auto name = [&](int node) {  // the ideal network's links lead nowhere in particular
+        return node < 0 ? std::string("anywhere") : run.network->nodes[static_cast<size_t>(node)].name;
+    };
     for (size_t link = 0; link < run.use.links.size(); ++link)
         if (const LinkUse& use = run.use.links[link]; use.messages > 0)
-            json["links"].push_back({{"from", run.network->nodes[static_cast<size_t>(run.network->links[link].from)].name},
-                                     {"to", run.network->nodes[static_cast<size_t>(run.network->links[link].to)].name},
+            json["links"].push_back({{"from", name(run.network->links[link].from)},
+                                     {"to", name(run.network->links[link].to)},
                                      {"messages", use.messages},
                                      {"bytes", use.bytes},
                                      {"busy_us", json_number(use.busy_us)}});
     return json;
 }
 
-void print_run(const CollectiveRun& run, const CollectiveOptions& options) {
-    const CollectiveRow& row = collective_named(options.operation, options.algorithm);
-    const LinkRow& link = link_named(options.link);
-    fmt::print("{} by {}: {}\n{} ranks, {} bytes, {} ({:g} µs, {:g} GB/s), topology {}\n\n", options.operation,
-               options.algorithm, row.summary, options.ranks, run.bytes(), link.title, link.latency_us, link.gigabytes_per_s,
-               options.topology);
+void print_rounds(const CollectiveRun& run) {
     fmt::print("{:>6} {:>10} {:>14} {:>14} {:>14}\n", "round", "transfers", "bytes", "begin µs", "end µs");
     const auto rounds = rounds_of(run);
     constexpr size_t shown_first = 24, shown_last = 4;
@@ -144,6 +146,15 @@ void print_run(const CollectiveRun& run, const CollectiveOptions& options) {
     const auto longest = std::max_element(waited.begin(), waited.end());
     fmt::print("longest waiting        rank {}, {:.3f} µs\n", longest - waited.begin(), *longest);
     fmt::print("simulated time         {:.3f} µs\n", run.total_us);
+}
+
+void print_run(const CollectiveRun& run, const CollectiveOptions& options) {
+    const CollectiveRow& row = collective_named(options.operation, options.algorithm);
+    const LinkRow& link = link_named(options.link);
+    fmt::print("{} by {}: {}\n{} ranks, {} bytes, {} ({:g} µs, {:g} GB/s), topology {}\n\n", options.operation,
+               options.algorithm, row.summary, options.ranks, run.bytes(), link.title, link.latency_us, link.gigabytes_per_s,
+               options.topology);
+    print_rounds(run);
     if (std::isnan(run.formula_us))
         fmt::print("closed formula         {}\n",
                    row.formula_text.empty() ? std::string("none") : "none here: " + std::string(row.formula_text));
@@ -255,7 +266,45 @@ void really_run(const CollectiveOptions& options, std::shared_ptr<const Collecti
     });
 }
 
-int collective_command(const CollectiveOptions& options) {
+// A list that somebody wrote (*.collective): timed, and judged chunk by chunk.
+int run_file(CollectiveOptions options, const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options())
+        if (option->count() > 0 && option->get_name() != "--file" && option->get_name() != "--json")
+            throw Failure(fmt::format("--file has its settings in the file: write {}=... in its first line in place of {}",
+                                      option->get_name().substr(2), option->get_name()));
+    keep_apart({{"--file", options.file}}, {{"--json", options.json}});
+    const auto scene = read_lists("collective", options.file).value();
+    auto all = nlohmann::ordered_json::array();
+    bool right = true;
+    for (const scene::ParallelRow& row : scene->rows) {
+        const auto setting = [&](const char* key, const char* otherwise) {
+            const auto found = row.settings.find(key);
+            return found == row.settings.end() ? std::string(otherwise) : found->second;
+        };
+        options.algorithm = row.title == "own" ? "ring" : row.title;
+        options.operation = setting("operation", "all_reduce");
+        options.ranks = row.collective->collective->ranks;
+        options.link = setting("link", "nvlink4");
+        options.topology = setting("topology", "ideal");
+        if (options.json != "-") {
+            fmt::print("{} of {}: {} ranks, {} chunks, {} rounds, {} bytes, {}, topology {}\n\n", options.operation,
+                       row.name, options.ranks, row.collective->collective->chunks, row.collective->collective->rounds,
+                       row.collective->bytes(), options.link, options.topology);
+            print_rounds(*row.collective);
+            if (row.wrong.empty() && row.title == "own") fmt::print("every chunk is the sum on every rank (derived)\n");
+        }
+        all.push_back(json_of(*row.collective, options));
+        if (row.title != "own") all.back()["algorithm"] = row.title;
+        add_faults(all.back(), row.wrong);
+        right = complain_of(row.wrong) && right;
+    }
+    if (!options.json.empty()) write_json(all.size() == 1 ? all[0] : all, options.json);
+    return static_cast<int>(right ? ExitStatus::done : ExitStatus::faulted);
+}
+
+int collective_command(const CollectiveOptions& options, const CLI::App& command) {
+    if (!options.file.empty()) return run_file(options, command);
+    if (command.get_option("--ranks")->count() == 0) throw Failure("--ranks is required, or --file");
     collective_named(options.operation, options.algorithm);
     if (options.ranks < 1) throw Failure(fmt::format("--ranks takes a number from 1, not {}", options.ranks));
     const Link link = link_named(options.link).link();
@@ -313,7 +362,9 @@ void add_collective(CLI::App& app, int& status) {
     command->add_option("--op", o->operation,
                         "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, barrier");
     command->add_option("--algorithm", o->algorithm, "ring, tree, halving_doubling, parameter_server, hierarchical");
-    command->add_option("--ranks", o->ranks, "how many ranks")->required();
+    command->add_option("--ranks", o->ranks, "how many ranks");
+    command->add_option("--file", o->file,
+                        "a list of messages of one's own (F.collective): timed, and told what is wrong with it");
     command->add_option("--bytes", o->bytes, "of the whole buffer; K, M and G are thousands, default 100M");
     command->add_option("--link", o->link, "such as nvlink4, pcie4, 10gbe, ib-hdr; default nvlink4");
     command->add_option("--topology", o->topology,
@@ -332,7 +383,7 @@ void add_collective(CLI::App& app, int& status) {
     command->add_option("--timeout", o->timeout, "with --comm mpi: seconds after which a wait is a deadlock, default 60")
         ->check(number_within(0, 1e9, true));
     command->add_option("--json", o->json, "write rounds, ranks and links as JSON to this file, - for stdout");
-    command->callback([o, &status] { status = of_collective::collective_command(*o); });
+    command->callback([o, command, &status] { status = of_collective::collective_command(*o, *command); });
 }
 
 }  // namespace lockstep::cli

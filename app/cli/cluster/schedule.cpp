@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/cluster/own_lists.h"
 #include "app/cli/kernel/own_files.h"
 #include "app/cli/kernel/trace_file.h"
 #include "core/base/files.h"
@@ -22,7 +23,7 @@ namespace {
 using namespace parallel;
 
 struct ScheduleChoice {
-    std::string kind = "1f1b", times = "1,1,1", json, trace;
+    std::string kind = "1f1b", times = "1,1,1", json, trace, file;
     std::vector<std::string> slow;
     int chunks = 0;  // 0: the kind's own, or 2
     PipelineShape shape{.ranks = 4, .microbatches = 8};
@@ -92,11 +93,13 @@ void print_schedule(const ScheduleRow& row, const PipelineShape& shape, const Du
     const bool even = durations.of_rank.empty() && durations.hop == 0;
     if (row.searched)
         fmt::print("no formula: the order is searched for these times\n");
+    else if (row.idle_text.empty())
+        fmt::print("no formula: the order is your own\n");
     else if (formula)
         fmt::print("formula for equal stages: idle {} = {:g} a rank (derived)\n", row.idle_text, *formula);
     else
         fmt::print("formula for equal stages: idle {}, which does not hold for these times\n", row.idle_text);
-    if (!even && !row.searched) fmt::print("the formula knows no hops and no slow ranks\n");
+    if (!even && !row.searched && !row.idle_text.empty()) fmt::print("the formula knows no hops and no slow ranks\n");
     fmt::print("\n{:<5} {:<14} {:>8} {:>8} {:>12} {:>6} {:>16}\n", "rank", "stages", "busy", "idle", "activations", "bound",
                "weight versions");
     for (int rank = 0; rank < schedule.ranks; ++rank) {
@@ -166,17 +169,82 @@ nlohmann::ordered_json json_of_schedule(const ScheduleRow& row, const PipelineSh
     return json;
 }
 
+// What a file's first line says of times, read before and found in order.
+Durations durations_of_row(const scene::ParallelRow& row) {
+    Durations durations;
+    const auto take = [&](const char* key, double& into) {
+        if (const auto found = row.settings.find(key); found != row.settings.end())
+            std::from_chars(found->second.data(), found->second.data() + found->second.size(), into);
+    };
+    take("forward", durations.forward), take("input", durations.input), take("weight", durations.weight);
+    take("hop", durations.hop), take("update", durations.update);
+    if (row.settings.contains("slow")) durations.of_rank.assign(1, 1);  // no formula holds
+    return durations;
+}
+
+ScheduleRow own_row() {
+    return {.name = "own",
+            .title = "Your schedule",
+            .summary = "lists of actions from a file",
+            .source = "your own",
+            .idle = [](const PipelineShape&, const Durations&) { return std::optional<double>(); },
+            .activations_text = "m",
+            .activations = [](const PipelineShape& shape, int) { return shape.microbatches; }};
+}
+
+// Lists that somebody wrote (*.schedule): run, or who waits for whom.
+int run_schedule_file(const ScheduleChoice& chosen, const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options())
+        for (const char* own :
+             {"--kind", "--stages", "--microbatches", "--chunks", "--batches", "--times", "--hop", "--kept", "--slow"})
+            if (option->get_name() == own && option->count() > 0)
+                throw Failure(fmt::format("--file has its settings in the file, so {} goes without it", own));
+    keep_apart({{"--file", chosen.file}}, {{"--json", chosen.json}, {"--trace", chosen.trace}});
+    const auto scene = read_lists("schedule", chosen.file).value();
+    auto all = nlohmann::ordered_json::array();
+    bool right = true;
+    for (const scene::ParallelRow& row : scene->rows) {
+        all.push_back(nlohmann::ordered_json::object());
+        if (row.schedule) {
+            const Schedule& schedule = row.schedule->schedule;
+            const ScheduleRow kind = schedule.kind == "own" ? own_row() : schedule_named(schedule.kind);
+            const PipelineShape shape{
+                .ranks = schedule.ranks,
+                .microbatches = schedule.per_update == 1 ? schedule.microbatches / schedule.batches : schedule.per_update,
+                .chunks = schedule.chunks,
+                .batches = schedule.batches};
+            const Durations durations = durations_of_row(row);
+            if (!chosen.trace.empty() && &row == &scene->rows.front()) write_trace(trace_of(*row.schedule), chosen.trace);
+            if (chosen.json != "-") print_schedule(kind, shape, durations, *row.schedule, std::max(chosen.width, 20));
+            all.back() = json_of_schedule(kind, shape, durations, *row.schedule);
+        }
+        add_faults(all.back(), row.wrong);
+        right = complain_of(row.wrong) && right;
+    }
+    if (!chosen.json.empty()) write_json(all.size() == 1 ? all[0] : all, chosen.json, chosen.json == "-" ? 1 : 2);
+    return static_cast<int>(right ? ExitStatus::done : ExitStatus::faulted);
+}
+
+void check_given(const CLI::App& command) {
+    std::string missing;
+    for (const char* needed : {"--kind", "--stages", "--microbatches"})
+        if (command.get_option(needed)->count() == 0) missing += (missing.empty() ? "" : ", ") + std::string(needed);
+    if (!missing.empty()) throw Failure(missing + " required, or --file");
+}
+
 }  // namespace
 
-void add_schedule(CLI::App& app, int&) {
+void add_schedule(CLI::App& app, int& status) {
     CLI::App* command =
         app.add_subcommand("schedule", "a pipeline schedule: who works when, who waits for what, what is kept");
     auto chosen = std::make_shared<ScheduleChoice>();
     std::string kinds;
     for (const ScheduleRow& row : schedules()) kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", row.name);
-    command->add_option("--kind", chosen->kind, kinds)->required();
-    command->add_option("--stages", chosen->shape.ranks, "ranks of the pipeline")->required();
-    command->add_option("--microbatches", chosen->shape.microbatches, "micro-batches of a batch")->required();
+    command->add_option("--kind", chosen->kind, kinds);
+    command->add_option("--stages", chosen->shape.ranks, "ranks of the pipeline");
+    command->add_option("--microbatches", chosen->shape.microbatches, "micro-batches of a batch");
+    command->add_option("--file", chosen->file,
+                        "lists of actions of one's own (F.schedule): run, or told who waits for whom");
     command->add_option("--chunks", chosen->chunks, "pieces of the model a rank holds (interleaved; default 2)");
     command->add_option("--batches", chosen->shape.batches,
                         "batches one after another (default 1; 3 of what never flushes)");
@@ -190,8 +258,13 @@ void add_schedule(CLI::App& app, int&) {
     command->add_option("--json", chosen->json, "write everything as JSON to this file, - for stdout");
     command->add_option("--trace", chosen->trace,
                         "write a trace: F.json for ui.perfetto.dev (one unit is shown as one microsecond), F.csv, or F.txt");
-    command->callback([chosen] {
+    command->callback([chosen, command, &status] {
         check_trace_name(chosen->trace);
+        if (!chosen->file.empty()) {
+            status = run_schedule_file(*chosen, *command);
+            return;
+        }
+        check_given(*command);
         keep_apart({}, {{"--json", chosen->json}, {"--trace", chosen->trace}});
         const ScheduleRow& row = schedule_named(chosen->kind);
         PipelineShape shape = chosen->shape;

@@ -83,7 +83,7 @@ void print(const scene::TapeRun& run) {
     }
 }
 
-ordered_json json_of(const scene::TapeRun& run) {
+ordered_json json_of(const scene::TapeRun& run, const std::vector<scene::TapeCause>& causes) {
     const nn::StepRecord& step = *run.step;
     ordered_json all{{"program", step.model}, {"device", step.device}, {"steps", run.text.steps}};
     all["loss"] = ordered_json::array();
@@ -118,6 +118,14 @@ ordered_json json_of(const scene::TapeRun& run) {
                              {"numeric", json_number(mismatch.numeric)}});
         all["gradchecks"].push_back({{"compared", check.compared}, {"wrong", wrong}});
     }
+    all["causes"] = ordered_json::array();
+    for (const scene::TapeCause& found : causes)
+        all["causes"].push_back({{"name", found.cause.name},
+                                 {"step", found.cause.step},
+                                 {"layer", found.cause.layer},
+                                 {"line", found.line},
+                                 {"message", found.cause.text},
+                                 {"advice", found.cause.advice}});
     all["not_finite"] = nullptr;
     if (run.anomaly)
         all["not_finite"] = {{"line", run.anomaly_line},
@@ -134,9 +142,19 @@ int run_program(const TapeAsked& asked) {
     check_can_write(asked.json);
     const std::string text = read_text(asked.file, size_t{1} << 20).value();
     const scene::TapeText program = scene::parse_tape(text, asked.file).value();
-    const auto run = scene::run_tape(program, {.device = asked.device, .seed = asked.seed, .watch = true}).value();
+    const scene::TapeRunOptions how{.device = asked.device, .seed = asked.seed, .watch = true};
+    const auto run = scene::run_tape(program, how).value();
+    const std::vector<scene::TapeCause> causes = scene::causes_of(*run, how);
     if (asked.json != "-") print(*run);
-    if (!asked.json.empty()) write_json(json_of(*run), asked.json);
+    if (!asked.json.empty()) write_json(json_of(*run, causes), asked.json);
+    std::fflush(stdout);
+    for (const scene::TapeCause& found : causes) {
+        complain({.message = found.cause.text,
+                  .where = {asked.file, found.line, 1},
+                  .source_line = line_of(text, found.line),
+                  .severity = Severity::warning});
+        if (!found.cause.advice.empty()) fmt::print(stderr, "    advice: {}\n", found.cause.advice);
+    }
     bool wrong = false;
     for (const tensor::GradcheckResult& check : run->checks) wrong = wrong || !check.ok();
     if (run->anomaly) {

@@ -161,10 +161,19 @@ class StepLines {
         if (!as_json_) fmt::print(text, std::forward<Values>(values)...);
     }
 
+    // Heard before the step's own line is made: it stands in that line, and again in the last one.
+    void cause(const nn::Cause& cause) {
+        causes_.push_back(cause);
+        std::fflush(stdout);
+        complain(Diagnostic{.message = cause.text, .severity = Severity::warning});
+        if (!cause.advice.empty()) fmt::print(stderr, "    advice: {}\n", cause.advice);
+    }
+
     void step(const nn::StepRecord& step) {
         if (step.not_finite && !std::exchange(warned_, true))
             complain(Diagnostic{.message = step.not_finite->text, .severity = Severity::warning});
         line_ = step_json(step);
+        add_causes();
         if (!is_evaluated(step.step)) emit(line_);
         if (is_printed(step.step))
             say("step {:>6}  loss {}  {}{:.1f} ms\n", step.step,
@@ -175,6 +184,7 @@ class StepLines {
     }
 
     void evaluation(const nn::Evaluation& evaluation) {
+        add_causes();
         line_["test_loss"] = json_number(evaluation.loss);
         line_["test_accuracy"] = json_number(evaluation.accuracy);
         for (const nn::Measure& measure : evaluation.measures) line_["measures"][measure.name] = json_number(measure.value);
@@ -193,12 +203,15 @@ class StepLines {
     }
 
     void stopped(const nn::NotFiniteFailure& failure) {
-        emit(step_json(*failure.record));
+        line_ = step_json(*failure.record);
+        add_causes();
+        emit(line_);
         complain(failure.diagnostic);
         last_ = *failure.record;
     }
 
     void end() const {
+        for (const nn::Cause& cause : causes_) say("why it fails: {}\n", cause.text);
         if (!as_json_) print_mode(last_);
         if (last_.noise_scale)
             say("gradient noise scale: {:.4g} examples, from batches of {:.4g} and {:.4g} (executed); this estimates the "
@@ -230,12 +243,24 @@ class StepLines {
         }
     }
 
+    void add_causes() {
+        if (causes_.empty()) return;
+        line_["causes"] = nlohmann::ordered_json::array();
+        for (const nn::Cause& cause : causes_)
+            line_["causes"].push_back({{"name", cause.name},
+                                       {"step", cause.step},
+                                       {"layer", cause.layer},
+                                       {"message", cause.text},
+                                       {"advice", cause.advice}});
+    }
+
     const TrainAsked& options_;
     bool as_json_;
     int64_t steps_, end_;
     std::string collected_;
     nlohmann::ordered_json line_;
     nn::StepRecord last_;
+    std::vector<nn::Cause> causes_;
     bool warned_ = false;
 };
 
@@ -251,6 +276,7 @@ int train_on_one_rank(const TrainAsked& options, nn::TrainRequest& request, int6
         lines.step(step);
         return true;
     };
+    request.on_cause = [&](const nn::Cause& cause) { lines.cause(cause); };
     request.on_evaluation = [&](const nn::Evaluation& evaluation) { lines.evaluation(evaluation); };
     request.on_begin = [&](nn::Trainer& fresh) {  // what cannot be written at the end is better known now
         if (options.sample > 0) fresh.sample(options.prompt, 1);

@@ -127,6 +127,7 @@ StepPointer TrainingRun::advance() {
                                                                   : std::make_shared<const nn::StepRecord>(std::move(made));
     next_ = fast_->next_step();
     curve_.loss.push_back(record->loss);
+    for (nn::Cause& cause : diagnosis_.after(*fast_, *record)) curve_.causes.push_back(std::move(cause));
     if (next_ > curve_.total_steps) curve_.total_steps = std::max<int64_t>(100, curve_.total_steps * 2);
     if (!first_) first_ = record;
     keep(record);

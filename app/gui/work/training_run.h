@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/gui/session.h"
+#include "core/nn/train/diagnose.h"
 #include "core/nn/train/trainer.h"
 
 namespace lockstep::gui {
@@ -56,6 +57,7 @@ class TrainingRun {
     std::shared_ptr<const parallel::ParallelStepRecord> on_ranks_;
     std::map<int64_t, nn::Checkpoint> checkpoints_;  // before the step
     int64_t checkpoint_every_ = 1;
+    nn::Diagnosis diagnosis_;
     Curve curve_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/nn/cheaper/kept_form.h"
+#include "core/nn/train/diagnose.h"
 #include "core/nn/train/graph_record.h"
 #include "core/nn/train/trainer_state.h"
 #include "core/tensor/op.h"
@@ -306,11 +307,22 @@ void train(const TrainRequest& request) {
     StepRecord record;
     const int64_t end = trainer.next_step() + request.steps;
     bool go_on = true;
+    Diagnosis diagnosis;
+    const auto tell = [&](const std::vector<Cause>& causes) {
+        for (const Cause& cause : causes) request.on_cause(cause);
+    };
     while (go_on && trainer.next_step() < end) {
-        trainer.step(record);
+        try {
+            trainer.step(record);
+        } catch (const NotFiniteFailure& failure) {
+            if (request.on_cause) tell(diagnosis.after(trainer, *failure.record));
+            throw;
+        }
+        if (request.on_cause) tell(diagnosis.after(trainer, record));
         go_on = !request.on_step || request.on_step(record);
         const int64_t done = trainer.next_step();
         const bool last = !go_on || done == end;
+        if (last && request.on_cause) tell(diagnosis.at_end(trainer));
         const auto is_due = [&](int64_t every) { return last || (every > 0 && done % every == 0); };
         if (request.on_evaluation && is_due(request.evaluate_every)) request.on_evaluation(trainer.evaluate());
         if (request.save.empty() || !is_due(request.save_every)) continue;

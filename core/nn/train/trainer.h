@@ -19,6 +19,7 @@
 
 #include "core/base/dtype.h"
 #include "core/nn/data/files/checkpoint.h"
+#include "core/nn/train/cause.h"
 #include "core/nn/train/execution.h"
 #include "core/nn/train/step_record.h"
 #include "core/nn/train/task.h"
@@ -87,8 +88,15 @@ class Trainer {
     int64_t next_step() const;                     // 0 before the first
     void set_learning_rate(double learning_rate);  // from the next step on
     const TrainerOptions& options() const;
-    int64_t trained_parameters() const;  // elements that optimisers update
-    int64_t optimizer_bytes() const;     // that they keep from step to step
+
+    // For a diagnosis (diagnose.h): beside the run, on the host; neither its values nor its times change.
+    std::vector<GraphNode> examine(int64_t step);  // forward and backward of that step's batch with the parameters of now
+    // The largest eigenvalue of the loss's Hessian where the seed begins, on that step's batch: differences of gradients.
+    double curvature_at_beginning(int64_t step);
+    std::vector<double> gradient_norms() const;  // of the step that ran last, by parameter; op by op modes
+    bool takes_batches_of_examples() const;      // one player that learns by gradients: its loss says how well it does
+    int64_t trained_parameters() const;          // elements that optimisers update
+    int64_t optimizer_bytes() const;             // that they keep from step to step
 
     // Called after every launch of a step under way with the launches so far (progress); on the calling thread.
     std::function<void(const device::LaunchEvent&)> on_launch;
@@ -128,6 +136,7 @@ struct TrainRequest {
     std::function<void(int64_t step)> on_save;
     std::function<void(Trainer&)> on_begin;                // before the first step
     std::function<bool(const StepRecord&)> on_step;        // false stops
+    std::function<void(const Cause&)> on_cause;            // why it fails, when it shows; null: nobody looks (diagnose.h)
     std::function<void(const Evaluation&)> on_evaluation;  // null: no evaluation
     std::function<void(Trainer&)> on_end;                  // after the last step
 };

@@ -15,7 +15,7 @@
 #include <tuple>
 
 #include "core/base/diagnostic.h"
-#include "core/comm/collectives/collectives.h"
+#include "core/comm/collectives/judge.h"
 #include "core/comm/in_process.h"
 #include "core/comm/network/network.h"
 #include "core/comm/network/timing.h"
@@ -27,44 +27,78 @@ namespace {
 using comm::CollectiveStep;
 using comm::Verb;
 
-// "0>1:2+ 1>0:0": rank 0 sends chunk 2 to rank 1, which adds it; rank 1 sends chunk 0 to rank 0, which takes it.
-std::vector<CollectiveStep> steps_of(const std::string& text, int round, int ranks, int chunks) {
-    std::vector<CollectiveStep> steps;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-        int from = -1, to = -1, chunk = -1;
-        char arrow = 0, colon = 0, plus = 0, rest = 0;
-        std::istringstream parts(word);
-        if (!(parts >> from >> arrow >> to >> colon >> chunk) || arrow != '>' || colon != ':' ||
-            ((parts >> plus) && plus != '+') || (parts >> rest) || from < 0 || from >= ranks || to < 0 || to >= ranks ||
-            from == to || chunk < 0 || chunk >= chunks)
-            throw Failure(
-                fmt::format("'{}' is no message: FROM>TO:CHUNK, and + where it is added; ranks 0 to {}, chunks 0 to {}",
-                            word, ranks - 1, chunks - 1));
-        steps.push_back({round, from, to, chunk, 1, Verb::send});
-        steps.push_back({round, to, from, chunk, 1, plus == '+' ? Verb::receive_reduce : Verb::receive});
-    }
-    return steps;
+struct OwnCollective {
+    std::shared_ptr<comm::Collective> list = std::make_shared<comm::Collective>();
+    struct Place {
+        comm::ListedMessage message;
+        const ParallelList* line = nullptr;
+        size_t offset = 0;
+    };
+    std::vector<Place> places;
+};
+
+// "0>1:2+": rank 0 sends chunk 2 to rank 1, which adds it; "0>1:2": which takes it.
+comm::ListedMessage message_of(const ParallelList& line, const ListWord& word, int round, int ranks, int chunks) {
+    comm::ListedMessage message{.round = round, .from = -1, .to = -1, .chunk = -1};
+    char arrow = 0, colon = 0, plus = 0, rest = 0;
+    std::istringstream parts(word.text);
+    if (!(parts >> message.from >> arrow >> message.to >> colon >> message.chunk) || arrow != '>' || colon != ':' ||
+        ((parts >> plus) && plus != '+') || (parts >> rest) || message.from < 0 || message.from >= ranks || message.to < 0 ||
+        message.to >= ranks || message.from == message.to || message.chunk < 0 || message.chunk >= chunks)
+        line.refuse(fmt::format("'{}' is no message: FROM>TO:CHUNK, and + where it is added; ranks 0 to {}, chunks 0 to {}",
+                                word.text, ranks - 1, chunks - 1),
+                    word.offset);
+    message.adds = plus == '+';
+    return message;
 }
 
-std::shared_ptr<const comm::Collective> own_collective(const ParallelText& row, int ranks, int chunks) {
-    auto made = std::make_shared<comm::Collective>();
-    made->operation = "all_reduce";
-    made->algorithm = "ring";  // for the list of formulas, which is not asked
-    made->shape.ranks = made->ranks = ranks;
-    made->chunks = chunks;
-    for (const auto& [round, text] : row.lists) {
-        if (round != made->rounds + 1) throw Failure(fmt::format("round {} comes next, not {}", made->rounds + 1, round));
-        for (CollectiveStep& step : steps_of(text, made->rounds, ranks, chunks)) made->steps.push_back(step);
-        ++made->rounds;
+OwnCollective own_collective(const ParallelText& row, int ranks, int chunks) {
+    OwnCollective own;
+    comm::Collective& made = *own.list;
+    made.operation = "all_reduce";
+    made.algorithm = "ring";  // for the list of formulas, which is not asked
+    made.shape.ranks = made.ranks = ranks;
+    made.chunks = chunks;
+    for (const ParallelList& line : row.lists) {
+        if (line.number != made.rounds + 1)
+            line.refuse(fmt::format("round {} comes next, not {}", made.rounds + 1, line.number));
+        for (const ListWord& word : words_of(line)) {
+            const comm::ListedMessage message = message_of(line, word, made.rounds, ranks, chunks);
+            made.steps.push_back({made.rounds, message.from, message.to, message.chunk, 1, Verb::send});
+            made.steps.push_back({made.rounds, message.to, message.from, message.chunk, 1,
+                                  message.adds ? Verb::receive_reduce : Verb::receive});
+            own.places.push_back({message, &line, word.offset});
+        }
+        ++made.rounds;
     }
-    std::stable_sort(made->steps.begin(), made->steps.end(), [](const CollectiveStep& a, const CollectiveStep& b) {
+    std::stable_sort(made.steps.begin(), made.steps.end(), [](const CollectiveStep& a, const CollectiveStep& b) {
         return std::tuple(a.rank, a.round, a.verb != Verb::send) < std::tuple(b.rank, b.round, b.verb != Verb::send);
     });
-    made->first.assign(size_t(ranks) + 1, 0);
-    for (const CollectiveStep& step : made->steps) ++made->first[size_t(step.rank) + 1];
-    for (size_t rank = 0; rank < size_t(ranks); ++rank) made->first[rank + 1] += made->first[rank];
-    return made;
+    made.first.assign(size_t(ranks) + 1, 0);
+    for (const CollectiveStep& step : made.steps) ++made.first[size_t(step.rank) + 1];
+    for (size_t rank = 0; rank < size_t(ranks); ++rank) made.first[rank + 1] += made.first[rank];
+    return own;
+}
+
+// What the list gets wrong, each with the message that is to blame.
+std::vector<ListFault> faults_of(const OwnCollective& own, const ParallelText& row) {
+    std::vector<ListFault> faults;
+    for (const comm::WrongChunk& wrong : comm::wrong_chunks(*own.list)) {
+        ListFault fault{.what = {wrong.text, row.where, row.line}, .advice = wrong.advice};
+        fault.ranks = wrong.ranks;
+        fault.lacks = wrong.lacks;
+        fault.twice = wrong.twice;
+        fault.chunk = wrong.chunk;
+        if (wrong.round >= 0) {
+            fault.round = wrong.round + 1;
+            const auto place = std::find_if(own.places.begin(), own.places.end(),
+                                            [&](const OwnCollective::Place& one) { return one.message == wrong.message; });
+            if (place != own.places.end())
+                fault.what.where = place->line->at(place->offset), fault.what.source_line = place->line->line;
+        }
+        faults.push_back(std::move(fault));
+    }
+    return faults;
 }
 
 // Elements that are not the sum after the ranks have run the list on small whole numbers.
@@ -187,12 +221,14 @@ ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions&) {
     row.done();
     if (!own && !row.lists.empty()) throw Failure("'round' lines go with 'own', not with an algorithm of the list");
 
-    const auto list = own ? own_collective(row, shape.ranks, chunks) : comm::collective(operation, row.head, shape);
+    const OwnCollective mine = own ? own_collective(row, shape.ranks, chunks) : OwnCollective{};
+    const std::shared_ptr<const comm::Collective> list = own ? mine.list : comm::collective(operation, row.head, shape);
     auto run = std::make_shared<const comm::CollectiveRun>(
         comm::time_collective(list, std::make_shared<const comm::Network>(std::move(network)), count));
     ParallelRow made;
     made.title = row.head;
     made.collective = run;
+    if (own) made.wrong = faults_of(mine, row);
     leave_figures<TimedCollective>(collective_rows, {*list, *run, place, static_cast<double>(4 * count), own}, made.figures);
     for (size_t rank = 0; rank < size_t(shape.ranks); ++rank) {
         made.figures[fmt::format("bytes_sent@rank:{}", rank)] = static_cast<double>(run->bytes_sent[rank]);

@@ -25,14 +25,23 @@ constexpr ParallelKind kind_rows[] = {
 };
 
 // "rank 2: F1 F2 B1" -> 2 and "F1 F2 B1", "round 1: ..." likewise; false for any other line.
-bool list_line(const std::string& line, std::pair<int, std::string>& into) {
+bool list_line(const std::string& line, ParallelList& into) {
     std::istringstream words(line);
     std::string verb;
     char colon = 0;
-    if (!(words >> verb) || (verb != "rank" && verb != "round") || !(words >> into.first >> colon) || colon != ':')
+    if (!(words >> verb) || (verb != "rank" && verb != "round") || !(words >> into.number >> colon) || colon != ':')
         return false;
-    std::getline(words, into.second);
+    into.text = line.substr(line.find(':') + 1);
     return true;
+}
+
+// Where in the row's line a setting of the message in question stands: "'microbatches=x'" or "microbatches is a number ...".
+int column_of(const ParallelText& row, const std::string& message) {
+    for (const auto& [key, value] : row.settings)
+        if (const size_t at = row.line.find(key + "="); at != std::string::npos && message.find(key) != std::string::npos)
+            return static_cast<int>(at) + 1;
+    const size_t head = row.line.find(row.head);
+    return head == std::string::npos ? row.where.column : static_cast<int>(head) + 1;
 }
 
 }  // namespace
@@ -45,6 +54,20 @@ const ParallelKind* parallel_kind_of(const std::string& file) {
     for (const ParallelKind& kind : kind_rows)
         if (file.ends_with("." + std::string(kind.name))) return &kind;
     return nullptr;
+}
+
+void ParallelList::refuse(const std::string& message, size_t offset) const {
+    throw Failure(Diagnostic{message, at(offset), line});
+}
+
+std::vector<ListWord> words_of(const ParallelList& list) {
+    std::vector<ListWord> words;
+    for (size_t at = list.text.find_first_not_of(" \t\r"); at != std::string::npos;) {
+        const size_t end = std::min(list.text.find_first_of(" \t\r", at), list.text.size());
+        words.push_back({list.text.substr(at, end - at), at});
+        at = list.text.find_first_not_of(" \t\r", end);
+    }
+    return words;
 }
 
 int64_t ParallelText::whole(const std::string& key, int64_t otherwise, int64_t least, int64_t most) {
@@ -88,9 +111,11 @@ Result<std::vector<ParallelText>> parse_parallel(const std::string& text, const 
     for (std::string line; std::getline(lines, line); ++number) {
         const SourceLocation here{where.file, number, where.column};
         const std::string plain = line.substr(0, line.find('#'));
-        std::pair<int, std::string> list;
+        ParallelList list;
         if (list_line(plain, list)) {
             if (rows.empty()) return Diagnostic{"lists stand under the row that they belong to", here, line};
+            list.where = {where.file, number, static_cast<int>(line.find(':')) + 2};
+            list.line = line;
             rows.back().lists.push_back(std::move(list));
             continue;
         }
@@ -114,7 +139,9 @@ Result<std::vector<ParallelText>> parse_parallel(const std::string& text, const 
             for (; !word.empty(); words >> word ? void() : word.clear()) {
                 const size_t equals = word.find('=');
                 if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
-                    return Diagnostic{fmt::format("'{}': a setting is written key=value", word), here, line};
+                    return Diagnostic{fmt::format("'{}': a setting is written key=value", word),
+                                      {where.file, number, static_cast<int>(line.find(word)) + 1},
+                                      line};
                 row.settings[word.substr(0, equals)] = word.substr(equals + 1);
             }
             if (row.head.empty()) return Diagnostic{"the first row begins with a name", here, line};
@@ -148,7 +175,11 @@ Result<std::shared_ptr<const ParallelScene>> run_parallel_scene(const std::strin
         } catch (const Failure& failure) {
             if (failure.status == ExitStatus::missing) throw;
             Diagnostic d = failure.diagnostic;
-            if (d.where.file.empty()) d.where = row.where, d.source_line = row.line;
+            if (d.where.file.empty()) {
+                d.where = row.where;
+                d.where.column = column_of(row, d.message);
+                d.source_line = row.line;
+            }
             return d;
         }
         ParallelRow& made = scene->rows.back();

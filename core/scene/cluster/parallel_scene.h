@@ -31,6 +31,14 @@ struct CollectiveRun;
 
 namespace lockstep::scene {
 
+struct ListFault {                            // in a list of one's own that was read and is wrong
+    Diagnostic what;                          // with its place
+    std::string advice;                       // what most likely mends it, a sentence; "" none
+    std::vector<int> ranks = {};              // where it shows
+    int chunk = -1, round = -1;               // of a collective; the round from 1
+    std::vector<int> lacks = {}, twice = {};  // of a collective: whose parts
+};
+
 struct ParallelRow {
     std::string name, title;                                   // "zb-h1", "ZB-H1"
     std::map<std::string, std::string> settings;               // as written, the first row's too
@@ -41,6 +49,7 @@ struct ParallelRow {
     std::vector<double> losses;                                // of training, by step
     std::vector<double> parameters;                            // of training, after the last step: all of them, whole
     std::string problem;                                       // why it ended early, where the row may: a dead-lock
+    std::vector<ListFault> wrong;                              // of a list of one's own
 };
 struct ParallelScene {
     std::string kind;  // "schedule"
@@ -50,12 +59,29 @@ struct ParallelSceneOptions {
     uint64_t seed = 1;
     std::stop_token stop = {};
     std::function<void(double)> progress = {};  // 0..1
+    // A schedule of one's own that cannot run leaves a row without a run, whose `wrong` says why; otherwise a Diagnostic.
+    bool keep_wrong = false;
 };
+
+struct ParallelList {  // a "rank N:" or "round N:" line
+    int number = 0;
+    std::string text;      // behind the colon
+    SourceLocation where;  // of the text
+    std::string line;      // the whole line
+    // Throws Failure at `offset` of the text.
+    [[noreturn]] void refuse(const std::string& message, size_t offset = 0) const;
+    SourceLocation at(size_t offset) const { return {where.file, where.line, where.column + static_cast<int>(offset)}; }
+};
+struct ListWord {
+    std::string text;
+    size_t offset = 0;  // in the list's text
+};
+std::vector<ListWord> words_of(const ParallelList& list);
 
 struct ParallelText {  // one row as it was written
     std::string head, name;
     std::map<std::string, std::string> settings;
-    std::vector<std::pair<int, std::string>> lists;  // of "rank N:" and "round N:" lines, in order
+    std::vector<ParallelList> lists;  // in order
     SourceLocation where;
     std::string line;
 

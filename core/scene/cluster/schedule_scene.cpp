@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 #include "core/base/diagnostic.h"
+#include "core/parallel/pipeline/schedule_waits.h"
 #include "core/parallel/pipeline/schedules/schedules.h"
 #include "core/scene/cluster/parallel_scene.h"
 
@@ -18,43 +20,132 @@ namespace {
 using parallel::Action;
 using parallel::ActionKind;
 
+struct OwnSchedule {
+    parallel::Schedule schedule;
+    std::vector<const ParallelList*> lists;    // by rank
+    std::vector<std::vector<ListWord>> words;  // by rank: a word an action
+    ListFault fault_at(const std::string& text, int rank, size_t place, const std::string& advice = {}) const {
+        const ParallelList& list = *lists[size_t(rank)];
+        const auto& row = words[size_t(rank)];
+        return {.what = {text, list.at(row.empty() ? 0 : row[std::min(place, row.size() - 1)].offset), list.line},
+                .advice = advice,
+                .ranks = {rank}};
+    }
+};
+
 // "F1 F2 B1" of a rank that holds one stage.
-std::vector<Action> actions_of(const std::string& text, int rank, int microbatches) {
+std::vector<Action> actions_of(const ParallelList& line, const std::vector<ListWord>& words, int microbatches) {
     std::vector<Action> list;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
+    for (const ListWord& word : words) {
         static constexpr std::pair<char, ActionKind> letters[] = {{'F', ActionKind::forward},
                                                                   {'B', ActionKind::backward},
                                                                   {'I', ActionKind::backward_input},
                                                                   {'W', ActionKind::backward_weight}};
-        const auto letter =
-            std::find_if(std::begin(letters), std::end(letters), [&](const auto& one) { return one.first == word.front(); });
+        const auto letter = std::find_if(std::begin(letters), std::end(letters),
+                                         [&](const auto& one) { return one.first == word.text.front(); });
         int microbatch = 0;
-        const auto [rest, error] = std::from_chars(word.data() + 1, word.data() + word.size(), microbatch);
-        if (letter == std::end(letters) || error != std::errc{} || rest != word.data() + word.size() || microbatch < 1 ||
+        const char* const end = word.text.data() + word.text.size();
+        const auto [rest, error] = std::from_chars(word.text.data() + 1, end, microbatch);
+        if (letter == std::end(letters) || error != std::errc{} || rest != end || microbatch < 1 ||
             microbatch > microbatches)
-            throw Failure(
-                fmt::format("rank {}: '{}' is none of F1 to F{}, B, I or W with such a number", rank, word, microbatches));
-        parallel::compute(list, letter->second, microbatch - 1, rank);
+            line.refuse(fmt::format("rank {}: '{}' is none of F1 to F{}, B, I or W with such a number", line.number,
+                                    word.text, microbatches),
+                        word.offset);
+        parallel::compute(list, letter->second, microbatch - 1, line.number);
     }
     return list;
 }
 
-parallel::Schedule own_schedule(const ParallelText& row, const parallel::PipelineShape& shape) {
-    parallel::Schedule schedule = parallel::empty_schedule("own", shape, 1, 1, parallel::one_stage);
-    std::vector<bool> seen(size_t(shape.ranks), false);
-    for (const auto& [rank, text] : row.lists) {
-        if (rank < 0 || rank >= shape.ranks)
-            throw Failure(fmt::format("there is no rank {}: they are 0 to {}", rank, shape.ranks - 1));
-        if (seen[size_t(rank)]) throw Failure(fmt::format("rank {} has two lists", rank));
-        seen[size_t(rank)] = true;
-        schedule.actions[size_t(rank)] = actions_of(text, rank, shape.microbatches);
+OwnSchedule own_schedule(const ParallelText& row, const parallel::PipelineShape& shape) {
+    OwnSchedule own{.schedule = parallel::empty_schedule("own", shape, 1, 1, parallel::one_stage)};
+    own.lists.assign(size_t(shape.ranks), nullptr);
+    own.words.resize(size_t(shape.ranks));
+    for (const ParallelList& list : row.lists) {
+        if (list.number < 0 || list.number >= shape.ranks)
+            list.refuse(fmt::format("there is no rank {}: they are 0 to {}", list.number, shape.ranks - 1));
+        const auto rank = size_t(list.number);
+        if (own.lists[rank]) list.refuse(fmt::format("rank {} has two lists", rank));
+        own.lists[rank] = &list;
+        own.words[rank] = words_of(list);
+        own.schedule.actions[rank] = actions_of(list, own.words[rank], shape.microbatches);
     }
     for (int rank = 0; rank < shape.ranks; ++rank)
-        if (!seen[size_t(rank)]) throw Failure(fmt::format("rank {} has no list: 'rank {}: F1 ...'", rank, rank));
-    parallel::repeat_batches(schedule, shape);
-    parallel::place_messages(schedule);
-    return schedule;
+        if (!own.lists[size_t(rank)]) throw Failure(fmt::format("rank {} has no list: 'rank {}: F1 ...'", rank, rank));
+    return own;
+}
+
+// "let rank 0 run F2 before B1": a rank's action that another one waits for, and its own forward where that comes later
+// too, in front of the one that it stands at; "" where the ranks then still wait for each other in a circle.
+std::string change_that_ends(parallel::Schedule schedule, const parallel::ScheduleWait& wait,
+                             const parallel::ScheduleWait& other) {
+    std::vector<Action>& list = schedule.actions[size_t(wait.rank)];
+    const auto stands = list.begin() + static_cast<std::ptrdiff_t>(wait.place);
+    std::string moved;
+    auto to = stands;
+    for (const ActionKind kind : {ActionKind::forward, other.needs.kind}) {
+        const auto from = std::find_if(to, list.end(), [&](const Action& action) {
+            return action.kind == kind && action.microbatch == other.needs.microbatch;
+        });
+        if (from == list.end()) continue;
+        moved += (moved.empty() ? "" : " and ") + text_of(*from);
+        std::rotate(to, from, from + 1);
+        ++to;
+        if (kind == other.needs.kind) break;
+    }
+    if (moved.empty() || !parallel::circle_of_waits(schedule).empty()) return "";
+    return fmt::format("let rank {} run {} before {}", wait.rank, moved, text_of(wait.stands_at));
+}
+
+// The first thing that is wrong with the lists of one rank each: an action twice or missing. Then who waits for whom.
+std::optional<ListFault> fault_of_lists(const OwnSchedule& own, int microbatches) {
+    using enum ActionKind;
+    for (size_t rank = 0; rank < own.words.size(); ++rank) {
+        const std::vector<Action>& list = own.schedule.actions[rank];
+        const auto place = [&](ActionKind kind, int microbatch, size_t from = 0) {
+            for (size_t i = from; i < list.size(); ++i)
+                if (list[i].kind == kind && list[i].microbatch == microbatch) return i;
+            return list.size();
+        };
+        for (size_t i = 0; i < list.size(); ++i)
+            if (const size_t again = place(list[i].kind, list[i].microbatch, i + 1); again < list.size())
+                return own.fault_at(fmt::format("rank {} runs {} twice", rank, text_of(list[i])), static_cast<int>(rank),
+                                    again, fmt::format("leave out the second {}", text_of(list[i])));
+        for (int i = 0; i < microbatches; ++i) {
+            const size_t end = list.size();
+            const bool whole = place(backward, i) < end, input = place(backward_input, i) < end,
+                       weight = place(backward_weight, i) < end;
+            std::string missing;
+            if (place(forward, i) == end) missing = fmt::format("F{}", i + 1);
+            if (missing.empty() && !whole && !input && !weight) missing = fmt::format("B{}", i + 1);
+            if (missing.empty() && !whole && input != weight) missing = fmt::format("{}{}", input ? 'W' : 'I', i + 1);
+            if (!missing.empty())
+                return own.fault_at(fmt::format("rank {}'s list has no {}", rank, missing), static_cast<int>(rank), end,
+                                    fmt::format("every micro-batch goes through every rank once forward and once back: put "
+                                                "{} into rank {}'s list",
+                                                missing, rank));
+        }
+    }
+    const std::vector<parallel::ScheduleWait> circle = parallel::circle_of_waits(own.schedule);
+    if (circle.empty()) return std::nullopt;
+    std::string text;
+    for (const parallel::ScheduleWait& wait : circle) text += (text.empty() ? "" : "; ") + wait.text();
+    const parallel::ScheduleWait &first = circle.front(), &last = circle.back();
+    if (circle.size() == 1) {
+        const std::string advice = first.from == first.rank
+                                       ? fmt::format("put {} before {} in rank {}'s list", text_of(first.needs),
+                                                     text_of(first.stands_at), first.rank)
+                                       : "";
+        return own.fault_at(text, first.rank, first.place, advice);
+    }
+    ListFault fault = own.fault_at("the ranks wait for each other for ever: " + text, last.rank, last.place);
+    fault.ranks.clear();
+    for (const parallel::ScheduleWait& wait : circle) fault.ranks.push_back(wait.rank);
+    for (size_t i = 0; i < circle.size(); ++i)
+        if (const std::string change =
+                change_that_ends(own.schedule, circle[i], circle[(i + circle.size() - 1) % circle.size()]);
+            !change.empty())
+            fault.advice += (fault.advice.empty() ? "" : ", or ") + change;
+    return fault;
 }
 
 struct TimedSchedule {
@@ -116,7 +207,7 @@ std::vector<FigureText> schedule_row_figures() {
     return all;
 }
 
-ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions&) {
+ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions& options) {
     parallel::PipelineShape shape;
     shape.ranks = static_cast<int>(row.whole("ranks", 4, 1, 64));
     shape.microbatches = static_cast<int>(row.whole("microbatches", 8, 1, 256));
@@ -145,14 +236,28 @@ ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions&) {
     row.done();
     if (!own && !row.lists.empty()) throw Failure("'rank' lines go with 'own', not with a schedule of the list");
 
-    parallel::Schedule schedule = own ? own_schedule(row, shape) : parallel::make_schedule(row.head, shape);
-    if (own)
-        if (const std::vector<std::string> problems = parallel::problems_of(schedule); !problems.empty())
-            throw Failure("this schedule cannot run: " + problems.front());
-    auto run = std::make_shared<const parallel::ScheduleRun>(parallel::time_schedule(schedule, durations));
-
     ParallelRow made;
     made.title = own ? "Your schedule" : std::string(kind->title);
+    parallel::Schedule schedule = own ? parallel::Schedule{} : parallel::make_schedule(row.head, shape);
+    if (own) {
+        OwnSchedule mine = own_schedule(row, shape);
+        std::optional<ListFault> fault = fault_of_lists(mine, shape.microbatches);
+        parallel::repeat_batches(mine.schedule, shape);
+        if (!fault) {
+            parallel::place_messages(mine.schedule);
+            if (const std::vector<std::string> problems = parallel::problems_of(mine.schedule); !problems.empty())
+                fault = ListFault{.what = {problems.front(), row.where, row.line}};
+        }
+        if (fault) {
+            fault->what.message = "this schedule cannot run: " + fault->what.message;
+            if (!options.keep_wrong) throw Failure(fault->what);
+            made.wrong.push_back(*std::move(fault));
+            return made;
+        }
+        schedule = std::move(mine.schedule);
+    }
+    auto run = std::make_shared<const parallel::ScheduleRun>(parallel::time_schedule(schedule, durations));
+
     made.schedule = run;
     auto& f = made.figures;
     leave_figures<TimedSchedule>(schedule_rows, {*run, shape, durations, kind}, f);

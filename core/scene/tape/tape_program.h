@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "core/nn/train/cause.h"
 #include "core/nn/train/execution.h"
 #include "core/nn/train/step_record.h"
 #include "core/tensor/gradcheck.h"
@@ -126,6 +127,14 @@ struct TapeRunOptions {
     std::function<void(double)> progress = {};  // as RunOptions::progress
 };
 Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const TapeRunOptions& options);
+
+// Why the program learns nothing: no gradient reaches its params, or the loss grew. A loss that grew is run again with
+// smaller updates, so that what is advised has been tried. Throws Cancelled.
+struct TapeCause {
+    nn::Cause cause;
+    int line = 0;  // the op that stops the gradient, or the update
+};
+std::vector<TapeCause> causes_of(const TapeRun& run, const TapeRunOptions& options);
 
 // The functions that terms may call, and one line on each: for messages and the README.
 std::vector<std::string> tape_functions();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 
@@ -260,6 +261,12 @@ class CurvesView final : public View {
         if (const nn::Evaluation* e = accuracy_at(curve, step))
             text += curve.measure.empty() ? fmt::format("; {:.1f} % of the test set is read right", 100 * e->accuracy)
                                           : fmt::format("; {} {:.4g}", curve.measure, shown_value(curve, *e));
+        // Why it fails is more than how far it is.
+        if (!curve.causes.empty() && curve.causes.front().step <= step) {
+            const nn::Cause& cause = curve.causes.front();
+            text = cause.text + (cause.advice.empty() ? "" : ". What to change: " + cause.advice);
+            text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+        }
         return text + ".";
     }
 

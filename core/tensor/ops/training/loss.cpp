@@ -8,6 +8,7 @@
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/layer.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/training/label_refusal.h"
 
 namespace lockstep::tensor {
 
@@ -33,9 +34,7 @@ int32_t ignored_of(const Attributes& a) {
 }
 void check_labels(const ForwardCall& call) {
     const Tensor &x = call.inputs[0], &labels = call.inputs[1];
-    if (labels.largest >= x.shape[1] && labels.largest != call.attributes.ignored)
-        throw Failure(fmt::format("{}: the label {} is outside the {} classes of shape {}", call.name, labels.largest,
-                                  x.shape[1], text_of(x.shape)));
+    if (labels.largest >= x.shape[1] && labels.largest != call.attributes.ignored) refuse_label(call, x, labels);
 }
 
 // From the losses of rows to the output; a mean keeps how many rows it was over.

@@ -4,6 +4,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/training/label_refusal.h"
 #include "core/tensor/ops/walk.h"
 
 namespace lockstep::tensor {
@@ -20,9 +21,7 @@ static Shape shape(Types in, const Attributes&) {
 static void forward(ForwardCall& call) {
     const Tensor &logits = call.inputs[0], &labels = call.inputs[1];
     const int64_t rows = logits.shape[0], classes = logits.shape[1];
-    if (labels.largest >= classes)
-        throw Failure(fmt::format("{}: the label {} is outside the {} classes of logits of shape {}", call.name,
-                                  labels.largest, classes, text_of(logits.shape)));
+    if (labels.largest >= classes) refuse_label(call, logits, labels);
     const Tensor losses = call.temporary({rows}, "rows");
     const Tensor probabilities = call.temporary({rows, classes}, "probabilities");
     call.launch({"softmax_cross_entropy",
