@@ -41,7 +41,12 @@ std::string changed_row(const ParallelText& row, const ParallelText& starter, co
         return here ? fmt::format("{}={} is {}={} in the task", key, mine->second, key, task->second)
                     : fmt::format("{}={} of the task is missing", key, task->second);
     }
-    if (row.lists != starter.lists && !may_change(changes, "lists", starter.name))
+    const auto alike = [](const scene::ParallelList& a, const scene::ParallelList& b) {
+        return a.number == b.number && a.text == b.text;
+    };
+    const bool same_lists =
+        std::equal(row.lists.begin(), row.lists.end(), starter.lists.begin(), starter.lists.end(), alike);
+    if (!same_lists && !may_change(changes, "lists", starter.name))
         return "the lists of ranks or rounds are the task's";
     return {};
 }
