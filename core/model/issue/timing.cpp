@@ -205,7 +205,8 @@ bool acquires(const ptx::Program& program, uint32_t pc) {
     const std::string_view spelled = text.substr(0, text.find_first_of(" \t;"));
     const auto has = [&](std::string_view word) { return spelled.find(word) != std::string_view::npos; };
     if (has(".cta") || has(".cluster")) return false;
-    if (ptx::facts_of(in).route == Route::fence) return spelled.starts_with("membar.") || spelled.starts_with("fence.");
+    if (ptx::facts_of(in).route == Route::fence)
+        return spelled.starts_with("membar.") || spelled.starts_with("fence.sc") || spelled.starts_with("fence.acq_rel");
     return has(".acquire") || has(".acq_rel");
 }
 
@@ -260,7 +261,8 @@ void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, co
             return find_queue(true, t);
         default:
             t.pipe = static_cast<uint8_t>(Unit::cbu);
-            if (in.kind == Kind::fence && text_at(program, pc).find(".cta") == std::string_view::npos)
+            if (in.kind == Kind::fence && text_at(program, pc).find(".cta") == std::string_view::npos &&
+                text_at(program, pc).find("::cta") == std::string_view::npos)
                 t.latency = std::max(1u, gpu.fence_latency.value);
             break;
     }

@@ -8,6 +8,19 @@ namespace lockstep::simt {
 
 namespace {
 
+// Whether another pointer may have had a part in the address, as the distance of two pointers: then nobody can say whose it
+// is. An index of 64 bits looks the same.
+bool meets_another(const ptx::Program& program, const std::vector<ptx::Origin>& origins, const ptx::Origin& pointer) {
+    for (const ptx::Origin& origin : origins) {
+        using From = ptx::Origin::From;
+        const bool same = origin.from == pointer.from && origin.index == pointer.index && origin.at == pointer.at;
+        if (same || origin.from == From::special) continue;
+        if (origin.from == From::parameter && program.parameters[static_cast<size_t>(origin.index)].bytes < 8) continue;
+        return true;
+    }
+    return false;
+}
+
 std::vector<PointerHome> homes_of(const ptx::Program& program) {
     std::vector<PointerHome> homes(program.instructions.size());
     const ptx::Origins origins(program);
@@ -15,7 +28,7 @@ std::vector<PointerHome> homes_of(const ptx::Program& program) {
         const std::vector<ptx::MemoryOperand> accesses = ptx::memory_of(program, program.instructions[pc]);
         if (accesses.size() != 1) continue;
         const auto origin = origins.pointer_of(pc, accesses.front());
-        if (!origin) continue;
+        if (!origin || meets_another(program, origins.of_access(pc, accesses.front()), *origin)) continue;
         if (origin->from == ptx::Origin::From::variable)
             homes[pc].variable = origin->index;
         else if (const ptx::Parameter& p = program.parameters[static_cast<size_t>(origin->index)];
