@@ -46,8 +46,7 @@ std::string changed_row(const ParallelText& row, const ParallelText& starter, co
     };
     const bool same_lists =
         std::equal(row.lists.begin(), row.lists.end(), starter.lists.begin(), starter.lists.end(), alike);
-    if (!same_lists && !may_change(changes, "lists", starter.name))
-        return "the lists of ranks or rounds are the task's";
+    if (!same_lists && !may_change(changes, "lists", starter.name)) return "the lists of ranks or rounds are the task's";
     return {};
 }
 

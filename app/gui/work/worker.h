@@ -119,10 +119,10 @@ struct Session::Worker {
     void open_kernel(int64_t index, bool wish = false);
     void show_kernel(std::shared_ptr<const model::KernelRun> kernel, std::string label, const Focus& look_at = {});
     void run_resident(int64_t most_blocks);  // the kernel on show again
-    void judge_kernel(bool wished);  // what limits the kernel on show
+    void judge_kernel(bool wished);          // what limits the kernel on show
     void simulate_gains();
     void keep_judged();
-    void run_carved(int64_t bytes);          // the same
+    void run_carved(int64_t bytes);  // the same
     void run_again(const model::GpuSpec& on, uint32_t most_blocks, const std::string& what);
     void forget_warp();
     void forget_fault();  // of another kernel; what was said about a file stays until it is dismissed

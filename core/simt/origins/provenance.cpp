@@ -218,8 +218,8 @@ std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed
     }
     std::string from;
     if (holds_loaded(*e.node, from))
-        return "The index was read from " + (from.empty() ? "memory" : in_quotes(from)) + ": only 0 to " + commas(e.count - 1) +
-               " are good there.";
+        return "The index was read from " + (from.empty() ? "memory" : in_quotes(from)) + ": only 0 to " +
+               commas(e.count - 1) + " are good there.";
     const int64_t value = e.index - e.shift;
     const std::string text = index_text(trees, e);
     const std::string count = count_text(trees, e.count);
@@ -366,10 +366,10 @@ Provenance explain_global(const ValueTrees& trees, uint32_t pc, const WrongAcces
     told.allocation = to.name;
     told.offset = access.address - home->address;
     if (home->freed) {
-        told.reason =
-            (access.address - home->address < home->bytes ? " in " + in_quotes(to.name) + " (" + bytes_text(home->bytes) + ")"
-                                                          : distance_text(to, access)) +
-            ", which was freed";
+        told.reason = (access.address - home->address < home->bytes
+                           ? " in " + in_quotes(to.name) + " (" + bytes_text(home->bytes) + ")"
+                           : distance_text(to, access)) +
+                      ", which was freed";
         told.advice = "Free it only when the last kernel that uses it has ended, and do not keep the pointer.";
         return told;
     }
