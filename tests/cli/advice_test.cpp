@@ -83,8 +83,9 @@ setp.ne.u32 %p1, %r1, 0;
 ret;
 })");
     const std::string partial = (scratch() / "partial.json").string();
-    const Outcome outcome = shell("timeout --preserve-status -s INT 2 " + std::string(LOCKSTEP_BINARY) + " run " + spins +
-                                  " --grid 1 --block 32 --max-instructions 400000000 --check none --json " + partial);
+    const Outcome outcome =
+        shell("timeout --foreground --preserve-status -s INT 2 " + std::string(LOCKSTEP_BINARY) + " run " + spins +
+              " --grid 1 --block 32 --max-instructions 400000000 --check none --json " + partial);
     CHECK(outcome.out.find("was stopped by Ctrl-C after ") != std::string::npos);
     CHECK(outcome.out.find("throughput") != std::string::npos);
     CHECK(outcome.status == 130);

@@ -25,12 +25,11 @@ namespace {
 struct Bound {
     const char* table;
     double calibrated;   // the largest error of any calibrated row
-    double mean, worst;  // of the predicted rows
+    double mean, worst;  // of the predicted rows; 0: a figure of the GPUs' rows came from this table, so it has none
 };
 constexpr Bound bounds[] = {
-    {"latency", 0.05, 0.03, 0.04}, {"rate", 0.09, 0.005, 0.01}, {"bandwidth", 0.05, 0.05, 0.10},
-    {"strides", 0.10, 0.07, 0.20}, {"peak", 0.02, 0.01, 0.015}, {"blocks", 0.05, 0.21, 0.29},
-    {"sgemm", 0, 0.08, 0.12},  // on a part of the GPU
+    {"latency", 0.05, 0.03, 0.04}, {"rate", 0.09, 0.005, 0.01},  {"bandwidth", 0.05, 0.05, 0.10}, {"strides", 0.10, 0, 0},
+    {"peak", 0.02, 0.01, 0.015},   {"blocks", 0.05, 0.21, 0.29}, {"sgemm", 0, 0.08, 0.12},  // on a part of the GPU
 };
 
 }  // namespace
@@ -55,7 +54,7 @@ TEST_CASE("the quick set stays as near to the published figures as it was", "[lo
         const Total total = total_of(report.rows, bound.table);
         INFO(bound.table << ": mean " << total.mean_error << ", worst " << total.worst_error << " (" << total.worst << ")");
         CHECK(seen.contains(bound.table));
-        CHECK(total.rows > 0);
+        CHECK((total.rows > 0) == (bound.worst > 0));
         CHECK(total.mean_error <= bound.mean);
         CHECK(std::abs(total.worst_error) <= bound.worst);
     }
