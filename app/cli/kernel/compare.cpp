@@ -114,7 +114,7 @@ int compare(const CompareAsked& asked) {
                same("gpu") ? " on " + before.value("gpu", "")
                            : "; on " + before.value("gpu", "") + " -> " + after.value("gpu", ""));
     const double speed = later > 0 ? time / later : 0;
-    fmt::print("  {:.0f} -> {:.0f} cycles, {:.2f} -> {:.2f} us: {}\n", cycles, then, time, later,
+    fmt::print("  {:.0f} -> {:.0f} cycles, {:.2f} -> {:.2f} µs: {}\n", cycles, then, time, later,
                speed >= 1 ? fmt::format("{:.3g} times as fast", speed)
                           : fmt::format("{:.3g} times as long", speed > 0 ? 1 / speed : 0));
     const auto told = [](const char* title, const std::vector<std::string>& list) {

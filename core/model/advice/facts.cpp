@@ -30,6 +30,13 @@ double Facts::share(StallReason reason) const {
     return warp_cycles > 0 ? static_cast<double>(all.stalls[static_cast<size_t>(reason)]) / warp_cycles : 0;
 }
 
+Place Facts::longest_wait(StallReason reason) const {
+    const auto of = [&](const InstructionCounters& c) { return c.stalls[static_cast<size_t>(reason)]; };
+    const auto waiting = lines([&](const ptx::DecodedInstruction&, const InstructionCounters& c) { return of(c) > 0; },
+                               [&](const LineSum& line) { return of(line.sum); });
+    return waiting.empty() ? Place{} : waiting.front().place;
+}
+
 double Facts::busiest() const {
     return 0.01 * std::max({metric("issue_slot_utilization"), metric("sm_throughput"), metric("memory_throughput")});
 }

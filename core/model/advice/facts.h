@@ -38,7 +38,8 @@ class Facts {
     double warp_cycles = 0;  // of all resident warps
 
     double metric(std::string_view name) const;
-    double share(StallReason reason) const;  // of all warps' cycles
+    double share(StallReason reason) const;        // of all warps' cycles
+    Place longest_wait(StallReason reason) const;  // the line whose instructions waited longest for it; {}: none did
     // 0..1: the busiest of issue slots, pipes, L1, L2 and DRAM.
     double busiest() const;
 

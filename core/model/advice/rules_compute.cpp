@@ -213,11 +213,7 @@ void find_special(const Facts& facts, Findings& findings) {
 void find_code(const Facts& facts, Findings& findings) {
     const double waits = facts.share(StallReason::no_instruction);
     if (waits < 0.15 || facts.result.cycles < 6000) return;  // a short launch always waits for its first instructions
-    constexpr auto reason = static_cast<size_t>(StallReason::no_instruction);
-    const auto lines =
-        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
-                    [](const LineSum& line) { return line.sum.stalls[reason]; });
-    Finding finding = finding_at(facts, "instruction-cache", lines.empty() ? Place{} : lines.front().place);
+    Finding finding = finding_at(facts, "instruction-cache", facts.longest_wait(StallReason::no_instruction));
     finding.sentence = fmt::format(
         "Warps wait for their next instruction in {:.0f} % of their cycles: the code that runs does not "
         "fit the nearest instruction caches.",

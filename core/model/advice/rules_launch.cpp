@@ -168,11 +168,7 @@ void find_partial_warps(const Facts& facts, Findings& findings) {
 void find_latency(const Facts& facts, Findings& findings) {
     const double waits = facts.share(StallReason::long_scoreboard);
     if (facts.busiest() >= 0.6 || waits < 0.3) return;
-    constexpr auto reason = static_cast<size_t>(StallReason::long_scoreboard);
-    const auto lines =
-        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
-                    [](const LineSum& line) { return line.sum.stalls[reason]; });
-    Finding finding = finding_at(facts, "latency", lines.empty() ? Place{} : lines.front().place);
+    Finding finding = finding_at(facts, "latency", facts.longest_wait(StallReason::long_scoreboard));
     const double warps = facts.metric("active_warps");
     finding.sentence = fmt::format(
         "Warps wait for memory in {:.0f} % of their cycles, and no unit is busier than {:.0f} %: {:.3g} warp{} a scheduler "

@@ -272,11 +272,8 @@ void find_full_queues(const Facts& facts, Findings& findings) {
     const double global = facts.share(StallReason::lg_throttle), near = facts.share(StallReason::mio_throttle);
     if (std::max(global, near) < 0.15) return;
     const bool is_global = global >= near;
-    const auto reason = static_cast<size_t>(is_global ? StallReason::lg_throttle : StallReason::mio_throttle);
-    const auto lines =
-        facts.lines([&](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
-                    [&](const LineSum& line) { return line.sum.stalls[reason]; });
-    Finding finding = finding_at(facts, "full-queues", lines.empty() ? Place{} : lines.front().place);
+    Finding finding = finding_at(facts, "full-queues",
+                                 facts.longest_wait(is_global ? StallReason::lg_throttle : StallReason::mio_throttle));
     finding.sentence = fmt::format(
         "The queue for instructions of {} is full in {:.0f} % of the warps' cycles: there are more of "
         "them than it can hand on.",
@@ -293,11 +290,7 @@ void find_full_queues(const Facts& facts, Findings& findings) {
 void find_constants(const Facts& facts, Findings& findings) {
     const double waits = facts.share(StallReason::imc_miss);
     if (waits < 0.1) return;
-    constexpr auto reason = static_cast<size_t>(StallReason::imc_miss);
-    const auto lines =
-        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
-                    [](const LineSum& line) { return line.sum.stalls[reason]; });
-    Finding finding = finding_at(facts, "constants", lines.empty() ? Place{} : lines.front().place);
+    Finding finding = finding_at(facts, "constants", facts.longest_wait(StallReason::imc_miss));
     finding.sentence = fmt::format(
         "Warps wait for constants in {:.0f} % of their cycles: lanes that name different constants go "
         "one after the other.",
@@ -313,11 +306,7 @@ void find_constants(const Facts& facts, Findings& findings) {
 void find_fences(const Facts& facts, Findings& findings) {
     const double waits = facts.share(StallReason::membar);
     if (waits < 0.1) return;
-    constexpr auto reason = static_cast<size_t>(StallReason::membar);
-    const auto lines =
-        facts.lines([](const ptx::DecodedInstruction&, const InstructionCounters& c) { return c.stalls[reason] > 0; },
-                    [](const LineSum& line) { return line.sum.stalls[reason]; });
-    Finding finding = finding_at(facts, "fences", lines.empty() ? Place{} : lines.front().place);
+    Finding finding = finding_at(facts, "fences", facts.longest_wait(StallReason::membar));
     finding.sentence = fmt::format("Warps wait at memory fences in {:.0f} % of their cycles.", 100 * waits);
     finding.evidence = fmt::format("stall_membar {:.3g} %, normal below 10 %", 100 * waits);
     finding.change =

@@ -47,7 +47,7 @@ double overlap_of(const std::vector<Span>& a, const std::vector<Span>& b) {
 }
 
 struct Timeline {
-    explicit Timeline(const Report& report) : report(report), total(report.total_us) {
+    explicit Timeline(const Report& of) : report(of), total(of.total_us) {
         std::vector<Span> copying, running;
         for (const CopyRecord& copy : report.copies) {
             copying.push_back({copy.begin_us, copy.end_us});
@@ -71,7 +71,7 @@ struct Timeline {
 std::string us(double time) {
     return time >= 1e6   ? fmt::format("{:.3g} s", 1e-6 * time)
            : time >= 1e3 ? fmt::format("{:.3g} ms", 1e-3 * time)
-                         : fmt::format("{:.3g} us", time);
+                         : fmt::format("{:.3g} µs", time);
 }
 
 const CopyRecord* longest_copy(const Report& report) {
@@ -236,7 +236,7 @@ constexpr Row rows[] = {
      find_copy_bound},
     {{"no-overlap", "Copies and kernels take turns", "15 % of the time each, a fifth of what could overlap does"},
      find_no_overlap},
-    {{"launch-bound", "Launches of tiny kernels", "20 launches of at most 20 us on average, the GPU idle in 30 % between"},
+    {{"launch-bound", "Launches of tiny kernels", "20 launches of at most 20 µs on average, the GPU idle in 30 % between"},
      find_launch_bound},
     {{"small-copies", "Many small copies", "20 copies of at most 64 KiB, 10 % of the time beyond the link's"},
      find_small_copies},
@@ -250,6 +250,12 @@ std::vector<ProgramRule> program_rules() {
     std::vector<ProgramRule> rules;
     for (const Row& row : rows) rules.push_back(row.rule);
     return rules;
+}
+
+std::string_view title_of_program_rule(std::string_view name) {
+    for (const Row& row : rows)
+        if (row.rule.name == name) return row.rule.title;
+    return {};
 }
 
 std::vector<Advice> advice_on(const Report& report) {

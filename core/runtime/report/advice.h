@@ -22,6 +22,7 @@ struct ProgramRule {
     std::string_view name, title, threshold;
 };
 std::vector<ProgramRule> program_rules();
+std::string_view title_of_program_rule(std::string_view name);  // "Copies take most of the time"
 
 // Advice on the program, then what limits the kernels with most of its time; several lines.
 std::string advice_words(const Report& report);

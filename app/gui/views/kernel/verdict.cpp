@@ -10,6 +10,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/timeline/state_code.h"
 #include "app/gui/widgets/labels.h"
+#include "core/runtime/report/advice.h"
 
 namespace lockstep::gui {
 namespace {
@@ -29,6 +30,47 @@ std::array<double, states> shares_of(const model::KernelRun& run) {
 std::string factor_text(double gain) {
     const double factor = 1 / std::max(0.01, 1 - gain);
     return factor < 10 ? fmt::format("{:.2f}×", factor) : fmt::format("{:.0f}×", factor);
+}
+
+std::string time_text(double us) {
+    return us < 1000 ? fmt::format("{:.2f} µs", us) : fmt::format("{:.2f} ms", 1e-3 * us);
+}
+
+struct Card {  // of a finding in a kernel, or of advice on a whole program
+    std::string_view title;
+    std::string sentence, evidence, change;
+    std::string lines;  // "lines 5 and 7"
+    int32_t line = 0;   // of the document; 0: none of it
+    double gain = 0, time_us = 0;
+    bool simulated = false;
+};
+
+Card card_of(const model::Finding& finding, const model::KernelRun& run) {
+    Card card{model::title_of(finding.rule),
+              finding.sentence,
+              finding.evidence,
+              finding.change,
+              {},
+              finding.line,
+              finding.gain,
+              run.result.time_us,
+              finding.simulated};
+    if (finding.line > 0) card.lines = (finding.more_lines.empty() ? "line " : "lines ") + model::lines_text(finding);
+    return card;
+}
+
+// Of the program on the desk, once it has ended and told what it did.
+std::vector<Card> cards_of_program(const Session& session, const Snapshot& snapshot) {
+    std::vector<Card> cards;
+    const auto& run = snapshot.program.run;
+    if (!session.desk.document().is_program() || !run || run->running || !run->reported) return cards;
+    for (const runtime::Advice& advice : runtime::advice_on(run->report)) {
+        const bool own = advice.site.line > 0 && run->is_own_line(advice.site.file);
+        cards.push_back({runtime::title_of_program_rule(advice.rule), advice.sentence, advice.evidence, advice.change,
+                         advice.site.line > 0 ? fmt::format("line {}", advice.site.line) : "", own ? advice.site.line : 0,
+                         advice.gain, run->report.total_us, false});
+    }
+    return cards;
 }
 
 bool is_told(const KernelState& kernel) {
@@ -51,12 +93,15 @@ class VerdictView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const KernelState& kernel = snapshot->kernel;
-        const bool hidden = session.learn.reveal_steps >= 0, told = is_told(kernel) && !hidden;
+        const bool hidden = session.learn.reveal_steps >= 0, of_kernel = is_told(kernel) && !hidden;
+        const std::vector<Card>& of_program = cards(session, *snapshot);
+        const bool told = of_kernel || !of_program.empty();
         const std::string right =
-            told ? fmt::format("{} cycles, {:.2f} µs", with_commas(kernel.run->result.cycles), kernel.run->result.time_us)
-                 : std::string();
+            of_kernel ? fmt::format("{}: {} cycles, {}", kernel.run->program->shown_name(),
+                                    with_commas(kernel.run->result.cycles), time_text(kernel.run->result.time_us))
+                      : std::string();
         const std::string sentence =
-            told ? caption_of(*kernel.verdict) : std::string("What limits a kernel, and what a change would gain.");
+            of_kernel ? caption_of(*kernel.verdict) : std::string("What limits a kernel, and what a change would gain.");
         const Rect body = ui.panel(area, {.title = "What limits it",
                                           .right = right,
                                           .badge = told ? Provenance::simulated : Provenance::none,
@@ -69,25 +114,24 @@ class VerdictView final : public View {
                                           : "No kernel has been timed yet.",
                                       "Findings appear here: a cause, its line, what to change and what that would gain.");
         ui.push_scope("verdict");
-        const model::Verdict& verdict = *kernel.verdict;
         const float offset = ui.scroll("all", {body.x, body.y - 4, body.w + 10, body.h + 4}, height_);
         ui.clip({body.x - 8, body.y - 4, body.w + 16, body.h + 8});
         float y = body.y - offset;
-        y += ui.paragraph({body.x, y, body.w, 200}, verdict.limit, {.size = 16, .weight = 600}, 22) + 8;
-        y = strip(ui, *kernel.run, {body.x, y, body.w, 20}) + 10;
-        const bool can = kernel.run->before != nullptr &&
-                         std::any_of(verdict.findings.begin(), verdict.findings.end(), [](const model::Finding& finding) {
-                             return !finding.simulated && !finding.what_if.empty();
-                         });
-        if (can) {
-            float x = body.x;
-            const bool busy = !snapshot->busy.empty();
-            if (ui.chip(x, y, "simulate the gains", false, !busy)) session.post(ask::SimulateGains{});
-            y += 36;
-        }
         size_t number = 0;
-        for (const model::Finding& finding : verdict.findings)
-            y = card(ui, session, finding, ++number, kernel.run->result.time_us, {body.x, y, body.w - 2, 0}, body) + 10;
+        const auto draw_card = [&](const Card& card) {
+            y = paint(ui, session, card, ++number, {body.x, y, body.w - 2, 0}, body) + 10;
+        };
+        const TextStyle heading{.size = 16, .weight = 600};
+        if (!of_program.empty()) y += ui.paragraph({body.x, y, body.w, 200}, "The program", heading, 22) + 8;
+        for (const Card& card : of_program) draw_card(card);
+        if (of_kernel) {
+            const model::Verdict& verdict = *kernel.verdict;
+            const std::string launch = of_program.empty() ? "" : kernel.label + ": ";
+            y += ui.paragraph({body.x, y, body.w, 200}, launch + verdict.limit, heading, 22) + 8;
+            y = strip(ui, *kernel.run, {body.x, y, body.w, 20}) + 10;
+            y = wish_for_gains(ui, session, *snapshot, {body.x, y, body.w, 26});
+            for (const model::Finding& finding : verdict.findings) draw_card(card_of(finding, *kernel.run));
+        }
         height_ = y + offset - body.y;
         ui.unclip();
         ui.pop_scope();
@@ -96,9 +140,13 @@ class VerdictView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         if (session.learn.reveal_steps >= 0) return "What limits it: it is told when you lock an answer.\n";
-        if (!is_told(snapshot->kernel)) return "What limits it: no kernel has been timed yet.\n";
+        std::string text = "What limits it (simulated)\n";
+        for (const Card& card : cards_of_program(session, *snapshot))
+            text += fmt::format("  program: {}: {} Saves at most some {:.0f} % (derived from the timeline); {}. {}\n",
+                                card.title, card.sentence, 100 * card.gain, card.evidence, card.change);
+        if (!is_told(snapshot->kernel)) return text + "  no kernel has been timed yet.\n";
         const model::Verdict& verdict = *snapshot->kernel.verdict;
-        std::string text = "What limits it (simulated)\n  " + verdict.limit + "\n";
+        text += "  " + verdict.limit + "\n";
         for (const model::Finding& finding : verdict.findings)
             text += fmt::format("  {}: {}{} Saves {}; {}. {}\n", model::title_of(finding.rule),
                                 finding.line > 0 ? fmt::format("{}:{}: ", finding.file, finding.line) : "", finding.sentence,
@@ -108,6 +156,28 @@ class VerdictView final : public View {
 
   private:
     float height_ = 0;
+    std::shared_ptr<const ProgramRun> run_;  // that program_ is of
+    std::vector<Card> program_;
+
+    const std::vector<Card>& cards(const Session& session, const Snapshot& snapshot) {
+        if (!session.desk.document().is_program()) program_.clear(), run_.reset();
+        if (snapshot.program.run != run_ && session.desk.document().is_program()) {
+            run_ = snapshot.program.run;
+            program_ = cards_of_program(session, snapshot);
+        }
+        return program_;
+    }
+
+    // A chip, where gains are derived that could be simulated. Returns what comes next.
+    static float wish_for_gains(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& r) {
+        const KernelState& kernel = snapshot.kernel;
+        const auto derived = [](const model::Finding& finding) { return !finding.simulated && !finding.what_if.empty(); };
+        const std::vector<model::Finding>& findings = kernel.verdict->findings;
+        if (kernel.run->before == nullptr || std::none_of(findings.begin(), findings.end(), derived)) return r.y;
+        float x = r.x;
+        if (ui.chip(x, r.y, "simulate the gains", false, snapshot.busy.empty())) session.post(ask::SimulateGains{});
+        return r.y + 36;
+    }
 
     // What the warps' cycles went to: a bar in parts, the largest named. Returns its lower end.
     static float strip(Ui& ui, const model::KernelRun& run, const Rect& r) {
@@ -139,44 +209,41 @@ class VerdictView final : public View {
         return line + 4;
     }
 
-    static float card(Ui& ui, Session& session, const model::Finding& finding, size_t number, double time_us, const Rect& at,
-                      const Rect& view) {
+    static float paint(Ui& ui, Session& session, const Card& card, size_t number, const Rect& at, const Rect& view) {
         const Theme& theme = *ui.theme;
-        constexpr float pad = 12, left = 46, right = 120;
+        constexpr float pad = 12, left = 46, right = 150;
         const float width = at.w - left - right - pad;
         const TextStyle words{.size = 13}, bold{.size = 13, .weight = 600}, small{.size = 12, .color = theme.ink2};
-        const float sentence = ui.paragraph({0, 0, width, 400}, finding.sentence, words, 19, false),
-                    change = ui.paragraph({0, 0, width, 400}, finding.change, bold, 19, false),
-                    evidence = ui.paragraph({0, 0, width, 400}, finding.evidence, small, 17, false);
+        const float sentence = ui.paragraph({0, 0, width, 400}, card.sentence, words, 19, false),
+                    change = ui.paragraph({0, 0, width, 400}, card.change, bold, 19, false),
+                    evidence = ui.paragraph({0, 0, width, 400}, card.evidence, small, 17, false);
         const Rect box{at.x, at.y, at.w, 36 + sentence + 4 + evidence + 6 + change + pad};
         if (box.bottom() < view.y || box.y > view.bottom()) return box.bottom();
-        const bool goes = finding.line > 0;
+        const bool goes = card.line > 0;
         ui.rect(box, goes && ui.hovered(box) ? theme.selected : theme.panel2, 5);
         ui.frame(box, number == 1 ? data::sky : theme.line, number == 1 ? 1.5f : 1, 5);
         ui.circle({box.x + 24, box.y + 22}, 12, number == 1 ? data::sky : theme.line);
         ui.text(box.x + 24, box.y + 27, std::to_string(number),
                 {.size = 14, .color = number == 1 ? rgb(0x10161C) : theme.ink, .align = Align::center, .weight = 600});
-        float x =
-            ui.text(box.x + left, box.y + 27, model::title_of(finding.rule), {.size = 15, .weight = 600, .width = width});
-        if (goes) {
-            const std::string place = (finding.more_lines.empty() ? "line " : "lines ") + model::lines_text(finding);
-            const float chip = ui.text_width(place, {.size = 12}) + 14;
+        float x = ui.text(box.x + left, box.y + 27, card.title, {.size = 15, .weight = 600, .width = width});
+        if (!card.lines.empty()) {
+            const float chip = ui.text_width(card.lines, {.size = 12}) + 14;
             if (x + 10 + chip < box.x + left + width + right * 0.4f) {
                 ui.frame({x + 10, box.y + 12, chip, 19}, theme.line, 1, 4);
-                ui.text(x + 17, box.y + 26, place, {.size = 12, .color = theme.ink2});
+                ui.text(x + 17, box.y + 26, card.lines, {.size = 12, .color = theme.ink2});
             }
         }
         float y = box.y + 36;
-        y += ui.paragraph({box.x + left, y, width, 400}, finding.sentence, words, 19) + 4;
-        y += ui.paragraph({box.x + left, y, width, 400}, finding.evidence, small, 17) + 6;
-        ui.paragraph({box.x + left, y, width, 400}, finding.change, bold, 19);
-        ui.text(box.right() - pad, box.y + 32, factor_text(finding.gain),
-                {.size = 24, .color = finding.gain >= 0.1 ? theme.right : theme.ink2, .align = Align::right, .weight = 600});
-        ui.text(box.right() - pad, box.y + 52, fmt::format("{:.2f} → {:.2f} µs", time_us, time_us * (1 - finding.gain)),
+        y += ui.paragraph({box.x + left, y, width, 400}, card.sentence, words, 19) + 4;
+        y += ui.paragraph({box.x + left, y, width, 400}, card.evidence, small, 17) + 6;
+        ui.paragraph({box.x + left, y, width, 400}, card.change, bold, 19);
+        ui.text(box.right() - pad, box.y + 32, factor_text(card.gain),
+                {.size = 24, .color = card.gain >= 0.1 ? theme.right : theme.ink2, .align = Align::right, .weight = 600});
+        ui.text(box.right() - pad, box.y + 52, time_text(card.time_us) + " → " + time_text(card.time_us * (1 - card.gain)),
                 {.size = 12, .color = theme.ink2, .align = Align::right});
-        ui.text(box.right() - pad, box.y + 69, finding.simulated ? "at most, simulated" : "at most, derived",
+        ui.text(box.right() - pad, box.y + 69, card.simulated ? "at most, simulated" : "at most, derived",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
-        if (goes && ui.area(fmt::format("finding {}", number), box)) session.desk.go_to_line = finding.line;
+        if (goes && ui.area(fmt::format("finding {}", number), box)) session.desk.go_to_line = card.line;
         if (goes && ui.hovered(box)) ui.tooltip("go to this line");
         return box.bottom();
     }
