@@ -143,6 +143,17 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
             made->messages.push_back({"gradcheck: " + found.text(), {wanted.name, one.line, 0}});
     }
     if (ran->anomaly) made->messages.push_back({scene::anomaly_text(*ran), {wanted.name, ran->anomaly_line, 0}});
+    try {  // on the host: only values matter there
+        scene::TapeRunOptions again = how;
+        again.device = "host";
+        again.keep_runs = false;
+        for (const scene::TapeCause& found : scene::causes_of(*ran, again))
+            made->messages.push_back({found.cause.text + (found.cause.advice.empty() ? "" : " " + found.cause.advice),
+                                      {wanted.name, found.line, 0},
+                                      {},
+                                      Severity::warning});
+    } catch (const Cancelled&) {  // a newer text is waiting; what ran is shown all the same
+    }
     const bool other = !tape_run || tape_run->text.file != ran->text.file;
     tape_run = ran;
     draft.own.result = result;
