@@ -27,9 +27,7 @@
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
 #include "core/scene/arguments/outputs.h"
-#include "core/scene/arguments/unset_symbols.h"
 #include "core/simt/check/faults.h"
-#include "core/simt/origins/odd_values.h"
 
 namespace lockstep::cli {
 namespace {
@@ -206,17 +204,11 @@ Input read_input(const KernelAsked& options, simt::Memory& memory) {
 
 // What the outputs say: into the warnings and, where expected values are missed, into the reports.
 void look_at_outputs(const KernelAsked& options, const Input& input, Ran& ran) {
-    const auto warn = [&](std::vector<simt::Fault> found) {
-        for (simt::Fault& warning : found) ran.result.warnings.push_back(std::move(warning));
-    };
-    std::vector<std::string> set;
-    for (const std::string& symbol : options.symbols) set.push_back(symbol.substr(0, symbol.find('=')));
-    warn(scene::warnings_of_symbols(*input.program, set, input.source));
     scene::LaunchToLookAt look{*input.program, input.config, input.bound, ran.outputs, ran.before, {}, 0};
     look.options = model::functional_options(input.gpu, *input.program, input.config);
     look.warp_instructions = ran.result.warp_instructions;
-    if (ran.before) warn(simt::odd_values(*input.program, input.config, *ran.before, look.options, look.warp_instructions));
-    warn(scene::warnings_of_outputs(look));
+    for (simt::Fault& warning : scene::warnings_of_launch(look, options.symbols, input.source))
+        ran.result.warnings.push_back(std::move(warning));
     for (simt::Fault& wrong : scene::compare_outputs(look, ran.comparisons)) ran.result.reports.push_back(std::move(wrong));
 }
 

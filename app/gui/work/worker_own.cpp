@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 #include "app/gui/work/own_job.h"
@@ -15,6 +16,7 @@
 #include "core/model/gpus/refusals.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/module_symbols.h"
+#include "core/scene/arguments/outputs.h"
 
 namespace lockstep::gui {
 
@@ -259,6 +261,23 @@ void check_fits(const model::KernelRun& run) {
                   *problem};
 }
 
+// What the outputs of a launch that ended say, as `lockstep run` says it.
+void warn_of_outputs(model::KernelRun& run, const simt::Memory& memory, const KernelResult& result,
+                     const std::string& source) {
+    const std::vector<Array> outputs = scene::read_outputs(result.bound, memory);
+    scene::LaunchToLookAt look{*run.program, run.config, result.bound, outputs, run.before, {}, 0};
+    look.options = model::functional_options(run.gpu, *run.program, run.config);
+    look.warp_instructions = run.result.warp_instructions;
+    std::vector<std::string> symbols;
+    std::istringstream in(result.settings.symbols);
+    for (std::string symbol; std::getline(in, symbol, ';');) {
+        symbol.erase(0, std::min(symbol.find_first_not_of(' '), symbol.size()));
+        symbols.push_back(symbol);
+    }
+    for (simt::Fault& warning : scene::warnings_of_launch(look, symbols, source))
+        run.result.warnings.push_back(std::move(warning));
+}
+
 }  // namespace
 
 void Session::Worker::run_own(const KernelJob& wanted) {
@@ -281,6 +300,7 @@ void Session::Worker::run_own(const KernelJob& wanted) {
         check_fits(*run);
         run->before = std::make_shared<simt::Memory>(memory);
         launch_own(wanted, *run, memory, *result);
+        if (!run->result.fault) warn_of_outputs(*run, memory, *result, compiled.source);
         result->after = std::make_shared<simt::Memory>(std::move(memory));
         result->run = run;
     } catch (const Refusal& refusal) {

@@ -8,6 +8,8 @@
 
 #include "core/base/units.h"
 #include "core/scene/arguments/partial_outputs.h"
+#include "core/scene/arguments/unset_symbols.h"
+#include "core/simt/origins/odd_values.h"
 #include "core/simt/origins/written_by.h"
 
 namespace lockstep::scene {
@@ -336,6 +338,20 @@ std::vector<simt::Fault> compare_outputs(const LaunchToLookAt& launch, std::vect
         found.push_back(std::move(fault));
     }
     return found;
+}
+
+std::vector<simt::Fault> warnings_of_launch(const LaunchToLookAt& launch, const std::vector<std::string>& symbols,
+                                            const std::string& source) {
+    std::vector<std::string> set;
+    for (const std::string& symbol : symbols) set.push_back(symbol.substr(0, symbol.find('=')));
+    std::vector<simt::Fault> all = warnings_of_symbols(launch.program, set, source);
+    const auto add = [&](std::vector<simt::Fault> found) {
+        for (simt::Fault& warning : found) all.push_back(std::move(warning));
+    };
+    if (launch.before)
+        add(simt::odd_values(launch.program, launch.config, *launch.before, launch.options, launch.warp_instructions));
+    add(warnings_of_outputs(launch));
+    return all;
 }
 
 }  // namespace lockstep::scene

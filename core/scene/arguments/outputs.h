@@ -23,6 +23,11 @@ struct LaunchToLookAt {
 // kernel made itself.
 std::vector<simt::Fault> warnings_of_outputs(const LaunchToLookAt& launch);
 
+// All warnings of a launch that ended, as `lockstep run` and the app say them: variables that nobody set (`symbols`: what
+// was set, as --symbol takes it; `source`: the CUDA text), odd values, and outputs.
+std::vector<simt::Fault> warnings_of_launch(const LaunchToLookAt& launch, const std::vector<std::string>& symbols,
+                                            const std::string& source);
+
 struct Comparison {  // of one output that has expected values
     std::string name;
     uint64_t elements = 0, wrong = 0, first_wrong = 0;

@@ -34,7 +34,8 @@ uint32_t linear(const simt::Dim3& d, const simt::Dim3& extent) {
 Row row_of(const simt::Fault& fault, const model::KernelRun& run, const KernelDocument& document) {
     Row row;
     row.kind = fault.kind;
-    row.message = fault.message;
+    row.message = fault.message + (fault.advice.empty() ? "" : ". " + fault.advice);
+    row.warning = fault.warning;
     row.line = document.is_ptx() ? fault.ptx_line : fault.line;
     const bool placed = fault.kind != "runaway" || fault.line > 0 || fault.pc > 0;
     if (row.line > 0) row.place = fmt::format("line {}", row.line);
@@ -276,7 +277,7 @@ class ReportsView final : public View {
         for (size_t i = 0; i < rows.size(); ++i) {
             const Row& row = rows[i];
             const TextStyle style{.size = 13, .color = row.stale ? theme.quiet : theme.ink};
-            const float height = std::min(5 * 19.0f, ui.paragraph({0, 0, words, 200}, row.message, style, 19, false)) + 9;
+            const float height = ui.paragraph({0, 0, words, 2000}, row.message, style, 19, false) + 9;
             const Rect box{r.x - 6, y, r.w + 4, height};
             y += height;
             if (box.bottom() < r.y || box.y > r.bottom()) continue;
