@@ -343,6 +343,26 @@ TEST_CASE("the widest plane of points keeps the distances of points that lie in 
         }
 }
 
+TEST_CASE("the curves' caption says why a training fails, and only then") {
+    SessionOptions options{.training_steps = 3};
+    options.setup = setup_of("spirals");
+    Session session(options);
+    REQUIRE(session.wait_until_idle(60));
+    const std::string healthy = view_named("curves")->make()->describe(session, Focus{});
+    CHECK(healthy.find("What to change") == std::string::npos);
+    auto wild = std::make_shared<TrainingSetup>(options.setup);
+    wild->learning_rate = 1000;
+    session.post(ask::SetUpTraining{wild});
+    session.post(ask::Train{40});
+    REQUIRE(session.wait_until_idle(60));
+    Focus at;
+    at.step = 30;
+    const std::string text = view_named("curves")->make()->describe(session, at);
+    INFO(text);
+    CHECK(text.find("What to change: ") != std::string::npos);
+    CHECK(text.find("learning rate") != std::string::npos);
+}
+
 TEST_CASE("another setup begins another run and keeps the one before as a curve; a step under way can be cancelled") {
     SessionOptions options{.training_steps = 3};
     options.setup = setup_of("linear_regression");
