@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 
+#include "core/base/units.h"
 #include "core/nn/layers/rules.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/trainer.h"
@@ -17,6 +18,13 @@
 namespace lockstep::nn {
 
 namespace {
+
+// Two digits, as people write them: 0.012, 9.1, 36,000.
+std::string two_digits(double value) {
+    if (!(std::abs(value) >= 100 && std::abs(value) < 1e9)) return fmt::format("{:.2g}", value);
+    const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 1);
+    return with_commas(std::llround(std::round(value / unit) * unit));
+}
 
 constexpr size_t window = 5;              // steps whose losses are averaged
 constexpr int64_t first_look = 50;        // then after twice as many steps each time
@@ -169,13 +177,13 @@ std::optional<Cause> Diagnosis::diverged(Trainer& trainer, const StepRecord& rec
     cause.text = fmt::format("the training diverged: from step {} on the loss grew from {:.4g} to {:.4g}", step,
                              losses_.front(), std::isfinite(record.loss) ? record.loss : most);
     if (grower)
-        cause.text += fmt::format("; the gradient of {} grew first, to {:.3g} times its size by step {}", grower->layer,
-                                  grower->times, grower->step);
+        cause.text += fmt::format("; the gradient of {} grew first, to {} times its size by step {}", grower->layer,
+                                  two_digits(grower->times), grower->step);
     if (stable > 0)
         cause.text += fmt::format(
-            "; the learning rate {:.3g} is {:.2g} times the largest stable one, {:.2g} (2 / curvature at "
+            "; the learning rate {} is {} times the largest stable one, {} (2 / curvature at "
             "the beginning)",
-            rate, rate / stable, stable);
+            two_digits(rate), two_digits(rate / stable), two_digits(stable));
     else
         cause.text += fmt::format("; the learning rate is {:.3g}, the model's own {:.3g}", rate, own);
     cause.advice =
@@ -216,9 +224,9 @@ std::optional<Cause> Diagnosis::wrong_rate(Trainer& trainer) const {
     const double factor = small ? right / rate : rate / right;
     return Cause{
         small ? "rate_too_small" : "rate_too_large", step, "",
-        fmt::format("the learning rate {:.2g} is about {:.2g} times too {}: {}, and in {} steps the loss went from "
+        fmt::format("the learning rate {} is about {} times too {}: {}, and in {} steps the loss went from "
                     "{:.4g} to {:.4g}{}",
-                    rate, factor, small ? "small" : "large",
+                    two_digits(rate), two_digits(factor), small ? "small" : "large",
                     stable > 0 ? fmt::format("at the beginning {:.2g} (2 / curvature) is the largest that is stable", stable)
                                : fmt::format("the model's own is {:.2g}", own),
                     losses_.size(), losses_.front(), losses_.back(), guess_text()),

@@ -45,6 +45,9 @@ class CurvesView final : public View {
         if (curves.empty() || curves.front().loss.empty())
             return ui.say_nothing_yet(body, "No training step has finished yet.",
                                       "The first point appears when the first step has run.");
+        if (!hidden && !curves.front().causes.empty() &&
+            ui.hovered({area.x, body.bottom(), area.w, area.bottom() - body.bottom()}))
+            ui.tooltip(caption(*snapshot, focus, true));
         if (hidden) {
             const Rect place{body.x, body.y + 4, body.w, 42};
             ui.dashed(place, ui.theme->ink3, 3, 3);
@@ -114,7 +117,7 @@ class CurvesView final : public View {
                     text += fmt::format(" {} {}", curve.name, loss_text(loss));
             text += "\n";
         }
-        return text + "  " + caption(*snapshot, focus) + "\n";
+        return text + "  " + caption(*snapshot, focus, true) + "\n";
     }
 
   private:
@@ -238,7 +241,8 @@ class CurvesView final : public View {
                                        : fmt::format("{:.4g}", value);
     }
 
-    static std::string caption(const Snapshot& snapshot, const Focus& focus) {
+    // `whole`: of a training that fails, all that is known of the cause; else what has room beside the picture.
+    static std::string caption(const Snapshot& snapshot, const Focus& focus, bool whole = false) {
         if (snapshot.training.curves.empty() || snapshot.training.curves.front().loss.empty())
             return "Loss and accuracy appear as the steps run.";
         if (const auto one = single_step(snapshot)) return single_sentence(*one);
@@ -264,7 +268,9 @@ class CurvesView final : public View {
         // Why it fails is more than how far it is.
         if (!curve.causes.empty() && curve.causes.front().step <= step) {
             const nn::Cause& cause = curve.causes.front();
-            text = cause.text + (cause.advice.empty() ? "" : ". What to change: " + cause.advice);
+            text = whole ? cause.text : cause.text.substr(0, cause.text.find(';'));
+            if (!cause.advice.empty())
+                text += ". What to change: " + (whole ? cause.advice : cause.advice.substr(0, cause.advice.find(',')));
             text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
         }
         return text + ".";
