@@ -13,9 +13,11 @@ __global__ void four_each(const float *a, const float *b, float *c, int n) {
         }
         __syncthreads();
 #pragma unroll
-        for (int r = 0; r < 4; ++r)
+        for (int r = 0; r < 4; ++r) {
 #pragma unroll 1
             for (int i = 0; i < 32; ++i) sum[r] += ta[y + r][i] * tb[i][x];
+            __syncwarp();
+        }
         __syncthreads();
     }
 #pragma unroll
