@@ -185,6 +185,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel")
             ->check(not_from_0);
         command.add_option("--sm", picture.sm, "with --screenshot or --describe: this SM traced")->check(not_from_0);
+        command.add_option("--zoom", picture.zoom, "of the machine: where its zoom stands, from cluster to lane, such as sm");
+        command.add_flag("--follow", picture.follow, "of the machine: follow the next request that goes far");
         command.add_option("--screenshot", picture.screenshot,
                            "render to this PNG and leave; a folder: every step of the lesson, open and answered");
         command.add_option("--size", size, "window or picture size, such as 1600x1000");

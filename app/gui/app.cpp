@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
@@ -52,6 +54,11 @@ bool is_folder(const std::string& path) {
 }
 
 void check_picture(const AppOptions& options) {
+    if (!options.zoom.empty() && !stop_named(options.zoom)) {
+        std::string known;
+        for (const StopRow& row : stop_rows()) known += (known.empty() ? "" : ", ") + std::string(row.key);
+        throw Failure("--zoom is one of " + known + ", not '" + options.zoom + "'");
+    }
     const bool text_or_picture = !options.screenshot.empty() || options.describe;
     if ((options.cycle >= 0 || options.sm >= 0) && !text_or_picture)
         throw Failure("--cycle and --sm are for --screenshot and --describe");
@@ -259,6 +266,22 @@ void go_to_cycle(Shell& shell, const AppOptions& options) {  // stills only: onc
     settle(shell, view);
 }
 
+void go_to_stop(Shell& shell, const AppOptions& options) {  // of the machine
+    if (options.zoom.empty() && !options.follow) return;
+    settle(shell, "machine");
+    if (!options.zoom.empty())
+        shell.session.machine.zoom = shell.session.machine.wanted = static_cast<double>(*stop_named(options.zoom));
+    const auto snapshot = shell.session.snapshot();
+    if (!options.follow || !snapshot->kernel.run) return;
+    follow_request(shell.session, *snapshot, std::max<int64_t>(0, shell.focus.time));
+    const auto& machine = snapshot->kernel.run->result.trace.machine;
+    const int64_t followed = shell.session.machine.followed;
+    if (!machine || followed < 0) return;
+    const RequestRecord& request = machine->requests[static_cast<size_t>(followed)];
+    shell.focus.time = request.begin + request.ready / 3;
+    settle(shell, "machine");
+}
+
 void go_to_moment(Shell& shell, const AppOptions& options) {
     if (options.moment < 1) return;
     settle(shell, "graph", 120, options.open.empty() ? 1 : 6);
@@ -278,6 +301,7 @@ void draw_still(Shell& shell, const AppOptions& options) {
     run_own(shell, options);
     go_to_cycle(shell, options);
     go_to_moment(shell, options);
+    go_to_stop(shell, options);
     const std::string_view workspace = row_of(shell.session.workspace).name;
     if (options.describe) {
         settle(shell, workspace);

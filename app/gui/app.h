@@ -17,6 +17,8 @@ struct AppOptions {
     int moment = 0;               // of the autograd tape, from 1, for pictures; 0: where the scene opens
     int64_t cycle = -1;           // of the kernel on show, where its pictures and values stand; -1: where its scene opens
     int sm = -1;                  // that is traced; -1: as the scene says
+    std::string zoom = {};        // of the machine: the stop that it stands at, such as "sm"; empty: the GPU
+    bool follow = false;          // the machine follows the next request that goes far, half of its way
     std::string screenshot = {};  // F.png: render without a window
     int width = 1600, height = 1000;
     double scale = 1;  // text scale, 0.75 .. 2.5

@@ -192,6 +192,7 @@ std::vector<SceneRow> rows_of_learn() {
 std::vector<SceneRow> rows_of_pages() {
     const LayoutNode blocks = slot("blocks", 320, 400, 290);
     return {
+        {Workspace::machine, "", row(1, {slot("machine", 1584, 560, 420)}), Grain::cycle, "machine"},
         {Workspace::sm, "",
          row(1, {slot("warps", 1056, 560, 420),
                  column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250),

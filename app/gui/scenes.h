@@ -17,10 +17,13 @@ struct WorkspaceRow {
     bool shows_kernel;            // its pictures are of one kernel, on the GPU that this ran on
     std::string_view strip = {};  // the view that stands over its panels while no lesson is open
 };
-inline constexpr WorkspaceRow workspaces[] = {
-    {"learn", "Learn", Grain::instruction, true},    {"sm", "SM", Grain::cycle, true},
-    {"memory", "Memory", Grain::instruction, true},  {"training", "Training", Grain::kernel, false, "setup"},
-    {"kernel", "Kernel", Grain::instruction, false}, {"cluster", "Cluster", Grain::action, false}};
+inline constexpr WorkspaceRow workspaces[] = {{"learn", "Learn", Grain::instruction, true},
+                                              {"machine", "Machine", Grain::cycle, true},
+                                              {"sm", "SM", Grain::cycle, true},
+                                              {"memory", "Memory", Grain::instruction, true},
+                                              {"training", "Training", Grain::kernel, false, "setup"},
+                                              {"kernel", "Kernel", Grain::instruction, false},
+                                              {"cluster", "Cluster", Grain::action, false}};
 constexpr const WorkspaceRow& row_of(Workspace workspace) {
     return workspaces[static_cast<size_t>(workspace)];
 }

@@ -149,8 +149,8 @@ struct Snapshot {
     uint64_t version = 0;               // counts publications
 };
 
-enum class Workspace { learn, sm, memory, training, kernel, cluster };  // rows of scenes.h
-enum class SmPage { one_run, compare, occupancy };                      // what the SM workspace shows
+enum class Workspace { learn, machine, sm, memory, training, kernel, cluster };  // rows of scenes.h
+enum class SmPage { one_run, compare, occupancy };                               // what the SM workspace shows
 
 bool shows_own_run(const Snapshot& snapshot);  // the kernel on show is the learner's own
 
@@ -196,6 +196,17 @@ struct ClusterLook {
 struct ProgramLook {    // of a whole program's pictures
     int64_t call = -1;  // of its report, that is looked at; -1: none
     int32_t line = -1;  // of its text
+};
+
+struct MachineLook {    // of the machine: how deep one looks, and how fast its clock runs
+    double zoom = 2;    // 0 the cluster, 1 a node, 2 a GPU, 3 an SM, 4 a sub-core, 5 a warp, 6 a lane; between: on the way
+    double wanted = 2;  // where the zoom goes by itself
+    double clock = -1;  // cycles of the kernel, with what has passed of the last one; -1: where the focus stands
+    double speed = 0;   // cycles a second; 0: what the zoom says
+    bool skip_waits = false;               // jumps over cycles in which the traced SM issues nothing
+    bool follow = false;                   // the clock stops where the followed request arrives
+    int64_t followed = -1;                 // index into MachineTrace::requests; -1: none
+    int64_t loop_from = -1, loop_to = -1;  // the clock stays within these cycles; -1: it does not
 };
 
 class Session;
@@ -252,6 +263,7 @@ class Session {
     SmLook sm;
     TrainingLook training;
     ClusterLook cluster;
+    MachineLook machine;
     KernelDesk desk;         // the learner's own kernels
     RoofTrail roof;          // the runs that stand on the roofline
     int32_t host_line = -1;  // line of the host program that is looked at

@@ -120,6 +120,7 @@ class Sim final : public Device {
         // Kernels of several streams share the SMs block by block: then the times of the blocks are wanted.
         several_streams_ = several_streams_ || event.stream != 0;
         options.trace = options_.keep_runs || several_streams_;
+        options.machine = options_.keep_runs;
         if (!options_.keep_runs) options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
         const auto before = options_.keep_runs ? std::make_shared<const simt::Memory>(memory_) : nullptr;
         const auto l2_before =

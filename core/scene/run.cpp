@@ -255,6 +255,7 @@ Result<std::shared_ptr<const KernelResult>> run_timed(const KernelLaunch& launch
 
     model::TimedOptions timed;
     timed.exact = true;  // a scene may show a race: its replays have to be the same
+    timed.machine = true;
     timed.max_instructions = timed_budget;
     timed.racecheck = launch.racecheck;
     timed.initcheck = launch.initcheck;

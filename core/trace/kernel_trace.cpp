@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/trace/machine_trace.h"
+
 namespace lockstep {
 
 std::string_view level_name(MemoryLevel level) {
@@ -73,6 +75,12 @@ KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end) {
             run.cause = has_cause(run) ? static_cast<int32_t>(issue_at[static_cast<size_t>(run.cause)]) : -1;
             cut.warps[warp_at[w]].runs.push_back(run);
         }
+    }
+    if (trace.machine) {
+        std::vector<int64_t> to(trace.issues.size(), -1);
+        for (size_t i = 0; i < to.size(); ++i)
+            if (issue_kept[i]) to[i] = issue_at[i];
+        cut.machine = std::make_shared<const MachineTrace>(stretch_of(*trace.machine, begin, end, to));
     }
     return cut;
 }

@@ -8,6 +8,7 @@
 // be cut alone; then `kept_until` is the launch's end.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -62,6 +63,8 @@ struct BlockRun {  // a block stays on one SM and in one slot from begin to end
     int64_t end = 0;
 };
 
+struct MachineTrace;  // machine_trace.h
+
 struct KernelTrace {
     uint32_t sm = 0;                  // the SM traced in full
     uint32_t schedulers = 4;          // sub-cores an SM
@@ -75,7 +78,8 @@ struct KernelTrace {
     bool truncated = false;           // the memory bound was met: warps and issues lie within [kept_from, kept_until)
     int64_t kept_from = 0;
     int64_t kept_until = 0;
-    Overview overview;  // of the whole launch
+    Overview overview;                            // of the whole launch
+    std::shared_ptr<const MachineTrace> machine;  // of the same stretch; null: not recorded
 };
 
 // The part of a trace within the cycles [begin, end): waits and lives cut to them; issues within them and, of the others,

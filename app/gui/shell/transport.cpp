@@ -8,6 +8,7 @@
 #include "app/gui/shell/shell.h"
 #include "app/gui/shell/transport_steps.h"
 #include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/views/training/tape_data.h"
@@ -173,6 +174,25 @@ void draw_scrub(const Scrub& scrub, const Position& at) {
                 ui.theme->accent);
 }
 
+// How fast the machine's clock runs, and what it does meanwhile. Returns where the chips end.
+float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, float y, float room) {
+    MachineLook& look = session.machine;
+    const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) < room; };
+    x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
+    if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.speed <= 0)) look.speed = 0;
+    for (const SpeedChoice& choice : speed_choices())
+        if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.speed == choice.cycles_a_second))
+            look.speed = choice.cycles_a_second;
+    x += 8;
+    if (fits("skip waits") && ui.chip(x, y + 15, "skip waits", look.skip_waits)) look.skip_waits = !look.skip_waits;
+    if (fits("follow") && ui.chip(x, y + 15, "follow", look.follow)) {
+        look.follow = !look.follow;
+        if (look.follow && look.followed < 0)
+            follow_request(session, snapshot, static_cast<int64_t>(std::max(0.0, look.clock)));
+    }
+    return x;
+}
+
 // What a step is: a chip each where there is room, else one that goes round. Returns where they end.
 float choose_grain(Ui& ui, Session& session, const std::vector<Grain>& grains, float x, float y, bool roomy) {
     if (!roomy) {
@@ -244,7 +264,8 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     }
     if (std::find(grains.begin(), grains.end(), session.grain) == grains.end()) session.grain = grains.front();
     float x = transport_buttons(ui, snapshot, bar) + 14;
-    x = choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
+    x = plays_machine(session, snapshot) ? choose_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
+                                         : choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
     const Position at = position_of(session, focus, snapshot);
     const float width = std::min({346.0f, std::max(150.0f, bar.w * 0.28f), bar.w - x - 12});
     if (width > 60) words(at, bar.w - width, width - 12, {.size = 13, .mono = true});

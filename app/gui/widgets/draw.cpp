@@ -251,6 +251,35 @@ void Ui::picture(std::string_view slot, uint64_t version, int w, int h, const Re
                    faded(data::white, opacity));
 }
 
+Scaled::Scaled(Ui& u, const Rect& whole, const Rect& target, const Rect& within)
+    : ui(u), from(whole), to(target), clip(within), enabled(u.enabled), written(u.state->written) {
+    ui.list->PushClipRect({-1e6f, -1e6f}, {1e6f, 1e6f});
+    first_vertex = ui.list->VtxBuffer.Size;
+    first_command = ui.list->CmdBuffer.Size - 1;
+    ui.enabled = false;
+    ui.state->written = nullptr;
+}
+
+Scaled::~Scaled() {
+    const float sx = to.w / std::max(1.0f, from.w), sy = to.h / std::max(1.0f, from.h);
+    const float ax = from.x * ui.scale, ay = from.y * ui.scale, bx = to.x * ui.scale, by = to.y * ui.scale;
+    for (int i = first_vertex; i < ui.list->VtxBuffer.Size; ++i) {
+        ImVec2& p = ui.list->VtxBuffer[i].pos;
+        p = {bx + (p.x - ax) * sx, by + (p.y - ay) * sy};
+    }
+    const Pixels low_high = pixels_of(ui, clip);
+    for (int i = first_command; i < ui.list->CmdBuffer.Size; ++i) {
+        ImVec4& c = ui.list->CmdBuffer[i].ClipRect;
+        c = {std::max(low_high.x0, bx + (c.x - ax) * sx), std::max(low_high.y0, by + (c.y - ay) * sy),
+             std::min(low_high.x1, bx + (c.z - ax) * sx), std::min(low_high.y1, by + (c.w - ay) * sy)};
+        c.z = std::max(c.z, c.x);
+        c.w = std::max(c.w, c.y);
+    }
+    ui.list->PopClipRect();
+    ui.enabled = enabled;
+    ui.state->written = static_cast<std::vector<UiState::Written>*>(written);
+}
+
 Color sequential(float t, const Theme& theme) {
     static constexpr Color dark[] = {rgb(0x0E3A5C), rgb(0x14517F), rgb(0x1F6BA5), rgb(0x3A88C2),
                                      rgb(0x5FA6D9), rgb(0x8AC3EA), rgb(0xB7DCF5), rgb(0xE2F1FB)};

@@ -176,6 +176,20 @@ struct Faded {
     Faded& operator=(const Faded&) = delete;
 };
 
+// Everything drawn while it lives is drawn in `to` instead of in `from`, larger or smaller, and cut off at `clip`. For what
+// moves from one size to another: nothing in it can be pressed, and letters get blurred.
+struct Scaled {
+    Ui& ui;
+    Rect from, to, clip;
+    int first_vertex = 0, first_command = 0;
+    bool enabled;
+    void* written;
+    Scaled(Ui& u, const Rect& from, const Rect& to, const Rect& clip);
+    ~Scaled();
+    Scaled(const Scaled&) = delete;
+    Scaled& operator=(const Scaled&) = delete;
+};
+
 // Colour maps, `t` in 0..1 (clamped).
 Color sequential(float t, const Theme& theme);  // one blue hue; more is further from the background
 Color diverging(float t, const Theme& theme);   // sky - dark or white - orange, 0.5 is zero

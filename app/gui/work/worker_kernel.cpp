@@ -289,6 +289,7 @@ void Session::Worker::trace_sm(int64_t sm, int64_t cycle) {
     model::TimedOptions again = model::options_of(launched->result);
     again.l2 = l2.get();
     again.traced_sm = wanted;
+    again.machine = true;
     again.stop = along.stop;
     again.progress = along.progress;
     simt::Memory memory = *launched->before;

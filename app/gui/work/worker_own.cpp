@@ -354,6 +354,7 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
             for (const BlockRun& block : draft.own.run->run->result.trace.blocks)
                 if (block.block == wanted.traced_block) timed.traced_sm = block.sm;
         timed.trace_limit = options.trace_limit;
+        timed.machine = true;
         timed.checkpoint_bytes = most_checkpoint_bytes;
         run.result = model::launch(run.gpu, *run.program, run.config, memory, timed);
     } else {

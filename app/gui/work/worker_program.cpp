@@ -348,6 +348,7 @@ void Session::Worker::open_launch(int64_t launch) {
     how.independent = kernel->config.independent;
     how.stop = source.get_token();
     how.trace_limit = options.trace_limit;
+    how.machine = true;
     how.checkpoint_bytes = launch_checkpoints;
     how.print = [&](std::string_view text) {
         result->printed += text.substr(0, (64 << 10) - std::min<size_t>(64 << 10, result->printed.size()));

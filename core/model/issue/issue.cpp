@@ -253,6 +253,8 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
     }
     const int64_t number = issued_++;
     if (traced_) record_issue(s, w, issued, number);
+    if (MachineLog* const log = state_.memory->log(); log != nullptr && !issued.folded)
+        log->issue(index_, s, issued.now, issued.pc);
     if (issued.folded) return number;
     if (t.route == Route::math) {
         SubCore& core = cores_[s];
@@ -333,6 +335,10 @@ template <class Cost>
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
         issued.early = moved_up(w, t, issued.now);
         memory_side_.name_next(issued_);
+        if (memory_side_.log() != nullptr)
+            memory_side_.name_asker({issued_, issued.pc, blocks_[w.block_slot].block.linear,
+                                     static_cast<uint16_t>(w.number - w.block_slot * state_.warps_per_block),
+                                     static_cast<uint16_t>(index_)});
         account_memory(core, s, w, cost(), stores, issued);
     } else {
         core.take(t.pipe, issued.now, issued.now + t.interval);

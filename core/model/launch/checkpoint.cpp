@@ -144,6 +144,7 @@ void Machine::restore(const Checkpoint& from) {
     state.shared_ahead = state_.shared_ahead;
     state_ = std::move(state);
     memory_ = from.memory;
+    memory_.tell(nullptr);
     grid_.memory->restore(from.device);
     if (from.device_runtime) grid_.own_runtime = from.device_runtime->again(*grid_.memory);
     if (grid_.own_runtime) grid_.device_runtime = grid_.own_runtime.get();
@@ -162,8 +163,10 @@ void Machine::restore(const Checkpoint& from) {
     queue_.rebuild(sms_);
 }
 
-void Machine::trace(uint32_t sm, uint64_t limit) {
+void Machine::trace(uint32_t sm, uint64_t limit, bool machine) {
     recorder_ = Recorder(true, sm, limit);
+    if (machine) recorder_.machine.emplace(gpu_, sm);
+    memory_.tell(recorder_.machine ? &*recorder_.machine : nullptr);
     if (sm < sms_.size()) sms_[sm]->begin_trace(cycle());
 }
 

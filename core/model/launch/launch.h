@@ -20,6 +20,7 @@ struct TimedOptions : simt::LaunchOptions {
     L2State* l2 = nullptr;
     bool trace = true;  // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles
     uint32_t traced_sm = 0;
+    bool machine = false;              // with a trace: keep its MachineTrace as well
     uint64_t trace_limit = 2'000'000;  // issue records kept, and four times as many stall runs
     // At most so many bytes of checkpoints are left in the result for replay.h; 0: none. They lie evenly over the run, the
     // closer the shorter it is, take about a tenth of its time and change no cycle.

@@ -121,6 +121,10 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     result_.fault = fit_host_memory(state_, program);
     refused_ = result_.fault.has_value();
     if (refused_) return;
+    if (options.trace && options.machine) {
+        recorder_.machine.emplace(gpu, recorder_.trace.sm);
+        memory_.tell(&*recorder_.machine);
+    }
     if (options.l2 != nullptr) memory_.take(*options.l2);
     grid_ = simt::make_grid(program, config, device_memory);
     grid_.sm_count = gpu.sms;

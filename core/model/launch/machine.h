@@ -62,7 +62,7 @@ class Machine {
     std::shared_ptr<const Checkpoint> save(const Checkpoint* earlier, const simt::PageCount& count) const;
     void restore(const Checkpoint& from);
     // Traces an SM from here on, at most `limit` issues; and what that gave, everything before cycle `end` having been run.
-    void trace(uint32_t sm, uint64_t limit);
+    void trace(uint32_t sm, uint64_t limit, bool machine = false);
     KernelTrace trace_so_far(int64_t end) const;
 
     const simt::Memory& device_memory() const { return *grid_.memory; }

@@ -46,6 +46,7 @@ KernelTrace Recorder::finish(int64_t cycles, bool faulted) {
     trace.cycles = cycles;
     trace.overview = overview.finish(cycles);
     if (!trace.truncated) trace.kept_until = cycles;
+    if (machine) trace.machine = std::make_shared<const MachineTrace>(machine->finish(cycles, first_, trace.issues.size()));
     for (WarpTrack& track : trace.warps) {
         if (!trace.truncated) break;
         if (track.end == track.begin || track.end > trace.kept_until) track.end = std::max(track.begin, trace.kept_until);

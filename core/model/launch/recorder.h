@@ -3,7 +3,9 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <optional>
 
+#include "core/model/launch/machine_log.h"
 #include "core/trace/kernel_trace.h"
 
 namespace lockstep::model {
@@ -44,6 +46,7 @@ class Recorder {
 
     KernelTrace trace;
     OverviewBuilder overview;
+    std::optional<MachineLog> machine;  // none: nobody asked for it
 
   private:
     bool on_, blocks_cut_ = false;

@@ -163,7 +163,7 @@ std::optional<KernelTrace> Replay::trace(uint32_t sm, int64_t begin, int64_t end
     for (;;) {
         go_to(from.get());
         last_ = from;
-        machine_->trace(sm, most_issues);
+        machine_->trace(sm, most_issues, whole.trace.machine != nullptr);
         if (!run_to(begin, watch) || !run_to(end, watch)) return std::nullopt;
         KernelTrace found = machine_->trace_so_far(end);
         if (found.truncated && found.kept_until <= begin && from != nearest) {
@@ -175,7 +175,13 @@ std::optional<KernelTrace> Replay::trace(uint32_t sm, int64_t begin, int64_t end
         found.cycles = whole.cycles;
         found.blocks = whole.trace.blocks;
         if (sm == whole.trace.sm) found.overview = whole.trace.overview;
-        return stretch_of(found, begin, end);
+        KernelTrace stretch = stretch_of(found, begin, end);
+        if (stretch.machine) {  // the queues are those of the whole launch
+            auto machine = std::make_shared<MachineTrace>(*stretch.machine);
+            machine->queues = whole.trace.machine->queues;
+            stretch.machine = std::move(machine);
+        }
+        return stretch;
     }
 }
 

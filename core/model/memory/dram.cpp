@@ -6,7 +6,7 @@
 
 namespace lockstep::model {
 namespace {
-constexpr uint32_t lines_a_chunk = 2, chunk_bytes = 256;
+constexpr uint32_t chunk_bytes = 256;
 constexpr uint32_t write_batch = 64 * 32;            // bytes of writes that a channel gathers before the bus turns round
 constexpr Ticks gathering = ticks_of(int64_t{256});  // how long a row that is used stays open for the next request
 }  // namespace
@@ -47,7 +47,7 @@ Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now, Ti
 }
 
 Ticks Dram::access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks early) {
-    const uint32_t channel = spread_(line / lines_a_chunk);
+    const uint32_t channel = channel_of(line);
     const Ticks open = open_row(line, channel, since, now, early);
     const Ticks begin = std::max(now, channel_[channel].bus.take(since, bytes / 32 * sector_ticks_, early));
     channel_[channel].was_read = true;
@@ -57,7 +57,7 @@ Ticks Dram::access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks 
 }
 
 Ticks Dram::write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes, uint32_t more) {
-    const uint32_t channel = spread_(line / lines_a_chunk);
+    const uint32_t channel = channel_of(line);
     open_row(line, channel, since, now, 0);
     Channel& c = channel_[channel];
     const Ticks begin = std::max(now, c.bus.take(since, (bytes + more) * sector_ticks_ / 32));

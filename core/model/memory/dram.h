@@ -30,6 +30,8 @@ class Dram {
     Ticks write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes, uint32_t more = 0);
     Ticks write_behind(uint64_t line, Ticks now, uint32_t bytes) { return write_behind(line, now, now, bytes); }
 
+    uint32_t channel_of(uint64_t line) const { return spread_(line / lines_a_chunk); }
+
     uint64_t bytes_read = 0, bytes_written = 0;
     DoublingWindows<CycleTotals> windows;  // the same by the cycle in which a channel takes the request
     uint64_t requests = 0, row_hits = 0;
@@ -40,6 +42,7 @@ class Dram {
     }  // beside itself
 
   private:
+    static constexpr uint32_t lines_a_chunk = 2;
     static constexpr uint32_t gathered = 4;  // rows of a bank that requests wait for together
     struct Row {
         uint64_t number = ~uint64_t{0};

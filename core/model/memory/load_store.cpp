@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/model/launch/machine_log.h"
 #include "core/simt/execute/ahead.h"
 
 namespace lockstep::model {
@@ -167,13 +168,21 @@ void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks s
             cost.level = std::max(cost.level, far ? MemoryLevel::dram : MemoryLevel::l2);
         }
     }
-    if (missing == 0) return;
+    MachineLog* const log = memory_->log();
+    if (missing == 0) {
+        if (log != nullptr && log->wants_hits(asker_.sm))
+            log->hit(asker_, part.line, part.sectors, since - ticks_of(int64_t{way.early}), begin, ready);
+        return;
+    }
     sent = miss_slot(sent);
     held = std::max(held, sent);  // with an entry of its own it waits for the port and for L2 apart
     const Ticks early = ticks_of(int64_t{way.early});
     sent = std::max(sent, return_port_.take(since, bits_in(missing) * return_ticks_, early));
     Served served = memory_->read(part.line, missing, since, sent, half_, early);
     served.ready += translate(part.line);
+    if (log != nullptr)
+        log->request(asker_, part.line,
+                     {since - early, sent, missing, way.to_shared ? RequestKind::copy : RequestKind::load}, served);
     count(cost, served, missing, Flow::l1_from_l2);
     ready = std::max(ready, served.ready);
     outstanding_[next_miss_] = served.ready;
@@ -295,6 +304,8 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
             const uint32_t operations = operations_on(part.line, addresses, mask, lane_bytes, way.atomic);
             Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
             served.ready += translate(part.line) + atomic_ticks_;
+            if (MachineLog* const log = memory_->log())
+                log->request(asker_, part.line, {since, sent, part.sectors, RequestKind::atomic}, served);
             cost.queued = std::max(cost.queued, served.queued);
             count(cost, served, part.sectors, Flow::l2_atomic);
             ready = std::max(ready, served.ready);
@@ -305,6 +316,8 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
         const Served served =
             memory_->write(part.line, part.sectors, since, sent, half_, whole ? MemorySystem::all_words : words[i]);
         translate(part.line);
+        if (MachineLog* const log = memory_->log())
+            log->request(asker_, part.line, {since, sent, part.sectors, RequestKind::store}, served);
         count(cost, served, part.sectors, Flow::l1_to_l2);
         accepted = std::max({accepted, sent, served.accepted});
         hold_store(bits_in(part.sectors), std::max(sent, served.accepted));
@@ -426,6 +439,8 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
             const Ticks sent = std::max(turn, return_port_.take(ticks_of(now), 2 * return_ticks_));
             const uint32_t wanted = line % 2 == 0 ? 3 : 12;
             const Served served = memory_->read(address / line_bytes, wanted, ticks_of(now), sent, half_);
+            if (MachineLog* const log = memory_->log())
+                log->request(asker_, address / line_bytes, {ticks_of(now), sent, wanted, RequestKind::constant}, served);
             MemoryCost fetched;
             count(fetched, served, wanted, Flow::l1_from_l2);
             here = std::max(here, served.ready);
@@ -490,6 +505,8 @@ MemoryCost LoadStore::bulk(uint32_t s, int64_t now, bool store, std::span<const 
         Served served =
             store ? memory_->write(line, wanted, since, sent, half_) : memory_->read(line, wanted, since, sent, half_);
         served.ready += translate(line);
+        if (MachineLog* const log = memory_->log())
+            log->request(asker_, line, {since, sent, wanted, store ? RequestKind::store : RequestKind::copy}, served);
         count(cost, served, wanted, store ? Flow::l1_to_l2 : Flow::l1_from_l2);
         ready = std::max(ready, served.ready);
         accepted = std::max(accepted, std::max(sent, served.accepted));

@@ -54,6 +54,8 @@ class LoadStore {
     }
     int64_t oldest_issue(int64_t now, int64_t none) const;  // of those that have a place in a queue at `now`
     void name_next(int64_t issue) { issue_ = issue; }       // the number of the issue whose access comes next
+    MachineLog* log() const { return memory_->log(); }      // null: nobody wants to know whose it is
+    void name_asker(const Asker& asker) { asker_ = asker; }
 
     // What a memory instruction (Route::memory, shuffle or constant) that sub-core `s` issues at `now` costs. `early`: a
     // load of global memory asks L1, L2 and DRAM so many cycles before, since ptxas moves it up.
@@ -159,6 +161,7 @@ class LoadStore {
     std::array<std::array<int64_t, most_queue>, queues> issues_{};  // their numbers
     std::array<uint32_t, queues> next_{};
     int64_t issue_ = -1;
+    Asker asker_;
     Cache l1_, constant_l1_, constant_l15_;
     Tlb tlb_;
     std::vector<Ticks> outstanding_;  // when the last so many misses come back: a ring

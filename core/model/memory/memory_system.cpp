@@ -102,6 +102,8 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
     const uint32_t missing = wanted & ~uint32_t{entry.present};
     const uint32_t here = wanted & entry.present;
     const Ticks far = across(entry, half, used_since, keeps_copy);
+    served.taken = served.sent = begin;
+    served.slice = slice_of_(line);
     served.ready = begin + l2_latency_ + (here == 0 ? 0 : far);
     served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
     served.hits = bits_in(here);
@@ -115,6 +117,8 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
     if (missing != 0) {
         served.dram_read = 32u * bits_in(missing);
         const Ticks sends = dram_.access(line, since, begin, served.dram_read, early), arrives = sends + dram_latency_;
+        served.sent = sends;
+        served.channel = dram_.channel_of(line);
         served.accepted = std::max(served.accepted, sends - requests_a_slice * sector_ticks_);
         served.ready = std::max(served.ready, arrives);
         served.level = MemoryLevel::dram;
@@ -137,6 +141,8 @@ Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks s
     uint32_t used_since = 0;
     Cache::Line& entry = line_for(line, since, begin, served, used_since);
     served.hits = bits_in(written);  // as L2 counts them: nothing is fetched for a store (NVIDIA's developer forum)
+    served.taken = served.sent = begin;
+    served.slice = slice_of_(line);
     served.ready = begin + l2_latency_ + across(entry, half, l2_.ways(), false);
     served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
     if (const uint32_t fresh = written & ~uint32_t{entry.present}; fresh != 0) entry.arrive(fresh, cycle_of(begin));

@@ -19,6 +19,14 @@
 
 namespace lockstep::model {
 
+class MachineLog;  // launch/machine_log.h
+
+struct Asker {           // of a memory instruction: whose it is
+    int64_t issue = -1;  // number on its SM
+    uint32_t pc = 0, block = 0;
+    uint16_t warp = 0, sm = 0;
+};
+
 struct Served {
     Ticks ready = 0;     // the data is back at the SM
     Ticks accepted = 0;  // the request has left the SM: later ones may follow
@@ -26,6 +34,8 @@ struct Served {
     uint32_t hits = 0;                         // sectors that L2 had
     uint32_t dram_read = 0, dram_written = 0;  // bytes
     Ticks queued = 0;                          // of an atomic: behind others at its slice, its own lanes included
+    Ticks taken = 0, sent = 0;                 // its slice takes it; where it goes to DRAM, its channel
+    uint32_t slice = 0, channel = 0;
 };
 
 // What L2 holds between two launches, with what of it is not in DRAM yet. `lines` without sets: nothing.
@@ -55,6 +65,10 @@ class MemorySystem {
     void take(L2State& state);
     void leave(L2State& state);
 
+    // Who is told of every request; null: nobody. It has to stay.
+    void tell(MachineLog* log) { log_ = log; }
+    MachineLog* log() const { return log_; }
+
     void prefetch(uint64_t line) const { l2_.prefetch(line); }
     uint32_t half_of_line(uint64_t line) const { return far_ == 0 ? 0 : slice_of_(line) * 2 / slices_; }
     uint64_t sectors = 0, hits = 0;  // of L2, all kinds of request
@@ -70,6 +84,7 @@ class MemorySystem {
     // How much longer than the near half's latency the line takes to the SMs of `half`.
     Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy);
 
+    MachineLog* log_ = nullptr;
     Ticks l2_latency_, dram_latency_, far_, sector_ticks_;
     Idealised ideal_;
     uint64_t spread_ = 0;              // atomics so far, where these are to meet nobody

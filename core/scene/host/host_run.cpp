@@ -298,6 +298,7 @@ class Runner {
         const uint64_t blocks = std::min({config.grid.count(), blocks_kept, blocks_in_all - blocks_});
         blocks_ += blocks;
         timed.trace_limit = first ? std::max(issues_kept, blocks) : blocks;
+        timed.machine = first;
         run->result = model::launch(run_->gpu, *kernel.program, config, device_, timed);
         if (run->result.stopped) throw Cancelled();
         issued_ += run->result.warp_instructions;

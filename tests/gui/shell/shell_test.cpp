@@ -73,15 +73,19 @@ TEST_CASE("a click on a workspace's name opens it") {
     desk.session.workspace = Workspace::training;
     desk.click(180, 22);
     CHECK(desk.session.workspace == Workspace::learn);
-    desk.click(250, 22);
+    REQUIRE(desk.click_on("SM"));
     CHECK(desk.session.workspace == Workspace::sm);
+    REQUIRE(desk.click_on("Machine"));
+    CHECK(desk.session.workspace == Workspace::machine);
 }
 
 TEST_CASE("digits open the workspaces") {
     Desk desk;
     desk.key(KeyCode::one);
     CHECK(desk.session.workspace == Workspace::learn);
-    desk.key(static_cast<KeyCode>('4'));
+    desk.key(static_cast<KeyCode>('2'));
+    CHECK(desk.session.workspace == Workspace::machine);
+    desk.key(static_cast<KeyCode>('5'));
     CHECK(desk.session.workspace == Workspace::training);
 }
 
@@ -583,8 +587,8 @@ TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhil
     desk.session.grain = Grain::kernel;
     desk.shell.focus.launch = 0;
     desk.frame();
-    // Tab to the text size: Learn, SM, Memory, Training, Kernel, Cluster, help, theme, size.
-    for (int i = 0; i < 9; ++i) desk.key(KeyCode::tab);
+    // Tab to the text size: Learn, Machine, SM, Memory, Training, Kernel, Cluster, help, theme, size.
+    for (int i = 0; i < 10; ++i) desk.key(KeyCode::tab);
     desk.key(KeyCode::enter);
     desk.key(KeyCode::right);
     CHECK(desk.shell.focus.launch == 0);

@@ -1,0 +1,516 @@
+// The machine at the stop of a GPU: host and block queue, SMs as tiles with their blocks and what their schedulers issue,
+// the crossbar with the requests on their way, the slices of L2 and the channels of memory with their queues.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/machine/gpu_places.h"
+#include "app/gui/views/machine/machine_view.h"
+#include "app/gui/views/timeline/timeline_view.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr Color wave_colors[] = {rgb(0x2F6690), rgb(0x4286B5), rgb(0x86C3EA), rgb(0xD3EAF8)};
+constexpr float legend_height = 26, least_strip = 110, most_strip = 156;
+constexpr double smooth = 30;  // frames a second over which fast time is averaged
+
+struct Split {
+    Rect picture, strip, followed;
+};
+Split split(const Rect& area) {
+    Split s{area, {}, {}};
+    if (area.h < 480) return s;
+    const float h = std::clamp(area.h * 0.19f, least_strip, most_strip);
+    s.picture.h = area.h - h - 8;
+    const float beside = area.w >= 1100 ? std::min(486.0f, area.w * 0.31f) : 0;
+    s.strip = {area.x, area.bottom() - h, area.w - (beside > 0 ? beside + 8 : 0), h};
+    if (beside > 0) s.followed = {area.right() - beside, area.bottom() - h, beside, h};
+    return s;
+}
+
+void fill_wave(Ui& ui, const Rect& box, int64_t wave, float opacity = 1) {
+    const Color color = faded(wave_colors[static_cast<size_t>(wave) % std::size(wave_colors)], opacity);
+    if (wave % 2 == 1 || box.w < 5 || box.h < 5) return ui.rect(box, color);
+    ui.rect(box, faded(color, 0.35f));
+    ui.hatch(box, color, Hatch::diagonal);
+}
+
+// How full a stretch of cycles before now was, of a scheduler; and what it issued last in it.
+struct TileIssues {
+    float share[16] = {};
+    char letter[16] = {};
+    bool known = false;
+};
+TileIssues issues_now(const MachineFrame& frame, uint32_t sm, int64_t window) {
+    TileIssues now;
+    const MachineScene& scene = *frame.scene;
+    const int64_t end = frame.cycle() + 1, begin = std::max<int64_t>(0, end - window);
+    now.known = issues_kept(scene, frame.cycle());
+    if (!now.known) return now;
+    for (const TileIssue& issue : issues_of_sm(scene, sm, begin, end)) {
+        now.share[issue.scheduler] += 1.0f / static_cast<float>(window);
+        now.letter[issue.scheduler] = letter_of(*scene.timeline, issue.pc);
+    }
+    return now;
+}
+
+void draw_blocks(Ui& ui, const MachineScene& scene, const Rect& box, const TileState& state) {
+    const auto slots = static_cast<int>(state.resident.size());
+    int columns =
+        std::max(1, static_cast<int>(std::ceil(std::sqrt(static_cast<float>(slots) * box.w / std::max(1.0f, box.h)))));
+    columns = std::min(columns, slots);
+    const int rows = (slots + columns - 1) / columns;
+    const float pitch = std::min({box.w / static_cast<float>(columns), box.h / static_cast<float>(rows), 24.0f});
+    const float size = std::max(1.0f, pitch - (pitch > 5 ? 2.0f : 0.5f));
+    for (int i = 0; i < slots; ++i) {
+        const Rect cell{box.right() - pitch * static_cast<float>(columns - i % columns),
+                        box.y + pitch * static_cast<float>(i / columns), size, size};
+        const uint32_t block = state.resident[static_cast<size_t>(i)];
+        if (block == TileState::nobody)
+            ui.rect(cell, ui.theme->grid);
+        else
+            fill_wave(ui, cell, block / scene.at_once);
+    }
+}
+
+void draw_issue_bars(Ui& ui, const MachineScene& scene, const Rect& box, const TileIssues& now, bool letters) {
+    const uint32_t n = std::max(1u, scene.trace().schedulers);
+    const float pitch = box.w / static_cast<float>(n), w = std::max(1.0f, pitch - (pitch > 6 ? 2.0f : 0.5f));
+    for (uint32_t s = 0; s < n && s < 16; ++s) {
+        const Rect bar{box.x + pitch * static_cast<float>(s), box.y, w, box.h};
+        ui.rect(bar, ui.theme->dark ? rgb(0x101216) : ui.theme->grid);
+        if (!now.known) {
+            ui.hatch(bar, ui.theme->ink3, Hatch::dots);
+            continue;
+        }
+        const float share = std::min(1.0f, now.share[s]);
+        if (share <= 0) continue;
+        if (letters)
+            letter_box(ui, bar, now.letter[s], data::green);
+        else
+            ui.rect({bar.x, bar.bottom() - bar.h * share, bar.w, bar.h * share}, data::green);
+    }
+}
+
+void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, int64_t window) {
+    Ui& ui = frame.ui;
+    const MachineScene& scene = *frame.scene;
+    const Rect& tile = places.tile[sm];
+    const TileState state = blocks_on(scene, sm, frame.cycle());
+    const bool busy =
+        std::any_of(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
+    if (tile.w < 8) return ui.rect(tile, busy ? data::green : ui.theme->grid);
+    ui.rect(tile, ui.theme->panel2);
+    if (tile.w >= 24) ui.frame(tile, ui.theme->line);
+    const float bars = tile.h >= 40 ? std::clamp(tile.h * 0.3f, 12.0f, 26.0f) : tile.h * 0.3f;
+    const bool named = tile.w >= 48 && tile.h >= 32;
+    const float left = named ? 26.0f : 3.0f;
+    if (named) ui.text(tile.x + 6, tile.y + 15, std::to_string(sm), {.size = 12, .color = ui.theme->ink2, .mono = true});
+    draw_blocks(ui, scene, {tile.x + left, tile.y + 4, tile.w - left - 4, tile.h - bars - 10}, state);
+    draw_issue_bars(ui, scene, {tile.x + (named ? 26 : 3), tile.bottom() - bars - 3, tile.w - (named ? 30 : 6), bars},
+                    issues_now(frame, sm, window), window <= 1 && tile.w >= 60);
+    if (frame.still) return;
+    if (ui.hovered(tile)) {
+        int64_t resident =
+            std::count_if(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
+        ui.frame(tile, ui.theme->ink, 1);
+        ui.tooltip(fmt::format(
+            "SM {}: {} of {} blocks{}", sm, resident, state.resident.size(),
+            sm == scene.trace().sm ? "\ntraced in full: click to go in" : "\nclick to trace this one, then go in"));
+    }
+    if (!ui.clicked(tile)) return;
+    if (sm == scene.trace().sm) return zoom_to(frame.session, Stop::sm);
+    frame.focus.sm = static_cast<int32_t>(sm);
+    frame.session.post(ask::TraceSm{static_cast<int64_t>(sm), frame.cycle()});
+}
+
+void draw_slices(const MachineFrame& frame, const GpuPlaces& p) {
+    Ui& ui = frame.ui;
+    const MachineTrace& machine = *frame.scene->machine;
+    for (uint32_t i = 0; i < p.slice_count(); ++i) {
+        const float busy = std::clamp(machine.queues.busy_at(frame.cycle(), i), 0.0f, 1.0f);
+        ui.rect(p.slice[i], mix(ui.theme->panel2, data::sky, 0.12f + 0.88f * busy));
+        if (!frame.still && ui.hovered(p.slice[i]))
+            ui.tooltip(
+                fmt::format("L2 slice {}: busy {:.0f} % of these {} cycles", i, 100 * busy, machine.queues.cycles_a_column));
+    }
+    for (const Rect& bus : p.bus) ui.rect(bus, faded(data::sky, ui.theme->dark ? 0.10f : 0.14f));
+}
+
+void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
+    Ui& ui = frame.ui;
+    const MachineTrace& machine = *frame.scene->machine;
+    for (uint32_t i = 0; i < p.channel_count(); ++i) {
+        const Rect& box = p.channel[i];
+        ui.rect(box, ui.theme->panel2);
+        ui.frame(box, ui.theme->line);
+        const float waiting = machine.queues.waiting_at(frame.cycle(), i);
+        const auto whole = static_cast<int>(std::lround(waiting));
+        const bool left = p.channel_at_left(i);
+        for (int k = 0; k < std::min(whole, 6); ++k) {
+            const float x = left ? box.right() - 8 - 6.0f * static_cast<float>(k) : box.x + 3 + 6.0f * static_cast<float>(k);
+            ui.rect({x, box.y + 3, 4, std::min(7.0f, box.h * 0.35f)}, data::sky);
+        }
+        if (box.h >= 26) {
+            const float baseline = box.bottom() - 4;
+            ui.text(left ? box.x + 5 : box.right() - 5, baseline, fmt::format("ch {}", i),
+                    {.size = 12, .color = ui.theme->quiet, .align = left ? Align::left : Align::right});
+            const std::string number = waiting < 0.05f   ? ""
+                                       : waiting < 9.95f ? fmt::format("{:.1f}", waiting)
+                                                         : fmt::format("{:.0f}", waiting);
+            ui.text(left ? box.right() - 5 : box.x + 5, baseline, number,
+                    {.size = 12, .align = left ? Align::right : Align::left, .weight = 700});
+        }
+        if (!frame.still && ui.hovered(box))
+            ui.tooltip(fmt::format("channel {}: {:.1f} reads wait, mean of these {} cycles", i, waiting,
+                                   machine.queues.cycles_a_column));
+    }
+}
+
+// Load a circle, store a square, atomic a diamond, copy a triangle; filled on the way out, hollow on the way back.
+void draw_mark(Ui& ui, Point at, RequestKind kind, bool back, float r) {
+    switch (kind) {
+        case RequestKind::store:
+            if (back) return ui.frame({at.x - r, at.y - r, 2 * r, 2 * r}, data::yellow, 1.5f);
+            return ui.rect({at.x - r, at.y - r, 2 * r, 2 * r}, data::yellow);
+        case RequestKind::atomic: {
+            const float d = r * 1.3f;
+            ui.polygon({{at.x, at.y - d}, {at.x + d, at.y}, {at.x, at.y + d}, {at.x - d, at.y}}, data::purple);
+            if (back)
+                ui.polygon(
+                    {{at.x, at.y - d + 2.5f}, {at.x + d - 2.5f, at.y}, {at.x, at.y + d - 2.5f}, {at.x - d + 2.5f, at.y}},
+                    ui.theme->panel);
+            return;
+        }
+        case RequestKind::copy:
+            ui.polygon({{at.x - r, at.y - r * 1.1f}, {at.x + r * 1.3f, at.y}, {at.x - r, at.y + r * 1.1f}}, data::orange);
+            return;
+        case RequestKind::load:
+        case RequestKind::constant:
+            break;
+    }
+    if (!back) return ui.circle(at, r, data::sky);
+    ui.circle(at, r, ui.theme->panel);
+    ui.ring(at, r - 0.5f, data::sky, 1.5f);
+}
+
+Color color_of(RequestKind kind) {
+    return kind == RequestKind::store    ? data::yellow
+           : kind == RequestKind::atomic ? data::purple
+           : kind == RequestKind::copy   ? data::orange
+                                         : data::sky;
+}
+
+// Where it was a moment ago, in three steps that get fainter.
+void draw_tail(const MachineFrame& frame, const GpuPlaces& p, const RequestRecord& r, const RequestPlace& now) {
+    const MachineTrace& machine = *frame.scene->machine;
+    const Stations stations = stations_of(machine, r);
+    const auto cycles = static_cast<double>(std::max<int64_t>(1, stations.cycles(now.station)));
+    const Route route = now.comes_back ? route_back(p, r) : route_out(p, r);
+    const double behind = 36.0 / std::max(1.0f, route.length) * cycles;
+    Point from = now.at;
+    static constexpr float strength[] = {0.55f, 0.3f, 0.14f};
+    for (int k = 0; k < 3; ++k) {
+        const double back =
+            std::max(static_cast<double>(stations.at[static_cast<size_t>(now.station)]), frame.clock - behind * (k + 1) / 3);
+        const RequestPlace before = place_of(p, machine, r, back);
+        if (before.station != now.station) break;
+        if (std::fabs(before.at.x - from.x) < 0.5f || std::fabs(before.at.y - from.y) < 0.5f)
+            frame.ui.line(from, before.at, faded(color_of(r.kind), strength[k]), 2);
+        from = before.at;
+    }
+}
+
+void draw_requests(const MachineFrame& frame, const GpuPlaces& p) {
+    const MachineTrace& machine = *frame.scene->machine;
+    int64_t pressed = -1;
+    for (const uint32_t i : requests_at(*frame.scene, frame.clock)) {
+        const bool followed = frame.session.machine.followed == static_cast<int64_t>(i);
+        if (!followed && !is_drawn(*frame.scene, i)) continue;
+        const RequestRecord& r = machine.requests[i];
+        const RequestPlace place = place_of(p, machine, r, frame.clock);
+        if (place.station == Station::sm_queue || place.station == Station::l1 || place.station == Station::dram) continue;
+        if (place.station == Station::channel_queue) continue;  // the channel counts it
+        if (place.moves && frame.speed <= 1000) draw_tail(frame, p, r, place);
+        draw_mark(frame.ui, place.at, r.kind, place.comes_back, 4);
+        const Rect near{place.at.x - 8, place.at.y - 8, 16, 16};
+        if (frame.still || !frame.ui.hovered(near)) continue;
+        frame.ui.tooltip(request_text(*frame.scene, r) + "\nclick to follow it");
+        if (frame.ui.clicked(near)) pressed = static_cast<int64_t>(i);
+    }
+    if (pressed >= 0) frame.session.machine.followed = pressed;
+}
+
+void draw_followed_way(const MachineFrame& frame, const GpuPlaces& p) {
+    Ui& ui = frame.ui;
+    const MachineTrace& machine = *frame.scene->machine;
+    const int64_t followed = frame.session.machine.followed;
+    if (followed < 0 || followed >= static_cast<int64_t>(machine.requests.size())) return;
+    const RequestRecord& r = machine.requests[static_cast<size_t>(followed)];
+    if (r.level == MemoryLevel::l1) return;
+    const Route out = route_out(p, r), back = route_back(p, r), far = route_to_dram(p, r);
+    ui.polyline(back.points, faded(ui.theme->ink, 0.7f), 1, 4, 4);
+    ui.polyline(out.points, ui.theme->ink, 2);
+    if (!far.points.empty()) ui.polyline(far.points, ui.theme->ink, 2);
+    if (r.sm < p.tile.size()) ui.outline(p.tile[r.sm], 2);
+    if (r.slice < p.slice.size()) ui.frame(p.slice[r.slice], ui.theme->ink, 2);
+    const RequestPlace place =
+        place_of(p, machine, r, std::clamp(frame.clock, static_cast<double>(r.begin), static_cast<double>(r.end())));
+    draw_mark(ui, place.at, r.kind, place.comes_back, 6);
+    ui.ring(place.at, 8, ui.theme->ink, 1.5f);
+    const int64_t so_far = std::clamp<int64_t>(frame.cycle() - r.begin, 0, r.ready);
+    const std::string text = request_text(*frame.scene, r) + fmt::format(", {} so far", with_commas(so_far));
+    const TextStyle style{.size = 14, .weight = 600};
+    const float w = std::min(ui.text_width(text, style) + 24, p.crossbar.w - 20);
+    const Rect chip{p.crossbar.x + (p.crossbar.w - w) / 2, p.crossbar.y + p.crossbar.h / 2 - 13, w, 26};
+    ui.rect(chip, ui.theme->panel, 4);
+    ui.frame(chip, ui.theme->ink, 1.5f, 4);
+    TextStyle fitted = style;
+    fitted.width = w - 20;
+    ui.text(chip.x + 12, chip.y + 18, text, fitted);
+}
+
+void draw_block_queue(const MachineFrame& frame, const Rect& column) {
+    Ui& ui = frame.ui;
+    const MachineScene& scene = *frame.scene;
+    const WaitingBlocks queue = blocks_waiting(scene, frame.cycle());
+    float y = column.y + 18;
+    ui.text(column.x, y, "block queue", {.size = 13, .weight = 600});
+    ui.text(column.right(), y, fmt::format("{} wait", with_commas(queue.waiting)),
+            {.size = 13, .color = ui.theme->ink2, .align = Align::right});
+    y += 10;
+    const int columns = 24;
+    const float pitch = column.w / columns, size = pitch - 1.2f;
+    const float room = column.bottom() - 30;
+    for (int64_t wave = queue.begun / scene.at_once; wave * scene.at_once < scene.blocks && y + 22 < room; ++wave) {
+        const int64_t first = std::max(queue.begun, wave * scene.at_once),
+                      last = std::min(scene.blocks, (wave + 1) * scene.at_once);
+        const int64_t waiting = last - first;
+        if (waiting <= 0) continue;
+        y += 12;
+        ui.text(column.x, y, fmt::format("wave {}", wave + 1), {.size = 12, .color = ui.theme->quiet});
+        ui.text(column.right(), y, with_commas(waiting), {.size = 12, .color = ui.theme->quiet, .align = Align::right});
+        y += 5;
+        const int64_t rows = (waiting + columns - 1) / columns;
+        const auto fit = static_cast<int64_t>((room - y) / pitch);
+        for (int64_t k = 0; k < std::min(rows, fit); ++k) {  // a row at a time: a quad where its cells are all alike
+            const int64_t cells = std::min<int64_t>(columns, waiting - k * columns);
+            const Rect strip{column.x, y + pitch * static_cast<float>(k), pitch * static_cast<float>(cells) - 1.2f, size};
+            fill_wave(ui, strip, wave, 0.5f);
+            for (int64_t c = 1; c < cells; ++c)
+                ui.rect({column.x + pitch * static_cast<float>(c) - 1.2f, strip.y, 1.2f, size}, ui.theme->panel);
+        }
+        y += pitch * static_cast<float>(std::min(rows, fit)) + 6;
+        if (rows > fit) {
+            ui.text(column.x, std::min(y + 10, column.bottom() - 8),
+                    fmt::format("and {} more", with_commas((rows - fit) * columns)), {.size = 12, .color = ui.theme->quiet});
+            return;
+        }
+    }
+    if (queue.waiting == 0)
+        ui.text(column.x, y + 14, "empty: all have begun", {.size = 12, .color = ui.theme->quiet, .width = column.w});
+}
+
+void draw_host(const MachineFrame& frame, const Rect& column) {
+    Ui& ui = frame.ui;
+    ui.text(column.x, column.y + 18, "host", {.size = 13, .weight = 600});
+    float y = column.y + 34;
+    const auto box = [&](std::string_view top, std::string_view below, bool runs) {
+        if (y + 42 > column.bottom()) return;
+        const Rect r{column.x, y, column.w, 38};
+        ui.rect(r, ui.theme->panel2, 3);
+        ui.frame(r, runs ? data::green : ui.theme->line, 1, 3);
+        ui.text(r.x + 7, r.y + 16, top, {.size = 12, .width = r.w - 12});
+        ui.text(r.x + 7, r.y + 31, below, {.size = 12, .color = ui.theme->quiet, .width = r.w - 12});
+        if (runs) {
+            ui.line({r.right(), r.y + 19}, {r.right() + 18, r.y + 19}, data::green, 2);
+            ui.arrow_head({r.right() + 22, r.y + 19}, Way::right, data::green, 4);
+        }
+        y += 44;
+    };
+    ui.text(column.x, y, "launches", {.size = 12, .color = ui.theme->quiet});
+    y += 8;
+    const auto& step = frame.snapshot.training.step;
+    if (!step || frame.focus.launch < 0 || shows_own_run(frame.snapshot)) {
+        box(frame.scene->run->program ? frame.scene->run->program->shown_name() : "kernel", "runs", true);
+        return;
+    }
+    const auto at = static_cast<size_t>(frame.focus.launch);
+    for (size_t i = at > 0 ? at - 1 : 0; i < step->launches.size() && i < at + 6; ++i)
+        box(step->launches[i].kernel, i < at ? "has run" : i == at ? "runs" : i == at + 1 ? "is next" : "enqueued", i == at);
+}
+
+float legend_mark(Ui& ui, float x, float y, RequestKind kind, bool back, std::string_view label) {
+    draw_mark(ui, {x + 5, y - 4}, kind, back, 4);
+    return ui.text(x + 15, y, label, {.size = 12, .color = ui.theme->ink2}) + 16;
+}
+
+void draw_gpu_legend(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const float y = r.y + 18;
+    float x = r.x;
+    x = legend_mark(ui, x, y, RequestKind::load, false, "load");
+    x = legend_mark(ui, x, y, RequestKind::store, false, "store");
+    x = legend_mark(ui, x, y, RequestKind::atomic, false, "atomic");
+    x = legend_mark(ui, x, y, RequestKind::copy, false, "copy");
+    x = legend_mark(ui, x, y, RequestKind::load, true, "coming back");
+    const uint64_t n = frame.scene->machine ? uint64_t{frame.scene->machine->sampled} * frame.scene->drawn : 1;
+    if (r.right() - x > 500)
+        x = ui.text(x, y, n > 1 ? fmt::format("one request in {} is drawn, queues in full", n) : "every request is drawn",
+                    {.size = 12, .color = ui.theme->quiet}) +
+            20;
+    if (r.right() - x > 330) {
+        letter_box(ui, {x, y - 12, 15, 15}, 'F', data::green);
+        x = ui.text(x + 21, y, frame.speed <= smooth ? "issued in this cycle" : "share of slots issued",
+                    {.size = 12, .color = ui.theme->ink2}) +
+            18;
+        const int64_t wave =
+            std::max<int64_t>(0, blocks_waiting(*frame.scene, frame.cycle()).begun - 1) / frame.scene->at_once;
+        fill_wave(ui, {x, y - 11, 12, 12}, wave);
+        ui.text(x + 18, y, fmt::format("block of wave {}", wave + 1), {.size = 12, .color = ui.theme->ink2});
+    }
+}
+
+GpuPlaces places_in(const MachineFrame& frame, const Rect& body) {
+    const MachineTrace* machine = frame.scene->machine;
+    return place_gpu({body.x, body.y, body.w, body.h - legend_height}, frame.scene->run->gpu.sms,
+                     machine ? machine->slices : 0, machine ? machine->channels : 0);
+}
+
+std::string slots_text(const MachineFrame& frame) {
+    const MachineScene& scene = *frame.scene;
+    int64_t taken = 0;
+    for (uint32_t sm = 0; sm < scene.blocks_of_sm.size(); ++sm)
+        for (const uint32_t block : blocks_on(scene, sm, frame.cycle()).resident) taken += block != TileState::nobody;
+    return fmt::format("{}: {} of {} block slots taken", scene.run->program ? scene.run->program->shown_name() : "kernel",
+                       with_commas(taken), with_commas(scene.at_once));
+}
+
+}  // namespace
+
+void draw_gpu(const MachineFrame& frame, const Rect& area) {
+    Ui& ui = frame.ui;
+    const Split parts = split(area);
+    const Rect body = machine_panel(frame, parts.picture, Stop::gpu, frame.scene != nullptr ? slots_text(frame) : "");
+    if (frame.scene == nullptr)
+        return ui.say_nothing_yet(body, "No kernel has run yet.", "Its blocks land here, and its requests travel.");
+    if (frame.scene->machine == nullptr)
+        return ui.say_nothing_yet(body, "This run was not recorded for the machine.", "Run it again to see it move.");
+    const GpuPlaces p = places_in(frame, body);
+    const auto window = std::max<int64_t>(1, static_cast<int64_t>(frame.speed / smooth));
+    if (p.host.w > 0) draw_host(frame, p.host);
+    if (p.chip.w > 0) draw_block_queue(frame, p.chip);
+    const model::GpuSpec& gpu = frame.scene->run->gpu;
+    const auto title = [&](const Rect& over, std::string_view text, Align align) {
+        ui.text(align == Align::left ? over.x : over.right(), p.all.y + 18, text,
+                {.size = 13, .align = align, .weight = 600});
+    };
+    if (!p.channel.empty()) title(p.channel.front(), name_of(gpu.dram_kind.value), Align::left);
+    if (!p.channel.empty()) title(p.channel.back(), name_of(gpu.dram_kind.value), Align::right);
+    if (!p.slice.empty()) title(p.slice.front(), "L2", Align::left);
+    if (!p.slice.empty()) title(p.slice.back(), "L2", Align::right);
+    ui.text(p.bus[0].right() + 10, p.all.y + 18, fmt::format("{} SM{}", gpu.sms.value, gpu.sms.value == 1 ? "" : "s"),
+            {.size = 13, .weight = 600});
+    draw_slices(frame, p);
+    ui.rect(p.crossbar, faded(data::sky, ui.theme->dark ? 0.08f : 0.12f));
+    draw_channels(frame, p);
+    for (uint32_t sm = 0; sm < p.tile.size(); ++sm) draw_tile(frame, p, sm, window);
+    const uint32_t traced = frame.scene->trace().sm;
+    if (traced < p.tile.size()) ui.outline(p.tile[traced], 2);
+    const Rates rates = rates_in(*frame.scene, frame.cycle(), frame.cycle() + 1);
+    const float mid = p.crossbar.y + p.crossbar.h / 2 + 5;
+    if (frame.session.machine.followed < 0) {
+        const float end = ui.text(p.crossbar.x + 40, mid, "crossbar", {.size = 13, .weight = 600});
+        ui.text(end + 10, mid,
+                fmt::format("{:.0f} of {:.0f} B a cycle, {:.0f} %", rates.bytes, double{gpu.l2_bytes_per_cycle.value},
+                            100 * rates.l2),
+                {.size = 13, .color = ui.theme->ink2});
+    }
+    draw_requests(frame, p);
+    draw_followed_way(frame, p);
+    draw_gpu_legend(frame, {body.x, body.bottom() - legend_height + 2, body.w, legend_height});
+    if (parts.strip.h > 0) draw_time_strip(frame, parts.strip);
+    if (parts.followed.w > 0) draw_followed(frame, parts.followed);
+}
+
+Rect inside_gpu(const MachineFrame& frame, const Rect& area) {
+    if (frame.scene == nullptr || frame.scene->machine == nullptr) return area;
+    const Split parts = split(area);
+    const Rect body = frame.ui.panel_body(parts.picture, {.title = " ", .badge = Provenance::simulated, .caption = " "});
+    const GpuPlaces p = places_in(frame, body);
+    const uint32_t sm = frame.scene->trace().sm;
+    return sm < p.tile.size() ? p.tile[sm] : area;
+}
+
+std::string gpu_sentence(const MachineFrame& frame) {
+    if (frame.scene == nullptr || frame.scene->machine == nullptr) return "";
+    const MachineScene& scene = *frame.scene;
+    const int64_t cycle = frame.cycle();
+    const int64_t schedulers = int64_t{scene.run->gpu.sms} * scene.run->gpu.sub_cores;
+    std::string text;
+    if (issues_kept(scene, cycle)) {
+        int64_t issue = 0;
+        for (uint32_t sm = 0; sm < scene.machine->issues.size(); ++sm) {
+            uint32_t seen = 0;
+            for (const TileIssue& i : issues_of_sm(scene, sm, cycle, cycle + 1)) seen |= 1u << i.scheduler;
+            issue += std::popcount(seen);
+        }
+        text = fmt::format("{} of {} schedulers issue in this cycle", issue, schedulers);
+    } else {
+        text = fmt::format("{:.2f} instructions a scheduler and cycle here", rates_in(scene, cycle, cycle + 1).issue);
+    }
+    int64_t at_l2 = 0, at_dram = 0;
+    for (const uint32_t i : requests_at(scene, frame.clock))
+        ++(scene.machine->requests[i].channel != RequestRecord::none ? at_dram : at_l2);
+    const int64_t all = at_l2 + at_dram;
+    if (all > 0)
+        text += fmt::format(", and {:.0f} % of the {} requests on their way{} turn round at L2",
+                            100.0 * static_cast<double>(at_l2) / static_cast<double>(all), with_commas(all),
+                            scene.machine->sampled > 1 ? fmt::format(" (one in {} is kept)", scene.machine->sampled) : "");
+    else
+        text += ", and no request is on its way";
+    return text + ".";
+}
+
+std::string gpu_described(const MachineFrame& frame) {
+    if (frame.scene == nullptr) return "no kernel has run yet\n";
+    const MachineScene& scene = *frame.scene;
+    const model::GpuSpec& gpu = scene.run->gpu;
+    const int64_t cycle = frame.cycle();
+    const WaitingBlocks queue = blocks_waiting(scene, cycle);
+    std::string text = fmt::format("cycle {} of {}, {}\n", with_commas(cycle), with_commas(scene.trace().cycles), gpu.title);
+    int64_t resident = 0, full = 0;
+    for (uint32_t sm = 0; sm < gpu.sms; ++sm) {
+        const TileState state = blocks_on(scene, sm, cycle);
+        const int64_t here =
+            std::count_if(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
+        resident += here;
+        full += here > 0;
+    }
+    text += fmt::format("{} blocks on {} of {} SMs, {} wait\n", with_commas(resident), full, gpu.sms.value,
+                        with_commas(queue.waiting));
+    if (scene.machine == nullptr) return text + "requests were not recorded\n";
+    int64_t kinds[5] = {}, stations[Stations::count] = {};
+    for (const uint32_t i : requests_at(scene, frame.clock)) {
+        const RequestRecord& r = scene.machine->requests[i];
+        double share = 0;
+        ++kinds[static_cast<size_t>(r.kind)];
+        ++stations[static_cast<size_t>(stations_of(*scene.machine, r).station_at(frame.clock, share))];
+    }
+    for (size_t k = 0; k < 5; ++k)
+        if (kinds[k] > 0)
+            text += fmt::format("{} {}{} on the way\n", kinds[k], name_of(static_cast<RequestKind>(k)),
+                                kinds[k] == 1 ? "" : "s");
+    for (size_t s = 0; s < Stations::count; ++s)
+        if (stations[s] > 0) text += fmt::format("  {}: {}\n", name_of(static_cast<Station>(s)), stations[s]);
+    if (scene.machine->sampled > 1)
+        text += fmt::format("of other SMs than {} one request in {} is kept\n", scene.trace().sm, scene.machine->sampled);
+    const int64_t followed = frame.session.machine.followed;
+    if (followed >= 0 && followed < static_cast<int64_t>(scene.machine->requests.size()))
+        text += "followed: " + request_text(scene, scene.machine->requests[static_cast<size_t>(followed)]) + "\n";
+    return text;
+}
+
+}  // namespace lockstep::gui

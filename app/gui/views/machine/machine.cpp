@@ -1,0 +1,267 @@
+// The machine (D16): breadcrumbs from the cluster to a lane, and the picture of where the zoom stands. Between two stops the
+// outer picture grows around the thing that one looks at, and the inner one grows with it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/machine_view.h"
+#include "app/gui/widgets/text_editor.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr float crumbs_height = 42;
+constexpr double seconds_a_stop = 0.6, rest_seconds = 0.35;
+
+double first_stop() {
+    return static_cast<double>(stop_rows().front().stop);
+}
+double last_stop() {
+    return static_cast<double>(stop_rows().back().stop);
+}
+
+// The least rectangle of `like`'s shape around `inner`.
+Rect in_shape(const Rect& inner, const Rect& like) {
+    const float scale = std::max(inner.w / std::max(1.0f, like.w), inner.h / std::max(1.0f, like.h));
+    const float w = like.w * scale, h = like.h * scale;
+    return {inner.x + (inner.w - w) / 2, inner.y + (inner.h - h) / 2, w, h};
+}
+
+class MachineView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        adopt(session, *snapshot);
+        follow_clock(session, focus);
+        ui.push_scope("machine");
+        const MachineFrame frame = frame_of(ui, session, focus, *snapshot);
+        const Rect below{area.x, area.y + crumbs_height + 8, area.w, area.h - crumbs_height - 8};
+        zoom(ui, session, below);
+        draw_picture(frame, below);
+        draw_crumbs(frame, {area.x, area.y, area.w, crumbs_height});
+        keys(frame, area);
+        ui.pop_scope();
+        if (session.playing) ui.animate();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        MachineView other;  // as if it were drawn: the facts are the picture's
+        Session& mine = const_cast<Session&>(session);
+        Focus looked = focus;
+        const MachineLook before = session.machine;
+        other.adopt(mine, *snapshot);
+        other.follow_clock(mine, looked);
+        Ui none;
+        const MachineFrame frame = other.frame_of(none, mine, looked, *snapshot);
+        const StopRow& row = row_of(static_cast<Stop>(std::lround(session.machine.zoom)));
+        std::string text = fmt::format("The machine at {} (simulated)\n", row.label(frame));
+        std::string facts = row.describe(frame);
+        for (size_t at = 0; at < facts.size();) {
+            const size_t end = std::min(facts.find('\n', at), facts.size());
+            text += "  " + facts.substr(at, end - at) + "\n";
+            at = end + 1;
+        }
+        if (const std::string sentence = row.sentence(frame); !sentence.empty()) text += "  " + sentence + "\n";
+        mine.machine = before;
+        return text;
+    }
+
+  private:
+    void adopt(Session& session, const Snapshot& snapshot) {
+        if (snapshot.kernel.run == run_) return;
+        const bool same_launch = run_ && snapshot.kernel.run && run_->program == snapshot.kernel.run->program &&
+                                 run_->result.cycles == snapshot.kernel.run->result.cycles;
+        if (run_) session.machine.followed = -1;
+        run_ = snapshot.kernel.run;
+        scene_.reset();
+        if (run_) scene_ = std::make_unique<MachineScene>(make_machine_scene(run_, session.timeline(run_)));
+        if (!same_launch) session.machine.clock = -1;
+    }
+
+    // The clock and the focus are one moment: who moved the focus has moved the clock.
+    void follow_clock(Session& session, Focus& focus) const {
+        if (!scene_) return;
+        const auto last = static_cast<double>(std::max<int64_t>(0, scene_->trace().cycles - 1));
+        double& clock = session.machine.clock;
+        const int64_t time = std::max<int64_t>(0, focus.time);
+        if (clock < 0 || static_cast<int64_t>(clock) != time) clock = static_cast<double>(time);
+        clock = std::clamp(clock, 0.0, last + 0.999);
+    }
+
+    MachineFrame frame_of(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot) const {
+        const double speed = session.machine.speed > 0 ? session.machine.speed : speed_at(session.machine.zoom);
+        return {ui,
+                session,
+                focus,
+                snapshot,
+                scene_.get(),
+                std::max(0.0, session.machine.clock),
+                session.playing ? speed : 1,
+                false,
+                [&ui, &session, &focus, this](std::string_view name, const Rect& area) {
+                    show(ui, session, focus, name, area);
+                }};
+    }
+
+    void show(Ui& ui, Session& session, Focus& focus, std::string_view name, const Rect& area) const {
+        std::unique_ptr<View>& view = shown_[std::string(name)];
+        if (!view) view = view_named(name)->make();
+        ui.push_scope(name);
+        view->draw(ui, session, focus, area);
+        ui.pop_scope();
+    }
+
+    void zoom(Ui& ui, Session& session, const Rect& area) {
+        MachineLook& look = session.machine;
+        if (const float notches = ui.wheel(area); notches != 0) {
+            look.wanted = look.zoom + notches * 0.25;
+            wheeled_ = ui.now;
+        } else if (wheeled_ > 0 && ui.now - wheeled_ > rest_seconds) {
+            look.wanted = std::round(look.wanted);  // it comes to rest at a stop
+            wheeled_ = 0;
+        }
+        look.wanted = std::clamp(look.wanted, first_stop(), last_stop());
+        look.zoom = std::clamp(look.zoom, first_stop(), last_stop());
+        const double passed = std::clamp(ui.now - last_, 0.0, 0.1);
+        last_ = ui.now;
+        if (wheeled_ > 0) ui.animate();
+        if (look.zoom == look.wanted) return;
+        const double step = std::max(1.0, std::fabs(look.wanted - look.zoom)) * passed / seconds_a_stop;
+        look.zoom =
+            look.wanted > look.zoom ? std::min(look.wanted, look.zoom + step) : std::max(look.wanted, look.zoom - step);
+        ui.animate();
+    }
+
+    static void draw_picture(const MachineFrame& frame, const Rect& area) {
+        const double at = frame.session.machine.zoom;
+        const auto rows = stop_rows();
+        size_t outer = 0;
+        while (outer + 1 < rows.size() && static_cast<double>(rows[outer + 1].stop) <= at) ++outer;
+        const double from = static_cast<double>(rows[outer].stop);
+        const double to = outer + 1 < rows.size() ? static_cast<double>(rows[outer + 1].stop) : from;
+        const double share = to > from ? (at - from) / (to - from) : 0;
+        if (share < 1e-6) return rows[outer].draw(frame, area);
+        MachineFrame moving = frame;
+        moving.still = true;
+        const double eased = share * share * (3 - 2 * share);
+        const Rect inner = in_shape(rows[outer].inside(frame, area), area);
+        const float grown = std::pow(area.w / std::max(1.0f, inner.w), static_cast<float>(eased));
+        const float way = grown <= 1 ? 0 : (grown - 1) / (area.w / std::max(1.0f, inner.w) - 1);
+        const Point centre{inner.x + inner.w / 2 + (area.x + area.w / 2 - inner.x - inner.w / 2) * way,
+                           inner.y + inner.h / 2 + (area.y + area.h / 2 - inner.y - inner.h / 2) * way};
+        const Rect now{centre.x - inner.w * grown / 2, centre.y - inner.h * grown / 2, inner.w * grown, inner.h * grown};
+        {
+            const Rect whole{now.x + (area.x - inner.x) * grown, now.y + (area.y - inner.y) * grown, area.w * grown,
+                             area.h * grown};
+            const Scaled scaled(frame.ui, area, whole, area);
+            rows[outer].draw(moving, area);
+        }
+        {
+            frame.ui.clip(area);
+            frame.ui.rect(now, faded(frame.ui.theme->background, static_cast<float>(std::min(1.0, eased * 2.5))));
+            frame.ui.unclip();
+            const Faded fainter(frame.ui, static_cast<float>(std::clamp(eased * 2.5 - 0.2, 0.0, 1.0)));
+            const Scaled scaled(frame.ui, area, now, area);
+            rows[outer + 1].draw(moving, area);
+        }
+        frame.ui.clip(area);
+        frame.ui.outline(now);
+        frame.ui.unclip();
+    }
+
+    void draw_crumbs(const MachineFrame& frame, const Rect& bar) {
+        Ui& ui = frame.ui;
+        const Theme& t = *ui.theme;
+        ui.rect(bar, t.panel, 4);
+        ui.frame(bar, t.line, 1, 4);
+        float x = bar.x + 10;
+        const auto at = static_cast<Stop>(std::lround(frame.session.machine.wanted));
+        const float slider = bar.w > 900 ? 200 : 0, room = bar.right() - slider - 50;
+        for (const StopRow& row : stop_rows()) {
+            const bool here = row.stop == at;
+            const std::string label = row.label(frame), detail = row.detail(frame);
+            const float w = std::max(ui.text_width(label, {.size = 14, .weight = here ? 600 : 400}),
+                                     ui.text_width(detail, {.size = 12})) +
+                            22;
+            if (x + w > room) break;
+            const Rect box{x, bar.y + 3, w, bar.h - 6};
+            if (ui.area(row.name, box)) zoom_to(frame.session, row.stop);
+            if (here) ui.rect(box, t.selected, 4), ui.frame(box, t.accent, 1.5f, 4);
+            ui.text(
+                box.x + w / 2, box.y + 16, label,
+                {.size = 14, .color = row.stop <= at ? t.ink : t.quiet, .align = Align::center, .weight = here ? 600 : 400});
+            ui.text(box.x + w / 2, box.y + 31, detail, {.size = 12, .color = t.quiet, .align = Align::center});
+            x += w + 6;
+            if (&row != &stop_rows().back()) {
+                const Point chevron[] = {{x + 2, bar.y + 16}, {x + 7, bar.y + 21}, {x + 2, bar.y + 26}};
+                ui.polyline(chevron, t.quiet, 1.5f);
+                x += 14;
+            }
+        }
+        x += 12;
+        draw_jumps(frame, bar, x, room);
+        if (slider <= 0) return;
+        const Rect track{bar.right() - slider - 24, bar.y + 9, slider - 14, 24};  // left of the maximise mark
+        ui.text(track.x - 8, bar.y + 26, "zoom", {.size = 13, .color = t.quiet, .align = Align::right});
+        const double first = first_stop(), last = last_stop();
+        if (last <= first) return;
+        const auto value = static_cast<float>((std::round(frame.session.machine.wanted) - first) / (last - first));
+        const float wanted = ui.slider("zoom", track, value, static_cast<int>(last - first) + 1);
+        if (std::fabs(wanted - value) > 1e-3f)
+            frame.session.machine.wanted = first + static_cast<double>(wanted) * (last - first);
+    }
+
+    // To the next barrier, divergence, miss or fault, or to a cycle that one types.
+    void draw_jumps(const MachineFrame& frame, const Rect& bar, float x, float room) {
+        if (!scene_) return;
+        Ui& ui = frame.ui;
+        static constexpr std::pair<Landmark, std::string_view> landmarks[] = {{Landmark::barrier, "barrier"},
+                                                                              {Landmark::divergence, "divergence"},
+                                                                              {Landmark::miss, "miss"},
+                                                                              {Landmark::fault, "fault"}};
+        const float field = 92;
+        float needed = field + 110;
+        for (const auto& [what, name] : landmarks) needed += ui.chip_width(name) + 6;
+        if (x + needed + 60 > room) return;
+        x = room - needed - 50;
+        x = ui.text(x, bar.y + 26, "next", {.size = 13, .color = ui.theme->quiet}) + 8;
+        for (const auto& [what, name] : landmarks) {
+            if (what == Landmark::fault && !scene_->run->result.fault) continue;
+            if (!ui.chip(x, bar.y + 8, name)) continue;
+            const int64_t cycle = next_landmark(*scene_, what, frame.cycle());
+            if (cycle >= 0) go_to(frame, static_cast<double>(cycle));
+        }
+        x = ui.text(x + 6, bar.y + 26, "cycle", {.size = 13, .color = ui.theme->quiet}) + 8;
+        if (!text_field(ui, "cycle", {x, bar.y + 8, field, 26}, typed_)) return;
+        std::string digits;
+        for (const char c : typed_)
+            if (c >= '0' && c <= '9') digits += c;
+        if (!digits.empty() && digits.size() < 16) go_to(frame, std::stod(digits));
+        typed_.clear();
+    }
+
+    void keys(const MachineFrame& frame, const Rect& area) {
+        MachineLook& look = frame.session.machine;
+        if (frame.ui.pressed(Key::plus, area) || frame.ui.pressed(Key::enter, area)) look.wanted = std::round(look.zoom) + 1;
+        if (frame.ui.pressed(Key::minus, area)) look.wanted = std::round(look.zoom) - 1;
+        look.wanted = std::clamp(look.wanted, first_stop(), last_stop());
+    }
+
+    std::shared_ptr<const model::KernelRun> run_;
+    std::unique_ptr<MachineScene> scene_;
+    double last_ = 0, wheeled_ = 0;
+    std::string typed_;
+    mutable std::map<std::string, std::unique_ptr<View>> shown_;  // other views, within a picture
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_machine_view() {
+    return std::make_unique<MachineView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,246 @@
+#include "app/gui/views/machine/machine_scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/sm/warp_facts.h"
+
+namespace lockstep::gui {
+namespace {
+
+// How many requests are on the way where three quarters of the moments that have any have fewer.
+size_t many_on_the_way(const MachineScene& scene) {
+    constexpr int64_t looks = 64;
+    std::vector<size_t> counts;
+    const int64_t from = scene.trace().truncated ? scene.trace().kept_from : 0,
+                  until = scene.trace().truncated ? scene.trace().kept_until : scene.trace().cycles;
+    for (int64_t k = 0; k < looks; ++k) {
+        const int64_t cycle = from + (until - from) * (2 * k + 1) / (2 * looks);
+        if (const size_t n = requests_at(scene, static_cast<double>(cycle)).size(); n > 0) counts.push_back(n);
+    }
+    if (counts.empty()) return 0;
+    const auto at = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() * 3 / 4);
+    std::nth_element(counts.begin(), at, counts.end());
+    return *at;
+}
+
+bool is_divergent(const MachineScene& scene, const WarpTrack& warp, size_t i) {
+    const auto& issues = scene.trace().issues;
+    const IssueRecord& now = issues[warp.issues[i]];
+    const auto& program = scene.run->program->instructions;
+    if (i == 0 || now.folded || now.pc >= program.size() || program[now.pc].guard != ptx::no_operand) return false;
+    const IssueRecord& before = issues[warp.issues[i - 1]];
+    if (before.pc >= program.size() || program[before.pc].kind != ptx::Kind::branch) return false;
+    return now.active != before.active && std::popcount(now.active) < std::popcount(before.active);
+}
+
+std::vector<Rates> rates_of(const model::KernelRun& run) {
+    const model::Windows& windows = run.result.windows;
+    std::vector<Rates> rates;
+    if (windows.length <= 0) return rates;
+    const double schedulers = static_cast<double>(run.gpu.sms.value) * run.gpu.sub_cores.value;
+    for (size_t w = 0; w < windows.totals.size(); ++w) {
+        const model::CycleTotals& totals = windows.totals[w];
+        double sectors = 0;
+        for (uint32_t pc = 0; pc < windows.instructions; ++pc)
+            sectors += static_cast<double>(windows.counters[w * windows.instructions + pc].l2_sectors);
+        const int64_t begin = static_cast<int64_t>(w) * windows.length;
+        const auto cycles = static_cast<double>(std::clamp<int64_t>(run.result.cycles - begin, 1, windows.length));
+        Rates r;
+        r.issue = static_cast<double>(totals.issued) / cycles / schedulers;
+        r.bytes = sectors * 32 / cycles;
+        r.l2 = r.bytes / std::max(1.0, static_cast<double>(run.gpu.l2_bytes_per_cycle.value));
+        r.dram = static_cast<double>(totals.dram_read + totals.dram_written) / cycles /
+                 std::max(1e-9, run.result.totals.dram_bytes_per_cycle);
+        rates.push_back(r);
+    }
+    return rates;
+}
+
+}  // namespace
+
+MachineScene make_machine_scene(std::shared_ptr<const model::KernelRun> run, std::shared_ptr<const Timeline> timeline) {
+    MachineScene scene;
+    scene.run = std::move(run);
+    scene.timeline = std::move(timeline);
+    const KernelTrace& trace = scene.trace();
+    scene.machine = trace.machine.get();
+    scene.blocks = static_cast<int64_t>(scene.run->config.grid.count());
+    scene.at_once = std::max<int64_t>(1, int64_t{scene.run->gpu.sms} * std::max(1u, trace.block_slots));
+    scene.blocks_of_sm.resize(scene.run->gpu.sms);
+    for (size_t i = 0; i < trace.blocks.size(); ++i) {
+        const BlockRun& block = trace.blocks[i];
+        scene.begins.push_back(block.begin);
+        if (block.sm < scene.blocks_of_sm.size()) scene.blocks_of_sm[block.sm].push_back(static_cast<uint32_t>(i));
+    }
+    std::sort(scene.begins.begin(), scene.begins.end());
+    scene.rates = rates_of(*scene.run);
+    scene.window = scene.rates.empty() ? 0 : scene.run->result.windows.length;
+    if (scene.machine == nullptr) return scene;
+    const auto& requests = scene.machine->requests;
+    for (size_t i = 0; i < requests.size(); ++i) {
+        if (i % MachineScene::group == 0) scene.latest_end.push_back(requests[i].end());
+        scene.latest_end.back() = std::max(scene.latest_end.back(), requests[i].end());
+    }
+    for (size_t i = 0; i < requests.size(); ++i)
+        if (requests[i].issue >= 0) scene.of_issues.push_back(static_cast<uint32_t>(i));
+    std::stable_sort(scene.of_issues.begin(), scene.of_issues.end(),
+                     [&](uint32_t a, uint32_t b) { return requests[a].issue < requests[b].issue; });
+    for (const size_t many = many_on_the_way(scene); scene.drawn * most_marks < many;) scene.drawn *= 2;
+    return scene;
+}
+
+std::vector<uint32_t> requests_at(const MachineScene& scene, double cycle) {
+    std::vector<uint32_t> found;
+    if (scene.machine == nullptr) return found;
+    const auto& requests = scene.machine->requests;
+    const auto until = std::upper_bound(requests.begin(), requests.end(), cycle,
+                                        [](double at, const RequestRecord& r) { return at < static_cast<double>(r.begin); });
+    const auto last = static_cast<size_t>(until - requests.begin());
+    for (size_t g = 0; g * MachineScene::group < last; ++g) {
+        if (static_cast<double>(scene.latest_end[g]) <= cycle) continue;
+        const size_t end = std::min(last, (g + 1) * MachineScene::group);
+        for (size_t i = g * MachineScene::group; i < end; ++i)
+            if (static_cast<double>(requests[i].end()) > cycle && requests[i].level != MemoryLevel::l1)
+                found.push_back(static_cast<uint32_t>(i));
+    }
+    return found;
+}
+
+bool is_drawn(const MachineScene& scene, uint32_t request) {
+    // Spread over the numbers, so that no step of the SMs decides which.
+    return (uint64_t{request} * 0x9e3779b97f4a7c15u >> 40) % scene.drawn == 0;
+}
+
+TileState blocks_on(const MachineScene& scene, uint32_t sm, int64_t cycle) {
+    TileState state;
+    state.resident.assign(std::max(1u, scene.trace().block_slots), TileState::nobody);
+    if (sm >= scene.blocks_of_sm.size()) return state;
+    const auto& blocks = scene.trace().blocks;
+    for (const uint32_t i : scene.blocks_of_sm[sm]) {
+        if (blocks[i].begin > cycle) break;
+        if (blocks[i].end > cycle && blocks[i].slot < state.resident.size())
+            state.resident[blocks[i].slot] = blocks[i].block;
+    }
+    return state;
+}
+
+std::span<const TileIssue> issues_of_sm(const MachineScene& scene, uint32_t sm, int64_t begin, int64_t end) {
+    if (scene.machine == nullptr || sm >= scene.machine->issues.size()) return {};
+    const std::vector<TileIssue>& issues = scene.machine->issues[sm];
+    const int64_t base = scene.machine->issues_from;
+    const auto at = [&](int64_t cycle) {
+        return std::lower_bound(issues.begin(), issues.end(), cycle,
+                                [&](const TileIssue& issue, int64_t c) { return base + issue.after < c; });
+    };
+    const auto first = at(begin), last = at(std::max(begin, end));
+    return {first, last};
+}
+
+bool issues_kept(const MachineScene& scene, int64_t cycle) {
+    return scene.machine != nullptr && cycle >= scene.machine->issues_from && cycle < scene.machine->issues_until;
+}
+
+WaitingBlocks blocks_waiting(const MachineScene& scene, int64_t cycle) {
+    WaitingBlocks w;
+    w.begun = std::upper_bound(scene.begins.begin(), scene.begins.end(), cycle) - scene.begins.begin();
+    w.waiting = scene.blocks - w.begun;
+    return w;
+}
+
+Rates rates_in(const MachineScene& scene, int64_t begin, int64_t end) {
+    Rates mean;
+    if (scene.rates.empty() || end <= begin) return mean;
+    const auto last = static_cast<int64_t>(scene.rates.size()) - 1;
+    const int64_t from = std::clamp<int64_t>(begin / scene.window, 0, last),
+                  to = std::clamp<int64_t>((end - 1) / scene.window, from, last);
+    for (int64_t w = from; w <= to; ++w) {
+        const Rates& r = scene.rates[static_cast<size_t>(w)];
+        mean.issue += r.issue, mean.l2 += r.l2, mean.dram += r.dram, mean.bytes += r.bytes;
+    }
+    const auto n = static_cast<double>(to - from + 1);
+    mean.issue /= n, mean.l2 /= n, mean.dram /= n, mean.bytes /= n;
+    return mean;
+}
+
+std::string request_text(const MachineScene& scene, const RequestRecord& r) {
+    const int32_t line = scene.run->program ? line_of_pc(*scene.run->program, r.pc) : -1;
+    std::string text = std::string(name_of(r.kind)) + (line > 0 ? fmt::format(" at line {}", line) : "");
+    text += fmt::format(", warp {} of block {} on SM {}: ", r.warp, with_commas(r.block), r.sm);
+    if (r.kind == RequestKind::store) return text + fmt::format("on its way to L2, {} cycles", with_commas(r.ready));
+    if (r.level == MemoryLevel::l1) return text + fmt::format("L1 hit, {} cycles", with_commas(r.ready));
+    text += r.kind == RequestKind::atomic || r.kind == RequestKind::constant ? "" : "L1 miss, ";
+    text += r.channel != RequestRecord::none ? "L2 miss"
+            : r.level == MemoryLevel::dram   ? "L2 waits for DRAM as well"
+                                             : "L2 hit";
+    return text + fmt::format(", {} cycles", with_commas(r.ready));
+}
+
+int64_t awaited_request(const MachineScene& scene, uint32_t warp, int64_t cycle) {
+    if (scene.machine == nullptr || warp >= scene.trace().warps.size()) return -1;
+    const WarpState state = state_at(scene.trace(), scene.trace().warps[warp], cycle);
+    if (state.stall == nullptr || state.stall->cause < 0) return -1;
+    int64_t found = -1;
+    const auto& requests = scene.machine->requests;
+    const int64_t issue = state.stall->cause;
+    auto at = std::lower_bound(scene.of_issues.begin(), scene.of_issues.end(), issue,
+                               [&](uint32_t i, int64_t wanted) { return requests[i].issue < wanted; });
+    for (; at != scene.of_issues.end() && requests[*at].issue == issue; ++at)
+        if (found < 0 || requests[*at].end() > requests[static_cast<size_t>(found)].end()) found = *at;
+    return found;
+}
+
+int64_t request_to_follow(const MachineScene& scene, int64_t cycle) {
+    if (scene.machine == nullptr) return -1;
+    const auto& requests = scene.machine->requests;
+    int64_t best = -1;
+    auto at = std::lower_bound(requests.begin(), requests.end(), cycle,
+                               [](const RequestRecord& r, int64_t c) { return r.begin < c; });
+    const auto rank = [](const RequestRecord& r) {
+        return r.channel != RequestRecord::none ? 3 : r.level == MemoryLevel::dram ? 2 : r.level == MemoryLevel::l2 ? 1 : 0;
+    };
+    size_t looked = 0;
+    for (; at != requests.end() && looked < 4096; ++at) {
+        if (at->sm != scene.trace().sm || at->kind == RequestKind::store) continue;
+        ++looked;
+        if (best < 0 || rank(*at) > rank(requests[static_cast<size_t>(best)])) best = at - requests.begin();
+        if (rank(*at) == 3) break;
+    }
+    return best;
+}
+
+int64_t next_landmark(const MachineScene& scene, Landmark what, int64_t after) {
+    const KernelTrace& trace = scene.trace();
+    int64_t best = -1;
+    const auto take = [&](int64_t cycle) {
+        if (cycle > after && (best < 0 || cycle < best)) best = cycle;
+    };
+    switch (what) {
+        case Landmark::fault:
+            if (scene.run->result.fault) take(trace.cycles - 1);
+            break;
+        case Landmark::barrier:
+            for (const WarpTrack& warp : trace.warps)
+                for (const StallRun& run : warp.runs)
+                    if (run.reason == StallReason::barrier) take(run.begin);
+            break;
+        case Landmark::divergence:
+            for (const WarpTrack& warp : trace.warps)
+                for (size_t i = 0; i < warp.issues.size(); ++i)
+                    if (trace.issues[warp.issues[i]].cycle > after && is_divergent(scene, warp, i)) {
+                        take(trace.issues[warp.issues[i]].cycle);
+                        break;
+                    }
+            break;
+        case Landmark::miss:
+            if (scene.machine == nullptr) break;
+            for (const RequestRecord& r : scene.machine->requests)
+                if (r.sm == trace.sm && r.channel != RequestRecord::none) take(r.begin);
+            break;
+    }
+    return best;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,80 @@
+// What the machine (D16) draws of one kernel's run, as plain data made once: who is on the way at a cycle, which blocks
+// wait, what each scheduler of each SM issues. Everything that moves is computed from the trace by the pure functions here
+// and in gpu_places.h, for any moment, also between two cycles.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/gui/views/timeline/timeline_data.h"
+#include "core/trace/machine_trace.h"
+
+namespace lockstep::gui {
+
+enum class Stop : uint8_t { cluster, node, gpu, sm, sub_core, warp, lane, count };
+constexpr size_t stop_count = static_cast<size_t>(Stop::count);
+
+struct Rates {         // of the whole GPU over a stretch
+    double issue = 0;  // instructions a scheduler and cycle
+    double l2 = 0;     // share of the bytes a cycle that L2 can give
+    double dram = 0;   // share of the vendor's peak
+    double bytes = 0;  // a cycle, between L2 and the SMs
+};
+
+struct MachineScene {
+    std::shared_ptr<const model::KernelRun> run;
+    std::shared_ptr<const Timeline> timeline;         // of the traced SM
+    const MachineTrace* machine = nullptr;            // null: it was not recorded
+    std::vector<std::vector<uint32_t>> blocks_of_sm;  // indices into KernelTrace::blocks, by begin
+    std::vector<int64_t> begins;                      // of all blocks, sorted
+    int64_t at_once = 1;                              // blocks of a wave: SMs x resident blocks
+    int64_t blocks = 0;                               // of the grid
+    uint32_t drawn = 1;                               // of the requests that are kept one in so many is drawn
+    std::vector<int64_t> latest_end;                  // of every `group` requests the latest arrival
+    std::vector<uint32_t> of_issues;                  // requests of the traced SM, by the issue that made them
+    int64_t window = 0;                               // cycles of each of `rates`; 0: they are not known
+    std::vector<Rates> rates;
+
+    static constexpr size_t group = 64;
+    const KernelTrace& trace() const { return run->result.trace; }
+};
+
+constexpr size_t most_marks = 160;  // requests on screen, about
+
+MachineScene make_machine_scene(std::shared_ptr<const model::KernelRun> run, std::shared_ptr<const Timeline> timeline);
+
+// Requests on their way in the cycle, all that are kept, by begin: indices into MachineTrace::requests.
+std::vector<uint32_t> requests_at(const MachineScene& scene, double cycle);
+// Whether a request is one of those that are drawn.
+bool is_drawn(const MachineScene& scene, uint32_t request);
+
+struct TileState {                   // of an SM at a moment
+    std::vector<uint32_t> resident;  // block by slot; none: UINT32_MAX
+    static constexpr uint32_t nobody = UINT32_MAX;
+};
+TileState blocks_on(const MachineScene& scene, uint32_t sm, int64_t cycle);
+// The instructions that SM `sm` issues in [begin, end).
+std::span<const TileIssue> issues_of_sm(const MachineScene& scene, uint32_t sm, int64_t begin, int64_t end);
+bool issues_kept(const MachineScene& scene, int64_t cycle);  // of all SMs, in that cycle
+// Blocks that wait in the cycle, and the first of them; blocks start in order.
+struct WaitingBlocks {
+    int64_t begun = 0, waiting = 0;
+};
+WaitingBlocks blocks_waiting(const MachineScene& scene, int64_t cycle);
+
+Rates rates_in(const MachineScene& scene, int64_t begin, int64_t end);  // the mean of the windows that overlap
+
+// "load at line 7, warp 10 of SM 17: L1 miss, L2 miss, 468 cycles"
+std::string request_text(const MachineScene& scene, const RequestRecord& request);
+// The request of the traced SM that a warp waits for in the cycle, that arrives last; -1: none is kept.
+int64_t awaited_request(const MachineScene& scene, uint32_t warp, int64_t cycle);
+// The first request of the traced SM from the cycle on that goes as far as any does: worth following. -1: there is none.
+int64_t request_to_follow(const MachineScene& scene, int64_t cycle);
+
+// Moments that one jumps to.
+enum class Landmark : uint8_t { fault, barrier, divergence, miss };
+int64_t next_landmark(const MachineScene& scene, Landmark what, int64_t after);  // -1: none comes
+
+}  // namespace lockstep::gui

@@ -1,0 +1,56 @@
+// The stops of the zoom, a row each, and the clock that suits each: from a second to a cycle by powers of ten.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "app/gui/views/machine/machine_view.h"
+
+namespace lockstep::gui {
+namespace {
+
+std::string gpu_label(const MachineFrame& frame) {
+    return frame.scene == nullptr ? "GPU" : std::string(frame.scene->run->gpu.title);
+}
+std::string gpu_detail(const MachineFrame& frame) {
+    return frame.scene == nullptr ? "" : fmt::format("{} SMs", frame.scene->run->gpu.sms.value);
+}
+std::string sm_label(const MachineFrame& frame) {
+    return frame.scene == nullptr ? "SM" : fmt::format("SM {}", frame.scene->trace().sm);
+}
+std::string sm_detail(const MachineFrame& frame) {
+    return frame.scene == nullptr ? "" : fmt::format("{} sub-cores", frame.scene->trace().schedulers);
+}
+
+std::string sub_core_label(const MachineFrame& frame) {
+    return fmt::format("sub-core {}", focused_sub_core(frame));
+}
+std::string sub_core_detail(const MachineFrame& frame) {
+    if (frame.scene == nullptr) return "";
+    return fmt::format("{} warps", frame.scene->trace().warp_slots / std::max(1u, frame.scene->trace().schedulers));
+}
+
+}  // namespace
+
+std::span<const StopRow> stop_rows() {
+    static constexpr std::array<StopRow, 3> rows = {{
+        {Stop::gpu, "gpu", "GPU", 100, draw_gpu, inside_gpu, gpu_label, gpu_detail, gpu_sentence, gpu_described},
+        {Stop::sm, "sm", "SM", 10, draw_machine_sm, inside_sm, sm_label, sm_detail, sm_sentence, sm_described},
+        {Stop::sub_core, "sub-core", "sub-core", 3, draw_sub_core, inside_sub_core, sub_core_label, sub_core_detail,
+         sub_core_sentence, sub_core_described},
+    }};
+    return rows;
+}
+
+const StopRow& row_of(Stop stop) {
+    for (const StopRow& row : stop_rows())
+        if (row.stop == stop) return row;
+    return stop_rows().front();
+}
+
+std::optional<Stop> stop_named(std::string_view key) {
+    for (const StopRow& row : stop_rows())
+        if (row.key == key) return row.stop;
+    return std::nullopt;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,84 @@
+// The pictures of the machine's zoom, one row a stop (machine_stops.cpp). A picture draws into the area below the
+// breadcrumbs, panels and all; `inside` says where in it the next stop's thing stands, which is where the zoom goes.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "app/gui/view.h"
+#include "app/gui/views/machine/machine_scene.h"
+
+namespace lockstep::gui {
+
+struct MachineFrame {  // what a picture draws from, for one frame
+    Ui& ui;
+    Session& session;
+    Focus& focus;
+    const Snapshot& snapshot;
+    const MachineScene* scene;  // null: no kernel has run
+    double clock = 0;           // cycles of the kernel, with what has passed of the last one
+    double speed = 0;           // cycles a second
+    bool still = false;         // on its way between two stops: nothing is pressed
+    // Draws another view of the app in a part of the picture ("warp", "code").
+    std::function<void(std::string_view name, const Rect& area)> show;
+
+    int64_t cycle() const { return static_cast<int64_t>(clock); }
+};
+
+struct StopRow {
+    Stop stop;
+    std::string_view key, name;  // "gpu": --zoom; "GPU"
+    double speed;                // cycles a second that suit it
+    void (*draw)(const MachineFrame& frame, const Rect& area);
+    Rect (*inside)(const MachineFrame& frame, const Rect& area);
+    std::string (*label)(const MachineFrame& frame);     // "SM 17"
+    std::string (*detail)(const MachineFrame& frame);    // "4 sub-cores"
+    std::string (*sentence)(const MachineFrame& frame);  // the caption: what is on show, in words, from data
+    std::string (*describe)(const MachineFrame& frame);  // the same facts as the picture, as lines of text
+};
+std::span<const StopRow> stop_rows();  // in the enum's order, from the farthest to the nearest
+const StopRow& row_of(Stop stop);
+std::optional<Stop> stop_named(std::string_view key);
+
+// Of each stop's file.
+void draw_cluster(const MachineFrame& frame, const Rect& area);
+Rect inside_cluster(const MachineFrame& frame, const Rect& area);
+std::string cluster_sentence(const MachineFrame&frame), cluster_described(const MachineFrame&frame);
+std::string cluster_label(const MachineFrame&frame), cluster_detail(const MachineFrame&frame);
+void draw_node(const MachineFrame& frame, const Rect& area);
+Rect inside_node(const MachineFrame& frame, const Rect& area);
+std::string node_sentence(const MachineFrame&frame), node_described(const MachineFrame&frame);
+std::string node_label(const MachineFrame&frame), node_detail(const MachineFrame&frame);
+void draw_gpu(const MachineFrame& frame, const Rect& area);
+Rect inside_gpu(const MachineFrame& frame, const Rect& area);
+std::string gpu_sentence(const MachineFrame&frame), gpu_described(const MachineFrame&frame);
+void draw_machine_sm(const MachineFrame& frame, const Rect& area);
+Rect inside_sm(const MachineFrame& frame, const Rect& area);
+std::string sm_sentence(const MachineFrame&frame), sm_described(const MachineFrame&frame);
+void draw_sub_core(const MachineFrame& frame, const Rect& area);
+Rect inside_sub_core(const MachineFrame& frame, const Rect& area);
+std::string sub_core_sentence(const MachineFrame&frame), sub_core_described(const MachineFrame&frame);
+void draw_machine_warp(const MachineFrame& frame, const Rect& area);
+Rect inside_warp(const MachineFrame& frame, const Rect& area);
+std::string warp_sentence(const MachineFrame&frame), warp_described(const MachineFrame&frame);
+void draw_lane(const MachineFrame& frame, const Rect& area);
+std::string lane_sentence(const MachineFrame&frame), lane_described(const MachineFrame&frame);
+
+// Shared by the stops (machine_parts.cpp).
+uint32_t focused_warp(const MachineFrame& frame);      // index into KernelTrace::warps; UINT32_MAX: none
+uint32_t focused_sub_core(const MachineFrame& frame);  // that of the focused warp
+// The picture's panel with its caption; returns the body.
+Rect machine_panel(const MachineFrame& frame, const Rect& area, Stop stop, std::string_view right = {});
+// Issue and memory rates over the whole launch with the cursor; drags set the clock.
+void draw_time_strip(const MachineFrame& frame, const Rect& area);
+// The followed request: its stations as a bar, how far it is; or what there is to follow.
+void draw_followed(const MachineFrame& frame, const Rect& area);
+// Sets the clock (and the focus with it) to a cycle, and stops what plays at it.
+void go_to(const MachineFrame& frame, double cycle);
+void zoom_to(Session& session, Stop stop);
+// How fast the clock runs at a zoom, where nobody has chosen a speed: powers of ten between the stops' own.
+double speed_at(double zoom);
+// A letter in a filled box: an instruction that issues.
+void letter_box(Ui& ui, const Rect& box, char letter, Color fill);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,668 @@
+// The machine at the stop of an SM, and of one of its sub-cores: warp slots with what each did in the last cycles and does
+// now, the scheduler's pick, the registers that it reads and writes, the units as belts that move a cell a cycle, the lanes;
+// below them the memory side with the requests that are out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "app/gui/views/machine/machine_view.h"
+#include "app/gui/views/sm/warp_facts.h"
+#include "app/gui/views/timeline/timeline_view.h"
+#include "core/ptx/analyse/dataflow.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr float right_width = 424, memory_height = 150, key_height = 44;
+constexpr double looks_back = 2000;  // cycles over which the hit rate of L1 is taken
+
+struct SmSplit {
+    Rect picture, warp, code;
+};
+SmSplit split_sm(const Rect& area) {
+    SmSplit s{area, {}, {}};
+    if (area.w < 1180) return s;
+    s.picture.w = area.w - right_width - 8;
+    s.warp = {area.right() - right_width, area.y, right_width, area.h * 0.56f};
+    s.code = {s.warp.x, s.warp.bottom() + 8, right_width, area.bottom() - s.warp.bottom() - 8};
+    return s;
+}
+
+struct BeltRow {
+    std::string_view name;
+    std::array<ptx::Unit, 2> units;
+    bool queue;
+};
+constexpr BeltRow belts[] = {
+    {"FP32", {ptx::Unit::fma, ptx::Unit::fma}, false},   {"INT", {ptx::Unit::alu, ptx::Unit::uniform}, false},
+    {"FP64", {ptx::Unit::fp64, ptx::Unit::fp64}, false}, {"SFU", {ptx::Unit::xu, ptx::Unit::xu}, false},
+    {"LD/ST", {ptx::Unit::lsu, ptx::Unit::lsu}, true},   {"tensor", {ptx::Unit::tensor, ptx::Unit::tensor}, false}};
+
+const ptx::DecodedInstruction* instruction_of(const MachineFrame& frame, uint32_t pc) {
+    const auto& program = frame.scene->run->program;
+    return program && pc < program->instructions.size() ? &program->instructions[pc] : nullptr;
+}
+
+bool runs_on(const MachineFrame& frame, uint32_t pc, const BeltRow& belt) {
+    const ptx::DecodedInstruction* i = instruction_of(frame, pc);
+    return i != nullptr && i->opcode != nullptr && (i->opcode->unit == belt.units[0] || i->opcode->unit == belt.units[1]);
+}
+
+std::string slot_name(const WarpTrack& warp) {
+    return fmt::format("w{}", warp.slot);
+}
+
+// What a sub-core did around now, from the trace.
+struct SubCoreFacts {
+    struct Row {
+        const SlotRow* slot = nullptr;
+        int warp = -1;  // in it now
+        WarpState state;
+    };
+    std::vector<Row> rows;
+    const IssueRecord* issued = nullptr;     // in this cycle
+    std::vector<const IssueRecord*> recent;  // of its warps, in the last cycles, the newest first; none that is folded
+    int64_t issues = 0, window = 0;          // cycles with an issue, of the last so many
+    int ready = 0;                           // warps that could issue now
+};
+
+SubCoreFacts facts_of(const MachineFrame& frame, uint32_t s, int64_t window) {
+    SubCoreFacts facts;
+    const MachineScene& scene = *frame.scene;
+    const KernelTrace& trace = scene.trace();
+    const int64_t cycle = frame.cycle(), begin = std::max<int64_t>(0, cycle + 1 - window);
+    facts.window = cycle + 1 - begin;
+    for (const SlotRow& row : scene.timeline->rows) {
+        if (row.scheduler != s) continue;
+        SubCoreFacts::Row r;
+        r.slot = &row;
+        r.warp = warp_at(trace, row, cycle);
+        if (r.warp >= 0) r.state = state_at(trace, trace.warps[static_cast<size_t>(r.warp)], cycle);
+        facts.ready += r.state.resident && r.state.reason() == StallReason::not_selected;
+        facts.rows.push_back(r);
+    }
+    auto at = std::upper_bound(trace.issues.begin(), trace.issues.end(), cycle,
+                               [](int64_t c, const IssueRecord& issue) { return c < issue.cycle; });
+    int64_t last = -1;
+    while (at != trace.issues.begin()) {
+        --at;
+        if (at->cycle < begin) break;
+        if (at->folded || trace.warps[at->warp].scheduler != s) continue;
+        facts.recent.push_back(&*at);
+        if (at->cycle != last) ++facts.issues, last = at->cycle;
+        if (at->cycle == cycle && facts.issued == nullptr) facts.issued = &*at;
+    }
+    return facts;
+}
+
+void draw_past(const MachineFrame& frame, const Rect& r, const WarpTrack& warp, int64_t begin, int64_t end, float cell) {
+    Ui& ui = frame.ui;
+    const KernelTrace& trace = frame.scene->trace();
+    const auto x_of = [&](int64_t cycle) { return r.x + cell * static_cast<float>(cycle - begin); };
+    {
+        const Faded past(ui, 0.62f);
+        for (const StallRun& run : runs_in(warp, begin, end)) {
+            const float x0 = x_of(std::max(begin, run.begin)), x1 = x_of(std::min(end, run.end));
+            draw_state(ui, {x0, r.y, std::max(1.0f, x1 - x0 - 1), r.h}, run.reason);
+        }
+    }
+    for (const uint32_t i : issues_in(trace, warp, begin, end)) {
+        const IssueRecord& issue = trace.issues[i];
+        if (issue.folded) continue;
+        const Rect box{x_of(issue.cycle), r.y, cell - 1, r.h};
+        letter_box(ui, box, letter_of(*frame.scene->timeline, issue.pc), data::green);
+    }
+}
+
+struct ColumnPlaces {
+    Rect all;
+    float pitch = 16, cell = 8, past_x = 0, now_x = 0, now_w = 24, rows_y = 0, below = 0;
+    int64_t past = 15;
+};
+ColumnPlaces place_column(const Rect& r, size_t rows, int64_t past) {
+    ColumnPlaces p;
+    p.all = r;
+    p.past = past;
+    p.pitch = std::clamp((r.h - 250) / static_cast<float>(std::max<size_t>(1, rows)), 9.0f, 26.0f);
+    p.past_x = r.x + 40;
+    p.now_w = 24;
+    p.cell = std::max(1.0f, (r.w - 40 - p.now_w - 12 - 22) / static_cast<float>(past));
+    p.now_x = p.past_x + p.cell * static_cast<float>(past) + 6;
+    p.rows_y = r.y + 36;
+    p.below = p.rows_y + p.pitch * static_cast<float>(rows) + 8;
+    return p;
+}
+
+void draw_warp_rows(const MachineFrame& frame, const ColumnPlaces& p, const SubCoreFacts& facts) {
+    Ui& ui = frame.ui;
+    const KernelTrace& trace = frame.scene->trace();
+    const int64_t cycle = frame.cycle();
+    const uint32_t focused = focused_warp(frame);
+    for (size_t i = 0; i < facts.rows.size(); ++i) {
+        const SubCoreFacts::Row& row = facts.rows[i];
+        const float y = p.rows_y + p.pitch * static_cast<float>(i);
+        const float h = std::max(4.0f, p.pitch - 2);
+        const bool here = row.warp >= 0 && static_cast<uint32_t>(row.warp) == focused;
+        if (p.pitch >= 13)
+            ui.text(p.past_x - 6, y + h / 2 + 4.5f, fmt::format("w{}", row.slot->slot),
+                    {.size = 12,
+                     .color = here ? ui.theme->ink : ui.theme->quiet,
+                     .align = Align::right,
+                     .weight = here ? 700 : 400,
+                     .mono = true});
+        const Rect past{p.past_x, y, p.cell * static_cast<float>(p.past), h};
+        ui.rect({past.x, y, past.w - 1, h}, ui.theme->grid);
+        for (const uint32_t w : row.slot->warps)
+            if (trace.warps[w].begin < cycle && trace.warps[w].end > cycle - p.past)
+                draw_past(frame, past, trace.warps[w], cycle - p.past, cycle, p.cell);
+        const Rect now{p.now_x, y, p.now_w, h};
+        if (!row.state.resident) {
+            ui.rect(now, ui.theme->grid);
+            continue;
+        }
+        if (row.state.issue != nullptr)
+            letter_box(ui, now, letter_of(*frame.scene->timeline, row.state.issue->pc), data::green);
+        else
+            draw_state(ui, now, row.state.reason());
+        if (p.pitch >= 13 && row.state.issue == nullptr) {
+            const char letter[] = {letter_of(*frame.scene->timeline, row.state.pc()), 0};
+            ui.text(now.right() + 6, y + h / 2 + 4.5f, letter, {.size = 12, .color = ui.theme->ink2, .mono = true});
+        }
+        const Rect line{p.past_x - 34, y - 1, p.now_x + p.now_w - p.past_x + 36, p.pitch};
+        if (here) ui.frame({p.past_x - 1, y - 1, p.now_x + p.now_w - p.past_x + 2, h + 2}, ui.theme->ink, 1.5f);
+        if (frame.still) continue;
+        if (ui.hovered(line)) {
+            std::string text = fmt::format("warp {} of block {}", trace.warps[static_cast<size_t>(row.warp)].warp_in_block,
+                                           trace.warps[static_cast<size_t>(row.warp)].block);
+            text += row.state.issue ? "\nissues " + short_text(*frame.scene->run->program, row.state.pc())
+                                    : "\n" + std::string(row_of(row.state.reason()).label) + ": " +
+                                          std::string(row_of(row.state.reason()).explanation);
+            ui.tooltip(text);
+        }
+        if (!ui.clicked(line)) continue;
+        if (here) zoom_to(frame.session, Stop::warp);
+        focus_on(frame.session, frame.focus, *frame.scene->timeline, static_cast<uint32_t>(row.warp), cycle);
+        if (const int64_t awaited = awaited_request(*frame.scene, static_cast<uint32_t>(row.warp), cycle); awaited >= 0)
+            frame.session.machine.followed = awaited;
+    }
+}
+
+// Registers of the warp slots as one strip; the warp that issues, and below it which of its registers are read and written.
+void draw_registers(const MachineFrame& frame, const Rect& r, const SubCoreFacts& facts) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    std::vector<int32_t> reads, writes;
+    if (facts.issued != nullptr)
+        if (const ptx::DecodedInstruction* i = instruction_of(frame, facts.issued->pc)) {
+            ptx::each_read(frame.scene->run->program->lists, *i, [&](int32_t reg) { reads.push_back(reg); });
+            ptx::each_written(frame.scene->run->program->lists, *i, [&](int32_t reg) { writes.push_back(reg); });
+        }
+    const auto tidy = [](std::vector<int32_t>& v) {
+        std::erase_if(v, [](int32_t reg) { return reg < 0; });
+        std::sort(v.begin(), v.end());
+        v.erase(std::unique(v.begin(), v.end()), v.end());
+    };
+    tidy(reads), tidy(writes);
+    ui.text(r.x, r.y + 11, "registers", {.size = 12, .color = t.quiet});
+    const std::string text = facts.issued == nullptr ? fmt::format("{} warps × 32 lanes", facts.rows.size())
+                                                     : fmt::format("{} reads {}, writes {}",
+                                                                   slot_name(frame.scene->trace().warps[facts.issued->warp]),
+                                                                   reads.size(), writes.size());
+    ui.text(r.right(), r.y + 11, text, {.size = 12, .color = t.ink2, .align = Align::right});
+    const auto n = static_cast<float>(std::max<size_t>(1, facts.rows.size()));
+    const float pitch = r.w / n;
+    size_t picked = SIZE_MAX;
+    for (size_t i = 0; i < facts.rows.size(); ++i) {
+        const bool issues = facts.issued != nullptr && facts.rows[i].warp == static_cast<int>(facts.issued->warp);
+        if (issues) picked = i;
+        ui.rect({r.x + pitch * static_cast<float>(i), r.y + 16, pitch - 1, 8}, issues                    ? data::green
+                                                                               : facts.rows[i].warp >= 0 ? t.ink3
+                                                                                                         : t.grid);
+    }
+    if (picked == SIZE_MAX) return;
+    const uint32_t count = std::clamp<uint32_t>(frame.scene->run->program->registers_per_thread, 8, 64);
+    const float cell = r.w / static_cast<float>(count);
+    const float from = r.x + pitch * (static_cast<float>(picked) + 0.5f);
+    ui.line({from - pitch / 2, r.y + 24}, {r.x, r.y + 31}, faded(data::green, 0.6f));
+    ui.line({from + pitch / 2, r.y + 24}, {r.right(), r.y + 31}, faded(data::green, 0.6f));
+    for (uint32_t k = 0; k < count; ++k) ui.rect({r.x + cell * static_cast<float>(k), r.y + 31, cell - 1, 9}, t.grid);
+    // Virtual registers have numbers of their own: each stands in a place by its number.
+    const auto mark = [&](int32_t reg, Color color) {
+        ui.rect({r.x + cell * static_cast<float>(static_cast<uint32_t>(reg) % count), r.y + 31, std::max(2.0f, cell - 1), 9},
+                color);
+    };
+    for (const int32_t reg : reads) mark(reg, data::sky);
+    for (const int32_t reg : writes) mark(reg, data::green);
+}
+
+void draw_belts(const MachineFrame& frame, const Rect& r, const SubCoreFacts& facts, int cells) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const float pitch = std::min(22.0f, r.h / static_cast<float>(std::size(belts)));
+    const auto since = [&](const IssueRecord& issue) { return frame.clock - static_cast<double>(issue.cycle); };
+    for (size_t b = 0; b < std::size(belts); ++b) {
+        const BeltRow& belt = belts[b];
+        const float y = r.y + pitch * static_cast<float>(b), h = pitch - 5;
+        ui.text(r.x, y + h / 2 + 4.5f, belt.name, {.size = 12, .color = t.ink2});
+        const Rect track{r.x + 48, y, r.w - 48, h};
+        ui.rect(track, t.dark ? rgb(0x1B2027) : t.grid, h / 2);
+        const float cell = track.w / static_cast<float>(cells);
+        for (int k = 1; k < cells; k += 4)
+            ui.line({track.x + cell * static_cast<float>(k), y + 4}, {track.x + cell * static_cast<float>(k), y + h - 4},
+                    t.ink3);
+        float older = track.right() + 1;  // where the chip in front of it begins
+        for (auto at = facts.recent.rbegin(); at != facts.recent.rend(); ++at) {
+            const IssueRecord& issue = **at;
+            if (!runs_on(frame, issue.pc, belt)) continue;
+            const int64_t until = belt.queue ? std::min<int64_t>(issue.ready, issue.cycle + cells) : issue.ready;
+            const double length = std::max<double>(1, static_cast<double>(until - issue.cycle)), age = since(issue);
+            if (age < 0 || age >= std::min<double>(length, cells)) continue;
+            const float w = std::max(cell * 3, 22.0f);
+            const float x = track.x + static_cast<float>(age / cells) * (track.w - w);
+            const Rect box{x, y + 1, std::min(w, older - x - 1), h - 2};
+            older = x;
+            if (box.w < 1) continue;
+            ui.rect(box, data::green, 3);
+            const std::string text = fmt::format("{}{}", letter_of(*frame.scene->timeline, issue.pc),
+                                                 frame.scene->trace().warps[issue.warp].slot);
+            if (box.w >= ui.text_width(text, {.size = 12, .mono = true}) + 2)
+                ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f, text,
+                        {.size = 12, .color = text_on(data::green), .align = Align::center, .mono = true});
+        }
+    }
+}
+
+void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t past) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const SubCoreFacts facts = facts_of(frame, s, past + 1);
+    ui.frame(r, s == focused_sub_core(frame) ? t.accent : t.line, 1, 4);
+    const Rect in{r.x + 8, r.y + 4, r.w - 16, r.h - 8};
+    ui.text(in.x, in.y + 15, fmt::format("sub-core {}", s), {.size = 13, .weight = 600});
+    ui.text(in.right(), in.y + 15, fmt::format("issues {} of {}", facts.issues, facts.window),
+            {.size = 12, .color = t.ink2, .align = Align::right});
+    const ColumnPlaces p = place_column(in, facts.rows.size(), past);
+    const int64_t cycle = frame.cycle();
+    for (int64_t c = cycle - past; c < cycle; ++c) {  // the scheduler's slots: issued, or lost
+        const bool issued =
+            std::any_of(facts.recent.begin(), facts.recent.end(), [&](const IssueRecord* i) { return i->cycle == c; });
+        ui.rect({p.past_x + p.cell * static_cast<float>(c - cycle + past), p.rows_y - 8, p.cell - 1, 5},
+                issued ? data::green : t.grid);
+    }
+    draw_warp_rows(frame, p, facts);
+    float y = p.below;
+    const Rect box{in.x, y, in.w, 24};
+    if (facts.issued != nullptr) {
+        ui.rect(box, faded(data::green, 0.22f), 3);
+        ui.frame(box, data::green, 1, 3);
+        const float end = ui.text(box.x + 8, box.y + 17,
+                                  "picks " + slot_name(frame.scene->trace().warps[facts.issued->warp]), {.size = 13});
+        ui.text(box.right() - 8, box.y + 17, operation_of(*frame.scene->run->program, facts.issued->pc),
+                {.size = 13, .color = t.right, .align = Align::right, .mono = true, .width = box.right() - end - 20});
+    } else {
+        ui.rect(box, t.panel2, 3);
+        ui.frame(box, t.line, 1, 3);
+        ui.text(box.x + 8, box.y + 17, "no warp is ready: this slot is lost",
+                {.size = 13, .color = t.quiet, .width = box.w - 14});
+    }
+    y = box.bottom() + 6;
+    if (in.bottom() - y < 60) return;
+    draw_registers(frame, {in.x, y, in.w, 42}, facts);
+    y += 48;
+    const float lanes = 18, room = in.bottom() - y - lanes;
+    if (room > 40) draw_belts(frame, {in.x, y, in.w, std::min(room, 132.0f)}, facts, past > 20 ? 48 : 20);
+    const float lane_y = in.bottom() - 13;
+    ui.text(in.x, lane_y + 10, "lanes", {.size = 12, .color = t.ink2});
+    const float pitch = (in.w - 48) / 32;
+    const uint32_t active = facts.issued != nullptr ? facts.issued->active : 0;
+    for (uint32_t lane = 0; lane < 32; ++lane)
+        ui.rect({in.x + 48 + pitch * static_cast<float>(lane), lane_y, pitch - 1, 10},
+                (active >> lane & 1) != 0 ? data::green : t.grid);
+}
+
+std::vector<uint32_t> own_requests(const MachineFrame& frame) {
+    std::vector<uint32_t> own;
+    for (const uint32_t i : requests_at(*frame.scene, frame.clock))
+        if (frame.scene->machine->requests[i].sm == frame.scene->trace().sm) own.push_back(i);
+    return own;
+}
+
+// What of the traced SM's sectors L1 had, lately.
+double l1_share(const MachineFrame& frame, int64_t& looked) {
+    int64_t hits = 0;
+    looked = 0;
+    const auto& requests = frame.scene->machine->requests;
+    auto at = std::lower_bound(requests.begin(), requests.end(), frame.cycle() - static_cast<int64_t>(looks_back),
+                               [](const RequestRecord& r, int64_t c) { return r.begin < c; });
+    for (; at != requests.end() && at->begin <= frame.cycle(); ++at) {
+        if (at->sm != frame.scene->trace().sm || at->kind != RequestKind::load) continue;
+        looked += std::popcount(at->wanted);
+        if (at->level == MemoryLevel::l1) hits += std::popcount(at->wanted);
+    }
+    return looked > 0 ? static_cast<double>(hits) / static_cast<double>(looked) : 0;
+}
+
+void draw_split(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const model::KernelRun& run = *frame.scene->run;
+    ui.frame(r, t.line, 1, 4);
+    ui.text(r.x + 8, r.y + 19, "L1 and shared memory", {.size = 13, .weight = 600});
+    const auto& totals = run.result.totals;
+    const auto shared = static_cast<float>(
+        static_cast<uint32_t>(ptx::shared_bytes(*run.program, run.config.dynamic_shared)) * totals.blocks_per_sm);
+    const auto l1 = static_cast<float>(totals.l1_bytes);
+    const float all = std::max(1.0f, l1 + shared);
+    const Rect bar{r.x + 8, r.y + 28, r.w - 16, 20};
+    const float w = bar.w * l1 / all;
+    ui.rect({bar.x, bar.y, w, bar.h}, data::blue);
+    ui.hatch({bar.x + w, bar.y, bar.w - w, bar.h}, data::yellow, Hatch::dots);
+    ui.text(bar.x + 6, bar.y + 15, "L1 " + bytes_text(l1),
+            {.size = 12, .color = text_on(data::blue), .width = std::max(1.0f, w - 10)});
+    int64_t looked = 0;
+    const double hits = l1_share(frame, looked);
+    ui.text(bar.x, bar.bottom() + 16, looked > 0 ? fmt::format("hits {:.0f} %", 100 * hits) : "no loads lately",
+            {.size = 12, .color = t.ink2});
+    ui.text(bar.right(), bar.bottom() + 16, shared > 0 ? "shared " + bytes_text(shared) : "no shared memory",
+            {.size = 12, .color = t.ink2, .align = Align::right});
+    ui.rect({bar.x, bar.bottom() + 22, bar.w, 5}, t.grid);
+    ui.rect({bar.x, bar.bottom() + 22, bar.w * static_cast<float>(hits), 5}, data::green);
+    const float y = bar.bottom() + 48;
+    const TileState state = blocks_on(*frame.scene, frame.scene->trace().sm, frame.cycle());
+    const auto slots = state.resident.size();
+    const float pitch = bar.w / static_cast<float>(std::max<size_t>(1, slots));
+    ui.text(bar.x, y - 4, "blocks here", {.size = 12, .color = t.quiet});
+    for (size_t i = 0; i < slots; ++i) {
+        const Rect cell{bar.x + pitch * static_cast<float>(i), y + 2, pitch - 2, 18};
+        const uint32_t block = state.resident[i];
+        ui.rect(cell, block == TileState::nobody ? t.grid : mix(t.panel2, data::sky, 0.35f));
+        const std::string text = std::to_string(block);
+        if (block != TileState::nobody && ui.text_width(text, {.size = 12, .mono = true}) < cell.w - 2)
+            ui.text(cell.x + cell.w / 2, cell.y + 13, text, {.size = 12, .align = Align::center, .mono = true});
+    }
+}
+
+// The accesses to shared memory that the pipe serves now, a column a pass.
+void draw_shared(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const KernelTrace& trace = frame.scene->trace();
+    ui.frame(r, t.line, 1, 4);
+    ui.text(r.x + 8, r.y + 19, "shared memory pipe", {.size = 13, .weight = 600});
+    const int64_t cycle = frame.cycle(), latency = frame.scene->run->gpu.shared_latency;
+    auto at = std::upper_bound(trace.issues.begin(), trace.issues.end(), cycle,
+                               [](int64_t c, const IssueRecord& issue) { return c < issue.cycle; });
+    float y = r.y + 30;
+    int shown = 0;
+    while (at != trace.issues.begin() && y + 16 < r.bottom()) {
+        --at;
+        if (at->cycle < cycle - 400) break;
+        if (at->passes == 0 || at->folded) continue;
+        const int64_t end = std::max(at->ready, at->cycle + at->passes);
+        if (end <= cycle) continue;
+        // Its last pass begins a latency before the value is there.
+        const int64_t first = std::max(at->cycle, at->ready - latency - (at->passes - 1));
+        const auto done = static_cast<int>(std::clamp<int64_t>(cycle - first + 1, 0, at->passes));
+        ui.text(r.x + 8, y + 12, fmt::format("{}{}", letter_of(*frame.scene->timeline, at->pc), trace.warps[at->warp].slot),
+                {.size = 12, .mono = true});
+        const float pitch = std::min(10.0f, (r.w - 150) / static_cast<float>(at->passes));
+        for (int k = 0; k < at->passes; ++k)
+            ui.rect({r.x + 50 + pitch * static_cast<float>(k), y + 2, std::max(1.0f, pitch - 1), 11},
+                    k < done ? data::yellow : t.grid);
+        ui.text(r.right() - 8, y + 12, at->passes == 1 ? "1 pass" : fmt::format("{} passes, {}-way", at->passes, at->passes),
+                {.size = 12, .color = t.ink2, .align = Align::right});
+        y += 16;
+        ++shown;
+    }
+    if (shown == 0) ui.text(r.x + 8, y + 14, "nothing is under way", {.size = 12, .color = t.quiet});
+}
+
+void draw_tickets(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const std::vector<uint32_t> own = own_requests(frame);
+    const auto waiting = std::count_if(
+        own.begin(), own.end(), [&](uint32_t i) { return frame.scene->machine->requests[i].kind != RequestKind::store; });
+    ui.frame(r, t.line, 1, 4);
+    ui.text(r.x + 8, r.y + 19, "waiting misses (MSHR)", {.size = 13, .weight = 600});
+    ui.text(r.right() - 8, r.y + 19, fmt::format("{} of {}", waiting, frame.scene->run->gpu.l1_mshrs.value),
+            {.size = 12, .color = t.ink2, .align = Align::right});
+    const int columns = std::max(1, static_cast<int>((r.w - 12) / 41));
+    const int rows = std::max(1, static_cast<int>((r.h - 30) / 19));
+    const uint32_t focused = focused_warp(frame);
+    int k = 0;
+    for (const uint32_t i : own) {
+        const RequestRecord& q = frame.scene->machine->requests[i];
+        if (q.kind == RequestKind::store) continue;
+        if (k >= columns * rows) break;
+        const Rect box{r.x + 8 + 41.0f * static_cast<float>(k % columns), r.y + 27 + 19.0f * static_cast<float>(k / columns),
+                       38, 16};
+        ui.rect(box, t.panel2);
+        const double share =
+            std::clamp((frame.clock - static_cast<double>(q.begin)) / std::max(1.0, static_cast<double>(q.ready)), 0.0, 1.0);
+        ui.rect({box.x, box.bottom() - 2, box.w * static_cast<float>(share), 2}, data::orange);
+        const bool mine = q.issue >= 0 && frame.scene->trace().issues[static_cast<size_t>(q.issue)].warp == focused;
+        if (q.issue >= 0)
+            ui.text(
+                box.x + box.w / 2, box.y + 12,
+                fmt::format("{} {}",
+                            frame.scene->trace().warps[frame.scene->trace().issues[static_cast<size_t>(q.issue)].warp].slot,
+                            letter_of(*frame.scene->timeline, q.pc)),
+                {.size = 12, .align = Align::center, .weight = mine ? 700 : 400, .mono = true});
+        if (mine || frame.session.machine.followed == static_cast<int64_t>(i)) ui.frame(box, t.ink, 1.5f);
+        ++k;
+        if (frame.still || !ui.hovered(box)) continue;
+        ui.tooltip(request_text(*frame.scene, q) + "\nclick to follow it");
+        if (ui.clicked(box)) frame.session.machine.followed = static_cast<int64_t>(i);
+    }
+    if (waiting == 0) ui.text(r.x + 8, r.y + 42, "none is out", {.size = 12, .color = t.quiet});
+}
+
+void draw_door(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    ui.frame(r, t.line, 1, 4);
+    ui.text(r.x + 8, r.y + 19, "crossbar", {.size = 13, .weight = 600});
+    const float out = r.y + 52, in = r.y + 100;
+    ui.text(r.x + 8, out - 12, "out", {.size = 12, .color = t.ink2});
+    ui.text(r.x + 8, in - 12, "in", {.size = 12, .color = t.ink2});
+    for (const float y : {out, in}) ui.rect({r.x + 8, y - 1, r.w - 16, 2}, t.line);
+    for (const uint32_t i : own_requests(frame)) {
+        const RequestRecord& q = frame.scene->machine->requests[i];
+        double share = 0;
+        const Station at = stations_of(*frame.scene->machine, q).station_at(frame.clock, share);
+        const auto way = static_cast<float>(share);
+        const Color color = q.kind == RequestKind::store    ? data::yellow
+                            : q.kind == RequestKind::atomic ? data::purple
+                                                            : data::sky;
+        if (at == Station::crossbar) ui.circle({r.x + 10 + (r.w - 20) * way, out}, 3.5f, color);
+        if (at == Station::back) ui.ring({r.right() - 10 - (r.w - 20) * way, in}, 3.5f, color, 1.5f);
+    }
+    if (r.h > 130)
+        ui.text(r.x + 8, r.bottom() - 8,
+                fmt::format("{:.0f} B a cycle", double{frame.scene->run->gpu.sm_read_bytes_per_cycle.value}),
+                {.size = 12, .color = t.quiet, .width = r.w - 12});
+}
+
+void draw_memory_side(const MachineFrame& frame, const Rect& r) {
+    if (frame.scene->machine == nullptr) return;
+    const float door = 110, gap = 8, rest = r.w - door - 3 * gap;
+    const float a = rest * 0.30f, b = rest * 0.30f, c = rest - a - b;
+    draw_split(frame, {r.x, r.y, a, r.h});
+    draw_shared(frame, {r.x + a + gap, r.y, b, r.h});
+    draw_tickets(frame, {r.x + a + b + 2 * gap, r.y, c, r.h});
+    draw_door(frame, {r.right() - door, r.y, door, r.h});
+}
+
+// The states that occur around now, and the letters of what issues.
+void draw_sm_legend(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const KernelTrace& trace = frame.scene->trace();
+    const int64_t cycle = frame.cycle();
+    bool seen[state_count] = {};
+    for (const WarpTrack& warp : trace.warps)
+        for (const StallRun& run : runs_in(warp, std::max<int64_t>(0, cycle - 16), cycle + 1))
+            seen[static_cast<size_t>(run.reason)] = true;
+    float x = r.x;
+    x = ui.legend(x, r.y + 15, data::green, Hatch::solid, "issued") + 4;
+    for (const StallRow& row : stall_reasons()) {
+        const auto s = static_cast<size_t>(row.reason);
+        if (!seen[s] || row.reason == StallReason::selected) continue;
+        const float w = ui.text_width(row.label, {.size = 12}) + 40;
+        if (x + w > r.right()) break;
+        draw_state(ui, {x, r.y + 4, 13, 13}, row.reason);
+        x = ui.text(x + 19, r.y + 15, row.label, {.size = 12, .color = ui.theme->ink2}) + 14;
+    }
+    x = r.x;
+    for (const auto& [letter, meaning] : frame.scene->timeline->letters) {
+        const float w = ui.text_width(meaning, {.size = 12}) + 34;
+        if (x + w > r.right()) break;
+        const char text[] = {letter, 0};
+        ui.text(x, r.y + 35, text, {.size = 12, .color = ui.theme->right, .weight = 700, .mono = true});
+        x = ui.text(x + 13, r.y + 35, meaning, {.size = 12, .color = ui.theme->ink2}) + 16;
+    }
+}
+
+std::string warps_text(const MachineFrame& frame) {
+    const KernelTrace& trace = frame.scene->trace();
+    int64_t warps = 0, blocks = 0;
+    for (const WarpTrack& w : trace.warps) warps += w.begin <= frame.cycle() && frame.cycle() < w.end;
+    for (const uint32_t b : blocks_on(*frame.scene, trace.sm, frame.cycle()).resident) blocks += b != TileState::nobody;
+    return fmt::format("{} block{}, {} of {} warps", blocks, blocks == 1 ? "" : "s", warps, trace.warp_slots);
+}
+
+bool has_stretch(const MachineFrame& frame) {
+    return frame.scene->timeline->kept(frame.cycle());
+}
+
+}  // namespace
+
+void draw_machine_sm(const MachineFrame& frame, const Rect& area) {
+    Ui& ui = frame.ui;
+    const SmSplit parts = split_sm(area);
+    const std::string right = frame.scene != nullptr ? warps_text(frame) : "";
+    const Rect body = machine_panel(frame, parts.picture, Stop::sm, right);
+    if (frame.scene == nullptr)
+        return ui.say_nothing_yet(body, "No kernel has run yet.", "Its warps stand here, slot by slot.");
+    if (parts.warp.w > 0) frame.show("warp", parts.warp);
+    if (parts.code.w > 0 && parts.code.h > 120) frame.show("code", parts.code);
+    if (!has_stretch(frame))
+        return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
+                                  "It is being replayed.");
+    const bool memory = body.h > 520, key = body.h > 360;
+    const float below = (memory ? memory_height + 8 : 0) + (key ? key_height : 0);
+    const uint32_t n = std::max(1u, frame.scene->trace().schedulers);
+    const float pitch = (body.w + 8) / static_cast<float>(n);
+    for (uint32_t s = 0; s < n; ++s)
+        draw_column(frame, {body.x + pitch * static_cast<float>(s), body.y, pitch - 8, body.h - below}, s, 15);
+    if (memory) draw_memory_side(frame, {body.x, body.bottom() - below + 8, body.w, memory_height});
+    if (key) draw_sm_legend(frame, {body.x, body.bottom() - key_height + 4, body.w, key_height});
+}
+
+Rect inside_sm(const MachineFrame& frame, const Rect& area) {
+    if (frame.scene == nullptr) return area;
+    const SmSplit parts = split_sm(area);
+    const Rect body = frame.ui.panel_body(parts.picture, {.title = " ", .badge = Provenance::simulated, .caption = " "});
+    const uint32_t n = std::max(1u, frame.scene->trace().schedulers);
+    const float pitch = (body.w + 8) / static_cast<float>(n);
+    const float below = (body.h > 520 ? memory_height + 8 : 0) + (body.h > 360 ? key_height : 0);
+    return {body.x + pitch * static_cast<float>(focused_sub_core(frame)), body.y, pitch - 8, body.h - below};
+}
+
+std::string sm_sentence(const MachineFrame& frame) {
+    if (frame.scene == nullptr || !has_stretch(frame)) return "";
+    const uint32_t n = frame.scene->trace().schedulers;
+    int issue = 0, ready = 0;
+    std::array<int, state_count> states{};
+    int resident = 0;
+    for (uint32_t s = 0; s < n; ++s) {
+        const SubCoreFacts facts = facts_of(frame, s, 1);
+        issue += facts.issued != nullptr;
+        ready += facts.ready;
+        for (const SubCoreFacts::Row& row : facts.rows)
+            if (row.state.resident) ++states[static_cast<size_t>(row.state.reason())], ++resident;
+    }
+    std::string text =
+        fmt::format("{} of {} schedulers issue{}", issue, n,
+                    ready > 0 ? fmt::format(", {} more warp{} ready", ready, ready == 1 ? " is" : "s are") : "");
+    size_t most = static_cast<size_t>(StallReason::long_scoreboard);
+    for (size_t s = 2; s < state_count; ++s)
+        if (states[s] > states[most]) most = s;
+    if (states[most] > 0)
+        text += fmt::format("; {} of {} warps {}", states[most], resident, code_of(static_cast<StallReason>(most)).doing);
+    return text + ".";
+}
+
+std::string sm_described(const MachineFrame& frame) {
+    if (frame.scene == nullptr) return "no kernel has run yet\n";
+    std::string text = fmt::format("cycle {}, {}\n", with_commas(frame.cycle()), warps_text(frame));
+    if (!has_stretch(frame)) return text + "this cycle is not kept in full\n";
+    for (uint32_t s = 0; s < frame.scene->trace().schedulers; ++s) {
+        const SubCoreFacts facts = facts_of(frame, s, 16);
+        text += fmt::format("sub-core {}: issues in {} of the last {} cycles; ", s, facts.issues, facts.window);
+        text += facts.issued != nullptr
+                    ? fmt::format("picks {}, {}\n", slot_name(frame.scene->trace().warps[facts.issued->warp]),
+                                  operation_of(*frame.scene->run->program, facts.issued->pc))
+                    : "no warp is ready\n";
+    }
+    if (frame.scene->machine == nullptr) return text;
+    const std::vector<uint32_t> own = own_requests(frame);
+    return text + fmt::format("{} requests are out\n", own.size());
+}
+
+void draw_sub_core(const MachineFrame& frame, const Rect& area) {
+    Ui& ui = frame.ui;
+    const SmSplit parts = split_sm(area);
+    const Rect body = machine_panel(frame, parts.picture, Stop::sub_core);
+    if (frame.scene == nullptr) return ui.say_nothing_yet(body, "No kernel has run yet.");
+    if (parts.warp.w > 0) frame.show("warp", parts.warp);
+    if (parts.code.w > 0 && parts.code.h > 120) frame.show("code", parts.code);
+    if (!has_stretch(frame))
+        return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
+                                  "It is being replayed.");
+    draw_column(frame, {body.x, body.y, body.w, body.h - key_height}, focused_sub_core(frame), 60);
+    draw_sm_legend(frame, {body.x, body.bottom() - key_height + 4, body.w, key_height});
+}
+
+Rect inside_sub_core(const MachineFrame& frame, const Rect& area) {
+    if (frame.scene == nullptr) return area;
+    const SmSplit parts = split_sm(area);
+    const Rect body = frame.ui.panel_body(parts.picture, {.title = " ", .badge = Provenance::simulated, .caption = " "});
+    const SubCoreFacts facts = facts_of(frame, focused_sub_core(frame), 1);
+    const ColumnPlaces p =
+        place_column({body.x + 8, body.y + 4, body.w - 16, body.h - key_height - 8}, facts.rows.size(), 60);
+    const uint32_t warp = focused_warp(frame);
+    for (size_t i = 0; i < facts.rows.size(); ++i)
+        if (facts.rows[i].warp >= 0 && static_cast<uint32_t>(facts.rows[i].warp) == warp)
+            return {p.past_x, p.rows_y + p.pitch * static_cast<float>(i), p.now_x + p.now_w - p.past_x, p.pitch};
+    return {p.past_x, p.rows_y, p.now_x + p.now_w - p.past_x, p.pitch};
+}
+
+std::string sub_core_sentence(const MachineFrame& frame) {
+    if (frame.scene == nullptr || !has_stretch(frame)) return "";
+    const uint32_t s = focused_sub_core(frame);
+    const SubCoreFacts facts = facts_of(frame, s, 61);
+    std::string text = fmt::format("Its scheduler used {} of the last {} issue slots", facts.issues, facts.window);
+    if (facts.issued != nullptr)
+        return text + fmt::format(" and now picks {} for {}.", slot_name(frame.scene->trace().warps[facts.issued->warp]),
+                                  operation_of(*frame.scene->run->program, facts.issued->pc));
+    return text + "; now no warp is ready.";
+}
+
+std::string sub_core_described(const MachineFrame& frame) {
+    if (frame.scene == nullptr) return "no kernel has run yet\n";
+    if (!has_stretch(frame)) return "this cycle is not kept in full\n";
+    const SubCoreFacts facts = facts_of(frame, focused_sub_core(frame), 61);
+    std::string text = fmt::format("cycle {}, sub-core {}, issues in {} of the last {} cycles\n", with_commas(frame.cycle()),
+                                   focused_sub_core(frame), facts.issues, facts.window);
+    for (const SubCoreFacts::Row& row : facts.rows)
+        if (row.state.resident)
+            text += fmt::format("w{}: {}, {}\n", row.slot->slot, row_of(row.state.reason()).label,
+                                operation_of(*frame.scene->run->program, row.state.pc()));
+    return text;
+}
+
+}  // namespace lockstep::gui

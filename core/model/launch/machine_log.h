@@ -1,0 +1,69 @@
+// Writes the MachineTrace while the SMs run. Memory is bounded: the requests of the traced SM are kept up to a number; of
+// the others' one in n, and n doubles when there are too many; the issues of all SMs end with a stretch; queues are sums
+// over windows that double.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/model/gpus/gpu_spec.h"
+#include "core/model/issue/ticks.h"
+#include "core/model/memory/memory_system.h"
+#include "core/model/metrics/doubling_windows.h"
+#include "core/trace/machine_trace.h"
+
+namespace lockstep::model {
+
+struct RequestWay {  // of one line's request, in Ticks
+    Ticks since = 0, left = 0;
+    uint32_t wanted = 0;
+    RequestKind kind = RequestKind::load;
+};
+
+class MachineLog {
+  public:
+    struct Limits {
+        uint64_t own = 400'000;       // requests of the traced SM
+        uint64_t others = 100'000;    // requests of the others
+        uint64_t issues = 2'000'000;  // of all SMs together
+    };
+    MachineLog(const GpuSpec& gpu, uint32_t traced_sm, const Limits& limits);
+    MachineLog(const GpuSpec& gpu, uint32_t traced_sm) : MachineLog(gpu, traced_sm, Limits{}) {}
+
+    bool wants_hits(uint32_t sm) const { return sm == traced_; }
+    void hit(const Asker& asker, uint64_t line, uint32_t wanted, Ticks since, Ticks left, Ticks ready);
+    void request(const Asker& asker, uint64_t line, const RequestWay& way, const Served& served);
+    void issue(uint32_t sm, uint32_t scheduler, int64_t cycle, uint32_t pc) {
+        if (cycle >= issues_until_) return;
+        if (count_ == 0 && issues_from_ < 0) issues_from_ = cycle;
+        if (++count_ > limits_.issues) {
+            issues_until_ = cycle;
+            return;
+        }
+        issues_[sm].push_back({cycle, pc, scheduler});
+    }
+
+    // `first_issue`: number of the traced SM's first issue that the trace keeps, and how many those are.
+    MachineTrace finish(int64_t cycles, int64_t first_issue, size_t issues_kept) const;
+
+  private:
+    struct Issue {
+        int64_t cycle;
+        uint32_t pc, scheduler;
+    };
+    void keep(const Asker& asker, const RequestRecord& request);
+
+    Limits limits_;
+    uint32_t traced_;
+    MachineTrace trace_;  // what is known from the beginning
+    Ticks sector_ticks_;
+    std::vector<RequestRecord> own_, others_;
+    uint64_t every_ = 1, seen_ = 0;
+    int64_t own_until_ = INT64_MAX;
+    std::vector<std::vector<Issue>> issues_;  // by SM
+    uint64_t count_ = 0;
+    int64_t issues_from_ = -1, issues_until_ = INT64_MAX;
+    DoublingWindows<uint64_t> waiting_, busy_;  // Ticks: by channel; by slice
+    DoublingWindows<uint64_t> reads_;           // bytes by channel
+};
+
+}  // namespace lockstep::model

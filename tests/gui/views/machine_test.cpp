@@ -1,0 +1,281 @@
+// The machine: its marks stand where the trace says, no request arrives before it left, what is counted is what is there,
+// and the workspace can be used by mouse and keyboard at any size.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "app/gui/views/machine/gpu_places.h"
+#include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/machine_view.h"
+#include "core/scene/run.h"
+#include "tests/gui/desk.h"
+#include "tests/model/cases.h"
+
+namespace gui_machine_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using namespace lockstep::gui::test;
+
+namespace {
+
+std::shared_ptr<const model::KernelRun> recorded(uint64_t seed, std::string_view gpu) {
+    model::test::Case c = model::test::make_case(seed);
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = model::gpu_named(gpu).value();
+    run->before = std::make_shared<const simt::Memory>(c.memory);
+    model::TimedOptions options;
+    options.machine = true;
+    run->program = std::make_shared<const ptx::Program>(c.program);
+    run->config = c.config;
+    run->result = model::launch(run->gpu, *run->program, c.config, c.memory, options);
+    return run;
+}
+
+MachineScene scene_of(const std::shared_ptr<const model::KernelRun>& run) {
+    return make_machine_scene(run, std::make_shared<const Timeline>(make_timeline(run)));
+}
+
+bool near(Point a, Point b, float most) {
+    return std::hypot(a.x - b.x, a.y - b.y) <= most;
+}
+
+struct MachineDesk : Desk {
+    explicit MachineDesk(uint64_t seed = 3, std::string_view gpu = "v100") {
+        session.workspace = Workspace::machine;
+        session.grain = Grain::cycle;
+        auto snapshot = std::make_shared<Snapshot>();
+        snapshot->kernel.run = recorded(seed, gpu);
+        show(snapshot);
+        frames(4);
+    }
+    const model::KernelRun& run() const { return *session.snapshot()->kernel.run; }
+    void at_rest() {
+        for (int i = 0; i < 200 && session.machine.zoom != session.machine.wanted; ++i) frame();
+        frames(3);
+    }
+    void zoom(Stop stop) {
+        zoom_to(session, stop);
+        at_rest();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("A request leaves its SM's door, passes its slice and its channel and comes home, never too early") {
+    for (const std::string_view gpu : {"v100", "h100", "teaching:4"})
+        for (uint64_t seed = 1; seed <= 5; ++seed) {
+            const MachineScene scene = scene_of(recorded(seed, gpu));
+            REQUIRE(scene.machine != nullptr);
+            const MachineTrace& machine = *scene.machine;
+            const GpuPlaces p = place_gpu({8, 100, 1584, 640}, scene.run->gpu.sms, machine.slices, machine.channels);
+            for (size_t i = 0; i < machine.requests.size(); i += 1 + machine.requests.size() / 200) {
+                const RequestRecord& r = machine.requests[i];
+                if (r.level == MemoryLevel::l1) continue;
+                const Stations s = stations_of(machine, r);
+                const Point door = route_out(p, r).at(0), slice = route_out(p, r).at(1), home = route_back(p, r).at(1);
+                CHECK(near(door, {p.tile[r.sm].x + p.tile_w, door.y}, p.tile_w * 0.2f));
+                double at = static_cast<double>(s.begin());
+                bool back = false;
+                for (int k = 0; k <= 40; ++k, at += static_cast<double>(r.ready) / 40) {
+                    const RequestPlace place = place_of(p, machine, r, at);
+                    REQUIRE(std::isfinite(place.at.x));
+                    REQUIRE(std::isfinite(place.at.y));
+                    if (at < static_cast<double>(s.at[2])) CHECK(near(place.at, door, 0.5f));
+                    REQUIRE(!(back && !place.comes_back));  // it never turns round twice
+                    back = place.comes_back;
+                    if (place.comes_back && k < 40)
+                        REQUIRE(at >= static_cast<double>(s.at[static_cast<size_t>(Station::back)]) - 1e-6);
+                }
+                if (s.cycles(Station::slice_queue) > 0)
+                    CHECK(near(place_of(p, machine, r, static_cast<double>(s.at[3])).at, slice, 0.5f));
+                if (r.kind != RequestKind::store && s.cycles(Station::back) > 0)
+                    CHECK(near(place_of(p, machine, r, static_cast<double>(s.end()) - 1e-9).at, home, 1));
+            }
+        }
+}
+
+TEST_CASE("Who is on the way at a moment is who has begun and has not arrived") {
+    const MachineScene scene = scene_of(recorded(11, "v100"));
+    for (int k = 0; k < 60; ++k) {
+        const double cycle = static_cast<double>(scene.trace().cycles) * k / 60 + 0.37 * (k % 3);
+        std::vector<uint32_t> slow;
+        for (size_t i = 0; i < scene.machine->requests.size(); ++i) {
+            const RequestRecord& r = scene.machine->requests[i];
+            if (r.level != MemoryLevel::l1 && static_cast<double>(r.begin) <= cycle && static_cast<double>(r.end()) > cycle)
+                slow.push_back(static_cast<uint32_t>(i));
+        }
+        REQUIRE(requests_at(scene, cycle) == slow);
+        size_t drawn = 0;
+        for (const uint32_t i : slow) drawn += is_drawn(scene, i);
+        CHECK(drawn <= 3 * most_marks);
+    }
+}
+
+TEST_CASE("A block stays on its SM, and those that wait, run and are done are all blocks") {
+    for (uint64_t seed = 20; seed < 26; ++seed) {
+        const MachineScene scene = scene_of(recorded(seed, "teaching:4"));
+        const KernelTrace& trace = scene.trace();
+        std::vector<int> home(static_cast<size_t>(scene.blocks), -1);
+        for (int64_t cycle = 0; cycle < trace.cycles; cycle += 1 + trace.cycles / 150) {
+            int64_t resident = 0, done = 0;
+            for (uint32_t sm = 0; sm < scene.run->gpu.sms; ++sm)
+                for (const uint32_t block : blocks_on(scene, sm, cycle).resident) {
+                    if (block == TileState::nobody) continue;
+                    ++resident;
+                    int& at = home[block];
+                    REQUIRE((at < 0 || at == static_cast<int>(sm)));
+                    at = static_cast<int>(sm);
+                }
+            for (const BlockRun& block : trace.blocks) done += block.end <= cycle;
+            REQUIRE(blocks_waiting(scene, cycle).waiting + resident + done == scene.blocks);
+        }
+    }
+}
+
+TEST_CASE("A scheduler issues at most what its GPU dispatches in a cycle") {
+    for (const std::string_view gpu : {"v100", "p100", "a100"}) {
+        const MachineScene scene = scene_of(recorded(31, gpu));
+        for (uint32_t sm = 0; sm < scene.run->gpu.sms; sm += 7)
+            for (int64_t cycle = 0; cycle < scene.trace().cycles; cycle += 3) {
+                uint32_t by_scheduler[16] = {};
+                for (const TileIssue& issue : issues_of_sm(scene, sm, cycle, cycle + 1)) ++by_scheduler[issue.scheduler];
+                for (const uint32_t n : by_scheduler) REQUIRE(n <= scene.run->gpu.issue_width);
+            }
+    }
+}
+
+TEST_CASE("Tiles, slices and channels lie apart and inside, for any GPU and any size") {
+    const auto apart = [](const Rect& a, const Rect& b) {
+        return a.right() <= b.x + 0.01f || b.right() <= a.x + 0.01f || a.bottom() <= b.y + 0.01f ||
+               b.bottom() <= a.y + 0.01f;
+    };
+    for (const uint32_t sms : {1u, 2u, 4u, 15u, 80u, 132u, 170u, 256u})
+        for (const auto& [w, h] : {std::pair{1584.0f, 640.0f}, {1264.0f, 420.0f}, {760.0f, 300.0f}, {2544.0f, 1100.0f}}) {
+            INFO(sms << " SMs in " << w << " x " << h);
+            const GpuPlaces p = place_gpu({8, 100, w, h}, sms, 40, 32);
+            REQUIRE(p.tile.size() == sms);
+            std::vector<Rect> all = p.tile;
+            all.insert(all.end(), p.slice.begin(), p.slice.end());
+            all.insert(all.end(), p.channel.begin(), p.channel.end());
+            for (size_t i = 0; i < all.size(); ++i) {
+                REQUIRE(all[i].w > 0);
+                REQUIRE(all[i].h > 0);
+                REQUIRE(all[i].x >= 7.9f);
+                REQUIRE(all[i].right() <= 8.1f + w);
+                REQUIRE(all[i].y >= 99.9f);
+                REQUIRE(all[i].bottom() <= 100.1f + h);
+                for (size_t j = 0; j < i; ++j) REQUIRE(apart(all[i], all[j]));
+            }
+            for (const Rect& tile : p.tile) REQUIRE(apart(tile, p.crossbar));
+        }
+}
+
+TEST_CASE("The machine reads at any size and zoom: nothing clashes, and all of it is within the budget of quads") {
+    for (const std::string_view gpu : {"v100", "teaching:4"}) {
+        MachineDesk desk(3, gpu);
+        for (const auto& [w, h, scale] : {std::tuple{1600.0f, 1000.0f, 1.0f},
+                                          {1280.0f, 720.0f, 1.0f},
+                                          {1600.0f, 1000.0f, 2.0f},
+                                          {2560.0f, 1440.0f, 1.0f}}) {
+            desk.size(w, h, scale);
+            for (const StopRow& row : stop_rows()) {
+                desk.zoom(row.stop);
+                for (const int64_t cycle : {desk.run().result.cycles / 7, desk.run().result.cycles / 2}) {
+                    desk.shell.focus.time = cycle;
+                    desk.frames(3);
+                    INFO(gpu << " " << row.name << " at " << w << "x" << h << " x" << scale << " cycle " << cycle);
+                    const std::vector<std::string> clashes = desk.clashes();
+                    for (const std::string& clash : clashes) UNSCOPED_INFO(clash);
+                    CHECK(clashes.empty());
+                    CHECK(desk.quads < 12'000);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("Enter goes in, Escape goes out, and between two stops nothing can be pressed") {
+    MachineDesk desk;
+    desk.zoom(Stop::gpu);
+    desk.input.mouse_x = 800, desk.input.mouse_y = 500;
+    desk.frame();
+    desk.key(KeyCode::plus);
+    CHECK(desk.session.machine.wanted == 3);
+    desk.at_rest();
+    CHECK(desk.session.machine.zoom == 3);
+    desk.key(KeyCode::escape);
+    desk.at_rest();
+    CHECK(desk.session.machine.zoom == 2);
+}
+
+TEST_CASE("The clock runs smoothly at the chosen speed, and the focus is its whole cycle") {
+    MachineDesk desk;
+    desk.session.machine.speed = 100;
+    desk.shell.focus.time = 10;
+    desk.frames(2);
+    desk.session.playing = true;
+    desk.pace = 0.01;
+    desk.frame();
+    double before = desk.session.machine.clock;
+    for (int i = 0; i < 20; ++i) {
+        desk.frame();
+        CHECK(std::fabs(desk.session.machine.clock - before - 1) < 0.01);
+        CHECK(desk.shell.focus.time == static_cast<int64_t>(desk.session.machine.clock));
+        before = desk.session.machine.clock;
+    }
+    desk.session.machine.speed = 1e9;
+    desk.frames(3);
+    CHECK_FALSE(desk.session.playing);  // the end
+    CHECK(desk.shell.focus.time == desk.run().result.cycles - 1);
+}
+
+TEST_CASE("A loop keeps the clock within its cycles, and a followed request stops it where it arrives") {
+    MachineDesk desk;
+    desk.session.machine.speed = 1000;
+    desk.session.machine.loop_from = 40;
+    desk.session.machine.loop_to = 90;
+    desk.shell.focus.time = 50;
+    desk.session.playing = true;
+    for (int i = 0; i < 40; ++i) {
+        desk.frame();
+        CHECK(desk.session.machine.clock >= 40);
+        CHECK(desk.session.machine.clock <= 90);
+    }
+    desk.session.machine.loop_from = desk.session.machine.loop_to = -1;
+    desk.session.playing = false;
+    const MachineScene scene = scene_of(desk.session.snapshot()->kernel.run);
+    const int64_t followed = request_to_follow(scene, 0);
+    REQUIRE(followed >= 0);
+    const RequestRecord& r = scene.machine->requests[static_cast<size_t>(followed)];
+    desk.session.machine.followed = followed;
+    desk.session.machine.follow = true;
+    desk.shell.focus.time = r.begin;
+    desk.frames(2);
+    desk.session.playing = true;
+    for (int i = 0; i < 4000 && desk.session.playing; ++i) desk.frame();
+    CHECK(desk.shell.focus.time == r.end());
+    CHECK(desk.shows(with_commas(r.ready) + " cycles"));
+}
+
+TEST_CASE("describe() says what the picture shows") {
+    MachineDesk desk;
+    desk.shell.focus.time = desk.run().result.cycles / 2;
+    desk.frames(2);
+    const std::string text = desk.shell.describe("machine");
+    CHECK(text.find("cycle " + with_commas(desk.run().result.cycles / 2)) != std::string::npos);
+    CHECK(text.find("blocks on") != std::string::npos);
+    CHECK(text.find("schedulers issue in this cycle") != std::string::npos);
+    desk.zoom(Stop::sm);
+    CHECK(desk.shell.describe("machine").find("sub-core 3: issues in") != std::string::npos);
+}
+
+TEST_CASE("Before a kernel has run the machine says so") {
+    Desk desk;
+    desk.session.workspace = Workspace::machine;
+    desk.frames(3);
+    CHECK((desk.shows("kernel") && desk.shows("yet.")));  // a word at a time
+    CHECK(desk.clashes().empty());
+}
+
+}  // namespace gui_machine_test
