@@ -15,6 +15,13 @@ std::string_view name_of(Station station) {
     return names[static_cast<size_t>(station)];
 }
 
+uint64_t bytes_of(const MachineTrace& trace) {
+    uint64_t bytes = sizeof trace + trace.requests.capacity() * sizeof trace.requests[0];
+    for (const auto& of_sm : trace.issues) bytes += sizeof of_sm + of_sm.capacity() * sizeof of_sm[0];
+    const QueueColumns& q = trace.queues;
+    return bytes + (q.waiting.capacity() + q.busy.capacity() + q.reads.capacity()) * sizeof(float);
+}
+
 MachineTrace stretch_of(const MachineTrace& trace, int64_t begin, int64_t end, const std::vector<int64_t>& issue_at) {
     MachineTrace cut;
     cut.l1_latency = trace.l1_latency;

@@ -73,6 +73,8 @@ struct MachineTrace {
     QueueColumns queues;                         // of the whole launch
 };
 
+uint64_t bytes_of(const MachineTrace& trace);  // that it takes in memory
+
 // The part within [begin, end): requests that are on their way then. `issue_at`: where KernelTrace::issues went, -1:
 // nowhere.
 MachineTrace stretch_of(const MachineTrace& trace, int64_t begin, int64_t end, const std::vector<int64_t>& issue_at);

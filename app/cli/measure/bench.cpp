@@ -23,6 +23,7 @@
 #include "core/nn/train/trainer.h"
 #include "core/parallel/plan/cluster_tables.h"
 #include "core/parallel/plan/search.h"
+#include "core/trace/machine_trace.h"
 
 namespace lockstep::cli {
 namespace {
@@ -59,6 +60,25 @@ model::GpuSpec v100(uint32_t sms = 80) {
     model::GpuSpec gpu = model::gpu_named("v100").value();
     gpu.sms.value = sms;
     return gpu;
+}
+
+// What recording requests, issues and queues for the picture of the machine adds to a traced run.
+BenchRow recording() {
+    BenchKernel p = bench_matmul("matmul_nn_f32", 512);
+    const model::GpuSpec gpu = model::gpu_named("v100").value();
+    double best[2] = {1e9, 1e9};
+    uint64_t bytes = 0;
+    for (int run = 0; run < 6; ++run) {  // by turns, so that both meet the same computer
+        model::TimedOptions options;
+        options.machine = run % 2 != 0;
+        const std::clock_t begin = std::clock();
+        const model::TimedResult result = model::launch(gpu, *p.program, p.config, p.memory, options);
+        best[run % 2] = std::min(best[run % 2], static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+        check_bench(result);
+        if (result.trace.machine) bytes = bytes_of(*result.trace.machine);
+    }
+    return {"timed/recording", 100 * (best[1] / best[0] - 1), "% longer",
+            fmt::format("512^3 on V100, traced, with and without the machine's requests; {} MiB of them", bytes >> 20)};
 }
 
 // The same work on more and more SMs.
@@ -208,6 +228,7 @@ std::vector<Bench> benches() {
              return timed("v100/vector_add_traced", v100(), vector_add(1 << 22), true,
                           "n = 4,194,304, trace of one SM, 1 core");
          }},
+        {"timed/recording", recording},
         {"timed/sms/1", [] { return timed_on(1); }},
         {"timed/sms/8", [] { return timed_on(8); }},
         {"timed/sms/32", [] { return timed_on(32); }},
