@@ -206,6 +206,8 @@ struct MachineLook {    // of the machine: how deep one looks, and how fast its 
     bool skip_waits = false;               // jumps over cycles in which the traced SM issues nothing
     bool follow = false;                   // the clock stops where the followed request arrives
     int64_t followed = -1;                 // index into MachineTrace::requests; -1: none
+    double tour = -1;          // seconds of the tour that lie behind; -1: there is none
+    bool offers_tour = false;  // to who is here for the first time
     int64_t loop_from = -1, loop_to = -1;  // the clock stays within these cycles; -1: it does not
 };
 

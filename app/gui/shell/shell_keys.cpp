@@ -123,6 +123,8 @@ void Shell::escape_key() {
         maximised_.clear();
     else if (snapshot_->problem)
         session.post(ask::Dismiss{});
+    else if (session.workspace == Workspace::machine && session.machine.tour >= 0)
+        session.machine.tour = -1;
     else if (session.workspace == Workspace::machine)
         session.machine.wanted = std::ceil(session.machine.wanted) - 1;
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/widgets/text_editor.h"
 
@@ -37,12 +38,22 @@ class MachineView final : public View {
         adopt(session, *snapshot);
         follow_clock(session, focus);
         ui.push_scope("machine");
-        const MachineFrame frame = frame_of(ui, session, focus, *snapshot);
-        const Rect below{area.x, area.y + crumbs_height + 8, area.w, area.h - crumbs_height - 8};
-        zoom(ui, session, below);
-        draw_picture(frame, below);
-        draw_crumbs(frame, {area.x, area.y, area.w, crumbs_height});
-        keys(frame, area);
+        MachineFrame frame = frame_of(ui, session, focus, *snapshot);
+        Rect below{area.x, area.y + crumbs_height + 8, area.w, area.h - crumbs_height - 8};
+        const Rect bar{area.x, area.y, area.w, crumbs_height};
+        if (session.machine.tour >= 0) {
+            const float foot = std::min(tour_foot_height, area.h * 0.25f);
+            below.h -= foot + 8;
+            frame.still = true;
+            draw_picture(frame, below);
+            draw_tour_head(frame, bar);
+            draw_tour_foot(frame, {area.x, area.bottom() - foot, area.w, foot});
+        } else {
+            zoom(ui, session, below);
+            draw_picture(frame, below);
+            draw_crumbs(frame, bar);
+            keys(frame, area);
+        }
         ui.pop_scope();
         if (session.playing) ui.animate();
     }
@@ -203,6 +214,11 @@ class MachineView final : public View {
             }
         }
         x += 12;
+        const std::string_view tour = frame.session.machine.offers_tour ? "first time here? take the tour" : "tour";
+        if (x + ui.chip_width(tour) < room) {
+            if (ui.chip(x, bar.y + 8, tour, frame.session.machine.offers_tour)) begin_tour(frame.session);
+            x += 6;
+        }
         draw_jumps(frame, bar, x, room);
         if (slider <= 0) return;
         const Rect track{bar.right() - slider - 24, bar.y + 9, slider - 14, 24};  // left of the maximise mark

@@ -1,0 +1,190 @@
+#include "app/gui/views/machine/machine_tour.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/gui/views/sm/warp_facts.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr double moving = 0.6;  // seconds from one stop to the next
+
+bool has_stop(Stop stop) {
+    return row_of(stop).stop == stop;
+}
+
+std::string of_gpu(const MachineFrame& frame) {
+    const MachineScene& scene = *frame.scene;
+    const WaitingBlocks queue = blocks_waiting(scene, frame.cycle());
+    int64_t taken = 0;
+    for (uint32_t sm = 0; sm < scene.blocks_of_sm.size(); ++sm)
+        for (const uint32_t block : blocks_on(scene, sm, frame.cycle()).resident) taken += block != TileState::nobody;
+    std::string text = fmt::format("One GPU has {} SMs. This kernel's {} blocks land on them", scene.run->gpu.sms.value,
+                                   with_commas(scene.blocks));
+    return text + (queue.waiting > 0 ? fmt::format(", {} at a time.", with_commas(taken)) : ", all at once.");
+}
+
+std::string of_sm(const MachineFrame& frame) {
+    const uint32_t n = frame.scene->trace().schedulers;
+    static constexpr std::string_view numbers[] = {"no", "one", "two", "three", "four"};
+    return fmt::format("In one SM, {} scheduler{} pick{} one ready warp a cycle.",
+                       n < std::size(numbers) ? std::string(numbers[n]) : std::to_string(n), n == 1 ? "" : "s each", n == 1 ? "s" : "");
+}
+
+std::string of_warp(const MachineFrame& frame) {
+    const uint32_t warp = focused_warp(frame);
+    if (warp == UINT32_MAX) return "32 lanes make a warp: they go through the program together.";
+    if (const int64_t awaited = awaited_request(*frame.scene, warp, frame.cycle()); awaited >= 0) {
+        const RequestRecord& request = frame.scene->machine->requests[static_cast<size_t>(awaited)];
+        return fmt::format("One warp waits {} cycles for a load while the other warps work.", with_commas(request.ready));
+    }
+    return "32 lanes make a warp: they go through the program together.";
+}
+
+std::string of_lane(const MachineFrame& frame) {
+    return fmt::format("One lane multiplies two numbers and adds a third, and {} cycles later the answer is there.",
+                       frame.scene->run->gpu.fp32_latency.value);
+}
+
+// The kernel's cycles in which the warp that the tour looks at waits for memory: the first long one.
+int64_t cycle_worth_a_tour(const KernelTrace& trace, uint32_t& warp) {
+    int64_t best = trace.cycles / 2;
+    int64_t longest = 0;
+    warp = 0;
+    for (size_t w = 0; w < trace.warps.size(); ++w)
+        for (const StallRun& run : trace.warps[w].runs)
+            if (run.reason == StallReason::long_scoreboard && run.end - run.begin > longest) {
+                longest = run.end - run.begin;
+                best = run.begin + 2;
+                warp = static_cast<uint32_t>(w);
+            }
+    return best;
+}
+
+}  // namespace
+
+std::span<const TourStop> tour_stops() {
+    static const std::vector<TourStop> stops = [] {
+        const std::array<TourStop, 6> all = {{{Stop::cluster, 4, "1 s", 0, nullptr},
+                                              {Stop::node, 3, "1 ms", 0, nullptr},
+                                              {Stop::gpu, 3, "100 cycles", 100, of_gpu},
+                                              {Stop::sm, 3, "10 cycles", 10, of_sm},
+                                              {Stop::warp, 4, "100 cycles", 100, of_warp},
+                                              {Stop::lane, 3, "1 cycle", 1, of_lane}}};
+        std::vector<TourStop> there;
+        for (const TourStop& stop : all)
+            if (has_stop(stop.stop)) there.push_back(stop);
+        return there;
+    }();
+    return stops;
+}
+
+double tour_seconds() {
+    double sum = 0;
+    for (const TourStop& stop : tour_stops()) sum += stop.seconds;
+    return sum;
+}
+
+TourMoment tour_at(double seconds) {
+    const std::span<const TourStop> stops = tour_stops();
+    TourMoment moment;
+    moment.share = std::clamp(seconds / std::max(1e-9, tour_seconds()), 0.0, 1.0);
+    double begin = 0;
+    while (moment.at + 1 < stops.size() && seconds >= begin + stops[moment.at].seconds) begin += stops[moment.at++].seconds;
+    moment.zoom = static_cast<double>(stops[moment.at].stop);
+    if (moment.at + 1 == stops.size()) return moment;
+    const double left = begin + stops[moment.at].seconds - seconds;
+    if (left >= moving) return moment;
+    const double next = static_cast<double>(stops[moment.at + 1].stop);
+    moment.zoom += (next - moment.zoom) * std::clamp(1 - left / moving, 0.0, 1.0);
+    return moment;
+}
+
+void begin_tour(Session& session) {
+    session.workspace = Workspace::machine;
+    session.machine = {};
+    session.machine.tour = 0;
+    session.machine.zoom = session.machine.wanted = tour_at(0).zoom;
+    session.playing = true;
+}
+
+bool go_on_tour(Session& session, Focus& focus, const Snapshot& snapshot, double seconds) {
+    MachineLook& look = session.machine;
+    if (look.tour < 0) return false;
+    if (!snapshot.kernel.run || !snapshot.kernel.run->result.trace.machine) return true;  // it waits for its kernel
+    const KernelTrace& trace = snapshot.kernel.run->result.trace;
+    const bool begins = look.tour == 0;
+    const size_t before = tour_at(look.tour).at;
+    look.tour += std::max(seconds, 1e-6);
+    const TourMoment now = tour_at(look.tour);
+    look.zoom = look.wanted = now.zoom;
+    if (begins || now.at != before) {
+        const TourStop& stop = tour_stops()[now.at];
+        uint32_t warp = 0;
+        const int64_t wait = cycle_worth_a_tour(trace, warp);
+        if (begins && !trace.warps.empty()) focus.warp = static_cast<int32_t>(warp);
+        // The GPU is shown a little before its warp begins to wait, and from the SM on the wait itself.
+        look.clock = static_cast<double>(std::max<int64_t>(0, stop.stop < Stop::sm ? wait - 350 : wait));
+        look.speed = stop.speed;
+        set_clock(session, focus, trace, static_cast<int64_t>(look.clock));
+    }
+    if (look.tour < tour_seconds()) return true;
+    look.tour = -1;
+    look.speed = 0;
+    look.zoom = look.wanted = static_cast<double>(tour_stops().back().stop);
+    session.playing = false;
+    return false;
+}
+
+void draw_tour_head(const MachineFrame& frame, const Rect& bar) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    ui.rect(bar, t.panel, 4);
+    ui.frame(bar, t.line, 1, 4);
+    ui.text(bar.x + 14, bar.y + 27, "Tour: from a cluster to one multiplication", {.size = 16, .weight = 600});
+    const float w = std::min(400.0f, bar.w * 0.3f), x = bar.right() - w - 130;
+    float at = x;
+    double begin = 0;
+    for (const TourStop& stop : tour_stops()) {
+        const float part = w * static_cast<float>(stop.seconds / tour_seconds());
+        const auto done = static_cast<float>(std::clamp((frame.session.machine.tour - begin) / stop.seconds, 0.0, 1.0));
+        ui.rect({at, bar.y + 18, part - 3, 7}, t.grid, 2);
+        if (done > 0) ui.rect({at, bar.y + 18, std::max(1.0f, (part - 3) * done), 7}, t.accent, 2);
+        at += part;
+        begin += stop.seconds;
+    }
+    ui.text(x - 8, bar.y + 26, "0 s", {.size = 12, .color = t.quiet, .align = Align::right});
+    ui.text(x + w + 6, bar.y + 26, fmt::format("{:.0f} s", tour_seconds()), {.size = 12, .color = t.quiet});
+    float chip = bar.right() - 92;
+    if (ui.chip(chip, bar.y + 8, "skip")) {
+        frame.session.machine.tour = -1;
+        frame.session.machine.wanted = frame.session.machine.zoom = std::round(frame.session.machine.zoom);
+    }
+}
+
+void draw_tour_foot(const MachineFrame& frame, const Rect& area) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const TourMoment now = tour_at(frame.session.machine.tour);
+    const TourStop& stop = tour_stops()[now.at];
+    ui.rect(area, t.panel, 4);
+    ui.frame(area, t.accent, 1.5f, 4);
+    const std::string sentence = frame.scene == nullptr     ? "A real training step is being run."
+                                 : stop.sentence != nullptr ? stop.sentence(frame)
+                                                            : row_of(stop.stop).sentence(frame);
+    const float clock = area.w > 900 ? 260 : 0;
+    ui.paragraph({area.x + 20, area.y + 16, area.w - 40 - clock, area.h - 20}, sentence, {.size = 24, .weight = 600}, 34);
+    if (clock <= 0) return;
+    const Point centre{area.right() - clock + 10, area.y + area.h / 2};
+    ui.ring(centre, 20, t.accent, 2);
+    const double turn = frame.ui.now * 2 * 3.14159265 / 4;  // a hand that goes round, as a sign that time passes
+    ui.line(centre, {centre.x + 14 * static_cast<float>(std::sin(turn)), centre.y - 14 * static_cast<float>(std::cos(turn))}, t.accent, 2);
+    const float end = ui.text(centre.x + 32, centre.y + 8, stop.clock, {.size = 24, .weight = 600});
+    ui.text(end + 8, centre.y + 8, "a second", {.size = 13, .color = t.quiet});
+}
+
+}  // namespace lockstep::gui
