@@ -112,33 +112,30 @@ std::string outline_of(const std::string& font_file, uint32_t code, float& em) {
 
 constexpr uint32_t raised_t = 0x1D40;  // the sign of a transposed matrix: few fonts have it (text.cpp draws it so too)
 
-// The text with raised letters as spans of their own.
+// The text with raised letters, and what comes down again behind them, as spans of their own.
 std::string marked_up(std::string_view text, float size) {
+    const std::string up = number(size * 0.23f), small = number(size * 0.68f);
     std::string all, plain;
+    bool raised = false;
+    const auto end_plain = [&] {
+        if (plain.empty()) return;
+        all += raised ? fmt::format("<tspan dy=\"{}\">{}</tspan>", up, xml_escaped(plain)) : xml_escaped(plain);
+        plain.clear();
+        raised = false;
+    };
     for (size_t at = 0; at < text.size();) {
         const size_t begin = at;
         if (next_code(text, at) != raised_t) {
             plain += text.substr(begin, at - begin);
             continue;
         }
-        const float up = size * 0.23f;
-        all += xml_escaped(plain) + fmt::format("<tspan dy=\"-{0}\" font-size=\"{1}\">T</tspan><tspan dy=\"{0}\">",
-                                                number(up), number(size * 0.68f));
-        plain.clear();
-        size_t next = at;
-        std::string behind;
-        while (next < text.size()) {
-            const size_t from = next;
-            if (next_code(text, next) == raised_t) {
-                next = from;
-                break;
-            }
-            behind += text.substr(from, next - from);
-        }
-        all += (behind.empty() ? "\u200B" : xml_escaped(behind)) + "</tspan>";
-        at = next;
+        end_plain();
+        all += raised ? fmt::format("<tspan font-size=\"{}\">T</tspan>", small)
+                      : fmt::format("<tspan dy=\"-{}\" font-size=\"{}\">T</tspan>", up, small);
+        raised = true;
     }
-    return all + xml_escaped(plain);
+    end_plain();
+    return all;
 }
 
 void append_utf8(std::string& text, uint32_t code) {

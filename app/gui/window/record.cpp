@@ -16,6 +16,7 @@
 #include "app/gui/window/gif.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
+#include "core/base/units.h"
 #include "core/system/feed.h"
 
 namespace lockstep::gui {
@@ -222,9 +223,10 @@ Moments moments_of_kernel(Shell& shell, const KernelStretch& stretch, double fra
     const double frames = std::floor(length / speed * frames_a_second + 1e-6) + 1;
     if (!(frames <= most_frames))
         throw Failure(
-            fmt::format("{} cycles at {:.6g} a second are {:.0f} frames, and {} is the most: --speed {:.0f} or more, "
-                        "or a shorter stretch",
-                        to - from, speed, frames, most_frames, std::ceil(length * frames_a_second / (most_frames - 1))));
+            fmt::format("{} cycles at {:.6g} a second are {} frames, and {} is the most: --speed {} or more, or a "
+                        "shorter stretch",
+                        with_commas(to - from), speed, with_commas(std::llround(std::min(frames, 1e18))),
+                        with_commas(most_frames), std::llround(std::ceil(length * frames_a_second / (most_frames - 1)))));
     return {static_cast<int>(frames), [=](int k, Session& session, Focus& focus) {
                 session.grain = Grain::cycle;
                 session.playing = false;
