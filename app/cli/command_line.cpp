@@ -170,7 +170,10 @@ int run_the_app(gui::AppOptions options, const std::string& size, const Hooks& h
         (*work)(share);
         return !work->interrupted();
     };
-    return hooks.app(options);
+    const int status = hooks.app(options);
+    work.reset();
+    if (status == gui::interrupted) tell("recording {}: ended before it was done, no file is left\n", options.film.file);
+    return status;
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <stb_image_write.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "app/gui/widgets/svg.h"
@@ -75,6 +77,9 @@ void render_to_png(Shell& shell, int width, int height, const std::string& file)
 }
 
 void render_to_svg(Shell& shell, int width, int height, const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    if (std::error_code error; !folder.empty() && !std::filesystem::is_directory(folder, error))
+        throw Failure("cannot write the picture to '" + file + "': there is no such folder");
     const auto w = static_cast<float>(width), h = static_cast<float>(height);
     const auto frame = [&](double now) {
         shell.prepare(1);

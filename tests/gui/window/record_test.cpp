@@ -125,9 +125,12 @@ TEST_CASE("a stretch that is none of the kernel's, or has too many frames, is re
     CHECK(refused({}).find("Cluster workspace") != std::string::npos);
     desk.session.workspace = Workspace::training;
     CHECK(refused({}).find("Training workspace moves by the kernel") != std::string::npos);
-    Desk empty;
-    empty.session.workspace = Workspace::sm;
-    CHECK(refusal([&] { moments_of_kernel(empty.shell, {}, 20); }).find("no kernel has run") != std::string::npos);
+}
+
+TEST_CASE("where no kernel has run there is nothing to record") {
+    Desk desk;
+    desk.session.workspace = Workspace::sm;
+    CHECK(refusal([&] { moments_of_kernel(desk.shell, {}, 20); }).find("no kernel has run") != std::string::npos);
 }
 
 TEST_CASE("a recording shows every moment in order and leaves one GIF; one that is ended leaves no file") {
