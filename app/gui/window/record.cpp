@@ -213,7 +213,7 @@ Moments moments_of_kernel(Shell& shell, const KernelStretch& stretch, double fra
     const auto snapshot = shell.session.snapshot();
     if (const std::string other = other_clock(shell, *snapshot); !other.empty())
         throw Failure("--record films what moves by a kernel's clock so far, and " + other +
-                      "; --view sm, warps or lanes do, with --open, --lesson or alone");
+                      "; --view sm, warps or warp do, with --open, --lesson or alone");
     const int64_t cycles = cycles_shown(shell.session, shell.focus, *snapshot), last = std::max<int64_t>(0, cycles - 1);
     const int64_t from = std::max<int64_t>(0, stretch.from), to = stretch.to < 0 ? last : stretch.to;
     if (to > last || from >= to)
