@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "app/cli/cli.h"
+#include "app/cli/long_work.h"
 #include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -158,6 +159,23 @@ void read_size(const std::string& text, gui::AppOptions& options) {
     options.height = height;
 }
 
+// A recording says on stderr how far it is, and Ctrl-C ends it; what comes before it ends by Ctrl-C as any program.
+int run_the_app(gui::AppOptions options, const std::string& size, const Hooks& hooks) {
+    if (!options.film.file.empty()) options.width = 1280, options.height = 800;
+    if (!size.empty()) read_size(size, options);
+    std::optional<LongWork> work;
+    options.film.goes_on = [&](double share) {
+        if (share >= 1) return work.reset(), true;
+        if (!work) work.emplace("recording " + options.film.file);
+        (*work)(share);
+        return !work->interrupted();
+    };
+    const int status = hooks.app(options);
+    work.reset();
+    if (status == gui::interrupted) tell("recording {}: ended before it was done, no file is left\n", options.film.file);
+    return status;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv, const Hooks& hooks) {
@@ -184,12 +202,21 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
             ->check(not_from_1);
         command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel")
             ->check(not_from_0);
-        command.add_option("--sm", picture.sm, "with --screenshot or --describe: this SM traced")->check(not_from_0);
+        command.add_option("--sm", picture.sm, "with --screenshot, --record or --describe: this SM traced")
+            ->check(not_from_0);
         command.add_option("--zoom", picture.zoom, "of the machine: where its zoom stands, from cluster to lane, such as sm");
         command.add_flag("--follow", picture.follow, "of the machine: follow the next request that goes far");
         command.add_option("--screenshot", picture.screenshot,
-                           "render to this PNG and leave; a folder: every step of the lesson, open and answered");
-        command.add_option("--size", size, "window or picture size, such as 1600x1000");
+                           "render to this PNG or SVG and leave; a folder: every step of the lesson, open and answered");
+        gui::AppOptions::Film& film = picture.film;
+        command.add_option("--record", film.file, "record the kernel's clock to this GIF, or by ffmpeg MP4, and leave");
+        command.add_option("--from", film.from, "with --record: from this cycle, by default the first")->check(not_from_0);
+        command.add_option("--to", film.to, "with --record: to this cycle, by default the last")->check(not_from_0);
+        command.add_option("--speed", film.speed, "with --record: cycles a second, by default so that it lasts 10 s")
+            ->check(number_within(0, 1e12, true));
+        command.add_option("--fps", film.frames_a_second, "with --record: frames a second, by default 20")
+            ->check(number_within(1, 120));
+        command.add_option("--size", size, "window or picture size, such as 1600x1000; of a recording 1280x800");
         command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
         command.add_option("--theme", picture.theme, "dark, light, high-contrast or print");
         command.add_flag("--present", picture.present, "presenter mode: a step and its picture, large (F11)");
@@ -239,8 +266,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     try {
         app.parse(static_cast<int>(words.size()), words.data());
         if (app.get_subcommands().empty() || app_command->parsed()) {
-            if (!size.empty()) read_size(size, picture);
-            status = hooks.app(picture);
+            status = run_the_app(std::move(picture), size, hooks);
         }
     } catch (const CLI::CallForHelp& help) {
         status = app.exit(help);

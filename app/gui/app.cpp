@@ -14,6 +14,7 @@
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "app/gui/window/record.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
 #include "core/scene/cluster/cluster_training.h"
@@ -53,20 +54,35 @@ bool is_folder(const std::string& path) {
     return path.ends_with('/') || (!path.empty() && std::filesystem::is_directory(path, error));
 }
 
+bool is_vector(const std::string& file) {
+    return std::filesystem::path(file).extension() == ".svg";
+}
+
+RecordOptions recording(const AppOptions& options) {
+    return {.width = options.width, .height = options.height, .frames_a_second = options.film.frames_a_second};
+}
+
+void check_film(const AppOptions& options) {
+    const AppOptions::Film& film = options.film;
+    if (!film.file.empty()) return check_recording(film.file, recording(options));
+    if (film.from >= 0 || film.to >= 0 || film.speed > 0 || film.frames_a_second != AppOptions::Film().frames_a_second)
+        throw Failure("--from, --to, --speed and --fps are for --record F.gif or F.mp4");
+}
+
 void check_picture(const AppOptions& options) {
     if (!options.zoom.empty() && !stop_named(options.zoom)) {
         std::string known;
         for (const StopRow& row : stop_rows()) known += (known.empty() ? "" : ", ") + std::string(row.key);
         throw Failure("--zoom is one of " + known + ", not '" + options.zoom + "'");
     }
-    const bool text_or_picture = !options.screenshot.empty() || options.describe;
+    const bool text_or_picture = !options.screenshot.empty() || options.describe || !options.film.file.empty();
     if ((options.cycle >= 0 || options.sm >= 0) && !text_or_picture)
-        throw Failure("--cycle and --sm are for --screenshot and --describe");
+        throw Failure("--cycle and --sm are for --screenshot, --record and --describe");
     const bool folder = is_folder(options.screenshot);
     if (!options.screenshot.empty() && !folder && std::filesystem::path(options.screenshot).extension() != ".png" &&
-        !std::filesystem::is_character_file(options.screenshot))
+        !is_vector(options.screenshot) && !std::filesystem::is_character_file(options.screenshot))
         throw Failure(
-            "--screenshot takes a picture's name, F.png, or a folder's with a slash at its end for every step of a "
+            "--screenshot takes a picture's name, F.png or F.svg, or a folder's with a slash at its end for every step of a "
             "lesson, not '" +
             std::string(options.screenshot) + "'");
     if (folder && (options.lesson.empty() || options.step != 0 || options.describe))
@@ -99,6 +115,7 @@ void check(const AppOptions& options) {
         throw Failure("--size WxH is 320x240 to 8192x8192 pixels, not " + std::to_string(options.width) + "x" +
                       std::to_string(options.height));
     check_picture(options);
+    check_film(options);
     check_ranks(options);
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
@@ -293,11 +310,23 @@ void go_to_moment(Shell& shell, const AppOptions& options) {
 
 void draw(Shell& shell, const AppOptions& options, const std::string& file) {
     shell.session.wait_until_idle(120);
-    render_to_png(shell, options.width, options.height, file);
+    const auto render = is_vector(file) ? render_to_svg : render_to_png;
+    render(shell, options.width, options.height, file);
 }
 
-void draw_still(Shell& shell, const AppOptions& options) {
-    if (is_folder(options.screenshot)) return draw_steps(shell, options);
+int record_film(Shell& shell, const AppOptions& options) {
+    settle(shell, row_of(shell.session.workspace).name);
+    const AppOptions::Film& film = options.film;
+    const Moments moments = moments_of_kernel(shell, {film.from, film.to, film.speed}, film.frames_a_second);
+    if (!record(shell, recording(options), moments, film.file, film.goes_on)) return interrupted;
+    std::error_code error;
+    std::printf("%d frames, %.1f seconds, %.1f MB: %s\n", moments.frames, moments.frames / film.frames_a_second,
+                static_cast<double>(std::filesystem::file_size(film.file, error)) / 1e6, film.file.c_str());
+    return static_cast<int>(ExitStatus::done);
+}
+
+int draw_still(Shell& shell, const AppOptions& options) {
+    if (is_folder(options.screenshot)) return draw_steps(shell, options), static_cast<int>(ExitStatus::done);
     run_own(shell, options);
     go_to_cycle(shell, options);
     go_to_moment(shell, options);
@@ -310,6 +339,7 @@ void draw_still(Shell& shell, const AppOptions& options) {
         std::fputs(shell.describe(place.empty() ? workspace : std::string_view(place)).c_str(), stdout);
     }
     if (!options.screenshot.empty()) draw(shell, options, options.screenshot);
+    return options.film.file.empty() ? static_cast<int>(ExitStatus::done) : record_film(shell, options);
 }
 
 }  // namespace
@@ -317,7 +347,7 @@ void draw_still(Shell& shell, const AppOptions& options) {
 int run_app(const AppOptions& options) {
     check(options);
     check_step(options);
-    const bool still = !options.screenshot.empty() || options.describe;
+    const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
     SessionOptions scene = scene_of(options, still);
     const ImGuiScope imgui;
     const Theme& theme = theme_named(options.theme);
@@ -325,7 +355,7 @@ int run_app(const AppOptions& options) {
         Session session(scene);
         Shell shell(session, theme, static_cast<float>(options.scale));
         open(shell, options);
-        if (still) return draw_still(shell, options), static_cast<int>(ExitStatus::done);
+        if (still) return draw_still(shell, options);
         if (!options.open.empty() && !options.view.empty()) shell.run_own();
         if (run_window(shell, options.width, options.height)) return static_cast<int>(ExitStatus::done);
     }

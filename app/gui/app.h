@@ -1,7 +1,8 @@
-// The desktop app's front door. With no display and no screenshot asked for, it renders the default scene to a PNG,
+// The desktop app's front door. With no display and no picture asked for, it renders the default scene to a PNG,
 // says where, and prints the step's summary.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace lockstep::gui {
@@ -19,14 +20,22 @@ struct AppOptions {
     int sm = -1;                  // that is traced; -1: as the scene says
     std::string zoom = {};        // of the machine: the stop that it stands at, such as "sm"; empty: the GPU
     bool follow = false;          // the machine follows the next request that goes far, half of its way
-    std::string screenshot = {};  // F.png: render without a window
+    std::string screenshot = {};  // F.png or F.svg: render without a window
     int width = 1600, height = 1000;
     double scale = 1;  // text scale, 0.75 .. 2.5
     std::string theme = "dark";
     bool present = false;   // presenter mode
     bool describe = false;  // print the views' facts as text and leave
+    struct Film {
+        std::string file = {};       // F.gif or F.mp4: record without a window; empty: nothing is recorded
+        int64_t from = -1, to = -1;  // cycles of the kernel on show; -1: its first, its last
+        double speed = 0;            // cycles a second; 0: so that it lasts ten seconds
+        double frames_a_second = 20;
+        std::function<bool(double share)> goes_on = {};  // hears how much is done; false ends it
+    } film = {};
 };
 
+constexpr int interrupted = 130;  // a recording that `goes_on` ended
 // Exit status as in the command line's contract. Throws Failure on a bad option.
 int run_app(const AppOptions& options);
 

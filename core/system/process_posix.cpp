@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -23,6 +24,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/system/feed.h"
 #include "core/system/system.h"
 
 namespace lockstep::system {
@@ -355,6 +357,88 @@ ChildOutcome run_watched(const Foreground& run, std::string_view input,
     }
     close(said[0]);
     close(errors[0]);
+    return outcome;
+}
+
+namespace {
+
+// Hands over pieces and keeps what is printed, until the program closes its output or `next` has none.
+bool feed(int input, int output, std::string& printed, const std::function<std::optional<std::string_view>()>& next) {
+    constexpr size_t most_printed = size_t{64} << 10;
+    std::string_view piece;
+    bool feeding = true;
+    char buffer[65536];
+    for (;;) {
+        if (feeding && piece.empty()) {
+            const std::optional<std::string_view> given = next();
+            if (!given) return false;
+            piece = *given;
+            if (piece.empty()) feeding = false, shutdown(input, SHUT_WR);
+        }
+        pollfd ends[2] = {{output, POLLIN, 0}, {feeding ? input : -1, POLLOUT, 0}};
+        if (poll(ends, 2, -1) < 0 && errno != EINTR) return false;
+        if (ends[1].revents != 0) {
+            const ssize_t count = send(input, piece.data(), piece.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (count > 0) piece.remove_prefix(static_cast<size_t>(count));
+            if (count < 0 && errno != EAGAIN && errno != EINTR) feeding = false;  // it reads no more
+        }
+        if (ends[0].revents == 0) continue;
+        const ssize_t count = read(output, buffer, sizeof buffer);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return true;
+        printed.append(buffer, std::min(static_cast<size_t>(count), most_printed - std::min(most_printed, printed.size())));
+    }
+}
+
+}  // namespace
+
+ChildOutcome run_fed(const Foreground& run, const std::function<std::optional<std::string_view>()>& next) {
+    std::vector<std::string> words = words_of(run), all = environment_of(run);
+    const std::vector<char*> argv = pointers(words), environment = pointers(all);
+    const std::string program = run.program.string(), where = run.folder.string();
+    ChildOutcome outcome;
+    int given[2], said[2];  // a socket: writing to one that nobody reads is an error, not a signal
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, given) != 0) return outcome;
+    if (pipe2(said, O_CLOEXEC) != 0) {
+        for (const int end : given) close(end);
+        return outcome;
+    }
+    const pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        end_with(parent);
+        setpgid(0, 0);
+        for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
+        dup2(given[1], 0);
+        dup2(said[1], 1);
+        dup2(said[1], 2);
+        if (!where.empty() && chdir(where.c_str()) != 0) _exit(127);
+        execve(program.c_str(), argv.data(), environment.data());
+        _exit(127);
+    }
+    close(given[1]);
+    close(said[1]);
+    if (child >= 0) {
+        setpgid(child, child);  // in both: whichever comes first
+        bool wanted = false;
+        int status = 0;
+        try {
+            wanted = feed(given[0], said[0], outcome.output, next);
+        } catch (...) {
+            kill(-child, SIGKILL);
+            waitpid(child, &status, 0);
+            close(given[0]);
+            close(said[0]);
+            throw;
+        }
+        if (!wanted) kill(-child, SIGKILL);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+        kill(-child, SIGKILL);
+        tell_end(outcome, status);
+        if (!wanted) outcome.end = ChildOutcome::End::timed_out;
+    }
+    close(given[0]);
+    close(said[0]);
     return outcome;
 }
 

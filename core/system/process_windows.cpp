@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/system/feed.h"
 #include "core/system/system.h"
 
 namespace lockstep::system {
@@ -304,6 +305,63 @@ ChildOutcome run_watched(const Foreground& run, std::string_view input,
         outcome.end = ChildOutcome::End::timed_out;
     TerminateJobObject(child.job.value, 1);
     writer.join();
+    return outcome;
+}
+
+ChildOutcome run_fed(const Foreground& run, const std::function<std::optional<std::string_view>()>& next) {
+    std::wstring line;
+    append_word(line, run.name);
+    for (const std::string& word : run.arguments) append_word(line, word);
+    ChildOutcome outcome;
+    Pipe said;
+    HANDLE given_reading = nullptr, given_writing = nullptr;
+    SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+    if (!CreatePipe(&given_reading, &given_writing, &inherited, 0)) return outcome;
+    Handle reading(given_reading), writing(given_writing);
+    SetHandleInformation(writing.value, HANDLE_FLAG_INHERIT, 0);
+    STARTUPINFOW startup{};
+    startup.cb = sizeof startup;
+    startup.dwFlags = STARTF_USESTDHANDLES;
+    startup.hStdInput = reading.value;
+    startup.hStdOutput = startup.hStdError = said.writing.value;
+    PROCESS_INFORMATION started{};
+    const DWORD flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP;
+    if (!CreateProcessW(wide(run.program.string()).c_str(), line.data(), nullptr, nullptr, TRUE, flags, nullptr,
+                        run.folder.empty() ? nullptr : run.folder.wstring().c_str(), &startup, &started))
+        return outcome;
+    Child child{job_of(nullptr), Handle(started.hProcess)};
+    AssignProcessToJobObject(child.job.value, started.hProcess);
+    ResumeThread(started.hThread);
+    CloseHandle(started.hThread);
+    reading.close();
+    said.writing.close();
+    std::thread listener([&] {
+        const auto take = [&](std::string_view text) {
+            outcome.output += text.substr(0, (size_t{64} << 10) - std::min(outcome.output.size(), size_t{64} << 10));
+            return true;
+        };
+        drain(said.reading.value, take, [] { return Clock::time_point::max(); });
+    });
+    const auto end = [&] {
+        TerminateJobObject(child.job.value, 1);
+        listener.join();
+    };
+    std::optional<std::string_view> piece;
+    try {
+        while ((piece = next()) && !piece->empty() && write_all(writing.value, *piece)) {
+        }
+    } catch (...) {
+        end();
+        throw;
+    }
+    writing.close();
+    if (piece) {
+        WaitForSingleObject(child.process.value, INFINITE);
+        finish(child, outcome, after(1));
+    } else {
+        outcome.end = ChildOutcome::End::timed_out;
+    }
+    end();
     return outcome;
 }
 

@@ -301,6 +301,9 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("lesson check /no/such/lesson", "/no/such/lesson");
     refuses("bench nothing", "nothing");
     refuses("app --size 10x10 --screenshot x.png", "--size");
+    refuses("app --record x.avi", "F.gif or F.mp4");
+    refuses("app --record x.gif --speed -1", "a number above 0");
+    refuses("app --from 5", "--record");
     refuses("app --step 0 --screenshot x.png", "a whole number from 1 is needed, not '0'");
     refuses("compile missing.cu", "missing.cu");
 }

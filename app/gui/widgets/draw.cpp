@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/gui/widgets/fonts.h"
+#include "app/gui/widgets/svg.h"
 #include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
@@ -30,6 +31,14 @@ Pixels pixels_of(const Ui& ui, const Rect& r) {
 bool outside(const ImDrawList& list, const Pixels& p) {
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
     return p.x1 <= low.x || p.x0 >= high.x || p.y1 <= low.y || p.y0 >= high.y || p.x1 <= p.x0 || p.y1 <= p.y0;
+}
+
+// The vector picture of this frame, ready to draw inside the list's clip; null: none is made.
+Svg* svg_of(const Ui& ui) {
+    if (ui.state->svg == nullptr) return nullptr;
+    const ImVec2 low = ui.list->GetClipRectMin(), high = ui.list->GetClipRectMax();
+    ui.state->svg->set_clip({low.x, low.y, high.x, high.y});
+    return ui.state->svg;
 }
 
 // Text that an opaque rectangle hides is no longer there; what it hides in part is noted, for tests.
@@ -65,6 +74,7 @@ void Ui::rect(const Rect& r, Color fill, float radius) {
     const Color color = faded(fill, opacity);
     if (outside(*list, p) || (color >> 24) == 0) return;
     if (state->written != nullptr && (color >> 24) == 255) paint_over(*state, *list, p);
+    if (Svg* const svg = svg_of(*this)) svg->rect({p.x0, p.y0, p.x1, p.y1}, color, radius * scale);
     if (radius > 0) return list->AddRectFilled({p.x0, p.y0}, {p.x1, p.y1}, color, radius * scale);
     list->PrimReserve(6, 4);
     list->PrimRect({p.x0, p.y0}, {p.x1, p.y1}, color);
@@ -74,13 +84,20 @@ void Ui::frame(const Rect& r, Color stroke, float width, float radius) {
     const Pixels p = pixels_of(*this, r);
     const Color color = faded(stroke, opacity);
     if (outside(*list, p) || (color >> 24) == 0) return;
-    const float thick = std::max(1.0f, snap(width * scale));
+    const float thick = std::max(1.0f, snap(width * scale)), half = thick / 2;
+    const bool filled = radius <= 0 && (p.x1 - p.x0 <= 2 * thick || p.y1 - p.y0 <= 2 * thick);
+    if (Svg* const svg = svg_of(*this)) {
+        const Corners middle{p.x0 + half, p.y0 + half, p.x1 - half, p.y1 - half};
+        if (filled)
+            svg->rect({p.x0, p.y0, p.x1, p.y1}, color);
+        else
+            svg->frame(middle, color, thick, radius > 0 ? std::max(0.0f, radius * scale - half) : 0);
+    }
     if (radius > 0) {
-        const float half = thick / 2;
         return list->AddRect({p.x0 + half, p.y0 + half}, {p.x1 - half, p.y1 - half}, color,
                              std::max(0.0f, radius * scale - half), 0, thick);
     }
-    if (p.x1 - p.x0 <= 2 * thick || p.y1 - p.y0 <= 2 * thick) {
+    if (filled) {
         list->PrimReserve(6, 4);
         return list->PrimRect({p.x0, p.y0}, {p.x1, p.y1}, color);
     }
@@ -117,8 +134,13 @@ void Ui::line(Point a, Point b, Color color, float width) {
             p = {x, snap(std::min(a.y, b.y) * scale), x + thick, snap(std::max(a.y, b.y) * scale)};
         }
         if (outside(*list, p)) return;
+        if (Svg* const svg = svg_of(*this)) svg->rect({p.x0, p.y0, p.x1, p.y1}, faded(color, opacity));
         list->PrimReserve(6, 4);
         return list->PrimRect({p.x0, p.y0}, {p.x1, p.y1}, faded(color, opacity));
+    }
+    if (Svg* const svg = svg_of(*this)) {  // ImGui's lines run through the middles of pixels
+        const Point ends[] = {{a.x * scale + 0.5f, a.y * scale + 0.5f}, {b.x * scale + 0.5f, b.y * scale + 0.5f}};
+        svg->polyline(ends, faded(color, opacity), width * scale);
     }
     list->AddLine({a.x * scale, a.y * scale}, {b.x * scale, b.y * scale}, faded(color, opacity), width * scale);
 }
@@ -126,6 +148,11 @@ void Ui::line(Point a, Point b, Color color, float width) {
 void Ui::polyline(std::span<const Point> points, Color color, float width, float dash, float gap) {
     if (points.size() < 2) return;
     const Color faint = faded(color, opacity);
+    if (Svg* const svg = svg_of(*this)) {
+        std::vector<Point> scaled;
+        for (const Point& p : points) scaled.push_back({p.x * scale, p.y * scale});
+        svg->polyline(scaled, faint, std::max(1.0f, width * scale), dash * scale, gap * scale);
+    }
     if (dash <= 0) {
         std::vector<ImVec2> scaled;
         scaled.reserve(points.size());
@@ -133,6 +160,7 @@ void Ui::polyline(std::span<const Point> points, Color color, float width, float
         list->AddPolyline(scaled.data(), static_cast<int>(scaled.size()), faint, 0, std::max(1.0f, width * scale));
         return;
     }
+    Svg* const drawn = std::exchange(state->svg, nullptr);  // it has its dashes already
     float phase = 0;
     for (size_t i = 1; i < points.size(); ++i) {
         const Point a = points[i - 1], b = points[i];
@@ -149,11 +177,17 @@ void Ui::polyline(std::span<const Point> points, Color color, float width, float
         }
         phase = std::fmod(phase + length, dash + gap);
     }
+    state->svg = drawn;
 }
 
 void Ui::polygon(std::initializer_list<Point> convex, Color fill) {
     std::vector<ImVec2> scaled;
     for (const Point& p : convex) scaled.emplace_back(p.x * scale, p.y * scale);
+    if (Svg* const svg = svg_of(*this)) {
+        std::vector<Point> corners;
+        for (const ImVec2& p : scaled) corners.push_back({p.x, p.y});
+        svg->polygon(corners, faded(fill, opacity));
+    }
     // ImGui's anti-aliased fill wants clockwise order.
     float turn = 0;
     for (size_t i = 0; i < scaled.size(); ++i) {
@@ -165,10 +199,15 @@ void Ui::polygon(std::initializer_list<Point> convex, Color fill) {
 }
 
 void Ui::circle(Point centre, float radius, Color fill) {
+    if (Svg* const svg = svg_of(*this))
+        svg->circle({centre.x * scale, centre.y * scale}, radius * scale, faded(fill, opacity));
     list->AddCircleFilled({centre.x * scale, centre.y * scale}, radius * scale, faded(fill, opacity));
 }
 
 void Ui::ring(Point centre, float radius, Color stroke, float width) {
+    if (Svg* const svg = svg_of(*this))
+        svg->ring({centre.x * scale, centre.y * scale}, std::max(0.0f, radius * scale - 0.5f), faded(stroke, opacity),
+                  std::max(1.0f, width * scale));
     list->AddCircle({centre.x * scale, centre.y * scale}, radius * scale, faded(stroke, opacity), 0,
                     std::max(1.0f, width * scale));
 }
@@ -178,6 +217,7 @@ void Ui::hatch(const Rect& r, Color color, Hatch kind) {
     const HatchBand& band = fonts->hatches[static_cast<size_t>(kind)];
     Pixels p = pixels_of(*this, r);
     if (outside(*list, p) || band.w == 0) return;
+    if (Svg* const svg = svg_of(*this)) svg->hatch({p.x0, p.y0, p.x1, p.y1}, faded(color, opacity), kind);
     const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
     p = {std::max(p.x0, std::floor(low.x)), std::max(p.y0, std::floor(low.y)), std::min(p.x1, std::ceil(high.x)),
          std::min(p.y1, std::ceil(high.y))};
@@ -246,6 +286,11 @@ void Ui::picture(std::string_view slot, uint64_t version, int w, int h, const Re
         kept = {version, w, h, state->upload ? state->upload(old, w, h, pixels.data()) : 0, state->frame};
     }
     const Pixels p = pixels_of(*this, to);
+    if (Svg* const svg = svg_of(*this)) {  // the texture's pixels are gone
+        std::vector<Color> pixels(static_cast<size_t>(w) * static_cast<size_t>(h), data::black);
+        fill(pixels);
+        svg->image({p.x0, p.y0, p.x1, p.y1}, w, h, pixels, opacity);
+    }
     if (kept.texture == 0 || outside(*list, p)) return;
     list->AddImage((ImTextureID)(intptr_t)kept.texture, {p.x0, p.y0}, {p.x1, p.y1}, {0, 0}, {1, 1},
                    faded(data::white, opacity));

@@ -182,8 +182,7 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
     }
     for (size_t i = 0; i < fonts.faces.size(); ++i) {
         Face& face = fonts.faces[i];
-        // Inter is spaced for reading at a distance; its designer's tracking for screens is a little tighter.
-        const float tracking = face.mono || face.icons ? 0 : face.size > 16 ? -0.02f : -0.012f;
+        const float tracking = tracking_of(face);
         std::vector<float> advances = metrics[i].advance;
         for (float& advance : advances)
             if (advance >= 0) advance = (advance + tracking) * face.size * scale;
@@ -228,6 +227,17 @@ float ascent_of(const Face& face) {
 #else
     return std::floor(face.font->Ascent + 0.5f);
 #endif
+}
+
+// Inter is spaced for reading at a distance; its designer's tracking for screens is a little tighter.
+float tracking_of(const Face& face) {
+    return face.mono || face.icons ? 0 : face.size > 16 ? -0.02f : -0.012f;
+}
+
+std::string icon_file() {
+    for (const File& file : files)
+        if (file.icons) return path_of(file);
+    return {};
 }
 
 const Face& Fonts::face(const TextStyle& style) const {

@@ -47,6 +47,10 @@ void refresh_hatches(Fonts& fonts, ImFontAtlas& atlas);
 
 const ImFontGlyph* glyph_of(const Face& face, uint32_t code);                 // never null but for a font without a fallback
 float advance_of(const Face& face, uint32_t code, const ImFontGlyph& glyph);  // pixels
-float ascent_of(const Face& face);  // whole pixels from the line's top to the baseline
+float ascent_of(const Face& face);    // whole pixels from the line's top to the baseline
+float tracking_of(const Face& face);  // between letters, em
+std::string icon_file();              // with the icons' outlines
+// The next code point of UTF-8 text; bad bytes become U+FFFD.
+uint32_t next_code(std::string_view text, size_t& at);
 
 }  // namespace lockstep::gui

@@ -6,13 +6,11 @@
 
 #include "app/gui/widgets/draw.h"
 #include "app/gui/widgets/fonts.h"
+#include "app/gui/widgets/svg.h"
 #include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
 
-namespace {
-
-// The next code point of UTF-8 text; bad bytes become U+FFFD.
 uint32_t next_code(std::string_view text, size_t& at) {
     const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0}; };
     const uint8_t first = byte(at++);
@@ -26,6 +24,8 @@ uint32_t next_code(std::string_view text, size_t& at) {
     }
     return code;
 }
+
+namespace {
 
 // The transpose sign is a small raised T: few fonts have it.
 constexpr uint32_t transposed = 0x1D40;
@@ -115,6 +115,15 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
     const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
     if (top > high.y || top + face.pixels * stretch < low.y || (color >> 24) == 0) {
         return (style.align == Align::left ? begin + pixels_wide(face, stretch, text) : begin) / scale;
+    }
+    if (state->svg != nullptr) {
+        state->svg->set_clip({low.x, low.y, high.x, high.y});
+        state->svg->text(begin, std::floor(baseline * scale + 0.5f), text, color,
+                         {.size = style.size * scale,
+                          .weight = face.weight,
+                          .mono = face.mono,
+                          .tracking = tracking_of(face),
+                          .length = pixels_wide(face, stretch, text)});
     }
     for (size_t at = 0; at < text.size();) {
         const uint32_t code = next_code(text, at);
@@ -221,10 +230,16 @@ void Ui::icon(float x, float baseline, Icon which, const TextStyle& style) {
                                                                   : 0) +
                                   0.5f);
     const float top = std::floor(baseline * scale + 0.5f) - ascent_of(face);
+    const Color color = faded(style.color == 0 ? theme->ink : style.color, opacity);
+    if (state->svg != nullptr) {
+        const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
+        state->svg->set_clip({low.x, low.y, high.x, high.y});
+        state->svg->icon(left, std::floor(baseline * scale + 0.5f), codes[static_cast<size_t>(which)], face.size * scale,
+                         color, icon_file());
+    }
     list->PrimReserve(6, 4);
     list->PrimRectUV(ImVec2(left + glyph->X0, top + glyph->Y0), ImVec2(left + glyph->X1, top + glyph->Y1),
-                     ImVec2(glyph->U0, glyph->V0), ImVec2(glyph->U1, glyph->V1),
-                     faded(style.color == 0 ? theme->ink : style.color, opacity));
+                     ImVec2(glyph->U0, glyph->V0), ImVec2(glyph->U1, glyph->V1), color);
 }
 
 }  // namespace lockstep::gui

@@ -13,6 +13,7 @@
 namespace lockstep::gui {
 
 using TextureId = uint64_t;
+class Svg;
 
 struct UiState {
     // This frame's input, in layout units. A control that uses a press takes it.
@@ -76,6 +77,8 @@ struct UiState {
         bool painted_over = false;  // in part: what is wholly painted over is taken back
     };
     std::vector<Written>* written = nullptr;  // null: nothing is noted
+
+    Svg* svg = nullptr;  // draws what Ui draws; null: nobody does (svg.h)
 
     uint32_t id_of(std::string_view name) const;  // within the open scopes
     void begin_frame();

@@ -27,6 +27,7 @@ class Offscreen {
     Offscreen& operator=(const Offscreen&) = delete;
     void finish();  // waits until everything is drawn
     void write_png(const std::string& file);
+    void read(std::vector<Color>& pixels);  // what was drawn, rows from the top, opaque
 
   private:
     struct State;
@@ -36,6 +37,8 @@ class Offscreen {
 
 // Draws a few frames, so that what follows a first look (focus, registers) is there, and writes the PNG.
 void render_to_png(Shell& shell, int width, int height, const std::string& file);
+// The same as a vector picture, for which no OpenGL is needed.
+void render_to_svg(Shell& shell, int width, int height, const std::string& file);
 bool has_display();
 // Opens the window and runs until it is closed. False: there is no display.
 bool run_window(Shell& shell, int width, int height);

@@ -191,6 +191,9 @@ TEST_CASE("bad app options are one sentence that says what is right") {
     CHECK(refused({.screenshot = "x.png", .width = 10}).find("320x240") != std::string::npos);
     CHECK(refused({.screenshot = "x.png", .scale = 9}).find("2.5") != std::string::npos);
     CHECK(refused({.screenshot = "x.png", .scale = std::nan("")}).find("2.5") != std::string::npos);
+    CHECK(refused({.screenshot = "x.jpg"}).find("F.png or F.svg") != std::string::npos);
+    CHECK(refused({.film = {.file = "x.avi"}}).find("F.gif or F.mp4") != std::string::npos);
+    CHECK(refused({.film = {.speed = 5}}).find("--record F.gif") != std::string::npos);
     CHECK(refused({.lesson = "Z99", .screenshot = "x.png"}).find("Z99") != std::string::npos);
     CHECK(refused({.screenshot = "pictures/"}).find("--lesson") != std::string::npos);
     CHECK(refused({.lesson = "A06", .screenshot = "pictures"}).find("a slash at its end") != std::string::npos);
