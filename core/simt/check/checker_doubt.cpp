@@ -8,9 +8,9 @@
 // Of the second the program tells that the read leads to the very atomic that it may race with, without a barrier between:
 // a hint. (Reads of 2, 4 and 8 bytes come in one piece; of others, and of vectors, that cannot be said.)
 //
-// And for initcheck: reads of local memory whose value goes nowhere but to local memory again. Copying an object of which
-// some member was never set is legal C++, and so is setting one of its bit fields; code without optimisation does both all
-// the time.
+// And for initcheck: wide reads, of which padding and members that nobody needs are a part; reads of local memory whose
+// value goes nowhere but to local memory again. Copying an object of which some member was never set is legal C++, and so is
+// setting one of its bit fields; code without optimisation does both all the time.
 #include <algorithm>
 #include <span>
 
@@ -120,6 +120,41 @@ std::vector<bool> find_expected(const ptx::Program& program) {
                 is_whole_read(i) && compared.contains(i.destination[0]);
     }
     return expected;
+}
+
+std::vector<WideLoad> find_wide(const ptx::Program& program) {
+    std::vector<WideLoad> wide(program.instructions.size() + 1);
+    for (const ptx::CodeRange function : ptx::functions_of(program)) {
+        const FunctionCode code = code_of(program, function);
+        std::set<int32_t> used;
+        for (const auto& i : code) {
+            used.insert({i.guard, i.address});
+            if (i.kind == Kind::store || is_copy(i)) continue;
+            ptx::each_read(program.lists, i, [&](int32_t reg) { used.insert(reg); });
+        }
+        used.erase(ptx::no_operand);
+        add_copied(code, used);
+        for (const auto& i : code) {
+            const size_t bytes = ptx::size_of(i.type);
+            if (i.kind != Kind::load || i.list_destinations || bytes * i.vector < 8 || bytes * i.vector > 32) continue;
+            WideLoad& load = wide[static_cast<size_t>(&i - program.instructions.data())];
+            load.element_bytes = static_cast<uint8_t>(bytes);
+            for (uint32_t k = 0; k < i.vector; ++k)
+                if (used.contains(i.destination[k])) load.used = static_cast<uint8_t>(load.used | 1u << k);
+        }
+    }
+    return wide;
+}
+
+bool uses_missing(const WideLoad& load, uint32_t bytes, uint32_t missing) {
+    const auto low = [](uint32_t count) { return count >= 32 ? ~0u : (1u << count) - 1; };
+    if (missing == 0) return false;
+    if (load.element_bytes == 0 || missing == low(bytes)) return true;
+    for (uint32_t k = 0; k * load.element_bytes < bytes; ++k) {
+        const uint32_t element = low(load.element_bytes) << k * load.element_bytes;
+        if ((missing & element) == element && (load.used >> k & 1) != 0) return true;
+    }
+    return false;
 }
 
 std::vector<bool> find_copied(const ptx::Program& program) {
