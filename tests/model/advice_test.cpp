@@ -248,4 +248,23 @@ TEST_CASE("a grid of few blocks, a tail, partial warps and idle tensor cores are
     CHECK(!rules_of("v100", {80 * 8}, {256}).contains("small-grid"));
 }
 
+TEST_CASE("blocks of one warp are told where starting them takes most of the time, and so is what larger ones bring") {
+    const auto program = program_at("/kernels/advice/ptx/pairs.ptx", "_Z11move_fieldsPffi");
+    const auto run_with = [&](uint32_t threads) {
+        const int32_t n = 1 << 18, dt = std::bit_cast<int32_t>(0.01f);
+        return run_of("v100", program, {n / threads}, {threads}, "fii", {dt, n}, size_t{4} << 18);
+    };
+    const KernelRun small = run_with(32), large = run_with(256);
+    const Verdict verdict = verdict_of(small);
+    const auto found = std::find_if(verdict.findings.begin(), verdict.findings.end(),
+                                    [](const Finding& finding) { return finding.rule == "small-blocks"; });
+    REQUIRE(found != verdict.findings.end());
+    INFO(found->sentence << "\n" << small.result.cycles << " -> " << large.result.cycles << " cycles");
+    CHECK(found->sentence.starts_with("8192 blocks of 32 threads: the GPU starts 1 a cycle, which takes "));
+    const double brought = 1 - static_cast<double>(large.result.cycles) / static_cast<double>(small.result.cycles);
+    CHECK(found->gain == Approx(brought).margin(0.15));
+    for (const Finding& finding : verdict.findings) CHECK(finding.change.find("smaller blocks") == std::string::npos);
+    for (const Finding& finding : verdict_of(large).findings) CHECK(finding.rule != "small-blocks");
+}
+
 }  // namespace model_advice_test
