@@ -267,4 +267,24 @@ TEST_CASE("blocks of one warp are told where starting them takes most of the tim
     for (const Finding& finding : verdict_of(large).findings) CHECK(finding.rule != "small-blocks");
 }
 
+TEST_CASE("all that makes doubles of a line's numbers is named at once, with the functions that have a float version") {
+    KernelRun run = run_of("rtx3090", program_at("/kernels/advice/ptx/pairs.ptx", "_Z11wave_doublePfi"), {512}, {256}, "fi",
+                           {1 << 17}, 1u << 17);
+    const auto told = [&]() -> Finding {
+        for (const Finding& finding : verdict_of(run, {.what_if_none = true}).findings)
+            if (finding.rule == "fp64") return finding;
+        return {};
+    };
+    CHECK(told().sentence.ends_with("The literals 0.5 and 0.25 are doubles, and make doubles of what they meet."));
+    CHECK(told().change == "Write 0.5f and 0.25f, if single precision is enough.");
+    const std::string line = "0.5 * v * v + 0.25";
+    const size_t at = run.source.find(line);
+    REQUIRE(at != std::string::npos);
+    run.source.replace(at, line.size(), "2.5f * sin(v) + pow(v, 1e-3) + my_exp(v)");
+    CHECK(
+        told().sentence.ends_with("The literal 1e-3 is a double, and makes a double of what it meets. sin() and pow() of a "
+                                  "double compute in double."));
+    CHECK(told().change == "Write 1e-3f, and use sinf() and powf(), if single precision is enough.");
+}
+
 }  // namespace model_advice_test
