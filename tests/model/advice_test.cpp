@@ -287,4 +287,28 @@ TEST_CASE("all that makes doubles of a line's numbers is named at once, with the
     CHECK(told().change == "Write 1e-3f, and use sinf() and powf(), if single precision is enough.");
 }
 
+TEST_CASE("a stride that has a name is told from records, and one address from several") {
+    const auto told = [](const KernelRun& run, std::string_view rule) -> Finding {
+        for (const Finding& finding : verdict_of(run, {.what_if_none = true}).findings)
+            if (finding.rule == rule) return finding;
+        return {};
+    };
+    const int32_t dt = std::bit_cast<int32_t>(0.01f);
+    KernelRun run = run_of("v100", program_at("/kernels/advice/ptx/pairs.ptx", "_Z12move_recordsPffi"), {1024}, {256}, "fii",
+                           {dt, 1 << 18}, 8u << 18);
+    CHECK(told(run, "uncoalesced").sentence.find("records of which one field is wanted") != std::string::npos);
+    const size_t at = run.source.find("p[8 * i] +=");
+    REQUIRE(at != std::string::npos);
+    run.source.replace(at, 8, "p[i * stride]");
+    CHECK(told(run, "uncoalesced").sentence.find("records") == std::string::npos);
+    CHECK(told(run, "uncoalesced").sentence.find("the index goes in strides") != std::string::npos);
+
+    const auto count = program_at("/kernels/advice/ptx/pairs.ptx", "_Z14count_togetherPKhPji");
+    const auto atomics = [&](std::string_view parameters) {
+        return told(run_of("v100", count, {160}, {256}, parameters, {1 << 18}, 1u << 16), "atomics").sentence;
+    };
+    CHECK(atomics("zzi").find("meet at 1 address, ") != std::string::npos);
+    CHECK(atomics("uzi").find(" addresses, ") != std::string::npos);
+}
+
 }  // namespace model_advice_test
