@@ -2,6 +2,7 @@
 // run: --grid 1 --block 64 --arg in:f32[64] --arg out:f32[64] --check all
 // exit: 1
 // says: initcheck: uninitialised read of 16 bytes of shared memory 'held'
+// says: Let every element be written before the barrier in front of this read
 struct __align__(16) Particle {
     float x, y, z, mass;
 };
