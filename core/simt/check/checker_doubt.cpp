@@ -6,7 +6,9 @@
 //
 // The first is told from the program: the load's value reaches what a compare-and-swap compares with. Nothing is said of it.
 // Of the second the program tells that the read leads to the very atomic that it may race with, without a barrier between:
-// a hint. (Reads of 2, 4 and 8 bytes come in one piece; of others, and of vectors, that cannot be said.)
+// a hint. Where the atomic is an exchange whose result nobody looks at, nothing decides: of `if (x > *word) atomicExch(word,
+// x)` the largest may be lost. That is a race, unless the new value is a constant. (Reads of 2, 4 and 8 bytes come in one
+// piece; of others, and of vectors, that cannot be said.)
 //
 // And for initcheck: wide reads, of which padding and members that nobody needs are a part; reads of local memory whose
 // value goes nowhere but to local memory again. Copying an object of which some member was never set is legal C++, and so is
@@ -122,6 +124,26 @@ std::vector<bool> find_expected(const ptx::Program& program) {
     return expected;
 }
 
+bool is_blind_exchange(const ptx::Program& program, uint32_t pc) {
+    if (pc >= program.instructions.size()) return false;
+    const auto& exchange = program.instructions[pc];
+    if (exchange.kind != Kind::atomic || ptx::as_atomic(exchange).operation != ptx::AtomicOperation::exch ||
+        !ptx::is_register(exchange.source[0]))
+        return false;
+    for (const ptx::CodeRange function : ptx::functions_of(program)) {
+        if (pc < function.begin || pc >= function.end) continue;
+        const FunctionCode code = code_of(program, function);
+        for (const auto& i : code) {
+            bool reads = false;
+            ptx::each_read(program.lists, i, [&](int32_t reg) { reads |= reg == exchange.destination[0]; });
+            if (reads && exchange.destination[0] != ptx::no_operand) return false;
+            const bool sets_constant = is_copy(i) && i.destination[0] == exchange.source[0] && i.source[0] < 0;
+            if (sets_constant) return false;
+        }
+    }
+    return true;
+}
+
 std::vector<WideLoad> find_wide(const ptx::Program& program) {
     std::vector<WideLoad> wide(program.instructions.size() + 1);
     for (const ptx::CodeRange function : ptx::functions_of(program)) {
@@ -198,6 +220,7 @@ Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind oth
         other_pc >= instructions.size() || !is_whole_read(instructions[pc]) || instructions[other_pc].kind != Kind::atomic)
         return Doubt::race;
     if (state.expected[pc]) return Doubt::settled;
+    if (is_blind_exchange(*state.grid->program, other_pc)) return Doubt::race;
     const auto [known, fresh] = state.leads.try_emplace(uint64_t{pc} << 32 | other_pc, false);
     if (fresh) known->second = leads_without_barrier(*state.grid->program, pc, other_pc);
     return known->second ? Doubt::hint : Doubt::race;

@@ -266,6 +266,8 @@ struct RacePair {                    // as a report names them: the write first,
 // How a report goes on behind the two accesses, and its advice.
 std::string explain_race(const ptx::Program& program, const RacePair& race, std::string& advice);
 std::vector<bool> find_expected(const ptx::Program& program);  // CheckerState::expected
+// An exchange whose result nobody uses, of a value that is no constant.
+bool is_blind_exchange(const ptx::Program& program, uint32_t pc);
 std::vector<WideLoad> find_wide(const ptx::Program& program);
 // Whether a read of `bytes` bytes of which those in `missing` (a bit a byte) were never written uses what is not there.
 // Objects are copied in wide pieces, padding and members that nobody needs with them.

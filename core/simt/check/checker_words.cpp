@@ -74,9 +74,24 @@ bool explain_one_line(const ptx::Program& program, const RacePair& race, std::st
     return true;
 }
 
+// "if (x > *m) atomicExch(m, x)".
+bool explain_check_then_act(const ptx::Program& program, const RacePair& race, std::string& advice) {
+    const bool first = race.first_kind == AccessKind::atomic, second = race.second_kind == AccessKind::atomic;
+    if (first == second || (first ? race.second_kind : race.first_kind) != AccessKind::read) return false;
+    const uint32_t exchange = first ? race.first : race.second, read = first ? race.second : race.first;
+    if (!is_blind_exchange(program, exchange) || !leads_without_barrier(program, read, exchange)) return false;
+    advice =
+        "Let one atomic do both: atomicMax() or atomicMin(), or where there is none for the type a loop with atomicCAS() "
+        "that looks again when another thread was faster.";
+    return true;
+}
+constexpr const char* of_check_then_act =
+    ": another thread may change it between the read and the exchange, which writes over it without looking";
+
 std::string between_blocks(const ptx::Program& program, const RacePair& race, std::string& advice) {
     const bool atomic = race.first_kind == AccessKind::atomic || race.second_kind == AccessKind::atomic;
     const bool reads = race.second_kind == AccessKind::read;
+    if (explain_check_then_act(program, race, advice)) return of_check_then_act;
     if (!atomic && reads && explain_one_line(program, race, advice))
         return ", with nothing between them that orders the two blocks";
     if (atomic && reads)
@@ -94,6 +109,7 @@ std::string between_blocks(const ptx::Program& program, const RacePair& race, st
 
 std::string explain_race(const ptx::Program& program, const RacePair& race, std::string& advice) {
     if (!race.one_block) return between_blocks(program, race, advice);
+    if (explain_check_then_act(program, race, advice)) return of_check_then_act;
     const bool both_write = race.second_kind != AccessKind::read && race.second_kind != AccessKind::strong_read;
     if (race.first == race.second && both_write) {
         advice = "Let one thread write it, let each write an element of its own, or use an atomic.";
