@@ -393,6 +393,9 @@ Provenance explain_shared(const ValueTrees& trees, uint32_t pc, const WrongAcces
     told.allocation = to.name;
     told.offset = seen.address - to.begin;
     told.reason = distance_text(to, seen);
+    for (const ptx::SharedVariable& v : trees.program().shared_variables)
+        if (&v != variable && v.bytes != 0 && access.address >= v.offset && access.address < v.offset + v.bytes)
+            told.reason += ", which is where " + in_quotes(readable_variable(v.name)) + " lies";
     if (to.bytes == 0) {
         told.reason += ", which has no bytes in this launch";
         told.advice =
@@ -401,11 +404,11 @@ Provenance explain_shared(const ValueTrees& trees, uint32_t pc, const WrongAcces
         return told;
     }
     explain_index(trees, pc, sum, to, seen, told);
+    if (variable->bytes == 0 && !sum.terms.empty() && seen.address >= to.begin + to.bytes - access.bytes + 1)
+        advise_more_shared(sum, to, seen, block, told);
     return told;
 }
 
-    if (variable->bytes == 0 && !sum.terms.empty() && seen.address >= to.begin + to.bytes - access.bytes + 1)
-        advise_more_shared(sum, to, seen, block, told);
 }  // namespace
 
 Provenance provenance_of(const Warp& warp, uint32_t pc, uint32_t lane, const WrongAccess& access) {
