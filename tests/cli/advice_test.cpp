@@ -26,10 +26,10 @@ TEST_CASE("run ends in what limits the kernel, with its line, its evidence and w
     CHECK(run.out.find("  output 0") < verdict);
     CHECK(run.out.find("pairs.cu:27: A warp's loads touch 32 sectors") != std::string::npos);
     CHECK(run.out.find("(simulated: coalesced)") != std::string::npos);
-    CHECK(run.out.find("structure of arrays") != std::string::npos);
-    const Outcome without = lockstep_command(records + " --what-if none");
     CHECK(run.out.find("saves about ") != std::string::npos);  // an estimate: what mends it may bring a little more
     CHECK(run.out.find("saves at most") == std::string::npos);
+    CHECK(run.out.find("structure of arrays") != std::string::npos);
+    const Outcome without = lockstep_command(records + " --what-if none");
     CHECK(without.out.find("simulated:") == std::string::npos);
     CHECK(without.out.find("(derived from counters)") != std::string::npos);
     const Outcome functional = lockstep_command(records + " --functional");
