@@ -39,8 +39,13 @@ LongWork::~LongWork() {
     if (before_ != SIG_ERR) std::signal(SIGINT, before_);
 }
 
-void LongWork::operator()(double share) {
+bool LongWork::asked_to_stop() {
     if (interrupt != 0) source_.request_stop();
+    return interrupted();
+}
+
+void LongWork::operator()(double share) {
+    asked_to_stop();
     const auto now = Clock::now();
     const auto pause = !terminal_ && told_ != begin_ ? std::chrono::milliseconds(10'000)
                        : width_ > 0                  ? std::chrono::milliseconds(500)

@@ -18,6 +18,7 @@ class LongWork {
     void operator()(double share);
     std::stop_token token() const { return source_.get_token(); }
     bool interrupted() const { return source_.stop_requested(); }
+    bool asked_to_stop();  // for work that is not cut up: looks for Ctrl-C and says nothing; from any thread
 
   private:
     using Clock = std::chrono::steady_clock;

@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <mutex>
 #include <utility>
 
 #include "core/system/system.h"
@@ -90,10 +92,59 @@ fs::path cache_folder() {
     return user_folder("XDG_CACHE_HOME", ".cache");
 }
 
+namespace {
+
+// The temporary folders of a process that main() has prepared do not outlast it where Ctrl-C or kill ends it: a shell waits
+// for its end and removes them. A handler may do no more than start one.
+bool is_own_process = false;
+constexpr size_t most_folders = 32;
+char folder_paths[most_folders][512];  // of the last ones made; what is gone already does no harm
+std::atomic<size_t> folders_made{0};
+
+constexpr const char* remove_them =
+    "exec </dev/null >/dev/null 2>&1; trap '' INT TERM HUP; n=0; "
+    "while kill -0 \"$PPID\" && [ $n -lt 40 ]; do sleep 0.05; n=$((n+1)); done; "
+    "for k in 1 2 3; do rm -rf -- \"$@\"; sleep 0.1; done";
+
+void end_without_folders(int number) {
+    static const char* words[5 + most_folders] = {"sh", "-c", remove_them, "sh"};
+    size_t count = 4;
+    for (const auto& path : folder_paths)
+        if (path[0] == '/') words[count++] = path;
+    words[count] = nullptr;
+    if (vfork() == 0) {
+        execv("/bin/sh", const_cast<char* const*>(words));
+        _exit(127);
+    }
+    std::signal(number, SIG_DFL);
+    raise(number);
+}
+
+void remember_folder(const std::string& path) {
+    if (!is_own_process || path.size() >= sizeof folder_paths[0]) return;
+    static std::once_flag installed;
+    std::call_once(installed, [] {
+        for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+            struct sigaction now {};
+            if (sigaction(number, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;
+            struct sigaction wanted {};
+            wanted.sa_handler = end_without_folders;
+            sigaction(number, &wanted, nullptr);
+        }
+    });
+    char* const place = folder_paths[folders_made++ % most_folders];
+    std::memcpy(place + 1, path.c_str() + 1, path.size());  // with its end; the handler looks at the first letter
+    place[0] = path[0];
+}
+
+}  // namespace
+
 fs::path make_temporary_folder() {
     std::error_code error;
     std::string pattern = (fs::temp_directory_path(error) / "lockstep-XXXXXX").string();
-    return !error && mkdtemp(pattern.data()) ? fs::path(pattern) : fs::path();
+    if (error || !mkdtemp(pattern.data())) return {};
+    remember_folder(pattern);
+    return pattern;
 }
 
 std::string why_unwritable(const fs::path& folder) {
@@ -133,6 +184,7 @@ std::string write_durably(const fs::path& path, std::string_view contents) {
 }
 
 void prepare_process() {
+    is_own_process = true;
     // Stdout can be read only: what is written there fails as before, and says so.
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file)
         if (fcntl(file, F_GETFD) < 0 && open("/dev/null", file == STDERR_FILENO ? O_WRONLY : O_RDONLY) != file) break;

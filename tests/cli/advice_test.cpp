@@ -1,5 +1,7 @@
 // The verdict at the end of `run`, what-ifs that are asked for, two results compared, and Ctrl-C.
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/cli/long_work.h"
 #include "tests/cli/support.h"
@@ -24,6 +26,8 @@ TEST_CASE("run ends in what limits the kernel, with its line, its evidence and w
     CHECK(run.out.find("  output 0") < verdict);
     CHECK(run.out.find("pairs.cu:27: A warp's loads touch 32 sectors") != std::string::npos);
     CHECK(run.out.find("(simulated: coalesced)") != std::string::npos);
+    CHECK(run.out.find("saves about ") != std::string::npos);  // an estimate: what mends it may bring a little more
+    CHECK(run.out.find("saves at most") == std::string::npos);
     CHECK(run.out.find("structure of arrays") != std::string::npos);
     const Outcome without = lockstep_command(records + " --what-if none");
     CHECK(without.out.find("simulated:") == std::string::npos);
@@ -92,6 +96,38 @@ ret;
     const auto json = nlohmann::json::parse(read_file(partial).value());
     CHECK(json["stopped"] == true);
     CHECK(json["cycles"].get<int64_t>() > 0);
+}
+
+TEST_CASE("a run that is ended while its kernel is compiled leaves no temporary folder") {
+    namespace fs = std::filesystem;
+    const fs::path place = scratch() / "killed", bin = place / "bin";
+    fs::create_directories(bin);
+    const std::string compiler = (bin / "nvcc").string(), started = (place / "started").string();
+    std::ofstream(compiler)
+        << "#!/bin/sh\ncase \"$1\" in\n--version) echo 'Cuda compilation tools, release 12.0, V12.0.1' ;;\n"
+        << "*) pwd > " << started << "; exec /bin/sleep 30 ;;\nesac\n";
+    fs::permissions(compiler, fs::perms::owner_all);
+    const std::string kernel = write("compiled.cu", "__global__ void ones(float *x) { x[threadIdx.x] = 1; }\n");
+    const auto folders = [&] {
+        size_t count = 0;
+        for (const auto& entry : fs::directory_iterator(place))
+            count += entry.path().filename().string().starts_with("lockstep-");
+        return count;
+    };
+    for (const std::string signal : {"TERM", "INT", "HUP"}) {
+        fs::remove(started);
+        const Outcome outcome =
+            shell("TMPDIR=" + place.string() + " XDG_CACHE_HOME=" + place.string() + "/cache PATH=" + bin.string() +
+                  ":$PATH timeout --foreground --preserve-status -s " + signal + " 3 " + LOCKSTEP_BINARY + " run " + kernel +
+                  " --compiler nvcc --grid 1 --block 32 --arg out:f32[32]");
+        INFO(signal << "\n" << outcome.out << outcome.err);
+        CHECK(outcome.status != 0);
+        REQUIRE(fs::exists(started));
+        CHECK(read_text(started).value().starts_with(place.string() + "/lockstep-"));
+        for (int tries = 0; tries < 500 && folders() > 0; ++tries)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        CHECK(folders() == 0);
+    }
 }
 
 TEST_CASE("long work says how far it is and how long the rest takes") {

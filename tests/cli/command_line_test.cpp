@@ -1008,6 +1008,7 @@ TEST_CASE("tape runs a program of one's own: gradients along every edge, Hessian
     const Outcome run = lockstep_command("tape " + good);
     CHECK(run.status == 0);
     CHECK(run.out.find("z -> s: 0.02381 x 1 = 0.02381") != std::string::npos);
+    CHECK(run.out.find(", its one step: forward") != std::string::npos);
     CHECK(run.out.find("-0.034014") != std::string::npos);
     const auto json = nlohmann::json::parse(lockstep_command("tape " + good + " --json -").out);
     CHECK(std::abs(json["hessians"][0]["values"][1].get<double>() + 0.0340136054) < 1e-9);
@@ -1021,6 +1022,11 @@ TEST_CASE("tape runs a program of one's own: gradients along every edge, Hessian
     CHECK(refused.status == 1);
     CHECK(refused.out.find("the gradient of x at [0] is") != std::string::npos);
     CHECK(refused.out.find("also x [1]: backward gave") != std::string::npos);
+
+    const std::string far = write("far.tape", "steps 20\nparam x = 2\nz = x*x\nbackward z\nupdate 1.5\n");
+    const Outcome diverged = lockstep_command("tape " + far);  // steps are counted from 0 in every line
+    CHECK(diverged.out.find(", step 19, the last of 0 to 19: forward") != std::string::npos);
+    CHECK((diverged.err + diverged.out).find("from step 1 on the loss grew") != std::string::npos);
 
     const std::string bad = write("bad.tape", "param x = {1, 0}\ny = log(x)\nz = sum(y)\nbackward z\n");
     const Outcome stopped = lockstep_command("tape " + bad);

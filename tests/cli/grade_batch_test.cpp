@@ -1,5 +1,6 @@
 // `lockstep grade` of many: folders and archives of submissions, notebooks, names that are nearly right, and what is left
 // behind when it is ended.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -223,6 +224,25 @@ TEST_CASE("Processor time counts and not the clock on the wall") {
               "0.1 seconds of processor time that --max-seconds allows") != std::string::npos);
     CHECK(json["submissions"][0]["exercises"][0]["seconds"] < 20);
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+}
+
+TEST_CASE("Ctrl-C ends a grade with the rows that there are so far") {
+    const fs::path all = scratch() / "ctrl_c";
+    put(all / "0/notes.txt", "nothing done\n");
+    for (int i = 1; i < 400; ++i)
+        put(all / std::to_string(i) / "budget.train", lesson_file("B09_step_and_batch_size/budget.train"));
+    const Outcome outcome =
+        shell("timeout --foreground --preserve-status -s INT 2 " + std::string(LOCKSTEP_BINARY) +
+              " grade --lesson B09 --exercise budget --jobs 1 --format csv --submission " + all.string());
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.status == 130);
+    CHECK(outcome.out.starts_with("submission,exercise,file,passed,"));
+    CHECK(outcome.out.find("there is no file budget.train in the submission") != std::string::npos);
+    const auto rows = std::count(outcome.out.begin(), outcome.out.end(), '\n') - 1;
+    CHECK(rows >= 1);
+    CHECK(rows < 400);
+    CHECK(outcome.err.find("the grading was ended after ") != std::string::npos);
+    CHECK(outcome.err.find(" of 400 submissions") != std::string::npos);
 }
 
 TEST_CASE("A grade that is ended leaves nothing behind, and what others left is cleared away") {

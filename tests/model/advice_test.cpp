@@ -248,4 +248,67 @@ TEST_CASE("a grid of few blocks, a tail, partial warps and idle tensor cores are
     CHECK(!rules_of("v100", {80 * 8}, {256}).contains("small-grid"));
 }
 
+TEST_CASE("blocks of one warp are told where starting them takes most of the time, and so is what larger ones bring") {
+    const auto program = program_at("/kernels/advice/ptx/pairs.ptx", "_Z11move_fieldsPffi");
+    const auto run_with = [&](uint32_t threads) {
+        const int32_t n = 1 << 18, dt = std::bit_cast<int32_t>(0.01f);
+        return run_of("v100", program, {n / threads}, {threads}, "fii", {dt, n}, size_t{4} << 18);
+    };
+    const KernelRun small = run_with(32), large = run_with(256);
+    const Verdict verdict = verdict_of(small);
+    const auto found = std::find_if(verdict.findings.begin(), verdict.findings.end(),
+                                    [](const Finding& finding) { return finding.rule == "small-blocks"; });
+    REQUIRE(found != verdict.findings.end());
+    INFO(found->sentence << "\n" << small.result.cycles << " -> " << large.result.cycles << " cycles");
+    CHECK(found->sentence.starts_with("8192 blocks of 32 threads: the GPU starts 1 a cycle, which takes "));
+    const double brought = 1 - static_cast<double>(large.result.cycles) / static_cast<double>(small.result.cycles);
+    CHECK(found->gain == Approx(brought).margin(0.15));
+    for (const Finding& finding : verdict.findings) CHECK(finding.change.find("smaller blocks") == std::string::npos);
+    for (const Finding& finding : verdict_of(large).findings) CHECK(finding.rule != "small-blocks");
+}
+
+TEST_CASE("all that makes doubles of a line's numbers is named at once, with the functions that have a float version") {
+    KernelRun run = run_of("rtx3090", program_at("/kernels/advice/ptx/pairs.ptx", "_Z11wave_doublePfi"), {512}, {256}, "fi",
+                           {1 << 17}, 1u << 17);
+    const auto told = [&]() -> Finding {
+        for (const Finding& finding : verdict_of(run, {.what_if_none = true}).findings)
+            if (finding.rule == "fp64") return finding;
+        return {};
+    };
+    CHECK(told().sentence.ends_with("The literals 0.5 and 0.25 are doubles, and make doubles of what they meet."));
+    CHECK(told().change == "Write 0.5f and 0.25f, if single precision is enough.");
+    const std::string line = "0.5 * v * v + 0.25";
+    const size_t at = run.source.find(line);
+    REQUIRE(at != std::string::npos);
+    run.source.replace(at, line.size(), "2.5f * sin(v) + pow(v, 1e-3) + my_exp(v)");
+    CHECK(
+        told().sentence.ends_with("The literal 1e-3 is a double, and makes a double of what it meets. sin() and pow() of a "
+                                  "double compute in double."));
+    CHECK(told().change == "Write 1e-3f, and use sinf() and powf(), if single precision is enough.");
+}
+
+TEST_CASE("a stride that has a name is told from records, and one address from several") {
+    const auto told = [](const KernelRun& run, std::string_view rule) -> Finding {
+        for (const Finding& finding : verdict_of(run, {.what_if_none = true}).findings)
+            if (finding.rule == rule) return finding;
+        return {};
+    };
+    const int32_t dt = std::bit_cast<int32_t>(0.01f);
+    KernelRun run = run_of("v100", program_at("/kernels/advice/ptx/pairs.ptx", "_Z12move_recordsPffi"), {1024}, {256}, "fii",
+                           {dt, 1 << 18}, 8u << 18);
+    CHECK(told(run, "uncoalesced").sentence.find("records of which one field is wanted") != std::string::npos);
+    const size_t at = run.source.find("p[8 * i] +=");
+    REQUIRE(at != std::string::npos);
+    run.source.replace(at, 8, "p[i * stride]");
+    CHECK(told(run, "uncoalesced").sentence.find("records") == std::string::npos);
+    CHECK(told(run, "uncoalesced").sentence.find("the index goes in strides") != std::string::npos);
+
+    const auto count = program_at("/kernels/advice/ptx/pairs.ptx", "_Z14count_togetherPKhPji");
+    const auto atomics = [&](std::string_view parameters) {
+        return told(run_of("v100", count, {160}, {256}, parameters, {1 << 18}, 1u << 16), "atomics").sentence;
+    };
+    CHECK(atomics("zzi").find("meet at 1 address, ") != std::string::npos);
+    CHECK(atomics("uzi").find(" addresses, ") != std::string::npos);
+}
+
 }  // namespace model_advice_test

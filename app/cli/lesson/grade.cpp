@@ -13,6 +13,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/kernel/own_files.h"
+#include "app/cli/long_work.h"
 #include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -25,6 +26,8 @@ namespace lockstep::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int interrupted_status = 130;  // as shells have it of a process that SIGINT ended
 
 std::vector<const lessons::Exercise*> exercises_of(const lessons::Lesson& lesson, const GradeAsked& asked) {
     std::vector<const lessons::Exercise*> all;
@@ -81,7 +84,7 @@ std::vector<GradedSubmission> grade_programs(const std::vector<HandedIn>& submis
             size_t mine = 0;
             {
                 const std::lock_guard lock(mutex);
-                if (next == submissions.size() || failed) return;
+                if (next == submissions.size() || failed || asked.stopped()) return;
                 mine = next++;
             }
             try {
@@ -104,6 +107,7 @@ std::vector<GradedSubmission> grade_programs(const std::vector<HandedIn>& submis
         work();
     }
     if (failed) throw *failed;
+    std::erase_if(graded, [](const GradedSubmission& submission) { return submission.exercises.empty(); });  // not begun
     return graded;
 }
 
@@ -128,7 +132,7 @@ void check_asked(const GradeAsked& asked) {
     if (!(asked.max_seconds > 0)) throw Failure("--max-seconds is a number above 0");
 }
 
-int grade_all(const GradeAsked& asked) {
+int grade_all(GradeAsked asked) {
     check_asked(asked);
     const system::ScratchFolder scratch("lockstep-grade");
     if (scratch.path().empty())
@@ -155,6 +159,8 @@ int grade_all(const GradeAsked& asked) {
         if (submissions.size() > 1)
             tell("{} of {}: {} {:.4g} of {:.4g}\n", done, submissions.size(), graded.name, graded.points, graded.of_points);
     };
+    LongWork work("grading");
+    asked.stopped = [&] { return work.asked_to_stop(); };
     const std::vector<GradedSubmission> graded =
         asked.program.asked ? grade_programs(submissions, asked, sink)
                             : grade_answers(lesson, exercises, submissions, asked, scratch.path(), sink);
@@ -163,6 +169,10 @@ int grade_all(const GradeAsked& asked) {
         fmt::print("{}\n", text);
     else
         write_file(asked.out, text + "\n");
+    if (work.interrupted()) {
+        tell("the grading was ended after {} of {} submissions\n", graded.size(), submissions.size());
+        return interrupted_status;
+    }
     const bool passed =
         std::all_of(graded.begin(), graded.end(), [](const GradedSubmission& submission) { return submission.passed(); });
     return static_cast<int>(passed ? ExitStatus::done : ExitStatus::faulted);

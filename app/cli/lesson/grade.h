@@ -31,6 +31,7 @@ struct GradeAsked {
     double max_seconds = 60;  // processor time of one exercise; with --program of the clock on the wall
     int jobs = 0;             // submissions at once; 0: as many as there are cores
     ProgramTest program;
+    std::function<bool()> stopped = [] { return false; };  // Ctrl-C: no more is begun
 };
 
 struct Graded {                           // one exercise of one submission
@@ -51,6 +52,9 @@ struct GradedSubmission {
     std::string name;
     std::vector<Graded> exercises;
     double points = 0, of_points = 0;
+    void add_up() {
+        for (const Graded& graded : exercises) points += graded.points(), of_points += graded.report.of_points;
+    }
     bool passed() const {
         return std::all_of(exercises.begin(), exercises.end(), [](const Graded& graded) { return graded.passed(); });
     }

@@ -206,6 +206,7 @@ class Grader {
         for (size_t i = 1; i < jobs; ++i) threads.emplace_back([this] { work(); });
         work();
         threads.clear();
+        if (asked_.stopped()) keep_what_was_judged();
         return std::move(graded_);
     }
 
@@ -234,9 +235,29 @@ class Grader {
         graded_.push_back(std::move(made));
     }
 
+    // Submissions of which something was judged before Ctrl-C, the rest of them as not judged.
+    void keep_what_was_judged() {
+        std::vector<GradedSubmission> kept;
+        for (size_t i = 0; i < graded_.size(); ++i) {
+            GradedSubmission& submission = graded_[i];
+            const bool begun = std::any_of(submission.exercises.begin(), submission.exercises.end(),
+                                           [](const Graded& graded) { return is_judged(graded); });
+            if (!begun && left_[i] > 0) continue;
+            if (left_[i] > 0) {
+                for (Graded& graded : submission.exercises)
+                    if (!is_judged(graded)) graded.problem = "it was not judged: the grading was ended before";
+                submission.add_up();
+            }
+            kept.push_back(std::move(submission));
+        }
+        graded_ = std::move(kept);
+    }
+    static bool is_judged(const Graded& graded) { return !graded.problem.empty() || !graded.report.exercise.empty(); }
+
     std::deque<Item> take() {
         const std::lock_guard lock(mutex_);
         std::deque<Item> mine;
+        if (asked_.stopped()) return mine;
         while (!items_.empty() && mine.size() < share_) {
             mine.push_back(std::move(items_.front()));
             items_.pop_front();
@@ -249,6 +270,7 @@ class Grader {
             while (!mine.empty()) {
                 const system::ChildOutcome outcome = hand_over(mine);
                 if (mine.empty()) break;
+                if (asked_.stopped()) return;
                 // The one that it did not come to the end of.
                 Graded graded;
                 graded.exercise = mine.front().exercise;
@@ -288,7 +310,7 @@ class Grader {
                 settle(items.front(), graded_of(said));
                 items.pop_front();
             }
-            return silence;
+            return asked_.stopped() ? 0 : silence;
         };
         const system::ChildOutcome outcome =
             system::hear_task(grade_task.name, {lesson_.folder.string(), file.string()}, heard, silence);
@@ -310,10 +332,7 @@ class Grader {
 
     void finished(size_t index) {
         GradedSubmission& submission = graded_[index];
-        for (const Graded& graded : submission.exercises) {
-            submission.points += graded.points();
-            submission.of_points += graded.report.of_points;
-        }
+        submission.add_up();
         if (sink_) sink_(++done_, submission);
     }
 

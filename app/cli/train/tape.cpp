@@ -39,8 +39,10 @@ void print(const scene::TapeRun& run) {
     const nn::StepRecord& step = *run.step;
     size_t wide = 4;
     for (const nn::GraphNode& node : step.nodes) wide = std::max(wide, node.name.size());
-    fmt::print("{} on {}, step {} of {}: forward, and backward from {} (executed)\n", step.model, step.device, step.step + 1,
-               run.text.steps, run.loss.empty() ? "nothing" : fmt::format("{:.7g}", run.loss.back()));
+    const std::string which =
+        run.text.steps == 1 ? "its one step" : fmt::format("step {}, the last of 0 to {}", step.step, run.text.steps - 1);
+    fmt::print("{} on {}, {}: forward, and backward from {} (executed)\n", step.model, step.device, which,
+               run.loss.empty() ? "nothing" : fmt::format("{:.7g}", run.loss.back()));
     fmt::print("{:>4}  {:<{}}  {:<14} {:>12} {:>12} {:>12}  {}\n", "line", "name", wide, "op", "shape", "value", "gradient",
                "saved for backward");
     for (const nn::GraphNode& node : step.nodes) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "core/model/advice/facts.h"
 #include "core/model/metrics/roofline.h"
@@ -19,10 +21,15 @@ bool is_name(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// The first literal of type double in a line of C++: digits with a point or an exponent, and no f behind them. "" none.
-std::string double_literal(const std::string& line) {
+// Adds what is not there yet.
+void add_word(std::vector<std::string>& words, const std::string& word) {
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+}
+
+// Adds the literals of type double in a line of C++: digits with a point or an exponent, and no f behind them.
+void add_double_literals(const std::string& line, std::vector<std::string>& literals) {
     for (size_t i = 0; i < line.size(); ++i) {
-        if (line.compare(i, 2, "//") == 0) return {};
+        if (line.compare(i, 2, "//") == 0) return;
         const bool begins = std::isdigit(static_cast<unsigned char>(line[i])) ||
                             (line[i] == '.' && i + 1 < line.size() && std::isdigit(static_cast<unsigned char>(line[i + 1])));
         if (!begins) continue;
@@ -42,19 +49,62 @@ std::string double_literal(const std::string& line) {
         }
         const std::string word = line.substr(i, end - i);
         const bool is_float = !word.empty() && (word.back() == 'f' || word.back() == 'F') && !hexadecimal;
-        if (real && !is_float) return word;
+        if (real && !is_float) add_word(literals, word);
         i = end;
     }
-    return {};
 }
 
-// A function of <math.h> that computes in double where a float version has another name.
-std::string double_function(const std::string& line) {
-    for (const std::string_view name : {"sin", "cos", "tan", "exp", "log", "pow", "sqrt", "fabs", "floor", "ceil", "tanh"}) {
-        const size_t at = line.find(std::string(name) + "(");
-        if (at != std::string::npos && (at == 0 || !is_name(line[at - 1]))) return std::string(name);
+// Adds the functions of <math.h> that compute in double where a float version has another name.
+void add_double_functions(const std::string& line, std::vector<std::string>& functions) {
+    constexpr std::string_view names[] = {"sin",   "cos",  "tan",  "asin",  "acos",  "atan",  "atan2", "sinh",
+                                          "cosh",  "tanh", "exp",  "exp2",  "expm1", "log",   "log2",  "log10",
+                                          "log1p", "pow",  "sqrt", "rsqrt", "cbrt",  "hypot", "erf",   "fabs",
+                                          "fmin",  "fmax", "fmod", "fma",   "floor", "ceil",  "round"};
+    const std::string code = line.substr(0, line.find("//"));
+    for (size_t at = code.find('('); at != std::string::npos; at = code.find('(', at + 1)) {
+        size_t begin = at;
+        while (begin > 0 && is_name(code[begin - 1])) --begin;
+        const std::string name = code.substr(begin, at - begin);
+        if (std::find(std::begin(names), std::end(names), name) != std::end(names)) add_word(functions, name);
     }
-    return {};
+}
+
+// "a, b and c", each with `behind` behind it; of many the first six.
+std::string listed(const std::vector<std::string>& words, std::string_view behind) {
+    constexpr size_t most = 6;
+    const size_t count = words.size() > most ? most : words.size();
+    std::string text;
+    for (size_t k = 0; k < count; ++k) {
+        const bool last = k + 1 == count && count == words.size();
+        text += (k == 0 ? "" : last ? " and " : ", ") + words[k] + std::string(behind);
+    }
+    return count == words.size() ? text : text + fmt::format(" and {} more", words.size() - count);
+}
+
+// What makes doubles in the lines that compute in FP64.
+struct Doubles {
+    std::vector<std::string> literals, functions;
+};
+
+std::string cause_of(const Doubles& doubles) {
+    const auto& [literals, functions] = doubles;
+    std::string cause;
+    if (literals.size() == 1)
+        cause = fmt::format(" The literal {} is a double, and makes a double of what it meets.", literals[0]);
+    else if (!literals.empty())
+        cause = fmt::format(" The literals {} are doubles, and make doubles of what they meet.", listed(literals, ""));
+    if (!functions.empty())
+        cause +=
+            fmt::format(" {} of a double compute{} in double.", listed(functions, "()"), functions.size() == 1 ? "s" : "");
+    return cause;
+}
+
+std::string change_of(const Doubles& doubles) {
+    std::string change;
+    if (!doubles.literals.empty()) change = "Write " + listed(doubles.literals, "f");
+    if (!doubles.functions.empty()) change += (change.empty() ? "Use " : ", and use ") + listed(doubles.functions, "f()");
+    return change.empty() ? "Where single precision is enough, compute in float."
+                          : change + ", if single precision is enough.";
 }
 
 bool is_division(const ptx::DecodedInstruction& in) {
@@ -120,29 +170,30 @@ void find_fp64(const Facts& facts, Findings& findings) {
         [](const ptx::DecodedInstruction& in, const InstructionCounters& c) { return is_f64(in) && c.issues > 0; },
         [](const LineSum& line) { return line.sum.issues; });
     if (lines.empty() || busy < 0.2) return;
-    const LineSum& line = lines.front();
-    Finding finding = finding_at(facts, "fp64", line.place);
-    std::string cause, change = "Where single precision is enough, compute in float.";
+    Place leader = lines.front().place;
+    std::vector<Place> with_doubles;
+    Doubles doubles;
     for (const LineSum& each : lines) {
-        const std::string text = facts.text_of_line(each.place);
-        if (const std::string literal = double_literal(text); !literal.empty()) {
-            cause = fmt::format(" The literal {} is a double, and makes a double of what it meets.", literal);
-            change = fmt::format("Write {}f, if single precision is enough.", literal);
-            finding.line = each.place.second;
-            finding.file = facts.file_of(each.place);
-            break;
-        }
-        if (const std::string function = double_function(text); !function.empty() && cause.empty()) {
-            cause = fmt::format(" {}() of a double computes in double.", function);
-            change = fmt::format("Use {}f(), if single precision is enough.", function);
-        }
+        Doubles own;
+        add_double_literals(facts.text_of_line(each.place), own.literals);
+        add_double_functions(facts.text_of_line(each.place), own.functions);
+        if (own.literals.empty() && own.functions.empty()) continue;
+        // It stands at the line with a literal that does most, and names the others.
+        if (doubles.literals.empty() && !own.literals.empty()) leader = each.place;
+        for (const std::string& word : own.literals) add_word(doubles.literals, word);
+        for (const std::string& word : own.functions) add_word(doubles.functions, word);
+        with_doubles.push_back(each.place);
     }
+    Finding finding = finding_at(facts, "fp64", leader);
+    for (const Place& place : with_doubles)
+        if (place.first == leader.first && place.second != leader.second) finding.more_lines.push_back(place.second);
     finding.sentence = fmt::format(
         "FP64 arithmetic takes its pipe {:.0f} % of the time, and {} has {:.3g} FP64 lanes for "
         "{:.3g} FP32 lanes.{}",
-        100 * busy, gpu.title, gpu.sub_cores * double(gpu.fp64_lanes), gpu.sub_cores * double(gpu.fp32_lanes), cause);
+        100 * busy, gpu.title, gpu.sub_cores * double(gpu.fp64_lanes), gpu.sub_cores * double(gpu.fp32_lanes),
+        cause_of(doubles));
     finding.evidence = fmt::format("pipe_fp64 {:.3g} %, normal 0 where double precision is not wanted", 100 * busy);
-    finding.change = change;
+    finding.change = change_of(doubles);
     finding.what_if = "fp32";
     finding.gain = busy * (1 - std::min(1.0, double(gpu.fp64_lanes) / double(gpu.fp32_lanes)));
     findings.push_back(finding);

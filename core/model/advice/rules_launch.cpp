@@ -79,10 +79,11 @@ void find_tail(const Facts& facts, Findings& findings) {
     finding.sentence = fmt::format("The blocks make {:.3g} waves: in the last one {} of the GPU's {} places have a block.",
                                    waves, shape.blocks % shape.places, shape.places);
     finding.evidence = fmt::format("tail_efficiency {:.3g} %, normal above 90 %", 100 * (1 - lost));
-    finding.change = fmt::format(
-        "Let the number of blocks be a multiple of {} ({} SMs with {} blocks each), or take smaller "
-        "blocks, so that the last wave is a small part.",
-        shape.places, shape.sms, shape.blocks_per_sm);
+    finding.change =
+        fmt::format("Let the number of blocks be a multiple of {} ({} SMs with {} blocks each), or {}.", shape.places,
+                    shape.sms, shape.blocks_per_sm,
+                    shape.threads > 128 ? "take smaller blocks, so that the last wave is a small part"
+                                        : "launch only those that run at once and let each take its share in a loop");
     finding.gain = std::min(lost, std::max(0.0, 1 - 0.01 * facts.metric("achieved_occupancy") /
                                                         std::max(0.01, 0.01 * facts.metric("theoretical_occupancy"))));
     findings.push_back(finding);
@@ -134,9 +135,38 @@ void find_occupancy(const Facts& facts, Findings& findings) {
     findings.push_back(finding);
 }
 
+namespace {
+// So many blocks that starting them one after the other is what the launch does.
+void find_many_starts(const Facts& facts, Findings& findings) {
+    const Shape shape = shape_of(facts);
+    const GpuSpec& gpu = facts.run.gpu;
+    const auto cycles = static_cast<double>(std::max<int64_t>(1, facts.result.cycles));
+    const double share = static_cast<double>(shape.blocks) / double(gpu.blocks_per_cycle) / cycles;
+    if (shape.threads > 128 || share < 0.4 || facts.busiest() >= 0.6) return;
+    Finding finding = finding_at(facts, "small-blocks", {});
+    finding.sentence = fmt::format(
+        "{} blocks of {} threads: the GPU starts {:.3g} a cycle, which takes {:.0f} % of the time, and blocks end before "
+        "the "
+        "SMs are full.",
+        shape.blocks, shape.threads, double(gpu.blocks_per_cycle), 100 * std::min(1.0, share));
+    finding.evidence = fmt::format("achieved occupancy {:.3g} % of {:.3g} % possible", facts.metric("achieved_occupancy"),
+                                   facts.metric("theoretical_occupancy"));
+    finding.change =
+        "Take blocks of 128 to 256 threads, or let each thread take several elements in a loop: the same work in fewer "
+        "blocks.";
+    // What stays: the busiest unit at 85 % of what it can do, a block's start and its first trip to memory.
+    const double rest = cycles * facts.busiest() / 0.85 + double(gpu.block_start_latency) + double(gpu.dram_latency);
+    finding.gain = std::clamp(1 - rest / cycles, 0.0, share);
+    findings.push_back(finding);
+}
+}  // namespace
+
 void find_small_blocks(const Facts& facts, Findings& findings) {
     const Occupancy& occupancy = facts.result.occupancy;
     const Shape shape = shape_of(facts);
+    const size_t before = findings.size();
+    find_many_starts(facts, findings);
+    if (findings.size() > before) return;
     if (occupancy.fraction > 0.5 || occupancy.by_slots != occupancy.blocks || !waits_for_latency(facts)) return;
     if (shape.blocks <= shape.places) return;
     Finding finding = finding_at(facts, "small-blocks", {});

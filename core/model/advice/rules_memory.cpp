@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <regex>
+#include <string>
 
 #include "core/model/advice/facts.h"
 #include "core/model/memory/coalescer.h"
@@ -35,6 +37,12 @@ std::string_view verb(const Facts& facts, uint32_t pc) {
     return ptx::facts_of(facts.program.instructions[pc]).access == Access::store ? "stores" : "loads";
 }
 
+// "x[i * stride]": an index that is a product of two names, where records would have a number, "p[8 * i]".
+bool multiplies_names(const std::string& line) {
+    static const std::regex product("\\[[^\\]]*[A-Za-z_][A-Za-z0-9_.]* *\\* *[A-Za-z_]");
+    return std::regex_search(line, product);
+}
+
 // How the lanes' addresses lie, and what would be right.
 std::pair<std::string, std::string> pattern_of(const Facts& facts, const LineSum& line) {
     const Facts::Lanes lanes = facts.lanes_of(line);
@@ -46,6 +54,12 @@ std::pair<std::string, std::string> pattern_of(const Facts& facts, const LineSum
                 "Sort or group the indices so that the threads of a warp go to neighbouring elements, or gather through "
                 "shared memory."};
     const int64_t apart = std::abs(*stride);
+    if (apart > element && apart < int64_t{line_bytes} && apart % element == 0 &&
+        multiplies_names(facts.text_of_line(line.place)))
+        return {fmt::format("neighbouring threads are {} bytes apart, {} elements: the index goes in strides", apart,
+                            apart / element),
+                "Let neighbouring threads (threadIdx.x) take neighbouring elements: a stride belongs between the elements "
+                "that one thread takes in turn."};
     if (apart > element && apart < int64_t{line_bytes} && apart % element == 0)
         return {fmt::format("neighbouring threads are {} bytes apart, {} elements: records of which one field is wanted",
                             apart, apart / element),
@@ -233,9 +247,10 @@ void find_atomics(const Facts& facts, Findings& findings) {
     finding.sentence =
         lanes >= 2
             ? fmt::format(
-                  "The {:.3g} threads of a warp that do this atomic together meet at {:.3g} addresses, and "
+                  "The {:.3g} threads of a warp that do this atomic together meet at {:.3g} address{}, and "
                   "those that meet go one after the other.",
-                  ratio(line.sum.atomic_lanes, requests), ratio(line.sum.atomic_words, requests))
+                  ratio(line.sum.atomic_lanes, requests), ratio(line.sum.atomic_words, requests),
+                  ratio(line.sum.atomic_words, requests) < 1.005 ? "" : "es")
             : fmt::format("The atomics of many warps go to few addresses: one waits {:.0f} cycles for its turn.", queue);
     finding.evidence =
         fmt::format("lanes an address {:.3g}, normal 1; {:.0f} cycles in the queue at L2, normal 0", lanes, queue);

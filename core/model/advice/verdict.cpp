@@ -98,9 +98,8 @@ std::string lines_text(const Finding& finding) {
 }
 
 std::string gain_text(const Finding& finding) {
-    return finding.simulated
-               ? fmt::format("at most {:.0f} % of the time (simulated: {})", 100 * finding.gain, finding.what_if)
-               : fmt::format("at most some {:.0f} % of the time (derived from counters)", 100 * finding.gain);
+    return finding.simulated ? fmt::format("about {:.0f} % of the time (simulated: {})", 100 * finding.gain, finding.what_if)
+                             : fmt::format("about {:.0f} % of the time (derived from counters)", 100 * finding.gain);
 }
 
 Verdict verdict_of(const KernelRun& run, const VerdictOptions& options) {

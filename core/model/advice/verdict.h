@@ -25,7 +25,7 @@ struct Finding {
     int32_t line = 0;
     std::vector<int32_t> more_lines;  // of the same file, of which the same is so
     std::string_view what_if = {};    // that idealises it; "": none can
-    double gain = 0;                  // share of the launch's cycles that the change saves at most
+    double gain = 0;                  // share of the launch's cycles that the change saves, about
     bool simulated = false;           // else derived from counters
 };
 
@@ -50,7 +50,7 @@ struct VerdictOptions {
 Verdict verdict_of(const KernelRun& run, const VerdictOptions& options = {});
 
 std::string lines_text(const Finding& finding);  // "6, 8 and 9"; "" where no line is known
-// "at most 42 % (simulated: no-conflicts)"
+// "about 42 % of the time (simulated: no-conflicts)"
 std::string gain_text(const Finding& finding);
 
 struct RuleRow {

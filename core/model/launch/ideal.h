@@ -1,5 +1,5 @@
 // Launches in which one thing costs nothing: "what if there were no bank conflicts". Values, branches and the order of a
-// warp's instructions stay as they are, so the difference of two times bounds what a change to the kernel can gain.
+// warp's instructions stay as they are, so the difference of two times is about what a change to the kernel gains.
 #pragma once
 #include "core/model/gpus/gpu_spec.h"
 

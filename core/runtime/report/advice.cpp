@@ -276,7 +276,7 @@ std::string advice_words(const Report& report) {
     for (const Advice& advice : advice_on(report)) {
         const std::string site = text_of(advice.site).empty() ? "" : text_of(advice.site) + ": ";
         text += fmt::format(
-            "  {}. {}{}\n     saves at most some {:.0f} % of the time (derived from the timeline); {}\n     {}\n", ++number,
+            "  {}. {}{}\n     saves about {:.0f} % of the time (derived from the timeline); {}\n     {}\n", ++number,
             site, advice.sentence, 100 * advice.gain, advice.evidence, advice.change);
     }
     std::map<std::string, double> kernels;  // by time
@@ -298,7 +298,7 @@ std::string advice_words(const Report& report) {
         for (const LaunchFinding& finding : launch->findings) {
             const std::string place = finding.line > 0 ? fmt::format("{}:{}: ", finding.file, finding.line) : "";
             text += fmt::format(
-                "  {}. {}{}\n     saves at most some {:.0f} % of the launch (derived from counters); {}\n     {}\n",
+                "  {}. {}{}\n     saves about {:.0f} % of the launch (derived from counters); {}\n     {}\n",
                 ++number, place, finding.sentence, 100 * finding.gain, finding.evidence, finding.change);
         }
     }

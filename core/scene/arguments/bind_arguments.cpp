@@ -57,7 +57,7 @@ std::string mismatch(const ptx::Parameter& parameter, const std::string& name, c
                                ? ", as a struct: give struct:TYPE:VALUE,TYPE:VALUE, and in:, out: or null for its "
                                  "pointers"
                                : "");
-    if (parameter.pointer)
+    if (parameter.pointer && argument.kind != Kind::members)  // a struct may begin with one
         return fmt::format("is a number, but parameter '{}' is a pointer: give in:, out:, inout:, @NAME or null", name);
     // The compilers keep apart whole numbers and fractions, not signed and unsigned.
     const bool fraction = argument.values.dtype == DType::f32 || argument.values.dtype == DType::f64;
@@ -137,10 +137,10 @@ std::string description(const ptx::Program& program, size_t i, const std::vector
                         const std::vector<std::string>& declarations) {
     const ptx::Parameter& p = program.parameters[i];
     // The compilers make u32 of int, and bytes of a struct: the source says what it is.
-    if (!p.pointer && declarations.size() == program.parameters.size() && !declarations[i].empty()) return declarations[i];
-    const std::string type = p.pointer      ? "buffer"
-                             : is_struct(p) ? fmt::format("struct of {} bytes", p.bytes)
-                                            : std::string(ptx::name_of(p.type));
+    if ((!p.pointer || is_struct(p)) && declarations.size() == program.parameters.size() && !declarations[i].empty()) return declarations[i];
+    const std::string type = is_struct(p) ? fmt::format("struct of {} bytes", p.bytes)
+                             : p.pointer  ? "buffer"
+                                          : std::string(ptx::name_of(p.type));
     const std::string name = names.size() == program.parameters.size() ? names[i] : readable(program, i);
     return p.type == ptx::Type::none ? name : type + " " + name;
 }

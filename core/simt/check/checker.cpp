@@ -80,7 +80,7 @@ void begin(CheckerState& state, const Grid& grid) {
         state.acquires[pc] = i.list_destinations || (i.destination[0] != ptx::no_operand && read.contains(i.destination[0]));
     }
     state.quiet = find_quiet(grid, state.init);
-    if (state.init) state.copied = find_copied(*grid.program);
+    if (state.init) state.copied = find_copied(*grid.program), state.wide = find_wide(*grid.program);
     if (state.race) state.expected = find_expected(*grid.program);
     if (state.race) find_fences(state, *grid.program);
 }

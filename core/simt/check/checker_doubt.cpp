@@ -6,11 +6,13 @@
 //
 // The first is told from the program: the load's value reaches what a compare-and-swap compares with. Nothing is said of it.
 // Of the second the program tells that the read leads to the very atomic that it may race with, without a barrier between:
-// a hint. (Reads of 2, 4 and 8 bytes come in one piece; of others, and of vectors, that cannot be said.)
+// a hint. Where the atomic is an exchange whose result nobody looks at, nothing decides: of `if (x > *word) atomicExch(word,
+// x)` the largest may be lost. That is a race, unless the new value is a constant. (Reads of 2, 4 and 8 bytes come in one
+// piece; of others, and of vectors, that cannot be said.)
 //
-// And for initcheck: reads of local memory whose value goes nowhere but to local memory again. Copying an object of which
-// some member was never set is legal C++, and so is setting one of its bit fields; code without optimisation does both all
-// the time.
+// And for initcheck: wide reads, of which padding and members that nobody needs are a part; reads of local memory whose
+// value goes nowhere but to local memory again. Copying an object of which some member was never set is legal C++, and so is
+// setting one of its bit fields; code without optimisation does both all the time.
 #include <algorithm>
 #include <span>
 
@@ -122,6 +124,61 @@ std::vector<bool> find_expected(const ptx::Program& program) {
     return expected;
 }
 
+bool is_blind_exchange(const ptx::Program& program, uint32_t pc) {
+    if (pc >= program.instructions.size()) return false;
+    const auto& exchange = program.instructions[pc];
+    if (exchange.kind != Kind::atomic || ptx::as_atomic(exchange).operation != ptx::AtomicOperation::exch ||
+        !ptx::is_register(exchange.source[0]))
+        return false;
+    for (const ptx::CodeRange function : ptx::functions_of(program)) {
+        if (pc < function.begin || pc >= function.end) continue;
+        const FunctionCode code = code_of(program, function);
+        for (const auto& i : code) {
+            bool reads = false;
+            ptx::each_read(program.lists, i, [&](int32_t reg) { reads |= reg == exchange.destination[0]; });
+            if (reads && exchange.destination[0] != ptx::no_operand) return false;
+            const bool sets_constant = is_copy(i) && i.destination[0] == exchange.source[0] && i.source[0] < 0;
+            if (sets_constant) return false;
+        }
+    }
+    return true;
+}
+
+std::vector<WideLoad> find_wide(const ptx::Program& program) {
+    std::vector<WideLoad> wide(program.instructions.size() + 1);
+    for (const ptx::CodeRange function : ptx::functions_of(program)) {
+        const FunctionCode code = code_of(program, function);
+        std::set<int32_t> used;
+        for (const auto& i : code) {
+            used.insert({i.guard, i.address});
+            if (i.kind == Kind::store || is_copy(i)) continue;
+            ptx::each_read(program.lists, i, [&](int32_t reg) { used.insert(reg); });
+        }
+        used.erase(ptx::no_operand);
+        add_copied(code, used);
+        for (const auto& i : code) {
+            const size_t bytes = ptx::size_of(i.type);
+            if (i.kind != Kind::load || i.list_destinations || bytes * i.vector < 8 || bytes * i.vector > 32) continue;
+            WideLoad& load = wide[static_cast<size_t>(&i - program.instructions.data())];
+            load.element_bytes = static_cast<uint8_t>(bytes);
+            for (uint32_t k = 0; k < i.vector; ++k)
+                if (used.contains(i.destination[k])) load.used = static_cast<uint8_t>(load.used | 1u << k);
+        }
+    }
+    return wide;
+}
+
+bool uses_missing(const WideLoad& load, uint32_t bytes, uint32_t missing) {
+    const auto low = [](uint32_t count) { return count >= 32 ? ~0u : (1u << count) - 1; };
+    if (missing == 0) return false;
+    if (load.element_bytes == 0 || missing == low(bytes)) return true;
+    for (uint32_t k = 0; k * load.element_bytes < bytes; ++k) {
+        const uint32_t element = low(load.element_bytes) << k * load.element_bytes;
+        if ((missing & element) == element && (load.used >> k & 1) != 0) return true;
+    }
+    return false;
+}
+
 std::vector<bool> find_copied(const ptx::Program& program) {
     // Where a thread's own objects lie: objects passed to functions too, and, without optimisation, generic addresses.
     const auto keeps = [](const ptx::DecodedInstruction& i) {
@@ -163,6 +220,7 @@ Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind oth
         other_pc >= instructions.size() || !is_whole_read(instructions[pc]) || instructions[other_pc].kind != Kind::atomic)
         return Doubt::race;
     if (state.expected[pc]) return Doubt::settled;
+    if (is_blind_exchange(*state.grid->program, other_pc)) return Doubt::race;
     const auto [known, fresh] = state.leads.try_emplace(uint64_t{pc} << 32 | other_pc, false);
     if (fresh) known->second = leads_without_barrier(*state.grid->program, pc, other_pc);
     return known->second ? Doubt::hint : Doubt::race;

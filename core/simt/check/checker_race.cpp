@@ -182,10 +182,14 @@ void remember(const CellTouch& t, ShadowPage& page, uint32_t cell, uint32_t lane
     page.put(which, cell, {t.time, t.number, how_of(t.pc, first, last)});
 }
 
+WideLoad wide_at(const CheckerState& state, uint32_t pc, AccessKind kind) {
+    return kind == AccessKind::atomic || pc >= state.wide.size() ? WideLoad{} : state.wide[pc];
+}
+
 // The bytes [offset, offset + v.bytes) of a region by one lane.
 void visit(const Visit& v, Region& region, uint32_t lane, uint64_t offset, bool check_unwritten) {
     const bool bytewise = v.bytes < 4 || offset % 4;
-    bool unwritten = false;
+    uint32_t missing = 0;  // bytes that nobody has written, a bit each
     const uint32_t base = &region == &v.block.shared && v.block.alone ? v.me.base : 0;
     for (uint64_t at = offset; at < offset + v.bytes;) {
         ShadowPage* const page = page_for(v.state, region, at, bytewise);
@@ -194,13 +198,14 @@ void visit(const Visit& v, Region& region, uint32_t lane, uint64_t offset, bool 
             const auto cell = static_cast<uint32_t>(at % page_bytes >> page->shift());
             if (check_unwritten && page->get(Remembered::write, cell).time < region.birth &&
                 page->get(Remembered::strong, cell).time < region.birth)
-                unwritten = true;
+                for (uint32_t k = 0; k < step && at - offset + k < v.bytes; ++k) missing |= 1u << ((at - offset + k) & 31);
             if (v.state.race) look(v, region, *page, cell, lane, at, static_cast<uint32_t>(at - offset));
             remember(v, *page, cell, lane, base);
         }
         at += step;
     }
-    if (unwritten) report_unwritten(v.state, v.warp, v.pc, lane, {v.space, offset, v.bytes});
+    if (missing != 0 && uses_missing(wide_at(v.state, v.pc, v.kind), v.bytes, missing))
+        report_unwritten(v.state, v.warp, v.pc, lane, {v.space, offset, v.bytes});
 }
 
 Region* shared_region(CheckerState& state, const Block& block, BlockChecks& own, uint64_t& address, const Block*& owner) {
@@ -306,8 +311,13 @@ void note(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses,
         const uint64_t offset = address - region->begin;
         if (region->unwritten) {
             const bool reads = is_read(kind) || kind == AccessKind::atomic;
-            if (state.init && reads && region->unwritten->first(offset, bytes) != offset + bytes)
-                report_unwritten(state, warp, pc, lane, {space, address, bytes});
+            if (state.init && reads && region->unwritten->first(offset, bytes) != offset + bytes) {
+                uint32_t missing = 0;
+                for (uint32_t k = 0; k < bytes && k < 32; ++k)
+                    if (region->unwritten->first(offset + k, 1) == offset + k) missing |= 1u << k;
+                if (uses_missing(wide_at(state, pc, kind), bytes, missing))
+                    report_unwritten(state, warp, pc, lane, {space, address, bytes});
+            }
             if (!is_read(kind)) region->unwritten->set(offset, bytes, false);
         }
         v.contents = stored ? block.grid->memory->read(region->begin, region->bytes) : nullptr;

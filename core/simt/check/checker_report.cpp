@@ -199,6 +199,13 @@ void report_unwritten(CheckerState& state, const Warp& warp, uint32_t pc, uint32
                     (place.space == Space::shared  ? "no thread of the block has written"
                      : place.space == Space::local ? "the thread has not written"
                                                    : "nobody has written");
+    fault.advice =
+        place.space == Space::shared
+            ? "Let every element be written before the barrier in front of this read, also those beyond the data: the halo "
+              "of a tile, and the rest of the last block, which usually take 0."
+        : place.space == Space::local ? "Give the variable a value where it is declared."
+                                      : "Let the kernel write it before it reads it, or set it before the launch: inout: or "
+                                        "in: here, cudaMemset or cudaMemcpy in a program.";
     state.owner->reports.push_back(std::move(fault));
 }
 

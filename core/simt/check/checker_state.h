@@ -174,6 +174,12 @@ struct SaidRace {
     bool operator==(const SaidRace&) const = default;
 };
 
+// A load of several registers, or of 8 bytes: what initcheck has to know of its elements. 0 bytes: another instruction.
+struct WideLoad {
+    uint8_t element_bytes = 0;
+    uint8_t used = 0;  // a bit an element: something but moves and stores reads it
+};
+
 struct CheckerState {
     Checker* owner = nullptr;
     const Grid* grid = nullptr;
@@ -191,6 +197,7 @@ struct CheckerState {
     std::vector<bool> releases;     // by pc: an access that is a fence as well: .release, .acq_rel
     std::vector<bool> volatiles;    // by pc: a volatile access that may be to shared memory, not of a flag
     std::vector<bool> copied;       // by pc: a load whose value goes nowhere but to local memory
+    std::vector<WideLoad> wide;     // by pc
     std::unordered_map<uint64_t, bool> leads;  // by two pcs: whether the first leads to the second without a barrier
     std::vector<std::string> hints;            // sentences, no reports
     std::vector<Region*> last_global;          // by pc
@@ -259,7 +266,13 @@ struct RacePair {                    // as a report names them: the write first,
 // How a report goes on behind the two accesses, and its advice.
 std::string explain_race(const ptx::Program& program, const RacePair& race, std::string& advice);
 std::vector<bool> find_expected(const ptx::Program& program);  // CheckerState::expected
-std::vector<bool> find_copied(const ptx::Program& program);    // CheckerState::copied
+// An exchange whose result nobody uses, of a value that is no constant.
+bool is_blind_exchange(const ptx::Program& program, uint32_t pc);
+std::vector<WideLoad> find_wide(const ptx::Program& program);
+// Whether a read of `bytes` bytes of which those in `missing` (a bit a byte) were never written uses what is not there.
+// Objects are copied in wide pieces, padding and members that nobody needs with them.
+bool uses_missing(const WideLoad& load, uint32_t bytes, uint32_t missing);
+std::vector<bool> find_copied(const ptx::Program& program);  // CheckerState::copied
 
 // A load, store or atomic of the executor, before it is carried out.
 void note_instruction(Warp& warp, uint32_t pc, const struct Prepared& p, uint32_t mask);

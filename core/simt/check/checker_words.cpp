@@ -47,9 +47,53 @@ const char* done_to(AccessKind kind) {
     return kind == AccessKind::read || kind == AccessKind::strong_read ? "read" : "written";
 }
 
-std::string between_blocks(const RacePair& race, std::string& advice) {
+// "sum += x" of one word by several threads: the two accesses go by the same register, so each thread writes back what it
+// has read.
+bool is_update(const ptx::Program& program, const RacePair& race) {
+    if (race.first >= program.instructions.size() || race.second >= program.instructions.size()) return false;
+    const ptx::DecodedInstruction *store = &program.instructions[race.first], *load = &program.instructions[race.second];
+    if (store->kind == ptx::Kind::load) std::swap(store, load);
+    return store->kind == ptx::Kind::store && load->kind == ptx::Kind::load && store->space == load->space &&
+           store->address == load->address && store->offset == load->offset && store->variable == load->variable;
+}
+
+// Where reading and writing stand on one line, a barrier has no place between them.
+bool explain_one_line(const ptx::Program& program, const RacePair& race, std::string& advice) {
+    if (is_update(program, race)) {
+        advice =
+            "Threads read the value, change it and write it back, and what another one did meanwhile is lost: use an atomic "
+            "(atomicAdd), or add up in each block first and let one thread add the block's sum.";
+        return true;
+    }
+    if (race.first_at != race.second_at) return false;
+    if (!race.one_block)
+        advice = "Let the kernel write to a second array: blocks run in any order, and others still read here.";
+    else
+        advice = std::string("Read what is needed into a variable first, then a barrier, then write") +
+                 (race.global ? "; where several blocks work on the array, let the kernel write to a second one." : ".");
+    return true;
+}
+
+// "if (x > *m) atomicExch(m, x)".
+bool explain_check_then_act(const ptx::Program& program, const RacePair& race, std::string& advice) {
+    const bool first = race.first_kind == AccessKind::atomic, second = race.second_kind == AccessKind::atomic;
+    if (first == second || (first ? race.second_kind : race.first_kind) != AccessKind::read) return false;
+    const uint32_t exchange = first ? race.first : race.second, read = first ? race.second : race.first;
+    if (!is_blind_exchange(program, exchange) || !leads_without_barrier(program, read, exchange)) return false;
+    advice =
+        "Let one atomic do both: atomicMax() or atomicMin(), or where there is none for the type a loop with atomicCAS() "
+        "that looks again when another thread was faster.";
+    return true;
+}
+constexpr const char* of_check_then_act =
+    ": another thread may change it between the read and the exchange, which writes over it without looking";
+
+std::string between_blocks(const ptx::Program& program, const RacePair& race, std::string& advice) {
     const bool atomic = race.first_kind == AccessKind::atomic || race.second_kind == AccessKind::atomic;
     const bool reads = race.second_kind == AccessKind::read;
+    if (explain_check_then_act(program, race, advice)) return of_check_then_act;
+    if (!atomic && reads && explain_one_line(program, race, advice))
+        return ", with nothing between them that orders the two blocks";
     if (atomic && reads)
         advice = "Read it by an atomic as well, such as atomicAdd(&x, 0), or read it in a kernel of its own after this one.";
     else if (reads)
@@ -64,7 +108,8 @@ std::string between_blocks(const RacePair& race, std::string& advice) {
 }  // namespace
 
 std::string explain_race(const ptx::Program& program, const RacePair& race, std::string& advice) {
-    if (!race.one_block) return between_blocks(race, advice);
+    if (!race.one_block) return between_blocks(program, race, advice);
+    if (explain_check_then_act(program, race, advice)) return of_check_then_act;
     const bool both_write = race.second_kind != AccessKind::read && race.second_kind != AccessKind::strong_read;
     if (race.first == race.second && both_write) {
         advice = "Let one thread write it, let each write an element of its own, or use an atomic.";
@@ -87,6 +132,14 @@ std::string explain_race(const ptx::Program& program, const RacePair& race, std:
                    " stands between the two of one round and does not separate these" + step;
         }
     }
+    if (down && up && loop && race.first_at == race.second_at && !is_update(program, race)) {
+        advice = "The two stand on one line of a loop: put " + std::string(barrier) +
+                 " at the end of the loop's body; where a thread reads in the same round what another one writes, read "
+                 "first, then a barrier, then write.";
+        return ", with no barrier between them" + step;
+    }
+    const bool one_reads = (race.first_kind == AccessKind::read) != (race.second_kind == AccessKind::read);
+    if (one_reads && explain_one_line(program, race, advice)) return ", with no barrier between them" + step;
     if (down && up && loop)
         advice = "The two stand in one loop: put " + std::string(barrier) + " between " + race.first_at + " and " +
                  race.second_at + ", and another one before the next round.";

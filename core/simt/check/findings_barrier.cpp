@@ -92,6 +92,7 @@ std::string what_skips(const Grid& grid, uint32_t branch, uint32_t barrier) {
         const bool meets = at.reconvergence != ptx::no_pc && !is_common_tail(program, at.reconvergence);
         return meets ? "the condition on " + on : std::string();
     }
+    if (at.file == stop.file && at.line == stop.line && statement->returns) return {};  // all on one line: who can tell
     const bool inside = at.file == stop.file && stop.line >= statement->first && stop.line <= statement->last;
     const std::string name = statement->keyword == "if" ? "the `if` on " + on : "the loop on " + on;
     if (inside) return name;

@@ -9,6 +9,7 @@
 #include "core/simt/check/faults.h"
 #include "core/simt/memory/access.h"
 #include "core/simt/origins/observe.h"
+#include "core/simt/origins/provenance.h"
 
 namespace lockstep::simt {
 
@@ -24,11 +25,16 @@ bool divides(const ptx::DecodedInstruction& i) {
     return i.type == u16 || i.type == s16 || i.type == u32 || i.type == s32 || i.type == u64 || i.type == s64;
 }
 
-// The extern __shared__ array that an instruction names, or whose address comes to it through registers: an index into
-// Program::shared_variables, -1: none, or several.
+bool is_extern(const ptx::SharedVariable& variable) {
+    return variable.bytes == 0;
+}
+
+// The __shared__ array, or the extern one alone, that an instruction names, or whose address comes to it through registers:
+// an index into Program::shared_variables, -1: none, or several.
 class NamesOfShared {
   public:
-    explicit NamesOfShared(const ptx::Program& program) : program_(program), flow_(program) {
+    NamesOfShared(const ptx::Program& program, bool only_extern)
+        : program_(program), flow_(program), only_extern_(only_extern) {
         of_.resize(program.instructions.size(), -1);
         for (uint32_t pc = 0; pc < of_.size(); ++pc) {
             const ptx::DecodedInstruction& i = program.instructions[pc];
@@ -53,7 +59,7 @@ class NamesOfShared {
         const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; };
         for (size_t v = 0; v < program_.shared_variables.size(); ++v) {
             const ptx::SharedVariable& variable = program_.shared_variables[v];
-            if (variable.bytes != 0) continue;
+            if (only_extern_ && !is_extern(variable)) continue;
             for (size_t at = text.find(variable.name); at != std::string::npos; at = text.find(variable.name, at + 1)) {
                 const size_t end = at + variable.name.size();
                 if (at > 0 && !is_name(text[at - 1]) && text[at - 1] != '%' && (end == text.size() || !is_name(text[end])))
@@ -72,27 +78,28 @@ class NamesOfShared {
     }
     const ptx::Program& program_;
     ptx::Flow flow_;
+    bool only_extern_;
     std::vector<int> of_;
 };
 
 class Oddities : public Observer {
   public:
-    Oddities(const ptx::Program& program, const NamesOfShared* names, bool divisions)
-        : program_(program), names_(names), divisions_(divisions) {}
+    Oddities(const ptx::Program& program, const NamesOfShared* names, const NamesOfShared* arrays, bool divisions)
+        : program_(program), names_(names), arrays_(arrays), divisions_(divisions) {}
 
     bool wants(const Block& block) const override { return divisions_ || block.linear < blocks_for_names; }
     bool done() const override { return !divisions_ && ended_ >= blocks_for_names; }
     void ended(const Block& block) override { ended_ += block.linear < blocks_for_names; }
 
     void before(const Warp& warp) override {
-        if (!divisions_ || warp.pc() >= program_.instructions.size()) return;
+        if (warp.pc() >= program_.instructions.size()) return;
         const uint32_t pc = warp.pc();
+        if (arrays_ && arrays_->at(pc) >= 0 && warp.block->linear < blocks_for_names) look_for_neighbour(warp, pc);
+        if (!divisions_) return;
         const ptx::DecodedInstruction& i = program_.instructions[pc];
         if (!divides(i) || told_.contains(pc)) return;
         const size_t bytes = ptx::size_of(i.type);
-        uint32_t mask = warp.active();
-        if (ptx::is_register(i.guard)) mask &= i.guard_negated ? ~*words(warp, i.guard) : *words(warp, i.guard);
-        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        for (uint32_t rest = lanes_of(warp, i); rest; rest &= rest - 1) {
             const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
             uint64_t divisor = 0;
             std::memcpy(&divisor, operand(warp, i.source[1]) + lane * bytes, bytes);
@@ -128,6 +135,41 @@ class Oddities : public Observer {
     struct Word {
         Access last, under;  // the last write, and the one of another name that it wrote over
     };
+
+    static uint32_t lanes_of(const Warp& warp, const ptx::DecodedInstruction& i) {
+        const uint32_t mask = warp.active();
+        if (!ptx::is_register(i.guard)) return mask;
+        return mask & (i.guard_negated ? ~*words(warp, i.guard) : *words(warp, i.guard));
+    }
+    // An index that leads from the array that it counts in into another one: all of it is the block's memory, and no fault.
+    void look_for_neighbour(const Warp& warp, uint32_t pc) {
+        const ptx::DecodedInstruction& i = program_.instructions[pc];
+        const ptx::SharedVariable& own = program_.shared_variables[static_cast<size_t>(arrays_->at(pc))];
+        const uint64_t begin = own.offset, end = is_extern(own) ? warp.block->shared.size() : begin + own.bytes;
+        const uint32_t mask = lanes_of(warp, i), bytes = static_cast<uint32_t>(ptx::size_of(i.type)) * i.vector;
+        if (mask == 0 || cluster_size(*warp.block->grid) > 1 || strayed_.contains(pc)) return;
+        thread_local simt::Access access;
+        locate(warp, warp.block->grid->plan->steps[pc], mask, access);
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+            const uint64_t address = access.addresses[lane];
+            const bool inside = address >= begin && address + bytes <= end, there = address < warp.block->shared.size();
+            if (inside || !there) continue;  // what lies outside of the block's memory is a fault
+            strayed_.insert(pc);
+            const bool is_store = i.kind == ptx::Kind::store;
+            Provenance from = provenance_of(warp, pc, lane, {ptx::Space::shared, address, bytes, is_store});
+            if (from.reason.empty()) return;
+            Fault fault = *make_fault(warp, pc, lane, "memcheck", {}, address);
+            fault.warning = true;
+            fault.message =
+                std::string("shared ") + (is_store ? "write" : "read") + " of " + bytes_text(bytes) + from.reason;
+            fault.advice = std::move(from.advice);
+            fault.allocation = std::move(from.allocation);
+            fault.offset = from.offset;
+            found.push_back(std::move(fault));
+            return;
+        }
+    }
 
     Dim3 index(uint32_t thread) const {
         const Dim3 extent = extent_;
@@ -165,11 +207,12 @@ class Oddities : public Observer {
     }
 
     const ptx::Program& program_;
-    const NamesOfShared* names_;
+    const NamesOfShared* names_;   // extern ones; null: fewer than two are used
+    const NamesOfShared* arrays_;  // all; null: there are fewer than two
     bool divisions_;
     uint32_t ended_ = 0;
     Dim3 extent_;
-    std::set<uint32_t> told_;
+    std::set<uint32_t> told_, strayed_;
     std::set<std::pair<int, int>> told_names_;
     std::unordered_map<uint64_t, Word> words_;
 };
@@ -180,15 +223,15 @@ std::vector<Fault> odd_values(const ptx::Program& program, const LaunchConfig& c
                               const LaunchOptions& options, uint64_t warp_instructions) {
     const bool divisions = warp_instructions <= most_for_divisions &&
                            std::any_of(program.instructions.begin(), program.instructions.end(), divides);
-    const auto is_extern = [](const ptx::SharedVariable& v) { return v.bytes == 0; };
-    const bool several = warp_instructions <= most_for_names &&
-                         std::count_if(program.shared_variables.begin(), program.shared_variables.end(), is_extern) > 1;
-    if (!divisions && !several) return {};
-    std::optional<NamesOfShared> names;
-    if (several) names.emplace(program);
+    const auto& variables = program.shared_variables;
+    const bool is_short = warp_instructions <= most_for_names;
+    std::optional<NamesOfShared> names, arrays;
+    if (is_short && std::count_if(variables.begin(), variables.end(), is_extern) > 1) names.emplace(program, true);
+    if (is_short && variables.size() > 1) arrays.emplace(program, false);
     if (names && names->used() < 2) names.reset();
-    if (!divisions && !names) return {};
-    Oddities oddities(program, names ? &*names : nullptr, divisions);
+    if (arrays && arrays->used() < 1) arrays.reset();
+    if (!divisions && !names && !arrays) return {};
+    Oddities oddities(program, names ? &*names : nullptr, arrays ? &*arrays : nullptr, divisions);
     Memory memory(before);
     launch_observed(program, config, memory, options, oddities);
     return std::move(oddities.found);

@@ -1,5 +1,6 @@
-// Values that a kernel cannot have meant, found by running it again functionally: an integer that was divided by zero, and
-// bytes of shared memory that are used under two names at a time. Nothing is run where a program has neither.
+// Values that a kernel cannot have meant, found by running it again functionally: an integer that was divided by zero, bytes
+// of shared memory that are used under two names at a time, and an index that leads from one __shared__ array into the next.
+// Nothing is run where a program has none of them.
 #pragma once
 #include <vector>
 

@@ -8,6 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/origins/thread_index.h"
 #include "core/simt/origins/value_tree.h"
 
 namespace lockstep::simt {
@@ -149,35 +150,6 @@ std::string wrapped_text(const ValueTrees& trees, const Wrapped& wrapped, std::s
            (wrapped.as_unsigned ? "unsigned int" : "int") + " holds, and became " + commas(became);
 }
 
-// A comparison of the index with a limit, as far as the kernel makes one before the access.
-struct Guard {
-    uint32_t pc = 0;
-    ValueNode limit;
-};
-
-std::optional<Guard> guard_of(const ValueTrees& trees, const ValueNode& index, uint32_t pc, int64_t value) {
-    std::vector<int32_t> registers;
-    for (const ValueNode* node = &index;; node = &node->of[0]) {
-        if (node->reg >= 0) registers.push_back(node->reg);
-        if (node->is != Is::widened) break;
-    }
-    const ptx::Program& program = trees.program();
-    std::optional<Guard> found;
-    for (uint32_t at = 0; at < pc; ++at) {
-        const ptx::DecodedInstruction& i = program.instructions[at];
-        if (!ptx::text_of(program, at).starts_with("setp.")) continue;
-        const auto size = static_cast<uint32_t>(ptx::size_of(i.type));
-        if ((size != 4 && size != 8) || i.type == ptx::Type::f32 || i.type == ptx::Type::f64) continue;
-        for (const int k : {0, 1}) {
-            if (std::find(registers.begin(), registers.end(), i.source[k]) == registers.end()) continue;
-            ValueNode limit = trees.of(i.source[1 - k], size);
-            if (limit.as_signed() < value || limit.as_signed() <= 0) continue;  // it kept something else out
-            if (!found || limit.as_signed() < found->limit.as_signed()) found = Guard{at, std::move(limit)};
-        }
-    }
-    return found;
-}
-
 // "n" where a number that the launch was given says how many elements there are, else the number.
 std::string count_text(const ValueTrees& trees, int64_t count) {
     const ptx::Program& program = trees.program();
@@ -220,6 +192,9 @@ std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed
     if (holds_loaded(*e.node, from))
         return "The index was read from " + (from.empty() ? "memory" : in_quotes(from)) + ": only 0 to " +
                commas(e.count - 1) + " are good there.";
+    if (const std::string swapped = e.node ? advice_for_swapped(trees, pc, *e.node, e.count) : std::string();
+        !swapped.empty())
+        return swapped;
     const int64_t value = e.index - e.shift;
     const std::string text = index_text(trees, e);
     const std::string count = count_text(trees, e.count);
@@ -383,6 +358,22 @@ Provenance explain_global(const ValueTrees& trees, uint32_t pc, const WrongAcces
     return told;
 }
 
+// An extern __shared__ array that the launch made too small.
+void advise_more_shared(const AddressSum& sum, const Pointed& to, const WrongAccess& access, const Block& block,
+                        Provenance& told) {
+    constexpr int64_t most_of_any_gpu = 232'448;  // bytes a block, see gpus.cpp
+    const LaunchConfig& config = *block.grid->config;
+    int64_t last = sum.bytes - static_cast<int64_t>(to.begin);  // byte behind the variable's first
+    for (const AddressSum::Term& term : sum.terms) last += term.scale * most_in_block(term.node, config.block);
+    last = std::max(last, static_cast<int64_t>(access.address - to.begin));
+    const int64_t wanted = config.dynamic_shared + last + access.bytes - static_cast<int64_t>(to.bytes);
+    if (wanted > most_of_any_gpu) return;
+    const std::string bytes = std::to_string(wanted);
+    told.advice = in_quotes(to.name) + " is extern __shared__, and the launch gives it " + bytes_text(to.bytes) +
+                  ": --shared " + bytes + " has room for the threads of a block here, and " + bytes +
+                  " as the third number between <<< and >>> in a program.";
+}
+
 Provenance explain_shared(const ValueTrees& trees, uint32_t pc, const WrongAccess& access) {
     Provenance told;
     const Block& block = *trees.warp().block;
@@ -402,6 +393,9 @@ Provenance explain_shared(const ValueTrees& trees, uint32_t pc, const WrongAcces
     told.allocation = to.name;
     told.offset = seen.address - to.begin;
     told.reason = distance_text(to, seen);
+    for (const ptx::SharedVariable& v : trees.program().shared_variables)
+        if (&v != variable && v.bytes != 0 && access.address >= v.offset && access.address < v.offset + v.bytes)
+            told.reason += ", which is where " + in_quotes(readable_variable(v.name)) + " lies";
     if (to.bytes == 0) {
         told.reason += ", which has no bytes in this launch";
         told.advice =
@@ -410,6 +404,8 @@ Provenance explain_shared(const ValueTrees& trees, uint32_t pc, const WrongAcces
         return told;
     }
     explain_index(trees, pc, sum, to, seen, told);
+    if (variable->bytes == 0 && !sum.terms.empty() && seen.address >= to.begin + to.bytes - access.bytes + 1)
+        advise_more_shared(sum, to, seen, block, told);
     return told;
 }
 

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <regex>
+#include <sstream>
 #include <unordered_map>
 
 #include "core/ptx/analyse/dataflow.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/check/source_text.h"
 #include "core/simt/memory/access.h"
 #include "core/simt/origins/observe.h"
 #include "core/simt/origins/operation_text.h"
@@ -245,6 +249,7 @@ class Makers : public Observer {
     }
     const Maker* maker_of_sources(const Warp& warp, OfWarp& of, const ptx::DecodedInstruction& i, uint32_t lane) const;
     Maker make(const Warp& warp, uint32_t pc, uint32_t lane, NonFinite::From from);
+    bool takes_logarithm(uint32_t pc);  // by the CUDA text of its line, where that is at hand
     Maker make_read(const Warp& warp, const WarpEvent& event, uint32_t lane, uint64_t address);
     void loaded(const Warp& warp, const WarpEvent& event, OfWarp& of);
     void stored(const Warp& warp, const WarpEvent& event, OfWarp& of);
@@ -252,6 +257,8 @@ class Makers : public Observer {
     void computed(const Warp& warp, const WarpEvent& event, OfWarp& of);
 
     const ptx::Program& program_;
+    SourceText source_;
+    std::map<std::pair<int32_t, int32_t>, bool> logarithms_;  // by file and line
     const Memory& begin_;
     uint32_t block_;
     bool over_ = false;
@@ -298,6 +305,13 @@ Makers::Maker Makers::make(const Warp& warp, uint32_t pc, uint32_t lane, NonFini
         return 0;
     }
     NonFinite made{from, {}, {}, {}, 0, 0};
+    // The code of a logarithm picks its answer for 0 and for negative numbers from constants.
+    if (from == NonFinite::From::constant && takes_logarithm(pc)) {
+        made.from = NonFinite::From::made;
+        made.by = place_in(warp, pc, lane);
+        made.how = "the logarithm of a number that is not above 0";
+        made.advice = "Keep its argument above 0, as in logf(fmaxf(x, 1e-30f)).";
+    }
     if (from == NonFinite::From::made) {
         made.by = place_in(warp, pc, lane);
         const ReadOperand read = [&](int32_t reg, uint32_t bytes) { return bits_before(warp, reg, lane, bytes); };
@@ -306,6 +320,19 @@ Makers::Maker Makers::make(const Warp& warp, uint32_t pc, uint32_t lane, NonFini
     }
     makers_.push_back(std::move(made));
     return static_cast<Maker>(makers_.size() - 1);
+}
+
+bool Makers::takes_logarithm(uint32_t pc) {
+    const ptx::DecodedInstruction& i = program_.instructions[pc];
+    if (i.line <= 0) return false;
+    const auto [known, fresh] = logarithms_.try_emplace({i.file, i.line}, false);
+    if (!fresh) return known->second;
+    std::istringstream in(source_.text_of(program_, i.file));
+    std::string line;
+    for (int32_t number = 0; number < i.line; ++number)
+        if (!std::getline(in, line)) return false;
+    static const std::regex call("(^|[^A-Za-z0-9_])(__)?log(2|10|1p)?f? *\\(");
+    return known->second = std::regex_search(line, call);
 }
 
 // From memory that the block has not written: it was there when the launch began, or another block made it.

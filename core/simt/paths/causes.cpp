@@ -2,8 +2,11 @@
 #include "core/simt/paths/causes.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <set>
 
+#include "core/base/units.h"
 #include "core/ptx/analyse/dataflow.h"
 #include "core/ptx/decode/views.h"
 #include "core/simt/check/faults.h"
@@ -154,6 +157,76 @@ Cause cause_of_lock(const Warp& warp, uint32_t lanes, uint32_t pc, const FindBlo
 
 }  // namespace
 
+namespace {
+
+std::string number_text(const Warp& warp, int32_t source, ptx::Type type, uint32_t lane) {
+    const auto bytes = static_cast<uint32_t>(ptx::size_of(type));
+    const std::byte* const at = operand(warp, source) + size_t{lane} * bytes;
+    char text[32];
+    if (type == ptx::Type::f32 || type == ptx::Type::f64) {
+        float single = 0;
+        double real = 0;
+        std::memcpy(type == ptx::Type::f32 ? static_cast<void*>(&single) : &real, at, bytes);
+        std::snprintf(text, sizeof text, "%.9g", type == ptx::Type::f32 ? double{single} : real);
+        return text;
+    }
+    uint64_t bits = 0;
+    std::memcpy(&bits, at, std::min<uint32_t>(bytes, 8));
+    const bool is_unsigned = type == ptx::Type::u16 || type == ptx::Type::u32 || type == ptx::Type::u64;
+    const unsigned unused = bytes >= 8 ? 0 : 64 - 8 * bytes;
+    const auto as_signed = static_cast<int64_t>(bits << unused) >> unused;
+    return with_commas(is_unsigned ? static_cast<int64_t>(bits) : as_signed);
+}
+
+// The comparison of two registers or numbers that the guard of a branch is; no_pc: there is none, or several.
+uint32_t comparison_of(const ptx::Program& program, uint32_t branch) {
+    const int32_t guard = program.instructions[branch].guard;
+    if (!ptx::is_register(guard)) return ptx::no_pc;
+    const auto pcs = ptx::definitions_of(ptx::Flow(program), branch, guard).pcs;
+    if (pcs.size() != 1 || pcs[0] > branch || !ptx::text_of(program, pcs[0]).starts_with("setp.")) return ptx::no_pc;
+    const auto& i = program.instructions[pcs[0]];
+    const size_t bytes = ptx::size_of(i.type);
+    return i.kind == Kind::lane_wise && (bytes == 4 || bytes == 8) ? pcs[0] : ptx::no_pc;
+}
+
+// The branch of the loop [begin, end] that goes on or leaves it, the one at its end before one inside it; no_pc: none.
+uint32_t condition_of_loop(const ptx::Program& program, uint32_t begin, uint32_t end) {
+    if (ptx::is_register(program.instructions[end].guard)) return end;
+    for (uint32_t pc = begin; pc < end; ++pc) {
+        const auto& i = program.instructions[pc];
+        const bool branches = i.kind == Kind::branch && ptx::is_register(i.guard) && i.target != ptx::no_pc;
+        if (branches && (i.target > end || i.target < begin)) return pc;
+    }
+    return ptx::no_pc;
+}
+
+constexpr const char* look_for_change =
+    "Look at what the loop is to change in each round: a step of 0, a product with 0, or a fraction that is too small to be "
+    "added.";
+constexpr const char* no_way_out =
+    "The compiler has found that nothing leads out of this loop: its condition holds for every value that it can have, as "
+    "i >= 0 does for an unsigned i, or its step is 0.";
+
+}  // namespace
+
+Cause cause_of_condition(const Warp& warp, uint32_t pc) {
+    const ptx::Program& program = *warp.block->grid->program;
+    for (uint32_t end = pc; end < program.instructions.size(); ++end) {  // the innermost loop around it
+        const auto& i = program.instructions[end];
+        if (i.kind != Kind::branch || i.target == ptx::no_pc || i.target > pc) continue;
+        const uint32_t branch = condition_of_loop(program, i.target, end);
+        if (branch == ptx::no_pc) return {"", no_way_out};
+        const uint32_t compare = comparison_of(program, branch);
+        if (compare == ptx::no_pc) return {};
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(warp.active() | 0x80000000u));
+        const auto& c = program.instructions[compare];
+        return {"; its condition on " + place_of(program, compare) + " compares " +
+                    number_text(warp, c.source[0], c.type, lane) + " with " + number_text(warp, c.source[1], c.type, lane),
+                look_for_change};
+    }
+    return {};
+}
+
 Cause cause_of_endless_loop(const Warp& warp, uint32_t pc) {
     constexpr size_t longest = 256;
     const ptx::Program& program = *warp.block->grid->program;
@@ -183,6 +256,44 @@ Cause cause_of_endless_loop(const Warp& warp, uint32_t pc) {
         return cause;
     }
     return {};
+}
+
+Cause cause_of_runaway(Warp& warp, uint32_t branch, uint32_t lane) {
+    constexpr int most_steps = 100'000, most_rounds = 1000;
+    const ptx::Program& program = *warp.block->grid->program;
+    if (branch >= program.instructions.size() || program.instructions[branch].kind != Kind::branch) return {};
+    const uint32_t condition = condition_of_loop(program, program.instructions[branch].target, branch);
+    if (condition == ptx::no_pc) return {"", no_way_out};
+    const uint32_t compare = comparison_of(program, condition);
+    Cause cause;
+    if (compare == ptx::no_pc) return {};
+    const uint32_t load = load_behind_guard(program, ptx::Flow(program), condition);
+    const bool waits_for_memory = load != ptx::no_pc && load >= program.instructions[branch].target && load <= branch;
+    if (waits_for_memory) return {};  // others may change it
+    const auto& i = program.instructions[compare];
+    std::string first[2], last[2];
+    int rounds = 0;
+    for (int k = 0; k < most_steps && rounds < most_rounds && !warp.done && !warp.at_barrier; ++k) {
+        if (warp.pc() == compare && (warp.active() >> lane & 1)) {
+            for (const int side : {0, 1}) last[side] = number_text(warp, i.source[side], i.type, lane);
+            if (rounds++ == 0) first[0] = last[0], first[1] = last[1];
+        }
+        if (step(warp).kind == WarpEvent::Kind::fault) break;
+    }
+    if (rounds < 2) return {};
+    const bool stays = first[0] == last[0] && first[1] == last[1];
+    cause.words = "; its condition on " + place_of(program, compare) + " compares " + last[0] + " with " + last[1];
+    if (stays) {
+        cause.words += ", and neither of them changes from round to round";
+        cause.advice = look_for_change;
+    } else {
+        const int moves = first[0] != last[0] ? 0 : 1;
+        cause.words += ", where " + first[moves] + " stood " + std::to_string(rounds - 1) + " rounds before";
+        cause.advice =
+            "Look whether it comes to its end at all: a != that is stepped over, a step in the wrong direction, or "
+            "a number that begins again at 0 when it no longer fits.";
+    }
+    return cause;
 }
 
 Cause cause_of_waits(const Block& block, const FindBlock& find) {

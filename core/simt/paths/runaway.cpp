@@ -4,6 +4,7 @@
 
 #include "core/simt/async/async_work.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/paths/causes.h"
 
 namespace lockstep::simt {
 
@@ -32,9 +33,13 @@ Fault runaway_fault(Warp& warp, uint64_t executed) {
         }
     }
     if (const Fault* fault = stack_deadlock(warp)) return *fault;
-    return *make_fault(warp, spot, lane, "runaway",
-                       "the kernel still ran after " + std::to_string(executed) + " warp instructions; it " +
-                           (widest ? "spun on " : "was on ") + place_of(program, spot) + mbarrier_wait_of(warp));
+    const std::string waits = mbarrier_wait_of(warp);
+    const Cause cause = widest && waits.empty() ? cause_of_runaway(warp, spot, lane) : Cause{};
+    Fault* const fault = make_fault(warp, spot, lane, "runaway",
+                                    "the kernel still ran after " + std::to_string(executed) + " warp instructions; it " +
+                                        (widest ? "spun on " : "was on ") + place_of(program, spot) + waits + cause.words);
+    fault->advice = cause.advice;
+    return *fault;
 }
 
 }  // namespace lockstep::simt

@@ -182,7 +182,8 @@ Fault* go_on(Warp& warp, uint64_t executed) {
 // Of a warp that stands where it stood, with the registers and the memory that it had, and that waits for nobody.
 Fault* endless_loop(const Warp& warp, uint32_t pc, uint32_t mask) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(mask ? mask : warp.active()));
-    const Cause cause = cause_of_endless_loop(warp, pc);
+    Cause cause = cause_of_endless_loop(warp, pc);
+    if (cause.words.empty()) cause = cause_of_condition(warp, pc);
     Fault* const fault = make_fault(warp, pc, lane, "runaway",
                                     "the kernel never ends: the loop at " + place_of(*warp.block->grid->program, pc) +
                                         " changes nothing and reads nothing that could end it" + cause.words);

@@ -82,7 +82,7 @@ std::string caption_of(const model::Verdict& verdict) {
     if (verdict.findings.empty()) return "No rule for slow kernels applies: what is left is the work itself.";
     const bool all = std::all_of(verdict.findings.begin(), verdict.findings.end(),
                                  [](const model::Finding& finding) { return finding.simulated || finding.what_if.empty(); });
-    return all ? "A gain is what the launch saves at most when only this cause is gone: simulated where the model can, else "
+    return all ? "A gain is about what the launch saves when only this cause is gone: simulated where the model can, else "
                  "from "
                  "counters."
                : "Gains are derived from counters so far; simulate them to see what each cause alone costs.";
@@ -142,7 +142,7 @@ class VerdictView final : public View {
         if (session.learn.reveal_steps >= 0) return "What limits it: it is told when you lock an answer.\n";
         std::string text = "What limits it (simulated)\n";
         for (const Card& card : cards_of_program(session, *snapshot))
-            text += fmt::format("  program: {}: {} Saves at most some {:.0f} % (derived from the timeline); {}. {}\n",
+            text += fmt::format("  program: {}: {} Saves about {:.0f} % (derived from the timeline); {}. {}\n",
                                 card.title, card.sentence, 100 * card.gain, card.evidence, card.change);
         if (!is_told(snapshot->kernel)) return text + "  no kernel has been timed yet.\n";
         const model::Verdict& verdict = *snapshot->kernel.verdict;
@@ -241,7 +241,7 @@ class VerdictView final : public View {
                 {.size = 24, .color = card.gain >= 0.1 ? theme.right : theme.ink2, .align = Align::right, .weight = 600});
         ui.text(box.right() - pad, box.y + 52, time_text(card.time_us) + " → " + time_text(card.time_us * (1 - card.gain)),
                 {.size = 12, .color = theme.ink2, .align = Align::right});
-        ui.text(box.right() - pad, box.y + 69, card.simulated ? "at most, simulated" : "at most, derived",
+        ui.text(box.right() - pad, box.y + 69, card.simulated ? "about, simulated" : "about, derived",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
         if (goes && ui.area(fmt::format("finding {}", number), box)) session.desk.go_to_line = card.line;
         if (goes && ui.hovered(box)) ui.tooltip("go to this line");
