@@ -204,7 +204,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
             ->check(not_from_0);
         command.add_option("--sm", picture.sm, "with --screenshot, --record or --describe: this SM traced")
             ->check(not_from_0);
-        command.add_option("--zoom", picture.zoom, "of the machine: where its zoom stands, from cluster to lane, such as sm");
+        command.add_option("--zoom", picture.zoom,
+                           "of the machine: where its zoom stands, from cluster to lane, such as sm");
         command.add_flag("--follow", picture.follow, "of the machine: follow the next request that goes far");
         command.add_option("--screenshot", picture.screenshot,
                            "render to this PNG or SVG and leave; a folder: every step of the lesson, open and answered");
@@ -225,6 +226,13 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     app_options(app);
     CLI::App* app_command = app.add_subcommand("app", "open the app (the default)");
     app_options(*app_command);
+    CLI::App* tour_command = app.add_subcommand("tour", "twenty seconds through the machine, from a cluster to one lane");
+    tour_command->add_option("--record", picture.film.file, "record it to this GIF, or by ffmpeg MP4, and leave");
+    tour_command->add_option("--fps", picture.film.frames_a_second, "with --record: frames a second, by default 20")
+        ->check(number_within(1, 120));
+    tour_command->add_option("--size", size, "window size, such as 1600x1000; of a recording 1280x800");
+    tour_command->add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
+    tour_command->add_option("--theme", picture.theme, "dark, light, high-contrast or print");
     app_command->add_option("file", picture.open, "the same as --open")->excludes("--open");
     add_run(app, status);
     add_compare(app, status);
@@ -265,7 +273,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     }
     try {
         app.parse(static_cast<int>(words.size()), words.data());
-        if (app.get_subcommands().empty() || app_command->parsed()) {
+        picture.tour = tour_command->parsed();
+        if (app.get_subcommands().empty() || app_command->parsed() || picture.tour) {
             status = run_the_app(std::move(picture), size, hooks);
         }
     } catch (const CLI::CallForHelp& help) {

@@ -12,6 +12,7 @@
 
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/window/record.h"
@@ -194,6 +195,13 @@ void check_step(const AppOptions& options) {
 }
 
 // What the session begins with. `still`: for a picture or text, not for a window.
+// Nothing was asked for: the app shows the machine at work.
+bool meets_people(const AppOptions& options) {
+    const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
+    return !still && options.lesson.empty() && options.open.empty() && options.view.empty() && options.model.empty() &&
+           options.plan.empty() && options.ranks == 1 && options.step == 0;
+}
+
 SessionOptions scene_of(const AppOptions& options, bool still) {
     SessionOptions scene;
     scene.lesson = options.lesson;
@@ -206,6 +214,7 @@ SessionOptions scene_of(const AppOptions& options, bool still) {
     scene.paced = !still && has_display();
     if (scene.paced) {
         scene.progress_file = system::state_folder() / "progress.jsonl";
+        scene.first_time = !std::filesystem::exists(scene.progress_file);
         scene.kernel_file = system::state_folder() / "kernels.json";
     }
     const std::optional<Workspace> asked = workspace_of(options.view);
@@ -224,6 +233,10 @@ void open_file(Shell& shell, const std::string& file) {
 void open(Shell& shell, const AppOptions& options) {
     Workspace& workspace = shell.session.workspace;
     workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
+    if (meets_people(options)) {  // something moves at once
+        workspace = Workspace::machine;
+        shell.session.playing = true;
+    }
     if (!options.open.empty()) open_file(shell, options.open);
     const auto [place, page] = page_of(options.view);
     if (const auto named = workspace_named(place))
@@ -241,6 +254,7 @@ void open(Shell& shell, const AppOptions& options) {
     }
     shell.presenter.on = options.present;
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
+    if (options.tour) begin_tour(shell.session);
     shell.session.grain = row_of(workspace).grain;
 }
 
@@ -317,7 +331,8 @@ void draw(Shell& shell, const AppOptions& options, const std::string& file) {
 int record_film(Shell& shell, const AppOptions& options) {
     settle(shell, row_of(shell.session.workspace).name);
     const AppOptions::Film& film = options.film;
-    const Moments moments = moments_of_kernel(shell, {film.from, film.to, film.speed}, film.frames_a_second);
+    const Moments moments = options.tour ? moments_of_tour(shell, film.frames_a_second)
+                                         : moments_of_kernel(shell, {film.from, film.to, film.speed}, film.frames_a_second);
     if (!record(shell, recording(options), moments, film.file, film.goes_on)) return interrupted;
     std::error_code error;
     std::printf("%d frames, %.1f seconds, %.1f MB: %s\n", moments.frames, moments.frames / film.frames_a_second,
@@ -356,6 +371,7 @@ int run_app(const AppOptions& options) {
         Shell shell(session, theme, static_cast<float>(options.scale));
         open(shell, options);
         if (still) return draw_still(shell, options);
+        session.machine.offers_tour = scene.first_time;
         if (!options.open.empty() && !options.view.empty()) shell.run_own();
         if (run_window(shell, options.width, options.height)) return static_cast<int>(ExitStatus::done);
     }

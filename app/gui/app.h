@@ -18,6 +18,7 @@ struct AppOptions {
     int moment = 0;               // of the autograd tape, from 1, for pictures; 0: where the scene opens
     int64_t cycle = -1;           // of the kernel on show, where its pictures and values stand; -1: where its scene opens
     int sm = -1;                  // that is traced; -1: as the scene says
+    bool tour = false;            // through the machine, in twenty seconds
     std::string zoom = {};        // of the machine: the stop that it stands at, such as "sm"; empty: the GPU
     bool follow = false;          // the machine follows the next request that goes far, half of its way
     std::string screenshot = {};  // F.png or F.svg: render without a window

@@ -203,11 +203,12 @@ struct MachineLook {    // of the machine: how deep one looks, and how fast its 
     double wanted = 2;  // where the zoom goes by itself
     double clock = -1;  // cycles of the kernel, with what has passed of the last one; -1: where the focus stands
     double speed = 0;   // cycles a second; 0: what the zoom says
+    double filmed = 0;  // cycles a second of the recording that is made; 0: none is
     bool skip_waits = false;               // jumps over cycles in which the traced SM issues nothing
     bool follow = false;                   // the clock stops where the followed request arrives
     int64_t followed = -1;                 // index into MachineTrace::requests; -1: none
-    double tour = -1;          // seconds of the tour that lie behind; -1: there is none
-    bool offers_tour = false;  // to who is here for the first time
+    double tour = -1;                      // seconds of the tour that lie behind; -1: there is none
+    bool offers_tour = false;              // to who is here for the first time
     int64_t loop_from = -1, loop_to = -1;  // the clock stays within these cycles; -1: it does not
 };
 
@@ -229,6 +230,7 @@ struct SessionOptions {
     std::string gpu = "v100";
     bool paced = false;                        // at most 11 training steps a second, so that a person can follow
     bool start = true;                         // false: an empty session without a worker (tests)
+    bool first_time = false;                   // nobody has used the app here before
     std::filesystem::path progress_file = {};  // where the learner's progress is kept; empty: nowhere
     std::filesystem::path kernel_file = {};    // where the learner's kernels are kept; empty: nowhere
     uint64_t trace_limit = 2'000'000;          // of the learner's kernel: a longer run keeps a stretch, the rest is replayed

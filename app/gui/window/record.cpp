@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/window/gif.h"
 #include "app/gui/window/renderer.h"
@@ -209,6 +211,20 @@ bool record(Shell& shell, const RecordOptions& options, const Moments& moments, 
     }
 }
 
+Moments moments_of_tour(Shell& shell, double frames_a_second) {
+    begin_tour(shell.session);
+    const double seconds = tour_seconds(), rest = 1;  // on the last picture
+    return {static_cast<int>((seconds + rest) * frames_a_second), [=](int, Session& session, Focus& focus) {
+                const auto snapshot = session.snapshot();
+                session.grain = Grain::cycle;
+                session.playing = false;
+                if (session.machine.tour + 1 / frames_a_second < seconds)
+                    go_on_tour(session, focus, *snapshot, 1 / frames_a_second);
+                if (plays_machine(session, *snapshot)) play_machine(session, focus, *snapshot, 1 / frames_a_second);
+                session.machine.filmed = session.machine.speed;
+            }};
+}
+
 Moments moments_of_kernel(Shell& shell, const KernelStretch& stretch, double frames_a_second) {
     const auto snapshot = shell.session.snapshot();
     if (const std::string other = other_clock(shell, *snapshot); !other.empty())
@@ -230,8 +246,10 @@ Moments moments_of_kernel(Shell& shell, const KernelStretch& stretch, double fra
     return {static_cast<int>(frames), [=](int k, Session& session, Focus& focus) {
                 session.grain = Grain::cycle;
                 session.playing = false;
-                const auto passed = static_cast<int64_t>(k * speed / frames_a_second + 1e-6);
-                focus.time = std::min(from + passed, to);
+                const double passed = k * speed / frames_a_second + 1e-6;
+                focus.time = std::min(from + static_cast<int64_t>(passed), to);
+                session.machine.clock = std::min(static_cast<double>(from) + passed, static_cast<double>(to));
+                session.machine.filmed = speed;
                 if (k > 0) return;  // the time pictures hold the stretch, or follow the clock along it
                 session.sm.cycles_begin = from;
                 session.sm.cycles_end = std::min(to + 1, from + 4 * first_look);

@@ -39,4 +39,7 @@ constexpr int most_frames = 12'000;
 // on show, or the stretch is not one of it.
 Moments moments_of_kernel(Shell& shell, const KernelStretch& stretch, double frames_a_second);
 
+// The tour through the machine, from its beginning, and a second on its last picture.
+Moments moments_of_tour(Shell& shell, double frames_a_second);
+
 }  // namespace lockstep::gui

@@ -14,7 +14,8 @@ namespace {
 
 constexpr Color wave_colors[] = {rgb(0x2F6690), rgb(0x4286B5), rgb(0x86C3EA), rgb(0xD3EAF8)};
 constexpr float legend_height = 26, least_strip = 110, most_strip = 156;
-constexpr double smooth = 30;  // frames a second over which fast time is averaged
+constexpr double too_fast = 3000;  // cycles a second, for single requests
+constexpr double smooth = 30;      // frames a second over which fast time is averaged
 
 struct Split {
     Rect picture, strip, followed;
@@ -243,6 +244,40 @@ void draw_requests(const MachineFrame& frame, const GpuPlaces& p) {
     if (pressed >= 0) frame.session.machine.followed = pressed;
 }
 
+// Too fast for single requests: dashes that move along the ways, the denser the more bytes pass.
+void draw_flow(Ui& ui, Point from, Point to, double rate, float offset, Color color) {
+    const float length = std::hypot(to.x - from.x, to.y - from.y);
+    if (length < 1 || rate < 0.005) return;
+    const float pitch = std::clamp(14 / static_cast<float>(std::sqrt(std::min(1.0, rate))), 14.0f, 160.0f);
+    const Point way{(to.x - from.x) / length, (to.y - from.y) / length};
+    for (float at = std::fmod(offset, pitch); at < length; at += pitch) {
+        const float end = std::min(length, at + 8);
+        ui.line({from.x + way.x * at, from.y + way.y * at}, {from.x + way.x * end, from.y + way.y * end}, color, 3);
+    }
+}
+
+void draw_flows(const MachineFrame& frame, const GpuPlaces& p) {
+    Ui& ui = frame.ui;
+    const auto window = static_cast<int64_t>(frame.speed / smooth);
+    const Rates rates = rates_in(*frame.scene, std::max<int64_t>(0, frame.cycle() - window), frame.cycle() + 1);
+    const auto offset = static_cast<float>(std::fmod(ui.now * 60, 1e5));
+    const float middle = p.crossbar.x + p.crossbar.w / 2, out = p.crossbar.y + p.crossbar.h * 0.2f,
+                back = p.crossbar.bottom() - p.crossbar.h * 0.2f;
+    for (const int side : {0, 1}) {
+        const float end = p.bus[side].x + p.bus[side].w / 2;
+        draw_flow(ui, {middle, out}, {end, out}, rates.l2, offset, data::sky);
+        draw_flow(ui, {end, back}, {middle, back}, rates.l2, offset, faded(data::sky, 0.6f));
+        draw_flow(ui, {end, p.crossbar.y}, {end, p.bus[side].y}, rates.l2, offset, data::sky);
+        draw_flow(ui, {end, p.crossbar.bottom()}, {end, p.bus[side].bottom()}, rates.l2, offset, data::sky);
+    }
+    for (uint32_t c = 0; c < p.channel_count(); ++c) {
+        const Rect& box = p.channel[c];
+        const bool left = p.channel_at_left(c);
+        const float y = box.y + box.h / 2, edge = left ? box.right() : box.x, other = left ? edge + 14 : edge - 14;
+        draw_flow(ui, {edge, y}, {other, y}, rates.dram, offset, data::blue);
+    }
+}
+
 void draw_followed_way(const MachineFrame& frame, const GpuPlaces& p) {
     Ui& ui = frame.ui;
     const MachineTrace& machine = *frame.scene->machine;
@@ -358,7 +393,10 @@ void draw_gpu_legend(const MachineFrame& frame, const Rect& r) {
     x = legend_mark(ui, x, y, RequestKind::load, true, "coming back");
     const uint64_t n = frame.scene->machine ? uint64_t{frame.scene->machine->sampled} * frame.scene->drawn : 1;
     if (r.right() - x > 500)
-        x = ui.text(x, y, n > 1 ? fmt::format("one request in {} is drawn, queues in full", n) : "every request is drawn",
+        x = ui.text(x, y,
+                    frame.speed > too_fast ? "so fast that dashes stand for requests"
+                    : n > 1                ? fmt::format("one request in {} is drawn, queues in full", n)
+                                           : "every request is drawn",
                     {.size = 12, .color = ui.theme->quiet}) +
             20;
     if (r.right() - x > 330) {
@@ -428,7 +466,10 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
                             100 * rates.l2),
                 {.size = 13, .color = ui.theme->ink2});
     }
-    draw_requests(frame, p);
+    if (frame.speed > too_fast)
+        draw_flows(frame, p);
+    else
+        draw_requests(frame, p);
     draw_followed_way(frame, p);
     draw_gpu_legend(frame, {body.x, body.bottom() - legend_height + 2, body.w, legend_height});
     if (parts.strip.h > 0) draw_time_strip(frame, parts.strip);

@@ -111,7 +111,7 @@ class MachineView final : public View {
                 snapshot,
                 scene_.get(),
                 std::max(0.0, session.machine.clock),
-                session.playing ? speed : 1,
+                session.playing ? speed : std::max(1.0, session.machine.filmed),
                 false,
                 [&ui, &session, &focus, this](std::string_view name, const Rect& area) {
                     show(ui, session, focus, name, area);

@@ -32,7 +32,8 @@ std::string of_sm(const MachineFrame& frame) {
     const uint32_t n = frame.scene->trace().schedulers;
     static constexpr std::string_view numbers[] = {"no", "one", "two", "three", "four"};
     return fmt::format("In one SM, {} scheduler{} pick{} one ready warp a cycle.",
-                       n < std::size(numbers) ? std::string(numbers[n]) : std::to_string(n), n == 1 ? "" : "s each", n == 1 ? "s" : "");
+                       n < std::size(numbers) ? std::string(numbers[n]) : std::to_string(n), n == 1 ? "" : "s each",
+                       n == 1 ? "s" : "");
 }
 
 std::string of_warp(const MachineFrame& frame) {
@@ -182,7 +183,8 @@ void draw_tour_foot(const MachineFrame& frame, const Rect& area) {
     const Point centre{area.right() - clock + 10, area.y + area.h / 2};
     ui.ring(centre, 20, t.accent, 2);
     const double turn = frame.ui.now * 2 * 3.14159265 / 4;  // a hand that goes round, as a sign that time passes
-    ui.line(centre, {centre.x + 14 * static_cast<float>(std::sin(turn)), centre.y - 14 * static_cast<float>(std::cos(turn))}, t.accent, 2);
+    ui.line(centre, {centre.x + 14 * static_cast<float>(std::sin(turn)), centre.y - 14 * static_cast<float>(std::cos(turn))},
+            t.accent, 2);
     const float end = ui.text(centre.x + 32, centre.y + 8, stop.clock, {.size = 24, .weight = 600});
     ui.text(end + 8, centre.y + 8, "a second", {.size = 13, .color = t.quiet});
 }

@@ -9,9 +9,9 @@ namespace lockstep::gui {
 
 struct TourStop {
     Stop stop;
-    double seconds;              // on the way there included
-    std::string_view clock;  // "1 ms": that passes in a second
-    double speed;            // of the kernel's clock, cycles a second; 0: it is not the kernel's
+    double seconds;                                      // on the way there included
+    std::string_view clock;                              // "1 ms": that passes in a second
+    double speed;                                        // of the kernel's clock, cycles a second; 0: it is not the kernel's
     std::string (*sentence)(const MachineFrame& frame);  // null: the picture's own
 };
 std::span<const TourStop> tour_stops();
