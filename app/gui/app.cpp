@@ -208,6 +208,7 @@ SessionOptions scene_of(const AppOptions& options, bool still) {
     scene.lesson_step = options.lesson.empty() ? 0 : options.step - 1;
     if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
+    if (meets_people(options)) scene.training_steps = 1, scene.steps_later = 41;
     if (!options.model.empty()) scene.setup = setup_of(options.model);
     scene.setup.ranks = options.ranks;
     if (!options.model.empty() && options.step == 0) scene.training_steps = 10;

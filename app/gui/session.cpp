@@ -56,6 +56,7 @@ std::vector<GpuChoice> gpu_choices() {
 
 Session::Session(SessionOptions options)
     : gpu(options.gpu),
+      steps_later(options.steps_later),
       learn{.last_lesson = last_lesson_in(options.progress_file)},
       desk(options.kernel_file),
       measured(std::make_shared<const device::MeasuredStore>(options.start ? device::read_measured(device::measured_folder())

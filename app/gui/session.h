@@ -227,6 +227,7 @@ struct SessionOptions {
     std::string lesson = {};      // id; empty: the training scene
     int lesson_step = 0;          // from 0; -1: where it was left
     int64_t training_steps = -1;  // of the training scene: pause after so many; -1: run until paused
+    int64_t steps_later = 0;      // that follow when the Training workspace is entered first
     std::string gpu = "v100";
     bool paced = false;                        // at most 11 training steps a second, so that a person can follow
     bool start = true;                         // false: an empty session without a worker (tests)
@@ -262,6 +263,7 @@ class Session {
     Grain grain = Grain::kernel;
     bool playing = false;
     std::string gpu = "v100";
+    int64_t steps_later = 0;  // see SessionOptions
     LessonState lesson;
     LearnLook learn;
     SmLook sm;

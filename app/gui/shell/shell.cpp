@@ -66,6 +66,8 @@ void Shell::enter_workspace() {
     entered_ = session.workspace;
     const auto chosen = grains_.find(session.workspace);
     if (chosen != grains_.end()) session.grain = chosen->second;
+    if (entered_ == Workspace::training && session.steps_later > 0)
+        session.post(ask::Train{std::exchange(session.steps_later, 0)});
     if (entered_ == Workspace::cluster) {
         session.playing = false;
         session.grain = Grain::action;

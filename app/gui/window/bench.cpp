@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "app/gui/views/machine/machine_view.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/files.h"
 #include "core/ptx/ptx.h"
@@ -25,14 +26,13 @@ bool starts(std::string_view row, std::string_view wanted) {
     return row.substr(0, wanted.size()) == wanted || wanted.substr(0, row.size()) == row;
 }
 
-// A tiled matrix product on a V100 with one SM, all of it traced: over a million issues and waits.
-std::shared_ptr<const model::KernelRun> million_spans() {
+// A tiled matrix product of n x n on a V100 with so many SMs.
+std::shared_ptr<const model::KernelRun> matrix_product(uint32_t n, uint32_t sms, const model::TimedOptions& options) {
     const auto path = resource_root() / "kernels" / "ptx" / "matmul.ptx";
     auto run = std::make_shared<model::KernelRun>();
     run->gpu = model::gpu_named("v100").value();
-    run->gpu.sms.value = 1;
+    run->gpu.sms.value = sms;
     run->program = ptx::decode(ptx::parse(read_file(path).value(), path.string()).value(), "matmul_nn_f32").value();
-    constexpr uint32_t n = 128;
     run->config.grid = {n / 16, n / 16, 1};
     run->config.block = {16, 16, 1};
     run->config.parameters.resize(run->program->parameter_bytes);
@@ -46,8 +46,63 @@ std::shared_ptr<const model::KernelRun> million_spans() {
         }
         std::memcpy(run->config.parameters.data() + parameter.offset, &value, parameter.bytes);
     }
-    run->result = model::launch(run->gpu, *run->program, run->config, memory, {});
+    run->result = model::launch(run->gpu, *run->program, run->config, memory, options);
     return run;
+}
+
+// All of it traced: over a million issues and waits.
+std::shared_ptr<const model::KernelRun> million_spans() {
+    return matrix_product(128, 1, {});
+}
+
+// Our own work in a frame of the machine while its clock runs, at each stop of the zoom, over a run of some ten million
+// cycles. The frames lie in the stretch that the trace keeps.
+std::vector<AppRate> machine_frames(std::string_view wanted) {
+    model::TimedOptions options;
+    options.machine = true;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel.run = matrix_product(704, 2, options);
+    const model::KernelRun& run = *snapshot->kernel.run;
+    Session session({.start = false});
+    Shell shell(session, theme_named("dark"), 1);
+    session.workspace = Workspace::machine;
+    session.grain = Grain::cycle;
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {1600, 1000};
+    io.DeltaTime = 0.02f;
+    shell.state.upload = [](TextureId old, int, int, const Color*) { return old != 0 ? old : TextureId{1}; };
+    double now = 1;
+    const auto frame = [&] {
+        shell.prepare(1);
+        ImGui::NewFrame();
+        shell.frame({}, 1600, 1000, now += 0.02);
+        ImGui::Render();
+    };
+    session.publish_for_test(snapshot);
+    for (int i = 0; i < 4; ++i) frame();
+    std::vector<AppRate> rates;
+    for (const StopRow& stop : stop_rows()) {
+        const std::string row = "app/machine/" + std::string(stop.key);
+        if (!starts(row, wanted)) continue;
+        session.machine.zoom = session.machine.wanted = static_cast<double>(stop.stop);
+        double spent = 0, most = 0;
+        int quads = 0;
+        constexpr int frames = 60;
+        for (int k = -4; k < frames; ++k) {
+            shell.focus.time = run.result.trace.kept_until / 3 + 7 * k;
+            const auto begin = Clock::now();
+            frame();
+            if (k < 0) continue;
+            spent += seconds_since(begin);
+            most = std::max(most, seconds_since(begin));
+            quads = std::max(quads, ImGui::GetDrawData()->TotalVtxCount / 4);
+        }
+        rates.push_back({row, 1e3 * spent / frames, "ms",
+                         std::to_string(run.result.cycles) + " cycles, our own work a frame, at most " +
+                             std::to_string(static_cast<int>(1e3 * most + 0.5)) + "; " + std::to_string(quads) + " quads"});
+    }
+    shell.state.upload = {};
+    return rates;
 }
 
 // The first frame of the SM workspace after a run of that size came, and our own work in a frame of its warp timeline while
@@ -95,6 +150,22 @@ std::vector<AppRate> warps_million() {
              std::to_string(spans) + " issues and waits, our own work a frame while dragging, " + std::to_string(quads) +
                  " quads"},
             {"app/frames/first_look", 1e3 * first, "ms", "the first frame of SM after such a run came, our own work"}};
+}
+
+// From the start to the machine with a kernel on it, as the app opens without arguments.
+AppRate first_machine() {
+    const auto begin = Clock::now();
+    Session session({.training_steps = 1, .steps_later = 41});
+    Shell shell(session, theme_named("dark"), 1);
+    session.workspace = Workspace::machine;
+    Offscreen screen(1600, 1000);
+    Renderer renderer(shell);
+    double now = 0.1;
+    while (!session.snapshot()->kernel.run && seconds_since(begin) < 30)
+        renderer.frame({}, 1600, 1000, 1, now += 0.02), screen.finish();
+    renderer.frame({}, 1600, 1000, 1, now += 0.02);
+    screen.finish();
+    return {"app/first_machine", 1e3 * seconds_since(begin), "ms", "1600x1000, start to the machine with a kernel on it"};
 }
 
 // From the last key of an edit to the result in the picture, the pause before the text is compiled included.
@@ -150,6 +221,19 @@ std::vector<AppRate> bench_app(std::string_view name) {
         ImGui::DestroyContext();
     }
     if (name == "app/edit_run") return rates;
+    if (starts("app/machine", name)) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        for (const AppRate& rate : machine_frames(name)) rates.push_back(rate);
+        ImGui::DestroyContext();
+    }
+    if (starts("app/first_machine", name)) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        rates.push_back(first_machine());
+        ImGui::DestroyContext();
+    }
+    if (name.substr(0, 11) == "app/machine" || name == "app/first_machine") return rates;
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
     {

@@ -152,7 +152,8 @@ StepPointer TrainingRun::at(int64_t step) {
     return record;
 }
 
-StepPointer TrainingRun::looked_at(int64_t step, std::stop_token stop, const std::function<void(size_t)>& each) {
+StepPointer TrainingRun::looked_at(int64_t step, std::stop_token stop,
+                                   const std::function<void(size_t, const device::LaunchEvent&)>& each) {
     if (const auto found = looked_at_.find(step); found != looked_at_.end()) return found->second;
     StepPointer record;
     if (setup_.on_gpu) {
@@ -165,7 +166,7 @@ StepPointer TrainingRun::looked_at(int64_t step, std::stop_token stop, const std
         nn::Trainer trainer(wanted);
         trainer.restore(before);
         size_t launches = 0;
-        trainer.on_launch = [&](const device::LaunchEvent&) { each(++launches); };
+        trainer.on_launch = [&](const device::LaunchEvent& launch) { each(++launches, launch); };
         record = with_followed(trainer.step());
     } else {
         record = at(step);

@@ -23,7 +23,8 @@ class TrainingRun {
     StepPointer at(int64_t step);  // a step that was run before; kept or computed again
     // The same step to be looked at: one element followed through its graph and, on a modelled GPU, on the timed model with
     // a KernelRun for every launch. `each` hears of every launch.
-    StepPointer looked_at(int64_t step, std::stop_token stop, const std::function<void(size_t launches)>& each);
+    StepPointer looked_at(int64_t step, std::stop_token stop,
+                          const std::function<void(size_t launches, const device::LaunchEvent& last)>& each);
     // The same step on setup().ranks ranks, on virtual clocks of this GPU; null for one rank. Throws Failure: a batch that
     // does not divide.
     std::shared_ptr<const parallel::ParallelStepRecord> on_ranks(int64_t step, std::stop_token stop);

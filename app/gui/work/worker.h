@@ -111,6 +111,7 @@ struct Session::Worker {
     void show_step(int64_t step);
     void train_one();
     void time_shown();
+    void show_early(const device::LaunchEvent& launch, size_t number, size_t of);
     void show_curves();
     void set_gpu(const std::string& name);
     void reload();

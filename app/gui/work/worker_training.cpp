@@ -1,4 +1,6 @@
 // Training: steps run untimed; the step on show runs again on the timed model once nothing else is to do.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/gui/work/worker.h"
@@ -20,6 +22,8 @@ size_t most_telling(const std::vector<device::LaunchEvent>& launches) {
     }
     return best;
 }
+
+constexpr int64_t worth_a_look = 2000;  // cycles
 
 }  // namespace
 
@@ -169,6 +173,16 @@ void Session::Worker::train_one() {
              : -1);
 }
 
+// The first kernel that is timed and takes a while, while the others still are: the app has opened on the machine.
+void Session::Worker::show_early(const device::LaunchEvent& launch, size_t number, size_t of) {
+    shown_kernel = static_cast<int64_t>(number) - 1;
+    {
+        const std::lock_guard lock(mutex);
+        results.launch = static_cast<int32_t>(shown_kernel);
+    }
+    show_kernel(launch.run, fmt::format("{} (kernel {} of {})", launch.label, number, of));
+}
+
 void Session::Worker::time_shown() {
     wants_timing = false;
     if (!training || !draft.training.step || draft.tape) return;
@@ -176,12 +190,16 @@ void Session::Worker::time_shown() {
     const size_t all = draft.training.step->launches.size();
     const std::string count = " of " + std::to_string(all);
     busy(setup.on_gpu ? "timing kernel 1" + count : "following the graph", setup.on_gpu ? 0 : -1);
-    draft.training.step = training->looked_at(draft.training.step->step, job_token(), [&](size_t launches) {
-        serve_light();
-        if (launches < all)
-            busy("timing kernel " + std::to_string(launches + 1) + count,
-                 static_cast<double>(launches) / static_cast<double>(all));
-    });
+    draft.training.step =
+        training->looked_at(draft.training.step->step, job_token(), [&](size_t launches, const device::LaunchEvent& launch) {
+            serve_light();
+            if (options.steps_later > 0 && !draft.kernel.run && !lesson && !own && launch.run &&
+                launch.cycles >= worth_a_look)
+                show_early(launch, launches, all);
+            if (launches < all)
+                busy("timing kernel " + std::to_string(launches + 1) + count,
+                     static_cast<double>(launches) / static_cast<double>(all));
+        });
     if (setup.ranks > 1) {
         busy("the same step on " + std::to_string(setup.ranks) + " ranks");
         draft.training.on_ranks = training->on_ranks(draft.training.step->step, job_token());

@@ -420,7 +420,7 @@ GpuPlaces places_in(const MachineFrame& frame, const Rect& body) {
 std::string slots_text(const MachineFrame& frame) {
     const MachineScene& scene = *frame.scene;
     int64_t taken = 0;
-    for (uint32_t sm = 0; sm < scene.blocks_of_sm.size(); ++sm)
+    for (uint32_t sm = 0; sm < scene.run->gpu.sms; ++sm)
         for (const uint32_t block : blocks_on(scene, sm, frame.cycle()).resident) taken += block != TileState::nobody;
     return fmt::format("{}: {} of {} block slots taken", scene.run->program ? scene.run->program->shown_name() : "kernel",
                        with_commas(taken), with_commas(scene.at_once));
@@ -456,7 +456,7 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     draw_channels(frame, p);
     for (uint32_t sm = 0; sm < p.tile.size(); ++sm) draw_tile(frame, p, sm, window);
     const uint32_t traced = frame.scene->trace().sm;
-    if (traced < p.tile.size()) ui.outline(p.tile[traced], 2);
+    if (traced < p.tile.size() && !frame.still) ui.outline(p.tile[traced], 2);
     const Rates rates = rates_in(*frame.scene, frame.cycle(), frame.cycle() + 1);
     const float mid = p.crossbar.y + p.crossbar.h / 2 + 5;
     if (frame.session.machine.followed < 0) {

@@ -69,11 +69,13 @@ MachineScene make_machine_scene(std::shared_ptr<const model::KernelRun> run, std
     scene.machine = trace.machine.get();
     scene.blocks = static_cast<int64_t>(scene.run->config.grid.count());
     scene.at_once = std::max<int64_t>(1, int64_t{scene.run->gpu.sms} * std::max(1u, trace.block_slots));
-    scene.blocks_of_sm.resize(scene.run->gpu.sms);
+    scene.slots = std::max(1u, trace.block_slots);
+    scene.blocks_in_slot.resize(size_t{scene.run->gpu.sms} * scene.slots);
     for (size_t i = 0; i < trace.blocks.size(); ++i) {
         const BlockRun& block = trace.blocks[i];
         scene.begins.push_back(block.begin);
-        if (block.sm < scene.blocks_of_sm.size()) scene.blocks_of_sm[block.sm].push_back(static_cast<uint32_t>(i));
+        if (block.sm < scene.run->gpu.sms && block.slot < scene.slots)
+            scene.blocks_in_slot[size_t{block.sm} * scene.slots + block.slot].push_back(static_cast<uint32_t>(i));
     }
     std::sort(scene.begins.begin(), scene.begins.end());
     scene.rates = rates_of(*scene.run);
@@ -116,13 +118,15 @@ bool is_drawn(const MachineScene& scene, uint32_t request) {
 
 TileState blocks_on(const MachineScene& scene, uint32_t sm, int64_t cycle) {
     TileState state;
-    state.resident.assign(std::max(1u, scene.trace().block_slots), TileState::nobody);
-    if (sm >= scene.blocks_of_sm.size()) return state;
+    state.resident.assign(scene.slots, TileState::nobody);
+    if (sm >= scene.run->gpu.sms) return state;
     const auto& blocks = scene.trace().blocks;
-    for (const uint32_t i : scene.blocks_of_sm[sm]) {
-        if (blocks[i].begin > cycle) break;
-        if (blocks[i].end > cycle && blocks[i].slot < state.resident.size())
-            state.resident[blocks[i].slot] = blocks[i].block;
+    for (uint32_t slot = 0; slot < scene.slots; ++slot) {
+        const std::vector<uint32_t>& here = scene.blocks_in_slot[size_t{sm} * scene.slots + slot];
+        const auto after =
+            std::upper_bound(here.begin(), here.end(), cycle, [&](int64_t c, uint32_t i) { return c < blocks[i].begin; });
+        if (after != here.begin() && blocks[*std::prev(after)].end > cycle)
+            state.resident[slot] = blocks[*std::prev(after)].block;
     }
     return state;
 }

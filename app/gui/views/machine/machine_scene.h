@@ -25,16 +25,17 @@ struct Rates {         // of the whole GPU over a stretch
 
 struct MachineScene {
     std::shared_ptr<const model::KernelRun> run;
-    std::shared_ptr<const Timeline> timeline;         // of the traced SM
-    const MachineTrace* machine = nullptr;            // null: it was not recorded
-    std::vector<std::vector<uint32_t>> blocks_of_sm;  // indices into KernelTrace::blocks, by begin
-    std::vector<int64_t> begins;                      // of all blocks, sorted
-    int64_t at_once = 1;                              // blocks of a wave: SMs x resident blocks
-    int64_t blocks = 0;                               // of the grid
-    uint32_t drawn = 1;                               // of the requests that are kept one in so many is drawn
-    std::vector<int64_t> latest_end;                  // of every `group` requests the latest arrival
-    std::vector<uint32_t> of_issues;                  // requests of the traced SM, by the issue that made them
-    int64_t window = 0;                               // cycles of each of `rates`; 0: they are not known
+    std::shared_ptr<const Timeline> timeline;           // of the traced SM
+    const MachineTrace* machine = nullptr;              // null: it was not recorded
+    std::vector<std::vector<uint32_t>> blocks_in_slot;  // [sm * slots + slot]: indices into KernelTrace::blocks, by begin
+    uint32_t slots = 1;                                 // of blocks, an SM
+    std::vector<int64_t> begins;                        // of all blocks, sorted
+    int64_t at_once = 1;                                // blocks of a wave: SMs x resident blocks
+    int64_t blocks = 0;                                 // of the grid
+    uint32_t drawn = 1;                                 // of the requests that are kept one in so many is drawn
+    std::vector<int64_t> latest_end;                    // of every `group` requests the latest arrival
+    std::vector<uint32_t> of_issues;                    // requests of the traced SM, by the issue that made them
+    int64_t window = 0;                                 // cycles of each of `rates`; 0: they are not known
     std::vector<Rates> rates;
 
     static constexpr size_t group = 64;

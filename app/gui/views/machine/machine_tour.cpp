@@ -21,7 +21,7 @@ std::string of_gpu(const MachineFrame& frame) {
     const MachineScene& scene = *frame.scene;
     const WaitingBlocks queue = blocks_waiting(scene, frame.cycle());
     int64_t taken = 0;
-    for (uint32_t sm = 0; sm < scene.blocks_of_sm.size(); ++sm)
+    for (uint32_t sm = 0; sm < scene.run->gpu.sms; ++sm)
         for (const uint32_t block : blocks_on(scene, sm, frame.cycle()).resident) taken += block != TileState::nobody;
     std::string text = fmt::format("One GPU has {} SMs. This kernel's {} blocks land on them", scene.run->gpu.sms.value,
                                    with_commas(scene.blocks));
