@@ -275,9 +275,8 @@ std::string advice_words(const Report& report) {
     size_t number = 0;
     for (const Advice& advice : advice_on(report)) {
         const std::string site = text_of(advice.site).empty() ? "" : text_of(advice.site) + ": ";
-        text += fmt::format(
-            "  {}. {}{}\n     saves about {:.0f} % of the time (derived from the timeline); {}\n     {}\n", ++number,
-            site, advice.sentence, 100 * advice.gain, advice.evidence, advice.change);
+        text += fmt::format("  {}. {}{}\n     saves about {:.0f} % of the time (derived from the timeline); {}\n     {}\n",
+                            ++number, site, advice.sentence, 100 * advice.gain, advice.evidence, advice.change);
     }
     std::map<std::string, double> kernels;  // by time
     double all = 0;
@@ -297,9 +296,8 @@ std::string advice_words(const Report& report) {
         text += fmt::format("  {} ({:.0f} % of the kernels' time)\n", kernel, 100 * time / all);
         for (const LaunchFinding& finding : launch->findings) {
             const std::string place = finding.line > 0 ? fmt::format("{}:{}: ", finding.file, finding.line) : "";
-            text += fmt::format(
-                "  {}. {}{}\n     saves about {:.0f} % of the launch (derived from counters); {}\n     {}\n",
-                ++number, place, finding.sentence, 100 * finding.gain, finding.evidence, finding.change);
+            text += fmt::format("  {}. {}{}\n     saves about {:.0f} % of the launch (derived from counters); {}\n     {}\n",
+                                ++number, place, finding.sentence, 100 * finding.gain, finding.evidence, finding.change);
         }
     }
     return text.empty() ? text : "what limits it\n" + text;

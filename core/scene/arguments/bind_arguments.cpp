@@ -137,7 +137,8 @@ std::string description(const ptx::Program& program, size_t i, const std::vector
                         const std::vector<std::string>& declarations) {
     const ptx::Parameter& p = program.parameters[i];
     // The compilers make u32 of int, and bytes of a struct: the source says what it is.
-    if ((!p.pointer || is_struct(p)) && declarations.size() == program.parameters.size() && !declarations[i].empty()) return declarations[i];
+    if ((!p.pointer || is_struct(p)) && declarations.size() == program.parameters.size() && !declarations[i].empty())
+        return declarations[i];
     const std::string type = is_struct(p) ? fmt::format("struct of {} bytes", p.bytes)
                              : p.pointer  ? "buffer"
                                           : std::string(ptx::name_of(p.type));

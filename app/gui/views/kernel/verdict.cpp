@@ -142,8 +142,8 @@ class VerdictView final : public View {
         if (session.learn.reveal_steps >= 0) return "What limits it: it is told when you lock an answer.\n";
         std::string text = "What limits it (simulated)\n";
         for (const Card& card : cards_of_program(session, *snapshot))
-            text += fmt::format("  program: {}: {} Saves about {:.0f} % (derived from the timeline); {}. {}\n",
-                                card.title, card.sentence, 100 * card.gain, card.evidence, card.change);
+            text += fmt::format("  program: {}: {} Saves about {:.0f} % (derived from the timeline); {}. {}\n", card.title,
+                                card.sentence, 100 * card.gain, card.evidence, card.change);
         if (!is_told(snapshot->kernel)) return text + "  no kernel has been timed yet.\n";
         const model::Verdict& verdict = *snapshot->kernel.verdict;
         text += "  " + verdict.limit + "\n";
