@@ -2,6 +2,8 @@
 // issues of every SM, and how long the queues were. Plain data beside a KernelTrace; its times are that trace's cycles.
 //
 // The traced SM's requests are all there, those of the others are a sample: one in `sampled`. Queues are counted in full.
+// At most some 60 MB, however long the launch (MachineLog::Limits): then the traced SM's requests end, the sample gets
+// thinner, and issues end with a stretch.
 #pragma once
 #include <array>
 #include <cstdint>

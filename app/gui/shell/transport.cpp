@@ -178,6 +178,18 @@ void draw_scrub(const Scrub& scrub, const Position& at) {
 float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, float y, float room) {
     MachineLook& look = session.machine;
     const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) < room; };
+    if (room - x < 420) {  // one chip that goes round
+        const auto choices = speed_choices();
+        size_t at = choices.size();  // by zoom
+        for (size_t i = 0; i < choices.size(); ++i)
+            if (look.speed == choices[i].cycles_a_second) at = i;
+        const std::string label = "speed: " + std::string(at < choices.size() ? choices[at].name : "by zoom");
+        if (x + ui.chip_width(label) < room + 300 && ui.chip(x, y + 15, label, true)) {
+            at = at < choices.size() ? at + 1 : 0;
+            look.speed = at < choices.size() ? choices[at].cycles_a_second : 0;
+        }
+        return x;
+    }
     x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
     if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.speed <= 0)) look.speed = 0;
     for (const SpeedChoice& choice : speed_choices())
@@ -190,6 +202,7 @@ float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, 
         if (look.follow && look.followed < 0)
             follow_request(session, snapshot, static_cast<int64_t>(std::max(0.0, look.clock)));
     }
+    if (fits("loop") && ui.chip(x, y + 15, "loop", look.loop_to > look.loop_from)) loop_here(session, snapshot);
     return x;
 }
 

@@ -155,7 +155,8 @@ void Session::Worker::train_one() {
     }
     if (steps_to_run > 0) --steps_to_run;
     const int64_t step = training->next_step() - 1;
-    if (training->evaluates(step) || steps_to_run == 0) {
+    const bool hurries = options.steps_later > 0 && step == 0;  // the machine waits for its first kernel
+    if (!hurries && (training->evaluates(step) || steps_to_run == 0)) {
         training->evaluate();
         write_text();
     }

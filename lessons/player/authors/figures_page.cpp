@@ -16,6 +16,7 @@ constexpr LessonView views[] = {
     {"fragments", "a tensor core's fragments, lane by lane"},
     {"warps", "the warps of an SM over time, with their stalls"},
     {"blocks", "which SM runs which block when"},
+    {"machine", "the whole GPU in motion, to zoom into"},
     {"compare", "two scenes on one time axis (compare=)"},
     {"occupancy", "what limits how many blocks an SM holds"},
     {"ladder", "steps of optimisation side by side"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/views/machine/machine_view.h"
 
@@ -48,6 +49,24 @@ bool play_machine(Session& session, Focus& focus, const Snapshot& snapshot, doub
     look.clock = clock;
     set_clock(session, focus, trace, static_cast<int64_t>(clock));
     return goes_on;
+}
+
+void loop_here(Session& session, const Snapshot& snapshot) {
+    MachineLook& look = session.machine;
+    if (std::exchange(look.loop_to, -1) > look.loop_from) {
+        look.loop_from = -1;
+        return;
+    }
+    const KernelTrace& trace = snapshot.kernel.run->result.trace;
+    const double speed = look.speed > 0 ? look.speed : speed_at(look.zoom), begin = std::max(0.0, look.clock);
+    look.loop_from = static_cast<int64_t>(begin);
+    look.loop_to = static_cast<int64_t>(std::min(begin + std::max(2.0, 5 * speed), static_cast<double>(trace.cycles - 1)));
+    if (trace.machine && look.followed >= 0 && look.followed < static_cast<int64_t>(trace.machine->requests.size())) {
+        const RequestRecord& request = trace.machine->requests[static_cast<size_t>(look.followed)];
+        look.loop_from = request.begin;
+        look.loop_to = std::min(request.end() + 1, trace.cycles - 1);
+    }
+    if (look.loop_to <= look.loop_from) look.loop_from = look.loop_to = -1;
 }
 
 void follow_request(Session& session, const Snapshot& snapshot, int64_t cycle) {

@@ -12,6 +12,9 @@ bool play_machine(Session& session, Focus& focus, const Snapshot& snapshot, doub
 // Where the workspace has a clock of its own that runs smoothly: the machine's, on a kernel that has run.
 bool plays_machine(const Session& session, const Snapshot& snapshot);
 
+// The clock goes round from here on: over the life of the followed request, else over five seconds of what it runs through.
+// Where it does already, it goes on.
+void loop_here(Session& session, const Snapshot& snapshot);
 // Follows the next request of the traced SM from the cycle on that goes far.
 void follow_request(Session& session, const Snapshot& snapshot, int64_t cycle);
 
