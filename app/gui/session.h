@@ -44,7 +44,8 @@ struct SiliconReport;  // app/silicon/compare/compare.h
 
 namespace lockstep::gui {
 
-struct Timeline;  // views/timeline_data.h
+struct Timeline;     // views/timeline_data.h
+struct ClusterStep;  // views/machine/cluster_step.h
 
 struct TrainingSetup {          // what the Training workspace trains
     std::string model = "mlp";  // a row of nn::models()
@@ -210,6 +211,8 @@ struct MachineLook {    // of the machine: how deep one looks, and how fast its 
     double tour = -1;                      // seconds of the tour that lie behind; -1: there is none
     bool offers_tour = false;              // to who is here for the first time
     int64_t loop_from = -1, loop_to = -1;  // the clock stays within these cycles; -1: it does not
+    int rank = -1;             // of the cluster: the GPU that is looked at, and its node; -1: the late one, else the first
+    double cluster_speed = 0;  // microseconds of the step a second; 0: what the zoom says
 };
 
 class Session;
@@ -258,6 +261,9 @@ class Session {
     // What the time pictures draw of a run, made once for all of them and kept for as long as one holds it.
     std::shared_ptr<const Timeline> timeline(const std::shared_ptr<const model::KernelRun>& run) const;
 
+    // The step of many GPUs that the machine shows, likewise: on several ranks, trained or planned. Null: there is none.
+    std::shared_ptr<const ClusterStep> cluster_step(const Snapshot& snapshot) const;
+
     // State of the interface, owned by the frame's thread.
     Workspace workspace = Workspace::training;
     Grain grain = Grain::kernel;
@@ -280,6 +286,7 @@ class Session {
 
   private:
     mutable std::vector<std::weak_ptr<const Timeline>> timelines_;
+    mutable std::shared_ptr<const ClusterStep> cluster_step_;
     ProgressLog progress_;
     std::unique_ptr<Worker> worker_;
 };

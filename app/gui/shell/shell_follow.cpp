@@ -508,7 +508,12 @@ void Shell::follow_jump(const Snapshot& snapshot) {
 
 void Shell::play(double now) {
     if (!session.playing) return;
-    if (shows_cluster(session)) {  // its clock runs smoothly
+    if (machine_at_cluster(session)) {  // its clock runs smoothly, and begins again
+        const double passed = last_play_ == 0 ? 0 : now - last_play_;
+        last_play_ = now;
+        return play_cluster_step(session, *snapshot_, std::min(passed, 0.25));
+    }
+    if (shows_cluster(session)) {  // and so does this, to its end
         if (last_play_ == 0 && position_of(session, focus, *snapshot_).last)
             move(session, focus, *snapshot_, session.grain, -1, true);
         const double passed = last_play_ == 0 ? 0 : now - last_play_;

@@ -134,6 +134,7 @@ void scrub_cycles(const Scrub& scrub, double wish) {
 
 // Goes to a share of the run, 0 to 1.
 void scrub_to(const Scrub& scrub, double wish) {
+    if (machine_at_cluster(scrub.session)) return scrub_cluster_step(scrub.session, scrub.snapshot, wish);
     if (shows_cluster(scrub.session)) return scrub_cluster(scrub.session, scrub.snapshot, wish);
     if (shows_program(scrub.session) && (scrub.session.grain == Grain::kernel || scrub.session.grain == Grain::call))
         return scrub_program(scrub.session, scrub.snapshot, wish);
@@ -193,8 +194,8 @@ float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, 
     x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
     if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.speed <= 0)) look.speed = 0;
     for (const SpeedChoice& choice : speed_choices())
-        if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.speed == choice.cycles_a_second))
-            look.speed = choice.cycles_a_second;
+        if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.speed == choice.a_second))
+            look.speed = choice.a_second;
     x += 8;
     if (fits("skip waits") && ui.chip(x, y + 15, "skip waits", look.skip_waits)) look.skip_waits = !look.skip_waits;
     if (fits("follow") && ui.chip(x, y + 15, "follow", look.follow)) {
@@ -203,6 +204,20 @@ float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, 
             follow_request(session, snapshot, static_cast<int64_t>(std::max(0.0, look.clock)));
     }
     if (fits("loop") && ui.chip(x, y + 15, "loop", look.loop_to > look.loop_from)) loop_here(session, snapshot);
+    return x;
+}
+
+// The same where the clock is that of a step of many GPUs: units of time a second.
+float choose_step_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, float y, float room) {
+    const auto step = session.cluster_step(snapshot);
+    if (!step) return x;
+    MachineLook& look = session.machine;
+    const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) < room; };
+    x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
+    if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.cluster_speed <= 0)) look.cluster_speed = 0;
+    for (const SpeedChoice& choice : cluster_speeds(*step))
+        if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.cluster_speed == choice.a_second))
+            look.cluster_speed = choice.a_second;
     return x;
 }
 
@@ -277,8 +292,9 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     }
     if (std::find(grains.begin(), grains.end(), session.grain) == grains.end()) session.grain = grains.front();
     float x = transport_buttons(ui, snapshot, bar) + 14;
-    x = plays_machine(session, snapshot) ? choose_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
-                                         : choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
+    x = machine_at_cluster(session)        ? choose_step_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
+        : plays_machine(session, snapshot) ? choose_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
+                                           : choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
     const Position at = position_of(session, focus, snapshot);
     const float width = std::min({346.0f, std::max(150.0f, bar.w * 0.28f), bar.w - x - 12});
     if (width > 60) words(at, bar.w - width, width - 12, {.size = 13, .mono = true});

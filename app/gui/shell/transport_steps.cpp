@@ -8,6 +8,7 @@
 
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/views/training/tape_data.h"
@@ -160,6 +161,7 @@ int64_t total_steps(const Snapshot& snapshot) {
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
     if (still_rows(session, snapshot) != nullptr) return {};
+    if (machine_at_cluster(session)) return {Grain::action};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
     const bool tape = snapshot.training.step && !snapshot.training.step->nodes.empty(),
                lesson = session.lesson.lesson != nullptr;
@@ -433,6 +435,7 @@ void scrub_program(Session& session, const Snapshot& snapshot, double share) {
 
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
     if (still_rows(session, snapshot) != nullptr) return;
+    if (machine_at_cluster(session)) return move_cluster_step(session, snapshot, way, far);
     if (shows_cluster(session)) return move_cluster(session, focus, snapshot, grain, way, far);
     switch (grain) {
         case Grain::action:
@@ -454,6 +457,7 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     if (const scene::FigureTable* table = still_rows(session, snapshot)) return position_in_rows(session, *table);
+    if (machine_at_cluster(session)) return position_in_step(session, snapshot);
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     const KernelTrace* const trace = trace_of(snapshot);
     const bool own_tape = session.workspace == Workspace::kernel && session.desk.document().is_tape();

@@ -82,6 +82,12 @@ struct Schedule {
 };
 void place_stages(Schedule& schedule);
 
+struct LateAction {  // one action of one rank, once: it takes `by` longer
+    int rank = -1;   // -1: none
+    ActionKind kind = ActionKind::backward;
+    int stage = 0, microbatch = 0;
+    double by = 0;
+};
 // Times of one micro-batch through a rank's part of the model (the ranks-th part), in any unit: a stage takes share() of it.
 struct Durations {
     double forward = 1, input = 1, weight = 1;  // a backward in one piece takes input + weight
@@ -89,6 +95,7 @@ struct Durations {
     double update = 0;
     std::vector<double> of_rank = {};   // factors: a slow rank; empty: all 1
     std::vector<double> of_stage = {};  // factors: an uneven cut; empty: all 1
+    LateAction late = {};
 };
 
 struct ScheduleRow {

@@ -52,6 +52,13 @@ struct Player {
                 return durations.forward * part;
         }
     }
+    double late_by(const Action& action, int rank) const {
+        const LateAction& late = durations.late;
+        return rank == late.rank && action.kind == late.kind && action.stage == late.stage &&
+                       action.microbatch == late.microbatch
+                   ? late.by
+                   : 0;
+    }
     void change_alive(int rank, double time, int by) {
         PlayedRank& one = ranks[size_t(rank)];
         one.alive += by;
@@ -70,7 +77,7 @@ struct Player {
 
 void Player::work(int rank, const Action& action) {
     PlayedRank& one = ranks[size_t(rank)];
-    const double begin = one.clock, end = begin + time_of(action, rank);
+    const double begin = one.clock, end = begin + time_of(action, rank) + late_by(action, rank);
     const int batch = action.microbatch / schedule.per_update;
     if (begin > one.idle_from) {
         const bool gradient = one.waited.kind == ActionKind::receive_gradient;
@@ -172,7 +179,7 @@ double steady_cost(const ScheduleRun& run) {
 void check_durations(const Schedule& schedule, const Durations& durations) {
     const auto refuse = [](double value) { return !(value >= 0) || !std::isfinite(value); };
     if (refuse(durations.forward) || refuse(durations.input) || refuse(durations.weight) || refuse(durations.hop) ||
-        refuse(durations.update))
+        refuse(durations.update) || refuse(durations.late.by))
         throw Failure("the durations of a schedule are finite numbers from 0 on");
     const auto check_factors = [&](const std::vector<double>& factors, int count, std::string_view what) {
         if (factors.empty()) return;

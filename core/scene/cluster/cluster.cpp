@@ -9,6 +9,7 @@
 #include "core/base/diagnostic.h"
 #include "core/model/gpus/gpu_spec.h"
 #include "core/parallel/pipeline/schedules/schedules.h"
+#include "core/scene/cluster/cluster_plan.h"
 #include "core/scene/cluster/cluster_training.h"
 
 namespace lockstep::scene {
@@ -291,6 +292,13 @@ int64_t MemoryShown::peak() const {
 
 ClusterSetup within_limits(ClusterSetup setup) {
     PipelineSetup& p = setup.pipeline;
+    setup.plan = within_limits(std::move(setup.plan));
+    if (setup.plan.on && setup.training.on) setup.plan.on = false;
+    if (setup.plan.on) {  // the plan's schedule is what is shown
+        const parallel::ParallelPlan& plan = setup.plan.plan;
+        p = PipelineSetup{
+            .kinds = {plan.schedule}, .ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks};
+    }
     if (p.kinds.empty()) p.kinds = {"1f1b"};
     if (p.kinds.size() > 2) p.kinds.resize(2);
     p.ranks = std::clamp(p.ranks, 1, 64);
@@ -348,11 +356,45 @@ ClusterSetup within_limits(ClusterSetup setup) {
     return setup;
 }
 
+namespace {
+
+// The planned step's schedule: of the replica whose GPU is late, and of the others.
+void show_plan(ClusterScene& scene) {
+    auto planned = std::make_shared<PlannedStep>(plan_cluster_step(scene.setup.plan));
+    ScheduleShown shown;
+    shown.kind = shown.title = scene.setup.plan.plan.schedule;
+    if (planned->refusal.empty()) {
+        const parallel::ScheduleRow& row = parallel::schedule_named(shown.kind);
+        shown.title = row.title;
+        shown.summary = row.summary;
+    }
+    const std::string title = shown.title;
+    shown.refusal = planned->refusal;
+    shown.run = planned->on_time;
+    const bool late = !planned->delayed.actions.empty();
+    if (late) {
+        shown.title += fmt::format(", replica {}: a GPU is late", scene.setup.plan.late_replica);
+        shown.run = planned->delayed;
+    }
+    scene.schedules = {shown};
+    if (late && scene.setup.plan.plan.dp > 1) {
+        shown.title = title + ", the other replicas";
+        shown.run = planned->on_time;
+        scene.schedules.push_back(shown);
+    }
+    scene.planned = std::move(planned);
+}
+
+}  // namespace
+
 ClusterScene run_cluster(const ClusterSetup& wanted, ClusterTrainer* trainer) {
     ClusterScene scene;
     scene.setup = within_limits(wanted);
-    for (const std::string& kind : scene.setup.pipeline.kinds)
-        scene.schedules.push_back(shown_schedule(kind, scene.setup.pipeline));
+    if (scene.setup.plan.on)
+        show_plan(scene);
+    else
+        for (const std::string& kind : scene.setup.pipeline.kinds)
+            scene.schedules.push_back(shown_schedule(kind, scene.setup.pipeline));
     scene.collective = shown_collective(scene.setup.collective);
     scene.network = shown_network(scene.setup.network);
     scene.memory = shown_memory(scene.setup.memory);

@@ -92,8 +92,24 @@ struct ClusterTraining {  // a model trained on ranks of this process, instead o
     bool operator==(const ClusterTraining&) const = default;
 };
 
+// A step of a large model on many GPUs, planned (core/parallel/plan): its schedule takes the place of D9's two, and is what
+// the machine shows of a cluster. One GPU may be late once.
+struct PlanSetup {
+    bool on = false;
+    std::string model = "megatron-18b", gpu = "a100-80", link = "ib-hdr";
+    parallel::ParallelPlan plan = {.dp = 4, .tp = 8, .pp = 8, .zero = 1};
+    int64_t sequence = 2048, batch = 64, microbatch = 1;  // tokens; sequences of a step; of a micro-batch
+    // The late one's replica, pipeline rank and GPU among those that share its layers; its micro-batch, whose backward takes
+    // `late_factor` times as much again; 0: nobody is late.
+    int late_replica = 0, late_rank = 3, late_gpu = 5, late_microbatch = 4;
+    double late_factor = 2;
+    bool operator==(const PlanSetup&) const = default;
+};
+struct PlannedStep;  // cluster_plan.h
+
 struct ClusterSetup {
     PipelineSetup pipeline;
+    PlanSetup plan;
     ClusterTraining training;
     CollectiveSetup collective;
     MemorySetup memory;
@@ -238,6 +254,7 @@ struct ClusterScene {  // immutable once made
     MeshShown mesh;
     NetworkShown network;
     std::shared_ptr<const TrainingShown> training;  // null: schedules and memory are simulated and derived
+    std::shared_ptr<const PlannedStep> planned;     // null: the schedules' times are units, or a training run's
     std::shared_ptr<const FigureTable> table;       // of a lesson's scene: the figures of its rows; null: none
 };
 class ClusterTrainer;  // cluster_training.h: keeps the ranks from scene to scene; null: they end with this one

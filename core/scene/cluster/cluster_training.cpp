@@ -227,6 +227,7 @@ ClusterTraining within_limits(ClusterTraining training) {
 }
 
 std::vector<int> parts_of(const ClusterSetup& setup) {
+    if (setup.plan.on) return {};  // the planner cuts it
     if (!setup.training.on) {
         const auto ranks = static_cast<size_t>(setup.pipeline.ranks);
         return setup.pipeline.layers.size() == ranks ? setup.pipeline.layers : std::vector<int>(ranks, layers_a_rank);

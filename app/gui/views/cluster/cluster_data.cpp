@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/gui/views/cluster/collective_data.h"
+#include "core/scene/cluster/cluster_plan.h"
 #include "core/scene/cluster/cluster_training.h"
 
 namespace lockstep::gui {
@@ -86,6 +87,8 @@ void adopt_cluster(Session& session, const Snapshot& snapshot) {
 
 std::string cluster_title(const Session& session, const Snapshot& snapshot) {
     if (snapshot.cluster && snapshot.cluster->training) return snapshot.cluster->training->title;
+    if (snapshot.cluster && snapshot.cluster->planned && snapshot.cluster->planned->refusal.empty())
+        return snapshot.cluster->planned->title;
     const scene::PipelineSetup setup = cluster_setup(session).pipeline;
     return fmt::format("{} pipeline ranks × {} micro-batches", setup.ranks, setup.microbatches);
 }
@@ -152,6 +155,7 @@ int picked_microbatch(const Session& session, const scene::ClusterScene& scene) 
 double schedule_end(const scene::ClusterScene& scene) {
     double end = 0;
     for (const scene::ScheduleShown& shown : scene.schedules) end = std::max(end, shown.run.total);
+    if (scene.planned) end = std::max(end, scene.planned->end);
     return trained(scene) ? std::max(end, scene.training->end_us) : end;
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/cluster_step.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
@@ -37,6 +39,7 @@ class MachineView final : public View {
         const auto snapshot = session.snapshot();
         adopt(session, *snapshot);
         follow_clock(session, focus);
+        ask_for_step(session, *snapshot);
         ui.push_scope("machine");
         MachineFrame frame = frame_of(ui, session, focus, *snapshot);
         Rect below{area.x, area.y + crumbs_height + 8, area.w, area.h - crumbs_height - 8};
@@ -65,6 +68,7 @@ class MachineView final : public View {
         Focus looked = focus;
         const MachineLook before = session.machine;
         other.adopt(mine, *snapshot);
+        ask_for_step(mine, *snapshot);
         other.follow_clock(mine, looked);
         Ui none;
         const MachineFrame frame = other.frame_of(none, mine, looked, *snapshot);
@@ -91,6 +95,13 @@ class MachineView final : public View {
         scene_.reset();
         if (run_) scene_ = std::make_unique<MachineScene>(make_machine_scene(run_, session.timeline(run_)));
         if (!same_launch) session.machine.clock = -1;
+    }
+
+    // What the cluster shows where nothing of many GPUs has run: asked for once the zoom comes there.
+    static void ask_for_step(Session& session, const Snapshot& snapshot) {
+        const bool there = std::min(session.machine.zoom, session.machine.wanted) < static_cast<double>(Stop::gpu);
+        if (!there || source_of(snapshot) != nullptr || session.cluster.asked) return;
+        ask_cluster(session, scene::machine_cluster());
     }
 
     // The clock and the focus are one moment: who moved the focus has moved the clock.
@@ -219,7 +230,7 @@ class MachineView final : public View {
             if (ui.chip(x, bar.y + 8, tour, frame.session.machine.offers_tour)) begin_tour(frame.session);
             x += 6;
         }
-        draw_jumps(frame, bar, x, room);
+        if (!machine_at_cluster(frame.session)) draw_jumps(frame, bar, x, room);
         if (slider <= 0) return;
         const Rect track{bar.right() - slider - 24, bar.y + 9, slider - 14, 24};  // left of the maximise mark
         ui.text(track.x - 8, bar.y + 26, "zoom", {.size = 13, .color = t.quiet, .align = Align::right});

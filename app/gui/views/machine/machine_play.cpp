@@ -1,10 +1,14 @@
 #include "app/gui/views/machine/machine_play.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
+#include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/cluster_step.h"
 #include "app/gui/views/machine/machine_view.h"
 
 namespace lockstep::gui {
@@ -69,13 +73,94 @@ void loop_here(Session& session, const Snapshot& snapshot) {
     if (look.loop_to <= look.loop_from) look.loop_from = look.loop_to = -1;
 }
 
+bool machine_at_cluster(const Session& session) {
+    return session.workspace == Workspace::machine && session.machine.zoom < static_cast<double>(Stop::gpu) - 0.5;
+}
+
+double cluster_speed(const Session& session, const ClusterStep& step) {
+    const double unit = step.unit_us > 0 ? step.unit_us : 1;
+    if (session.machine.cluster_speed > 0) return session.machine.cluster_speed / unit;
+    // The whole step takes about ten seconds; at a node the clock is a hundred times as slow.
+    const double whole = std::log10(std::max(1e-9, step.end) * unit / 10);
+    return std::pow(10.0, std::round(whole - 2 * std::clamp(session.machine.zoom, 0.0, 1.0))) / unit;
+}
+
+std::vector<SpeedChoice> cluster_speeds(const ClusterStep& step) {
+    if (step.unit_us <= 0) return {{"0.1 units a second", 0.1}, {"1", 1}, {"10", 10}};
+    const double us = step.end * step.unit_us;
+    std::vector<SpeedChoice> choices;
+    double from = us >= 5e4 ? 1e3 : std::pow(10.0, std::floor(std::log10(std::max(1e-3, us))) - 3);
+    for (int i = 0; i < 4; ++i, from *= 10) {
+        const double nano = from * 1e3;
+        const std::string text = from >= 1e6   ? fmt::format("{:g} s", from * 1e-6)
+                                 : from >= 1e3 ? fmt::format("{:g} ms", from * 1e-3)
+                                 : from >= 1   ? fmt::format("{:g} µs", from)
+                                               : fmt::format("{:g} ns", nano);
+        choices.push_back({i == 0 ? text + " a second" : text, from});
+    }
+    return choices;
+}
+
+void play_cluster_step(Session& session, const Snapshot& snapshot, double seconds) {
+    const auto step = session.cluster_step(snapshot);
+    if (!step || !(step->end > 0)) return;
+    const double speed = cluster_speed(session, *step), before = cluster_time(session, *step);
+    const double time = before + seconds * speed;
+    session.cluster.time = time >= step->end ? std::fmod(time, step->end) : time;
+}
+
+namespace {
+
+std::vector<double> step_beginnings(const ClusterStep& step) {
+    std::vector<double> times = {0, step.end};
+    for (const StepColumn& column : step.columns)
+        for (const StepLane& lane : column.lanes)
+            for (const StepSpan& span : lane.spans) times.push_back(span.begin);
+    std::sort(times.begin(), times.end());
+    return times;
+}
+
+}  // namespace
+
+void move_cluster_step(Session& session, const Snapshot& snapshot, int way, bool far) {
+    const auto step = session.cluster_step(snapshot);
+    if (!step) return;
+    const double now = cluster_time(session, *step), least = step->end * 1e-9;
+    if (far || way == 0) {
+        session.cluster.time = way < 0 ? 0 : way > 0 ? step->end : now;
+        return;
+    }
+    double found = way > 0 ? step->end : 0;
+    for (const double time : step_beginnings(*step)) {
+        if (way > 0 && time > now + least) found = std::min(found, time);
+        if (way < 0 && time < now - least) found = std::max(found, time);
+    }
+    session.cluster.time = found;
+}
+
+void scrub_cluster_step(Session& session, const Snapshot& snapshot, double share) {
+    if (const auto step = session.cluster_step(snapshot)) session.cluster.time = step->end * std::clamp(share, 0.0, 1.0);
+}
+
+Position position_in_step(const Session& session, const Snapshot& snapshot) {
+    const auto step = session.cluster_step(snapshot);
+    if (!step || !(step->end > 0)) return {.title = "no step has run", .text = snapshot.busy};
+    const double now = cluster_time(session, *step);
+    Position at;
+    at.share = now / step->end;
+    at.last = now >= step->end * (1 - 1e-9);
+    at.title = step->title;
+    at.text = fmt::format("{} of {}", step_time_text(*step, now), step_time_text(*step, step->end));
+    return at;
+}
+
 void follow_request(Session& session, const Snapshot& snapshot, int64_t cycle) {
     const MachineScene scene = make_machine_scene(snapshot.kernel.run, session.timeline(snapshot.kernel.run));
     session.machine.followed = request_to_follow(scene, cycle);
 }
 
 std::span<const SpeedChoice> speed_choices() {
-    static constexpr std::array<SpeedChoice, 7> choices = {
+    static const std::array<SpeedChoice, 7> choices = {
         {{"1 cycle a second", 1}, {"10", 10}, {"100", 100}, {"1 000", 1e3}, {"10^4", 1e4}, {"10^6", 1e6}, {"10^9", 1e9}}};
     return choices;
 }

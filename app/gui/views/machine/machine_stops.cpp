@@ -32,7 +32,10 @@ std::string sub_core_detail(const MachineFrame& frame) {
 }  // namespace
 
 std::span<const StopRow> stop_rows() {
-    static constexpr std::array<StopRow, 3> rows = {{
+    static constexpr std::array<StopRow, 5> rows = {{
+        {Stop::cluster, "cluster", "cluster", 10'000, draw_cluster, inside_cluster, cluster_label, cluster_detail,
+         cluster_sentence, cluster_described},
+        {Stop::node, "node", "node", 1'000, draw_node, inside_node, node_label, node_detail, node_sentence, node_described},
         {Stop::gpu, "gpu", "GPU", 100, draw_gpu, inside_gpu, gpu_label, gpu_detail, gpu_sentence, gpu_described},
         {Stop::sm, "sm", "SM", 10, draw_machine_sm, inside_sm, sm_label, sm_detail, sm_sentence, sm_described},
         {Stop::sub_core, "sub-core", "sub-core", 3, draw_sub_core, inside_sub_core, sub_core_label, sub_core_detail,

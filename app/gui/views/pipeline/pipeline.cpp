@@ -298,7 +298,8 @@ class PipelineView final : public View {
     void begin_drag(const Session& session, const scene::ClusterScene& scene, const PipelinePlaces& p, const Drag& drag,
                     double now) {
         scrubbing_ = drag.from.y >= p.axis_y - 4 || std::abs(drag.from.x - p.x(now)) < 4;
-        held_ = scrubbing_ || scene.training || session.cluster.asked ? HeldAction{} : action_at(p, drag.from);
+        held_ =
+            scrubbing_ || scene.training || scene.planned || session.cluster.asked ? HeldAction{} : action_at(p, drag.from);
         pan_begin_ = p.begin;
         panned_ = false;
     }

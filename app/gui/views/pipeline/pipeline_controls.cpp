@@ -81,14 +81,17 @@ bool choose_schedules(ControlRow& row, scene::PipelineSetup& setup) {
 
 // Between bare schedules and a training run.
 void choose_what_runs(Session& session, ControlRow& row, scene::ClusterSetup& wanted) {
-    if (row.chip("schedules", !wanted.training.on) && wanted.training.on) {
-        wanted.training.on = false;
+    const bool bare = !wanted.training.on && !wanted.plan.on;
+    if (row.chip("schedules", bare) && !bare) {
+        wanted.training.on = wanted.plan.on = false;
         ask_cluster(session, wanted);
     }
     if (row.chip("training run", wanted.training.on) && !wanted.training.on) {
         wanted.training.on = true;
+        wanted.plan.on = false;
         ask_cluster(session, wanted);
     }
+    if (wanted.plan.on) row.chip("planned step", true);  // the machine's
     row.gap(8);
 }
 
@@ -139,6 +142,7 @@ float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, 
     ControlRow row(ui, body, draw);
     if (session.workspace == Workspace::cluster) choose_what_runs(session, row, wanted);
     if (wanted.training.on) return training_controls(session, wanted, row, picked, refused);
+    if (wanted.plan.on) return row.height() + 2;
     const bool chunks = choose_schedules(row, setup);
     row.gap(6);
     setup.ranks += row.number("ranks", std::to_string(setup.ranks), "pipeline ranks: 1 to 64");

@@ -97,7 +97,7 @@ void move_action(Session& session, const PipelinePlaces& p, const HeldAction& he
 
 // The action that the clock stands in on the picked rank, one place on or back.
 void move_by_key(Session& session, const scene::ClusterScene& scene, const PipelinePlaces& p, double now, int by) {
-    if (scene.training || session.cluster.asked) return;
+    if (scene.training || scene.planned || session.cluster.asked) return;
     for (const PipelineBlock& block : p.blocks) {
         const auto list = actions_on(block, p.rank);
         for (size_t i = 0; i < list.size(); ++i) {
