@@ -66,7 +66,9 @@ std::vector<BitCell> bit_cells(uint64_t bits, Type type) {
         const auto shape = float_shape(is_pair(type) ? half_of(type) : type);
         if (shape) {
             const int at = k % shape->width;
-            cell.part = at == shape->width - 1 ? BitPart::sign : at >= shape->fraction ? BitPart::exponent : BitPart::fraction;
+            cell.part = at == shape->width - 1  ? BitPart::sign
+                        : at >= shape->fraction ? BitPart::exponent
+                                                : BitPart::fraction;
         } else if (has_sign(type) && k == width - 1) {
             cell.part = BitPart::sign;
         }
@@ -76,7 +78,8 @@ std::vector<BitCell> bit_cells(uint64_t bits, Type type) {
 }
 
 std::string number_text(uint64_t bits, Type type) {
-    if (is_pair(type)) return number_text(bits & 0xffff, half_of(type)) + " | " + number_text(bits >> 16 & 0xffff, half_of(type));
+    if (is_pair(type))
+        return number_text(bits & 0xffff, half_of(type)) + " | " + number_text(bits >> 16 & 0xffff, half_of(type));
     if (const auto shape = float_shape(type)) return float_digits(bits, type, *shape);
     if (type == Type::pred) return (bits & 1) != 0 ? "true" : "false";
     const int width = std::clamp(width_of(type), 1, 64);
@@ -143,9 +146,9 @@ std::string operator_of(const Operation& operation, size_t source) {
     if (n == "rem") return "%";
     if (n == "setp" || n == "set") {
         static constexpr std::pair<std::string_view, std::string_view> words[] = {
-            {".eq", "="}, {".ne", "≠"}, {".lt", "<"}, {".le", "≤"}, {".gt", ">"}, {".ge", "≥"}, {".lo", "<"},
-            {".ls", "≤"}, {".hi", ">"}, {".hs", "≥"}, {".equ", "="}, {".neu", "≠"}, {".ltu", "<"}, {".leu", "≤"},
-            {".gtu", ">"}, {".geu", "≥"}};
+            {".eq", "="},  {".ne", "≠"},  {".lt", "<"},  {".le", "≤"}, {".gt", ">"},  {".ge", "≥"},
+            {".lo", "<"},  {".ls", "≤"},  {".hi", ">"},  {".hs", "≥"}, {".equ", "="}, {".neu", "≠"},
+            {".ltu", "<"}, {".leu", "≤"}, {".gtu", ">"}, {".geu", "≥"}};
         for (const auto& [word, sign] : words)
             if (operation.has(word)) return source == 1 ? std::string(sign) : "";
     }

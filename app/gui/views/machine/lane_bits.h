@@ -1,5 +1,6 @@
 // One instruction in one lane, bit by bit: its operands and its result, and how the one comes from the other, in steps. The
-// steps are worked out here from the operands alone (lane_number.h); where their result is not the executor's, there are none.
+// steps are worked out here from the operands alone (lane_number.h); where their result is not the executor's, there are
+// none.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,14 +19,14 @@ struct BitCell {
     bool set = false;
     BitPart part = BitPart::plain;
 };
-int width_of(ptx::Type type);                               // bits of a lane; a predicate has one
+int width_of(ptx::Type type);                                   // bits of a lane; a predicate has one
 std::vector<BitCell> bit_cells(uint64_t bits, ptx::Type type);  // the highest first
-std::string number_text(uint64_t bits, ptx::Type type);     // all digits that tell it from its neighbours: "0.1", "-inf"
-std::string parts_text(uint64_t bits, ptx::Type type);      // "+ 1.25 × 2^-1"; of what is no float: ""
+std::string number_text(uint64_t bits, ptx::Type type);         // all digits that tell it from its neighbours: "0.1", "-inf"
+std::string parts_text(uint64_t bits, ptx::Type type);          // "+ 1.25 × 2^-1"; of what is no float: ""
 
 struct Operation {
-    std::string name;                    // "fma"
-    std::vector<std::string> modifiers;  // ".rn"
+    std::string name;                                        // "fma"
+    std::vector<std::string> modifiers;                      // ".rn"
     ptx::Type type = ptx::Type::none, to = ptx::Type::none;  // of the sources, of the result
     bool has(std::string_view modifier) const;
 };

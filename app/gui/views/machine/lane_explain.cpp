@@ -29,7 +29,7 @@ std::string shown(double number) {  // "1.875", "0.333333333…"
 }
 
 Rounding rounding_of(const Operation& operation) {
-    return operation.has(".rz") ? Rounding::zero
+    return operation.has(".rz")   ? Rounding::zero
            : operation.has(".rm") ? Rounding::down
            : operation.has(".rp") ? Rounding::up
                                   : Rounding::nearest;
@@ -71,9 +71,9 @@ void say_rounding(Explained& e, const Rounded& r, const FloatShape& shape, Round
     e.steps.push_back({"rounding", how});
     if (!r.exact) e.steps.back().what += rounding == Rounding::nearest ? "" : fmt::format(" {}", name_of_rounding(rounding));
     if (r.beyond)
-        e.steps.push_back({"too large", fmt::format("the exponent does not go beyond {}: {}", shape.bias(),
-                                                    (r.bits & ~shape.sign()) == shape.infinity() ? "infinity"
-                                                                                                 : "the largest number")});
+        e.steps.push_back(
+            {"too large", fmt::format("the exponent does not go beyond {}: {}", shape.bias(),
+                                      (r.bits & ~shape.sign()) == shape.infinity() ? "infinity" : "the largest number")});
     else if (r.subnormal)
         e.steps.push_back({"very small", fmt::format("below 2^{}: a subnormal, with fewer bits", shape.least())});
 }
@@ -111,7 +111,8 @@ void say_product(Explained& e, const FloatParts& a, const FloatParts& b) {
         e.steps.push_back({"a factor is 0", "so the product is 0"});
         return;
     }
-    e.steps.push_back({"exponents add", fmt::format("{} + {} = {}", a.exponent(), b.exponent(), a.exponent() + b.exponent())});
+    e.steps.push_back(
+        {"exponents add", fmt::format("{} + {} = {}", a.exponent(), b.exponent(), a.exponent() + b.exponent())});
     const bool carries = product.exponent() > a.exponent() + b.exponent();
     e.steps.push_back({"fractions multiply", fmt::format("{} × {} = {}", shown(a.lead()), shown(b.lead()),
                                                          shown(std::ldexp(product.lead(), carries ? 1 : 0)))});
@@ -127,7 +128,8 @@ Exact say_sum(Explained& e, const Exact& a, const Exact& b, const Operation& ope
     if (sum.zero()) {
         // The sign of a sum that is nothing: of two zeros of one sign theirs, else + (− where one rounds down).
         sum.negative = both_zero && a.negative == b.negative ? a.negative : rounding_of(operation) == Rounding::down;
-        e.steps.push_back({both_zero ? "both are 0" : "they cancel", fmt::format("what is left is {}0", sign_word(sum.negative))});
+        e.steps.push_back(
+            {both_zero ? "both are 0" : "they cancel", fmt::format("what is left is {}0", sign_word(sum.negative))});
         return sum;
     }
     if (a.zero() || b.zero()) {
@@ -201,7 +203,8 @@ Explained explain_float(const Operation& operation, std::span<const LaneValue> s
         if (!endless && last.infinite) endless = true, minus = last.negative;
     }
     if (endless)
-        return special(e, operation, infinity(minus), shape, "infinity", fmt::format("stays {}infinity", sign_word(minus))), e;
+        return special(e, operation, infinity(minus), shape, "infinity", fmt::format("stays {}infinity", sign_word(minus))),
+               e;
     e.known = true;
     Exact number = product ? Exact::product(p[0], p[1]) : Exact::of(p[0]);
     if (product) say_product(e, p[0], p[1]);
@@ -356,26 +359,29 @@ Explained explain_shift(const Operation& operation, std::span<const LaneValue> s
     const uint64_t a = low_bits(s[0].bits, width), by = low_bits(s[1].bits, 32);
     const bool left = operation.name == "shl", arithmetic = !left && is_signed_type(operation.type);
     const int places = static_cast<int>(std::min<uint64_t>(by, static_cast<uint64_t>(width)));
-    const wide_int value = integer_of(a, arithmetic ? operation.type : width == 16 ? Type::u16 : width == 32 ? Type::u32 : Type::u64);
+    const wide_int value = integer_of(a, arithmetic    ? operation.type
+                                         : width == 16 ? Type::u16
+                                         : width == 32 ? Type::u32
+                                                       : Type::u64);
     const wide_uint moved = left ? static_cast<wide_uint>(a) << places : static_cast<wide_uint>(value >> places);
     e.known = true;
     e.bits = low_bits(static_cast<uint64_t>(moved), width);
     e.steps.push_back({left ? "moved up" : "moved down", fmt::format("{} place{}: {} 2^{}", places, places == 1 ? "" : "s",
                                                                      left ? "times" : "divided by", places)});
     if (static_cast<uint64_t>(places) != by) e.steps.push_back({"beyond", fmt::format("{} counts as {}", by, places)});
-    const uint64_t lost = left ? (places == 0 ? 0 : places >= width ? a : a >> (width - places))
-                               : low_bits(a, places);
-    e.steps.push_back({"what falls out", lost == 0 ? "no ones" : fmt::format("{} one{}", std::popcount(lost),
-                                                                            std::popcount(lost) == 1 ? "" : "s")});
+    const uint64_t lost = left ? (places == 0 ? 0 : places >= width ? a : a >> (width - places)) : low_bits(a, places);
+    e.steps.push_back(
+        {"what falls out",
+         lost == 0 ? "no ones" : fmt::format("{} one{}", std::popcount(lost), std::popcount(lost) == 1 ? "" : "s")});
     e.steps.push_back({"what comes in", arithmetic && value < 0 ? "ones: the sign stays" : "zeros"});
     return e;
 }
 
 Explained explain_choice(const Operation& operation, std::span<const LaneValue> s) {  // min, max of integers
     Explained e;
-    if (s.size() != 2 || !says_nothing_else(operation, {}) || float_shape(operation.type) || ptx::size_of(operation.type) == 0 ||
-        operation.type == Type::u16x2 || operation.type == Type::s16x2 || operation.type == Type::f16x2 ||
-        operation.type == Type::bf16x2)
+    if (s.size() != 2 || !says_nothing_else(operation, {}) || float_shape(operation.type) ||
+        ptx::size_of(operation.type) == 0 || operation.type == Type::u16x2 || operation.type == Type::s16x2 ||
+        operation.type == Type::f16x2 || operation.type == Type::bf16x2)
         return e;
     const wide_int a = integer_of(s[0].bits, operation.type), b = integer_of(s[1].bits, operation.type);
     const bool first = operation.name == "min" ? a <= b : a >= b;
@@ -400,7 +406,9 @@ Explained explain_compare(const Operation& operation, std::span<const LaneValue>
             if (a.subnormal) a.significand = 0;
             if (b.subnormal) b.significand = 0;
         }
-        const auto size = [](const FloatParts& p) { return p.infinite ? INFINITY : std::ldexp(static_cast<double>(p.significand), p.unit); };
+        const auto size = [](const FloatParts& p) {
+            return p.infinite ? INFINITY : std::ldexp(static_cast<double>(p.significand), p.unit);
+        };
         const double x = a.negative ? -size(a) : size(a), y = b.negative ? -size(b) : size(b);
         outcome = a.nan || b.nan ? 3 : x < y ? 0 : x == y ? 1 : 2;
     } else {
@@ -434,17 +442,18 @@ void to_integer(Explained& e, const Operation& operation, const FloatParts& p) {
     if (!huge) {
         const Exact number = Exact::of(p);
         const bool half = (number.bits_from(-1) & 1) != 0, less = number.any_below(-1);
-        value = static_cast<wide_int>((static_cast<wide_uint>(number.bits_from(32)) << 32) | (number.bits_from(0) & 0xffffffffu));
+        value = static_cast<wide_int>((static_cast<wide_uint>(number.bits_from(32)) << 32) |
+                                      (number.bits_from(0) & 0xffffffffu));
         const bool odd = (value & 1) != 0;
         const bool away = operation.has(".rni")   ? half && (less || odd)
                           : operation.has(".rmi") ? p.negative && (half || less)
                           : operation.has(".rpi") ? !p.negative && (half || less)
                                                   : false;
         value += away ? 1 : 0;
-        e.steps.push_back({"to a whole number",
-                           half || less ? fmt::format("{} is left behind the point: {}", shown(number.share_below(0)),
-                                                      away ? "away from 0" : "cut off")
-                                        : std::string("it is one")});
+        e.steps.push_back(
+            {"to a whole number", half || less ? fmt::format("{} is left behind the point: {}", shown(number.share_below(0)),
+                                                             away ? "away from 0" : "cut off")
+                                               : std::string("it is one")});
     } else {
         e.steps.push_back({"too large", "for any integer"});
     }
@@ -454,12 +463,11 @@ void to_integer(Explained& e, const Operation& operation, const FloatParts& p) {
 Explained explain_convert(const Operation& operation, std::span<const LaneValue> s) {
     Explained e;
     const auto from = float_shape(operation.type), to = float_shape(operation.to);
-    const bool known = says_nothing_else(operation, {".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".ftz", ".sat"});
+    const bool known =
+        says_nothing_else(operation, {".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".ftz", ".sat"});
     const bool odd_types = (!from && ptx::size_of(operation.type) == 0) || (!to && ptx::size_of(operation.to) == 0) ||
                            operation.to == Type::tf32;
-    const auto is_plain = [](Type t) {
-        return float_shape(t) || (t >= Type::u8 && t <= Type::s64);
-    };
+    const auto is_plain = [](Type t) { return float_shape(t) || (t >= Type::u8 && t <= Type::s64); };
     if (s.size() != 1 || !known || odd_types || !is_plain(operation.type) || !is_plain(operation.to)) return e;
     if (!from && !to) {
         const wide_int a = integer_of(s[0].bits, operation.type);

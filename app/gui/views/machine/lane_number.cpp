@@ -25,7 +25,9 @@ int FloatParts::exponent() const {
 }
 
 double FloatParts::lead() const {
-    return significand == 0 ? 0 : std::ldexp(static_cast<double>(significand), 1 - static_cast<int>(std::bit_width(significand)));
+    return significand == 0
+               ? 0
+               : std::ldexp(static_cast<double>(significand), 1 - static_cast<int>(std::bit_width(significand)));
 }
 
 FloatParts parts_of(uint64_t bits, const FloatShape& shape) {

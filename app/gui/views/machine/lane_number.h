@@ -57,10 +57,10 @@ class Exact {
 enum class Rounding : uint8_t { nearest, zero, down, up };
 struct Rounded {
     uint64_t bits = 0;
-    double rest = 0;     // that did not fit, in units of the last place
-    bool exact = true;   // nothing was lost
-    bool away = false;   // from zero
-    bool tie = false;    // it lay in the middle
+    double rest = 0;    // that did not fit, in units of the last place
+    bool exact = true;  // nothing was lost
+    bool away = false;  // from zero
+    bool tie = false;   // it lay in the middle
     bool beyond = false, subnormal = false;
 };
 Rounded round_to(const Exact& number, const FloatShape& shape, Rounding rounding);

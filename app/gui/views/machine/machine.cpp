@@ -37,6 +37,7 @@ class MachineView final : public View {
         adopt(session, *snapshot);
         follow_clock(session, focus);
         ui.push_scope("machine");
+        kept_.adopt(*snapshot);
         const MachineFrame frame = frame_of(ui, session, focus, *snapshot);
         const Rect below{area.x, area.y + crumbs_height + 8, area.w, area.h - crumbs_height - 8};
         zoom(ui, session, below);
@@ -55,6 +56,8 @@ class MachineView final : public View {
         const MachineLook before = session.machine;
         other.adopt(mine, *snapshot);
         other.follow_clock(mine, looked);
+        other.kept_ = kept_;
+        other.kept_.adopt(*snapshot);
         Ui none;
         const MachineFrame frame = other.frame_of(none, mine, looked, *snapshot);
         const StopRow& row = row_of(static_cast<Stop>(std::lround(session.machine.zoom)));
@@ -94,17 +97,17 @@ class MachineView final : public View {
 
     MachineFrame frame_of(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot) const {
         const double speed = session.machine.speed > 0 ? session.machine.speed : speed_at(session.machine.zoom);
-        return {ui,
-                session,
-                focus,
-                snapshot,
-                scene_.get(),
-                std::max(0.0, session.machine.clock),
-                session.playing ? speed : 1,
-                false,
-                [&ui, &session, &focus, this](std::string_view name, const Rect& area) {
-                    show(ui, session, focus, name, area);
-                }};
+        return {
+            ui,
+            session,
+            focus,
+            snapshot,
+            scene_.get(),
+            std::max(0.0, session.machine.clock),
+            session.playing ? speed : 1,
+            false,
+            [&ui, &session, &focus, this](std::string_view name, const Rect& area) { show(ui, session, focus, name, area); },
+            &kept_};
     }
 
     void show(Ui& ui, Session& session, Focus& focus, std::string_view name, const Rect& area) const {
@@ -255,6 +258,7 @@ class MachineView final : public View {
     std::unique_ptr<MachineScene> scene_;
     double last_ = 0, wheeled_ = 0;
     std::string typed_;
+    mutable KeptLanes kept_;
     mutable std::map<std::string, std::unique_ptr<View>> shown_;  // other views, within a picture
 };
 
