@@ -15,7 +15,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float registers_width = 400, bits_high = 26, least_bit = 9.5f;
+constexpr float registers_width = 400, least_bit = 9.5f;
 
 Color part_color(BitPart part) {
     return part == BitPart::sign       ? data::purple
@@ -25,10 +25,10 @@ Color part_color(BitPart part) {
 }
 
 struct BitPlaces {  // of one value
-    float pitch = 20, gap = 6;
+    float pitch = 20, gap = 6, high = 26;
     size_t a_row = 64;  // cells in a row
     size_t rows(size_t cells) const { return (cells + a_row - 1) / a_row; }
-    float height(size_t cells) const { return (bits_high + 4) * static_cast<float>(rows(cells)) + 16; }
+    float height(size_t cells) const { return (high + 4) * static_cast<float>(rows(cells)) + 16; }
 };
 BitPlaces place_bits(float width, size_t most) {
     BitPlaces p;
@@ -45,11 +45,10 @@ bool begins_part(const std::vector<BitCell>& cells, size_t i) {
     return cells[i].part == BitPart::plain && (cells.size() - i) % 8 == 0 && cells.size() <= 32;
 }
 
-// `strength`: of a result that is not there yet, less.
-void draw_bits(Ui& ui, const Rect& r, const LaneValue& value, const BitPlaces& p, float strength) {
+// `hidden`: a result that is not there yet: its places alone.
+void draw_bits(Ui& ui, const Rect& r, const LaneValue& value, const BitPlaces& p, bool hidden) {
     const Theme& t = *ui.theme;
     const std::vector<BitCell> cells = bit_cells(value.bits, value.type);
-    const Faded fainter(ui, strength);
     float x = r.x, y = r.y;
     struct Span {
         float from, to;
@@ -60,15 +59,21 @@ void draw_bits(Ui& ui, const Rect& r, const LaneValue& value, const BitPlaces& p
     std::vector<Span> spans;
     for (size_t i = 0; i < cells.size(); ++i) {
         if (i > 0 && i % p.a_row == 0)
-            x = r.x, y += bits_high + 4;
+            x = r.x, y += p.high + 4;
         else if (begins_part(cells, i))
             x += p.gap / (cells.size() > 40 ? 2 : 1);
-        const Rect cell{x, y, p.pitch - 1.5f, bits_high};
+        const Rect cell{x, y, p.pitch - 1.5f, p.high};
+        if (hidden) {
+            ui.dashed(cell, t.ink3, 3, 3);
+            ui.rect({cell.x, cell.bottom() - 3, cell.w, 3}, faded(part_color(cells[i].part), 0.35f));
+            x += p.pitch;
+            continue;
+        }
         const Color color = cells[i].set ? part_color(cells[i].part) : t.grid;
         ui.rect(cell, color);
         if (!cells[i].set && cells[i].part != BitPart::plain)
             ui.rect({cell.x, cell.bottom() - 3, cell.w, 3}, faded(part_color(cells[i].part), 0.55f));
-        ui.text(cell.x + cell.w / 2, cell.y + bits_high / 2 + 4.5f, cells[i].set ? "1" : "0",
+        ui.text(cell.x + cell.w / 2, cell.y + p.high / 2 + 4.5f, cells[i].set ? "1" : "0",
                 {.size = 12,
                  .color = cells[i].set ? text_on(color) : t.quiet,
                  .align = Align::center,
@@ -80,7 +85,11 @@ void draw_bits(Ui& ui, const Rect& r, const LaneValue& value, const BitPlaces& p
         x += p.pitch;
     }
     const auto shape = float_shape(value.type);
-    const float base = y + bits_high + 14;
+    const float base = y + p.high + 14;
+    if (hidden) {
+        ui.text(r.x, base, "on its way", {.size = 12, .color = t.quiet});
+        return;
+    }
     if (!shape) {
         ui.text(r.x, base, fmt::format("bit {}", cells.size() - 1), {.size = 12, .color = t.quiet});
         if (cells.size() > 1) ui.text(x - 2, base, "bit 0", {.size = 12, .color = t.quiet, .align = Align::right});
@@ -141,7 +150,8 @@ void draw_belt(const MachineFrame& frame, const Rect& r, const LaneNow& l, float
     ui.text(r.x + label_w - 12, r.y + r.h / 2 + 5, name,
             {.size = 13, .color = t.ink2, .align = Align::right, .width = label_w - 14});
     const Rect track{r.x + label_w, r.y, r.w - label_w, r.h};
-    ui.rect(track, t.dark ? rgb(0x1B2027) : t.grid, r.h / 2);
+    ui.rect(track, t.panel2, r.h / 2);
+    ui.frame(track, t.line, 1, r.h / 2);
     const auto cells = static_cast<float>(l.latency);
     if (l.latency <= 40)
         for (int64_t k = 1; k < l.latency; ++k) {
@@ -162,7 +172,7 @@ void draw_belt(const MachineFrame& frame, const Rect& r, const LaneNow& l, float
 }
 
 void draw_value(const MachineFrame& frame, const Rect& r, const LaneValue& value, const std::string& sign,
-                const BitPlaces& p, float label_w, float strength, bool hidden) {
+                const BitPlaces& p, float label_w, bool hidden) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     const std::string number = hidden ? "..." : number_text(value.bits, value.type);
@@ -172,27 +182,32 @@ void draw_value(const MachineFrame& frame, const Rect& r, const LaneValue& value
         size = s;
         if (ui.text_width(sign + " " + number, {.size = s, .weight = 700}) <= room) break;
     }
-    ui.text(r.x + label_w - 14, r.y + bits_high / 2 + 7, sign.empty() ? number : sign + " " + number,
+    ui.text(r.x + label_w - 14, r.y + p.high / 2 + 7, sign.empty() ? number : sign + " " + number,
             {.size = size, .color = hidden ? t.quiet : t.ink, .align = Align::right, .weight = 700, .width = room});
     const std::string under = fmt::format("{} {}", value.constant ? "constant" : value.name, type_text(value.type));
-    ui.text(r.x + label_w - 14, r.y + bits_high + 14, under,
+    ui.text(r.x + label_w - 14, r.y + p.high + 14, under,
             {.size = 12, .color = t.quiet, .align = Align::right, .width = room});
-    draw_bits(ui, {r.x + label_w, r.y, r.w - label_w, r.h}, hidden ? LaneValue{value.name, value.type, 0} : value, p,
-              hidden ? 0.4f : strength);
+    draw_bits(ui, {r.x + label_w, r.y, r.w - label_w, r.h}, value, p, hidden);
 }
 
-float draw_steps(const MachineFrame& frame, const Rect& r, const std::vector<ArithmeticStep>& steps, float label_w) {
+// The steps, as far as they have come by the clock; those to come step back.
+void draw_steps(const MachineFrame& frame, const Rect& r, const LaneNow& l, float label_w) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     float y = r.y;
-    for (const ArithmeticStep& step : steps) {
+    const std::vector<ArithmeticStep>& steps = l.arithmetic->steps;
+    const int64_t done = static_cast<int64_t>(steps.size()) * (l.age + 1) / std::max<int64_t>(1, l.latency);
+    for (size_t k = 0; k < steps.size(); ++k) {
+        const ArithmeticStep& step = steps[k];
+        const bool reached = static_cast<int64_t>(k) < done;
         if (y + 20 > r.bottom()) break;
+        if (reached) ui.rect({r.x + label_w - 8, y + 2, 3, 16}, data::green);
         ui.text(r.x + label_w - 14, y + 14, step.what,
                 {.size = 13, .color = t.ink2, .align = Align::right, .width = label_w - 16});
-        ui.text(r.x + label_w, y + 14, step.how, {.size = 14, .mono = true, .width = r.w - label_w});
+        ui.text(r.x + label_w, y + 14, step.how,
+                {.size = 14, .color = reached ? t.ink : t.quiet, .mono = true, .width = r.w - label_w});
         y += 21;
     }
-    return y;
 }
 
 void draw_arithmetic(const MachineFrame& frame, const Rect& r, const LaneNow& l) {
@@ -200,23 +215,28 @@ void draw_arithmetic(const MachineFrame& frame, const Rect& r, const LaneNow& l)
     const float label_w = r.w > 800 ? 200.0f : r.w > 560 ? 140.0f : 104.0f;
     size_t most = bit_cells(a.result.bits, a.result.type).size();
     for (const LaneValue& v : a.sources) most = std::max(most, bit_cells(v.bits, v.type).size());
-    const BitPlaces p = place_bits(r.w - label_w, most);
+    BitPlaces p = place_bits(r.w - label_w, most);
+    // What is left over makes the bits higher.
+    float needed = 46 + 21 * static_cast<float>(a.steps.size()) + 20;
+    for (const LaneValue& v : a.sources) needed += p.height(static_cast<size_t>(width_of(v.type))) + 6;
+    needed += p.height(static_cast<size_t>(width_of(a.result.type)));
+    p.high = std::clamp(p.high + (r.h - needed) / (2 * static_cast<float>(a.sources.size() + 1)), 26.0f, 38.0f);
     float y = r.y;
     // Where it is low, the operands whose bits do not fit stand as numbers alone.
     const float result_h = p.height(bit_cells(a.result.bits, a.result.type).size()) + 46;
     for (size_t k = 0; k < a.sources.size(); ++k) {
         const float h = p.height(static_cast<size_t>(width_of(a.sources[k].type))) + 6;
         if (y + h + result_h > r.bottom()) break;
-        draw_value(frame, {r.x, y, r.w, h}, a.sources[k], operator_of(a.operation, k), p, label_w, 1, false);
+        draw_value(frame, {r.x, y, r.w, h}, a.sources[k], operator_of(a.operation, k), p, label_w, false);
         y += h;
     }
     draw_belt(frame, {r.x, y + 2, r.w, 32}, l, label_w);
     y += 46;
     if (y + result_h - 46 > r.bottom() + 4) return;
-    draw_value(frame, {r.x, y, r.w, result_h}, a.result, "=", p, label_w, 1, !shows_result(frame, l));
+    draw_value(frame, {r.x, y, r.w, result_h}, a.result, "=", p, label_w, !shows_result(frame, l));
     y += result_h - 46 + 10;
     if (y + 24 > r.bottom()) return;
-    if (!a.steps.empty()) draw_steps(frame, {r.x, y, r.w, r.bottom() - y}, a.steps, label_w);
+    if (!a.steps.empty()) draw_steps(frame, {r.x, y, r.w, r.bottom() - y}, l, label_w);
 }
 
 // --- memory
@@ -304,7 +324,7 @@ void draw_memory(const MachineFrame& frame, const Rect& r, const LaneNow& l) {
     const LaneValue value{v->reg.name, type_of_use(program, v->reg), v->bits[l.lane]};
     const BitPlaces p = place_bits(r.w - label_w, static_cast<size_t>(width_of(value.type)));
     if (y + p.height(static_cast<size_t>(width_of(value.type))) > r.bottom()) return;
-    draw_value(frame, {r.x, y, r.w, 60}, value, "", p, label_w, 1, !store && !shows_result(frame, l));
+    draw_value(frame, {r.x, y, r.w, 60}, value, "", p, label_w, !store && !shows_result(frame, l));
     y += p.height(static_cast<size_t>(width_of(value.type))) + 8;
     if (y + 18 < r.bottom())
         ui.text(r.x + label_w, y + 12,
@@ -330,7 +350,7 @@ void draw_plain(const MachineFrame& frame, const Rect& r, const LaneNow& l, std:
     const LaneValue value{v->reg.name, type_of_use(*frame.scene->run->program, v->reg), v->bits[l.lane]};
     const BitPlaces p = place_bits(r.w - label_w, static_cast<size_t>(width_of(value.type)));
     if (r.y + 108 + p.height(static_cast<size_t>(width_of(value.type))) < r.bottom())
-        draw_value(frame, {r.x, r.y + 108, r.w, 60}, value, "=", p, label_w, 1, !shows_result(frame, l));
+        draw_value(frame, {r.x, r.y + 108, r.w, 60}, value, "=", p, label_w, !shows_result(frame, l));
 }
 
 void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow& w, int lane) {
@@ -485,7 +505,7 @@ std::string lane_described(const MachineFrame& frame) {
                                    w.track->warp_in_block, w.track->block);
     if (l.instruction == nullptr) return text + "it has computed nothing yet\n";
     text += fmt::format("{}, {}\n", short_text(*frame.scene->run->program, l.issue->pc),
-                        l.age >= l.latency ? fmt::format("done after {} cycles", l.latency)
+                        l.age >= l.latency ? fmt::format("done after {} cycle{}", l.latency, l.latency == 1 ? "" : "s")
                                            : fmt::format("cycle {} of {}", l.age + 1, l.latency));
     if (!l.worked) return text + "the lane is off\n";
     if (l.access != nullptr && (l.access->lanes >> l.lane & 1) != 0)

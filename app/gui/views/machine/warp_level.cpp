@@ -33,7 +33,7 @@ WarpPlaces place_warp(Ui& ui, const Rect& area, bool memory) {
     }
     p.body = ui.panel_body(p.picture, {.title = " ", .badge = Provenance::simulated, .caption = " "});
     p.pitch = p.body.w / 32;
-    const float cell = std::clamp(std::min(p.pitch - 3, p.body.h * 0.13f), 14.0f, 46.0f);
+    const float cell = std::clamp(std::min(p.pitch * 1.5f, p.body.h * 0.11f), 14.0f, 60.0f);
     p.lanes = {p.body.x, p.body.y + lanes_top, p.body.w, cell};
     float y = p.lanes.bottom() + 40;
     p.instruction = {p.body.x, y, p.body.w, p.body.h > 380 ? 58.0f : 38.0f};
@@ -41,7 +41,7 @@ WarpPlaces place_warp(Ui& ui, const Rect& area, bool memory) {
     const float room = p.body.bottom() - y;
     const bool beside = p.body.w > 700;
     const float stack_w = beside ? std::clamp(p.body.w * 0.32f, 240.0f, 380.0f) : 0;
-    const float wait_h = std::min(room, room > 300 ? 168.0f : 150.0f);
+    const float wait_h = std::min(room, room > 460 ? 176.0f : room > 300 ? 158.0f : 150.0f);
     p.wait = {p.body.x, y, p.body.w - (beside ? stack_w + 16 : 0), wait_h};
     if (beside) p.stack = {p.wait.right() + 16, y, stack_w, wait_h};
     y += wait_h + 8;
@@ -88,6 +88,14 @@ void draw_lane_row(const MachineFrame& frame, const WarpPlaces& p, const WarpNow
         } else {
             ui.hatch(cell, faded(code.color, 0.55f), Hatch::dots);
             mark == LaneMark::guarded ? ui.frame(cell, code.color, 1.5f) : ui.dashed(cell, code.color, 4, 3);
+        }
+        if (mark == LaneMark::works && cell.h >= 24) {  // what the warp does, at the lane's foot
+            const Rect foot{cell.x, cell.bottom() - cell.h * 0.3f, cell.w, cell.h * 0.3f};
+            ui.rect(foot, t.panel);
+            if (w.state.issue != nullptr)
+                ui.rect({foot.x, foot.y + 2, foot.w, foot.h - 2}, data::green);
+            else
+                draw_state(ui, {foot.x, foot.y + 2, foot.w, foot.h - 2}, w.state.reason());
         }
         if (lane == picked) ui.outline(cell, -2);
         if (p.pitch >= 22 || lane % 8 == 0 || lane == 31)
@@ -318,7 +326,8 @@ std::vector<PathRow> path_rows(const MachineFrame& frame, const WarpNow& w) {
         row.runs = i + 1 == stack.size();
         row.name = lanes_text(row.mask);
         const int32_t line = line_of_pc(*frame.scene->run->program, row.runs ? w.pc : stack[i].pc);
-        row.where = row.runs   ? line > 0 ? fmt::format("runs line {}", line) : "runs"
+        const std::string_view does = w.state.issue != nullptr ? "runs" : "stands at";
+        row.where = row.runs   ? line > 0 ? fmt::format("{} line {}", does, line) : "runs"
                     : line > 0 ? fmt::format("waits at line {}", line)
                                : "waits";
         rows.push_back(std::move(row));
@@ -503,7 +512,7 @@ void draw_access(const MachineFrame& frame, const Rect& r, const simt::WarpAcces
     }
 }
 
-bool is_kept(const MachineFrame& frame) {
+bool warp_is_kept(const MachineFrame& frame) {
     return frame.scene != nullptr && frame.scene->timeline->kept(frame.cycle());
 }
 
@@ -529,7 +538,7 @@ void draw_machine_warp(const MachineFrame& frame, const Rect& area) {
     if (frame.scene == nullptr) return ui.say_nothing_yet(body, "No kernel has run yet.");
     if (p.code.w > 0) frame.show("code", p.code);
     if (w.track == nullptr) return ui.say_nothing_yet(body, "No warp is chosen.");
-    if (!is_kept(frame))
+    if (!warp_is_kept(frame))
         return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");
     draw_lane_row(frame, p, w);
@@ -547,7 +556,7 @@ Rect inside_warp(const MachineFrame& frame, const Rect& area) {
 
 std::string warp_sentence(const MachineFrame& frame) {
     const WarpNow w = warp_now(frame);
-    if (frame.scene == nullptr || w.track == nullptr || !is_kept(frame)) return "";
+    if (frame.scene == nullptr || w.track == nullptr || !warp_is_kept(frame)) return "";
     if (!w.state.resident) return "This warp is not on the SM in this cycle.";
     if (w.state.issue != nullptr)
         return fmt::format("{} of its 32 lanes do {} in this cycle.",
@@ -563,7 +572,7 @@ std::string warp_described(const MachineFrame& frame) {
     if (frame.scene == nullptr) return "no kernel has run yet\n";
     const WarpNow w = warp_now(frame);
     if (w.track == nullptr) return "no warp is chosen\n";
-    if (!is_kept(frame)) return "this cycle is not kept in full\n";
+    if (!warp_is_kept(frame)) return "this cycle is not kept in full\n";
     std::string text = fmt::format("cycle {}, warp {} of block {}: {} of 32 lanes on ({})\n", with_commas(frame.cycle()),
                                    w.track->warp_in_block, w.track->block, lanes_in(w.works), lanes_text(w.works));
     if (w.instruction != nullptr) {

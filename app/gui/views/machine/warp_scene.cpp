@@ -34,6 +34,7 @@ KeptLanes::Values KeptLanes::at(int64_t step) const {
 
 void KeptLanes::ask(Session& session, const Focus& focus, const Snapshot& snapshot, int64_t step) {
     if (!history_ || step < 0) return;
+    if (stood_ != session.sm.history_step) stood_ = session.sm.history_step, asked_ = -1;  // the clock went on
     if (!at(step)) {
         if (asked_ == step || snapshot.kernel.lanes_step != session.sm.history_step) return;
         asked_ = step;

@@ -29,7 +29,7 @@ struct KeptLanes {
     static constexpr size_t most = 24;
     std::shared_ptr<const simt::WarpHistory> history_;
     std::map<int64_t, Values> values_;
-    int64_t asked_ = -1;
+    int64_t asked_ = -1, stood_ = -1;
 };
 
 enum class LaneMark : uint8_t { works, guarded, waits, gone };  // guarded: its predicate keeps it off
