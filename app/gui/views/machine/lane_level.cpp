@@ -34,7 +34,7 @@ BitPlaces place_bits(float width, size_t most) {
     BitPlaces p;
     p.a_row = width / static_cast<float>(std::max<size_t>(1, most)) < least_bit + 1 ? 32 : 64;
     const auto cells = static_cast<float>(std::min(p.a_row, std::max<size_t>(1, most)));
-    p.pitch = std::min(26.0f, (width - 3 * p.gap) / cells);
+    p.pitch = std::min(30.0f, (width - 3 * p.gap) / cells);
     return p;
 }
 
@@ -353,6 +353,23 @@ void draw_plain(const MachineFrame& frame, const Rect& r, const LaneNow& l, std:
         draw_value(frame, {r.x, r.y + 108, r.w, 60}, value, "=", p, label_w, !shows_result(frame, l));
 }
 
+// What the warp issues next, where there is room: a line each.
+void draw_next(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const auto most = static_cast<size_t>(std::max(0.0f, (r.h - 26) / 20));
+    const std::vector<NextIssue> next = next_issues(frame, w, std::min<size_t>(most, 6));
+    if (next.empty()) return;
+    ui.text(r.x, r.y + 14, "what comes next", {.size = 12, .color = t.quiet});
+    float y = r.y + 22;
+    for (const NextIssue& issue : next) {
+        ui.text(r.x + 70, y + 14, with_commas(issue.cycle),
+                {.size = 12, .color = t.quiet, .align = Align::right, .mono = true});
+        ui.text(r.x + 82, y + 14, issue.text, {.size = 12, .color = t.ink2, .mono = true, .width = r.w - 84});
+        y += 20;
+    }
+}
+
 void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow& w, int lane) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
@@ -394,9 +411,11 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
                 {.size = 12, .color = t.ink2, .align = Align::right, .mono = true, .width = 66});
         y += 26;
     }
-    if (r.bottom() - y > 40)
-        ui.paragraph({r.x, y + 8, r.w, 40}, "As the instruction at the clock finds them; shaded: it reads or writes them.",
-                     {.size = 12, .color = t.quiet}, 17);
+    if (r.bottom() - y < 40) return;
+    ui.paragraph({r.x, y + 8, r.w, 40}, "As the instruction at the clock finds them; shaded: it reads or writes them.",
+                 {.size = 12, .color = t.quiet}, 17);
+    y += 56;
+    if (r.bottom() - y > 70) draw_next(frame, {r.x, y, r.w, r.bottom() - y}, w);
 }
 
 std::string why_plain(const MachineFrame& frame, const LaneNow& l) {

@@ -222,10 +222,11 @@ void draw_way(const MachineFrame& frame, const Rect& r, const RequestRecord& req
         ui.line({x0 + 5, home}, {x1, home}, came ? t.ink : t.ink3, 1.5f);
         ui.arrow_head({x0, home}, Way::left, came ? t.ink : t.ink3, 5);
     }
-    // Between two boxes it is on the line, in a box at its edge: at the door where it queues.
+    // Between two boxes it is on the line; at one it stands at its door.
     const auto k = static_cast<size_t>(std::min(place.at, 2.999999));
     const double share = place.at - static_cast<double>(k);
     Point dot{box_x(k) + box_w + gap * static_cast<float>(share), place.back ? home : out};
+    if (share < 1e-9 && k > 0 && !place.back) dot.x = box_x(k);
     const bool there = frame.clock >= static_cast<double>(stations.end());
     if (there && request.kind != RequestKind::store) dot.x = box_x(0) + box_w - 8;
     if (!there || request.kind == RequestKind::store) {
@@ -280,7 +281,12 @@ void draw_waiting(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
     const RequestRecord& q = machine->requests[static_cast<size_t>(shown)];
     const Stations stations = stations_of(*machine, q);
     const float way_h = std::min(58.0f, r.h - 92);
-    if (way_h >= 38) draw_way(frame, {r.x, r.y + 28, r.w, way_h}, q);
+    const Rect way{r.x, r.y + 28, r.w, way_h};
+    if (way_h >= 38) draw_way(frame, way, q);
+    if (!frame.still && way_h >= 38) {
+        if (ui.hovered(way)) ui.tooltip(request_text(*frame.scene, q) + "\nclick to follow it");
+        if (ui.clicked(way)) frame.session.machine.followed = shown;
+    }
     const Rect bar{r.x, r.y + 28 + std::max(0.0f, way_h) + 12, r.w, 12};
     const auto all = static_cast<float>(std::max<uint32_t>(1, q.ready));
     const auto over =
@@ -348,8 +354,7 @@ void draw_paths(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
                      {.size = 12, .color = t.quiet}, 17);
         return;
     }
-    ui.text(r.right(), r.y + 14,
-            rows.size() == 1 ? "all go together" : fmt::format("{} deep, the top one runs", rows.size()),
+    ui.text(r.right(), r.y + 14, rows.size() == 1 ? "all go together" : fmt::format("{} deep", rows.size()),
             {.size = 12, .color = t.ink2, .align = Align::right});
     float y = r.y + 24;
     for (const PathRow& row : rows) {

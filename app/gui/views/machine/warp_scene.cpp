@@ -223,6 +223,19 @@ std::string source_line(const MachineFrame& frame, int32_t line) {
     return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
+std::vector<NextIssue> next_issues(const MachineFrame& frame, const WarpNow& warp, size_t most) {
+    std::vector<NextIssue> next;
+    if (warp.track == nullptr || frame.session.learn.reveal_steps >= 0) return next;
+    const KernelTrace& trace = frame.scene->trace();
+    for (auto i = static_cast<size_t>(std::max<int64_t>(0, warp.step - static_cast<int64_t>(warp.track->issued_before)));
+         i < warp.track->issues.size() && next.size() < most; ++i) {
+        const IssueRecord& issue = trace.issues[warp.track->issues[i]];
+        if (issue.cycle <= frame.cycle() || issue.folded) continue;
+        next.push_back({issue.cycle, issue.pc, short_text(*frame.scene->run->program, issue.pc)});
+    }
+    return next;
+}
+
 std::string pipe_name(const ptx::DecodedInstruction& instruction) {
     if (instruction.opcode == nullptr) return "unit";
     switch (instruction.opcode->unit) {
@@ -234,9 +247,9 @@ std::string pipe_name(const ptx::DecodedInstruction& instruction) {
         case ptx::Unit::fp64:
             return "FP64 pipe";
         case ptx::Unit::xu:
-            return "special functions";
+            return "special function unit";
         case ptx::Unit::lsu:
-            return "loads and stores";
+            return "load/store unit";
         case ptx::Unit::tensor:
             return "tensor core";
         case ptx::Unit::cbu:

@@ -89,6 +89,12 @@ struct LaneRow {  // a register of a lane
 // At the instruction that the warp issues or waits to issue; what it reads and writes first.
 std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, const std::vector<simt::LaneValues>& values,
                                int lane, size_t most);
+struct NextIssue {
+    int64_t cycle = 0;
+    uint32_t pc = 0;
+    std::string text;
+};
+std::vector<NextIssue> next_issues(const MachineFrame& frame, const WarpNow& warp, size_t most);  // after the clock's cycle
 std::string source_line(const MachineFrame& frame, int32_t line);   // its text, without what it is indented by
 std::string pipe_name(const ptx::DecodedInstruction& instruction);  // "FP32"
 
