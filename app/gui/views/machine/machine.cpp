@@ -41,6 +41,7 @@ class MachineView final : public View {
         follow_clock(session, focus);
         ask_for_step(session, *snapshot);
         ui.push_scope("machine");
+        kept_.adopt(*snapshot);
         MachineFrame frame = frame_of(ui, session, focus, *snapshot);
         Rect below{area.x, area.y + crumbs_height + 8, area.w, area.h - crumbs_height - 8};
         const Rect bar{area.x, area.y, area.w, crumbs_height};
@@ -70,6 +71,8 @@ class MachineView final : public View {
         other.adopt(mine, *snapshot);
         ask_for_step(mine, *snapshot);
         other.follow_clock(mine, looked);
+        other.kept_ = kept_;
+        other.kept_.adopt(*snapshot);
         Ui none;
         const MachineFrame frame = other.frame_of(none, mine, looked, *snapshot);
         const StopRow& row = row_of(static_cast<Stop>(std::lround(session.machine.zoom)));
@@ -126,7 +129,8 @@ class MachineView final : public View {
                 false,
                 [&ui, &session, &focus, this](std::string_view name, const Rect& area) {
                     show(ui, session, focus, name, area);
-                }};
+                },
+                &kept_};
     }
 
     void show(Ui& ui, Session& session, Focus& focus, std::string_view name, const Rect& area) const {
@@ -282,6 +286,7 @@ class MachineView final : public View {
     std::unique_ptr<MachineScene> scene_;
     double last_ = 0, wheeled_ = 0;
     std::string typed_;
+    mutable KeptLanes kept_;
     mutable std::map<std::string, std::unique_ptr<View>> shown_;  // other views, within a picture
 };
 

@@ -32,7 +32,7 @@ std::string sub_core_detail(const MachineFrame& frame) {
 }  // namespace
 
 std::span<const StopRow> stop_rows() {
-    static constexpr std::array<StopRow, 5> rows = {{
+    static constexpr std::array<StopRow, 7> rows = {{
         {Stop::cluster, "cluster", "cluster", 10'000, draw_cluster, inside_cluster, cluster_label, cluster_detail,
          cluster_sentence, cluster_described},
         {Stop::node, "node", "node", 1'000, draw_node, inside_node, node_label, node_detail, node_sentence, node_described},
@@ -40,6 +40,9 @@ std::span<const StopRow> stop_rows() {
         {Stop::sm, "sm", "SM", 10, draw_machine_sm, inside_sm, sm_label, sm_detail, sm_sentence, sm_described},
         {Stop::sub_core, "sub-core", "sub-core", 3, draw_sub_core, inside_sub_core, sub_core_label, sub_core_detail,
          sub_core_sentence, sub_core_described},
+        {Stop::warp, "warp", "warp", 1, draw_machine_warp, inside_warp, warp_label, warp_detail, warp_sentence,
+         warp_described},
+        {Stop::lane, "lane", "lane", 1, draw_lane, nullptr, lane_label, lane_detail, lane_sentence, lane_described},
     }};
     return rows;
 }

@@ -7,6 +7,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/machine/machine_scene.h"
+#include "app/gui/views/machine/warp_scene.h"
 
 namespace lockstep::gui {
 
@@ -21,6 +22,7 @@ struct MachineFrame {  // what a picture draws from, for one frame
     bool still = false;         // on its way between two stops: nothing is pressed
     // Draws another view of the app in a part of the picture ("warp", "code").
     std::function<void(std::string_view name, const Rect& area)> show;
+    KeptLanes* kept = nullptr;  // values of the focused warp's registers
 
     int64_t cycle() const { return static_cast<int64_t>(clock); }
 };
@@ -61,8 +63,10 @@ std::string sub_core_sentence(const MachineFrame&frame), sub_core_described(cons
 void draw_machine_warp(const MachineFrame& frame, const Rect& area);
 Rect inside_warp(const MachineFrame& frame, const Rect& area);
 std::string warp_sentence(const MachineFrame&frame), warp_described(const MachineFrame&frame);
+std::string warp_label(const MachineFrame&frame), warp_detail(const MachineFrame&frame);
 void draw_lane(const MachineFrame& frame, const Rect& area);
 std::string lane_sentence(const MachineFrame&frame), lane_described(const MachineFrame&frame);
+std::string lane_label(const MachineFrame&frame), lane_detail(const MachineFrame&frame);
 
 // Shared by the stops (machine_parts.cpp).
 uint32_t focused_warp(const MachineFrame& frame);      // index into KernelTrace::warps; UINT32_MAX: none
