@@ -138,6 +138,9 @@ TEST_CASE("Ctrl-C ends a sweep with the designs that were done") {
 }
 
 TEST_CASE("puzzles are listed, shown, begun and judged") {
+    const auto swept = nlohmann::json::parse(lockstep_command("sweep waits --vary warps_per_sm=2,4 --json -").out);
+    CHECK(swept["designs"].size() == 2);
+    CHECK(swept["process"] == "7nm");
     has(lockstep_command("puzzle list").out, "02_one_more_of_what");
     const auto shown = nlohmann::json::parse(lockstep_command("puzzle show waits --json -").out);
     CHECK(shown["thresholds"]["gold_us"] < shown["thresholds"]["bronze_us"]);

@@ -1,5 +1,5 @@
-// `lockstep sweep KERNEL --vary sms=4..32 ...`: one launch on a grid of GPUs, over all cores. CSV and a picture of the
-// front.
+// `lockstep sweep KERNEL|PUZZLE --vary sms=4..32 ...`: one launch on a grid of GPUs, over all cores. CSV and a picture of
+// the front.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +14,7 @@
 #include "core/base/files.h"
 #include "core/base/units.h"
 #include "core/scene/designs/designs.h"
+#include "lessons/player/puzzles/puzzle.h"
 
 namespace lockstep::cli {
 namespace {
@@ -82,29 +83,57 @@ std::string text_of(const scene::Sweep& sweep) {
     return text;
 }
 
+struct Base {  // what all designs have in common
+    model::GpuSpec gpu;
+    scene::DesignLaunch launch;
+};
+
+// A kernel with its launch, or a puzzle, which has all of that.
+Base base_of(const SweepAsked& asked) {
+    const KernelAsked& launch = asked.launch;
+    Base base;
+    if (!launch.file.ends_with(".cu") && !launch.file.ends_with(".ptx")) {
+        if (!(launch.grid + launch.block).empty() || !launch.arguments.empty())
+            throw Failure(
+                fmt::format("'{}' is no .cu or .ptx file, and a puzzle has its grid, block and arguments", launch.file));
+        const lessons::Puzzle puzzle = lessons::puzzle_named(launch.file).value();
+        base = {lessons::design_of(puzzle, {}), lessons::launch_of(puzzle)};
+    } else {
+        if (launch.grid.empty()) throw CLI::RequiredError("--grid");
+        if (launch.block.empty()) throw CLI::RequiredError("--block");
+        simt::Memory memory;
+        LaunchInput input;
+        input.gpu = model::gpu_named(launch.gpu).value();
+        read_kernel(launch, input);
+        bind_launch(launch, input, memory);
+        base = {input.gpu, {input.program, input.config, std::make_shared<const simt::Memory>(std::move(memory))}};
+    }
+    base.launch.max_instructions = launch.max_instructions;
+    if (!asked.process.empty()) base.launch.process = process_asked(asked.process);
+    return base;
+}
+
 int run_sweep_asked(const SweepAsked& asked) {
     std::vector<scene::Vary> varied;
     for (const std::string& text : asked.vary) varied.push_back(scene::parse_vary(text).value());
     for (const std::string* file : {&asked.csv, &asked.svg, &asked.json}) check_can_write(*file);
-    simt::Memory memory;
-    LaunchInput input;
-    input.gpu = model::gpu_named(asked.launch.gpu).value();
-    read_kernel(asked.launch, input);
-    bind_launch(asked.launch, input, memory);
-    scene::DesignLaunch launch{input.program, input.config, std::make_shared<const simt::Memory>(std::move(memory))};
-    launch.max_instructions = asked.launch.max_instructions;
-    launch.process = process_asked(asked.process);
-    LongWork work("designs for " + input.kernel);
-    scene::SweepOptions options;
-    options.threads = asked.threads;
-    options.stop = work.token();
-    options.progress = [&](double share) { work(share); };
-    const scene::Sweep sweep = scene::run_sweep(input.gpu, varied, launch, options);
+    const Base base = base_of(asked);
+    bool interrupted = false;
+    const scene::Sweep sweep = [&] {
+        LongWork work("designs for " + base.launch.program->shown_name());
+        scene::SweepOptions options;
+        options.threads = asked.threads;
+        options.stop = work.token();
+        options.progress = [&](double share) { work(share); };
+        scene::Sweep found = scene::run_sweep(base.gpu, varied, base.launch, options);
+        interrupted = work.interrupted();
+        return found;
+    }();
     if (!asked.csv.empty()) write_file(asked.csv, scene::sweep_csv(sweep));
     if (!asked.svg.empty()) write_file(asked.svg, scene::sweep_svg(sweep));
     if (!asked.json.empty()) write_json(to_json(sweep), asked.json);
     if (asked.json != "-") fmt::print("{}", text_of(sweep));
-    if (work.interrupted()) return interrupted_status;
+    if (interrupted) return interrupted_status;
     const bool any = std::ranges::any_of(sweep.designs, [](const scene::Design& d) { return d.run.refused.empty(); });
     return static_cast<int>(any ? ExitStatus::done : ExitStatus::faulted);
 }
@@ -116,7 +145,7 @@ void add_sweep(CLI::App& app, int& status) {
         app.add_subcommand("sweep", "run a kernel on a grid of GPUs: which designs are fastest for their area");
     auto asked = std::make_shared<SweepAsked>();
     KernelAsked& launch = asked->launch;
-    command->add_option("FILE", launch.file, "kernel.cu or kernel.ptx")->required();
+    command->add_option("FILE", launch.file, "kernel.cu or kernel.ptx, or the name of a puzzle")->required();
     command
         ->add_option("--vary", asked->vary,
                      "a figure and its values, as often as there are figures: sms=4..32 (doubling), sms=4..32:4 (in steps "
@@ -125,8 +154,8 @@ void add_sweep(CLI::App& app, int& status) {
         ->allow_extra_args(false);
     command->add_option("--gpu", launch.gpu, "the GPU that the others begin with: a name, or a file of your own");
     command->add_option("--kernel", launch.kernel, "entry name, when the file has several");
-    command->add_option("--grid", launch.grid, "blocks: X[,Y[,Z]]")->required();
-    command->add_option("--block", launch.block, "threads a block: X[,Y[,Z]]")->required();
+    command->add_option("--grid", launch.grid, "blocks: X[,Y[,Z]]");
+    command->add_option("--block", launch.block, "threads a block: X[,Y[,Z]]");
     command->add_option("--shared", launch.shared, "bytes of dynamic shared memory")->check(not_from_0);
     command->add_option("--arg", launch.arguments, "an argument, as 'lockstep run' takes it")->allow_extra_args(false);
     command->add_option("--symbol", launch.symbols, "a module variable's value, as 'lockstep run' takes it")

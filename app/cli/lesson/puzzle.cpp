@@ -81,9 +81,9 @@ int check_puzzle(const PuzzleAsked& asked) {
     const lessons::Puzzle puzzle = lessons::puzzle_named(asked.name).value();
     const model::GpuSpec gpu = model::gpu_named(asked.gpu).value();
     check_can_write(asked.json);
-    LongWork work(puzzle.title);
     lessons::PuzzleResult result;
     try {
+        const LongWork work(puzzle.title);
         result = lessons::judge(puzzle, gpu, work.token());
     } catch (const Cancelled&) {
         return interrupted_status;

@@ -97,14 +97,16 @@ std::string front_line(const Sweep& sweep, const Axes& axes, std::vector<const D
         svg += fmt::format("{:.1f},{:.1f} ", x, y);
         before = y;
     }
-    svg += "\"/>\n<g font-size=\"12\" fill=\"#1d252c\">\n";
+    svg += "\"/>\n<g font-size=\"12\" fill=\"#1d252c\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\">\n";
     double last = -HUGE_VAL;
     for (auto at = front.rbegin(); at != front.rend(); ++at) {  // upwards, a label where there is room for it
         const double x = axes.x((*at)->run.mm2), y = axes.y((*at)->run.time_us);
         if (last != -HUGE_VAL && last - y < 15) continue;
         last = y;
-        const bool far = x > width * 0.66;
-        svg += words(far ? x - 9 : x + 9, far ? y - 7 : y + 15, label_of(sweep, **at), far ? " text-anchor=\"end\"" : "");
+        // Left of the front and below it nothing lies, but there is not always room.
+        const std::string label = label_of(sweep, **at);
+        const bool fits = 6.3 * static_cast<double>(label.size()) < x - 12 - left;
+        svg += words(fits ? x - 9 : x + 9, y + 15, label, fits ? " text-anchor=\"end\"" : "");
     }
     return svg + "</g>\n";
 }

@@ -37,6 +37,7 @@ model::GpuSpec changed(const Puzzle& puzzle, const Figures& figures) {
     if (const auto impossible = design.finish("follows from the puzzle's figures"))
         throw Failure(Diagnostic{impossible->message, {puzzle.file.string()}});
     design.gpu().name = "puzzle.toml";  // a design, as a player's is: no graphics in its area
+    design.gpu().title = model::kept_text(puzzle.title);
     return design.gpu();
 }
 
