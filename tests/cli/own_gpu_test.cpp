@@ -129,9 +129,10 @@ TEST_CASE("a sweep runs a grid of designs and writes them, with what was refused
 
 TEST_CASE("Ctrl-C ends a sweep with the designs that were done") {
     const std::string csv = (scratch() / "stopped.csv").string();
-    const Outcome run = shell("timeout --preserve-status -s INT 3 " + std::string(LOCKSTEP_BINARY) + " sweep " + puzzles +
-                              "ptx/vector_add.ptx --grid 2048 --block 256 --arg in:f32[524288] --arg in:f32[524288] " +
-                              "--arg out:f32[524288] --gpu teaching --vary sms=1..256:1 --csv " + csv);
+    const Outcome run =
+        shell("timeout --foreground --preserve-status -s INT 3 " + std::string(LOCKSTEP_BINARY) + " sweep " + puzzles +
+              "ptx/vector_add.ptx --grid 2048 --block 256 --arg in:f32[524288] --arg in:f32[524288] " +
+              "--arg out:f32[524288] --gpu teaching --vary sms=1..256:1 --csv " + csv);
     CHECK(run.status == 130);
     has(read_file(csv).value(), "design,sms,time_us");
     has(run.out, "of 256 designs");
