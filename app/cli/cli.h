@@ -63,9 +63,11 @@ void add_collective(CLI::App& app, int& status);
 void add_grade(CLI::App& app, int& status);
 void add_mesh(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);
+void add_puzzle(CLI::App& app, int& status);
 void add_schedule(CLI::App& app, int& status);
 void add_validate(CLI::App& app, int& status);
 void add_silicon(CLI::App& app, int& status);
+void add_sweep(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status, const Hooks& hooks);
 
 // Writes to stdout for "-", else to the file.

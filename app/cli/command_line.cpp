@@ -243,9 +243,11 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_tape(app, status);
     add_tensors(app);
     add_lesson(app, status);
+    add_puzzle(app, status);
     add_grade(app, status);
     add_gpus(app, status);
     add_occupancy(app, status);
+    add_sweep(app, status);
     add_devices(app, status);
     add_plan(app, status);
     add_collective(app, status);

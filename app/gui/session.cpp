@@ -5,6 +5,7 @@
 
 #include "app/gui/work/worker.h"
 #include "app/silicon/measured.h"
+#include "core/model/gpus/gpu_file.h"
 
 namespace lockstep::gui {
 
@@ -37,7 +38,7 @@ bool shows_own_run(const Snapshot& snapshot) {
     return snapshot.own.run && snapshot.kernel.run == snapshot.own.run->run;
 }
 
-std::vector<GpuChoice> gpu_choices() {
+std::vector<GpuChoice> gpu_choices(std::string_view chosen) {
     std::vector<GpuChoice> choices;
     const auto add = [&](const std::string& name, std::string title, const model::GpuSpec& gpu) {
         choices.push_back(
@@ -51,6 +52,8 @@ std::vector<GpuChoice> gpu_choices() {
             add(name, std::string(gpu.value().title) + (sms == 1 ? ", 1 SM" : ", " + std::to_string(sms) + " SMs"),
                 gpu.value());
     }
+    if (model::is_gpu_file(chosen))
+        if (const auto gpu = model::gpu_named(chosen)) add(std::string(chosen), std::string(gpu.value().title), gpu.value());
     return choices;
 }
 

@@ -224,7 +224,8 @@ bool asks_for(const Session& session, std::string_view words);
 struct GpuChoice {  // of the menus: "teaching:4", "Teaching GPU, 4 SMs", "4 SMs, compute 7.0"
     std::string name, title, detail;
 };
-std::vector<GpuChoice> gpu_choices();  // every row, and the teaching GPU in a few more sizes
+// Every row, the teaching GPU in a few more sizes, and `chosen` where that is a file of one's own.
+std::vector<GpuChoice> gpu_choices(std::string_view chosen = {});
 
 struct SessionOptions {
     std::string lesson = {};      // id; empty: the training scene

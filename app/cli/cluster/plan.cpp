@@ -117,7 +117,7 @@ void print_plan(const PlanResult& r) {
     fmt::print("\nTFLOP/s a GPU {:>10.1f}   as the model needs them: {:.1f} % of the peak (MFU)\n", r.tflops, 100 * r.mfu);
     fmt::print("TFLOP/s a GPU {:>10.1f}   as executed, hidden pairs and recomputing too\n", r.executed_tflops);
     const parallel::StepPower& power = r.power;
-    const parallel::BoardPower& board = parallel::board_power(q.gpu);
+    const parallel::BoardPower board = parallel::board_power(q.gpu);
     fmt::print("\npower {:>10.2f} MW   {:.0f} W a GPU: {:.0f} of the board, {:.1f} of its server, times PUE {:.2f}\n",
                power.megawatts, power.watts, board.watts, board.node_watts, q.power.pue);
     fmt::print("energy {:>9.2f} kWh a step, {:.2f} at {:.2f} a kWh; {} tokens a kWh\n", power.kwh, power.cost,

@@ -1,14 +1,20 @@
-// `lockstep gpus [NAME]`, `lockstep occupancy`, `lockstep devices`: what can be run on, every figure with its source.
+// `lockstep gpus [NAME]`, `lockstep gpus new FILE`, `lockstep occupancy`, `lockstep devices`: what can be run on, every
+// figure with its source.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cctype>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/kernel/area_text.h"
+#include "core/base/files.h"
 #include "core/device/device.h"
 #include "core/device/kernels/kernel_library.h"
-#include "core/model/gpus/gpu_spec.h"
+#include "core/model/gpus/gpu_fields.h"
+#include "core/model/gpus/gpu_file.h"
 
 namespace lockstep::cli {
 namespace {
@@ -22,7 +28,9 @@ void print_table() {
                    gpu.l2_bytes.value / 1048576.0, gpu.boost_mhz.value, gpu.dram_gb_per_second.value,
                    gpu.fp32_tflops.value > 0 ? fmt::format("{:.1f}", gpu.fp32_tflops.value) : "-",
                    gpu.fp16_tensor_tflops.value > 0 ? fmt::format("{:.0f}", gpu.fp16_tensor_tflops.value) : "-");
-    fmt::print("\n'lockstep gpus NAME' gives every figure of one with its source; teaching:N sets its number of SMs.\n");
+    fmt::print(
+        "\n'lockstep gpus NAME' gives every figure of one with its source; teaching:N sets its number of SMs.\n"
+        "'lockstep gpus new mine.toml --from h100' writes a file for one of your own, which every --gpu takes.\n");
 }
 
 void print_gpu(const model::GpuSpec& g) {
@@ -40,17 +48,90 @@ void print_gpu(const model::GpuSpec& g) {
     }
 }
 
+// The names are those that a file of one's own sets.
+nlohmann::ordered_json to_json(const model::GpuSpec& g) {
+    nlohmann::ordered_json json = {{"gpu", g.name}, {"title", g.title}, {"compute", g.compute.text()}};
+    nlohmann::ordered_json& fields = json["fields"] = nlohmann::ordered_json::object();
+    const auto add = [&](std::string_view name, nlohmann::ordered_json value, std::string_view unit, std::string_view label,
+                         std::string_view source) {
+        fields[std::string(name)] = {{"value", std::move(value)}, {"unit", unit}, {"label", label}, {"source", source}};
+    };
+    auto sizes = nlohmann::ordered_json::array();
+    std::string_view sizes_source = g.shared_carveouts.source;
+    for (const model::SpecFigure& figure : model::figures_of(g)) {
+        nlohmann::ordered_json value = json_number(figure.value);
+        if (const auto [field, unit] = model::field_named(figure.name); field != nullptr && field->whole())
+            value = static_cast<uint64_t>(figure.value);
+        if (figure.name == "shared_carveouts") {
+            sizes.push_back(static_cast<uint64_t>(figure.value));
+            continue;
+        }
+        if (figure.name == "scheduler") value = model::name_of(g.scheduler.value);
+        if (figure.name == "dram_kind") {
+            std::string kind(model::name_of(g.dram_kind.value));
+            for (char& letter : kind) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+            value = kind;
+        }
+        add(figure.name, std::move(value), figure.unit, figure.label, figure.source);
+    }
+    add("shared_carveouts", std::move(sizes), "bytes", "shared memory may take", sizes_source);
+    add("tensor_fmas", json_number(model::tensor_fmas(g)), "per cycle", "FP16 multiply-adds in a sub-core's tensor cores",
+        "fp16_tensor_tflops over SMs, sub-cores and clock");
+    return json;
+}
+
+struct GpusAsked {
+    std::string name, json, process;
+    bool area = false;
+    std::string file, from = "teaching";  // of `new`
+};
+
+void write_new_file(const GpusAsked& asked) {
+    if (!model::is_gpu_file(asked.file))
+        throw Failure(fmt::format("a GPU's file ends in .toml, as mine.toml does, and '{}' does not", asked.file));
+    const model::GpuSpec from = model::gpu_named(asked.from).value();
+    if (std::error_code error; std::filesystem::exists(asked.file, error))
+        throw Failure(Diagnostic{"there is such a file already, and it stays as it is", {asked.file}});
+    std::string inherits(from.name);
+    if (model::is_gpu_file(inherits)) inherits = std::filesystem::absolute(inherits).string();
+    write_file(asked.file, model::new_gpu_file(from, inherits, model::short_name(asked.file)));
+    fmt::print(
+        "{} inherits from {}: take the # away in front of what is to be other, then\n"
+        "  lockstep gpus {}\n  lockstep run ... --gpu {}\n",
+        asked.file, from.title, asked.file, asked.file);
+}
+
 }  // namespace
 
 void add_gpus(CLI::App& app, int&) {
     CLI::App* command = app.add_subcommand("gpus", "the modelled GPUs, every figure with its source");
-    auto name = std::make_shared<std::string>();
-    command->add_option("NAME", *name, "one GPU in full");
-    command->callback([name] {
-        if (name->empty())
-            print_table();
-        else
-            print_gpu(model::gpu_named(*name).value());
+    auto asked = std::make_shared<GpusAsked>();
+    command->add_option("NAME", asked->name, "one GPU in full: a name, or a file of your own, mine.toml");
+    command->add_option("--json", asked->json, "write its figures as JSON to this file, - for stdout");
+    command->add_flag("--area", asked->area,
+                      "estimate its area, power and price instead, part by part, beside dies whose size is published");
+    command->add_option("--process", asked->process, "with --area: 16nm, 12nm, 8nm, 7nm, 4nm; else that of its generation");
+    CLI::App* fresh = command->add_subcommand("new", "write a file for a GPU of your own");
+    fresh->add_option("FILE", asked->file, "the file, mine.toml")->required();
+    fresh->add_option("--from", asked->from, "the GPU that it inherits from: a name or a file");
+    fresh->callback([asked] { write_new_file(*asked); });
+    command->callback([asked, command] {
+        if (!command->get_subcommands().empty()) return;
+        if (asked->name.empty()) {
+            if (!asked->json.empty() || asked->area)
+                throw Failure("--json and --area are for one GPU: lockstep gpus NAME --area");
+            return print_table();
+        }
+        const model::GpuSpec gpu = model::gpu_named(asked->name).value();
+        if (!asked->process.empty() && !asked->area) throw Failure("--process is for --area");
+        if (asked->area) {
+            const model::AreaEstimate area = model::area_of(gpu, process_asked(asked->process));
+            if (!asked->json.empty()) write_json(area_json(gpu, area), asked->json);
+            if (asked->json != "-") fmt::print("{}", area_text(gpu, area));
+            return;
+        }
+        if (!asked->json.empty()) write_json(to_json(gpu), asked->json);
+        if (asked->json != "-") print_gpu(gpu);
     });
 }
 

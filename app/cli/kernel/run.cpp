@@ -1,15 +1,16 @@
 // `lockstep run FILE.{cu,ptx} --grid ... --block ... --arg ...`: one kernel on the modelled GPU, timed unless --functional.
-// read_input() makes a launch of what was asked, launch() runs it, to_json() and print() tell what came of it.
+// read_input() makes a launch of what was asked (launch_input.h), launch() runs it, to_json() and print() tell what came of
+// it.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "app/cli/cli.h"
+#include "app/cli/kernel/area_text.h"
+#include "app/cli/kernel/launch_input.h"
 #include "app/cli/kernel/metrics_text.h"
 #include "app/cli/kernel/output_json.h"
 #include "app/cli/kernel/run_options.h"
@@ -19,10 +20,10 @@
 #include "app/silicon/measured.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
-#include "core/device/compile/ptxas.h"
 #include "core/model/gpus/refusals.h"
 #include "core/model/launch/replay.h"
 #include "core/model/metrics/bound.h"
+#include "core/model/metrics/energy.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
@@ -35,15 +36,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr int interrupted_status = 130;  // as shells have it of a process that SIGINT ended
 
-struct Input {  // of the launch
-    model::GpuSpec gpu;
-    std::shared_ptr<const ptx::Program> program;
-    std::string source, kernel;  // its CUDA text, where there is one; its name as the user calls it
-    simt::LaunchConfig config;
-    scene::BoundArguments bound;
-    std::vector<std::string> refusals;
-    int64_t trace_begin = 0, trace_end = 0;
-};
 struct Ran {
     simt::LaunchResult result;
     model::TimedResult timed;
@@ -92,26 +84,6 @@ std::string preview(const Array& array) {
     return text + (array.count() > shown ? " ..." : "");
 }
 
-// The program with the registers a thread that --registers says.
-std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Program> program, const std::string& count,
-                                                   const model::GpuSpec& gpu) {
-    if (count.empty()) return program;
-    uint32_t registers = 0;
-    if (count == "ptxas") {
-        const device::PtxasRegisters told = device::ptxas_registers(*program, gpu.compute.text());
-        tell("ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count, program->registers_per_thread);
-        auto changed = std::make_shared<ptx::Program>(*program);
-        changed->registers_per_thread = told.count;
-        return changed;
-    }
-    const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), registers);
-    if (error != std::errc() || end != count.data() + count.size() || registers < 1 || registers > 255)
-        throw Failure(fmt::format("--registers needs a number from 1 to 255 or ptxas, not '{}'", count));
-    auto changed = std::make_shared<ptx::Program>(*program);
-    changed->registers_per_thread = registers;
-    return changed;
-}
-
 void check_options(const KernelAsked& options) {
     keep_files_apart(options);
     const simt::WarpOrder order = order_named(options.order);
@@ -120,81 +92,32 @@ void check_options(const KernelAsked& options) {
     if (options.functional && !options.trace.empty()) throw Failure("--trace is of a timed run: leave --functional out");
     if (options.trace.empty() && (!options.trace_cycles.empty() || options.trace_sm != 0))
         throw Failure("--trace-sm and --trace-cycles choose what a trace holds: name its file too, as in --trace F.json");
+    if (options.functional && options.energy) tell("note: --energy is of timed runs; this one is functional\n");
     if (options.functional && !(options.scheduler + options.metrics).empty())
         tell("note: --scheduler and --metrics are of timed runs; this one is functional\n");
     check_trace_name(options.trace);
     what_ifs_asked(options.what_if);
 }
 
-// The CUDA text that PTX was made of, for what people call its parameters: where its .file says, beside the PTX or one
-// folder above it; "" where it is not found.
-std::string source_of(const ptx::Program& program, const std::string& ptx_file) {
-    if (program.source_file.empty()) return {};
-    const std::filesystem::path named = program.source_file, folder = std::filesystem::path(ptx_file).parent_path();
-    for (const std::filesystem::path& path : {named, folder / named.filename(), folder / ".." / named.filename()}) {
-        std::error_code none;
-        if (!std::filesystem::is_regular_file(path, none)) continue;
-        if (Result<std::string> text = read_text(path, 64u << 20)) return std::move(text).value();
-    }
-    return {};
-}
-
-// The kernel of the file, compiled if it is CUDA.
-void read_kernel(const KernelAsked& options, Input& input) {
-    std::string text = read_text(options.file, 64u << 20).value();
-    bool compiled_here = false;
-    std::string ptx_name = options.file;
-    const std::string extension = std::filesystem::path(options.file).extension().string();
-    if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
-        device::CompileOptions how = options.compiler;
-        how.least_arch = static_cast<int>(input.gpu.compute.number);
-        device::Compiled compiled = compile_with_warnings(text, options.file, how);
-        input.source = std::move(text);
-        text = std::move(compiled.ptx);
-        ptx_name += ".ptx";
-        compiled_here = true;
-    } else if (extension != ".ptx") {
-        throw Failure(Diagnostic{"a kernel file ends in .cu or .ptx", {options.file}});
-    }
-    const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
-    if (decoded && !compiled_here) input.source = source_of(*decoded.value(), options.file);
-    if (!decoded)
-        throw Failure(compiled_here ? device::in_source(decoded.error(), input.source, options.file) : decoded.error());
-    input.program = with_registers(decoded.value(), options.registers, input.gpu);
-    // The mangled name only where that was asked for.
-    input.kernel = options.kernel == input.program->kernel ? input.program->kernel : input.program->shown_name();
-}
-
 // Everything that can be wrong is told here, before anything runs.
-Input read_input(const KernelAsked& options, simt::Memory& memory) {
-    Input input;
+LaunchInput read_input(const KernelAsked& options, simt::Memory& memory) {
+    LaunchInput input;
     input.gpu = model::gpu_named(options.gpu).value();
     simt::LaunchOptions wanted;  // a wrong name is refused before the kernel is compiled
     choose_checkers(options.check, wanted);
     scheduler_of(options.scheduler);
     read_kernel(options, input);
+    bind_launch(options, input, memory);
     const ptx::Program& program = *input.program;
-    simt::LaunchConfig& config = input.config;
-    config.grid = scene::parse_dim3(options.grid, "--grid").value();
-    config.block = scene::parse_dim3(options.block, "--block").value();
-    config.dynamic_shared = options.shared;
-    if (!options.cluster.empty()) config.cluster = scene::parse_dim3(options.cluster, "--cluster").value();
-    std::vector<scene::KernelArgument> arguments;
-    for (const std::string& argument : options.arguments) arguments.push_back(scene::parse_argument(argument).value());
-    input.bound = scene::bind_arguments(program, arguments, memory, config, options.seed, {}, input.source).value();
     for (const scene::BoundArgument& bound : input.bound.arguments)
         if (!options.json.empty() && bound.role >= scene::KernelArgument::Role::out && bound.output_file.empty() &&
             bound.bytes / size_of(bound.type) > most_in_json)
             throw Failure(fmt::format("{} has {} elements, too many for --json: name a file, as in out:f32[1024]=y.npy",
                                       bound.name, bound.bytes / size_of(bound.type)));
-    std::vector<scene::ModuleSymbol> symbols;
-    for (const std::string& symbol : options.symbols) symbols.push_back(scene::parse_symbol(symbol).value());
-    if (const auto problem = scene::bind_symbols(program, symbols, memory, options.seed, {}, &input.bound))
-        throw Failure(*problem);
-    if (const auto problem = simt::check_launch(program, config, model::limits_of(input.gpu))) throw Failure(*problem);
+    if (const auto problem = simt::check_launch(program, input.config, model::limits_of(input.gpu))) throw Failure(*problem);
 
     metrics_text(input.gpu, program, nullptr, input.source, options.metrics, nullptr);  // refuses a wrong name
-    input.refusals = model::refusals(input.gpu, program, config);
+    input.refusals = model::refusals(input.gpu, program, input.config);
     for (const std::string& refusal : input.refusals) tell("note: {}\n", refusal);
     if (!options.trace_cycles.empty()) std::tie(input.trace_begin, input.trace_end) = parse_cycles(options.trace_cycles);
     if (options.trace_sm >= input.gpu.sms)
@@ -203,7 +126,7 @@ Input read_input(const KernelAsked& options, simt::Memory& memory) {
 }
 
 // What the outputs say: into the warnings and, where expected values are missed, into the reports.
-void look_at_outputs(const KernelAsked& options, const Input& input, Ran& ran) {
+void look_at_outputs(const KernelAsked& options, const LaunchInput& input, Ran& ran) {
     scene::LaunchToLookAt look{*input.program, input.config, input.bound, ran.outputs, ran.before, {}, 0};
     look.options = model::functional_options(input.gpu, *input.program, input.config);
     look.warp_instructions = ran.result.warp_instructions;
@@ -212,7 +135,7 @@ void look_at_outputs(const KernelAsked& options, const Input& input, Ran& ran) {
     for (simt::Fault& wrong : scene::compare_outputs(look, ran.comparisons)) ran.result.reports.push_back(std::move(wrong));
 }
 
-Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory) {
+Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& memory) {
     constexpr uint64_t most_kept = uint64_t{1} << 30;  // bytes of memory, to run the launch again
     Ran ran;
     if (memory.live_bytes() <= most_kept) ran.before = std::make_shared<const simt::Memory>(memory);
@@ -257,7 +180,7 @@ Ran launch(const KernelAsked& options, const Input& input, simt::Memory& memory)
     return ran;
 }
 
-std::shared_ptr<model::KernelRun> as_run(const Input& input, const Ran& ran) {
+std::shared_ptr<model::KernelRun> as_run(const LaunchInput& input, const Ran& ran) {
     auto run = std::make_shared<model::KernelRun>();
     run->gpu = input.gpu;
     run->program = input.program;
@@ -269,7 +192,7 @@ std::shared_ptr<model::KernelRun> as_run(const Input& input, const Ran& ran) {
 }
 
 // What limits a timed launch, and what changes would gain, as far as that was asked for.
-void judge(const KernelAsked& options, const Input& input, Ran& ran) {
+void judge(const KernelAsked& options, const LaunchInput& input, Ran& ran) {
     if (options.functional || ran.result.fault || ran.result.stopped) return;
     LongWork work("what-ifs of " + input.kernel);
     model::VerdictOptions asked = what_ifs_asked(options.what_if);
@@ -279,7 +202,7 @@ void judge(const KernelAsked& options, const Input& input, Ran& ran) {
 }
 
 // The same launch on a real GPU, where a stored file has it: into the JSON, and as words.
-std::string on_silicon(const Input& input, const Ran& ran, Json& json) {
+std::string on_silicon(const LaunchInput& input, const Ran& ran, Json& json) {
     const device::MeasuredStore measured = device::read_measured(device::measured_folder());
     for (const Diagnostic& problem : measured.problems) complain(problem);
     const auto found = measured.find(*input.program, input.config, input.gpu.name);
@@ -304,7 +227,7 @@ Json time_error_json(const model::TimedResult& timed) {
 }
 
 // Everything but what --metrics asks for; `silicon` takes the words on a measured run.
-Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std::string& silicon) {
+Json to_json(const KernelAsked& options, const LaunchInput& input, const Ran& ran, std::string& silicon) {
     Json json;
     json["gpu"] = input.gpu.name;
     json["kernel"] = input.kernel;
@@ -322,6 +245,8 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
     for (const model::Metric& metric : ran.timed.metrics)
         json["metrics"][std::string(metric.nsight)] = json_number(metric.value);
     if (ran.verdict) json["verdict"] = verdict_json(*ran.verdict);
+    if (options.energy && !options.functional && !ran.result.fault)
+        json["energy"] = energy_json(model::energy_of(input.gpu, *input.program, ran.timed));
     json["outputs"] = Json::array();
     if (!options.json.empty())
         for (const Array& output : ran.outputs)
@@ -346,7 +271,7 @@ Json to_json(const KernelAsked& options, const Input& input, const Ran& ran, std
 }
 
 // What the checkers found, to stderr.
-void tell_of_faults(const KernelAsked& options, const Input& input, const simt::LaunchResult& result) {
+void tell_of_faults(const KernelAsked& options, const LaunchInput& input, const simt::LaunchResult& result) {
     for (const simt::Fault& report : result.reports) tell("{}\n", simt::render(report));
     for (const simt::Fault& warning : result.warnings) tell("{}\n", simt::render(warning));
     for (const std::string& note : result.notes) tell("note: {}\n", note);
@@ -359,7 +284,7 @@ void tell_of_faults(const KernelAsked& options, const Input& input, const simt::
                      simt::readable_variable(variable.name));
 }
 
-void trace(const KernelAsked& options, const Input& input, Ran& ran) {
+void trace(const KernelAsked& options, const LaunchInput& input, Ran& ran) {
     if (input.trace_end > 0 && !ran.timed.fault) {
         if (input.trace_begin >= ran.timed.cycles)
             throw Failure(fmt::format("--trace-cycles {}: the run ends at cycle {}, before they begin", options.trace_cycles,
@@ -371,7 +296,7 @@ void trace(const KernelAsked& options, const Input& input, Ran& ran) {
         ran.timed.trace, input.kernel, [&](uint32_t pc) { return ptx::text_of(*input.program, pc); }, options.trace);
 }
 
-void print(const KernelAsked& options, const Input& input, const Ran& ran, const std::string& silicon,
+void print(const KernelAsked& options, const LaunchInput& input, const Ran& ran, const std::string& silicon,
            const std::string& counters) {
     if (ran.result.fault)  // counters of half a run would mislead
         fmt::print("{} was stopped by {} after {} warp instructions\n", input.kernel, ran.result.fault->kind,
@@ -388,6 +313,8 @@ void print(const KernelAsked& options, const Input& input, const Ran& ran, const
                    ran.timed.cycles, ran.timed.time_us, ran.result.warp_instructions,
                    model::trust_in(model::bound_of(ran.timed)));
     fmt::print("{}{}", silicon, counters);
+    if (options.energy && !options.functional && !ran.result.fault)
+        fmt::print("{}", energy_text(model::energy_of(input.gpu, *input.program, ran.timed)));
     for (size_t i = 0; i < ran.outputs.size(); ++i)
         fmt::print("  output {}: {}[{}] {}\n", i, name_of(ran.outputs[i].dtype), ran.outputs[i].count(),
                    preview(ran.outputs[i]));
@@ -399,7 +326,7 @@ void print(const KernelAsked& options, const Input& input, const Ran& ran, const
 int run_kernel(const KernelAsked& options) {
     check_options(options);
     simt::Memory memory;
-    const Input input = read_input(options, memory);
+    const LaunchInput input = read_input(options, memory);
     Ran ran = launch(options, input, memory);
     judge(options, input, ran);
     std::string silicon;

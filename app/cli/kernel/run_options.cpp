@@ -160,7 +160,7 @@ static void refuse_second_file(const std::string& word) {
 // A whole program: what it shares with kernels alone, and refuses of it.
 static int run_program_asked(const CLI::App& command, const KernelAsked& asked, ProgramAsked& program) {
     for (const char* name : {"--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order", "--scheduler",
-                             "--registers", "--metrics", "--what-if", "--trace-sm", "--trace-cycles"})
+                             "--registers", "--metrics", "--energy", "--what-if", "--trace-sm", "--trace-cycles"})
         if (command.count(name) > 0)
             throw Failure(fmt::format("{} is for one kernel with --grid and --block; this is a program with main()", name));
     for (std::string& option : program.build.more)
@@ -262,6 +262,8 @@ void add_run(CLI::App& app, int& status) {
                         "all@cycles:1000..2000, or their names, as in "
                         "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000; in --json as by_line, "
                         "by_window and selected. --metrics names runs nothing and lists all names with what they say");
+    command->add_flag("--energy", options->energy,
+                      "estimate the launch's energy: what it did, counted, times published energies of an operation");
     command->add_option(
         "--what-if", options->what_if,
         "simulate the launch again with one thing idealised, which bounds what a change can gain: names with "

@@ -18,7 +18,7 @@ struct KernelAsked {
     device::CompileOptions compiler;
     uint64_t seed = 1;
     uint32_t shared = 0;
-    bool functional = false;
+    bool functional = false, energy = false;
     uint64_t max_instructions = 1'000'000'000;
 };
 

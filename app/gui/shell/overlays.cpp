@@ -114,7 +114,7 @@ void Shell::overlay(Ui& ui) {
 
 int Shell::gpu_menu(Ui& ui) {
     std::vector<MenuItem> items;
-    const std::vector<GpuChoice> choices = gpu_choices();
+    const std::vector<GpuChoice> choices = gpu_choices(gpu_on_show(*snapshot_));
     for (const GpuChoice& choice : choices)
         items.push_back({choice.title, choice.detail, choice.name == gpu_on_show(*snapshot_)});
     const int pressed = drop_down(ui, menu_x_, width_, height_, items);

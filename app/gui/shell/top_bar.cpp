@@ -5,6 +5,7 @@
 
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/cluster/cluster_data.h"
+#include "core/model/gpus/gpu_file.h"
 
 namespace lockstep::gui {
 
@@ -54,6 +55,7 @@ bool shows_own(const Session& session, const Snapshot& snapshot) {
 
 // As gpu_named() takes it.
 std::string name_of(const model::GpuSpec& gpu) {
+    if (model::is_gpu_file(gpu.name)) return std::string(gpu.name);
     const auto row = model::gpu_named(gpu.name);
     const bool sized = row.ok() && row.value().sms.value != gpu.sms.value;
     return std::string(gpu.name) + (sized ? ":" + std::to_string(gpu.sms.value) : "");
@@ -83,7 +85,7 @@ void Shell::choose_gpu(const std::string& name) {
 // What stands at the right, from there to the left.
 std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapshot& snapshot) const {
     if (!plan.chips) return {{"Menu", Menu::all, {}}};
-    std::string gpu = gpu_on_show(snapshot);
+    std::string gpu = model::short_name(gpu_on_show(snapshot));
     for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
     const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
     return {{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},

@@ -183,11 +183,11 @@ float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, 
         const auto choices = speed_choices();
         size_t at = choices.size();  // by zoom
         for (size_t i = 0; i < choices.size(); ++i)
-            if (look.speed == choices[i].cycles_a_second) at = i;
+            if (look.speed == choices[i].a_second) at = i;
         const std::string label = "speed: " + std::string(at < choices.size() ? choices[at].name : "by zoom");
         if (x + ui.chip_width(label) < room + 300 && ui.chip(x, y + 15, label, true)) {
             at = at < choices.size() ? at + 1 : 0;
-            look.speed = at < choices.size() ? choices[at].cycles_a_second : 0;
+            look.speed = at < choices.size() ? choices[at].a_second : 0;
         }
         return x;
     }

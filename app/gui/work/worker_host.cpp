@@ -6,6 +6,7 @@
 #include "app/gui/work/own_job.h"
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/scene/host/host_program.h"
 
 namespace lockstep::gui {
@@ -46,7 +47,7 @@ void Session::Worker::own_host(const KernelJob& wanted) {
     };
     const auto spec = model::gpu_named(result->gpu);
     if (!spec.ok()) return refuse(spec.error());
-    busy("running " + wanted.name + " on the modelled " + upper(result->gpu), 0);
+    busy("running " + wanted.name + " on the modelled " + upper(model::short_name(result->gpu)), 0);
     std::stop_source source;
     const Watchdog watchdog(wanted.on_change && options.paced ? most_unasked_seconds : 0, source);
     const std::stop_callback newer(job_token(), [&] { source.request_stop(); });

@@ -9,6 +9,7 @@
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/nn/data/text.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/follow.h"
@@ -168,9 +169,9 @@ void Session::Worker::show_lesson_step(int step) {
     draft.problem.reset();  // it was another step's
     const std::string ran_on = scene::gpu_of(*lesson, *scene, run_options());
     busy(!scene->parallel.empty() ? "running the scene's ranks"
-         : !scene->host.empty()   ? "running " + scene->host + " on the modelled " + upper(ran_on)
-         : !scene->tape.empty()   ? "running " + scene->tape + " on the modelled " + upper(ran_on)
-         : scene->train.empty()   ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
+         : !scene->host.empty()   ? "running " + scene->host + " on the modelled " + upper(model::short_name(ran_on))
+         : !scene->tape.empty()   ? "running " + scene->tape + " on the modelled " + upper(model::short_name(ran_on))
+         : scene->train.empty()   ? "running " + scene->kernel + " on the modelled " + upper(model::short_name(ran_on))
                                   : "training");
     const scene::SceneResult& shown = result_of(*scene);
     const auto kernel = shown.as<scene::KernelResult>();

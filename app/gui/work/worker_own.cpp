@@ -13,6 +13,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/device/kernels/kernel_library.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/model/gpus/refusals.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/module_symbols.h"
@@ -319,7 +320,7 @@ void Session::Worker::run_own(const KernelJob& wanted) {
 void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run, simt::Memory& memory,
                                  KernelResult& result) {
     const LaunchSettings& settings = result.settings;
-    busy("running " + result.kernel + " on the modelled " + upper(result.gpu), 0);
+    busy("running " + result.kernel + " on the modelled " + upper(model::short_name(result.gpu)), 0);
     const std::stop_source source = [&] {
         const std::lock_guard lock(mutex);
         return job;

@@ -13,6 +13,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/hash.h"
 #include "core/device/compile/source_tokens.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/model/memory/memory_system.h"
 #include "core/runtime/report/settings.h"
 #include "core/runtime/report/sites.h"
@@ -222,7 +223,7 @@ void Session::Worker::run_program(const KernelJob& wanted, const CompiledKernel&
     run->running = true;
     draft.program = {run, -1, {}};
     draft.host.reset();
-    const std::string what = "running " + wanted.name + " on the modelled " + upper(wanted.launch.gpu);
+    const std::string what = "running " + wanted.name + " on the modelled " + upper(model::short_name(wanted.launch.gpu));
     busy(what, -1);
     std::stop_source source;
     const Watchdog watchdog(wanted.on_change && options.paced ? most_program_seconds : 0, source);

@@ -5,6 +5,7 @@
 
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/model/gpus/gpu_spec.h"
 #include "core/nn/data/text.h"
 #include "core/nn/models/models.h"
@@ -168,7 +169,7 @@ void Session::Worker::train_one() {
     show_curves();
     wants_timing = true;
     busy("step " + std::to_string(draft.training.step->step) +
-             (setup.on_gpu ? " on the modelled " + upper(gpu) : " on the host"),
+             (setup.on_gpu ? " on the modelled " + upper(model::short_name(gpu)) : " on the host"),
          options.training_steps > 0 && steps_to_run > 0
              ? 1 - static_cast<double>(steps_to_run) / static_cast<double>(options.training_steps)
              : -1);

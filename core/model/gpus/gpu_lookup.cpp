@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "core/base/nearest.h"
-#include "core/model/gpus/gpu_spec.h"
+#include "core/model/gpus/gpu_file.h"
 
 namespace lockstep::model {
 namespace {
@@ -23,34 +23,52 @@ constexpr PolicyNames policies[] = {
 
 }  // namespace
 
+namespace {
+
+// teaching, teaching:4
+Result<GpuSpec> teaching_named(std::string_view name, size_t colon) {
+    GpuSpec gpu;
+    try {
+        gpu = teaching_gpu();
+    } catch (const Failure& failure) {
+        return failure.diagnostic;
+    }
+    if (colon == std::string_view::npos) return gpu;
+    const std::string_view digits = name.substr(colon + 1);
+    uint32_t sms = 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), sms);
+    if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() || sms < 1 || sms > most_teaching_sms)
+        return Diagnostic{"'" + std::string(name) + "' needs a number of SMs from 1 to " +
+                          std::to_string(most_teaching_sms) + ", as in teaching:4"};
+    gpu.sms = {sms, "set by its name, teaching:N"};
+    gpu.fp32_tflops = {0.128 * sms, "SMs x 64 lanes x 2 x 1 GHz"};
+    gpu.fp64_tflops = {0.064 * sms, "SMs x 32 lanes x 2 x 1 GHz"};
+    gpu.fp16_tflops = {0.256 * sms, "SMs x 64 lanes x 2 halves x 2 x 1 GHz"};
+    return gpu;
+}
+
+}  // namespace
+
 Result<GpuSpec> gpu_named(std::string_view name) {
+    if (is_gpu_file(name)) return read_gpu_file(std::filesystem::path(name));
     const size_t colon = name.find(':');
     std::string base(name.substr(0, colon));
     for (char& letter : base) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    if (base == "teaching") return teaching_named(name, colon);
     std::string known;
     std::vector<std::string> names;
-    for (const GpuSpec& row : gpus()) {
+    for (const GpuSpec& row : real_gpus()) {
         names.emplace_back(row.name);
         known += (known.empty() ? "" : ", ") + std::string(row.name);
         if (row.name != base) continue;
-        GpuSpec gpu = row;
-        if (colon == std::string_view::npos) return gpu;
-        const std::string_view digits = name.substr(colon + 1);
-        uint32_t sms = 0;
-        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), sms);
-        if (base != "teaching") return Diagnostic{"the number of SMs of " + base + " is fixed: only teaching:N can be set"};
-        if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() || sms < 1 || sms > most_teaching_sms)
-            return Diagnostic{"'" + std::string(name) + "' needs a number of SMs from 1 to " +
-                              std::to_string(most_teaching_sms) + ", as in teaching:4"};
-        gpu.sms = {sms, "set by its name, teaching:N"};
-        gpu.fp32_tflops = {0.128 * sms, "SMs x 64 lanes x 2 x 1 GHz"};
-        gpu.fp64_tflops = {0.064 * sms, "SMs x 32 lanes x 2 x 1 GHz"};
-        gpu.fp16_tflops = {0.256 * sms, "SMs x 64 lanes x 2 halves x 2 x 1 GHz"};
-        return gpu;
+        if (colon == std::string_view::npos) return row;
+        return Diagnostic{"the number of SMs of " + base + " is fixed: only teaching:N can be set"};
     }
+    names.emplace_back("teaching");
+    known += ", teaching";
     const std::string hint = did_you_mean(base, names, "");
     return Diagnostic{"unknown GPU '" + std::string(name) + "'" + hint + (hint.empty() ? ": known are " : " Known are ") +
-                      known + " (teaching:N has N SMs)"};
+                      known + " (teaching:N has N SMs), or a file of your own, mine.toml"};
 }
 
 std::string_view name_of(SchedulerPolicy policy) {

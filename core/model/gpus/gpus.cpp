@@ -5,7 +5,8 @@
 //   micro-benchmark   a published measurement on the silicon; "recalled" when quoted from memory, to be checked
 //   Accel-Sim      the configuration that the Accel-Sim project tuned for that GPU
 //   estimate       no published figure; DEVIATIONS.md names what hangs on it
-#include "core/model/gpus/gpu_spec.h"
+// The teaching GPU is a file, as one's own are: assets/gpus/teaching.toml (gpu_file.h).
+#include "core/model/gpus/gpu_file.h"
 
 namespace lockstep::model {
 namespace {
@@ -45,7 +46,6 @@ constexpr std::string_view partial_writes =
 constexpr std::string_view fma_heavy =
     "Nsight Compute's documentation: integer multiply-adds run on FMAHeavy, 16 of the 32 FP32 lanes";
 constexpr std::string_view warp_products = "no wgmma here: the vendor's peaks are those of mma.sync";
-constexpr std::string_view ours = "chosen for teaching: short and round";
 
 constexpr std::string_view grids = "CUDA C++ Programming Guide, compute capabilities: resident grids a device";
 constexpr std::string_view hyper_q = "CUDA C++ Programming Guide: CUDA_DEVICE_MAX_CONNECTIONS, 1 to 32 since 3.5";
@@ -414,121 +414,6 @@ constexpr GpuSpec a100 = {
     .year = {2020, ampere_paper},
 };
 
-// Small enough to see whole: 2 SMs of 2 sub-cores, a full warp wide, latencies that fit on a screen.
-constexpr GpuSpec teaching = {
-    .name = "teaching",
-    .title = "Teaching GPU",
-    .compute = {70},
-    .sms = {2, ours},
-    .sub_cores = {2, ours},
-    .issue_width = {1, ours},
-    .scheduler = {greedy, ours},
-    .warps_per_sm = {32, "chosen for teaching: the largest legal block just fits"},
-    .blocks_per_sm = {8, ours},
-    .registers_per_sm = {65536, ours},
-    .register_unit = {256, ours},
-    .warp_granule = {2, ours},
-    .block_warp_granule = {2, ours},
-    .shared_per_sm = {64 * KiB, ours},
-    .shared_per_block = {48 * KiB, ours},
-    .shared_granule = {256, ours},
-    .shared_reserved = {0, ours},
-    .fp32_lanes = {32, ours},
-    .int_lanes = {32, ours},
-    .fp64_lanes = {16, ours},
-    .sfu_lanes = {8, ours},
-    .fp16x2_lanes = {32, ours},
-    .lsu_lanes = {32, ours},
-    .register_reads = {4, ours},
-    .int_shares_fp32 = {0, ours},
-    .imad_shares_fp32 = {1, ours},
-    .folds_ptx = {0, "chosen for teaching: what PTX says is what is issued"},
-    .fp16_latency = {4, ours},
-    .fp32_latency = {4, ours},
-    .int_latency = {4, ours},
-    .imad_latency = {4, ours},
-    .fp64_latency = {8, ours},
-    .sfu_latency = {8, ours},
-    .branch_latency = {4, ours},
-    .barrier_latency = {4, ours},
-    .shared_latency = {8, ours},
-    .shuffle_latency = {8, ours},
-    .constant_latency = {4, ours},
-    .l1_latency = {10, ours},
-    .l2_latency = {30, ours},
-    .dram_latency = {80, ours},
-    .fence_latency = {0, ours},
-    .atomic_latency = {0, ours},
-    .l1_bytes = {16 * KiB, ours},
-    .l1_mshrs = {64, ours},
-    .l2_bytes = {256 * KiB, ours},
-    .l2_slices = {4, ours},
-    .dram_channels = {2, ours},
-    .dram_kind = {DramKind::ddr, ours},
-    .l1_ways = {4, ours},
-    .l2_ways = {8, ours},
-    .shared_carveouts = {{}, ours},
-    .l1_bytes_per_cycle = {128, ours},
-    .lsu_interval = {1, ours},
-    .l1_tag_overhead = {0, ours},
-    .l1_caches_loads = {1, ours},
-    .constant_l1_bytes = {1 * KiB, ours},
-    .constant_l15_bytes = {8 * KiB, ours},
-    .constant_l15_latency = {12, ours},
-    .constant_load_latency = {4, ours},
-    .constant_miss_interval = {0, ours},
-    .texture_latency = {16, ours},
-    .texture_lanes = {4, ours},
-    .sm_read_bytes_per_cycle = {64, ours},
-    .sm_write_bytes_per_cycle = {32, ours},
-    .l2_far_latency = {0, ours},
-    .half_atomic_cycles = {1, ours},
-    .half2_atomic_cycles = {1, ours},
-    .l2_dirty_share = {1, ours},
-    .tlb_bytes = {0, "chosen for teaching: every address is translated at once"},
-    .page_bytes = {2 * MiB, ours},
-    .tlb_miss_latency = {0, ours},
-    .dram_efficiency = {1, ours},
-    .dram_banks = {8, ours},
-    .dram_row_bytes = {1024, ours},
-    .dram_row_cycle_ns = {32, ours},
-    .dram_activate_ns = {4, ours},
-    .dram_turnaround_ns = {8, ours},
-    .dram_partial_bytes = {32, ours},
-    .l2_bytes_per_cycle = {128, ours},
-    .dram_gb_per_second = {64, "chosen for teaching: 64 bytes a cycle"},
-    .instruction_bytes = {16, ours},
-    .l0_code_bytes = {1 * KiB, ours},
-    .l1_code_bytes = {4 * KiB, ours},
-    .l1_code_latency = {10, ours},
-    .code_prefetch = {2, ours},
-    .blocks_per_cycle = {1, ours},
-    .block_start_latency = {2, ours},
-    .lsu_queue = {4, ours},
-    .boost_mhz = {1000, "chosen for teaching: a cycle is a nanosecond"},
-    .launch_us = {1, ours},
-    .launch_latency_us = {1, ours},
-    .launch_gap_us = {0, ours},
-    .pcie_gb_per_second = {16, ours},
-    .pinned_gb_per_second = {16, ours},
-    .pageable_gb_per_second = {8, ours},
-    .nvlink_gb_per_second = {0, ours},
-    .copy_latency_us = {1, ours},
-    .call_us = {1, ours},
-    .allocate_us = {2, ours},
-    .copy_engines = {2, ours},
-    .connections = {32, ours},
-    .concurrent_kernels = {128, ours},
-    .fp32_tflops = {0.256, "2 SMs x 64 lanes x 2 x 1 GHz"},
-    .fp64_tflops = {0.128, "2 SMs x 32 lanes x 2 x 1 GHz"},
-    .fp16_tensor_tflops = {0, ours},
-    .memory_gb = {1, ours},
-    .fp16_tflops = {0.512, "2 SMs x 64 lanes x 2 halves x 2 x 1 GHz"},
-    .tf32_tensor_tflops = {0, ours},
-    .mma_sync_share = {1, ours},
-    .year = {2026, ours},
-};
-
 // The rows below say only where they differ from the row that they begin with; the rest keeps that row's figure and source.
 constexpr std::string_view maxwell_data = "NVIDIA Jetson Nano data sheet; GM20B is a Maxwell SM";
 constexpr std::string_view ga102_paper = "NVIDIA GA102 white paper, 2020";
@@ -865,13 +750,21 @@ constexpr GpuSpec h200 = [] {
     return g;
 }();
 
-constexpr GpuSpec gpu_rows[] = {jetson_nano, p100,    v100, a100,      a100_80, rtx3090,
-                                a6000,       rtx4090, h100, h100_pcie, h200,    teaching};
+constexpr GpuSpec gpu_rows[] = {jetson_nano, p100, v100, a100, a100_80, rtx3090, a6000, rtx4090, h100, h100_pcie, h200};
 
 }  // namespace
 
-std::span<const GpuSpec> gpus() {
+std::span<const GpuSpec> real_gpus() {
     return gpu_rows;
+}
+
+std::span<const GpuSpec> gpus() {
+    static const std::vector<GpuSpec> all = [] {
+        std::vector<GpuSpec> rows(std::begin(gpu_rows), std::end(gpu_rows));
+        rows.push_back(teaching_gpu());
+        return rows;
+    }();
+    return all;
 }
 
 }  // namespace lockstep::model

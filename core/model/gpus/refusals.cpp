@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/model/gpus/gpu_file.h"
 #include "core/ptx/analyse/generation.h"
 #include "core/ptx/ptx.h"
 
@@ -26,7 +27,7 @@ std::string instruction_text(const ptx::Program& program, uint32_t pc) {
 
 std::vector<std::string> refusals(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config) {
     std::vector<std::string> found;
-    if (gpu.name.starts_with("teaching")) return found;
+    if (gpu.name.starts_with("teaching") || is_gpu_file(gpu.name)) return found;  // there is no real one
     const uint32_t compute = gpu.compute.number;
     const auto later = [&](const std::string& what, uint32_t needed, const char* refused) {
         found.push_back(
@@ -68,6 +69,28 @@ std::vector<std::string> refusals(const GpuSpec& gpu, const ptx::Program& progra
         found.push_back(fmt::format("{} bytes of parameters: a real {} ({}) takes at most {}; the modelled one runs it",
                                     program.parameter_bytes, gpu.title, gpu.compute.text(), most_early_parameters));
     return found;
+}
+
+std::optional<std::string> missing_part(const GpuSpec& gpu, const ptx::Program& program) {
+    const auto lacks = [&](uint32_t pc, std::string_view part, std::string_view field) {
+        return fmt::format("{} has no {} ({} = 0), which {} needs", gpu.title, part, field, instruction_text(program, pc));
+    };
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& in = program.instructions[pc];
+        if (in.opcode == nullptr) continue;
+        const ptx::Facts& facts = ptx::facts_of(in);
+        const bool math = facts.route == ptx::Route::math,
+                   doubles = in.type == ptx::Type::f64 || in.destination_type == ptx::Type::f64;
+        if (gpu.fp64_lanes == 0 && math &&
+            (in.opcode->unit == ptx::Unit::fp64 || (doubles && facts.doubles != ptx::Doubles::as_others)))
+            return lacks(pc, "FP64 lanes", "fp64_lanes");
+        if (gpu.sfu_lanes == 0 && math && in.opcode->unit == ptx::Unit::xu)
+            return lacks(pc, "special function lanes", "sfu_lanes");
+        if (gpu.fp16x2_lanes == 0 && math && (in.type == ptx::Type::f16x2 || in.type == ptx::Type::bf16x2))
+            return lacks(pc, "lanes for pairs of FP16", "fp16x2_lanes");
+        if (gpu.texture_lanes == 0 && in.kind == ptx::Kind::texture) return lacks(pc, "texture units", "texture_lanes");
+    }
+    return std::nullopt;
 }
 
 }  // namespace lockstep::model

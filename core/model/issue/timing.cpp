@@ -44,7 +44,8 @@ Class class_of(Type type) {
     }
 }
 
-uint32_t interval_of(double lanes) {
+uint32_t interval_of(double lanes) {  // without lanes the launch is refused (refusals.h)
+    if (lanes <= 0) return 1;
     return static_cast<uint32_t>(std::max(1.0, std::ceil(32.0 / lanes)));
 }
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/model/gpus/refusals.h"
 #include "core/model/launch/checkpoint.h"
 #include "core/model/metrics/metrics.h"
 #include "core/simt/check/checker.h"
@@ -51,6 +52,17 @@ std::optional<simt::Fault> fit_host_memory(SharedState& state, const ptx::Progra
     fault.file = program.source_file;
     fault.message = "one block on each of " + std::to_string(sms) + " SMs needs " + std::to_string(block * sms >> 20) +
                     " MiB of registers, local and shared memory: at most " + std::to_string(resident_limit >> 20) + " MiB";
+    return fault;
+}
+
+std::optional<simt::Fault> refuse_missing_part(const GpuSpec& gpu, const ptx::Program& program) {
+    std::optional<std::string> missing = missing_part(gpu, program);
+    if (!missing) return std::nullopt;
+    simt::Fault fault;
+    fault.kind = "launch";
+    fault.kernel = program.shown_name();
+    fault.file = program.source_file;
+    fault.message = std::move(*missing);
     return fault;
 }
 
@@ -118,7 +130,8 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     result_.totals.blocks = state_.blocks;
     result_.totals.threads_per_block = static_cast<uint32_t>(config.block.count());
     result_.totals.dynamic_shared = config.dynamic_shared;
-    result_.fault = fit_host_memory(state_, program);
+    result_.fault = refuse_missing_part(gpu, program);
+    if (!result_.fault) result_.fault = fit_host_memory(state_, program);
     refused_ = result_.fault.has_value();
     if (refused_) return;
     if (options.trace && options.machine) {

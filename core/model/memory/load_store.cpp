@@ -56,7 +56,7 @@ LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_b
       send_ticks_(ticks_of(32.0 / gpu.sm_write_bytes_per_cycle)),
       walk_ticks_(ticks_of(int64_t{gpu.tlb_miss_latency})),
       atomic_ticks_(ticks_of(int64_t{gpu.atomic_latency})),
-      texture_ticks_(ticks_of(1.0 / gpu.texture_lanes)),
+      texture_ticks_(gpu.texture_lanes > 0 ? ticks_of(1.0 / gpu.texture_lanes) : 0),
       tag_overhead_(ticks_of(gpu.l1_tag_overhead)),
       constant_miss_ticks_(ticks_of(gpu.constant_miss_interval)),
       half_atomic_(gpu.half_atomic_cycles),
@@ -444,9 +444,9 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
             MemoryCost fetched;
             count(fetched, served, wanted, Flow::l1_from_l2);
             here = std::max(here, served.ready);
-            constant_l15_.insert(line, victim).arrive(1, cycle_of(here));
+            if (constant_l15_.sets() != 0) constant_l15_.insert(line, victim).arrive(1, cycle_of(here));
         }
-        constant_l1_.insert(line, victim).arrive(1, cycle_of(here));
+        if (constant_l1_.sets() != 0) constant_l1_.insert(line, victim).arrive(1, cycle_of(here));
         ready = std::max(ready, here);
     }
     if (!parameters) counters_.add(Flow::constant, uint64_t{bits_in(mask)} * bytes);

@@ -74,6 +74,11 @@ Ticks MemorySystem::enter(uint64_t line, Ticks since, Ticks sent, Ticks takes, T
 }
 
 Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since) {
+    if (l2_.sets() == 0) {
+        nothing_ = Cache::Line{};
+        nothing_.line = line;
+        return nothing_;
+    }
     if (Cache::Line* found = l2_.find(line, &used_since)) return *found;
     Cache::Victim victim;
     Cache::Line& fresh = l2_.insert(line, victim);
@@ -83,6 +88,15 @@ Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Se
         begin = dram_.write_behind(victim.line, since, begin, served.dram_written, partly * (partial_bytes_ - 32));
     }
     return fresh;
+}
+
+void MemorySystem::write_through(uint64_t line, uint32_t written, Ticks since, Ticks& begin, uint32_t words,
+                                 Served& served) {
+    if (ideal_.l2_hits) return;
+    const uint32_t bytes = 32u * bits_in(written);
+    const uint32_t partly = words == all_words ? 0 : bits_in(written & ~whole_sectors(words));
+    begin = dram_.write_behind(line, since, begin, bytes, partly * (partial_bytes_ - 32));
+    served.dram_written += bytes;
 }
 
 Ticks MemorySystem::across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy) {
@@ -140,9 +154,12 @@ Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks s
     Served served;
     uint32_t used_since = 0;
     Cache::Line& entry = line_for(line, since, begin, served, used_since);
-    served.hits = bits_in(written);  // as L2 counts them: nothing is fetched for a store (NVIDIA's developer forum)
     served.taken = served.sent = begin;
     served.slice = slice_of_(line);
+    if (l2_.sets() == 0)
+        write_through(line, written, since, begin, words, served);
+    else
+        served.hits = bits_in(written);  // as L2 counts them: nothing is fetched for a store (NVIDIA's developer forum)
     served.ready = begin + l2_latency_ + across(entry, half, l2_.ways(), false);
     served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
     if (const uint32_t fresh = written & ~uint32_t{entry.present}; fresh != 0) entry.arrive(fresh, cycle_of(begin));
@@ -162,6 +179,9 @@ Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations
     if (Cache::Line* entry = l2_.find(line)) {
         entry->dirty = static_cast<uint8_t>(entry->dirty | touched);
         entry->copies = 0;
+    } else if (l2_.sets() == 0) {
+        Ticks behind = begin;
+        write_through(line, touched, since, behind, all_words, served);
     }
     served.ready += takes - std::min(takes, ticks_a_cycle);
     return served;

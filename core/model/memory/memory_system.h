@@ -1,6 +1,7 @@
-// What all SMs share behind their L1: the L2 slices and the DRAM channels. A request reserves its whole way when it is
-// made: each queue says when it is served, and the answer is the time at which the data is back at the SM. Without other
-// traffic that is exactly `sent` + the spec's latency, counted from the issue of the instruction. Copyable.
+// What all SMs share behind their L1: the L2 slices and the DRAM channels. An L2 of no bytes holds nothing: each request
+// goes on to DRAM. A request reserves its whole way when it is made: each queue says when it is served, and the answer is
+// the time at which the data is back at the SM. Without other traffic that is exactly `sent` + the spec's latency, counted
+// from the issue of the instruction. Copyable.
 //
 // Where L2 has two halves (A100, H100), a line lives in one of them; the other half keeps a copy for its own SMs as long as
 // half the cache has room for it, and has to ask across the chip otherwise.
@@ -81,6 +82,8 @@ class MemorySystem {
     Served fetch(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy,
                  Ticks early = 0);
     Cache::Line& line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since);
+    // Where there is no L2: what is written goes on to DRAM at once.
+    void write_through(uint64_t line, uint32_t written, Ticks since, Ticks& begin, uint32_t words, Served& served);
     // How much longer than the near half's latency the line takes to the SMs of `half`.
     Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy);
 
@@ -92,6 +95,7 @@ class MemorySystem {
     Spread slice_of_;
     std::vector<Turn> slice_;
     Cache l2_;
+    Cache::Line nothing_;  // what a request finds where there is no L2
     Dram dram_;
 };
 

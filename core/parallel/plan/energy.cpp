@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
+#include "core/model/gpus/area.h"
+#include "core/model/gpus/gpu_file.h"
 
 namespace lockstep::parallel {
 
@@ -25,14 +27,17 @@ constexpr BoardPower power_table[] = {
 };
 }  // namespace
 
-const BoardPower& board_power(const model::GpuSpec& gpu) {
+BoardPower board_power(const model::GpuSpec& gpu) {
+    if (model::is_gpu_file(gpu.name))
+        return {gpu.name, model::area_of(gpu).watts, 100,
+                "estimate: lockstep gpus FILE --area; the server's share is a guess"};
     for (const BoardPower& row : power_table)
         if (row.gpu == gpu.name) return row;
     throw Failure(fmt::format("there is no figure for the power of {}", gpu.title));
 }
 
 StepPower step_power(const model::GpuSpec& gpu, int gpus, double step_us, double tokens, const PowerOptions& options) {
-    const BoardPower& board = board_power(gpu);
+    const BoardPower board = board_power(gpu);
     StepPower power;
     power.watts = (board.watts + board.node_watts) * options.pue;
     power.megawatts = power.watts * gpus * 1e-6;

@@ -14,7 +14,8 @@ struct BoardPower {
     double node_watts = 0;  // of the server besides, a GPU
     std::string_view source;
 };
-const BoardPower& board_power(const model::GpuSpec& gpu);  // throws Failure where there is no figure
+// Of a GPU of one's own an estimate. Throws Failure where there is no figure.
+BoardPower board_power(const model::GpuSpec& gpu);
 
 struct PowerOptions {
     double pue = 1.1;             // the building's power over the machines'

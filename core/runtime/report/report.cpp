@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/sizes.h"
 #include "core/base/units.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/model/metrics/bound.h"
 #include "core/runtime/report/advice.h"
 
@@ -436,7 +437,7 @@ std::string words_of(const Report& report) {
     const bool timed = std::any_of(report.launches.begin(), report.launches.end(),
                                    [](const LaunchRecord& launch) { return launch.timed_by != TimedBy::nothing; });
     std::string text = fmt::format("== {}{}: {} on the model's clock, of which the host worked {} (measured)\n",
-                                   report.gpus > 1 ? fmt::format("{} x ", report.gpus) : "", report.gpu,
+                                   report.gpus > 1 ? fmt::format("{} x ", report.gpus) : "", model::short_name(report.gpu),
                                    time_text(report.total_us), time_text(report.host_us));
     if (report.launches.empty())
         text += "no kernel has ended\n";

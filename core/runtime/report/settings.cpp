@@ -4,9 +4,12 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "core/base/diagnostic.h"
+#include "core/base/files.h"
+#include "core/model/gpus/gpu_file.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -57,7 +60,11 @@ std::vector<std::string> environment_of(const Settings& settings) {
     if (settings.racecheck) check += ",racecheck";
     if (settings.initcheck) check += ",initcheck";
     if (settings.leakcheck) check += ",leakcheck";
-    std::vector<std::string> all = {fmt::format("LOCKSTEP_GPU={}", settings.gpu),
+    // The program may run elsewhere, and is no part of Lockstep's installation: it is told where a file lies.
+    std::error_code error;
+    const bool file = model::is_gpu_file(settings.gpu);
+    const std::string gpu = file ? std::filesystem::absolute(settings.gpu, error).string() : settings.gpu;
+    std::vector<std::string> all = {fmt::format("LOCKSTEP_GPU={}", gpu),
                                     fmt::format("LOCKSTEP_GPUS={}", settings.gpus),
                                     fmt::format("LOCKSTEP_TIMED_LAUNCHES={}", settings.timed_launches),
                                     fmt::format("LOCKSTEP_L2={}", settings.warm_l2 ? "warm" : "cold"),
@@ -65,6 +72,8 @@ std::vector<std::string> environment_of(const Settings& settings) {
                                     fmt::format("LOCKSTEP_THREADS={}", settings.threads),
                                     fmt::format("LOCKSTEP_CHECK={}", check),
                                     fmt::format("LOCKSTEP_REPORT={}", settings.report)};
+    if (file || settings.gpu.starts_with("teaching"))
+        all.push_back(fmt::format("LOCKSTEP_HOME={}", resource_root().string()));
     if (!settings.snapshots.empty()) {
         all.push_back(fmt::format("LOCKSTEP_SNAPSHOTS={}", settings.snapshots));
         all.push_back(fmt::format("LOCKSTEP_ONLY_SNAPSHOT={}", settings.only_snapshot));

@@ -813,6 +813,23 @@ TEST_CASE("the bar names the GPU of the run on show, and choosing another runs t
     desk.session.workspace = Workspace::memory;
     desk.settle();
     CHECK(desk.shows("GPU  P100"));
+    // A GPU of one's own: its file's name in the bar, its title in the menu, and no view is at a loss without an L2.
+    const std::string own = (folder / "tiny.toml").string();
+    std::ofstream(own) << "inherits = \"a100\"\nname = \"Tiny one\"\nsms = 2\nl2_bytes = 0\n";
+    desk.session.workspace = Workspace::kernel;
+    desk.session.desk.document().launch.gpu = own;
+    desk.session.desk.touch();
+    desk.settle();
+    for (const Workspace place : {Workspace::sm, Workspace::memory}) {
+        desk.session.workspace = place;
+        desk.settle();
+    }
+    CHECK(desk.session.snapshot()->kernel.run->gpu.title == "Tiny one");
+    CHECK(desk.session.snapshot()->kernel.run->gpu.sms == 2);
+    REQUIRE(desk.shows("GPU  TINY"));
+    REQUIRE(desk.click_on("GPU  TINY"));
+    desk.frames(2);
+    CHECK(desk.shows("Tiny one"));
     std::filesystem::remove_all(folder);
 }
 

@@ -11,6 +11,7 @@
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
+#include "core/model/gpus/gpu_file.h"
 #include "core/scene/tape/tape_program.h"
 
 namespace lockstep::gui {
@@ -136,7 +137,8 @@ class EditorView final : public View {
         if ((!document.is_program() || body.w > 430) && ui.chip(x, y, "Find")) editor_.open_find();
         if (document.is_tape()) {
             bool& timed = desk.document().launch.timed;
-            if (ui.chip(x, y, timed ? "on " + upper_case(document.launch.gpu) : "on the host")) timed = !timed, desk.touch();
+            if (ui.chip(x, y, timed ? "on " + upper_case(model::short_name(document.launch.gpu)) : "on the host"))
+                timed = !timed, desk.touch();
         }
         program_chips(ui, desk, x, y, body.right());
         const bool busy = !snapshot->busy.empty() && desk.compiling(*snapshot);

@@ -278,7 +278,7 @@ class LaunchView final : public View {
         const auto head = [&](const char* text) { ui.text(r.x, y + 18, text, {.size = 13, .color = ui.theme->ink2}); };
         head("GPU");
         float x = r.x + label;
-        const std::vector<GpuChoice> choices = gpu_choices();
+        const std::vector<GpuChoice> choices = gpu_choices(s.gpu);
         std::string title = s.gpu;
         for (const GpuChoice& choice : choices)
             if (choice.name == s.gpu) title = choice.title;

@@ -20,9 +20,8 @@ static bool has_tensor_cores_for(DType type, const Heap& heap) {
     if (type != DType::bf16 || !heap.multiplies_halves()) return false;
     const std::string name = heap.device().name();
     if (name.starts_with("sim:")) {
-        for (const model::GpuSpec& gpu : model::gpus())
-            if (name.compare(4, std::string::npos, gpu.name) == 0) return gpu.tf32_tensor_tflops.value > 0;  // came with it
-        return false;
+        const auto gpu = model::gpu_named(name.substr(4));
+        return gpu.ok() && gpu.value().tf32_tensor_tflops.value > 0;  // came with it
     }
     constexpr std::string_view before = "compute capability ";
     const std::string about = heap.device().description();

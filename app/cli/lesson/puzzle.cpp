@@ -1,0 +1,137 @@
+// `lockstep puzzle list | show NAME | new NAME FILE | check NAME --gpu mine.toml`: GPUs built for a kernel, within a budget.
+#include "lessons/player/puzzles/puzzle.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/cli.h"
+#include "app/cli/long_work.h"
+#include "core/base/files.h"
+#include "core/base/units.h"
+#include "core/model/gpus/gpu_file.h"
+
+namespace lockstep::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int interrupted_status = 130;
+
+struct PuzzleAsked {
+    std::string name, file, gpu, json;
+};
+
+std::string budget_text(const lessons::Puzzle& puzzle) {
+    std::string text;
+    if (puzzle.most_mm2 > 0) text = fmt::format("{:g} mm2", puzzle.most_mm2);
+    if (puzzle.most_watts > 0) text += fmt::format("{}{:g} W", text.empty() ? "" : ", ", puzzle.most_watts);
+    return text;
+}
+
+void list_puzzles() {
+    for (const std::filesystem::path& file : lessons::puzzle_files()) {
+        const lessons::Puzzle puzzle = lessons::puzzle_named(file.string()).value();
+        fmt::print("{:<24} {:<32} {}\n", puzzle.id, puzzle.title, budget_text(puzzle));
+    }
+}
+
+Json thresholds_json(const lessons::Thresholds& t) {
+    return {{"bronze_us", t.bronze_us}, {"silver_us", t.silver_us}, {"gold_us", t.gold_us}};
+}
+
+void show_puzzle(const PuzzleAsked& asked) {
+    const lessons::Puzzle puzzle = lessons::puzzle_named(asked.name).value();
+    const lessons::Thresholds t = lessons::thresholds_of(puzzle, lessons::launch_of(puzzle));
+    if (!asked.json.empty()) {
+        Json json = {{"puzzle", puzzle.id},    {"title", puzzle.title},           {"question", puzzle.question},
+                     {"gpu", puzzle.gpu},      {"kernel", puzzle.kernel},         {"grid", puzzle.grid},
+                     {"block", puzzle.block},  {"process", puzzle.process->name}, {"budget", Json::object()},
+                     {"free", Json::object()}, {"start", Json::object()},         {"thresholds", thresholds_json(t)},
+                     {"hints", puzzle.hints}};
+        if (puzzle.most_mm2 > 0) json["budget"]["mm2"] = puzzle.most_mm2;
+        if (puzzle.most_watts > 0) json["budget"]["watts"] = puzzle.most_watts;
+        for (const auto& free : puzzle.free) json["free"][free.field] = {free.least, free.most};
+        for (const auto& [field, value] : puzzle.start) json["start"][field] = value;
+        write_json(json, asked.json);
+        if (asked.json == "-") return;
+    }
+    fmt::print(
+        "{}\n{}\n\nBudget: {} ({}, estimates). Bronze {}, silver {}, gold {} (simulated).\nYou may change, from and to:\n",
+        puzzle.title, puzzle.question, budget_text(puzzle), puzzle.process->name, time_text(t.bronze_us),
+        time_text(t.silver_us), time_text(t.gold_us));
+    for (const auto& free : puzzle.free) fmt::print("  {:<18} {:g} to {:g}\n", free.field, free.least, free.most);
+    fmt::print("\n  lockstep puzzle new {0} mine.toml\n  lockstep puzzle check {0} --gpu mine.toml\n", puzzle.id);
+}
+
+void new_file(const PuzzleAsked& asked) {
+    const lessons::Puzzle puzzle = lessons::puzzle_named(asked.name).value();
+    if (!model::is_gpu_file(asked.file))
+        throw Failure(fmt::format("a GPU's file ends in .toml, as mine.toml does, and '{}' does not", asked.file));
+    if (std::error_code error; std::filesystem::exists(asked.file, error))
+        throw Failure(Diagnostic{"there is such a file already, and it stays as it is", {asked.file}});
+    write_file(asked.file, lessons::start_file(puzzle));
+    fmt::print("{} is the design to begin with: change it, then\n  lockstep puzzle check {} --gpu {}\n", asked.file,
+               puzzle.id, asked.file);
+}
+
+int check_puzzle(const PuzzleAsked& asked) {
+    const lessons::Puzzle puzzle = lessons::puzzle_named(asked.name).value();
+    const model::GpuSpec gpu = model::gpu_named(asked.gpu).value();
+    check_can_write(asked.json);
+    lessons::PuzzleResult result;
+    try {
+        const LongWork work(puzzle.title);
+        result = lessons::judge(puzzle, gpu, work.token());
+    } catch (const Cancelled&) {
+        return interrupted_status;
+    }
+    const scene::DesignRun& run = result.run;
+    const bool ran = run.refused.empty(), medal = result.medal != lessons::Medal::none;
+    if (!asked.json.empty()) {
+        Json json = {{"puzzle", puzzle.id}, {"gpu", gpu.name}, {"title", gpu.title}};
+        json["time_us"] = ran ? Json(run.time_us) : Json();
+        json["mm2"] = run.mm2;
+        json["watts"] = ran ? Json(run.watts) : Json();
+        json["estimate"] = {"mm2", "watts"};
+        json["medal"] = medal ? Json(lessons::name_of(result.medal)) : Json();
+        json["why"] = result.why;
+        json["thresholds"] = thresholds_json(result.thresholds);
+        write_json(json, asked.json);
+    }
+    if (asked.json != "-") {
+        if (ran)
+            fmt::print("{} on {}: {} (simulated), {:.2f} mm2, {:.2f} W (estimates)\n", puzzle.title, gpu.title,
+                       time_text(run.time_us), run.mm2, run.watts);
+        fmt::print("{}{}{}\n", medal ? lessons::name_of(result.medal) : "no medal", result.why.empty() ? "" : ": ",
+                   result.why);
+        if (result.medal == lessons::Medal::gold) fmt::print("{}\n", puzzle.recap);
+    }
+    return static_cast<int>(medal ? ExitStatus::done : ExitStatus::faulted);
+}
+
+}  // namespace
+
+void add_puzzle(CLI::App& app, int& status) {
+    CLI::App* command = app.add_subcommand("puzzle", "build a GPU for a kernel, within a budget of area and power");
+    command->require_subcommand(1);
+    command->add_subcommand("list", "the puzzles")->callback(list_puzzles);
+    auto asked = std::make_shared<PuzzleAsked>();
+    CLI::App* show = command->add_subcommand("show", "the question, the budget, what may change, and the medals");
+    show->add_option("NAME", asked->name, "a puzzle's name, or a file")->required();
+    show->add_option("--json", asked->json, "write it as JSON; '-' for stdout");
+    show->callback([asked] { show_puzzle(*asked); });
+    CLI::App* fresh = command->add_subcommand("new", "write the design to begin with");
+    fresh->add_option("NAME", asked->name, "a puzzle's name, or a file")->required();
+    fresh->add_option("FILE", asked->file, "the file, mine.toml")->required();
+    fresh->callback([asked] { new_file(*asked); });
+    CLI::App* check = command->add_subcommand("check", "run a design: time, area, power and medal; 1 where there is none");
+    check->add_option("NAME", asked->name, "a puzzle's name, or a file")->required();
+    check->add_option("--gpu", asked->gpu, "the design, mine.toml")->required();
+    check->add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
+    check->callback([asked, &status] { status = check_puzzle(*asked); });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,37 @@
+// What a transistor costs by the process that a chip is made in: area, energy and money, all against one of 7 nm. Estimates.
+#pragma once
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/model/gpus/gpu_spec.h"
+
+namespace lockstep::model {
+
+struct Process {
+    std::string_view name;                 // "7nm", as the vendor calls it
+    double logic = 1, sram = 1, pads = 1;  // area of the same part
+    double energy = 1;                     // of the same operation
+    double wafer_usd = 0;                  // 300 mm
+    std::string_view source;
+};
+
+std::span<const Process> processes();
+// That in which GPUs of this compute capability were made.
+const Process& process_of(const GpuSpec&);
+const Process* process_named(std::string_view name);  // null: there is none
+
+// Energy of one operation at 7 nm, in pJ. DRAM's is its own in every process.
+struct OperationEnergy {
+    std::string_view name;  // "FP32 multiply-add"
+    std::string_view unit;  // "a lane", "a byte"
+    double pj = 0;
+    std::string_view source;
+};
+struct Energies {
+    OperationEnergy instruction, integer, fp32, fp64, half_pair, special, tensor, shared, l1, l2, dram;
+};
+const Energies& energies_of(DramKind);
+constexpr double static_watts_a_mm2 = 0.08;  // see process.cpp
+
+}  // namespace lockstep::model

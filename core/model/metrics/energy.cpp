@@ -1,0 +1,90 @@
+// Lane operations by the unit that takes them, products of matrices by their multiply-adds, bytes by the level that gives
+// them, and the static power of the whole die for as long as the launch takes.
+#include "core/model/metrics/energy.h"
+
+#include "core/model/gpus/area.h"
+#include "core/model/issue/timing.h"
+#include "core/model/metrics/operations.h"
+#include "core/ptx/ptx.h"
+
+namespace lockstep::model {
+namespace {
+
+constexpr double sector = 32;
+
+struct Counts {
+    double instruction = 0, integer = 0, fp32 = 0, fp64 = 0, half_pair = 0, special = 0, tensor = 0;
+    double shared = 0, l1 = 0, l2 = 0;
+};
+
+void count_math(const ptx::DecodedInstruction& in, double lanes, Counts& counts) {
+    using ptx::Type;
+    const auto& facts = ptx::facts_of(in);
+    if (facts.route != ptx::Route::math || in.opcode == nullptr) return;
+    const bool doubles = in.type == Type::f64;
+    switch (in.opcode->unit) {
+        case ptx::Unit::tensor:
+            counts.tensor += lanes / 32 * static_cast<double>(multiply_adds(in));
+            return;
+        case ptx::Unit::xu:
+            counts.special += lanes;
+            return;
+        case ptx::Unit::fp64:
+            counts.fp64 += lanes;
+            return;
+        default:
+            break;
+    }
+    if (doubles)
+        counts.fp64 += lanes;
+    else if (in.type == Type::f16x2 || in.type == Type::bf16x2)
+        counts.half_pair += lanes;
+    else if (in.type == Type::f32 || in.type == Type::f16 || in.type == Type::bf16)
+        counts.fp32 += lanes;
+    else
+        counts.integer += lanes;
+}
+
+}  // namespace
+
+LaunchEnergy energy_of(const GpuSpec& gpu, const ptx::Program& program, const TimedResult& result, const Process* process) {
+    LaunchEnergy energy;
+    energy.process = process != nullptr ? process : &process_of(gpu);
+    const Energies& each = energies_of(gpu.dram_kind);
+    Counts counts;
+    for (size_t pc = 0; pc < result.instructions.size() && pc < program.instructions.size(); ++pc) {
+        const InstructionCounters& c = result.instructions[pc];
+        // What ptxas folds away is no instruction of the machine.
+        const bool folded = result.timing != nullptr && pc < result.timing->size() && (*result.timing)[pc].folded;
+        if (!folded) counts.instruction += static_cast<double>(c.lanes);
+        if (!folded) count_math(program.instructions[pc], static_cast<double>(c.executed), counts);
+        counts.shared += static_cast<double>(c.shared_bytes);
+        counts.l1 += static_cast<double>(c.sectors) * sector;
+        counts.l2 += static_cast<double>(c.l2_sectors) * sector;
+    }
+    const auto add = [&](const OperationEnergy& of, double count, std::string_view unit, double scale) {
+        const double pj = of.pj * scale;
+        energy.rows.push_back({of.name, count, unit, pj, count * pj * 1e-12, of.source});
+    };
+    const double scale = energy.process->energy;
+    add(each.instruction, counts.instruction, "lanes", scale);
+    add(each.integer, counts.integer, "lanes", scale);
+    add(each.fp32, counts.fp32, "lanes", scale);
+    add(each.fp64, counts.fp64, "lanes", scale);
+    add(each.half_pair, counts.half_pair, "lanes", scale);
+    add(each.special, counts.special, "lanes", scale);
+    add(each.tensor, counts.tensor, "products", scale);
+    add(each.shared, counts.shared, "bytes", scale);
+    add(each.l1, counts.l1, "bytes", scale);
+    add(each.l2, counts.l2, "bytes", scale);
+    add(each.dram, static_cast<double>(result.totals.dram_read + result.totals.dram_written), "bytes", 1);
+    const double seconds = result.time_us * 1e-6, mm2 = area_of(gpu, energy.process).mm2;
+    const double watts = mm2 * static_watts_a_mm2;
+    energy.rows.push_back({"static power", result.time_us, "us", watts * 1e6, watts * seconds,
+                           "0.08 W a mm2: boards with a kernel that waits, over their dies (AccelWattch, recalled)"});
+    for (const EnergyRow& row : energy.rows) energy.joules += row.joules;
+    energy.watts = seconds > 0 ? energy.joules / seconds : 0;
+    return energy;
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,30 @@
+// The energy of a timed launch: what it did, counted, times what one such thing takes by published figures. An estimate.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "core/model/gpus/process.h"
+#include "core/model/launch/launch.h"
+
+namespace lockstep::model {
+
+struct EnergyRow {
+    std::string_view name;  // "FP32 multiply-add"
+    double count = 0;
+    std::string_view unit;  // "lanes": lane operations; "bytes"
+    double pj = 0;          // of one, in this process
+    double joules = 0;
+    std::string_view source;
+};
+
+struct LaunchEnergy {
+    const Process* process = nullptr;
+    std::vector<EnergyRow> rows;
+    double joules = 0;
+    double watts = 0;  // over the launch's time
+};
+
+// `process`: null takes that of the GPU's generation.
+LaunchEnergy energy_of(const GpuSpec&, const ptx::Program&, const TimedResult&, const Process* process = nullptr);
+
+}  // namespace lockstep::model

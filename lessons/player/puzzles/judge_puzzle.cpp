@@ -1,0 +1,165 @@
+// Running a design: may it take part, what does it take, and which medal is that.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/files.h"
+#include "core/base/units.h"
+#include "core/model/gpus/area.h"
+#include "core/model/gpus/gpu_fields.h"
+#include "core/model/gpus/gpu_file.h"
+#include "core/ptx/ptx.h"
+#include "core/scene/arguments/kernel_arguments.h"
+#include "lessons/player/puzzles/puzzle.h"
+
+namespace lockstep::lessons {
+namespace {
+
+constexpr std::string_view not_played[] = {"fp32_tflops", "fp64_tflops", "fp16_tflops", "memory_gb", "year"};
+
+double value_in(const model::GpuSpec& gpu, std::string_view field) {
+    if (field == "tensor_fmas") return model::tensor_fmas(gpu);
+    const auto [row, unit] = model::field_named(field);
+    return model::value_of(gpu, *row) / unit;
+}
+
+bool same(double a, double b) {
+    return std::fabs(a - b) <= 1e-9 * std::max(std::fabs(a), std::fabs(b));
+}
+
+model::GpuSpec changed(const Puzzle& puzzle, const Figures& figures) {
+    model::GpuDesign design(model::gpu_named(puzzle.gpu).value());
+    for (const Figures* list : {&puzzle.start, &figures})
+        for (const auto& [field, value] : *list)
+            if (const auto refused = design.set(field, value, "the puzzle"))
+                throw Failure(Diagnostic{refused->message, {puzzle.file.string()}});
+    if (const auto impossible = design.finish("follows from the puzzle's figures"))
+        throw Failure(Diagnostic{impossible->message, {puzzle.file.string()}});
+    design.gpu().name = "puzzle.toml";  // a design, as a player's is: no graphics in its area
+    design.gpu().title = model::kept_text(puzzle.title);
+    return design.gpu();
+}
+
+}  // namespace
+
+std::string_view name_of(Medal medal) {
+    constexpr std::string_view names[] = {"none", "bronze", "silver", "gold"};
+    return names[static_cast<size_t>(medal)];
+}
+
+model::GpuSpec design_of(const Puzzle& puzzle, const Figures& figures) {
+    return changed(puzzle, figures);
+}
+
+std::string start_file(const Puzzle& puzzle) {
+    std::string text = fmt::format("# {}\n# {}\n#\n# Free, from and to:\n", puzzle.title, puzzle.question);
+    for (const Puzzle::Free& free : puzzle.free)
+        text += fmt::format("#   {} = {:g} to {:g}\n", free.field, free.least, free.most);
+    if (puzzle.most_mm2 > 0)
+        text += fmt::format("# At most {:g} mm2 in {} (estimate).\n", puzzle.most_mm2, puzzle.process->name);
+    if (puzzle.most_watts > 0) text += fmt::format("# At most {:g} W on average (estimate).\n", puzzle.most_watts);
+    text += fmt::format("# lockstep puzzle check {} --gpu THIS_FILE\ninherits = \"{}\"\n\n", puzzle.id, puzzle.gpu);
+    const model::GpuSpec start = changed(puzzle, {});
+    Figures figures = puzzle.start;
+    for (const Puzzle::Free& free : puzzle.free)
+        if (std::ranges::find(figures, free.field, &Figures::value_type::first) == figures.end())
+            figures.emplace_back(free.field, value_in(start, free.field));
+    for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}\n", field, value);
+    return text;
+}
+
+scene::DesignLaunch launch_of(const Puzzle& puzzle) {
+    const std::filesystem::path file = puzzle.file.parent_path() / "ptx" / (puzzle.kernel + ".ptx");
+    scene::DesignLaunch launch;
+    const std::string text = read_text(file).value();
+    launch.program = ptx::decode(ptx::parse(text, file.string()).value(), "").value();
+    launch.config.grid = scene::parse_dim3(puzzle.grid, "grid").value();
+    launch.config.block = scene::parse_dim3(puzzle.block, "block").value();
+    launch.process = puzzle.process;
+    simt::Memory memory;
+    std::vector<scene::KernelArgument> arguments;
+    for (const std::string& argument : puzzle.arguments) arguments.push_back(scene::parse_argument(argument).value());
+    scene::bind_arguments(*launch.program, arguments, memory, launch.config, 1, {}, {}).value();
+    launch.memory = std::make_shared<const simt::Memory>(std::move(memory));
+    return launch;
+}
+
+Thresholds thresholds_of(const Puzzle& puzzle, const scene::DesignLaunch& launch, const std::stop_token& stop) {
+    Thresholds found;
+    for (const auto& [medal, figures] : puzzle.reference) {
+        const scene::DesignRun run = scene::run_design(changed(puzzle, figures), launch, stop);
+        if (run.stopped) throw Cancelled();
+        if (!run.refused.empty())
+            throw Failure(Diagnostic{fmt::format("the design for {} does not run: {}", name_of(medal), run.refused),
+                                     {puzzle.file.string()}});
+        (medal == Medal::gold ? found.gold_us : medal == Medal::silver ? found.silver_us : found.bronze_us) = run.time_us;
+    }
+    return found;
+}
+
+std::string against_the_rules(const Puzzle& puzzle, const model::GpuSpec& gpu) {
+    Figures chosen;
+    for (const Puzzle::Free& free : puzzle.free) {
+        const double value = value_in(gpu, free.field);
+        if (!(value >= free.least && value <= free.most))
+            return fmt::format("{} is {:g}, and may be {:g} to {:g} here", free.field, value, free.least, free.most);
+        chosen.emplace_back(free.field, value);
+    }
+    const model::GpuSpec expected = changed(puzzle, chosen);
+    std::string free;
+    for (const Puzzle::Free& each : puzzle.free) free += (free.empty() ? "" : ", ") + each.field;
+    for (const model::GpuField& field : model::gpu_fields()) {
+        if (std::ranges::find(not_played, field.name) != std::end(not_played)) continue;
+        const double has = model::value_of(gpu, field), should = model::value_of(expected, field);
+        if (!same(has, should))
+            return fmt::format("{} is {:g}, and {:g} in this puzzle, where only {} may change", field.name, has, should,
+                               free);
+    }
+    if (gpu.scheduler.value != expected.scheduler.value || gpu.dram_kind.value != expected.dram_kind.value ||
+        gpu.compute != expected.compute || gpu.shared_carveouts.value != expected.shared_carveouts.value)
+        return fmt::format(
+            "its scheduler, its kind of DRAM, its compute capability or its carve-outs are not those of the "
+            "puzzle, where only {} may change",
+            free);
+    return "";
+}
+
+PuzzleResult judge(const Puzzle& puzzle, const model::GpuSpec& gpu, const std::stop_token& stop) {
+    PuzzleResult result;
+    const scene::DesignLaunch launch = launch_of(puzzle);
+    // A design of one's own, whatever its file is called.
+    model::GpuSpec design = gpu;
+    if (!model::is_gpu_file(design.name)) design.name = "puzzle.toml";
+    result.run = scene::run_design(design, launch, stop);
+    if (result.run.stopped) throw Cancelled();
+    result.thresholds = thresholds_of(puzzle, launch, stop);
+    if (std::string against = against_the_rules(puzzle, gpu); !against.empty()) {
+        result.why = std::move(against);
+        return result;
+    }
+    const scene::DesignRun& run = result.run;
+    if (!run.refused.empty()) {
+        result.why = "it does not run: " + run.refused;
+        return result;
+    }
+    if (puzzle.most_mm2 > 0 && run.mm2 > puzzle.most_mm2) {
+        result.why = fmt::format("it takes {:.2f} mm2 of {:g}", run.mm2, puzzle.most_mm2);
+        return result;
+    }
+    if (puzzle.most_watts > 0 && run.watts > puzzle.most_watts) {
+        result.why = fmt::format("it takes {:.2f} W of {:g}", run.watts, puzzle.most_watts);
+        return result;
+    }
+    const Thresholds& t = result.thresholds;
+    result.medal = run.time_us <= t.gold_us     ? Medal::gold
+                   : run.time_us <= t.silver_us ? Medal::silver
+                   : run.time_us <= t.bronze_us ? Medal::bronze
+                                                : Medal::none;
+    const double next = result.medal == Medal::none ? t.bronze_us : result.medal == Medal::bronze ? t.silver_us : t.gold_us;
+    const Medal better = static_cast<Medal>(static_cast<int>(result.medal) + 1);
+    if (result.medal != Medal::gold) result.why = fmt::format("{} takes {}", name_of(better), time_text(next));
+    return result;
+}
+
+}  // namespace lockstep::lessons
