@@ -77,7 +77,7 @@ std::string of_cluster(const MachineFrame& frame) {
 
 std::string of_node(const MachineFrame& frame) {
     const auto step = frame.session.cluster_step(frame.snapshot);
-    if (!step) return node_sentence(frame);
+    if (!step) return "One node holds several GPUs that a fast link joins.";
     return step->group > 1 ? fmt::format("In one node, {} GPUs share every layer and add up their parts.", step->group)
                            : fmt::format("One node holds {} GPUs.", step->node_gpus);
 }
