@@ -153,7 +153,7 @@ struct Snapshot {
 };
 
 enum class Workspace { learn, machine, sm, memory, training, kernel, cluster, build };  // rows of scenes.h
-enum class SmPage { one_run, compare, occupancy };                               // what the SM workspace shows
+enum class SmPage { one_run, compare, occupancy };                                      // what the SM workspace shows
 
 bool shows_own_run(const Snapshot& snapshot);  // the kernel on show is the learner's own
 

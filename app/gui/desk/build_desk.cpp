@@ -7,20 +7,20 @@
 
 #include "app/gui/session.h"
 #include "core/base/files.h"
-#include "core/system/system.h"
 #include "core/base/units.h"
 #include "core/model/gpus/gpu_fields.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/model/metrics/energy.h"
+#include "core/system/system.h"
 
 namespace lockstep::gui {
 namespace {
 
 // What may change where no puzzle says it: the rows of the kit, with bounds that a run of a minute bears.
 const std::vector<lessons::Puzzle::Free> whole_kit = {
-    {"sms", 1, 160},          {"sub_cores", 1, 4},        {"fp32_lanes", 4, 64},      {"fp64_lanes", 0, 32},
-    {"tensor_fmas", 0, 1024}, {"warps_per_sm", 4, 128},   {"blocks_per_sm", 1, 64},   {"registers_per_sm", 4096, 131072},
-    {"l1_kb", 0, 512},        {"boost_mhz", 500, 3000},   {"l2_mb", 0, 128},          {"dram_channels", 1, 128},
+    {"sms", 1, 160},          {"sub_cores", 1, 4},        {"fp32_lanes", 4, 64},    {"fp64_lanes", 0, 32},
+    {"tensor_fmas", 0, 1024}, {"warps_per_sm", 4, 128},   {"blocks_per_sm", 1, 64}, {"registers_per_sm", 4096, 131072},
+    {"l1_kb", 0, 512},        {"boost_mhz", 500, 3000},   {"l2_mb", 0, 128},        {"dram_channels", 1, 128},
     {"l2_latency", 50, 1000}, {"dram_latency", 100, 2000}};
 
 const lessons::Figures::value_type* find_figure(const lessons::Figures& figures, std::string_view field) {
@@ -72,9 +72,12 @@ void tell_use(BuiltDesign& design, const model::TimedResult& result) {
         std::string_view field, word;
         double busy;
     };
-    const Part parts[] = {{"dram_channels", "memory", use.memory}, {"sub_cores", "the schedulers", use.issue},
-                          {"fp32_lanes", "the lanes", use.fp32},   {"l2_bytes", "L2", use.l2},
-                          {"l1_bytes", "L1", use.l1},              {"tensor_fmas", "the tensor cores", use.tensor},
+    const Part parts[] = {{"dram_channels", "memory", use.memory},
+                          {"sub_cores", "the schedulers", use.issue},
+                          {"fp32_lanes", "the lanes", use.fp32},
+                          {"l2_bytes", "L2", use.l2},
+                          {"l1_bytes", "L1", use.l1},
+                          {"tensor_fmas", "the tensor cores", use.tensor},
                           {"fp64_lanes", "the FP64 lanes", use.fp64}};
     const Part* busiest = &parts[0];
     for (const Part& part : parts)

@@ -98,7 +98,7 @@ struct DesignWish {
 
 class BuildDesk {
   public:
-    void open_first(Session& session);  // puzzle
+    void open_first(Session& session);                       // puzzle
     void open(Session& session, const std::string& puzzle);  // empty: the kernel on show
     // Once a frame: takes the first design of a task that was opened.
     void adopt(const Snapshot& snapshot);
@@ -113,7 +113,7 @@ class BuildDesk {
 
     // Posts a run. `dragging`: the handle is still held, so the design keeps its number.
     void set(Session& session, std::string_view field, double value, bool dragging = false);
-    void release() { dragging_ = false; }  // the handle
+    void release() { dragging_ = false; }                          // the handle
     void take(Session& session, const lessons::Figures& figures);  // all of them, as a step of its own
     void undo(Session& session);
     bool can_undo() const { return !undo_.empty(); }

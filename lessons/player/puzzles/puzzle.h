@@ -56,7 +56,7 @@ model::GpuSpec design_of(const Puzzle&, const Figures& figures);
 // A file for the player, which comes to the first design.
 std::string start_file(const Puzzle&);
 std::string design_file(const Puzzle&, const Figures& figures);  // the same, to the design with these figures
-scene::DesignLaunch launch_of(const Puzzle&);  // throws Failure
+scene::DesignLaunch launch_of(const Puzzle&);                    // throws Failure
 
 struct Thresholds {  // simulated times of the reference designs
     double bronze_us = 0, silver_us = 0, gold_us = 0;

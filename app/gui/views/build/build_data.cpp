@@ -18,21 +18,20 @@ struct KitField {
     std::string_view unit;  // behind the value
     double of_unit = 1;     // so many of the field's own are one
 };
-constexpr KitField kit_fields[] = {
-    {"sms", "SMs", PartGroup::sms, ""},
-    {"sub_cores", "sub-cores an SM", PartGroup::sms, ""},
-    {"fp32_lanes", "FP32 lanes a sub-core", PartGroup::sms, ""},
-    {"fp64_lanes", "FP64 lanes a sub-core", PartGroup::sms, ""},
-    {"tensor_fmas", "tensor products a sub-core", PartGroup::sms, ""},
-    {"warps_per_sm", "resident warps an SM", PartGroup::sms, ""},
-    {"blocks_per_sm", "block places an SM", PartGroup::sms, ""},
-    {"registers_per_sm", "registers an SM", PartGroup::sms, " KiB", 256},
-    {"l1_bytes", "L1 and shared, an SM", PartGroup::sms, " KiB", 1024},
-    {"boost_mhz", "clock", PartGroup::sms, " MHz"},
-    {"l2_bytes", "L2", PartGroup::l2, " MiB", 1048576},
-    {"l2_latency", "L2 latency (what if)", PartGroup::l2, " cycles"},
-    {"dram_channels", "memory channels", PartGroup::memory, ""},
-    {"dram_latency", "memory latency (what if)", PartGroup::memory, " cycles"}};
+constexpr KitField kit_fields[] = {{"sms", "SMs", PartGroup::sms, ""},
+                                   {"sub_cores", "sub-cores an SM", PartGroup::sms, ""},
+                                   {"fp32_lanes", "FP32 lanes a sub-core", PartGroup::sms, ""},
+                                   {"fp64_lanes", "FP64 lanes a sub-core", PartGroup::sms, ""},
+                                   {"tensor_fmas", "tensor products a sub-core", PartGroup::sms, ""},
+                                   {"warps_per_sm", "resident warps an SM", PartGroup::sms, ""},
+                                   {"blocks_per_sm", "block places an SM", PartGroup::sms, ""},
+                                   {"registers_per_sm", "registers an SM", PartGroup::sms, " KiB", 256},
+                                   {"l1_bytes", "L1 and shared, an SM", PartGroup::sms, " KiB", 1024},
+                                   {"boost_mhz", "clock", PartGroup::sms, " MHz"},
+                                   {"l2_bytes", "L2", PartGroup::l2, " MiB", 1048576},
+                                   {"l2_latency", "L2 latency (what if)", PartGroup::l2, " cycles"},
+                                   {"dram_channels", "memory channels", PartGroup::memory, ""},
+                                   {"dram_latency", "memory latency (what if)", PartGroup::memory, " cycles"}};
 
 const KitField* kit_field(std::string_view name) {
     const model::GpuField* const field = model::field_named(name).first;

@@ -71,8 +71,7 @@ class DieView final : public View {
                             .right = desk.task() ? fmt::format("{:.1f} mm\xC2\xB2, estimate", desk.area().mm2) : "",
                             .badge = Provenance::simulated,
                             .caption = sentence});
-        if (!desk.task())
-            return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No puzzle is open." : snapshot->busy);
+        if (!desk.task()) return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No puzzle is open." : snapshot->busy);
         ui.push_scope("die");
         head(ui, snapshot->busy, shown, earlier, body);
         const Rect room{body.x + 8, body.y + die_head + die_words, body.w - 16,
@@ -102,9 +101,9 @@ class DieView final : public View {
             text += fmt::format(
                 "  {} (simulated), {} cycles; limits: {}, {}\n  busy: schedulers {}, FP32 lanes {}, L1 {}, L2 {} ({} hits), "
                 "memory {}; warps {} of the places\n",
-                time_text(shown->time_us), with_commas(shown->cycles), shown->part, percent(shown->busy),
-                percent(use.issue), percent(use.fp32), percent(use.l1), percent(use.l2), percent(use.l2_hits),
-                percent(use.memory), percent(use.warps));
+                time_text(shown->time_us), with_commas(shown->cycles), shown->part, percent(shown->busy), percent(use.issue),
+                percent(use.fp32), percent(use.l1), percent(use.l2), percent(use.l2_hits), percent(use.memory),
+                percent(use.warps));
         }
         return text + "  " + caption(session, shown) + "\n";
     }
@@ -123,7 +122,10 @@ class DieView final : public View {
         const Theme& theme = *ui.theme;
         const float line = body.y + 26;
         if (shown == nullptr || !shown->ran()) {
-            ui.text(body.x, line, shown != nullptr ? "it does not run" : busy.empty() ? "it has not run" : busy,
+            ui.text(body.x, line,
+                    shown != nullptr ? "it does not run"
+                    : busy.empty()   ? "it has not run"
+                                     : busy,
                     {.size = 18, .color = theme.ink2, .weight = 600, .width = body.w});
             return;
         }
@@ -137,9 +139,9 @@ class DieView final : public View {
         const TextStyle style{.size = size, .color = theme.dark ? rgb(0xF0913A) : theme.wrong, .weight = 700};
         const std::string part = shown->part == "waiting" ? "waiting" : std::string(shown->part);
         x = ui.text(x, line, part, style) + 14;
-        const std::string facts = fmt::format("{} {}; schedulers issue in {} of cycles",
-                                              shown->part == "waiting" ? "busiest part" : "busy", percent(shown->busy),
-                                              percent(shown->use.issue));
+        const std::string facts =
+            fmt::format("{} {}; schedulers issue in {} of cycles", shown->part == "waiting" ? "busiest part" : "busy",
+                        percent(shown->busy), percent(shown->use.issue));
         if (right - x > 150) ui.text(x, line, facts, {.size = 13, .color = theme.ink2, .width = right - x - 16});
     }
 
@@ -198,15 +200,14 @@ class DieView final : public View {
             }
             touch(ui, desk, box, part.fields.front(),
                   fmt::format("SM {}, {}: {:.2f} mm2 (estimate){}", sm.index, part.word, part.mm2,
-                              busy > 0 ? fmt::format("\n{} {} (simulated)",
-                                                     part.word == "warps" ? "places taken:" : "busy", percent(busy))
+                              busy > 0 ? fmt::format("\n{} {} (simulated)", part.word == "warps" ? "places taken:" : "busy",
+                                                     percent(busy))
                                        : ""));
         }
         ui.frame(tile, theme.line, 1);
     }
 
-    static void draw_channel(Ui& ui, BuildDesk& desk, const DiePlaces& places, const DieBox& channel,
-                             const DesignUse* use) {
+    static void draw_channel(Ui& ui, BuildDesk& desk, const DiePlaces& places, const DieBox& channel, const DesignUse* use) {
         const Theme& theme = *ui.theme;
         const Rect box{channel.box.x + 1, channel.box.y + 1, channel.box.w - 2, channel.box.h - 2};
         const double busy = use != nullptr ? use->memory : 0;
@@ -274,12 +275,11 @@ class DieView final : public View {
             over(places.l2.front().box.x,
                  shown != nullptr && shown->ran() ? fmt::format("L2: {} hits", percent(shown->use.l2_hits)) : "L2");
         if (!places.sms.empty())
-            over(places.sms.front().box.x,
-                 fmt::format("{} SM{}", places.sms.size(), places.sms.size() == 1 ? "" : "s"));
+            over(places.sms.front().box.x, fmt::format("{} SM{}", places.sms.size(), places.sms.size() == 1 ? "" : "s"));
         if (places.channels.size() > 1) over(places.channels.back().box.x, "memory");
         const Rect& rest = places.rest;
-        const std::string host = fmt::format("host link, block scheduler, pads: {:.1f} mm\xC2\xB2",
-                                             desk.area().of(model::PartGroup::rest));
+        const std::string host =
+            fmt::format("host link, block scheduler, pads: {:.1f} mm\xC2\xB2", desk.area().of(model::PartGroup::rest));
         const float width = ui.text_width(host, {.size = 13});
         if (rest.h >= 26 && rest.w > width + 24) {
             ui.rect({rest.x + 8, rest.y + rest.h / 2 - 10, width + 12, 20}, theme.panel, 3);

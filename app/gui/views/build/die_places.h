@@ -18,9 +18,9 @@ struct TilePart {  // of an SM, from its top: shares of its height
     double mm2 = 0;                        // of one SM
 };
 struct DiePlaces {
-    Rect outline;             // of the budget; of the die where there is none, or it is larger
-    Rect die;                 // with all its parts
-    double px_of_mm = 1;      // along one side
+    Rect outline;         // of the budget; of the die where there is none, or it is larger
+    Rect die;             // with all its parts
+    double px_of_mm = 1;  // along one side
     std::vector<DieBox> sms, channels, l2;
     Rect rest;
     std::vector<TilePart> tile;  // without what is not there

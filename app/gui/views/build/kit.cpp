@@ -56,8 +56,7 @@ class KitView final : public View {
                                           .right = "a handle runs it at once",
                                           .badge = Provenance::derived,
                                           .caption = caption(desk)});
-        if (!desk.task())
-            return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No puzzle is open." : snapshot->busy);
+        if (!desk.task()) return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No puzzle is open." : snapshot->busy);
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         ui.push_scope("kit");
         const std::vector<KitGroup> groups = kit_of(*desk.task(), desk.gpu(), desk.area());
@@ -72,8 +71,8 @@ class KitView final : public View {
         const auto snapshot = session.snapshot();
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         const BuildTask& task = *desk.task();
-        std::string text = fmt::format("Your GPU, design {} (areas and watts are estimates, {})\n", desk.number(),
-                                       task.process->name);
+        std::string text =
+            fmt::format("Your GPU, design {} (areas and watts are estimates, {})\n", desk.number(), task.process->name);
         text += fmt::format("  {:.2f} mm2{}, {:.2f} W with every part busy{}\n", desk.area().mm2,
                             task.most_mm2 > 0 ? fmt::format(" of {:g}", task.most_mm2) : "", desk.area().watts,
                             task.most_watts > 0 ? fmt::format(", budget {:g} W in the run", task.most_watts) : "");
@@ -81,14 +80,11 @@ class KitView final : public View {
             text += fmt::format("  {} {}: {:.2f} mm2, {:.2f} W\n", code_of(group.group).letter, title_of(group.group),
                                 group.mm2, group.watts);
             for (const KitRow& row : group.rows)
-                text += fmt::format("    {}{}{}: {:.2f} mm2, {:.2f} W{}{}\n", row.label, row.value.empty() ? "" : " ",
-                                    row.value, row.mm2, row.watts,
-                                    row.free != nullptr ? fmt::format(", free from {:g} to {:g}", row.free->least,
-                                                                      row.free->most)
-                                                        : "",
-                                    shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits
-                                        ? ", limits"
-                                        : "");
+                text += fmt::format(
+                    "    {}{}{}: {:.2f} mm2, {:.2f} W{}{}\n", row.label, row.value.empty() ? "" : " ", row.value, row.mm2,
+                    row.watts,
+                    row.free != nullptr ? fmt::format(", free from {:g} to {:g}", row.free->least, row.free->most) : "",
+                    shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits ? ", limits" : "");
         }
         if (!desk.impossible().empty()) text += "  impossible: " + desk.impossible() + "\n";
         return text;
@@ -98,7 +94,8 @@ class KitView final : public View {
     static std::string caption(const BuildDesk& desk) {
         if (!desk.task()) return "";
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
-        return fmt::format("mm2 and W are estimates for {}; W with the part busy in every cycle.", desk.task()->process->name);
+        return fmt::format("mm2 and W are estimates for {}; W with the part busy in every cycle.",
+                           desk.task()->process->name);
     }
 
     static float budgets(Ui& ui, const BuildDesk& desk, const BuiltDesign* shown, const std::vector<KitGroup>& groups,
