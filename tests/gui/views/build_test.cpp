@@ -253,7 +253,7 @@ TEST_CASE("no text of the Build workspace lies on another or is cut, at any size
                 INFO(view);
                 CHECK(window.clashes() == std::vector<std::string>{});
             }
-            window.shell.choose_workspace(Workspace::build);
+            window.key(static_cast<KeyCode>('8'));
         }
     }
 }
