@@ -18,7 +18,6 @@ namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int interrupted_status = 130;
 
 struct PuzzleAsked {
     std::string name, file, gpu, json;

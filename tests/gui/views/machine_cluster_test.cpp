@@ -375,29 +375,32 @@ TEST_CASE("Nothing of the cluster is asked for before the zoom comes there") {
 }
 
 TEST_CASE("Schedules in units and ranks that have trained stand there too, and what cannot be says why") {
-    StepDesk units({});
-    CHECK(units.step()->source == ClusterStep::Source::units);
-    CHECK(units.clashes().empty());
-    CHECK(units.step()->end == 33);
-    CHECK_THAT(units.shell.describe("machine"), Contains("33 units"));
-
-    scene::ClusterSetup training;
-    training.training = scene::training_named("dp=2 pp=2 zero=1 schedule=1f1b");
-    training.training.on = true;
-    StepDesk trained(training);
-    REQUIRE(trained.step()->source == ClusterStep::Source::trained);
-    CHECK(trained.step()->gpus() == 4);
-    CHECK(trained.clashes().empty());
-    for (const StepColumn& column : trained.step()->columns)
-        for (const StepLane& lane : column.lanes) {
-            CHECK(!lane.spans.empty());
-            for (size_t i = 1; i < lane.spans.size(); ++i) REQUIRE(lane.spans[i].begin >= lane.spans[i - 1].end - 1e-6);
-        }
-
+    {
+        StepDesk units({});
+        CHECK(units.step()->source == ClusterStep::Source::units);
+        CHECK(units.clashes().empty());
+        CHECK(units.step()->end == 33);
+        CHECK_THAT(units.shell.describe("machine"), Contains("33 units"));
+    }
+    {
+        scene::ClusterSetup training;
+        training.training = scene::training_named("dp=2 pp=2 zero=1 schedule=1f1b");
+        training.training.on = true;
+        StepDesk trained(training);
+        REQUIRE(trained.step()->source == ClusterStep::Source::trained);
+        CHECK(trained.step()->gpus() == 4);
+        for (const std::string& clash : trained.clashes()) UNSCOPED_INFO(clash);
+        CHECK(trained.clashes().empty());
+        for (const StepColumn& column : trained.step()->columns)
+            for (const StepLane& lane : column.lanes) {
+                CHECK(!lane.spans.empty());
+                for (size_t i = 1; i < lane.spans.size(); ++i) REQUIRE(lane.spans[i].begin >= lane.spans[i - 1].end - 1e-6);
+            }
+    }
     scene::ClusterSetup impossible = scene::machine_cluster();
     impossible.plan.model = "no such model";
     StepDesk refused(impossible);
-    CHECK(refused.shows("no"));
+    CHECK((refused.shows("This") && refused.shows("step")));  // a word at a time
     CHECK(refused.clashes().empty());
 }
 

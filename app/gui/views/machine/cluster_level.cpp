@@ -54,16 +54,16 @@ void draw_heads(const ClusterView& v) {
         const float room = std::max(tile.w, p.pitch_x - 4);
         if (w > room) {
             if (stage % 8 == 0 || p.pitch_x > 20)
-                ui.text(tile.x + tile.w / 2, p.top - 8, std::to_string(stage),
+                ui.text(tile.x + tile.w / 2, p.top - 12, std::to_string(stage),
                         {.size = 12, .color = t.ink2, .align = Align::center});
             continue;
         }
-        ui.text(tile.x, p.top - 8, text, {.size = 13, .weight = 600});
+        ui.text(tile.x, p.top - 12, text, {.size = 13, .weight = 600});
         const auto s = static_cast<size_t>(stage);
         if (s >= v.step.layers.size() || v.step.layers[s].empty()) continue;
         const std::string layers = "layers " + v.step.layers[s];
         if (w + 10 + ui.text_width(layers, {.size = 12}) <= tile.w)
-            ui.text(tile.right(), p.top - 8, layers, {.size = 12, .color = t.quiet, .align = Align::right});
+            ui.text(tile.right(), p.top - 12, layers, {.size = 12, .color = t.quiet, .align = Align::right});
     }
     const Rect grid = p.grid();
     if (p.pitch_y >= 34) {
@@ -85,7 +85,7 @@ void draw_heads(const ClusterView& v) {
 
 void draw_links(const ClusterView& v) {
     const ClusterPlaces& p = v.places;
-    if (p.pitch_x - p.tile_w < 14 || p.wide > 0) return;
+    if (p.pitch_x - p.tile_w < 14 || p.wide > 0 || p.detail == TileDetail::texture) return;
     const Color line = v.theme().line, head = v.theme().ink3;
     for (int replica = 0; replica < p.replicas; ++replica)
         for (int stage = 0; stage + 1 < p.stages; ++stage)
@@ -130,7 +130,8 @@ void draw_node_tile(const ClusterView& v, int replica, int stage) {
                               .align = Align::right,
                               .weight = now.span ? 600 : 400};
         const float room = tile.right() - 8 * p.scale - end - 5;
-        if (ui.text_width(words, style) > room) words = now.next && !now.span ? now.next->text() : "";
+        if (ui.text_width(words, style) > room)
+            words = has_late ? "late" : now.next && !now.span ? "for " + now.next->text() : "";
         if (ui.text_width(words, style) <= room) ui.text(tile.right() - 8 * p.scale, base, words, style);
         const Rect bar{tile.x + 8 * p.scale, tile.bottom() - 6 * p.scale, tile.w - 16 * p.scale, 2};
         ui.rect(bar, t.line);

@@ -7,7 +7,7 @@ namespace lockstep::gui {
 namespace {
 
 constexpr float tile_width = 136, tile_height = 84, pitch_width = 184, pitch_height = 118;
-constexpr float label_width = 84, ring_width = 52, head_height = 24;
+constexpr float label_width = 84, ring_width = 52, head_height = 32;
 
 }  // namespace
 
@@ -75,6 +75,8 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
                 most_y = down > 1 ? (h - p.tile_h) / (down - 1) : pitch_height;
     p.pitch_x = std::min(most_x, p.tile_w * 1.6f);
     p.pitch_y = std::min(most_y, p.tile_h * 1.9f);
+    p.pitch_x = std::max(p.pitch_x, p.tile_w);
+    p.pitch_y = std::max(p.pitch_y, p.tile_h);
     if (p.scale < 0.62f) {  // small tiles fill their place instead of keeping their shape
         p.pitch_x = across > 1 ? std::min(pitch_width, (w + 4) / across) : std::min(w, pitch_width);
         p.pitch_y = down > 1 ? std::min(pitch_height, (h + 2) / down) : std::min(h, pitch_height);

@@ -54,12 +54,10 @@ void draw_bar(Ui& ui, const StripPlot& p, const Rect& row, const StepSpan& span,
     if (span.late_from < span.end) {
         const float end = p.x(span.end);
         ui.rect({x1, row.y - 1, std::max(2.0f, end - x1 - 1), row.h + 2}, shade_of(t, late_color(), span.late_from, now));
-        if (row.h >= 13 && end - x1 > ui.text_width("late", {.size = 12, .weight = 600}) + 6 &&
-            !(p.x(now) > x1 + 2 && p.x(now) < end - 2 && end - x1 < 76))
-            ui.text(now > span.late_from && now < span.end && p.x(now) - x1 < 34 ? (p.x(now) + end) / 2
-                    : now > span.late_from && now < span.end                     ? (x1 + p.x(now)) / 2
-                                                                                 : (x1 + end) / 2,
-                    row.y + row.h / 2 + 4.5f, "late",
+        const float cursor = std::clamp(p.x(now), x1, end);  // the word stands in the larger half beside it
+        const float from = cursor - x1 >= end - cursor ? x1 : cursor, to = from == x1 && cursor > x1 ? cursor : end;
+        if (row.h >= 13 && to - from > ui.text_width("late", {.size = 12, .weight = 600}) + 5)
+            ui.text((from + to) / 2, row.y + row.h / 2 + 4.5f, "late",
                     {.size = 12, .color = data::white, .align = Align::center, .weight = 600});
     }
     if (row.h < 12) return;
@@ -285,7 +283,7 @@ void draw_gpu_cell(Ui& ui, const Rect& cell, const GpuNow& now, bool letters) {
         return;
     }
     const Color fill = fill_of(now, t);
-    ui.rect(cell, fill, letters ? 2.0f : 0.0f);
+    ui.rect(cell, fill);
     if (const Hatch twin = hatch_of(now.span->work); twin != Hatch::solid && cell.w >= 6 && now.does == GpuDoes::works)
         ui.hatch(cell, faded(text_on(fill), 0.5f), twin);
     const char text[] = {letter_of(now.span->work), 0};
