@@ -53,6 +53,10 @@ model::GpuSpec design_of(const Puzzle& puzzle, const Figures& figures) {
 }
 
 std::string start_file(const Puzzle& puzzle) {
+    return design_file(puzzle, {});
+}
+
+std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
     std::string text = fmt::format("# {}\n# {}\n#\n# Free, from and to:\n", puzzle.title, puzzle.question);
     for (const Puzzle::Free& free : puzzle.free)
         text += fmt::format("#   {} = {:g} to {:g}\n", free.field, free.least, free.most);
@@ -62,9 +66,17 @@ std::string start_file(const Puzzle& puzzle) {
     text += fmt::format("# lockstep puzzle check {} --gpu THIS_FILE\ninherits = \"{}\"\n\n", puzzle.id, puzzle.gpu);
     const model::GpuSpec start = changed(puzzle, {});
     Figures figures = puzzle.start;
+    const auto has = [&](const std::string& field) {
+        return std::ranges::find(figures, field, &Figures::value_type::first);
+    };
     for (const Puzzle::Free& free : puzzle.free)
-        if (std::ranges::find(figures, free.field, &Figures::value_type::first) == figures.end())
-            figures.emplace_back(free.field, value_in(start, free.field));
+        if (has(free.field) == figures.end()) figures.emplace_back(free.field, value_in(start, free.field));
+    for (const auto& [field, value] : chosen) {
+        if (const auto at = has(field); at != figures.end())
+            at->second = value;
+        else
+            figures.emplace_back(field, value);
+    }
     for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}\n", field, value);
     return text;
 }
@@ -126,14 +138,20 @@ std::string against_the_rules(const Puzzle& puzzle, const model::GpuSpec& gpu) {
 }
 
 PuzzleResult judge(const Puzzle& puzzle, const model::GpuSpec& gpu, const std::stop_token& stop) {
-    PuzzleResult result;
     const scene::DesignLaunch launch = launch_of(puzzle);
     // A design of one's own, whatever its file is called.
     model::GpuSpec design = gpu;
     if (!model::is_gpu_file(design.name)) design.name = "puzzle.toml";
-    result.run = scene::run_design(design, launch, stop);
-    if (result.run.stopped) throw Cancelled();
-    result.thresholds = thresholds_of(puzzle, launch, stop);
+    scene::DesignRun run = scene::run_design(design, launch, stop);
+    if (run.stopped) throw Cancelled();
+    return judge_run(puzzle, gpu, std::move(run), thresholds_of(puzzle, launch, stop));
+}
+
+PuzzleResult judge_run(const Puzzle& puzzle, const model::GpuSpec& gpu, scene::DesignRun finished,
+                       const Thresholds& thresholds) {
+    PuzzleResult result;
+    result.run = std::move(finished);
+    result.thresholds = thresholds;
     if (std::string against = against_the_rules(puzzle, gpu); !against.empty()) {
         result.why = std::move(against);
         return result;
