@@ -1,5 +1,6 @@
 // `lockstep grade`: submissions against a lesson's exercises, as points with reasons. handed_in.cpp says what a submission
-// is, grade_work.cpp judges in child processes, grade_program.cpp whole programs in a sandbox, grade_report.cpp writes.
+// is, grade_work.cpp judges in child processes, grade_program.cpp whole programs in a sandbox, grade_puzzle.cpp designs of a
+// GPU; grade_report.cpp writes.
 #include "app/cli/lesson/grade.h"
 
 #include <fmt/format.h>
@@ -137,10 +138,16 @@ int grade_all(GradeAsked asked) {
         throw Failure("no temporary folder can be made: set TMPDIR to a folder that can be written", ExitStatus::missing);
     lessons::Lesson lesson;
     std::vector<const lessons::Exercise*> exercises;
+    DesignsWanted designs;
     if (asked.program.asked) {
         check_program_test(asked.program);
         lesson.id = "program";
         lesson.title = "a whole program";
+    } else if (!asked.puzzle.empty()) {
+        designs = designs_wanted(asked.puzzle);
+        exercises = designs.exercises();
+        lesson.id = graded_puzzle;
+        lesson.title = designs.puzzle.title;
     } else {
         lesson = fs::exists(fs::path(asked.lesson) / "lesson.md") ? lessons::load_lesson(asked.lesson).value()
                                                                   : lessons::lesson_named(asked.lesson).value();
@@ -160,8 +167,9 @@ int grade_all(GradeAsked asked) {
     LongWork work("grading");
     asked.stopped = [&] { return work.asked_to_stop(); };
     const std::vector<GradedSubmission> graded =
-        asked.program.asked ? grade_programs(submissions, asked, sink)
-                            : grade_answers(lesson, exercises, submissions, asked, scratch.path(), sink);
+        asked.program.asked     ? grade_programs(submissions, asked, sink)
+        : !asked.puzzle.empty() ? grade_designs(designs, submissions, asked, scratch.path(), work.token(), sink)
+                                : grade_answers(lesson, exercises, submissions, asked, scratch.path(), sink);
     const std::string text = grades_as(asked.format, lesson, graded);
     if (asked.out == "-")
         fmt::print("{}\n", text);
@@ -188,11 +196,17 @@ void add_grade(CLI::App& app, int& status) {
         "processes and output");
     auto asked = std::make_shared<GradeAsked>();
     auto* lesson = command->add_option("--lesson", asked->lesson, "a lesson such as A06, or its folder");
+    auto* puzzle = command
+                       ->add_option("--puzzle", asked->puzzle,
+                                    "a puzzle such as waits, whose submissions are designs, mine.toml: no medal 0 points, "
+                                    "bronze 1, silver 2, gold 3")
+                       ->excludes(lesson);
     ProgramTest& program = asked->program;
     auto* whole = command
                       ->add_flag("--program", program.asked,
                                  "the submissions are whole programs: a file, or a folder with its sources")
-                      ->excludes(lesson);
+                      ->excludes(lesson)
+                      ->excludes(puzzle);
     command->add_option("--stdin", program.input, "of a program: the file that it reads")->needs(whole);
     command
         ->add_option("--expect", program.expected,
@@ -220,12 +234,11 @@ void add_grade(CLI::App& app, int& status) {
     command->add_option("--output", program.output_bytes, "of a program: bytes that it may print, 1048576 unless said")
         ->needs(whole)
         ->check(CLI::Range(1, 1 << 28));
-    command
-        ->add_option(
-            "--submission", asked->submissions,
-            "a file, a notebook, a folder or a .zip with a file an exercise; or a folder or a .zip that holds one of "
-            "these a student; may be repeated")
-        ->required();
+    command->add_option(
+        "--submission", asked->submissions,
+        "a file, a notebook, a folder or a .zip with a file an exercise; or a folder or a .zip that holds one of "
+        "these a student; may be repeated");
+    command->add_option("SUBMISSIONS", asked->places, "the same without the word, as in grade --puzzle waits class.zip");
     command->add_option("--exercise", asked->exercise,
                         "which one, where the lesson has several and the file's name does not say");
     command->add_option("--format", asked->format, "text, json, csv, junit or gradescope");
@@ -241,8 +254,10 @@ void add_grade(CLI::App& app, int& status) {
         asked->program.arguments = words_behind();
         if (asked->program.asked && command->count("--max-seconds") == 0)  // a busy computer is nobody's wrong answer
             asked->max_seconds = 10 * asked->program.processor_seconds;
-        if (asked->lesson.empty() && !asked->program.asked)
-            throw Failure("grade needs --lesson, such as A06, or --program for a whole program");
+        if (asked->lesson.empty() && asked->puzzle.empty() && !asked->program.asked)
+            throw Failure("grade needs --lesson, such as A06, --puzzle, such as waits, or --program for a whole program");
+        asked->submissions.insert(asked->submissions.end(), asked->places.begin(), asked->places.end());
+        if (asked->submissions.empty()) throw CLI::RequiredError("--submission");
         if (!asked->program.asked && !asked->program.arguments.empty())
             throw Failure("arguments behind -- are a program's: say --program");
         status = grade_all(*asked);

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "app/cli/lesson/handed_in.h"
 #include "lessons/player/exercise.h"
+#include "lessons/player/puzzles/puzzle.h"
 
 namespace lockstep::cli {
 
@@ -26,12 +29,17 @@ struct ProgramTest {
 };
 
 struct GradeAsked {
-    std::string lesson, exercise, compiler, format = "text", out = "-";
-    std::vector<std::string> submissions;
-    double max_seconds = 60;  // processor time of one exercise; with --program of the clock on the wall
-    int jobs = 0;             // submissions at once; 0: as many as there are cores
+    std::string lesson, puzzle, exercise, compiler, format = "text", out = "-";
+    std::vector<std::string> submissions, places;  // places: those without --submission in front of them
+    double max_seconds = 60;                       // processor time of one exercise; with --program of the clock on the wall
+    int jobs = 0;                                  // submissions at once; 0: as many as there are cores
     ProgramTest program;
     std::function<bool()> stopped = [] { return false; };  // Ctrl-C: no more is begun
+};
+
+struct GradedDesign {  // of a puzzle; 0: it was not run
+    std::string medal;
+    double time_us = 0, mm2 = 0, watts = 0;
 };
 
 struct Graded {                           // one exercise of one submission
@@ -40,6 +48,7 @@ struct Graded {                           // one exercise of one submission
     lessons::ExerciseReport report;
     double seconds = 0;  // of processor time; of a program those of the clock on the wall
     std::string note;    // "my_window.cu is taken as window.cu"
+    std::optional<GradedDesign> design;
 
     bool passed() const { return problem.empty() && report.passed; }
     double points() const { return problem.empty() ? report.points : 0; }
@@ -70,7 +79,19 @@ std::vector<GradedSubmission> grade_answers(const lessons::Lesson& lesson,
                                             const std::vector<HandedIn>& submissions, const GradeAsked& asked,
                                             const std::filesystem::path& scratch, const GradedSink& sink);
 
+struct DesignsWanted {  // for a puzzle
+    lessons::Puzzle puzzle;
+    lessons::Exercise as_exercise;  // whose answer is a file mine.toml
+    std::vector<const lessons::Exercise*> exercises() const;
+};
+// Throws Failure where there is no such puzzle.
+DesignsWanted designs_wanted(const std::string& puzzle);
+std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const std::vector<HandedIn>& submissions,
+                                            const GradeAsked& asked, const std::filesystem::path& scratch,
+                                            const std::stop_token& stop, const GradedSink& sink);
+
 const std::vector<std::string>& grade_formats();
+constexpr const char* graded_puzzle = "puzzle";  // the id of the lesson that stands for one, whose title is the puzzle's
 // A name of grade_formats(); Gradescope's holds one submission.
 std::string grades_as(const std::string& format, const lessons::Lesson& lesson, const std::vector<GradedSubmission>& graded);
 

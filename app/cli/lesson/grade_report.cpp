@@ -31,6 +31,15 @@ nlohmann::ordered_json json_of(const GradedSubmission& submission) {
                              {"note", graded.note},
                              {"reasons", graded.reasons()},
                              {"seconds", graded.seconds}});
+        if (!graded.design) continue;
+        const GradedDesign& design = *graded.design;
+        nlohmann::ordered_json& row = exercises.back();
+        const bool ran = design.time_us > 0;
+        const auto figure = [&](double value) { return ran ? nlohmann::ordered_json(value) : nlohmann::ordered_json(); };
+        row["medal"] = graded.report.passed ? nlohmann::ordered_json(design.medal) : nlohmann::ordered_json();
+        row["time_us"] = figure(design.time_us);
+        row["estimated_mm2"] = figure(design.mm2);
+        row["estimated_watts"] = figure(design.watts);
     }
     return {{"submission", submission.name},
             {"passed", submission.passed()},
@@ -176,6 +185,23 @@ std::string csv_of(const std::vector<GradedSubmission>& submissions) {
     return text;
 }
 
+// A line a design; what was not run has no figures.
+std::string designs_csv(const std::vector<GradedSubmission>& submissions) {
+    std::string text = "submission,puzzle,file,medal,points,of_points,time_us,estimated_mm2,estimated_watts,reasons\n";
+    for (const GradedSubmission& submission : submissions)
+        for (const Graded& graded : submission.exercises) {
+            const GradedDesign design = graded.design.value_or(GradedDesign{});
+            const bool ran = design.time_us > 0;
+            const auto figure = [&](double value) { return ran ? fmt::format("{:.6g}", value) : std::string(); };
+            text += fmt::format("{},{},{},{},{:.4g},{:.4g},{},{},{},{}\n", csv_field(submission.name),
+                                csv_field(graded.exercise), csv_field(graded.file), graded.passed() ? design.medal : "none",
+                                graded.points(), graded.report.of_points, figure(design.time_us), figure(design.mm2),
+                                figure(design.watts), csv_field(graded.reasons()));
+        }
+    text.pop_back();
+    return text;
+}
+
 }  // namespace
 
 const std::vector<std::string>& grade_formats() {
@@ -189,9 +215,14 @@ std::string grades_as(const std::string& format, const lessons::Lesson& lesson,
         return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
     };
     if (format == "text") return text_of(graded);
-    if (format == "csv") return csv_of(graded);
+    if (format == "csv") return lesson.id == graded_puzzle ? designs_csv(graded) : csv_of(graded);
     if (format == "junit") return junit_of(lesson, graded);
     if (format == "gradescope") return dump(gradescope_of(lesson, graded.front()));
+    if (lesson.id == graded_puzzle) {
+        nlohmann::ordered_json json{{"puzzle", lesson.title}, {"submissions", nlohmann::ordered_json::array()}};
+        for (const GradedSubmission& submission : graded) json["submissions"].push_back(json_of(submission));
+        return dump(json);
+    }
     nlohmann::ordered_json json{{"lesson", lesson.id}, {"submissions", nlohmann::ordered_json::array()}};
     for (const GradedSubmission& submission : graded) json["submissions"].push_back(json_of(submission));
     return dump(json);

@@ -514,6 +514,10 @@ void Shell::play(double now) {
         play_tour(session, focus, *snapshot_, passed);
         return;
     }
+    if (session.workspace == Workspace::machine && !snapshot_->kernel.run && session.machine.zoom > 1.5) {
+        last_play_ = 0;  // it waits for its kernel
+        return;
+    }
     if (machine_at_cluster(session)) {  // its clock runs smoothly, and begins again
         const double passed = last_play_ == 0 ? 0 : now - last_play_;
         last_play_ = now;

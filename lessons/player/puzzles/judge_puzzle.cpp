@@ -53,10 +53,6 @@ model::GpuSpec design_of(const Puzzle& puzzle, const Figures& figures) {
 }
 
 std::string start_file(const Puzzle& puzzle) {
-    return design_file(puzzle, {});
-}
-
-std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
     std::string text = fmt::format("# {}\n# {}\n#\n# Free, from and to:\n", puzzle.title, puzzle.question);
     for (const Puzzle::Free& free : puzzle.free)
         text += fmt::format("#   {} = {:g} to {:g}\n", free.field, free.least, free.most);
@@ -66,17 +62,9 @@ std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
     text += fmt::format("# lockstep puzzle check {} --gpu THIS_FILE\ninherits = \"{}\"\n\n", puzzle.id, puzzle.gpu);
     const model::GpuSpec start = changed(puzzle, {});
     Figures figures = puzzle.start;
-    const auto has = [&](const std::string& field) {
-        return std::ranges::find(figures, field, &Figures::value_type::first);
-    };
     for (const Puzzle::Free& free : puzzle.free)
-        if (has(free.field) == figures.end()) figures.emplace_back(free.field, value_in(start, free.field));
-    for (const auto& [field, value] : chosen) {
-        if (const auto at = has(field); at != figures.end())
-            at->second = value;
-        else
-            figures.emplace_back(field, value);
-    }
+        if (std::ranges::find(figures, free.field, &Figures::value_type::first) == figures.end())
+            figures.emplace_back(free.field, value_in(start, free.field));
     for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}\n", field, value);
     return text;
 }
@@ -137,37 +125,31 @@ std::string against_the_rules(const Puzzle& puzzle, const model::GpuSpec& gpu) {
     return "";
 }
 
-PuzzleResult judge(const Puzzle& puzzle, const model::GpuSpec& gpu, const std::stop_token& stop) {
-    const scene::DesignLaunch launch = launch_of(puzzle);
-    // A design of one's own, whatever its file is called.
+namespace {
+
+// A design of one's own, whatever its file is called.
+scene::DesignRun run_of(const scene::DesignLaunch& launch, const model::GpuSpec& gpu, const std::stop_token& stop) {
     model::GpuSpec design = gpu;
     if (!model::is_gpu_file(design.name)) design.name = "puzzle.toml";
     scene::DesignRun run = scene::run_design(design, launch, stop);
     if (run.stopped) throw Cancelled();
-    return judge_run(puzzle, gpu, std::move(run), thresholds_of(puzzle, launch, stop));
+    return run;
 }
 
-PuzzleResult judge_run(const Puzzle& puzzle, const model::GpuSpec& gpu, scene::DesignRun finished,
-                       const Thresholds& thresholds) {
-    PuzzleResult result;
-    result.run = std::move(finished);
-    result.thresholds = thresholds;
-    if (std::string against = against_the_rules(puzzle, gpu); !against.empty()) {
-        result.why = std::move(against);
-        return result;
-    }
+// The medal of a run that keeps to the rules, or why there is none.
+void award(const Puzzle& puzzle, PuzzleResult& result) {
     const scene::DesignRun& run = result.run;
     if (!run.refused.empty()) {
         result.why = "it does not run: " + run.refused;
-        return result;
+        return;
     }
     if (puzzle.most_mm2 > 0 && run.mm2 > puzzle.most_mm2) {
         result.why = fmt::format("it takes {:.2f} mm2 of {:g}", run.mm2, puzzle.most_mm2);
-        return result;
+        return;
     }
     if (puzzle.most_watts > 0 && run.watts > puzzle.most_watts) {
         result.why = fmt::format("it takes {:.2f} W of {:g}", run.watts, puzzle.most_watts);
-        return result;
+        return;
     }
     const Thresholds& t = result.thresholds;
     result.medal = run.time_us <= t.gold_us     ? Medal::gold
@@ -177,6 +159,37 @@ PuzzleResult judge_run(const Puzzle& puzzle, const model::GpuSpec& gpu, scene::D
     const double next = result.medal == Medal::none ? t.bronze_us : result.medal == Medal::bronze ? t.silver_us : t.gold_us;
     const Medal better = static_cast<Medal>(static_cast<int>(result.medal) + 1);
     if (result.medal != Medal::gold) result.why = fmt::format("{} takes {}", name_of(better), time_text(next));
+}
+
+}  // namespace
+
+PuzzleResult judge(const Puzzle& puzzle, const model::GpuSpec& gpu, const std::stop_token& stop) {
+    PuzzleResult result;
+    const scene::DesignLaunch launch = launch_of(puzzle);
+    result.run = run_of(launch, gpu, stop);
+    result.thresholds = thresholds_of(puzzle, launch, stop);
+    result.why = against_the_rules(puzzle, gpu);
+    if (result.why.empty()) award(puzzle, result);
+    return result;
+}
+
+PuzzleResult judge_for(const Puzzle& puzzle, const scene::DesignLaunch& launch, const Thresholds& thresholds,
+                       const model::GpuSpec& gpu, const std::stop_token& stop) {
+    PuzzleResult result;
+    result.thresholds = thresholds;
+    result.why = against_the_rules(puzzle, gpu);
+    if (!result.why.empty()) return result;
+    result.run = run_of(launch, gpu, stop);
+    award(puzzle, result);
+    return result;
+}
+
+PuzzleResult judge_run(const Puzzle& puzzle, const model::GpuSpec& gpu, scene::DesignRun run, const Thresholds& thresholds) {
+    PuzzleResult result;
+    result.run = std::move(run);
+    result.thresholds = thresholds;
+    result.why = against_the_rules(puzzle, gpu);
+    if (result.why.empty()) award(puzzle, result);
     return result;
 }
 

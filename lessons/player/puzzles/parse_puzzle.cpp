@@ -29,7 +29,7 @@ class PuzzleReader {
         }
         const std::vector<std::string> known = {"title", "question", "kernel", "grid",  "block", "arguments",
                                                 "gpu",   "process",  "hints",  "recap", "start", "budget",
-                                                "free",  "bronze",   "silver", "gold"};
+                                                "free",  "bronze",   "silver", "gold",  "cheat"};
         refuse_others(table_, known);
         puzzle_.title = word("title");
         puzzle_.question = word("question");
@@ -54,6 +54,7 @@ class PuzzleReader {
                     refuse(*table_[name].as_table()->get(field),
                            fmt::format("'{}' is not [free]: no design may change it", field));
         }
+        read_cheat();
         return std::move(puzzle_);
     }
 
@@ -128,6 +129,21 @@ class PuzzleReader {
             puzzle_.free.push_back({std::string(name.str()), least, most});
         }
         if (puzzle_.free.empty()) refuse(needed("free"), "nothing is free: there is no puzzle");
+    }
+    // It may be left out.
+    void read_cheat() {
+        if (table_.get("cheat") == nullptr) return;
+        for (const auto& [name, node] : table("cheat")) {
+            if (name.str() != "what") {
+                known_figure(name);
+                puzzle_.cheat.emplace_back(name.str(), number(node));
+                continue;
+            }
+            if (!node.is_string()) refuse(node, "'what' is a text in quotes");
+            puzzle_.cheat_text = *node.value<std::string>();
+        }
+        if (puzzle_.cheat_text.empty() || puzzle_.cheat.empty())
+            refuse(*table_.get("cheat"), "a cheat is what it does, in 'what', and the figures that do it");
     }
     void read_budget() {
         const toml::table& budget = table("budget");

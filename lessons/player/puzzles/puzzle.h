@@ -12,6 +12,8 @@
 //   [budget]  mm2 = 40, watts = 5     either may be left out
 //   [free]    sms = [1, 16] ...       the figures that may change, from and to; every other one has to stay
 //   [bronze], [silver], [gold]        the figures of the reference designs, where they differ from [start]
+//   [cheat]   what = "...", sms = 99  a way around the question that would pay, with gold's other figures: tests hold that
+//                                     it earns nothing
 #pragma once
 #include <filesystem>
 #include <map>
@@ -45,6 +47,8 @@ struct Puzzle {
     std::vector<Free> free;
     double most_mm2 = 0, most_watts = 0;  // 0: any
     std::map<Medal, Figures> reference;
+    std::string cheat_text;  // what somebody may try instead; empty: the file names none
+    Figures cheat;           // and the figures of it
 };
 
 std::vector<std::filesystem::path> puzzle_files();  // in the order of their names
@@ -74,5 +78,9 @@ std::string against_the_rules(const Puzzle&, const model::GpuSpec&);
 PuzzleResult judge(const Puzzle&, const model::GpuSpec&, const std::stop_token& = {});
 // The same of a design that has run.
 PuzzleResult judge_run(const Puzzle&, const model::GpuSpec&, scene::DesignRun run, const Thresholds& thresholds);
+// The same of many designs, whose launch and thresholds are those of launch_of() and thresholds_of(). What is against the
+// rules is not run.
+PuzzleResult judge_for(const Puzzle&, const scene::DesignLaunch&, const Thresholds&, const model::GpuSpec&,
+                       const std::stop_token& = {});
 
 }  // namespace lockstep::lessons
