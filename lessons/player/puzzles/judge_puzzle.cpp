@@ -53,6 +53,10 @@ model::GpuSpec design_of(const Puzzle& puzzle, const Figures& figures) {
 }
 
 std::string start_file(const Puzzle& puzzle) {
+    return design_file(puzzle, {});
+}
+
+std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
     std::string text = fmt::format("# {}\n# {}\n#\n# Free, from and to:\n", puzzle.title, puzzle.question);
     for (const Puzzle::Free& free : puzzle.free)
         text += fmt::format("#   {} = {:g} to {:g}\n", free.field, free.least, free.most);
@@ -62,9 +66,17 @@ std::string start_file(const Puzzle& puzzle) {
     text += fmt::format("# lockstep puzzle check {} --gpu THIS_FILE\ninherits = \"{}\"\n\n", puzzle.id, puzzle.gpu);
     const model::GpuSpec start = changed(puzzle, {});
     Figures figures = puzzle.start;
+    const auto has = [&](const std::string& field) {
+        return std::ranges::find(figures, field, &Figures::value_type::first);
+    };
     for (const Puzzle::Free& free : puzzle.free)
-        if (std::ranges::find(figures, free.field, &Figures::value_type::first) == figures.end())
-            figures.emplace_back(free.field, value_in(start, free.field));
+        if (has(free.field) == figures.end()) figures.emplace_back(free.field, value_in(start, free.field));
+    for (const auto& [field, value] : chosen) {
+        if (const auto at = has(field); at != figures.end())
+            at->second = value;
+        else
+            figures.emplace_back(field, value);
+    }
     for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}\n", field, value);
     return text;
 }
