@@ -404,6 +404,38 @@ TEST_CASE("Schedules in units and ranks that have trained stand there too, and w
     CHECK(refused.clashes().empty());
 }
 
+TEST_CASE("The Cluster workspace shows the same planned step on the same clock, and goes back to bare schedules") {
+    Desk desk;
+    desk.session.workspace = Workspace::cluster;
+    const auto snapshot = snapshot_of(scene::machine_cluster());
+    desk.show(snapshot);
+    desk.frames(3);
+    for (const std::string& clash : desk.clashes()) UNSCOPED_INFO(clash);
+    CHECK(desk.clashes().empty());
+    CHECK(desk.shows("planned step"));
+    CHECK(schedule_end(*snapshot->cluster) == Approx(snapshot->cluster->planned->end));
+    REQUIRE(snapshot->cluster->schedules.size() == 2);
+    CHECK(snapshot->cluster->schedules[0].run.total > snapshot->cluster->schedules[1].run.total);
+    REQUIRE(desk.click_on("schedules"));
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(!desk.session.cluster.asked->plan.on);
+    CHECK(scene::run_cluster(*desk.session.cluster.asked).planned == nullptr);
+}
+
+TEST_CASE("A chip plans the step of 16,384 GPUs, and the clock goes to where it is late") {
+    StepDesk desk(scene::machine_cluster());
+    desk.session.cluster.time = 5;
+    REQUIRE(desk.click_on("405 B on 16,384"));
+    REQUIRE(desk.session.cluster.asked);
+    desk.show(snapshot_of(*desk.session.cluster.asked));
+    CHECK(desk.step()->gpus() == 16'384);
+    CHECK(desk.shows("16,384 GPUs"));
+    const double now = cluster_time(desk.session, *desk.step());
+    CHECK(now > desk.step()->late.from);
+    CHECK(now < desk.step()->late.until);
+    CHECK_THAT(desk.shell.describe("machine"), Contains("128 replicas x 16 stages x 8 GPUs, 2,048 nodes"));
+}
+
 TEST_CASE("A step on several ranks is preferred, and its GPUs stand in one node") {
     parallel::ParallelOptions options;
     options.training.model = "mlp";

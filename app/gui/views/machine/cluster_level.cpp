@@ -62,7 +62,7 @@ void draw_heads(const ClusterView& v) {
         const auto s = static_cast<size_t>(stage);
         if (s >= v.step.layers.size() || v.step.layers[s].empty()) continue;
         const std::string layers = "layers " + v.step.layers[s];
-        if (w + 10 + ui.text_width(layers, {.size = 12}) <= tile.w)
+        if (w + 6 + ui.text_width(layers, {.size = 12}) <= tile.w)
             ui.text(tile.right(), p.top - 12, layers, {.size = 12, .color = t.quiet, .align = Align::right});
     }
     const Rect grid = p.grid();
@@ -392,7 +392,7 @@ std::string what_happens(const ClusterStep& step, double now) {
         if (!counts.stuck.empty())
             text +=
                 fmt::format(", then stage{} {} of its replica", counts.stuck.size() == 1 ? "" : "s", listed(counts.stuck));
-        if (step.replicas > 1) text += "; the other replicas will feel it when they sum the gradients";
+        if (step.replicas > 1) text += ", and later the other replicas";
         return text + ".";
     }
     std::string text = fmt::format("{} of {} GPUs work, {} wait", with_commas(counts.works), with_commas(step.gpus()),
@@ -424,7 +424,8 @@ void draw_cluster(const MachineFrame& frame, const Rect& area) {
             for (int stage = 0; stage < v.places.stages; ++stage) draw_node_tile(v, replica, stage);
     draw_packets(v);
     draw_rings(v);
-    frame.ui.outline(v.places.tile(step->replica_of(v.picked), step->stage_of(v.picked)), -2);
+    if (!frame.still)  // on its way the zoom outlines it
+        frame.ui.outline(v.places.tile(step->replica_of(v.picked), step->stage_of(v.picked)), -2);
     draw_late_words(v);
     draw_cluster_legend(v, {body.x, body.bottom() - cluster_legend, body.w, cluster_legend});
     choose_in_cluster(v);

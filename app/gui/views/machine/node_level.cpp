@@ -129,9 +129,9 @@ void draw_gpu_tile(const NodeView& v, int number) {
         bottom -= 22;
     }
     if (bottom - top >= 4)
-        draw_progress(v, {tile.x + inset, top, tile.w - 2 * inset, std::min(bottom - top, 96.0f)}, now, sum);
-    if (rank == v.picked) ui.outline(tile, -3);
+        draw_progress(v, {tile.x + inset, top, tile.w - 2 * inset, std::min(bottom - top, 150.0f)}, now, sum);
     if (v.frame.still) return;
+    if (rank == v.picked) ui.outline(tile, -3);
     if (ui.hovered(tile)) {
         ui.tooltip(fmt::format("{}: replica {}, stage {}\n{}\n{}", name, v.step.replica_of(rank), v.step.stage_of(rank),
                                doing_words(now, sum), rank == v.picked ? "click to go in" : "click to look at it"));
@@ -238,7 +238,7 @@ void draw_door(const NodeView& v, bool behind) {
             {.size = 12, .color = t.ink2});
         const Rect way{r.x, y + 14, r.w, 4};
         ui.rect(way, t.grid);
-        const auto f = static_cast<float>(comes == behind ? share : share) * way.w;
+        const auto f = static_cast<float>(share) * way.w;
         const bool leftward = comes == behind;
         ui.rect({leftward ? way.right() - f : way.x, way.y, f, 4}, packet.gradient ? data::green : data::sky);
         y += 40;
@@ -334,9 +334,8 @@ std::string node_sentence(const MachineFrame& frame) {
                            step->late.gpu, step->late.what, waits);
     else if (works == 0)
         text = fmt::format("All {} GPUs of this node wait.", count);
-    else if (step->group > 1)
-        text = fmt::format("{} GPUs share every layer and add up their parts, {} times a layer in each pass.", step->group,
-                           step->sums.a_layer);
+    else if (step->group > 1 && step->sums.a_layer == 2)
+        text = fmt::format("{} GPUs share every layer and add up their parts, twice a layer in each pass.", step->group);
     else
         text = fmt::format("{} of {} GPUs of this node work.", works, count);
     const std::string below = kernel_below(frame, *step);
