@@ -52,6 +52,23 @@ model::GpuSpec design_of(const Puzzle& puzzle, const Figures& figures) {
     return changed(puzzle, figures);
 }
 
+Figures first_figures(const Puzzle& puzzle) {
+    const model::GpuSpec start = changed(puzzle, {});
+    Figures figures = puzzle.start;
+    // A free figure stands there once, by the name that [free] has for it: l1_kb, not l1_bytes as well.
+    std::erase_if(figures, [&](const auto& figure) {
+        const auto other_name = [&](const Puzzle::Free& free) {
+            return free.field != figure.first && model::field_named(free.field).first != nullptr &&
+                   model::field_named(free.field).first == model::field_named(figure.first).first;
+        };
+        return std::ranges::any_of(puzzle.free, other_name);
+    });
+    for (const Puzzle::Free& free : puzzle.free)
+        if (std::ranges::find(figures, free.field, &Figures::value_type::first) == figures.end())
+            figures.emplace_back(free.field, value_in(start, free.field));
+    return figures;
+}
+
 std::string start_file(const Puzzle& puzzle) {
     std::string text = fmt::format("# {}\n# {}\n#\n# Free, from and to:\n", puzzle.title, puzzle.question);
     for (const Puzzle::Free& free : puzzle.free)
@@ -60,12 +77,7 @@ std::string start_file(const Puzzle& puzzle) {
         text += fmt::format("# At most {:g} mm2 in {} (estimate).\n", puzzle.most_mm2, puzzle.process->name);
     if (puzzle.most_watts > 0) text += fmt::format("# At most {:g} W on average (estimate).\n", puzzle.most_watts);
     text += fmt::format("# lockstep puzzle check {} --gpu THIS_FILE\ninherits = \"{}\"\n\n", puzzle.id, puzzle.gpu);
-    const model::GpuSpec start = changed(puzzle, {});
-    Figures figures = puzzle.start;
-    for (const Puzzle::Free& free : puzzle.free)
-        if (std::ranges::find(figures, free.field, &Figures::value_type::first) == figures.end())
-            figures.emplace_back(free.field, value_in(start, free.field));
-    for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}\n", field, value);
+    for (const auto& [field, value] : first_figures(puzzle)) text += fmt::format("{} = {:.10g}\n", field, value);
     return text;
 }
 
