@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/files.h"
+#include "core/model/gpus/area.h"
 #include "core/model/gpus/gpu_file.h"
 #include "tests/catch.h"
 
@@ -13,63 +14,139 @@ using namespace lockstep;
 using namespace lockstep::lessons;
 
 namespace {
-PuzzleResult judged(const Puzzle& puzzle, const Figures& figures, std::string_view more = {}) {
+// As a player does: the lines of the first design's file are changed, and others written below.
+model::GpuSpec player(const Puzzle& puzzle, const Figures& figures, std::string_view more = {}) {
     std::string text = start_file(puzzle);
-    for (const auto& [field, value] : figures) {  // as a player does: the line is changed
+    for (const auto& [field, value] : figures) {
         const size_t at = text.find("\n" + field + " = ");
         REQUIRE(at != std::string::npos);
         const size_t end = text.find('\n', at + 1);
         text.replace(at, end - at, "\n" + field + " = " + std::to_string(value));
     }
-    return judge(puzzle, model::parse_gpu_file(text + std::string(more), "player.toml").value());
+    return model::parse_gpu_file(text + std::string(more), "player.toml").value();
 }
+
+struct Played {  // a puzzle whose reference designs are run once
+    explicit Played(const std::filesystem::path& file)
+        : puzzle(puzzle_named(file.string()).value()),
+          launch(launch_of(puzzle)),
+          thresholds(thresholds_of(puzzle, launch)) {}
+    PuzzleResult judged(const Figures& figures, std::string_view more = {}) const {
+        return judge_for(puzzle, launch, thresholds, player(puzzle, figures, more));
+    }
+    Puzzle puzzle;
+    scene::DesignLaunch launch;
+    Thresholds thresholds;
+};
 }  // namespace
 
-TEST_CASE("every puzzle begins below bronze, and each reference design earns its medal within the budget") {
+TEST_CASE("there are twelve puzzles, each with a card, three hints, a recap and a cheat") {
     const auto files = puzzle_files();
-    REQUIRE(files.size() >= 3);
+    REQUIRE(files.size() == 12);
     for (const auto& file : files) {
         const Puzzle puzzle = puzzle_named(file.string()).value();
         INFO(puzzle.id);
-        const PuzzleResult start = judged(puzzle, {});
+        CHECK(puzzle.question.size() <= 240);
+        CHECK(puzzle.hints.size() == 3);
+        CHECK(puzzle.recap.size() >= 40);
+        CHECK(!puzzle.cheat.empty());
+        CHECK(puzzle.reference.size() == 3);
+        // The file that a player begins with is the first design, and may take part.
+        const model::GpuSpec first = player(puzzle, {});
+        CHECK(against_the_rules(puzzle, first).empty());
+        CHECK(model::area_of(first, puzzle.process).mm2 ==
+              Approx(model::area_of(design_of(puzzle, {}), puzzle.process).mm2));
+    }
+}
+
+TEST_CASE("every puzzle begins below bronze, and each reference design earns its medal within the budget") {
+    for (const auto& file : puzzle_files()) {
+        const Played played(file);
+        const Puzzle& puzzle = played.puzzle;
+        INFO(puzzle.id);
+        const Thresholds& t = played.thresholds;
+        const PuzzleResult start = played.judged({});
         CHECK(start.run.refused.empty());
         CHECK(start.medal == Medal::none);
-        CHECK(start.run.time_us > start.thresholds.bronze_us);
-        CHECK(start.thresholds.bronze_us > start.thresholds.silver_us);
-        CHECK(start.thresholds.silver_us > start.thresholds.gold_us);
+        // A medal is worth some work: the steps are of 3 % at least.
+        CHECK(start.run.time_us > 1.03 * t.bronze_us);
+        CHECK(t.bronze_us > 1.03 * t.silver_us);
+        CHECK(t.silver_us > 1.03 * t.gold_us);
         if (puzzle.most_mm2 > 0) CHECK(start.run.mm2 <= puzzle.most_mm2);
         for (const auto& [medal, figures] : puzzle.reference) {
-            const PuzzleResult result = judged(puzzle, figures);
+            const PuzzleResult result = played.judged(figures);
             INFO(name_of(medal) << ": " << result.run.time_us << " us, " << result.run.mm2 << " mm2, " << result.run.watts
                                 << " W, " << result.why);
             CHECK(result.medal == medal);
         }
-        CHECK(puzzle.hints.size() >= 2);
-    }
-}
-
-TEST_CASE("no puzzle gives a medal for changed latencies, for figures that are not free, or over its budget") {
-    for (const auto& file : puzzle_files()) {
-        const Puzzle puzzle = puzzle_named(file.string()).value();
-        INFO(puzzle.id);
-        const Figures& gold = puzzle.reference.at(Medal::gold);
-        for (const char* cheat : {"dram_latency = 31\n", "fp32_latency = 1\n", "boost_mhz = 2000\n",
-                                  "dram_gb_per_second = 5000\n", "l1_latency = 1\n", "block_start_latency = 0\n",
-                                  "lsu_queue = 8\n", "folds_ptx = 1\n", "scheduler = \"lrr\"\n", "compute = \"9.0\"\n"}) {
-            INFO(cheat);
-            const PuzzleResult result = judged(puzzle, gold, cheat);
-            CHECK(result.medal == Medal::none);
-            CHECK(result.why.find("may change") != std::string::npos);
-        }
         // All that is free at its most is over the budget, else the budget would be none.
         Figures most;
         for (const Puzzle::Free& free : puzzle.free) most.emplace_back(free.field, free.most);
-        const PuzzleResult over = judged(puzzle, most);
-        CHECK(over.medal == Medal::none);
-        CHECK(over.why.find("it takes ") == 0);
-        const auto gpu = model::parse_gpu_file(start_file(puzzle), "player.toml").value();
-        CHECK(against_the_rules(puzzle, gpu).empty());
+        const model::GpuSpec largest = player(puzzle, most);
+        CHECK(against_the_rules(puzzle, largest).empty());
+        CHECK(model::area_of(largest, puzzle.process).mm2 > puzzle.most_mm2);
     }
+}
+
+TEST_CASE("no puzzle gives a medal for its cheat, for changed latencies or for figures that are not free") {
+    for (const auto& file : puzzle_files()) {
+        const Played played(file);
+        const Puzzle& puzzle = played.puzzle;
+        INFO(puzzle.id);
+        const Figures& gold = puzzle.reference.at(Medal::gold);
+        for (const char* cheat : {"dram_latency = 31\n", "fp32_latency = 1\n", "boost_mhz = 1999\n",
+                                  "dram_gb_per_second = 5000\n", "l1_latency = 1\n", "block_start_latency = 0\n",
+                                  "lsu_queue = 8\n", "folds_ptx = 1\n", "scheduler = \"lrr\"\n", "compute = \"9.0\"\n"}) {
+            const auto gpu = player(puzzle, gold, cheat);
+            // What this GPU has already is no cheat.
+            if (puzzle.gpu == "v100" && std::string_view(cheat).find("folds_ptx") == 0) continue;
+            INFO(cheat);
+            CHECK(against_the_rules(puzzle, gpu).find("may change") != std::string::npos);
+        }
+        std::string lines;
+        for (const auto& [field, value] : puzzle.cheat) lines += field + " = " + std::to_string(value) + "\n";
+        INFO(puzzle.cheat_text);
+        const PuzzleResult result = played.judged(gold, lines);
+        CHECK(result.medal == Medal::none);
+        CHECK(!result.why.empty());
+        // It would pay: it is faster than gold, or takes less power where that is the question.
+        const scene::DesignRun run = scene::run_design(player(puzzle, gold, lines), played.launch);
+        const scene::DesignRun honest = scene::run_design(player(puzzle, gold), played.launch);
+        CHECK((puzzle.most_watts > 0 ? run.watts < honest.watts : run.time_us < honest.time_us));
+    }
+}
+
+TEST_CASE("a design over the budget, or within it by being slow, earns nothing") {
+    const Played waits(puzzle_files().front());
+    const PuzzleResult over = waits.judged({{"warps_per_sm", 32}, {"blocks_per_sm", 32}, {"registers_per_sm", 65536}});
+    CHECK(over.run.time_us < waits.thresholds.gold_us);
+    CHECK(over.medal == Medal::none);
+    CHECK(over.why.find("it takes ") == 0);
+    const Played watts(puzzle_files().at(9));
+    REQUIRE(watts.puzzle.most_watts > 0);
+    const PuzzleResult slow = watts.judged({{"sms", 1}, {"dram_channels", 1}});
+    CHECK(slow.run.watts <= watts.puzzle.most_watts);
+    CHECK(slow.medal == Medal::none);
+    CHECK(slow.why.find("bronze takes ") == 0);
+    // Within the area, but not the watts.
+    const PuzzleResult hot = watts.judged({{"sms", 6}, {"l2_mb", 1.5}, {"fp64_lanes", 0}, {"dram_channels", 1}});
+    CHECK(hot.run.time_us < watts.thresholds.gold_us);
+    CHECK(hot.run.mm2 <= watts.puzzle.most_mm2);
+    CHECK(hot.medal == Medal::none);
+    CHECK(hot.why.find(" W of ") != std::string::npos);
+}
+
+TEST_CASE("one design is judged as many are, and told its time even where it is against the rules") {
+    const Played played(puzzle_files().front());
+    const Figures& silver = played.puzzle.reference.at(Medal::silver);
+    const PuzzleResult alone = judge(played.puzzle, player(played.puzzle, silver));
+    CHECK(alone.medal == Medal::silver);
+    CHECK(alone.run.time_us == played.judged(silver).run.time_us);
+    CHECK(alone.thresholds.gold_us == played.thresholds.gold_us);
+    const PuzzleResult cheat = judge(played.puzzle, player(played.puzzle, silver, "l2_latency = 10\n"));
+    CHECK(cheat.medal == Medal::none);
+    CHECK(cheat.run.time_us > 0);
+    CHECK(played.judged(silver, "l2_latency = 10\n").run.cycles == 0);
 }
 
 TEST_CASE("what is wrong in a puzzle's file is said with its place") {
@@ -90,6 +167,8 @@ TEST_CASE("what is wrong in a puzzle's file is said with its place") {
           std::string::npos);
     CHECK(refused("warps_per_sm = [1, 32]", "warps_per_sm = 3").find("two bounds") != std::string::npos);
     CHECK(refused("[bronze]\n", "[bronze]\nsms = 2\n").find("is not [free]") != std::string::npos);
+    CHECK(refused("[cheat]\nwhat = ", "[cheat]\nl2_latency = 12\nwhy = ").find("unknown figure 'why'") == 0);
+    CHECK(refused("[cheat]\nwhat = ", "[cheat]\nwhat = 7 # ").find("'what' is a text") == 0);
     CHECK(refused("grid = \"256\"", "").find("the puzzle lacks 'grid'") == 0);
 }
 

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
 
 #include "app/cli/cli.h"
 #include "app/cli/long_work.h"
@@ -21,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 struct PuzzleAsked {
     std::string name, file, gpu, json;
+    bool hints = false;
 };
 
 std::string budget_text(const lessons::Puzzle& puzzle) {
@@ -31,10 +35,53 @@ std::string budget_text(const lessons::Puzzle& puzzle) {
 }
 
 void list_puzzles() {
+    std::vector<lessons::Puzzle> puzzles;
+    size_t names = 0, titles = 0;
     for (const std::filesystem::path& file : lessons::puzzle_files()) {
-        const lessons::Puzzle puzzle = lessons::puzzle_named(file.string()).value();
-        fmt::print("{:<24} {:<32} {}\n", puzzle.id, puzzle.title, budget_text(puzzle));
+        puzzles.push_back(lessons::puzzle_named(file.string()).value());
+        names = std::max(names, puzzles.back().id.size());
+        titles = std::max(titles, puzzles.back().title.size());
     }
+    for (const lessons::Puzzle& puzzle : puzzles)
+        fmt::print("{:<{}}  {:<{}}  {}\n", puzzle.id, names, puzzle.title, titles, budget_text(puzzle));
+}
+
+// In lines of at most 80 letters, each but the first behind `indent` blanks.
+std::string wrapped(const std::string& text, size_t indent) {
+    constexpr size_t widest = 80;
+    std::string lines;
+    size_t at = indent;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        const bool first = lines.empty(), fits = at + 1 + word.size() <= widest;
+        const std::string between = first ? "" : fits ? " " : "\n" + std::string(indent, ' ');
+        lines += between + word;
+        at = (fits ? at + between.size() : indent) + word.size();
+    }
+    return lines;
+}
+
+// The card: the question, the launch, the budget, what the first design and the medals take, and what may change.
+std::string card_of(const lessons::Puzzle& puzzle, const scene::DesignRun& start, const lessons::Thresholds& t, bool hints) {
+    std::string text = fmt::format("{}\n\n{}\n\n", puzzle.title, wrapped(puzzle.question, 0));
+    text += fmt::format("  kernel  {}, grid {}, block {}\n", puzzle.kernel, puzzle.grid, puzzle.block);
+    text += fmt::format("  budget  {} ({}, estimates)\n\n", budget_text(puzzle), puzzle.process->name);
+    text += fmt::format("  begins  {:>9}   {:.2f} mm2, {:.2f} W (time simulated; area and power estimates)\n",
+                        time_text(start.time_us), start.mm2, start.watts);
+    for (const auto& [name, time] : {std::pair{"bronze", t.bronze_us}, {"silver", t.silver_us}, {"gold", t.gold_us}})
+        text += fmt::format("  {:<6}  {:>9}\n", name, time_text(time));
+    text += fmt::format("\n  {:<24} {:>10} {:>8} {:>8}\n", "you may change", "begins at", "from", "to");
+    const lessons::Figures figures = lessons::first_figures(puzzle);
+    for (const lessons::Puzzle::Free& free : puzzle.free)
+        for (const auto& [field, value] : figures)
+            if (field == free.field)
+                text += fmt::format("  {:<24} {:>10.6g} {:>8g} {:>8g}\n", field, value, free.least, free.most);
+    text += '\n';
+    for (size_t i = 0; hints && i < puzzle.hints.size(); ++i)
+        text += fmt::format("  {}. {}\n", i + 1, wrapped(puzzle.hints[i], 5));
+    if (!hints) text += fmt::format("  lockstep puzzle show {} --hints    {} hints\n", puzzle.id, puzzle.hints.size());
+    text += fmt::format("  lockstep puzzle new {0} mine.toml\n  lockstep puzzle check {0} --gpu mine.toml\n", puzzle.id);
+    return text;
 }
 
 Json thresholds_json(const lessons::Thresholds& t) {
@@ -43,13 +90,16 @@ Json thresholds_json(const lessons::Thresholds& t) {
 
 void show_puzzle(const PuzzleAsked& asked) {
     const lessons::Puzzle puzzle = lessons::puzzle_named(asked.name).value();
-    const lessons::Thresholds t = lessons::thresholds_of(puzzle, lessons::launch_of(puzzle));
+    const scene::DesignLaunch launch = lessons::launch_of(puzzle);
+    const lessons::Thresholds t = lessons::thresholds_of(puzzle, launch);
+    const scene::DesignRun start = scene::run_design(lessons::design_of(puzzle, {}), launch);
     if (!asked.json.empty()) {
         Json json = {{"puzzle", puzzle.id},    {"title", puzzle.title},           {"question", puzzle.question},
                      {"gpu", puzzle.gpu},      {"kernel", puzzle.kernel},         {"grid", puzzle.grid},
                      {"block", puzzle.block},  {"process", puzzle.process->name}, {"budget", Json::object()},
                      {"free", Json::object()}, {"start", Json::object()},         {"thresholds", thresholds_json(t)},
                      {"hints", puzzle.hints}};
+        json["begins"] = {{"time_us", start.time_us}, {"estimated_mm2", start.mm2}, {"estimated_watts", start.watts}};
         if (puzzle.most_mm2 > 0) json["budget"]["mm2"] = puzzle.most_mm2;
         if (puzzle.most_watts > 0) json["budget"]["watts"] = puzzle.most_watts;
         for (const auto& free : puzzle.free) json["free"][free.field] = {free.least, free.most};
@@ -57,12 +107,7 @@ void show_puzzle(const PuzzleAsked& asked) {
         write_json(json, asked.json);
         if (asked.json == "-") return;
     }
-    fmt::print(
-        "{}\n{}\n\nBudget: {} ({}, estimates). Bronze {}, silver {}, gold {} (simulated).\nYou may change, from and to:\n",
-        puzzle.title, puzzle.question, budget_text(puzzle), puzzle.process->name, time_text(t.bronze_us),
-        time_text(t.silver_us), time_text(t.gold_us));
-    for (const auto& free : puzzle.free) fmt::print("  {:<18} {:g} to {:g}\n", free.field, free.least, free.most);
-    fmt::print("\n  lockstep puzzle new {0} mine.toml\n  lockstep puzzle check {0} --gpu mine.toml\n", puzzle.id);
+    fmt::print("{}", card_of(puzzle, start, t, asked.hints));
 }
 
 void new_file(const PuzzleAsked& asked) {
@@ -121,6 +166,7 @@ void add_puzzle(CLI::App& app, int& status) {
     CLI::App* show = command->add_subcommand("show", "the question, the budget, what may change, and the medals");
     show->add_option("NAME", asked->name, "a puzzle's name, or a file")->required();
     show->add_option("--json", asked->json, "write it as JSON; '-' for stdout");
+    show->add_flag("--hints", asked->hints, "the hints as well");
     show->callback([asked] { show_puzzle(*asked); });
     CLI::App* fresh = command->add_subcommand("new", "write the design to begin with");
     fresh->add_option("NAME", asked->name, "a puzzle's name, or a file")->required();

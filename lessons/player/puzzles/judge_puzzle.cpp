@@ -52,6 +52,23 @@ model::GpuSpec design_of(const Puzzle& puzzle, const Figures& figures) {
     return changed(puzzle, figures);
 }
 
+Figures first_figures(const Puzzle& puzzle) {
+    const model::GpuSpec start = changed(puzzle, {});
+    Figures figures = puzzle.start;
+    // A free figure stands there once, by the name that [free] has for it: l1_kb, not l1_bytes as well.
+    std::erase_if(figures, [&](const auto& figure) {
+        const auto other_name = [&](const Puzzle::Free& free) {
+            return free.field != figure.first && model::field_named(free.field).first != nullptr &&
+                   model::field_named(free.field).first == model::field_named(figure.first).first;
+        };
+        return std::ranges::any_of(puzzle.free, other_name);
+    });
+    for (const Puzzle::Free& free : puzzle.free)
+        if (std::ranges::find(figures, free.field, &Figures::value_type::first) == figures.end())
+            figures.emplace_back(free.field, value_in(start, free.field));
+    return figures;
+}
+
 std::string start_file(const Puzzle& puzzle) {
     return design_file(puzzle, {});
 }
@@ -64,20 +81,16 @@ std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
         text += fmt::format("# At most {:g} mm2 in {} (estimate).\n", puzzle.most_mm2, puzzle.process->name);
     if (puzzle.most_watts > 0) text += fmt::format("# At most {:g} W on average (estimate).\n", puzzle.most_watts);
     text += fmt::format("# lockstep puzzle check {} --gpu THIS_FILE\ninherits = \"{}\"\n\n", puzzle.id, puzzle.gpu);
-    const model::GpuSpec start = changed(puzzle, {});
-    Figures figures = puzzle.start;
-    const auto has = [&](const std::string& field) {
-        return std::ranges::find(figures, field, &Figures::value_type::first);
-    };
-    for (const Puzzle::Free& free : puzzle.free)
-        if (has(free.field) == figures.end()) figures.emplace_back(free.field, value_in(start, free.field));
+    Figures figures = first_figures(puzzle);
     for (const auto& [field, value] : chosen) {
-        if (const auto at = has(field); at != figures.end())
+        const auto at = std::ranges::find(figures, field, &Figures::value_type::first);
+        if (at != figures.end())
             at->second = value;
         else
             figures.emplace_back(field, value);
     }
-    for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}\n", field, value);
+    for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}
+", field, value);
     return text;
 }
 

@@ -57,6 +57,8 @@ Result<Puzzle> puzzle_named(const std::string& id);  // its name, a part of it t
 
 // The design with these figures of the puzzle's GPU: [start], and what stands in `figures`. Throws Failure.
 model::GpuSpec design_of(const Puzzle&, const Figures& figures);
+// The figures of [start], and those that are free as the first design has them.
+Figures first_figures(const Puzzle&);
 // A file for the player, which comes to the first design.
 std::string start_file(const Puzzle&);
 std::string design_file(const Puzzle&, const Figures& figures);  // the same, to the design with these figures
