@@ -89,8 +89,7 @@ std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
         else
             figures.emplace_back(field, value);
     }
-    for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}
-", field, value);
+    for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}\n", field, value);
     return text;
 }
 
