@@ -22,6 +22,7 @@ constexpr struct {
                  {static_cast<KeyCode>('C'), Key::c},
                  {static_cast<KeyCode>('V'), Key::v},
                  {KeyCode::plus, Key::plus},
+                 {static_cast<KeyCode>('='), Key::plus},  // the same key on many keyboards
                  {KeyCode::minus, Key::minus}};
 
 bool is(const KeyPress& key, char sign) {

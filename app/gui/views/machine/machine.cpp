@@ -119,18 +119,17 @@ class MachineView final : public View {
 
     MachineFrame frame_of(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot) const {
         const double speed = session.machine.speed > 0 ? session.machine.speed : speed_at(session.machine.zoom);
-        return {ui,
-                session,
-                focus,
-                snapshot,
-                scene_.get(),
-                std::max(0.0, session.machine.clock),
-                session.playing ? speed : std::max(1.0, session.machine.filmed),
-                false,
-                [&ui, &session, &focus, this](std::string_view name, const Rect& area) {
-                    show(ui, session, focus, name, area);
-                },
-                &kept_};
+        return {
+            ui,
+            session,
+            focus,
+            snapshot,
+            scene_.get(),
+            std::max(0.0, session.machine.clock),
+            session.playing ? speed : std::max(1.0, session.machine.filmed),
+            false,
+            [&ui, &session, &focus, this](std::string_view name, const Rect& area) { show(ui, session, focus, name, area); },
+            &kept_};
     }
 
     void show(Ui& ui, Session& session, Focus& focus, std::string_view name, const Rect& area) const {
@@ -277,8 +276,9 @@ class MachineView final : public View {
 
     void keys(const MachineFrame& frame, const Rect& area) {
         MachineLook& look = frame.session.machine;
-        if (frame.ui.pressed(Key::plus, area) || frame.ui.pressed(Key::enter, area)) look.wanted = std::round(look.zoom) + 1;
-        if (frame.ui.pressed(Key::minus, area)) look.wanted = std::round(look.zoom) - 1;
+        if (frame.ui.pressed(Key::plus, area) || frame.ui.pressed(Key::w, area) || frame.ui.pressed(Key::enter, area))
+            look.wanted = std::round(look.zoom) + 1;
+        if (frame.ui.pressed(Key::minus, area) || frame.ui.pressed(Key::s, area)) look.wanted = std::round(look.zoom) - 1;
         look.wanted = std::clamp(look.wanted, first_stop(), last_stop());
     }
 
