@@ -21,7 +21,7 @@ namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int interrupted_status = 130;
+constexpr int stopped_by_hand = 130;
 
 struct PuzzleAsked {
     std::string name, file, gpu, json;
@@ -131,7 +131,7 @@ int check_puzzle(const PuzzleAsked& asked) {
         const LongWork work(puzzle.title);
         result = lessons::judge(puzzle, gpu, work.token());
     } catch (const Cancelled&) {
-        return interrupted_status;
+        return stopped_by_hand;
     }
     const scene::DesignRun& run = result.run;
     const bool ran = run.refused.empty(), medal = result.medal != lessons::Medal::none;
