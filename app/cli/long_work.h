@@ -7,6 +7,8 @@
 
 namespace lockstep::cli {
 
+inline constexpr int interrupted_status = 130;  // as shells have it of a process that SIGINT ended
+
 class LongWork {
   public:
     explicit LongWork(std::string what);

@@ -220,6 +220,7 @@ SessionOptions scene_of(const AppOptions& options, bool still) {
     }
     const std::optional<Workspace> asked = workspace_of(options.view);
     scene.own_kernel = options.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
+    scene.build = options.lesson.empty() && asked == Workspace::build;
     scene.cluster = options.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
     return scene;
 }

@@ -15,6 +15,7 @@ namespace lockstep::gui {
 
 struct KernelJob;      // kernel_document.h
 struct TrainingSetup;  // session.h
+struct DesignWish;     // build_desk.h
 
 namespace ask {
 
@@ -62,6 +63,11 @@ struct SetUpTraining {  // this instead, from the beginning
     static constexpr Manner manner = {.interrupts = true, .stops_step = true, .replaces = true};
     std::shared_ptr<const TrainingSetup> setup;
 };
+struct OpenBuild {  // a puzzle by its name; empty: the kernel on show
+    static constexpr Manner manner = newest_now;
+    std::string puzzle;
+};
+struct RunDesign { static constexpr Manner manner = newest_now; std::shared_ptr<const DesignWish> wish; };
 struct RunCluster { static constexpr Manner manner = newest_beside; std::shared_ptr<const scene::ClusterSetup> setup; };
 struct CompareMeasured {  // what real GPUs measured with the model; run: first what has not run, of names that begin so
     static constexpr Manner manner = newest;
@@ -72,11 +78,12 @@ struct CompareMeasured {  // what real GPUs measured with the model; run: first 
 
 }  // namespace ask
 
-using Request = std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt,
-                             ask::FetchStretch, ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction,
-                             ask::CheckExercise, ask::SetGpu, ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss,
-                             ask::Tell, ask::RunOwn, ask::ShowOwn, ask::Cancel, ask::LimitBlocks, ask::SimulateGains,
-                             ask::CarveOut, ask::SetUpTraining, ask::RunCluster, ask::CompareMeasured>;
+using Request =
+    std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt, ask::FetchStretch,
+                 ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise, ask::SetGpu,
+                 ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::ShowOwn,
+                 ask::Cancel, ask::LimitBlocks, ask::SimulateGains, ask::CarveOut, ask::SetUpTraining, ask::OpenBuild,
+                 ask::RunDesign, ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {
     return std::visit([](const auto& one) -> const ask::Manner& { return one.manner; }, request);

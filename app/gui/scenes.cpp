@@ -230,6 +230,10 @@ std::vector<SceneRow> rows_of_pages() {
                                           titled("Network", slot("network", 288, 400, 260)),
                                           titled("Walls", slot("memory_wall", 288, 400, 260))})})}),
          Grain::action, "pipeline"},
+        {Workspace::build, "",
+         row(1, {slot("kit", 380, 350, 420), column(808, {slot("die", 622, 520, 360), slot("designs", 254, 520, 230)}),
+                 slot("puzzle", 380, 350, 420)}),
+         Grain::cycle, "die"},
     };
 }
 

@@ -23,7 +23,8 @@ inline constexpr WorkspaceRow workspaces[] = {{"learn", "Learn", Grain::instruct
                                               {"memory", "Memory", Grain::instruction, true},
                                               {"training", "Training", Grain::kernel, false, "setup"},
                                               {"kernel", "Kernel", Grain::instruction, false},
-                                              {"cluster", "Cluster", Grain::action, false}};
+                                              {"cluster", "Cluster", Grain::action, false},
+                                              {"build", "Build", Grain::cycle, false}};
 constexpr const WorkspaceRow& row_of(Workspace workspace) {
     return workspaces[static_cast<size_t>(workspace)];
 }

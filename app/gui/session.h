@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/desk/build_desk.h"
 #include "app/gui/desk/issue_trail.h"
 #include "app/gui/desk/kernel_desk.h"
 #include "app/gui/desk/program_run.h"
@@ -140,6 +141,7 @@ struct Snapshot {
     TrainingState training;
     std::shared_ptr<const scene::HostRun> host;          // the host program shown; null: none is
     std::shared_ptr<const scene::TapeRun> tape;          // the tensor program shown, whose last step is on show; or null
+    std::shared_ptr<const BuildState> build;             // what the Build workspace shows; null until it was open
     std::shared_ptr<const scene::ClusterScene> cluster;  // what the Cluster workspace shows; null until it has run
     // Measurements with what the model gives for the same launches, a report a GPU; not a number: it has not run. Null: the
     // view that shows them has not been open.
@@ -150,8 +152,8 @@ struct Snapshot {
     uint64_t version = 0;               // counts publications
 };
 
-enum class Workspace { learn, machine, sm, memory, training, kernel, cluster };  // rows of scenes.h
-enum class SmPage { one_run, compare, occupancy };                               // what the SM workspace shows
+enum class Workspace { learn, machine, sm, memory, training, kernel, cluster, build };  // rows of scenes.h
+enum class SmPage { one_run, compare, occupancy };                                      // what the SM workspace shows
 
 bool shows_own_run(const Snapshot& snapshot);  // the kernel on show is the learner's own
 
@@ -242,6 +244,7 @@ struct SessionOptions {
     TrainingSetup setup = {};                  // of the training scene
     bool own_kernel = false;                   // begin with the learner's kernel instead of a training scene
     bool cluster = false;                      // begin with the Cluster workspace's own scene
+    bool build = false;                        // begin with the Build workspace's first puzzle
 };
 
 class Session {
@@ -278,6 +281,7 @@ class Session {
     ClusterLook cluster;
     MachineLook machine;
     KernelDesk desk;         // the learner's own kernels
+    BuildDesk build;         // the GPU that the learner builds
     RoofTrail roof;          // the runs that stand on the roofline
     int32_t host_line = -1;  // line of the host program that is looked at
     ProgramLook program;

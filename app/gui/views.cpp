@@ -54,6 +54,10 @@ namespace lockstep::gui {
     VIEW(make_mesh_view, "mesh", "Devices and layout", cluster, 260)                                      \
     VIEW(make_network_view, "network", "Network and machine room", cluster, 260)                          \
     VIEW(make_memory_wall_view, "memory_wall", "Memory wall", cluster, 200)                               \
+    VIEW(make_kit_view, "kit", "Your GPU", build, 420)                                                    \
+    VIEW(make_die_view, "die", "The die, to scale", build, 360)                                           \
+    VIEW(make_designs_view, "designs", "Two designs", build, 230)                                         \
+    VIEW(make_puzzle_view, "puzzle", "The puzzle", build, 560, 13)                                        \
     VIEW(make_host_program_view, "program", "Program", learn)
 // clang-format on
 

@@ -329,4 +329,28 @@ TEST_CASE("A trace of a schedule has its work, its waits, and an arrow a message
     }
 }
 
+TEST_CASE("One late action moves what waits for it, and nothing before it") {
+    const Schedule schedule = make_schedule("1f1b", {.ranks = 4, .microbatches = 8});
+    Durations durations;
+    const ScheduleRun on_time = time_schedule(schedule, durations);
+    durations.late = {.rank = 2, .kind = ActionKind::backward, .stage = 2, .microbatch = 3, .by = 5};
+    const ScheduleRun late = time_schedule(schedule, durations);
+    CHECK(late.total == on_time.total + 5);
+    double from = -1;
+    for (const ActionRun& run : on_time.actions[2])
+        if (run.action.kind == ActionKind::backward && run.action.microbatch == 3) from = run.end;
+    REQUIRE(from > 0);
+    for (size_t rank = 0; rank < 4; ++rank)
+        for (size_t i = 0; i < late.actions[rank].size(); ++i) {
+            const ActionRun &now = late.actions[rank][i], &before = on_time.actions[rank][i];
+            CHECK(now.action == before.action);
+            CHECK(now.begin >= before.begin);
+            CHECK(now.begin <= before.begin + 5);
+            if (before.begin < from) CHECK(now.begin == before.begin);
+        }
+    CHECK(late.busy[2] == on_time.busy[2] + 5);
+    durations.late.by = -1;
+    CHECK_THROWS_AS(time_schedule(schedule, durations), Failure);
+}
+
 }  // namespace parallel_schedule_test

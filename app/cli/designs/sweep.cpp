@@ -19,7 +19,6 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr int interrupted_status = 130;
 constexpr size_t most_printed = 24;
 
 struct SweepAsked {

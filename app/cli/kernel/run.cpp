@@ -34,7 +34,6 @@ namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int interrupted_status = 130;  // as shells have it of a process that SIGINT ended
 
 struct Ran {
     simt::LaunchResult result;

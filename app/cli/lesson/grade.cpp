@@ -28,8 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int interrupted_status = 130;  // as shells have it of a process that SIGINT ended
-
 std::vector<const lessons::Exercise*> exercises_of(const lessons::Lesson& lesson, const GradeAsked& asked) {
     std::vector<const lessons::Exercise*> all;
     std::vector<std::string> names;

@@ -21,7 +21,6 @@ namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int stopped_by_hand = 130;
 
 struct PuzzleAsked {
     std::string name, file, gpu, json;
@@ -131,7 +130,7 @@ int check_puzzle(const PuzzleAsked& asked) {
         const LongWork work(puzzle.title);
         result = lessons::judge(puzzle, gpu, work.token());
     } catch (const Cancelled&) {
-        return stopped_by_hand;
+        return interrupted_status;
     }
     const scene::DesignRun& run = result.run;
     const bool ran = run.refused.empty(), medal = result.medal != lessons::Medal::none;

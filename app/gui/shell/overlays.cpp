@@ -74,6 +74,7 @@ constexpr struct {
                 {"F5  Shift + F5", "Kernel: run, cancel"},
                 {"F8  Shift + F8", "Kernel: next report, report before"},
                 {"Ctrl O  S  F", "Kernel: open, save, find"},
+                {"Ctrl Z", "Build: the design before"},
                 {"T", "next theme"},
                 {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
                 {"Escape", "close, back to the workspace"},

@@ -73,6 +73,10 @@ void Shell::enter_workspace() {
         session.grain = Grain::action;
         if (!snapshot_->cluster && !session.cluster.asked) ask_cluster(session, {});
     }
+    if (entered_ == Workspace::build) {
+        session.playing = false;
+        if (!snapshot_->build) session.build.open_first(session);
+    }
     if (entered_ == Workspace::kernel) {
         session.playing = false;
         if (session.desk.document().is_tape())

@@ -508,6 +508,16 @@ void Shell::follow_jump(const Snapshot& snapshot) {
 
 void Shell::play(double now) {
     if (!session.playing) return;
+    if (session.machine.tour >= 0 && session.workspace == Workspace::machine) {
+        const double passed = last_play_ == 0 ? 0 : std::min(now - last_play_, 0.1);
+        last_play_ = now;
+        play_tour(session, focus, *snapshot_, passed);
+        return;
+    }
+    if (session.workspace == Workspace::machine && !snapshot_->kernel.run && session.machine.zoom > 1.5) {
+        last_play_ = 0;  // it waits for its kernel
+        return;
+    }
     if (machine_at_cluster(session)) {  // its clock runs smoothly, and begins again
         const double passed = last_play_ == 0 ? 0 : now - last_play_;
         last_play_ = now;
@@ -521,18 +531,12 @@ void Shell::play(double now) {
         session.playing = play_cluster(session, focus, *snapshot_, std::min(passed, 0.25));
         return;
     }
-    if (session.machine.tour >= 0 && session.workspace == Workspace::machine) {
-        const double passed = last_play_ == 0 ? 0 : std::min(now - last_play_, 0.1);
-        const bool goes_on = go_on_tour(session, focus, *snapshot_, passed);
-        if (!goes_on || !plays_machine(session, *snapshot_)) last_play_ = now;
-        if (!goes_on || !plays_machine(session, *snapshot_)) return;
-    }
     if (plays_machine(session, *snapshot_)) {  // and so does the machine's
         if (last_play_ == 0 && position_of(session, focus, *snapshot_).last)
             move(session, focus, *snapshot_, session.grain, -1, true);
         const double passed = last_play_ == 0 ? 0 : now - last_play_;
         last_play_ = now;
-        session.playing = play_machine(session, focus, *snapshot_, std::min(passed, 0.25)) || session.machine.tour >= 0;
+        session.playing = play_machine(session, focus, *snapshot_, std::min(passed, 0.25));
         return;
     }
     const double rate = session.grain == Grain::cycle         ? 30

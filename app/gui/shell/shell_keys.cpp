@@ -85,6 +85,7 @@ void Shell::control_key(const KeyPress& key) {
     if (is(key, '+') || is(key, '=')) set_text_scale(std::floor(text_scale * 10 + 1.01f) / 10);
     if (is(key, '-')) set_text_scale(std::ceil(text_scale * 10 - 1.01f) / 10);
     if (is(key, '0')) set_text_scale(1);
+    if (is(key, 'Z') && session.workspace == Workspace::build) session.build.undo(session);
 }
 
 static int rows_moved(KeyCode code) {  // by a key in a menu

@@ -172,6 +172,7 @@ std::string Shell::shown_title(const Snapshot& snapshot) const {
         return (session.desk.document().is_tape() || session.desk.document().is_program() ? "Your program: "
                                                                                           : "Your kernel: ") +
                session.desk.document().shown_name();
+    if (session.workspace == Workspace::build) return session.build.title(snapshot);
     if (session.workspace == Workspace::cluster && !session.lesson.lesson) return cluster_title(session, snapshot);
     if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
     if (!snapshot.training.step) return "Lessons";

@@ -160,7 +160,7 @@ int64_t total_steps(const Snapshot& snapshot) {
 }
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
-    if (still_rows(session, snapshot) != nullptr) return {};
+    if (still_rows(session, snapshot) != nullptr || session.workspace == Workspace::build) return {};
     if (machine_at_cluster(session)) return {Grain::action};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
     const bool tape = snapshot.training.step && !snapshot.training.step->nodes.empty(),
@@ -434,7 +434,7 @@ void scrub_program(Session& session, const Snapshot& snapshot, double share) {
 }
 
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
-    if (still_rows(session, snapshot) != nullptr) return;
+    if (still_rows(session, snapshot) != nullptr || session.workspace == Workspace::build) return;
     if (machine_at_cluster(session)) return move_cluster_step(session, snapshot, way, far);
     if (shows_cluster(session)) return move_cluster(session, focus, snapshot, grain, way, far);
     switch (grain) {
@@ -457,6 +457,8 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     if (const scene::FigureTable* table = still_rows(session, snapshot)) return position_in_rows(session, *table);
+    if (session.workspace == Workspace::build)
+        return {.title = session.build.title(snapshot), .text = session.build.position(snapshot)};
     if (machine_at_cluster(session)) return position_in_step(session, snapshot);
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     const KernelTrace* const trace = trace_of(snapshot);

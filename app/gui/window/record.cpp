@@ -219,8 +219,7 @@ Moments moments_of_tour(Shell& shell, double frames_a_second) {
                 session.grain = Grain::cycle;
                 session.playing = false;
                 if (session.machine.tour + 1 / frames_a_second < seconds)
-                    go_on_tour(session, focus, *snapshot, 1 / frames_a_second);
-                if (plays_machine(session, *snapshot)) play_machine(session, focus, *snapshot, 1 / frames_a_second);
+                    play_tour(session, focus, *snapshot, 1 / frames_a_second);
                 session.machine.filmed = session.machine.speed;
             }};
 }

@@ -86,7 +86,7 @@ void Session::Worker::run(const std::stop_token& stop) {
     guarded([&] {
         if (options.cluster && options.lesson.empty())
             show_cluster(nullptr);
-        else if (options.own_kernel && options.lesson.empty())
+        else if ((options.own_kernel || options.build) && options.lesson.empty())
             busy("");
         else if (options.lesson.empty())
             open_training();
@@ -178,6 +178,8 @@ void Session::Worker::serve(const Request& request) {
                           [&](const ask::SimulateGains&) { simulate_gains(); },
                           [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
                           [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
+                          [&](const ask::OpenBuild& wish) { open_build(wish.puzzle); },
+                          [&](const ask::RunDesign& wish) { run_wish(*wish.wish); },
                           [&](const ask::RunCluster& wish) { show_cluster(wish.setup); },
                           [&](const ask::CompareMeasured& wish) { run_measured(wish.run, wish.beginning); }},
                request);

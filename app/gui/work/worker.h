@@ -2,7 +2,7 @@
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
 // worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp,
-// worker_program.cpp, worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp: what it does.
+// worker_program.cpp, worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp, worker_design.cpp: what it does.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -145,6 +145,12 @@ struct Session::Worker {
 
     // worker_cluster.cpp
     void show_cluster(const std::shared_ptr<const scene::ClusterSetup>& wanted);  // null: its own scene
+
+    // worker_design.cpp
+    void open_build(const std::string& puzzle);
+    void run_wish(const DesignWish& wish);
+    void judge_designs();  // of a puzzle whose medals are not known yet
+    void find_next();      // the change of the newest design that gains most
 
     // worker_measured.cpp
     // What is known of all; `run`: what is not known of those whose names begin so (the request's text) is run first.

@@ -170,7 +170,8 @@ PlanSetup plan_of_405b() {
             .late_replica = 40,
             .late_rank = 9,
             .late_gpu = 5,
-            .late_microbatch = 7};
+            .late_microbatch = 12,
+            .late_factor = 12};
 }
 constexpr PublishedPlan published_rows[] = {{"18 B on 256", plan_of_256}, {"405 B on 16,384", plan_of_405b}};
 

@@ -70,6 +70,10 @@ Figures first_figures(const Puzzle& puzzle) {
 }
 
 std::string start_file(const Puzzle& puzzle) {
+    return design_file(puzzle, {});
+}
+
+std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
     std::string text = fmt::format("# {}\n# {}\n#\n# Free, from and to:\n", puzzle.title, puzzle.question);
     for (const Puzzle::Free& free : puzzle.free)
         text += fmt::format("#   {} = {:g} to {:g}\n", free.field, free.least, free.most);
@@ -77,7 +81,15 @@ std::string start_file(const Puzzle& puzzle) {
         text += fmt::format("# At most {:g} mm2 in {} (estimate).\n", puzzle.most_mm2, puzzle.process->name);
     if (puzzle.most_watts > 0) text += fmt::format("# At most {:g} W on average (estimate).\n", puzzle.most_watts);
     text += fmt::format("# lockstep puzzle check {} --gpu THIS_FILE\ninherits = \"{}\"\n\n", puzzle.id, puzzle.gpu);
-    for (const auto& [field, value] : first_figures(puzzle)) text += fmt::format("{} = {:.10g}\n", field, value);
+    Figures figures = first_figures(puzzle);
+    for (const auto& [field, value] : chosen) {
+        const auto at = std::ranges::find(figures, field, &Figures::value_type::first);
+        if (at != figures.end())
+            at->second = value;
+        else
+            figures.emplace_back(field, value);
+    }
+    for (const auto& [field, value] : figures) text += fmt::format("{} = {:.10g}\n", field, value);
     return text;
 }
 
@@ -193,6 +205,15 @@ PuzzleResult judge_for(const Puzzle& puzzle, const scene::DesignLaunch& launch, 
     if (!result.why.empty()) return result;
     result.run = run_of(launch, gpu, stop);
     award(puzzle, result);
+    return result;
+}
+
+PuzzleResult judge_run(const Puzzle& puzzle, const model::GpuSpec& gpu, scene::DesignRun run, const Thresholds& thresholds) {
+    PuzzleResult result;
+    result.run = std::move(run);
+    result.thresholds = thresholds;
+    result.why = against_the_rules(puzzle, gpu);
+    if (result.why.empty()) award(puzzle, result);
     return result;
 }
 

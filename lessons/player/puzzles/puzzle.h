@@ -61,7 +61,8 @@ model::GpuSpec design_of(const Puzzle&, const Figures& figures);
 Figures first_figures(const Puzzle&);
 // A file for the player, which comes to the first design.
 std::string start_file(const Puzzle&);
-scene::DesignLaunch launch_of(const Puzzle&);  // throws Failure
+std::string design_file(const Puzzle&, const Figures& figures);  // the same, to the design with these figures
+scene::DesignLaunch launch_of(const Puzzle&);                    // throws Failure
 
 struct Thresholds {  // simulated times of the reference designs
     double bronze_us = 0, silver_us = 0, gold_us = 0;
@@ -77,6 +78,8 @@ struct PuzzleResult {
 // Why the design may not take part: a figure was changed that is not free, or is out of its bounds; empty: it may.
 std::string against_the_rules(const Puzzle&, const model::GpuSpec&);
 PuzzleResult judge(const Puzzle&, const model::GpuSpec&, const std::stop_token& = {});
+// The same of a design that has run.
+PuzzleResult judge_run(const Puzzle&, const model::GpuSpec&, scene::DesignRun run, const Thresholds& thresholds);
 // The same of many designs, whose launch and thresholds are those of launch_of() and thresholds_of(). What is against the
 // rules is not run.
 PuzzleResult judge_for(const Puzzle&, const scene::DesignLaunch&, const Thresholds&, const model::GpuSpec&,

@@ -375,30 +375,65 @@ TEST_CASE("Nothing of the cluster is asked for before the zoom comes there") {
 }
 
 TEST_CASE("Schedules in units and ranks that have trained stand there too, and what cannot be says why") {
-    StepDesk units({});
-    CHECK(units.step()->source == ClusterStep::Source::units);
-    CHECK(units.clashes().empty());
-    CHECK(units.step()->end == 33);
-    CHECK_THAT(units.shell.describe("machine"), Contains("33 units"));
-
-    scene::ClusterSetup training;
-    training.training = scene::training_named("dp=2 pp=2 zero=1 schedule=1f1b");
-    training.training.on = true;
-    StepDesk trained(training);
-    REQUIRE(trained.step()->source == ClusterStep::Source::trained);
-    CHECK(trained.step()->gpus() == 4);
-    CHECK(trained.clashes().empty());
-    for (const StepColumn& column : trained.step()->columns)
-        for (const StepLane& lane : column.lanes) {
-            CHECK(!lane.spans.empty());
-            for (size_t i = 1; i < lane.spans.size(); ++i) REQUIRE(lane.spans[i].begin >= lane.spans[i - 1].end - 1e-6);
-        }
-
+    {
+        StepDesk units({});
+        CHECK(units.step()->source == ClusterStep::Source::units);
+        CHECK(units.clashes().empty());
+        CHECK(units.step()->end == 33);
+        CHECK_THAT(units.shell.describe("machine"), Contains("33 units"));
+    }
+    {
+        scene::ClusterSetup training;
+        training.training = scene::training_named("dp=2 pp=2 zero=1 schedule=1f1b");
+        training.training.on = true;
+        StepDesk trained(training);
+        REQUIRE(trained.step()->source == ClusterStep::Source::trained);
+        CHECK(trained.step()->gpus() == 4);
+        for (const std::string& clash : trained.clashes()) UNSCOPED_INFO(clash);
+        CHECK(trained.clashes().empty());
+        for (const StepColumn& column : trained.step()->columns)
+            for (const StepLane& lane : column.lanes) {
+                CHECK(!lane.spans.empty());
+                for (size_t i = 1; i < lane.spans.size(); ++i) REQUIRE(lane.spans[i].begin >= lane.spans[i - 1].end - 1e-6);
+            }
+    }
     scene::ClusterSetup impossible = scene::machine_cluster();
     impossible.plan.model = "no such model";
     StepDesk refused(impossible);
-    CHECK(refused.shows("no"));
+    CHECK((refused.shows("This") && refused.shows("step")));  // a word at a time
     CHECK(refused.clashes().empty());
+}
+
+TEST_CASE("The Cluster workspace shows the same planned step on the same clock, and goes back to bare schedules") {
+    Desk desk;
+    desk.session.workspace = Workspace::cluster;
+    const auto snapshot = snapshot_of(scene::machine_cluster());
+    desk.show(snapshot);
+    desk.frames(3);
+    for (const std::string& clash : desk.clashes()) UNSCOPED_INFO(clash);
+    CHECK(desk.clashes().empty());
+    CHECK(desk.shows("planned step"));
+    CHECK(schedule_end(*snapshot->cluster) == Approx(snapshot->cluster->planned->end));
+    REQUIRE(snapshot->cluster->schedules.size() == 2);
+    CHECK(snapshot->cluster->schedules[0].run.total > snapshot->cluster->schedules[1].run.total);
+    REQUIRE(desk.click_on("schedules"));
+    REQUIRE(desk.session.cluster.asked);
+    CHECK(!desk.session.cluster.asked->plan.on);
+    CHECK(scene::run_cluster(*desk.session.cluster.asked).planned == nullptr);
+}
+
+TEST_CASE("A chip plans the step of 16,384 GPUs, and the clock goes to where it is late") {
+    StepDesk desk(scene::machine_cluster());
+    desk.session.cluster.time = 5;
+    REQUIRE(desk.click_on("405 B on 16,384"));
+    REQUIRE(desk.session.cluster.asked);
+    desk.show(snapshot_of(*desk.session.cluster.asked));
+    CHECK(desk.step()->gpus() == 16'384);
+    CHECK(desk.shows("16,384 GPUs"));
+    const double now = cluster_time(desk.session, *desk.step());
+    CHECK(now > desk.step()->late.from);
+    CHECK(now < desk.step()->late.until);
+    CHECK_THAT(desk.shell.describe("machine"), Contains("128 replicas x 16 stages x 8 GPUs, 2,048 nodes"));
 }
 
 TEST_CASE("A step on several ranks is preferred, and its GPUs stand in one node") {

@@ -553,6 +553,48 @@ TEST_CASE("A warp and a lane read at any size, in every kind of cycle") {
     }
 }
 
+TEST_CASE("While a question is open, a warp and its lanes keep to themselves what it asks for") {
+    LaneDesk desk;
+    const int64_t middle = desk.track().begin + (desk.track().end - desk.track().begin) / 2;
+    Facts facts(desk, middle);
+    const WarpNow w = warp_now(facts.frame);
+    CHECK_FALSE(is_hidden(facts.frame, w));
+    CHECK_FALSE(warp_sentence(facts.frame).empty());
+    desk.session.learn.reveal_steps = w.step;
+    CHECK(is_hidden(facts.frame, w));
+    CHECK(warp_sentence(facts.frame).empty());
+    CHECK(lane_sentence(facts.frame).empty());
+    CHECK(warp_described(facts.frame) == "hidden until an answer is locked\n");
+    CHECK(lane_described(facts.frame) == "hidden until an answer is locked\n");
+    desk.session.learn.reveal_steps = w.step + 1;
+    CHECK_FALSE(is_hidden(facts.frame, w));
+}
+
+TEST_CASE("A multiply-add shows its three sources and its result, however little room there is") {
+    LaneDesk desk;
+    const KernelTrace& trace = desk.run->result.trace;
+    desk.shell.focus.lane = 2;
+    for (const auto& [w, h, scale] :
+         {std::tuple{1600.0f, 1000.0f, 1.0f}, {1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 2.0f}}) {
+        desk.size(w, h, scale);
+        desk.zoom(Stop::lane);
+        for (const uint32_t i : desk.track().issues) {
+            const IssueRecord& issue = trace.issues[i];
+            if (issue.folded || operation_in(*desk.run->program, issue.pc).name != "fma" || (issue.active >> 2 & 1) == 0)
+                continue;
+            desk.at(issue.cycle);
+            Facts facts(desk, issue.cycle);
+            facts.keep(desk, issues_before(trace, desk.track(), issue.cycle));
+            const LaneNow l = lane_now(facts.frame, warp_now(facts.frame));
+            REQUIRE(l.arithmetic);
+            REQUIRE(l.arithmetic->sources.size() == 3);
+            INFO(w << "x" << h << " x" << scale);
+            for (const LaneValue& source : l.arithmetic->sources) CHECK(desk.shows(number_text(source.bits, source.type)));
+            CHECK(desk.shows("= ..."));  // its result is on its way
+        }
+    }
+}
+
 TEST_CASE("The text of a warp and of a lane says what their pictures show") {
     LaneDesk desk;
     const KernelTrace& trace = desk.run->result.trace;

@@ -6,6 +6,7 @@
 
 #include "app/gui/views/machine/gpu_places.h"
 #include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "core/scene/run.h"
 #include "tests/gui/desk.h"
@@ -276,6 +277,56 @@ TEST_CASE("Before a kernel has run the machine says so") {
     desk.frames(3);
     CHECK((desk.shows("kernel") && desk.shows("yet.")));  // a word at a time
     CHECK(desk.clashes().empty());
+}
+
+TEST_CASE("The tour rests at its stops, goes on between them and ends where one can go on alone") {
+    REQUIRE(tour_seconds() == 20);
+    double before = -1;
+    for (double at = 0; at <= 20.5; at += 0.05) {
+        const double zoom = tour_at(at).zoom;
+        CHECK(zoom >= before);
+        CHECK(zoom - before < 1.1);
+        before = zoom;
+    }
+    CHECK(tour_at(0).zoom == 0);
+    CHECK(tour_at(3).zoom == 0);
+    CHECK(tour_at(5.5).zoom == 1);
+    CHECK(tour_at(19).zoom == static_cast<double>(Stop::lane));
+
+    MachineDesk desk;
+    begin_tour(desk.session);
+    desk.pace = 0.05;
+    std::set<std::string> sentences;
+    int frames = 0;
+    for (; frames < 500 && desk.session.machine.tour >= 0; ++frames) {
+        desk.frame();
+        if (frames % 20 != 10 || desk.session.machine.tour < 0) continue;
+        INFO("after " << desk.session.machine.tour << " s");
+        const double zoom = desk.session.machine.zoom;
+        if (zoom != std::round(zoom)) continue;
+        const std::vector<std::string> clashes = desk.clashes();
+        for (const std::string& clash : clashes) UNSCOPED_INFO(clash);
+        CHECK(clashes.empty());
+        std::string words;
+        for (const UiState::Written& text : desk.written)
+            if (text.size >= 23) words += text.text + " ";
+        CHECK(words.size() > 20);
+        sentences.insert(words);
+    }
+    CHECK(std::abs(frames * 0.05 - 20) < 0.5);
+    CHECK(sentences.size() >= 6);
+    CHECK(desk.session.machine.zoom == static_cast<double>(Stop::lane));
+    CHECK_FALSE(desk.session.playing);
+    CHECK(desk.shows("tour"));  // it may be taken again
+}
+
+TEST_CASE("Escape ends the tour where it is") {
+    MachineDesk desk;
+    begin_tour(desk.session);
+    desk.frames(80);
+    REQUIRE(desk.session.machine.tour > 0);
+    desk.key(KeyCode::escape);
+    CHECK(desk.session.machine.tour < 0);
 }
 
 }  // namespace gui_machine_test

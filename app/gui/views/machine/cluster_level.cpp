@@ -54,16 +54,16 @@ void draw_heads(const ClusterView& v) {
         const float room = std::max(tile.w, p.pitch_x - 4);
         if (w > room) {
             if (stage % 8 == 0 || p.pitch_x > 20)
-                ui.text(tile.x + tile.w / 2, p.top - 8, std::to_string(stage),
+                ui.text(tile.x + tile.w / 2, p.top - 12, std::to_string(stage),
                         {.size = 12, .color = t.ink2, .align = Align::center});
             continue;
         }
-        ui.text(tile.x, p.top - 8, text, {.size = 13, .weight = 600});
+        ui.text(tile.x, p.top - 12, text, {.size = 13, .weight = 600});
         const auto s = static_cast<size_t>(stage);
         if (s >= v.step.layers.size() || v.step.layers[s].empty()) continue;
         const std::string layers = "layers " + v.step.layers[s];
-        if (w + 10 + ui.text_width(layers, {.size = 12}) <= tile.w)
-            ui.text(tile.right(), p.top - 8, layers, {.size = 12, .color = t.quiet, .align = Align::right});
+        if (w + 6 + ui.text_width(layers, {.size = 12}) <= tile.w)
+            ui.text(tile.right(), p.top - 12, layers, {.size = 12, .color = t.quiet, .align = Align::right});
     }
     const Rect grid = p.grid();
     if (p.pitch_y >= 34) {
@@ -85,7 +85,7 @@ void draw_heads(const ClusterView& v) {
 
 void draw_links(const ClusterView& v) {
     const ClusterPlaces& p = v.places;
-    if (p.pitch_x - p.tile_w < 14 || p.wide > 0) return;
+    if (p.pitch_x - p.tile_w < 14 || p.wide > 0 || p.detail == TileDetail::texture) return;
     const Color line = v.theme().line, head = v.theme().ink3;
     for (int replica = 0; replica < p.replicas; ++replica)
         for (int stage = 0; stage + 1 < p.stages; ++stage)
@@ -130,7 +130,8 @@ void draw_node_tile(const ClusterView& v, int replica, int stage) {
                               .align = Align::right,
                               .weight = now.span ? 600 : 400};
         const float room = tile.right() - 8 * p.scale - end - 5;
-        if (ui.text_width(words, style) > room) words = now.next && !now.span ? now.next->text() : "";
+        if (ui.text_width(words, style) > room)
+            words = has_late ? "late" : now.next && !now.span ? "for " + now.next->text() : "";
         if (ui.text_width(words, style) <= room) ui.text(tile.right() - 8 * p.scale, base, words, style);
         const Rect bar{tile.x + 8 * p.scale, tile.bottom() - 6 * p.scale, tile.w - 16 * p.scale, 2};
         ui.rect(bar, t.line);
@@ -391,7 +392,7 @@ std::string what_happens(const ClusterStep& step, double now) {
         if (!counts.stuck.empty())
             text +=
                 fmt::format(", then stage{} {} of its replica", counts.stuck.size() == 1 ? "" : "s", listed(counts.stuck));
-        if (step.replicas > 1) text += "; the other replicas will feel it when they sum the gradients";
+        if (step.replicas > 1) text += ", and later the other replicas";
         return text + ".";
     }
     std::string text = fmt::format("{} of {} GPUs work, {} wait", with_commas(counts.works), with_commas(step.gpus()),
@@ -423,7 +424,8 @@ void draw_cluster(const MachineFrame& frame, const Rect& area) {
             for (int stage = 0; stage < v.places.stages; ++stage) draw_node_tile(v, replica, stage);
     draw_packets(v);
     draw_rings(v);
-    frame.ui.outline(v.places.tile(step->replica_of(v.picked), step->stage_of(v.picked)), -2);
+    if (!frame.still)  // on its way the zoom outlines it
+        frame.ui.outline(v.places.tile(step->replica_of(v.picked), step->stage_of(v.picked)), -2);
     draw_late_words(v);
     draw_cluster_legend(v, {body.x, body.bottom() - cluster_legend, body.w, cluster_legend});
     choose_in_cluster(v);

@@ -7,7 +7,7 @@ namespace lockstep::gui {
 namespace {
 
 constexpr float tile_width = 136, tile_height = 84, pitch_width = 184, pitch_height = 118;
-constexpr float label_width = 84, ring_width = 52, head_height = 24;
+constexpr float label_width = 84, ring_width = 52, head_height = 32;
 
 }  // namespace
 
@@ -75,6 +75,8 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
                 most_y = down > 1 ? (h - p.tile_h) / (down - 1) : pitch_height;
     p.pitch_x = std::min(most_x, p.tile_w * 1.6f);
     p.pitch_y = std::min(most_y, p.tile_h * 1.9f);
+    p.pitch_x = std::max(p.pitch_x, p.tile_w);
+    p.pitch_y = std::max(p.pitch_y, p.tile_h);
     if (p.scale < 0.62f) {  // small tiles fill their place instead of keeping their shape
         p.pitch_x = across > 1 ? std::min(pitch_width, (w + 4) / across) : std::min(w, pitch_width);
         p.pitch_y = down > 1 ? std::min(pitch_height, (h + 2) / down) : std::min(h, pitch_height);
@@ -91,7 +93,7 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
     const float least = std::min(p.tile_w, p.tile_h);
     p.headed = p.tile_w >= 90 && p.tile_h >= 56;
     p.detail = p.tile_w < 24 || p.tile_h < 14                          ? TileDetail::texture
-               : p.pitch_x - p.tile_w >= 32 && p.tile_h >= 48 && !flat ? TileDetail::packets
+               : p.pitch_x - p.tile_w >= 32 && p.tile_h >= 38 && !flat ? TileDetail::packets
                : least >= 30                                           ? TileDetail::letters
                                                                        : TileDetail::cells;
     if (p.headed) p.scale = std::max(p.scale, 0.8f);
@@ -104,7 +106,7 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
 std::vector<Point> packet_way(const ClusterPlaces& p, int replica, int from, int to, bool gradient) {
     const Rect a = p.tile(replica, from), b = p.tile(replica, to);
     const bool high = a.h >= 70;  // below, both lanes need all of its height
-    const float y = a.y + a.h * (high ? (gradient ? 0.74f : 0.4f) : (gradient ? 0.76f : 0.28f));
+    const float y = a.y + a.h * (high ? (gradient ? 0.74f : 0.4f) : (gradient ? 0.77f : 0.25f));
     if (to == from + 1) return {{a.right(), y}, {b.x, y}};
     if (to == from - 1) return {{a.x, y}, {b.right(), y}};
     // Round below the row: between the last stage and the first.

@@ -181,7 +181,7 @@ void set_late(ClusterStep& step, const scene::ClusterScene& scene) {
 void set_plan_words(ClusterStep& step, const scene::PlannedStep& planned) {
     const parallel::PlanRequest& r = planned.plan.request;
     step.title = planned.title;
-    step.inside = r.machine.inside.title;
+    step.inside = fmt::format("{}, {:g} GB/s", r.machine.inside.title, r.machine.inside.gigabytes_per_s);
     step.between = r.machine.between.title;
     step.gpu_title = r.gpu.title;
     step.sums = planned.sums;

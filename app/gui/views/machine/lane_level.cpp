@@ -26,15 +26,16 @@ Color part_color(BitPart part) {
 
 struct BitPlaces {  // of one value
     float pitch = 20, gap = 6, high = 26;
-    size_t a_row = 64;  // cells in a row
+    bool labels = true;  // of the parts, below the bits
+    size_t a_row = 64;   // cells in a row
     size_t rows(size_t cells) const { return (cells + a_row - 1) / a_row; }
-    float height(size_t cells) const { return (high + 4) * static_cast<float>(rows(cells)) + 16; }
+    float height(size_t cells) const { return (high + 4) * static_cast<float>(rows(cells)) + (labels ? 16.0f : 0.0f); }
 };
 BitPlaces place_bits(float width, size_t most) {
     BitPlaces p;
     p.a_row = width / static_cast<float>(std::max<size_t>(1, most)) < least_bit + 1 ? 32 : 64;
     const auto cells = static_cast<float>(std::min(p.a_row, std::max<size_t>(1, most)));
-    p.pitch = std::min(30.0f, (width - 3 * p.gap) / cells);
+    p.pitch = std::min(44.0f, (width - 3 * p.gap) / cells);
     return p;
 }
 
@@ -74,7 +75,7 @@ void draw_bits(Ui& ui, const Rect& r, const LaneValue& value, const BitPlaces& p
         if (!cells[i].set && cells[i].part != BitPart::plain)
             ui.rect({cell.x, cell.bottom() - 3, cell.w, 3}, faded(part_color(cells[i].part), 0.55f));
         ui.text(cell.x + cell.w / 2, cell.y + p.high / 2 + 4.5f, cells[i].set ? "1" : "0",
-                {.size = 12,
+                {.size = p.pitch >= 30 ? 15.0f : 12.0f,
                  .color = cells[i].set ? text_on(color) : t.quiet,
                  .align = Align::center,
                  .weight = cells[i].set ? 700 : 400,
@@ -86,6 +87,7 @@ void draw_bits(Ui& ui, const Rect& r, const LaneValue& value, const BitPlaces& p
     }
     const auto shape = float_shape(value.type);
     const float base = y + p.high + 14;
+    if (!p.labels) return;
     if (hidden) {
         ui.text(r.x, base, "on its way", {.size = 12, .color = t.quiet});
         return;
@@ -185,8 +187,9 @@ void draw_value(const MachineFrame& frame, const Rect& r, const LaneValue& value
     ui.text(r.x + label_w - 14, r.y + p.high / 2 + 7, sign.empty() ? number : sign + " " + number,
             {.size = size, .color = hidden ? t.quiet : t.ink, .align = Align::right, .weight = 700, .width = room});
     const std::string under = fmt::format("{} {}", value.constant ? "constant" : value.name, type_text(value.type));
-    ui.text(r.x + label_w - 14, r.y + p.high + 14, under,
-            {.size = 12, .color = t.quiet, .align = Align::right, .width = room});
+    if (p.labels)
+        ui.text(r.x + label_w - 14, r.y + p.high + 14, under,
+                {.size = 12, .color = t.quiet, .align = Align::right, .width = room});
     draw_bits(ui, {r.x + label_w, r.y, r.w - label_w, r.h}, value, p, hidden);
 }
 
@@ -220,7 +223,10 @@ void draw_arithmetic(const MachineFrame& frame, const Rect& r, const LaneNow& l)
     float needed = 46 + 21 * static_cast<float>(a.steps.size()) + 20;
     for (const LaneValue& v : a.sources) needed += p.height(static_cast<size_t>(width_of(v.type))) + 6;
     needed += p.height(static_cast<size_t>(width_of(a.result.type)));
-    p.high = std::clamp(p.high + (r.h - needed) / (2 * static_cast<float>(a.sources.size() + 1)), 26.0f, 38.0f);
+    if (needed - 21 * static_cast<float>(a.steps.size()) > r.h)
+        p.labels = false, p.high = 20;  // all of them, closer
+    else
+        p.high = std::clamp(p.high + (r.h - needed) / (2 * static_cast<float>(a.sources.size() + 1)), 26.0f, 38.0f);
     float y = r.y;
     // Where it is low, the operands whose bits do not fit stand as numbers alone.
     const float result_h = p.height(bit_cells(a.result.bits, a.result.type).size()) + 46;
@@ -230,8 +236,9 @@ void draw_arithmetic(const MachineFrame& frame, const Rect& r, const LaneNow& l)
         draw_value(frame, {r.x, y, r.w, h}, a.sources[k], operator_of(a.operation, k), p, label_w, false);
         y += h;
     }
-    draw_belt(frame, {r.x, y + 2, r.w, 32}, l, label_w);
-    y += 46;
+    const float wide = label_w + p.pitch * static_cast<float>(std::min(p.a_row, most)) + 2 * p.gap;
+    draw_belt(frame, {r.x, y + 2, std::min(r.w, std::max(wide, 560.0f)), p.labels ? 32.0f : 28.0f}, l, label_w);
+    y += p.labels ? 46 : 38;
     if (y + result_h - 46 > r.bottom() + 4) return;
     draw_value(frame, {r.x, y, r.w, result_h}, a.result, "=", p, label_w, !shows_result(frame, l));
     y += result_h - 46 + 10;
@@ -287,7 +294,8 @@ void draw_line(const MachineFrame& frame, const Rect& r, const LaneNow& l) {
     }
 }
 
-void draw_memory(const MachineFrame& frame, const Rect& r, const LaneNow& l) {
+void draw_memory(const MachineFrame& frame, const Rect& whole, const LaneNow& l) {
+    const Rect r{whole.x, whole.y, std::min(whole.w, 1500.0f), whole.h};
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     const float label_w = r.w > 800 ? 200.0f : r.w > 560 ? 140.0f : 104.0f;
@@ -335,7 +343,8 @@ void draw_memory(const MachineFrame& frame, const Rect& r, const LaneNow& l) {
 }
 
 // What computes nothing lane by lane, or whose values are not here.
-void draw_plain(const MachineFrame& frame, const Rect& r, const LaneNow& l, std::string_view why) {
+void draw_plain(const MachineFrame& frame, const Rect& whole, const LaneNow& l, std::string_view why) {
+    const Rect r{whole.x, whole.y, std::min(whole.w, 1500.0f), whole.h};
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     const float label_w = r.w > 800 ? 200.0f : r.w > 560 ? 140.0f : 104.0f;
@@ -399,7 +408,9 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
                  .width = 62});
         ui.text(r.x + 68, y + 16, row.holds, {.size = 12, .color = t.quiet, .width = 130});
         const float ready = r.right() - 70;
-        if (pending)
+        if (row.unwritten)
+            ui.text(ready - 4, y + 16, "not written yet", {.size = 12, .color = t.quiet, .align = Align::right});
+        else if (pending)
             draw_state(ui, {ready - 60, y + 6, 56, 12}, row.waits);
         else
             ui.text(ready - 4, y + 16, row.value,
@@ -454,6 +465,7 @@ void draw_lane(const MachineFrame& frame, const Rect& area) {
     if (!lane_is_kept(frame))
         return ui.say_nothing_yet(p.body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");
+    if (is_hidden(frame, w)) return ui.say_nothing_yet(p.body, "Hidden until you lock an answer.");
     if (p.registers.w > 0) draw_lane_registers(frame, p.registers, w, l.lane);
     if (l.instruction == nullptr) {
         ui.text(p.work.x, p.work.y + 20, "This lane has computed nothing yet.", {.size = 14, .color = t.ink2});
@@ -492,7 +504,7 @@ void draw_lane(const MachineFrame& frame, const Rect& area) {
 
 std::string lane_sentence(const MachineFrame& frame) {
     const WarpNow w = warp_now(frame);
-    if (frame.scene == nullptr || w.track == nullptr || !lane_is_kept(frame)) return "";
+    if (frame.scene == nullptr || w.track == nullptr || !lane_is_kept(frame) || is_hidden(frame, w)) return "";
     const LaneNow l = lane_now(frame, w);
     if (l.instruction == nullptr) return "";
     if (!l.worked) return fmt::format("Lane {} is off in this instruction.", l.lane);
@@ -519,6 +531,7 @@ std::string lane_described(const MachineFrame& frame) {
     const WarpNow w = warp_now(frame);
     if (w.track == nullptr) return "no warp is chosen\n";
     if (!lane_is_kept(frame)) return "this cycle is not kept in full\n";
+    if (is_hidden(frame, w)) return "hidden until an answer is locked\n";
     const LaneNow l = lane_now(frame, w);
     std::string text = fmt::format("cycle {}, lane {} of warp {} of block {}\n", with_commas(frame.cycle()), l.lane,
                                    w.track->warp_in_block, w.track->block);

@@ -237,7 +237,7 @@ class MachineView final : public View {
         if (!machine_at_cluster(frame.session)) draw_jumps(frame, bar, x, room);
         if (slider <= 0) return;
         const Rect track{bar.right() - slider - 24, bar.y + 9, slider - 14, 24};  // left of the maximise mark
-        ui.text(track.x - 8, bar.y + 26, "zoom", {.size = 13, .color = t.quiet, .align = Align::right});
+        ui.text(track.x - 14, bar.y + 26, "zoom", {.size = 13, .color = t.quiet, .align = Align::right});
         const double first = first_stop(), last = last_stop();
         if (last <= first) return;
         const auto value = static_cast<float>((std::round(frame.session.machine.wanted) - first) / (last - first));

@@ -149,7 +149,7 @@ Position position_in_step(const Session& session, const Snapshot& snapshot) {
     Position at;
     at.share = now / step->end;
     at.last = now >= step->end * (1 - 1e-9);
-    at.title = step->title;
+    at.title = fmt::format("a step of {} GPUs", with_commas(step->gpus()));
     at.text = fmt::format("{} of {}", step_time_text(*step, now), step_time_text(*step, step->end));
     return at;
 }

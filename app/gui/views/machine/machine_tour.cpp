@@ -6,7 +6,11 @@
 #include <array>
 #include <cmath>
 
+#include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/cluster_step.h"
+#include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/sm/warp_facts.h"
+#include "core/scene/cluster/cluster_plan.h"
 
 namespace lockstep::gui {
 namespace {
@@ -47,35 +51,93 @@ std::string of_warp(const MachineFrame& frame) {
 }
 
 std::string of_lane(const MachineFrame& frame) {
+    const uint32_t warp = focused_warp(frame);
+    const KernelTrace& trace = frame.scene->trace();
+    const IssueRecord* last = nullptr;
+    if (warp != UINT32_MAX)
+        for (const uint32_t i : trace.warps[warp].issues)
+            if (trace.issues[i].cycle <= frame.cycle() && !trace.issues[i].folded) last = &trace.issues[i];
+    const auto& instructions = frame.scene->run->program->instructions;
+    if (last == nullptr || instructions[last->pc].opcode == nullptr ||
+        instructions[last->pc].opcode->facts.counts != ptx::Counts::multiply_add)
+        return lane_sentence(frame);
     return fmt::format("One lane multiplies two numbers and adds a third, and {} cycles later the answer is there.",
-                       frame.scene->run->gpu.fp32_latency.value);
+                       last->ready - last->cycle);
 }
 
-// The kernel's cycles in which the warp that the tour looks at waits for memory: the first long one.
-int64_t cycle_worth_a_tour(const KernelTrace& trace, uint32_t& warp) {
-    int64_t best = trace.cycles / 2;
+std::string of_cluster(const MachineFrame& frame) {
+    const auto step = frame.session.cluster_step(frame.snapshot);
+    const scene::ClusterScene* const shown = frame.snapshot.cluster.get();
+    if (!step || !(step->end > 0) || shown == nullptr) return "A step of 16,384 GPUs is being planned.";
+    const int64_t gpus = int64_t{step->replicas} * step->stages * step->group;
+    const std::string model = step->title.substr(0, step->title.find(", on "));
+    return fmt::format("{} GPUs train one model: {}. One step of it takes {}.", with_commas(gpus), model,
+                       step_time_text(*step, step->end));
+}
+
+std::string of_node(const MachineFrame& frame) {
+    const auto step = frame.session.cluster_step(frame.snapshot);
+    if (!step) return "One node holds several GPUs that a fast link joins.";
+    return step->group > 1 ? fmt::format("In one node, {} GPUs share every layer and add up their parts.", step->group)
+                           : fmt::format("One node holds {} GPUs.", step->node_gpus);
+}
+
+// Where the tour looks: the GPU is at its busiest, a warp begins a long wait, and later that warp multiplies and adds.
+struct TourCycles {
+    int64_t busy = 0, wait = 0, multiply = 0;
+    uint32_t warp = 0;
+};
+TourCycles cycles_of_tour(const model::KernelRun& run) {
+    const KernelTrace& trace = run.result.trace;
+    const model::Windows& windows = run.result.windows;
+    TourCycles found;
+    uint64_t most = 0;
+    for (size_t w = 0; w < windows.totals.size() * 3 / 4; ++w) {
+        uint64_t sectors = 0;
+        for (uint32_t pc = 0; pc < windows.instructions; ++pc)
+            sectors += windows.counters[w * windows.instructions + pc].l2_sectors;
+        if (sectors <= most) continue;
+        most = sectors;
+        found.busy = std::max<int64_t>(0, static_cast<int64_t>(w) * windows.length - 60);
+    }
+    found.wait = found.busy;
     int64_t longest = 0;
-    warp = 0;
     for (size_t w = 0; w < trace.warps.size(); ++w)
-        for (const StallRun& run : trace.warps[w].runs)
-            if (run.reason == StallReason::long_scoreboard && run.end - run.begin > longest) {
-                longest = run.end - run.begin;
-                best = run.begin + 2;
-                warp = static_cast<uint32_t>(w);
-            }
-    return best;
+        for (const StallRun& stall : trace.warps[w].runs) {
+            const bool near = stall.begin >= found.busy && stall.begin < found.busy + 2000;
+            if (stall.reason != StallReason::long_scoreboard || !near || stall.end - stall.begin <= longest) continue;
+            longest = stall.end - stall.begin;
+            found.wait = stall.begin + 2;
+            found.warp = static_cast<uint32_t>(w);
+        }
+    found.multiply = found.wait;
+    if (found.warp >= trace.warps.size()) return found;
+    // One that nothing of its warp follows at once, so that it can be watched; else any.
+    constexpr int64_t watched = 4;
+    const std::vector<uint32_t>& issues = trace.warps[found.warp].issues;
+    for (size_t k = 0; k < issues.size(); ++k) {
+        const IssueRecord& issue = trace.issues[issues[k]];
+        const ptx::DecodedInstruction& instruction = run.program->instructions[issue.pc];
+        if (issue.cycle <= found.wait || issue.folded || instruction.opcode == nullptr) continue;
+        if (instruction.opcode->facts.counts != ptx::Counts::multiply_add) continue;
+        if (found.multiply == found.wait) found.multiply = issue.cycle;
+        if (k + 1 < issues.size() && trace.issues[issues[k + 1]].cycle < issue.cycle + watched) continue;
+        found.multiply = issue.cycle;
+        break;
+    }
+    return found;
 }
 
 }  // namespace
 
 std::span<const TourStop> tour_stops() {
     static const std::vector<TourStop> stops = [] {
-        const std::array<TourStop, 6> all = {{{Stop::cluster, 4, "1 s", 0, nullptr},
-                                              {Stop::node, 3, "1 ms", 0, nullptr},
-                                              {Stop::gpu, 3, "100 cycles", 100, of_gpu},
-                                              {Stop::sm, 3, "10 cycles", 10, of_sm},
-                                              {Stop::warp, 4, "100 cycles", 100, of_warp},
-                                              {Stop::lane, 3, "1 cycle", 1, of_lane}}};
+        const std::array<TourStop, 6> all = {{{Stop::cluster, 4, "1 s", 0, 1e6, of_cluster},
+                                              {Stop::node, 3, "10 ms", 0, 1e4, of_node},
+                                              {Stop::gpu, 3, "100 cycles", 100, 0, of_gpu},
+                                              {Stop::sm, 3, "10 cycles", 10, 0, of_sm},
+                                              {Stop::warp, 4, "100 cycles", 100, 0, of_warp},
+                                              {Stop::lane, 3, "1 cycle", 1, 0, of_lane}}};
         std::vector<TourStop> there;
         for (const TourStop& stop : all)
             if (has_stop(stop.stop)) there.push_back(stop);
@@ -111,6 +173,11 @@ void begin_tour(Session& session) {
     session.machine.tour = 0;
     session.machine.zoom = session.machine.wanted = tour_at(0).zoom;
     session.playing = true;
+    // The largest of the published plans: it is planned, the rest of the tour is a run.
+    scene::ClusterSetup planned = scene::machine_cluster();
+    planned.plan = scene::within_limits(scene::published_plans().back().setup());
+    session.cluster.time = -1;
+    ask_cluster(session, planned);
 }
 
 bool go_on_tour(Session& session, Focus& focus, const Snapshot& snapshot, double seconds) {
@@ -125,20 +192,32 @@ bool go_on_tour(Session& session, Focus& focus, const Snapshot& snapshot, double
     look.zoom = look.wanted = now.zoom;
     if (begins || now.at != before) {
         const TourStop& stop = tour_stops()[now.at];
-        uint32_t warp = 0;
-        const int64_t wait = cycle_worth_a_tour(trace, warp);
-        if (begins && !trace.warps.empty()) focus.warp = static_cast<int32_t>(warp);
-        // The GPU is shown a little before its warp begins to wait, and from the SM on the wait itself.
-        look.clock = static_cast<double>(std::max<int64_t>(0, stop.stop < Stop::sm ? wait - 350 : wait));
+        const TourCycles cycles = cycles_of_tour(*snapshot.kernel.run);
+        if (!trace.warps.empty()) focus.warp = static_cast<int32_t>(std::min<size_t>(cycles.warp, trace.warps.size() - 1));
+        look.clock = static_cast<double>(stop.stop < Stop::sm     ? cycles.busy
+                                         : stop.stop < Stop::lane ? cycles.wait
+                                                                  : cycles.multiply);
+        if (const auto step = session.cluster_step(snapshot); step && stop.stop < Stop::gpu)
+            session.cluster.time = step->end * (stop.stop == Stop::cluster ? 0.2 : 0.45);
         look.speed = stop.speed;
+        look.cluster_speed = stop.microseconds;
         set_clock(session, focus, trace, static_cast<int64_t>(look.clock));
     }
     if (look.tour < tour_seconds()) return true;
     look.tour = -1;
-    look.speed = 0;
+    look.speed = look.cluster_speed = 0;
     look.zoom = look.wanted = static_cast<double>(tour_stops().back().stop);
     session.playing = false;
     return false;
+}
+
+bool play_tour(Session& session, Focus& focus, const Snapshot& snapshot, double seconds) {
+    if (!go_on_tour(session, focus, snapshot, seconds)) return false;
+    if (machine_at_cluster(session))
+        play_cluster_step(session, snapshot, seconds);
+    else if (plays_machine(session, snapshot))
+        play_machine(session, focus, snapshot, seconds);
+    return true;
 }
 
 void draw_tour_head(const MachineFrame& frame, const Rect& bar) {

@@ -12,6 +12,7 @@ struct TourStop {
     double seconds;                                      // on the way there included
     std::string_view clock;                              // "1 ms": that passes in a second
     double speed;                                        // of the kernel's clock, cycles a second; 0: it is not the kernel's
+    double microseconds;                                 // of the step's clock, that pass in a second
     std::string (*sentence)(const MachineFrame& frame);  // null: the picture's own
 };
 std::span<const TourStop> tour_stops();
@@ -26,7 +27,8 @@ struct TourMoment {
 TourMoment tour_at(double seconds);
 
 void begin_tour(Session& session);
-// Lets time pass; false: the tour is over.
+// Lets time pass, for the tour and for the clock of what it shows; false: the tour is over.
+bool play_tour(Session& session, Focus& focus, const Snapshot& snapshot, double seconds);
 bool go_on_tour(Session& session, Focus& focus, const Snapshot& snapshot, double seconds);
 // Title and progress over the picture, and the sentence with its clock below it.
 void draw_tour_head(const MachineFrame& frame, const Rect& bar);

@@ -30,10 +30,8 @@ int first_of_node(const ClusterStep& step, int rank) {
 
 std::string joined_by(const ClusterStep& step) {
     if (step.inside.empty()) return "links";
-    if (step.inside.starts_with("NVLink 1") || step.inside.starts_with("NVLink 2")) return step.inside;
-    return step.inside.starts_with("NVLink") ? fmt::format("NVSwitch, {}", step.inside)
-           : step.inside.starts_with("PCIe") ? fmt::format("PCIe switch, {}", step.inside)
-                                             : step.inside;
+    if (step.inside.starts_with("PCI")) return "PCIe switch: " + step.inside;
+    return step.node_gpus >= 8 && step.inside.starts_with("NVLink") ? "NVSwitch: " + step.inside : step.inside;
 }
 
 NodeView node_view(const MachineFrame& frame, const ClusterStep& step, const Rect& body) {
@@ -131,9 +129,9 @@ void draw_gpu_tile(const NodeView& v, int number) {
         bottom -= 22;
     }
     if (bottom - top >= 4)
-        draw_progress(v, {tile.x + inset, top, tile.w - 2 * inset, std::min(bottom - top, 96.0f)}, now, sum);
-    if (rank == v.picked) ui.outline(tile, -3);
+        draw_progress(v, {tile.x + inset, top, tile.w - 2 * inset, std::min(bottom - top, 150.0f)}, now, sum);
     if (v.frame.still) return;
+    if (rank == v.picked) ui.outline(tile, -3);
     if (ui.hovered(tile)) {
         ui.tooltip(fmt::format("{}: replica {}, stage {}\n{}\n{}", name, v.step.replica_of(rank), v.step.stage_of(rank),
                                doing_words(now, sum), rank == v.picked ? "click to go in" : "click to look at it"));
@@ -170,12 +168,14 @@ void draw_wires(const NodeView& v) {
         const float out = tile.x + tile.w * 0.36f, back = tile.x + tile.w * 0.64f;
         for (const float x : {out, back}) ui.line({x, gpu_end}, {x, bar_end}, t.ink3, 1.5f);
         const double share = sum_share(v, v.first + static_cast<int>(i));
-        if (share < 0) continue;
+        const GpuNow now = rank_at(v, v.first + static_cast<int>(i));
+        const bool parked = now.does == GpuDoes::held_up && now.span != nullptr;  // its part waits for the late one's
+        if (share < 0 && !parked) continue;
         const float to_bar = bar_end - gpu_end;
         const float r = std::clamp(std::fabs(to_bar) * 0.14f, 3.0f, 6.0f), reach = std::fabs(to_bar) - 2 * r;
         const float sign = to_bar > 0 ? 1.0f : -1.0f;
         if (share < 0.5) {
-            ui.circle({out, gpu_end + sign * (r + reach * static_cast<float>(share * 2))}, r, data::sky);
+            ui.circle({out, gpu_end + sign * (r + reach * static_cast<float>(parked ? 1 : share * 2))}, r, data::sky);
         } else {
             const Point at{back, bar_end - sign * (r + reach * static_cast<float>(share * 2 - 1))};
             ui.circle(at, r, t.panel);
@@ -238,7 +238,7 @@ void draw_door(const NodeView& v, bool behind) {
             {.size = 12, .color = t.ink2});
         const Rect way{r.x, y + 14, r.w, 4};
         ui.rect(way, t.grid);
-        const auto f = static_cast<float>(comes == behind ? share : share) * way.w;
+        const auto f = static_cast<float>(share) * way.w;
         const bool leftward = comes == behind;
         ui.rect({leftward ? way.right() - f : way.x, way.y, f, 4}, packet.gradient ? data::green : data::sky);
         y += 40;
@@ -334,9 +334,8 @@ std::string node_sentence(const MachineFrame& frame) {
                            step->late.gpu, step->late.what, waits);
     else if (works == 0)
         text = fmt::format("All {} GPUs of this node wait.", count);
-    else if (step->group > 1)
-        text = fmt::format("{} GPUs share every layer and add up their parts, {} times a layer in each pass.", step->group,
-                           step->sums.a_layer);
+    else if (step->group > 1 && step->sums.a_layer == 2)
+        text = fmt::format("{} GPUs share every layer and add up their parts, twice a layer in each pass.", step->group);
     else
         text = fmt::format("{} of {} GPUs of this node work.", works, count);
     const std::string below = kernel_below(frame, *step);

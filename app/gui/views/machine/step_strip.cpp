@@ -54,12 +54,10 @@ void draw_bar(Ui& ui, const StripPlot& p, const Rect& row, const StepSpan& span,
     if (span.late_from < span.end) {
         const float end = p.x(span.end);
         ui.rect({x1, row.y - 1, std::max(2.0f, end - x1 - 1), row.h + 2}, shade_of(t, late_color(), span.late_from, now));
-        if (row.h >= 13 && end - x1 > ui.text_width("late", {.size = 12, .weight = 600}) + 6 &&
-            !(p.x(now) > x1 + 2 && p.x(now) < end - 2 && end - x1 < 76))
-            ui.text(now > span.late_from && now < span.end && p.x(now) - x1 < 34 ? (p.x(now) + end) / 2
-                    : now > span.late_from && now < span.end                     ? (x1 + p.x(now)) / 2
-                                                                                 : (x1 + end) / 2,
-                    row.y + row.h / 2 + 4.5f, "late",
+        const float cursor = std::clamp(p.x(now), x1, end);  // the word stands in the larger half beside it
+        const float from = cursor - x1 >= end - cursor ? x1 : cursor, to = from == x1 && cursor > x1 ? cursor : end;
+        if (row.h >= 13 && to - from > ui.text_width("late", {.size = 12, .weight = 600}) + 5)
+            ui.text((from + to) / 2, row.y + row.h / 2 + 4.5f, "late",
                     {.size = 12, .color = data::white, .align = Align::center, .weight = 600});
     }
     if (row.h < 12) return;
@@ -208,8 +206,8 @@ Rect step_panel(const MachineFrame& frame, const Rect& area, Stop stop, std::str
 StepSplit split_step(const Rect& area, int stages) {
     StepSplit s{area, {}};
     if (area.h < 430) return s;
-    const float wanted = 88 + 23 * static_cast<float>(std::clamp(stages, 2, 32));
-    const float h = std::clamp(wanted, 128.0f, area.h * (area.h > 700 ? 0.36f : 0.34f));
+    const float wanted = 84 + 23 * static_cast<float>(std::clamp(stages, 2, 32));
+    const float h = std::clamp(wanted, 128.0f, area.h * 0.36f);
     s.picture.h = area.h - h - 8;
     s.strip = {area.x, area.bottom() - h, area.w, h};
     return s;
@@ -224,7 +222,7 @@ void draw_step_strip(const MachineFrame& frame, const ClusterStep& step, const R
     const float gutter = 100;
     StripPlot p;
     p.end = std::max(step.end, 1e-9);
-    p.all = {area.x + gutter, area.y + 50, area.w - gutter - 16, area.h - 50 - 36};
+    p.all = {area.x + gutter, area.y + 48, area.w - gutter - 16, area.h - 48 - 32};
     p.pitch = std::min(23.0f, p.all.h / static_cast<float>(step.stages));
     p.bar = p.pitch >= 20 ? 15.0f : p.pitch >= 14 ? p.pitch - 2 : std::max(1.0f, p.pitch - 1);
     p.all.h = p.pitch * static_cast<float>(step.stages);
@@ -246,14 +244,14 @@ void draw_step_strip(const MachineFrame& frame, const ClusterStep& step, const R
         draw_bar_texture(frame, step, p, replica, now);
     else
         draw_bars(frame, step, p, replica, now);
-    draw_phases(ui, step, p, replica);
+    if (step.stages > 1) draw_phases(ui, step, p, replica);
     const int every = p.pitch >= 13 ? 1 : static_cast<int>(std::ceil(14 / std::max(1.0f, p.pitch)));
     for (int s = 0; s < step.stages; s += every) {
         const bool here = s == stage;
         ui.text(area.x + 12, p.y(s) + std::min(p.pitch, p.bar) / 2 + 4.5f, fmt::format("stage {}", s),
                 {.size = 12, .color = here ? t.ink : t.ink2, .weight = here ? 600 : 400});
     }
-    draw_ruler(frame, step, p, now, p.all.bottom() + 22);
+    draw_ruler(frame, step, p, now, p.all.bottom() + 20);
     if (frame.still) return;
     const Drag drag = ui.drag("step time", {p.all.x, area.y + 30, p.all.w, area.h - 30});
     if (drag.active)
@@ -285,7 +283,7 @@ void draw_gpu_cell(Ui& ui, const Rect& cell, const GpuNow& now, bool letters) {
         return;
     }
     const Color fill = fill_of(now, t);
-    ui.rect(cell, fill, letters ? 2.0f : 0.0f);
+    ui.rect(cell, fill);
     if (const Hatch twin = hatch_of(now.span->work); twin != Hatch::solid && cell.w >= 6 && now.does == GpuDoes::works)
         ui.hatch(cell, faded(text_on(fill), 0.5f), twin);
     const char text[] = {letter_of(now.span->work), 0};
@@ -308,14 +306,15 @@ void packet_tag(Ui& ui, Point centre, std::string_view text, Color fill) {
 std::string kernel_below(const MachineFrame& frame, const ClusterStep& step) {
     if (frame.scene == nullptr) return "";
     const model::KernelRun& run = *frame.scene->run;
-    const std::string name = !frame.snapshot.kernel.label.empty() ? frame.snapshot.kernel.label
-                             : run.program                        ? run.program->shown_name()
-                                                                  : std::string("kernel");
+    std::string name = !frame.snapshot.kernel.label.empty() ? frame.snapshot.kernel.label
+                       : run.program                        ? run.program->shown_name()
+                                                            : std::string("kernel");
+    name = name.substr(0, name.find(" ("));  // "fc1 dW (kernel 14 of 18)"
     if (step.source == ClusterStep::Source::ranks)
         return fmt::format("The kernel below is {}, on one {}.", name, run.gpu.title);
-    return fmt::format("The step above is {}; the kernel below is {} on {}.",
+    return fmt::format("The step is {}; the kernel below is {} on {}.",
                        step.source == ClusterStep::Source::planned   ? "planned"
-                       : step.source == ClusterStep::Source::trained ? "that of another run"
+                       : step.source == ClusterStep::Source::trained ? "another run's"
                                                                      : "a schedule in units",
                        name, run.gpu.title);
 }

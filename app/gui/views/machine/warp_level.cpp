@@ -136,8 +136,10 @@ void draw_lane_row(const MachineFrame& frame, const WarpPlaces& p, const WarpNow
         });
     if (count(LaneMark::waits) > 0)
         say(fmt::format("{} wait for the other path", count(LaneMark::waits)), [&](const Rect& box) {
-            ui.hatch(box, faded(data::orange, 0.55f), Hatch::dots);
-            ui.dashed(box, data::orange, 4, 3);
+            const auto first = std::find(w.marks.begin(), w.marks.end(), LaneMark::waits) - w.marks.begin();
+            const Color color = code_of_lane(w, static_cast<int>(first)).color;
+            ui.hatch(box, faded(color, 0.55f), Hatch::dots);
+            ui.dashed(box, color, 4, 3);
         });
     if (count(LaneMark::gone) > 0)
         say(fmt::format("{} have ended", count(LaneMark::gone)), [&](const Rect& box) {
@@ -434,7 +436,9 @@ void draw_register_rows(const MachineFrame& frame, const Rect& r, const WarpNow&
             const Rect cell{first + cell_w * static_cast<float>(k), y + 2, cell_w - 1.5f, pitch - 6};
             const uint64_t bits = row.values->bits[k];
             const double v = row.type == ptx::Type::b64 ? static_cast<double>(bits) : number_of(bits, row.type);
-            if (pending) {
+            if (row.unwritten) {
+                ui.dashed(cell, t.ink3, 3, 3);
+            } else if (pending) {
                 draw_state(ui, cell, row.waits);
             } else if (w.marks[static_cast<size_t>(k)] == LaneMark::gone) {
                 ui.rect(cell, t.grid);
@@ -455,7 +459,10 @@ void draw_register_rows(const MachineFrame& frame, const Rect& r, const WarpNow&
                     pending ? fmt::format("ready at cycle {}", with_commas(row.ready)) : number_text(bits, row.type)));
             if (ui.clicked(cell)) frame.focus.lane = k;
         }
-        ui.text(r.right(), y + 16, pending ? fmt::format("at {}", with_commas(row.ready)) : row.value,
+        ui.text(r.right(), y + 16,
+                row.unwritten ? std::string("not written yet")
+                : pending     ? fmt::format("at {}", with_commas(row.ready))
+                              : row.value,
                 {.size = 12, .color = pending ? t.ink2 : t.ink, .align = Align::right, .mono = true, .width = value_w - 8});
         y += pitch;
     }
@@ -537,7 +544,7 @@ void draw_machine_warp(const MachineFrame& frame, const Rect& area) {
     const simt::WarpAccess* access = frame.scene == nullptr ? nullptr : access_of(frame, w);
     const WarpPlaces p = place_warp(ui, area, access != nullptr && access->lanes != 0);
     std::string right;
-    if (w.track != nullptr)
+    if (w.track != nullptr && !is_hidden(frame, w))
         right = fmt::format("block {}, {} of 32 lanes on", with_commas(w.track->block), lanes_in(w.works));
     const Rect body = machine_panel(frame, p.picture, Stop::warp, right);
     if (frame.scene == nullptr) return ui.say_nothing_yet(body, "No kernel has run yet.");
@@ -546,6 +553,7 @@ void draw_machine_warp(const MachineFrame& frame, const Rect& area) {
     if (!warp_is_kept(frame))
         return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");
+    if (is_hidden(frame, w)) return ui.say_nothing_yet(body, "Hidden until you lock an answer.");
     draw_lane_row(frame, p, w);
     draw_instruction(frame, p.instruction, w);
     if (p.wait.h > 90) draw_waiting(frame, p.wait, w);
@@ -561,7 +569,7 @@ Rect inside_warp(const MachineFrame& frame, const Rect& area) {
 
 std::string warp_sentence(const MachineFrame& frame) {
     const WarpNow w = warp_now(frame);
-    if (frame.scene == nullptr || w.track == nullptr || !warp_is_kept(frame)) return "";
+    if (frame.scene == nullptr || w.track == nullptr || !warp_is_kept(frame) || is_hidden(frame, w)) return "";
     if (!w.state.resident) return "This warp is not on the SM in this cycle.";
     if (w.state.issue != nullptr)
         return fmt::format("{} of its 32 lanes do {} in this cycle.",
@@ -578,6 +586,7 @@ std::string warp_described(const MachineFrame& frame) {
     const WarpNow w = warp_now(frame);
     if (w.track == nullptr) return "no warp is chosen\n";
     if (!warp_is_kept(frame)) return "this cycle is not kept in full\n";
+    if (is_hidden(frame, w)) return "hidden until an answer is locked\n";
     std::string text = fmt::format("cycle {}, warp {} of block {}: {} of 32 lanes on ({})\n", with_commas(frame.cycle()),
                                    w.track->warp_in_block, w.track->block, lanes_in(w.works), lanes_text(w.works));
     if (w.instruction != nullptr) {
@@ -600,7 +609,10 @@ std::string warp_described(const MachineFrame& frame) {
                             row.read      ? " read"
                             : row.written ? " written"
                                           : "",
-                            row.holds, lane, row.ready > frame.cycle() ? "on its way" : row.value);
+                            row.holds, lane,
+                            row.unwritten               ? "not written yet"
+                            : row.ready > frame.cycle() ? "on its way"
+                                                        : row.value);
     return text;
 }
 

@@ -86,6 +86,11 @@ WarpNow warp_now(const MachineFrame& frame) {
     return w;
 }
 
+bool is_hidden(const MachineFrame& frame, const WarpNow& warp) {
+    const int64_t revealed = frame.session.learn.reveal_steps;
+    return (revealed >= 0 && warp.step >= revealed) || asks_for(frame.session, "lanes");
+}
+
 int picked_lane(const MachineFrame& frame, const WarpNow& warp) {
     if (frame.focus.lane >= 0 && frame.focus.lane < 32) return frame.focus.lane;
     return warp.works == 0 ? 0 : std::countr_zero(warp.works);
@@ -177,6 +182,23 @@ LaneNow lane_now(const MachineFrame& frame, const WarpNow& warp) {
     return l;
 }
 
+namespace {
+
+// Whether the warp wrote the register before, as far as one looks back; yes where that is not far enough to say.
+bool has_writer(const MachineFrame& frame, const WarpNow& warp, int32_t offset) {
+    constexpr int64_t looks = 2000;
+    const ptx::Program& program = *frame.scene->run->program;
+    const int64_t before = warp.step - static_cast<int64_t>(warp.track->issued_before);
+    if (warp.track->issued_before > 0 || before > looks) return true;
+    for (int64_t i = std::min(before, static_cast<int64_t>(warp.track->issues.size())); i-- > 0;) {
+        const uint32_t pc = frame.scene->trace().issues[warp.track->issues[static_cast<size_t>(i)]].pc;
+        if (pc < program.instructions.size() && ptx::writes(program, program.instructions[pc], offset)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, const std::vector<simt::LaneValues>& values,
                                int lane, size_t most) {
     std::vector<LaneRow> rows;
@@ -201,6 +223,7 @@ std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, c
             LaneRow row{v->reg.name, "",   {}, type_of_use(program, v->reg), v->bits[lane], 0, StallReason::wait,
                         false,       true, v};
             row.value = number_text(row.bits, row.type);
+            row.unwritten = !has_writer(frame, warp, offset);
             rows.push_back(std::move(row));
         });
     std::stable_sort(rows.begin(), rows.end(),

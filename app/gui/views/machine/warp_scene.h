@@ -49,6 +49,7 @@ struct WarpNow {
     const ptx::DecodedInstruction* instruction = nullptr;
 };
 WarpNow warp_now(const MachineFrame& frame);
+bool is_hidden(const MachineFrame& frame, const WarpNow& warp);   // by a question that is still open
 int picked_lane(const MachineFrame& frame, const WarpNow& warp);  // the focus's, else the first that works
 
 // Where a request is on the row of stations: 0 the SM, 1 L1, 2 L2, 3 DRAM; between them it travels.
@@ -85,6 +86,7 @@ struct LaneRow {  // a register of a lane
     StallReason waits = StallReason::wait;
     bool read = false, written = false;  // by the instruction
     const simt::LaneValues* values = nullptr;
+    bool unwritten = false;  // nobody has given it a value yet
 };
 // At the instruction that the warp issues or waits to issue; what it reads and writes first.
 std::vector<LaneRow> lane_rows(const MachineFrame& frame, const WarpNow& warp, const std::vector<simt::LaneValues>& values,

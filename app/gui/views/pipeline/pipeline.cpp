@@ -142,6 +142,7 @@ class PipelineView final : public View {
         if (width < 700) return scene.source;
         std::string text = scene.source.empty() ? std::string() : scene.source + ", ";
         if (scene.training) return text + "times derived, of an H100 and the links in Network; the column of rank 0";
+        if (scene.planned) return text + "times derived by the planner, as in the machine";
         for (const scene::ScheduleShown& shown : scene.schedules)
             if (shown.executed) return text + "times of the virtual clock";
         return text + "1 unit: one forward of one micro-batch on one stage";

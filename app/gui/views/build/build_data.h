@@ -1,0 +1,44 @@
+// The rows of the kit: what of the die and of the power hangs on which figure, in groups. Rows sum to their group, and the
+// groups to the die, exactly; all of it is an estimate.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/gui/view.h"
+
+namespace lockstep::gui {
+
+struct KitRow {
+    std::string_view field;  // of the table of GPUs; empty: of several
+    std::string label, value;
+    double mm2 = 0, watts = 0;
+    const lessons::Puzzle::Free* free = nullptr;  // null: it stays as it is
+};
+struct KitGroup {
+    model::PartGroup group = model::PartGroup::sms;
+    double mm2 = 0, watts = 0;
+    std::vector<KitRow> rows;
+};
+std::vector<KitGroup> kit_of(const BuildTask& task, const model::GpuSpec& gpu, const model::AreaEstimate& area);
+
+// How a group is drawn everywhere: the colour and its twin, letter and hatch.
+struct GroupCode {
+    Color color;
+    Hatch hatch;
+    char letter;
+};
+GroupCode code_of(model::PartGroup group);
+void group_box(Ui& ui, const Rect& box, model::PartGroup group);  // with its letter in the middle, where there is room
+
+// Of the design that the handles stand at, once it has run; null: it has not.
+const BuiltDesign* shown_design(const Session& session, const Snapshot& snapshot);
+// The one that it is compared with: the newest other one that ran; null: there is none.
+const BuiltDesign* earlier_design(const Session& session, const Snapshot& snapshot);
+// What is other in `to`, in words: "channels 2 to 4, L2 4 to 1 MiB".
+std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to);
+std::string label_of(std::string_view field);  // "resident warps an SM"
+std::string limit_sentence(const BuiltDesign& design);
+Color medal_color(lessons::Medal medal, const Theme& theme);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,236 @@
+// The kit: budget bars of area and power, and a row a figure with what it takes of both; a free one has a handle. Whatever
+// the handle is moved to runs at once. The row that limits the run is marked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/build/build_data.h"
+#include "app/gui/widgets/ui_state.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr float kit_head = 28, kit_fixed = 24, kit_note = 20;
+
+std::string number_of(double value) {
+    return value >= 99.95 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
+}
+
+struct Columns {
+    float left, right, mm2, watts, slider;
+};
+Columns columns_of(const Rect& body) {
+    return {body.x, body.right(), body.right() - 68, body.right(), std::max(60.0f, body.w - 148)};
+}
+
+// The groups side by side, as long as their share of the budget; what is over it lies behind the line.
+void budget_bar(Ui& ui, const Rect& box, const std::vector<KitGroup>& groups, bool watts, double total, double budget) {
+    const Theme& theme = *ui.theme;
+    const double most = std::max(total, budget) * 1.04;
+    ui.rect(box, theme.grid);
+    double sum = 0, all = 0;
+    for (const KitGroup& group : groups) all += watts ? group.watts : group.mm2;
+    for (const KitGroup& group : groups) {
+        const double part = all > 0 ? (watts ? group.watts : group.mm2) * total / all : 0;
+        const float x = box.x + box.w * static_cast<float>(sum / most);
+        const float w = box.w * static_cast<float>(part / most);
+        if (w >= 1) group_box(ui, {x, box.y, w - 1, box.h}, group.group);
+        sum += part;
+    }
+    if (budget <= 0) return;
+    const float limit = box.x + box.w * static_cast<float>(budget / most);
+    const float end = box.x + box.w * static_cast<float>(total / most);
+    if (end > limit + 1) ui.hatch({limit, box.y, end - limit, box.h}, theme.wrong, Hatch::diagonal);
+    ui.rect({limit - 1, box.y - 3, 2, box.h + 6}, theme.ink);
+}
+
+class KitView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        BuildDesk& desk = session.build;
+        desk.adopt(*snapshot);
+        if (!ui.state->mouse_down) desk.release();
+        const Rect body = ui.panel(area, {.title = "Your GPU",
+                                          .right = "a handle runs it at once",
+                                          .badge = Provenance::derived,
+                                          .caption = caption(desk)});
+        if (!desk.task()) return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No puzzle is open." : snapshot->busy);
+        const BuiltDesign* const shown = shown_design(session, *snapshot);
+        ui.push_scope("kit");
+        const std::vector<KitGroup> groups = kit_of(*desk.task(), desk.gpu(), desk.area());
+        const float top = budgets(ui, desk, shown, groups, body);
+        rows(ui, session, shown, groups, {body.x, top, body.w, body.bottom() - top});
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const BuildDesk& desk = session.build;
+        if (!desk.task()) return "Your GPU: no puzzle is open\n";
+        const auto snapshot = session.snapshot();
+        const BuiltDesign* const shown = shown_design(session, *snapshot);
+        const BuildTask& task = *desk.task();
+        std::string text =
+            fmt::format("Your GPU, design {} (areas and watts are estimates, {})\n", desk.number(), task.process->name);
+        text += fmt::format("  {:.2f} mm2{}, {:.2f} W with every part busy{}\n", desk.area().mm2,
+                            task.most_mm2 > 0 ? fmt::format(" of {:g}", task.most_mm2) : "", desk.area().watts,
+                            task.most_watts > 0 ? fmt::format(", budget {:g} W in the run", task.most_watts) : "");
+        for (const KitGroup& group : kit_of(task, desk.gpu(), desk.area())) {
+            text += fmt::format("  {} {}: {:.2f} mm2, {:.2f} W\n", code_of(group.group).letter, title_of(group.group),
+                                group.mm2, group.watts);
+            for (const KitRow& row : group.rows)
+                text += fmt::format(
+                    "    {}{}{}: {:.2f} mm2, {:.2f} W{}{}\n", row.label, row.value.empty() ? "" : " ", row.value, row.mm2,
+                    row.watts,
+                    row.free != nullptr ? fmt::format(", free from {:g} to {:g}", row.free->least, row.free->most) : "",
+                    shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits ? ", limits" : "");
+        }
+        if (!desk.impossible().empty()) text += "  impossible: " + desk.impossible() + "\n";
+        return text;
+    }
+
+  private:
+    static std::string caption(const BuildDesk& desk) {
+        if (!desk.task()) return "";
+        if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
+        return fmt::format("mm2 and W are estimates for {}; W with the part busy in every cycle.",
+                           desk.task()->process->name);
+    }
+
+    static float budgets(Ui& ui, const BuildDesk& desk, const BuiltDesign* shown, const std::vector<KitGroup>& groups,
+                         const Rect& body) {
+        const Theme& theme = *ui.theme;
+        const BuildTask& task = *desk.task();
+        float y = body.y;
+        const auto bar = [&](bool watts, double total, double budget, const std::string& unit, const std::string& beside) {
+            const bool over = budget > 0 && total > budget;
+            const float x = ui.text(body.x, y + 17, number_of(total),
+                                    {.size = 20, .color = over ? theme.wrong : theme.ink, .weight = 700});
+            const float end = ui.text(x + 6, y + 17, budget > 0 ? fmt::format("of {:g} {}", budget, unit) : unit,
+                                      {.size = 13, .color = theme.ink2});
+            const std::string right = over ? fmt::format("{} over", number_of(total - budget)) : beside;
+            ui.text(body.right(), y + 17, right,
+                    {.size = 13,
+                     .color = over ? theme.wrong : theme.ink2,
+                     .align = Align::right,
+                     .weight = over ? 600 : 400,
+                     .width = body.right() - end - 10});
+            budget_bar(ui, {body.x, y + 26, body.w, 18}, groups, watts, total, budget);
+            y += 54;
+        };
+        bar(false, desk.area().mm2, task.most_mm2, "mm\xC2\xB2",
+            fmt::format("{}estimate",
+                        task.most_mm2 > 0 ? number_of(task.most_mm2 - desk.area().mm2) + " free, " : std::string()));
+        const bool of_run = shown != nullptr && shown->ran();
+        bar(true, of_run && task.most_watts > 0 ? shown->watts : desk.area().watts, task.most_watts, "W",
+            of_run ? fmt::format("{} W in this run, estimate", number_of(shown->watts)) : "all busy, estimate");
+        ui.text(columns_of(body).mm2, y + 8, "mm\xC2\xB2", {.size = 12, .color = theme.ink2, .align = Align::right});
+        ui.text(body.right(), y + 8, "W", {.size = 12, .color = theme.ink2, .align = Align::right});
+        return y + 14;
+    }
+
+    void rows(Ui& ui, Session& session, const BuiltDesign* shown, const std::vector<KitGroup>& groups, const Rect& box) {
+        const Theme& theme = *ui.theme;
+        float free_rows = 0, fixed_rows = 0;
+        for (const KitGroup& group : groups)
+            for (const KitRow& row : group.rows) (row.free != nullptr ? free_rows : fixed_rows) += 1;
+        const float heads = kit_head * static_cast<float>(groups.size()) + kit_note;
+        const float pitch = std::clamp((box.h - heads - fixed_rows * kit_fixed) / std::max(1.0f, free_rows), 40.0f, 48.0f);
+        const float height = heads + fixed_rows * kit_fixed + free_rows * pitch;
+        const float offset = ui.scroll("rows", {box.x, box.y, box.w + 8, box.h}, height);
+        ui.clip({box.x - 10, box.y, box.w + 20, box.h});
+        float y = box.y - offset;
+        for (const KitGroup& group : groups) {
+            ui.line({box.x - 8, y}, {box.right() + 8, y}, theme.line);
+            group_box(ui, {box.x, y + 6, 18, 16}, group.group);
+            const Columns at = columns_of(box);
+            ui.text(box.x + 26, y + 19, title_of(group.group),
+                    {.size = 13, .weight = 600, .width = at.mm2 - 54 - box.x - 26});
+            figures(ui, at, y + 19, group.mm2, group.watts, true);
+            y += kit_head;
+            for (const KitRow& row : group.rows) {
+                const float h = row.free != nullptr ? pitch : kit_fixed;
+                draw_row(ui, session, row, shown, {box.x, y, box.w, h});
+                y += h;
+            }
+        }
+        ui.unclip();
+    }
+
+    static void figures(Ui& ui, const Columns& at, float baseline, double mm2, double watts, bool bold) {
+        const auto write = [&](float right, double value) {
+            ui.text(right, baseline, value < 0.05 ? (value > 0 ? "<0.1" : "0") : number_of(value),
+                    {.size = 13,
+                     .color = value > 0 ? ui.theme->ink : ui.theme->quiet,
+                     .align = Align::right,
+                     .weight = bold ? 700 : 400,
+                     .mono = true});
+        };
+        write(at.mm2, mm2);
+        write(at.watts, watts);
+    }
+
+    static void draw_row(Ui& ui, Session& session, const KitRow& row, const BuiltDesign* shown, const Rect& line) {
+        const Theme& theme = *ui.theme;
+        BuildDesk& desk = session.build;
+        const Columns at = columns_of(line);
+        const bool limits = shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits;
+        const Rect ground{line.x - 8, line.y, line.w + 16, line.h};
+        if (limits) {
+            ui.rect(ground, mix(theme.panel, data::orange, theme.dark ? 0.2f : 0.22f));
+            ui.rect({ground.x, ground.y, 4, ground.h}, data::orange);
+        } else if (!row.field.empty() && desk.row == row.field) {
+            ui.rect(ground, theme.selected);
+        }
+        const float value_right = at.left + at.slider;
+        const float width = ui.text_width(row.value, {.size = 13, .weight = 700});
+        std::string label = row.label;
+        const float end = ui.text(line.x, line.y + 16, label,
+                                  {.size = 13,
+                                   .color = row.free != nullptr || limits ? theme.ink : theme.ink2,
+                                   .weight = limits ? 600 : 400,
+                                   .width = value_right - width - line.x - 8});
+        if (limits && end + 54 < value_right - width)
+            ui.text(end + 8, line.y + 16, "limits", {.size = 13, .color = theme.ink, .weight = 700});
+        ui.text(value_right, line.y + 16, row.value,
+                {.size = 13,
+                 .color = row.free != nullptr ? theme.ink : theme.ink2,
+                 .align = Align::right,
+                 .weight = row.free != nullptr ? 700 : 400});
+        figures(ui, at, line.y + 16, row.mm2, row.watts, false);
+        if (row.free == nullptr) return;
+        const auto bar = [&](float right, double share) {
+            ui.rect({right - 52, line.y + 24, 52, 5}, theme.grid);
+            ui.rect({right - 52, line.y + 24, 52 * static_cast<float>(std::clamp(share, 0.0, 1.0)), 5},
+                    limits ? data::orange : data::grey);
+        };
+        bar(at.mm2, row.mm2 / std::max(1e-9, desk.area().mm2));
+        bar(at.watts, row.watts / std::max(1e-9, desk.area().watts));
+        handle(ui, session, row, {line.x + 8, line.y + 20, at.slider - 16, 16});
+    }
+
+    static void handle(Ui& ui, Session& session, const KitRow& row, const Rect& box) {
+        BuildDesk& desk = session.build;
+        const std::vector<double> stops = stops_of(*row.free);
+        const double now = desk.value_of(row.free->field);
+        size_t at = 0;
+        for (size_t i = 0; i < stops.size(); ++i)
+            if (std::fabs(stops[i] - now) < std::fabs(stops[at] - now)) at = i;
+        const auto last = static_cast<float>(std::max<size_t>(1, stops.size() - 1));
+        const float to = ui.slider(row.field, box, static_cast<float>(at) / last, static_cast<int>(stops.size()));
+        const auto wanted = static_cast<size_t>(std::lround(to * last));
+        if (wanted != at && wanted < stops.size()) {
+            desk.row = row.field;
+            desk.set(session, row.free->field, stops[wanted], ui.state->mouse_down);
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_kit_view() {
+    return std::make_unique<KitView>();
+}
+
+}  // namespace lockstep::gui

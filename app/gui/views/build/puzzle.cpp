@@ -1,0 +1,399 @@
+// The puzzle, or the kernel that is built for: what is asked, the medal of this design on an axis of time, all designs by
+// area and time with the front of those within the budget, and the next change that a run has shown to help.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/build/build_data.h"
+#include "app/gui/widgets/axis.h"
+
+namespace lockstep::gui {
+namespace {
+
+using lessons::Medal;
+
+double threshold_of(const lessons::Thresholds& t, Medal medal) {
+    return medal == Medal::gold ? t.gold_us : medal == Medal::silver ? t.silver_us : t.bronze_us;
+}
+
+constexpr Medal medals[] = {Medal::bronze, Medal::silver, Medal::gold};
+
+// Designs that no other one beats in both, of those within the budget; by area.
+std::vector<const BuiltDesign*> front_of(const BuildState& state) {
+    std::vector<const BuiltDesign*> designs, front;
+    for (const auto& design : state.designs)
+        if (design->ran() && design->within(*state.task)) designs.push_back(design.get());
+    std::ranges::stable_sort(designs, [](const BuiltDesign* a, const BuiltDesign* b) {
+        return std::pair(a->area.mm2, a->time_us) < std::pair(b->area.mm2, b->time_us);
+    });
+    double best = HUGE_VAL;
+    for (const BuiltDesign* design : designs)
+        if (design->time_us < best) best = design->time_us, front.push_back(design);
+    return front;
+}
+
+struct Plot {
+    Rect box;
+    double least_mm2 = 0, most_mm2 = 1, least_us = 1, most_us = 10;
+    float x(double mm2) const { return box.x + box.w * static_cast<float>((mm2 - least_mm2) / (most_mm2 - least_mm2)); }
+    float y(double us) const {
+        return box.y + box.h * static_cast<float>(std::log(most_us / us) / std::log(most_us / least_us));
+    }
+};
+
+Plot plot_of(const BuildState& state, const Rect& box) {
+    Plot plot{box};
+    double low = HUGE_VAL, high = 0, fast = HUGE_VAL, slow = 0;
+    const auto take = [&](double mm2, double us) {
+        if (mm2 > 0) low = std::min(low, mm2), high = std::max(high, mm2);
+        if (us > 0) fast = std::min(fast, us), slow = std::max(slow, us);
+    };
+    for (const auto& design : state.designs) take(design->area.mm2, design->ran() ? design->time_us : 0);
+    if (state.next) take(state.next->area.mm2, state.next->time_us);
+    if (state.task->most_mm2 > 0) take(state.task->most_mm2, 0);
+    if (state.thresholds)
+        for (const Medal medal : medals) take(0, threshold_of(*state.thresholds, medal));
+    if (!(high > 0)) low = 0, high = 1;
+    if (!(slow > 0)) fast = 1, slow = 10;
+    const double room = std::max(2.0, (high - low) * 0.18);
+    plot.least_mm2 = std::max(0.0, low - room), plot.most_mm2 = high + room;
+    plot.least_us = fast / 1.3, plot.most_us = slow * 1.35;
+    return plot;
+}
+
+// "1.2 ms" with two digits, for lines.
+std::string short_time(double us) {
+    return time_text(us, {.significant = 3});
+}
+
+class PuzzleView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        BuildDesk& desk = session.build;
+        desk.adopt(*snapshot);
+        const BuiltDesign* const shown = shown_design(session, *snapshot);
+        const std::string sentence =
+            !desk.note.empty() ? desk.note : "Times are simulated, each by a run of its own; areas are estimates.";
+        const Rect body = ui.panel(area, {.title = desk.task() && !desk.task()->puzzle ? "A kernel of yours" : "The puzzle",
+                                          .right = medal_words(desk, shown, *snapshot),
+                                          .badge = Provenance::simulated,
+                                          .caption = sentence});
+        ui.push_scope("puzzle");
+        float y = choose(ui, session, *snapshot, body);
+        if (!desk.task()) {
+            ui.pop_scope();
+            return ui.say_nothing_yet({body.x, y, body.w, body.bottom() - y},
+                                      snapshot->busy.empty() ? "Choose a puzzle." : snapshot->busy);
+        }
+        y = question(ui, *desk.task(), {body.x, y, body.w, body.bottom() - y});
+        const BuildState& state = *snapshot->build;
+        if (desk.task()->puzzle) y = medal_bar(ui, state, shown, {body.x, y, body.w, 62});
+        const float foot = next_height(ui, session, *snapshot, body.w);
+        const float plot = body.bottom() - foot - y - 12;
+        if (plot >= 130) history(ui, session, state, {body.x, y, body.w, plot});
+        next(ui, session, *snapshot, {body.x, body.bottom() - foot, body.w, foot});
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const BuildDesk& desk = session.build;
+        if (!desk.task()) return "The puzzle: none is open\n";
+        const auto snapshot = session.snapshot();
+        const BuildTask& task = *desk.task();
+        const BuiltDesign* const shown = shown_design(session, *snapshot);
+        std::string text = fmt::format("{}\n  {}\n", task.title, task.question);
+        if (!snapshot->build || snapshot->build->task != desk.task()) return text;
+        const BuildState& state = *snapshot->build;
+        if (state.thresholds)
+            text += fmt::format("  bronze {}, silver {}, gold {} (simulated)\n", time_text(state.thresholds->bronze_us),
+                                time_text(state.thresholds->silver_us), time_text(state.thresholds->gold_us));
+        const std::vector<const BuiltDesign*> front = front_of(state);
+        for (const auto& design : state.designs) {
+            text += fmt::format("  design {}{}: ", design->number, design.get() == shown ? " (on show)" : "");
+            if (!design->ran()) {
+                text += design->refused + "\n";
+                continue;
+            }
+            text += fmt::format("{} (simulated), {:.2f} mm2, {:.2f} W (estimates){}{}\n", time_text(design->time_us),
+                                design->area.mm2, design->watts,
+                                std::ranges::find(front, design.get()) != front.end() ? ", on the front" : "",
+                                !task.puzzle || !state.thresholds ? std::string()
+                                : design->medal == Medal::none    ? ", no medal: " + design->why
+                                                                  : fmt::format(", {}", name_of(design->medal)));
+        }
+        return text + "  next: " + next_words(session, *snapshot) + "\n";
+    }
+
+  private:
+    static std::string medal_words(const BuildDesk& desk, const BuiltDesign* shown, const Snapshot& snapshot) {
+        if (!desk.task() || !desk.task()->puzzle || shown == nullptr || !snapshot.build->thresholds) return "";
+        if (shown->medal == Medal::gold) return "gold";
+        return shown->medal == Medal::none ? "no medal yet" : fmt::format("{}: {}", name_of(shown->medal), shown->why);
+    }
+
+    // Chips: the puzzles by number, and the kernel on show.
+    static float choose(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& body) {
+        BuildDesk& desk = session.build;
+        float x = body.x;
+        const float y = body.y;
+        static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
+        for (size_t i = 0; i < files.size(); ++i) {
+            const bool on = desk.task() && desk.task()->puzzle && desk.task()->puzzle->file == files[i];
+            if (x + 40 > body.right()) break;
+            if (ui.chip(x, y, fmt::format("{}", i + 1), on) && !on) desk.open(session, files[i].string());
+            x += 4;
+        }
+        const bool able = snapshot.kernel.run && snapshot.kernel.run->before && snapshot.kernel.run->program;
+        const bool on = desk.task() && !desk.task()->puzzle;
+        if (x + ui.chip_width("kernel on show") <= body.right()) {
+            const bool hover = ui.hovered({x, y, ui.chip_width("kernel on show"), 26});
+            if (ui.chip(x, y, "kernel on show", on, able) && able) desk.open(session, "");
+            if (hover && !able) ui.tooltip("none has run yet: run one in Kernel, or open SM");
+        }
+        return y + 36;
+    }
+
+    static float question(Ui& ui, const BuildTask& task, const Rect& box) {
+        ui.text(box.x, box.y + 16, task.title, {.size = 20, .weight = 700, .width = box.w});
+        const float used =
+            ui.paragraph({box.x, box.y + 26, box.w, 120}, task.question, {.size = 13, .color = ui.theme->ink2}, 19);
+        return box.y + 26 + used + 10;
+    }
+
+    // From slow on the left to fast on the right, by logarithm.
+    static float medal_bar(Ui& ui, const BuildState& state, const BuiltDesign* shown, const Rect& box) {
+        const Theme& theme = *ui.theme;
+        if (!state.thresholds) {
+            ui.text(box.x, box.y + 34, "the medals' own designs are running", {.size = 13, .color = theme.ink2});
+            return box.bottom() + 8;
+        }
+        const lessons::Thresholds& t = *state.thresholds;
+        const bool ran = shown != nullptr && shown->ran();
+        double slow = t.bronze_us * 1.5, fast = t.gold_us / 1.25;
+        if (ran) slow = std::max(slow, shown->time_us * 1.1), fast = std::min(fast, shown->time_us / 1.1);
+        const auto x_of = [&](double us) {
+            return box.x + box.w * static_cast<float>(std::log(slow / us) / std::log(slow / fast));
+        };
+        const float top = box.y + 24;
+        ui.rect({box.x, top, box.w, 16}, theme.grid);
+        float word_end = box.x;
+        for (size_t i = 0; i < 3; ++i) {
+            const Medal medal = medals[i];
+            const float from = x_of(threshold_of(t, medal)), to = i < 2 ? x_of(threshold_of(t, medals[i + 1])) : box.right();
+            const Color color = medal_color(medal, theme);
+            const bool reached = ran && shown->medal >= medal;
+            if (reached)
+                ui.rect({from, top, std::max(0.0f, to - from - 2), 16}, color);
+            else
+                ui.frame({from, top, std::max(0.0f, to - from - 2), 16}, color, 2);
+            const std::string name(name_of(medal));
+            const TextStyle style{.size = 12, .color = color, .weight = 600};
+            const std::string words = name + " " + short_time(threshold_of(t, medal));
+            const float x = std::min(std::max(from, word_end), box.right() - ui.text_width(words, style));
+            if (x >= word_end - 0.5f) word_end = ui.text(x, top + 31, words, style) + 8;
+        }
+        if (ran) {
+            const float x = std::clamp(x_of(shown->time_us), box.x + 1, box.right() - 1);
+            const std::string you = "you: " + short_time(shown->time_us);
+            const float half = ui.text_width(you, {.size = 13, .weight = 700}) / 2 + 7;
+            const float middle = std::clamp(x, box.x + half, box.right() - half);
+            ui.rect({x - 1.5f, top - 4, 3, 24}, theme.ink);
+            ui.rect({middle - half, box.y - 2, 2 * half, 20}, theme.ink, 3);
+            ui.text(middle, box.y + 12, you, {.size = 13, .color = theme.panel, .align = Align::center, .weight = 700});
+        }
+        return box.bottom() + 8;
+    }
+
+    static void history(Ui& ui, Session& session, const BuildState& state, const Rect& box) {
+        const Theme& theme = *ui.theme;
+        ui.line({box.x - 8, box.y}, {box.right() + 8, box.y}, theme.line);
+        const float title = ui.text(box.x, box.y + 20, "Your designs", {.size = 14, .weight = 600});
+        const std::string_view better = "left and down is better";
+        if (title + ui.text_width(better, {.size = 13}) + 12 < box.right())
+            ui.text(box.right(), box.y + 20, better, {.size = 13, .color = theme.ink2, .align = Align::right});
+        const Plot plot = plot_of(state, {box.x + 46, box.y + 32, box.w - 50, box.h - 66});
+        ui.rect(plot.box, theme.code);
+        ui.clip(plot.box);
+        const double budget = state.task->most_mm2;
+        if (budget > 0) {
+            const float x = plot.x(budget);
+            for (float y = plot.box.y; y < plot.box.bottom(); y += 56)
+                ui.hatch({x, y, std::min(439.0f, plot.box.right() - x), std::min(56.0f, plot.box.bottom() - y)},
+                         faded(theme.wrong, 0.35f), Hatch::diagonal);
+            ui.rect({x - 1, plot.box.y, 2, plot.box.h}, theme.ink);
+        }
+        ui.unclip();
+        axes(ui, plot, box);
+        if (budget > 0 && plot.box.right() - plot.x(budget) > 54) {
+            const float x = plot.x(budget) + 6;
+            ui.rect({x - 2, plot.box.y + 3, 40, 18}, theme.code);
+            ui.text(x, plot.box.y + 16, "over", {.size = 12, .color = theme.wrong, .weight = 600});
+        }
+        if (state.thresholds)
+            for (const Medal medal : medals) {
+                const float y = plot.y(threshold_of(*state.thresholds, medal));
+                const Point line[] = {{plot.box.x, y}, {budget > 0 ? plot.x(budget) : plot.box.right(), y}};
+                ui.polyline(line, medal_color(medal, theme), 1.5f, 5, 4);
+            }
+        dots(ui, session, state, plot);
+    }
+
+    static void axes(Ui& ui, const Plot& plot, const Rect& box) {
+        const Theme& theme = *ui.theme;
+        const bool milli = plot.most_us >= 1500;
+        float last = plot.box.bottom() + 30;
+        const double from = std::pow(10.0, std::floor(std::log10(plot.least_us)));
+        for (double power = from; power < plot.most_us; power *= 10)
+            for (const double factor : {1.0, 2.0, 5.0}) {
+                const double us = power * factor;
+                if (us < plot.least_us || us > plot.most_us) continue;
+                const float y = plot.y(us);
+                ui.rect({plot.box.x, y, plot.box.w, 1}, theme.grid);
+                if (y > last - 16 || y < plot.box.y + 22) continue;
+                ui.text(plot.box.x - 6, y + 4, fmt::format("{:g}", milli ? us / 1000 : us),
+                        {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
+                last = y;
+            }
+        ui.text(plot.box.x - 6, plot.box.y + 11, milli ? "ms" : "\xC2\xB5s",
+                {.size = 12, .color = theme.ink2, .align = Align::right});
+        const double step = rounded((plot.most_mm2 - plot.least_mm2) / 4);
+        for (double mm2 = std::ceil(plot.least_mm2 / step) * step; mm2 < plot.most_mm2; mm2 += step) {
+            const float x = plot.x(mm2);
+            if (x > plot.box.right() - 40) break;
+            ui.rect({x, plot.box.bottom(), 1, 4}, theme.ink3);
+            ui.text(x, plot.box.bottom() + 17, fmt::format("{:g}", mm2),
+                    {.size = 12, .color = theme.ink2, .align = Align::center, .mono = true});
+        }
+        ui.text(plot.box.right(), plot.box.bottom() + 17, "mm\xC2\xB2",
+                {.size = 12, .color = theme.ink2, .align = Align::right});
+        if (box.h < 150) return;
+        const float y = plot.box.bottom() + 32;
+        const float x = ui.legend_line(plot.box.x, y, theme.right, false, "best so far");
+        ui.legend_line(x, y, theme.accent, true, "next?");
+    }
+
+    static void dots(Ui& ui, Session& session, const BuildState& state, const Plot& plot) {
+        const Theme& theme = *ui.theme;
+        const std::vector<const BuiltDesign*> front = front_of(state);
+        std::vector<Point> steps;
+        for (size_t i = 0; i < front.size(); ++i) {
+            const Point at{plot.x(front[i]->area.mm2), plot.y(front[i]->time_us)};
+            if (i > 0) steps.push_back({at.x, steps.back().y});
+            steps.push_back(at);
+        }
+        if (steps.size() > 1) ui.polyline(steps, theme.right, 2.5f);
+        const BuiltDesign* const now = state.numbered(session.build.number());
+        if (state.next && now != nullptr && now->ran() && state.next_of == now->number) {
+            const Point a{plot.x(now->area.mm2), plot.y(now->time_us)};
+            const Point b{plot.x(state.next->area.mm2), plot.y(state.next->time_us)};
+            const Point way[] = {a, b};
+            ui.polyline(way, theme.accent, 1.6f, 4, 3);
+            ui.polygon({{b.x, b.y - 7}, {b.x + 7, b.y}, {b.x, b.y + 7}, {b.x - 7, b.y}}, theme.accent);
+        }
+        std::vector<Point> taken;
+        for (size_t k = state.designs.size(); k-- > 0;) {  // the newest is not covered
+            const BuiltDesign& design = *state.designs[k];
+            if (!design.ran()) continue;
+            const Point at{plot.x(design.area.mm2), plot.y(design.time_us)};
+            const bool shown = &design == now, over = !design.within(*state.task);
+            const bool best = std::ranges::find(front, &design) != front.end();
+            const bool free = std::ranges::none_of(
+                taken, [&](const Point& other) { return std::hypot(other.x - at.x, other.y - at.y) < 19; });
+            const Color color = best ? theme.right : over ? theme.wrong : theme.ink2;
+            const float radius = free ? 9.0f : 4.0f;
+            ui.circle(at, radius, shown ? theme.ink : theme.panel);
+            ui.ring(at, radius, color, 2);
+            if (free) {
+                ui.text(at.x, at.y + 4.5f, fmt::format("{}", design.number),
+                        {.size = 12,
+                         .color = shown  ? theme.panel
+                                  : over ? theme.wrong
+                                         : theme.ink,
+                         .align = Align::center,
+                         .weight = 700});
+                taken.push_back(at);
+            }
+            const Rect grip{at.x - 10, at.y - 10, 20, 20};
+            if (ui.hovered(grip))
+                ui.tooltip(fmt::format("design {}: {} (simulated), {:.1f} mm2 (estimate)\nclick: back to it", design.number,
+                                       time_text(design.time_us), design.area.mm2));
+            if (free && ui.area(fmt::format("design {}", design.number), grip) && !shown)
+                session.build.take(session, design.figures);
+        }
+    }
+
+    static const BuiltDesign* next_design(const Session& session, const Snapshot& snapshot) {
+        if (!snapshot.build || !snapshot.build->next || snapshot.build->next_of != session.build.number()) return nullptr;
+        return snapshot.build->next.get();
+    }
+
+    static std::string next_words(const Session& session, const Snapshot& snapshot) {
+        const BuildDesk& desk = session.build;
+        if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
+        const BuiltDesign* const shown = shown_design(session, snapshot);
+        if (shown == nullptr) return snapshot.busy.empty() ? "This design has not run yet." : "This design runs.";
+        if (!shown->ran()) return "It does not run: " + shown->refused;
+        const BuildTask& task = *desk.task();
+        if (const BuiltDesign* const next = next_design(session, snapshot))
+            return fmt::format("{}: {:.3g}\xC3\x97 as fast, {}{:.1f} mm\xC2\xB2.",
+                               change_words(task, shown->figures, next->figures), shown->time_us / next->time_us,
+                               next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
+                               std::fabs(next->area.mm2 - shown->area.mm2));
+        if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
+        if (task.puzzle && shown->medal == Medal::gold) return "Gold. " + task.puzzle->recap;
+        return !shown->within(task) ? "No single change within the budget is faster: take something away first."
+                                    : "No single change that was run is faster within the budget.";
+    }
+
+    static float next_height(Ui& ui, const Session& session, const Snapshot& snapshot, float width) {
+        const float words = ui.paragraph({0, 0, width, 200}, next_words(session, snapshot), {.size = 14}, 21, false);
+        return 30 + words + 10 + (next_design(session, snapshot) != nullptr ? 62 : 0) + 36;
+    }
+
+    static void next(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& box) {
+        const Theme& theme = *ui.theme;
+        BuildDesk& desk = session.build;
+        ui.line({box.x - 8, box.y}, {box.right() + 8, box.y}, theme.line);
+        ui.text(box.x, box.y + 21, "What to change next", {.size = 14, .weight = 600});
+        float y = box.y + 30;
+        y += ui.paragraph({box.x, y, box.w, 200}, next_words(session, snapshot), {.size = 14}, 21) + 8;
+        const BuiltDesign* const shown = shown_design(session, snapshot);
+        const BuiltDesign* const next = next_design(session, snapshot);
+        if (next != nullptr && shown != nullptr) {
+            const Rect table{box.x, y, box.w, 54};
+            ui.rect(table, theme.panel2, 5);
+            const auto line = [&](float baseline, const char* what, const std::string& before, const std::string& after) {
+                ui.text(table.x + 12, baseline, what, {.size = 13, .color = theme.ink2});
+                ui.text(table.x + 148, baseline, before, {.size = 13, .color = theme.ink2, .align = Align::right});
+                ui.text(table.x + 164, baseline, "\xE2\x86\x92", {.size = 13, .color = theme.ink2, .align = Align::center});
+                ui.text(table.x + 180, baseline, after, {.size = 14, .weight = 700});
+            };
+            line(y + 21, "time", time_text(shown->time_us), time_text(next->time_us));
+            line(y + 43, "area, estimate", fmt::format("{:.1f}", shown->area.mm2),
+                 fmt::format("{:.1f} mm\xC2\xB2", next->area.mm2));
+            if (next->medal != Medal::none)
+                ui.text(table.right() - 12, y + 21, name_of(next->medal),
+                        {.size = 14, .color = medal_color(next->medal, theme), .align = Align::right, .weight = 700});
+        }
+        const float top = box.bottom() - 30, gap = 8;
+        const float small = std::min(78.0f, (box.w - 3 * gap) / 4);
+        Rect at{box.x, top, box.w - 3 * (small + gap), 28};
+        if (ui.button(at, "Try it", true, next != nullptr) && next != nullptr) desk.take(session, next->figures);
+        at = {at.right() + gap, top, small, 28};
+        if (ui.button(at, "Undo", false, desk.can_undo())) desk.undo(session);
+        at.x += small + gap;
+        if (ui.button(at, "Reset", false, !desk.figures().empty())) desk.reset(session);
+        at.x += small + gap;
+        if (ui.button(at, "Save")) desk.save(snapshot);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_puzzle_view() {
+    return std::make_unique<PuzzleView>();
+}
+
+}  // namespace lockstep::gui
