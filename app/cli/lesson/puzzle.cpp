@@ -79,6 +79,7 @@ std::string card_of(const lessons::Puzzle& puzzle, const scene::DesignRun& start
     text += '\n';
     for (size_t i = 0; hints && i < puzzle.hints.size(); ++i)
         text += fmt::format("  {}. {}\n", i + 1, wrapped(puzzle.hints[i], 5));
+    if (hints) text += '\n';
     if (!hints) text += fmt::format("  lockstep puzzle show {} --hints    {} hints\n", puzzle.id, puzzle.hints.size());
     text += fmt::format("  lockstep puzzle new {0} mine.toml\n  lockstep puzzle check {0} --gpu mine.toml\n", puzzle.id);
     return text;
