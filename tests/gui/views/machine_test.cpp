@@ -271,6 +271,23 @@ TEST_CASE("describe() says what the picture shows") {
     CHECK(desk.shell.describe("machine").find("sub-core 3: issues in") != std::string::npos);
 }
 
+TEST_CASE("While a lesson's question is open the machine gives nothing away") {
+    MachineDesk desk;
+    desk.zoom(Stop::gpu);
+    const std::string facts = desk.shell.describe("machine");
+    desk.session.learn.reveal_steps = 1;
+    for (const Stop stop : {Stop::gpu, Stop::sm, Stop::sub_core}) {
+        const std::string text = desk.shell.describe("machine");
+        CHECK(text.find("stays hidden until you lock an answer") != std::string::npos);
+        CHECK(text.find("schedulers") == std::string::npos);
+        zoom_to(desk.session, stop);
+        desk.session.machine.zoom = static_cast<double>(stop);
+        desk.frames(2);
+        CHECK((desk.shows("hidden") && !desk.shows("issue rate") && !desk.shows("sub-core 1")));
+    }
+    CHECK(facts.find("schedulers") != std::string::npos);
+}
+
 TEST_CASE("Before a kernel has run the machine says so") {
     Desk desk;
     desk.session.workspace = Workspace::machine;

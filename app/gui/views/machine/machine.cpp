@@ -17,6 +17,7 @@ namespace lockstep::gui {
 namespace {
 
 constexpr float crumbs_height = 42;
+constexpr std::string_view hidden_sentence = "The machine stays hidden until you lock an answer.";
 constexpr double seconds_a_stop = 0.6, rest_seconds = 0.35;
 
 double first_stop() {
@@ -77,6 +78,10 @@ class MachineView final : public View {
         const MachineFrame frame = other.frame_of(none, mine, looked, *snapshot);
         const StopRow& row = row_of(static_cast<Stop>(std::lround(session.machine.zoom)));
         std::string text = fmt::format("The machine at {} (simulated)\n", row.label(frame));
+        if (hides(session, row.stop)) {
+            mine.machine = before;
+            return text + "  " + std::string(hidden_sentence) + "\n";
+        }
         std::string facts = row.describe(frame);
         for (size_t at = 0; at < facts.size();) {
             const size_t end = std::min(facts.find('\n', at), facts.size());
@@ -161,6 +166,18 @@ class MachineView final : public View {
         ui.animate();
     }
 
+    // While a question of a lesson is open, whose answer the kernel's run would give away. Warp and lane hide what is to
+    // come themselves.
+    static bool hides(const Session& session, Stop stop) {
+        return session.learn.reveal_steps >= 0 && stop >= Stop::gpu && stop <= Stop::sub_core;
+    }
+
+    static void draw_hidden(const MachineFrame& frame, const Rect& area, Stop stop) {
+        const std::string title = row_of(stop).label(frame);
+        const Rect body = frame.ui.panel(area, {.title = title});
+        frame.ui.say_nothing_yet(body, hidden_sentence, "Warp and lane show what has been reached.");
+    }
+
     static void draw_picture(const MachineFrame& frame, const Rect& area) {
         const double at = frame.session.machine.zoom;
         const auto rows = stop_rows();
@@ -169,6 +186,7 @@ class MachineView final : public View {
         const double from = static_cast<double>(rows[outer].stop);
         const double to = outer + 1 < rows.size() ? static_cast<double>(rows[outer + 1].stop) : from;
         const double share = to > from ? (at - from) / (to - from) : 0;
+        if (hides(frame.session, rows[outer].stop)) return draw_hidden(frame, area, rows[outer].stop);
         if (share < 1e-6) return rows[outer].draw(frame, area);
         MachineFrame moving = frame;
         moving.still = true;
