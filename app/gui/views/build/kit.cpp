@@ -94,7 +94,7 @@ class KitView final : public View {
     static std::string caption(const BuildDesk& desk) {
         if (!desk.task()) return "";
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
-        return fmt::format("mm2 and W are estimates for {}; W with the part busy in every cycle.",
+        return fmt::format("mm\xC2\xB2 and W are estimates for {}; W with the part busy in every cycle.",
                            desk.task()->process->name);
     }
 
@@ -136,7 +136,7 @@ class KitView final : public View {
         for (const KitGroup& group : groups)
             for (const KitRow& row : group.rows) (row.free != nullptr ? free_rows : fixed_rows) += 1;
         const float heads = kit_head * static_cast<float>(groups.size()) + kit_note;
-        const float pitch = std::clamp((box.h - heads - fixed_rows * kit_fixed) / std::max(1.0f, free_rows), 40.0f, 48.0f);
+        const float pitch = std::clamp((box.h - heads - fixed_rows * kit_fixed) / std::max(1.0f, free_rows), 40.0f, 56.0f);
         const float height = heads + fixed_rows * kit_fixed + free_rows * pitch;
         const float offset = ui.scroll("rows", {box.x, box.y, box.w + 8, box.h}, height);
         ui.clip({box.x - 10, box.y, box.w + 20, box.h});

@@ -123,7 +123,7 @@ class PuzzleView final : public View {
                                 : design->medal == Medal::none    ? ", no medal: " + design->why
                                                                   : fmt::format(", {}", name_of(design->medal)));
         }
-        return text + "  next: " + next_words(session, *snapshot) + "\n";
+        return text + "  " + next_words(session, *snapshot) + "\n";
     }
 
   private:
@@ -178,7 +178,6 @@ class PuzzleView final : public View {
         };
         const float top = box.y + 24;
         ui.rect({box.x, top, box.w, 16}, theme.grid);
-        float word_end = box.x;
         for (size_t i = 0; i < 3; ++i) {
             const Medal medal = medals[i];
             const float from = x_of(threshold_of(t, medal)), to = i < 2 ? x_of(threshold_of(t, medals[i + 1])) : box.right();
@@ -188,11 +187,10 @@ class PuzzleView final : public View {
                 ui.rect({from, top, std::max(0.0f, to - from - 2), 16}, color);
             else
                 ui.frame({from, top, std::max(0.0f, to - from - 2), 16}, color, 2);
-            const std::string name(name_of(medal));
-            const TextStyle style{.size = 12, .color = color, .weight = 600};
-            const std::string words = name + " " + short_time(threshold_of(t, medal));
-            const float x = std::min(std::max(from, word_end), box.right() - ui.text_width(words, style));
-            if (x >= word_end - 0.5f) word_end = ui.text(x, top + 31, words, style) + 8;
+            const Align sides[] = {Align::left, Align::center, Align::right};
+            const float places[] = {box.x, box.x + box.w / 2, box.right()};
+            ui.text(places[i], top + 31, fmt::format("{} {}", name_of(medal), short_time(threshold_of(t, medal))),
+                    {.size = 12, .color = color, .align = sides[i], .weight = 600});
         }
         if (ran) {
             const float x = std::clamp(x_of(shown->time_us), box.x + 1, box.right() - 1);
@@ -337,7 +335,7 @@ class PuzzleView final : public View {
         if (!shown->ran()) return "It does not run: " + shown->refused;
         const BuildTask& task = *desk.task();
         if (const BuiltDesign* const next = next_design(session, snapshot))
-            return fmt::format("{}: {:.3g}\xC3\x97 as fast, {}{:.1f} mm\xC2\xB2.",
+            return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2.",
                                change_words(task, shown->figures, next->figures), shown->time_us / next->time_us,
                                next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
@@ -371,8 +369,8 @@ class PuzzleView final : public View {
                 ui.text(table.x + 180, baseline, after, {.size = 14, .weight = 700});
             };
             line(y + 21, "time", time_text(shown->time_us), time_text(next->time_us));
-            line(y + 43, "area, estimate", fmt::format("{:.1f}", shown->area.mm2),
-                 fmt::format("{:.1f} mm\xC2\xB2", next->area.mm2));
+            line(y + 43, "area, estimate", fmt::format("{:.2f}", shown->area.mm2),
+                 fmt::format("{:.2f} mm\xC2\xB2", next->area.mm2));
             if (next->medal != Medal::none)
                 ui.text(table.right() - 12, y + 21, name_of(next->medal),
                         {.size = 14, .color = medal_color(next->medal, theme), .align = Align::right, .weight = 700});
