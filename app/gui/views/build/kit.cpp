@@ -50,7 +50,6 @@ class KitView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         BuildDesk& desk = session.build;
-        desk.adopt(*snapshot);
         if (!ui.state->mouse_down) desk.release();
         const Rect body = ui.panel(area, {.title = "Your GPU",
                                           .right = "a handle runs it at once",
@@ -136,9 +135,9 @@ class KitView final : public View {
         for (const KitGroup& group : groups)
             for (const KitRow& row : group.rows) (row.free != nullptr ? free_rows : fixed_rows) += 1;
         const float heads = kit_head * static_cast<float>(groups.size()) + kit_note;
-        const float pitch = std::clamp((box.h - heads - fixed_rows * kit_fixed) / std::max(1.0f, free_rows), 40.0f, 56.0f);
+        const float pitch = std::clamp((box.h - heads - fixed_rows * kit_fixed) / std::max(1.0f, free_rows), 40.0f, 48.0f);
         const float height = heads + fixed_rows * kit_fixed + free_rows * pitch;
-        const float offset = ui.scroll("rows", {box.x, box.y, box.w + 8, box.h}, height);
+        const float offset = ui.scroll("rows", {box.x, box.y, box.w + 11, box.h}, height);
         ui.clip({box.x - 10, box.y, box.w + 20, box.h});
         float y = box.y - offset;
         for (const KitGroup& group : groups) {
@@ -176,7 +175,7 @@ class KitView final : public View {
         BuildDesk& desk = session.build;
         const Columns at = columns_of(line);
         const bool limits = shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits;
-        const Rect ground{line.x - 8, line.y, line.w + 16, line.h};
+        const Rect ground{line.x - 8, line.y, line.w + 12, line.h};
         if (limits) {
             ui.rect(ground, mix(theme.panel, data::orange, theme.dark ? 0.2f : 0.22f));
             ui.rect({ground.x, ground.y, 4, ground.h}, data::orange);

@@ -72,7 +72,6 @@ class PuzzleView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         BuildDesk& desk = session.build;
-        desk.adopt(*snapshot);
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         const std::string sentence =
             !desk.note.empty() ? desk.note : "Times are simulated, each by a run of its own; areas are estimates.";
@@ -90,10 +89,11 @@ class PuzzleView final : public View {
         y = question(ui, *desk.task(), {body.x, y, body.w, body.bottom() - y});
         const BuildState& state = *snapshot->build;
         if (desk.task()->puzzle) y = medal_bar(ui, state, shown, {body.x, y, body.w, 62});
-        const float foot = next_height(ui, session, *snapshot, body.w);
+        const bool table = body.h >= 560;  // else the sentence says it, and the plot has the room
+        const float foot = next_height(ui, session, *snapshot, body.w, table);
         const float plot = body.bottom() - foot - y - 12;
         if (plot >= 130) history(ui, session, state, {body.x, y, body.w, plot});
-        next(ui, session, *snapshot, {body.x, body.bottom() - foot, body.w, foot});
+        next(ui, session, *snapshot, {body.x, body.bottom() - foot, body.w, foot}, table);
         ui.pop_scope();
     }
 
@@ -345,12 +345,12 @@ class PuzzleView final : public View {
                                     : "No single change that was run is faster within the budget.";
     }
 
-    static float next_height(Ui& ui, const Session& session, const Snapshot& snapshot, float width) {
+    static float next_height(Ui& ui, const Session& session, const Snapshot& snapshot, float width, bool table) {
         const float words = ui.paragraph({0, 0, width, 200}, next_words(session, snapshot), {.size = 14}, 21, false);
-        return 30 + words + 10 + (next_design(session, snapshot) != nullptr ? 62 : 0) + 36;
+        return 30 + words + 10 + (table && next_design(session, snapshot) != nullptr ? 62 : 0) + 36;
     }
 
-    static void next(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& box) {
+    static void next(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& box, bool tabled) {
         const Theme& theme = *ui.theme;
         BuildDesk& desk = session.build;
         ui.line({box.x - 8, box.y}, {box.right() + 8, box.y}, theme.line);
@@ -359,7 +359,7 @@ class PuzzleView final : public View {
         y += ui.paragraph({box.x, y, box.w, 200}, next_words(session, snapshot), {.size = 14}, 21) + 8;
         const BuiltDesign* const shown = shown_design(session, snapshot);
         const BuiltDesign* const next = next_design(session, snapshot);
-        if (next != nullptr && shown != nullptr) {
+        if (tabled && next != nullptr && shown != nullptr) {
             const Rect table{box.x, y, box.w, 54};
             ui.rect(table, theme.panel2, 5);
             const auto line = [&](float baseline, const char* what, const std::string& before, const std::string& after) {
