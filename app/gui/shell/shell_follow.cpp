@@ -110,6 +110,7 @@ bool shows(const Snapshot& snapshot, int32_t warp) {
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     adopt_cluster(session, *snapshot);
+    session.build.adopt(*snapshot);
     session.sm.issues.adopt(snapshot->kernel.run);
     if (session.workspace != Workspace::kernel) session.desk.typing = false;
     adopt_roof(*snapshot);

@@ -137,7 +137,8 @@ TEST_CASE("a change is within the budget, and what it gains is what its own run 
         CHECK(model::area_of(task.design(figures), task.process).mm2 <= task.most_mm2);
     REQUIRE(window.state().next);
     CHECK(window.state().next_of == 1);
-    const BuiltDesign& next = *window.state().next;
+    const std::shared_ptr<const BuiltDesign> kept = window.state().next;  // for longer than the snapshot
+    const BuiltDesign& next = *kept;
     CHECK(next.time_us < window.state().newest()->time_us);
     CHECK(built(task, next.figures).cycles == next.cycles);
     REQUIRE(window.click_on("Try it"));
@@ -219,6 +220,33 @@ TEST_CASE("a saved design is a file that makes the same GPU") {
     desk.save(*window.session.snapshot());  // and does not write over it
     CHECK(std::distance(std::filesystem::directory_iterator(desk.folder), {}) == 2);
     std::filesystem::remove_all(desk.folder);
+}
+
+TEST_CASE("a kernel on show can be built for too: it runs as on its own GPU, and every figure of the kit is free") {
+    const auto puzzle = task_of_puzzle("02");
+    model::KernelRun run;
+    run.gpu = model::gpu_named("v100").value();
+    run.program = puzzle->launch.program;
+    run.config = puzzle->launch.config;
+    CHECK_THROWS(task_of_kernel(run));
+    run.before = puzzle->launch.memory;
+    const auto task = task_of_kernel(run);
+    CHECK(task->most_mm2 == 0);
+    const BuiltDesign as_it_is = built(*task, {});
+    REQUIRE(as_it_is.ran());
+    simt::Memory memory = *run.before;
+    CHECK(as_it_is.cycles == model::launch(run.gpu, *run.program, run.config, memory).cycles);
+    const BuiltDesign few = built(*task, {{"sms", 2}});
+    REQUIRE(few.ran());
+    CHECK(few.cycles > as_it_is.cycles);
+    CHECK(few.area.mm2 < as_it_is.area.mm2);
+    CHECK(few.medal == lessons::Medal::none);
+    for (const auto& free : task->free) {
+        const std::vector<double> stops = stops_of(free);
+        CHECK(stops.front() == free.least);
+        CHECK(stops.back() == free.most);
+        CHECK(std::is_sorted(stops.begin(), stops.end()));
+    }
 }
 
 TEST_CASE("areas and watts are called estimates, times simulated, and everything is told in words") {

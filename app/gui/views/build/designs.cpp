@@ -37,7 +37,6 @@ class DesignsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        session.build.adopt(*snapshot);
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         const BuiltDesign* const earlier = earlier_design(session, *snapshot);
         const bool any = (shown != nullptr && shown->ran()) || earlier != nullptr;

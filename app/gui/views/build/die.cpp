@@ -62,7 +62,6 @@ class DieView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         BuildDesk& desk = session.build;
-        desk.adopt(*snapshot);
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         const BuiltDesign* const earlier = earlier_design(session, *snapshot);
         const std::string sentence = caption(session, shown);
@@ -137,8 +136,7 @@ class DieView final : public View {
         float x = ui.text(body.x, line, "limits now:", {.size = 14, .color = theme.ink2}) + 10;
         const float size = body.w > 640 ? 24.f : 18.f;
         const TextStyle style{.size = size, .color = theme.dark ? rgb(0xF0913A) : theme.wrong, .weight = 700};
-        const std::string part = shown->part == "waiting" ? "waiting" : std::string(shown->part);
-        x = ui.text(x, line, part, style) + 14;
+        x = ui.text(x, line, shown->part, style) + 14;
         const std::string facts =
             fmt::format("{} {}; schedulers issue in {} of cycles", shown->part == "waiting" ? "busiest part" : "busy",
                         percent(shown->busy), percent(shown->use.issue));

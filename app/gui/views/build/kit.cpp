@@ -50,7 +50,6 @@ class KitView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         BuildDesk& desk = session.build;
-        desk.adopt(*snapshot);
         if (!ui.state->mouse_down) desk.release();
         const Rect body = ui.panel(area, {.title = "Your GPU",
                                           .right = "a handle runs it at once",
@@ -94,7 +93,7 @@ class KitView final : public View {
     static std::string caption(const BuildDesk& desk) {
         if (!desk.task()) return "";
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
-        return fmt::format("mm2 and W are estimates for {}; W with the part busy in every cycle.",
+        return fmt::format("mm\xC2\xB2 and W are estimates for {}; W with the part busy in every cycle.",
                            desk.task()->process->name);
     }
 
@@ -138,7 +137,7 @@ class KitView final : public View {
         const float heads = kit_head * static_cast<float>(groups.size()) + kit_note;
         const float pitch = std::clamp((box.h - heads - fixed_rows * kit_fixed) / std::max(1.0f, free_rows), 40.0f, 48.0f);
         const float height = heads + fixed_rows * kit_fixed + free_rows * pitch;
-        const float offset = ui.scroll("rows", {box.x, box.y, box.w + 8, box.h}, height);
+        const float offset = ui.scroll("rows", {box.x, box.y, box.w + 11, box.h}, height);
         ui.clip({box.x - 10, box.y, box.w + 20, box.h});
         float y = box.y - offset;
         for (const KitGroup& group : groups) {
@@ -176,7 +175,7 @@ class KitView final : public View {
         BuildDesk& desk = session.build;
         const Columns at = columns_of(line);
         const bool limits = shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits;
-        const Rect ground{line.x - 8, line.y, line.w + 16, line.h};
+        const Rect ground{line.x - 8, line.y, line.w + 12, line.h};
         if (limits) {
             ui.rect(ground, mix(theme.panel, data::orange, theme.dark ? 0.2f : 0.22f));
             ui.rect({ground.x, ground.y, 4, ground.h}, data::orange);

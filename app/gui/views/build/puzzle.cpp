@@ -72,7 +72,6 @@ class PuzzleView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         BuildDesk& desk = session.build;
-        desk.adopt(*snapshot);
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         const std::string sentence =
             !desk.note.empty() ? desk.note : "Times are simulated, each by a run of its own; areas are estimates.";
@@ -90,10 +89,11 @@ class PuzzleView final : public View {
         y = question(ui, *desk.task(), {body.x, y, body.w, body.bottom() - y});
         const BuildState& state = *snapshot->build;
         if (desk.task()->puzzle) y = medal_bar(ui, state, shown, {body.x, y, body.w, 62});
-        const float foot = next_height(ui, session, *snapshot, body.w);
+        const bool table = body.h >= 560;  // else the sentence says it, and the plot has the room
+        const float foot = next_height(ui, session, *snapshot, body.w, table);
         const float plot = body.bottom() - foot - y - 12;
         if (plot >= 130) history(ui, session, state, {body.x, y, body.w, plot});
-        next(ui, session, *snapshot, {body.x, body.bottom() - foot, body.w, foot});
+        next(ui, session, *snapshot, {body.x, body.bottom() - foot, body.w, foot}, table);
         ui.pop_scope();
     }
 
@@ -123,7 +123,7 @@ class PuzzleView final : public View {
                                 : design->medal == Medal::none    ? ", no medal: " + design->why
                                                                   : fmt::format(", {}", name_of(design->medal)));
         }
-        return text + "  next: " + next_words(session, *snapshot) + "\n";
+        return text + "  " + next_words(session, *snapshot) + "\n";
     }
 
   private:
@@ -178,7 +178,6 @@ class PuzzleView final : public View {
         };
         const float top = box.y + 24;
         ui.rect({box.x, top, box.w, 16}, theme.grid);
-        float word_end = box.x;
         for (size_t i = 0; i < 3; ++i) {
             const Medal medal = medals[i];
             const float from = x_of(threshold_of(t, medal)), to = i < 2 ? x_of(threshold_of(t, medals[i + 1])) : box.right();
@@ -188,11 +187,10 @@ class PuzzleView final : public View {
                 ui.rect({from, top, std::max(0.0f, to - from - 2), 16}, color);
             else
                 ui.frame({from, top, std::max(0.0f, to - from - 2), 16}, color, 2);
-            const std::string name(name_of(medal));
-            const TextStyle style{.size = 12, .color = color, .weight = 600};
-            const std::string words = name + " " + short_time(threshold_of(t, medal));
-            const float x = std::min(std::max(from, word_end), box.right() - ui.text_width(words, style));
-            if (x >= word_end - 0.5f) word_end = ui.text(x, top + 31, words, style) + 8;
+            const Align sides[] = {Align::left, Align::center, Align::right};
+            const float places[] = {box.x, box.x + box.w / 2, box.right()};
+            ui.text(places[i], top + 31, fmt::format("{} {}", name_of(medal), short_time(threshold_of(t, medal))),
+                    {.size = 12, .color = color, .align = sides[i], .weight = 600});
         }
         if (ran) {
             const float x = std::clamp(x_of(shown->time_us), box.x + 1, box.right() - 1);
@@ -337,7 +335,7 @@ class PuzzleView final : public View {
         if (!shown->ran()) return "It does not run: " + shown->refused;
         const BuildTask& task = *desk.task();
         if (const BuiltDesign* const next = next_design(session, snapshot))
-            return fmt::format("{}: {:.3g}\xC3\x97 as fast, {}{:.1f} mm\xC2\xB2.",
+            return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2.",
                                change_words(task, shown->figures, next->figures), shown->time_us / next->time_us,
                                next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
@@ -347,12 +345,12 @@ class PuzzleView final : public View {
                                     : "No single change that was run is faster within the budget.";
     }
 
-    static float next_height(Ui& ui, const Session& session, const Snapshot& snapshot, float width) {
+    static float next_height(Ui& ui, const Session& session, const Snapshot& snapshot, float width, bool table) {
         const float words = ui.paragraph({0, 0, width, 200}, next_words(session, snapshot), {.size = 14}, 21, false);
-        return 30 + words + 10 + (next_design(session, snapshot) != nullptr ? 62 : 0) + 36;
+        return 30 + words + 10 + (table && next_design(session, snapshot) != nullptr ? 62 : 0) + 36;
     }
 
-    static void next(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& box) {
+    static void next(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& box, bool tabled) {
         const Theme& theme = *ui.theme;
         BuildDesk& desk = session.build;
         ui.line({box.x - 8, box.y}, {box.right() + 8, box.y}, theme.line);
@@ -361,7 +359,7 @@ class PuzzleView final : public View {
         y += ui.paragraph({box.x, y, box.w, 200}, next_words(session, snapshot), {.size = 14}, 21) + 8;
         const BuiltDesign* const shown = shown_design(session, snapshot);
         const BuiltDesign* const next = next_design(session, snapshot);
-        if (next != nullptr && shown != nullptr) {
+        if (tabled && next != nullptr && shown != nullptr) {
             const Rect table{box.x, y, box.w, 54};
             ui.rect(table, theme.panel2, 5);
             const auto line = [&](float baseline, const char* what, const std::string& before, const std::string& after) {
@@ -371,8 +369,8 @@ class PuzzleView final : public View {
                 ui.text(table.x + 180, baseline, after, {.size = 14, .weight = 700});
             };
             line(y + 21, "time", time_text(shown->time_us), time_text(next->time_us));
-            line(y + 43, "area, estimate", fmt::format("{:.1f}", shown->area.mm2),
-                 fmt::format("{:.1f} mm\xC2\xB2", next->area.mm2));
+            line(y + 43, "area, estimate", fmt::format("{:.2f}", shown->area.mm2),
+                 fmt::format("{:.2f} mm\xC2\xB2", next->area.mm2));
             if (next->medal != Medal::none)
                 ui.text(table.right() - 12, y + 21, name_of(next->medal),
                         {.size = 14, .color = medal_color(next->medal, theme), .align = Align::right, .weight = 700});
