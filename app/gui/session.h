@@ -46,7 +46,7 @@ struct SiliconReport;  // app/silicon/compare/compare.h
 namespace lockstep::gui {
 
 struct Timeline;     // views/timeline_data.h
-struct ClusterStep;  // views/machine/cluster_step.h
+struct ClusterStep;  // views/machine/many/cluster_step.h
 
 struct TrainingSetup {          // what the Training workspace trains
     std::string model = "mlp";  // a row of nn::models()

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/machine/cluster_level.h"
+#include "app/gui/views/machine/many/cluster_level.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "core/scene/cluster/cluster_training.h"
 #include "tests/gui/desk.h"

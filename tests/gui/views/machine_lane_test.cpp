@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "app/gui/views/machine/lane_bits.h"
-#include "app/gui/views/machine/lane_number.h"
+#include "app/gui/views/machine/lane/lane_bits.h"
+#include "app/gui/views/machine/lane/lane_number.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "core/base/rng.h"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/machine/cluster_step.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"

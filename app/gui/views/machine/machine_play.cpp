@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/machine/cluster_step.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/machine/machine_view.h"
 
 namespace lockstep::gui {

@@ -7,7 +7,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/machine/machine_scene.h"
-#include "app/gui/views/machine/warp_scene.h"
+#include "app/gui/views/machine/lane/warp_scene.h"
 
 namespace lockstep::gui {
 

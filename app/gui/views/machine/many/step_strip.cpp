@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "app/gui/views/machine/cluster_level.h"
+#include "app/gui/views/machine/many/cluster_level.h"
 #include "app/gui/widgets/axis.h"
 
 namespace lockstep::gui {

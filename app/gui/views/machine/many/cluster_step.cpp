@@ -1,5 +1,5 @@
 // Makes the machine's step of many GPUs from what there is, and tells what it looks like at a moment.
-#include "app/gui/views/machine/cluster_step.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 
 #include <fmt/format.h>
 

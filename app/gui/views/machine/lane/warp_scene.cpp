@@ -1,4 +1,4 @@
-#include "app/gui/views/machine/warp_scene.h"
+#include "app/gui/views/machine/lane/warp_scene.h"
 
 #include <fmt/format.h>
 

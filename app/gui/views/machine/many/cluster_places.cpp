@@ -1,4 +1,4 @@
-#include "app/gui/views/machine/cluster_places.h"
+#include "app/gui/views/machine/many/cluster_places.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/views/machine/lane_bits.h"
+#include "app/gui/views/machine/lane/lane_bits.h"
 #include "app/gui/views/machine/machine_scene.h"
 #include "app/gui/views/sm/warp_facts.h"
 

@@ -1,4 +1,4 @@
-#include "app/gui/views/machine/lane_bits.h"
+#include "app/gui/views/machine/lane/lane_bits.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "app/gui/views/machine/lane_number.h"
+#include "app/gui/views/machine/lane/lane_number.h"
 #include "app/gui/views/sm/warp_facts.h"
 
 namespace lockstep::gui {

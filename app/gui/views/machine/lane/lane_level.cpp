@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "app/gui/views/machine/lane_number.h"
+#include "app/gui/views/machine/lane/lane_number.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_view.h"

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "app/gui/views/machine/cluster_step.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 
 namespace lockstep::gui {
 

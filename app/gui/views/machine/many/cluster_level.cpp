@@ -1,6 +1,6 @@
 // The machine at the stop of a cluster: nodes by replica and stage, what their GPUs do, packets of activations and gradients
 // between them, rings that sum the gradients over the replicas, and who waits for whom. Below it the step over time.
-#include "app/gui/views/machine/cluster_level.h"
+#include "app/gui/views/machine/many/cluster_level.h"
 
 #include <fmt/format.h>
 

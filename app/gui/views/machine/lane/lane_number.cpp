@@ -1,4 +1,4 @@
-#include "app/gui/views/machine/lane_number.h"
+#include "app/gui/views/machine/lane/lane_number.h"
 
 #include <bit>
 #include <cmath>

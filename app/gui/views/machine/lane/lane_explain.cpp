@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "app/gui/views/machine/lane_bits.h"
-#include "app/gui/views/machine/lane_number.h"
+#include "app/gui/views/machine/lane/lane_bits.h"
+#include "app/gui/views/machine/lane/lane_number.h"
 
 namespace lockstep::gui {
 namespace {

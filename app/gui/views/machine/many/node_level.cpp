@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/views/machine/cluster_level.h"
+#include "app/gui/views/machine/many/cluster_level.h"
 #include "core/base/units.h"
 
 namespace lockstep::gui {

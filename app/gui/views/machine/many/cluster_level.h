@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "app/gui/views/machine/cluster_places.h"
+#include "app/gui/views/machine/many/cluster_places.h"
 #include "app/gui/views/machine/machine_view.h"
 
 namespace lockstep::gui {
