@@ -130,7 +130,7 @@ class PuzzleView final : public View {
     static std::string medal_words(const BuildDesk& desk, const BuiltDesign* shown, const Snapshot& snapshot) {
         if (!desk.task() || !desk.task()->puzzle || shown == nullptr || !snapshot.build->thresholds) return "";
         if (shown->medal == Medal::gold) return "gold";
-        return shown->medal == Medal::none ? "no medal yet" : fmt::format("{}: {}", name_of(shown->medal), shown->why);
+        return fmt::format("{}: {}", shown->medal == Medal::none ? "no medal" : name_of(shown->medal), shown->why);
     }
 
     // Chips: the puzzles by number, and the kernel on show.
