@@ -266,11 +266,10 @@ struct Changes {
         std::erase_if(stops, [&](double stop) { return stop >= now; });
         return stops;
     }
-    // Where the budget does not bear it, another figure that pays for it, by as few stops as it takes; or two of them,
+    // Where the budget does not bear it, another figure that pays for it, by as few stops as it takes, and two of them,
     // stop by stop in turn.
     void add_paid(const lessons::Figures& figures, std::string_view raised) {
         if (bears(figures)) return add(figures);
-        bool paid_by_one = false;
         for (const lessons::Puzzle::Free& other : task.free) {
             const std::vector<double> stops = lower(other, raised);
             for (size_t k = stops.size(); k-- > 0;) {
@@ -278,11 +277,10 @@ struct Changes {
                 put(paid, other.field, stops[k]);
                 if (!bears(paid)) continue;
                 add(paid);
-                paid_by_one = true;
                 break;
             }
         }
-        for (size_t a = 0; a < task.free.size() && !paid_by_one; ++a)
+        for (size_t a = 0; a < task.free.size(); ++a)
             for (size_t b = a + 1; b < task.free.size(); ++b) pay_by_two(figures, raised, task.free[a], task.free[b]);
     }
     void pay_by_two(const lessons::Figures& figures, std::string_view raised, const lessons::Puzzle::Free& first,
@@ -330,7 +328,7 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
     }
     for (const lessons::Puzzle::Free* free : order)
         if (free != limit) try_row(*free);
-    constexpr size_t most = 16;
+    constexpr size_t most = 28;
     if (changes.found.size() > most) changes.found.resize(most);
     return std::move(changes.found);
 }
