@@ -257,22 +257,43 @@ struct Changes {
     void add(const lessons::Figures& figures) {
         if (std::ranges::find(found, figures) == found.end() && bears(figures)) found.push_back(figures);
     }
-    // Where the budget does not bear it, the first stop down of another figure that pays for it.
+    // Stops below the present one, the nearest last; none of what limits, nor of what costs no area.
+    std::vector<double> lower(const lessons::Puzzle::Free& free, std::string_view raised) const {
+        if (free.field == raised || free.field == "boost_mhz" || free.field.ends_with("_latency")) return {};
+        if (task.free_named(design.limits) == &free) return {};
+        std::vector<double> stops = stops_of(free);
+        const double now = figure_of(design.gpu, free.field);
+        std::erase_if(stops, [&](double stop) { return stop >= now; });
+        return stops;
+    }
+    // Where the budget does not bear it, another figure that pays for it, by as few stops as it takes, and two of them,
+    // stop by stop in turn.
     void add_paid(const lessons::Figures& figures, std::string_view raised) {
         if (bears(figures)) return add(figures);
         for (const lessons::Puzzle::Free& other : task.free) {
-            if (other.field == raised || other.field == "boost_mhz" || other.field.ends_with("_latency")) continue;
-            if (task.free_named(design.limits) == &other) continue;
-            const double now = figure_of(design.gpu, other.field);
-            std::vector<double> stops = stops_of(other);
-            std::erase_if(stops, [&](double stop) { return stop >= now; });
+            const std::vector<double> stops = lower(other, raised);
             for (size_t k = stops.size(); k-- > 0;) {
                 lessons::Figures paid = figures;
-                if (find_figure(paid, other.field) != nullptr && other.field == raised) break;
                 put(paid, other.field, stops[k]);
                 if (!bears(paid)) continue;
                 add(paid);
                 break;
+            }
+        }
+        for (size_t a = 0; a < task.free.size(); ++a)
+            for (size_t b = a + 1; b < task.free.size(); ++b) pay_by_two(figures, raised, task.free[a], task.free[b]);
+    }
+    void pay_by_two(const lessons::Figures& figures, std::string_view raised, const lessons::Puzzle::Free& first,
+                    const lessons::Puzzle::Free& second) {
+        std::vector<double> of_first = lower(first, raised), of_second = lower(second, raised);
+        if (of_first.empty() || of_second.empty()) return;
+        lessons::Figures paid = figures;
+        while (!of_first.empty() || !of_second.empty()) {
+            for (const auto& [free, stops] : {std::pair{&first, &of_first}, {&second, &of_second}}) {
+                if (stops->empty()) continue;
+                put(paid, free->field, stops->back());
+                stops->pop_back();
+                if (bears(paid)) return add(paid);
             }
         }
     }
@@ -287,6 +308,15 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
     if (limit != nullptr) order.push_back(limit);
     for (const lessons::Puzzle::Free& free : task.free)
         if (&free != limit && !free.field.ends_with("_latency") && free.field != "boost_mhz") order.push_back(&free);
+    const auto try_row = [&](const lessons::Puzzle::Free& free) {
+        for (const double factor : {2.0, 1.5})
+            if (const auto value = changes.larger(free, factor)) {
+                lessons::Figures figures = design.figures;
+                put(figures, free.field, *value);
+                changes.add_paid(figures, free.field);
+            }
+    };
+    if (limit != nullptr) try_row(*limit);
     // Room for more warps is of three parts, whichever of them are free.
     for (const double factor : {2.0, 1.5}) {
         lessons::Figures roomy = design.figures;
@@ -297,13 +327,8 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
         if (any) changes.add_paid(roomy, "warps_per_sm");
     }
     for (const lessons::Puzzle::Free* free : order)
-        for (const double factor : {2.0, 1.5})
-            if (const auto value = changes.larger(*free, factor)) {
-                lessons::Figures figures = design.figures;
-                put(figures, free->field, *value);
-                changes.add_paid(figures, free->field);
-            }
-    constexpr size_t most = 14;
+        if (free != limit) try_row(*free);
+    constexpr size_t most = 28;
     if (changes.found.size() > most) changes.found.resize(most);
     return std::move(changes.found);
 }

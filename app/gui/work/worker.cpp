@@ -86,7 +86,9 @@ void Session::Worker::run(const std::stop_token& stop) {
     guarded([&] {
         if (options.cluster && options.lesson.empty())
             show_cluster(nullptr);
-        else if ((options.own_kernel || options.build) && options.lesson.empty())
+        else if (options.build && options.lesson.empty() && !lessons::puzzle_files().empty())
+            open_build(lessons::puzzle_files().front().string());
+        else if (options.own_kernel && options.lesson.empty())
             busy("");
         else if (options.lesson.empty())
             open_training();

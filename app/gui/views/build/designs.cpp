@@ -94,7 +94,8 @@ class DesignsView final : public View {
                     {.size = 13, .weight = now ? 700 : 400, .width = label_width - 8});
         const auto label = [&](const Rect& row, const char* word, double share) {
             const float y = named && &row == &issue ? row.y + 29 : row.y + std::min(row.h / 2 + 5, 18.0f);
-            ui.text(left, y, word, {.size = 12, .color = theme.ink2});
+            ui.text(left, y, named ? word : fmt::format("{} {}", design.number, word),
+                    {.size = 12, .color = theme.ink2, .weight = now ? 600 : 400});
             ui.text(box.x - 8, y, fmt::format("{:.0f} %", 100 * share), {.size = 12, .align = Align::right, .weight = 600});
         };
         label(issue, "issues", design.use.issue);

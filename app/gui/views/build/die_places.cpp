@@ -64,7 +64,7 @@ std::vector<TilePart> parts_of_sm(const model::GpuSpec& gpu, const model::AreaEs
 DiePlaces places_of_die(const model::GpuSpec& gpu, const model::AreaEstimate& area, double budget, const Rect& room) {
     DiePlaces places;
     const double whole = std::max({area.mm2, budget, 1e-6});
-    constexpr double widest = 2.4;  // of a die, times its height
+    constexpr double widest = 3.2;  // of a die, times its height
     const double w = std::min<double>(room.w, room.h * widest);
     places.outline = {room.x + static_cast<float>((room.w - w) / 2), room.y, static_cast<float>(w), room.h};
     places.px_of_mm = std::sqrt(w * room.h / whole);

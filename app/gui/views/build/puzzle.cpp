@@ -130,7 +130,7 @@ class PuzzleView final : public View {
     static std::string medal_words(const BuildDesk& desk, const BuiltDesign* shown, const Snapshot& snapshot) {
         if (!desk.task() || !desk.task()->puzzle || shown == nullptr || !snapshot.build->thresholds) return "";
         if (shown->medal == Medal::gold) return "gold";
-        return shown->medal == Medal::none ? "no medal yet" : fmt::format("{}: {}", name_of(shown->medal), shown->why);
+        return fmt::format("{}: {}", shown->medal == Medal::none ? "no medal" : name_of(shown->medal), shown->why);
     }
 
     // Chips: the puzzles by number, and the kernel on show.
@@ -341,8 +341,11 @@ class PuzzleView final : public View {
                                std::fabs(next->area.mm2 - shown->area.mm2));
         if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
         if (task.puzzle && shown->medal == Medal::gold) return "Gold. " + task.puzzle->recap;
-        return !shown->within(task) ? "No single change within the budget is faster: take something away first."
-                                    : "No single change that was run is faster within the budget.";
+        if (!shown->within(task)) return "No single change within the budget is faster: take something away first.";
+        std::string words = "No single change that was run is faster within the budget.";
+        if (task.puzzle && !task.puzzle->hints.empty())
+            words += " " + task.puzzle->hints[static_cast<size_t>(shown->number) % task.puzzle->hints.size()];
+        return words;
     }
 
     static float next_height(Ui& ui, const Session& session, const Snapshot& snapshot, float width, bool table) {
