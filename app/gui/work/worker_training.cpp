@@ -24,6 +24,8 @@ size_t most_telling(const std::vector<device::LaunchEvent>& launches) {
     return best;
 }
 
+constexpr int64_t worth_a_look = 2000;  // cycles
+
 }  // namespace
 
 // Stops with the worker, and when a step is cancelled; made anew after that.
@@ -173,12 +175,12 @@ void Session::Worker::train_one() {
              : -1);
 }
 
-// The first kernel that fills the GPU, while the others are still being timed: the app has opened on the machine.
+// The first kernel that is timed and takes a while, as long as the others still are: the app has opened on the machine. Then
+// the most telling one follows.
 void Session::Worker::show_early(const device::LaunchEvent& launch, size_t number, size_t of) {
-    shown_kernel = static_cast<int64_t>(number) - 1;
     {
         const std::lock_guard lock(mutex);
-        results.launch = static_cast<int32_t>(shown_kernel);
+        results.launch = static_cast<int32_t>(number) - 1;
     }
     show_kernel(launch.run, fmt::format("{} (kernel {} of {})", launch.label, number, of));
 }
@@ -194,7 +196,7 @@ void Session::Worker::time_shown() {
         training->looked_at(draft.training.step->step, job_token(), [&](size_t launches, const device::LaunchEvent& launch) {
             serve_light();
             if (options.steps_later > 0 && !draft.kernel.run && !lesson && !own && launch.run &&
-                launch.run->config.grid.count() >= launch.run->gpu.sms)
+                launch.cycles >= worth_a_look)
                 show_early(launch, launches, all);
             if (launches < all)
                 busy("timing kernel " + std::to_string(launches + 1) + count,
