@@ -144,9 +144,9 @@ std::string limit_sentence(const BuiltDesign& design) {
         return fmt::format("No part is busier than {:.0f} %: its warps wait, and {} bounds how many wait beside each other.",
                            100 * design.busy, label_of(design.limits));
     return fmt::format("{} {} busy {:.0f} % of what there is: the other parts wait for {}.",
-                       design.part.starts_with("the ") ? "T" + std::string(design.part.substr(1))
-                       : design.part == "memory"       ? std::string("Memory")
-                                                       : std::string(design.part),
+                       design.part.starts_with("the ")    ? "T" + std::string(design.part.substr(1))
+                       : design.limits == "dram_channels" ? std::string("Memory")
+                                                          : std::string(design.part),
                        design.part.ends_with("s") ? "are" : "is", 100 * design.busy,
                        design.part.ends_with("s") ? "them" : "it");
 }

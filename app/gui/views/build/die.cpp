@@ -157,7 +157,7 @@ class DieView final : public View {
 
     static double busy_of(const DesignUse& use, std::string_view word) {
         if (word == "schedulers") return use.issue;
-        if (word == "warps") return use.warps;
+        if (word == "warp slots") return use.warps;
         if (word == "lanes") return std::max(use.fp32, use.fp64);
         if (word == "tensor cores") return use.tensor;
         if (word == "L1") return use.l1;
@@ -177,7 +177,7 @@ class DieView final : public View {
             const bool sram = part.word == "registers" || part.word == "L1";
             const Color color = part.word == "the rest and ports" ? data::grey
                                 : part.word == "L1"               ? data::sky
-                                : part.word == "warps"            ? data::orange
+                                : part.word == "warp slots"       ? data::orange
                                                                   : data::green;
             const double busy = use != nullptr ? busy_of(*use, part.word) : 0;
             ui.rect(box, mix(theme.panel, color, theme.dark ? 0.22f : 0.18f));
@@ -198,8 +198,8 @@ class DieView final : public View {
             }
             touch(ui, desk, box, part.fields.front(),
                   fmt::format("SM {}, {}: {:.2f} mm2 (estimate){}", sm.index, part.word, part.mm2,
-                              busy > 0 ? fmt::format("\n{} {} (simulated)", part.word == "warps" ? "places taken:" : "busy",
-                                                     percent(busy))
+                              busy > 0 ? fmt::format("\n{} {} (simulated)",
+                                                     part.word == "warp slots" ? "places taken:" : "busy", percent(busy))
                                        : ""));
         }
         ui.frame(tile, theme.line, 1);

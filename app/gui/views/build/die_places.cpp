@@ -41,7 +41,7 @@ void place_tiles(DiePlaces& places, int count, const Rect& box) {
 std::vector<TilePart> parts_of_sm(const model::GpuSpec& gpu, const model::AreaEstimate& area) {
     std::vector<TilePart> parts = {
         {"schedulers", {"sub_cores"}},
-        {"warps", {"warps_per_sm"}},
+        {"warp slots", {"warps_per_sm"}},
         {"registers", {"registers_per_sm"}},
         {"lanes", {"fp32_lanes", "int_lanes", "fp64_lanes", "sfu_lanes", "lsu_lanes"}},
         {"tensor cores", {"tensor_fmas"}},
