@@ -587,8 +587,8 @@ TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhil
     desk.session.grain = Grain::kernel;
     desk.shell.focus.launch = 0;
     desk.frame();
-    // Tab to the text size: Learn, Machine, SM, Memory, Training, Kernel, Cluster, help, theme, size.
-    for (int i = 0; i < 10; ++i) desk.key(KeyCode::tab);
+    // Tab to the text size: Learn, Machine, SM, Memory, Training, Kernel, Cluster, Build, help, theme, size.
+    for (int i = 0; i < 11; ++i) desk.key(KeyCode::tab);
     desk.key(KeyCode::enter);
     desk.key(KeyCode::right);
     CHECK(desk.shell.focus.launch == 0);

@@ -335,7 +335,7 @@ class PuzzleView final : public View {
         if (!shown->ran()) return "It does not run: " + shown->refused;
         const BuildTask& task = *desk.task();
         if (const BuiltDesign* const next = next_design(session, snapshot))
-            return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2.",
+            return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2 (estimate).",
                                change_words(task, shown->figures, next->figures), shown->time_us / next->time_us,
                                next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
