@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "core/scene/cluster/cluster_plan.h"
 
@@ -112,18 +112,19 @@ TourCycles cycles_of_tour(const model::KernelRun& run) {
         }
     found.multiply = found.wait;
     if (found.warp >= trace.warps.size()) return found;
-    // One that nothing of its warp follows at once, so that it can be watched; else any.
-    constexpr int64_t watched = 4;
+    // One that nothing of its warp follows at once, so that it can be watched; else the one that is followed last.
+    constexpr int64_t watched = 7;
     const std::vector<uint32_t>& issues = trace.warps[found.warp].issues;
-    for (size_t k = 0; k < issues.size(); ++k) {
+    int64_t alone = -1;
+    for (size_t k = 0; k < issues.size() && alone < watched; ++k) {
         const IssueRecord& issue = trace.issues[issues[k]];
         const ptx::DecodedInstruction& instruction = run.program->instructions[issue.pc];
         if (issue.cycle <= found.wait || issue.folded || instruction.opcode == nullptr) continue;
         if (instruction.opcode->facts.counts != ptx::Counts::multiply_add) continue;
-        if (found.multiply == found.wait) found.multiply = issue.cycle;
-        if (k + 1 < issues.size() && trace.issues[issues[k + 1]].cycle < issue.cycle + watched) continue;
+        const int64_t gap = k + 1 < issues.size() ? trace.issues[issues[k + 1]].cycle - issue.cycle : watched;
+        if (gap <= alone) continue;
+        alone = gap;
         found.multiply = issue.cycle;
-        break;
     }
     return found;
 }
@@ -137,7 +138,7 @@ std::span<const TourStop> tour_stops() {
                                               {Stop::gpu, 3, "100 cycles", 100, 0, of_gpu},
                                               {Stop::sm, 3, "10 cycles", 10, 0, of_sm},
                                               {Stop::warp, 4, "100 cycles", 100, 0, of_warp},
-                                              {Stop::lane, 3, "1 cycle", 1, 0, of_lane}}};
+                                              {Stop::lane, 3, "2 cycles", 2, 0, of_lane}}};
         std::vector<TourStop> there;
         for (const TourStop& stop : all)
             if (has_stop(stop.stop)) there.push_back(stop);
