@@ -375,7 +375,8 @@ TEST_CASE("A program in the sandbox is ended when it multiplies, eats memory, co
 }
 
 TEST_CASE("What cannot be graded as a program is one sentence") {
-    refuses("grade --submission x.cu", "grade needs --lesson, such as A06, --puzzle, such as waits, or --program for a whole program");
+    refuses("grade --submission x.cu",
+            "grade needs --lesson, such as A06, --puzzle, such as waits, or --program for a whole program");
     refuses("grade --program --submission nowhere.cu", "there is no such submission");
     const std::string file = write("some.cu", "int main() {}\n");
     refuses("grade --program --expect nowhere.txt --submission " + file, "there is no such file");

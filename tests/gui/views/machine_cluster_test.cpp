@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/machine/many/cluster_level.h"
 #include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/many/cluster_level.h"
 #include "core/scene/cluster/cluster_training.h"
 #include "tests/gui/desk.h"
 

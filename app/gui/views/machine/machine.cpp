@@ -7,10 +7,10 @@
 #include <map>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/widgets/text_editor.h"
 
 namespace lockstep::gui {

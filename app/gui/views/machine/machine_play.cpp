@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "app/gui/views/cluster/cluster_data.h"
-#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/machine/machine_view.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 
 namespace lockstep::gui {
 namespace {

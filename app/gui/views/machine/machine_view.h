@@ -6,8 +6,8 @@
 #include <span>
 
 #include "app/gui/view.h"
-#include "app/gui/views/machine/machine_scene.h"
 #include "app/gui/views/machine/lane/warp_scene.h"
+#include "app/gui/views/machine/machine_scene.h"
 
 namespace lockstep::gui {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <memory>
 
-#include "app/gui/views/machine/many/cluster_places.h"
 #include "app/gui/views/machine/machine_view.h"
+#include "app/gui/views/machine/many/cluster_places.h"
 
 namespace lockstep::gui {
 
