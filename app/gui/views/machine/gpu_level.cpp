@@ -506,7 +506,10 @@ std::string gpu_sentence(const MachineFrame& frame) {
     for (const uint32_t i : requests_at(scene, frame.clock))
         ++(scene.machine->requests[i].channel != RequestRecord::none ? at_dram : at_l2);
     const int64_t all = at_l2 + at_dram;
-    if (all > 0)
+    if (all == 1)
+        text += at_dram == 1 ? ", and one request is on its way to memory and back"
+                             : ", and one request is on its way, to L2 and back";
+    else if (all > 0)
         text += fmt::format(", and {:.0f} % of the {} requests on their way{} turn round at L2",
                             100.0 * static_cast<double>(at_l2) / static_cast<double>(all), with_commas(all),
                             scene.machine->sampled > 1 ? fmt::format(" (one in {} is kept)", scene.machine->sampled) : "");
