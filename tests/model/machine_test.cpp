@@ -10,6 +10,7 @@
 #include "tests/catch.h"
 #include "tests/model/cases.h"
 #include "tests/model/support.h"
+#include "tests/simt/text.h"
 
 namespace model_machine_test {
 
@@ -140,6 +141,29 @@ TEST_CASE("What the machine counts is what the counters say", "[model]") {
             REQUIRE(traced == noted);
             REQUIRE(metric(result, "ipc") > 0);
         }
+}
+
+TEST_CASE("Atomics on one word keep their slice busy, a cycle a lane", "[model]") {
+    simt::Memory memory;
+    const uint64_t word = memory.allocate(128, "word");
+    const auto program = simt::test::text_program(
+        simt::test::text_kernel("ld.param.u64 %rd1, [p0];\nmov.u32 %r2, %tid.x;\natom.global.exch.b32 %r1, [%rd1], %r2;"));
+    const simt::LaunchConfig config = simt::test::config_of({64, 1, 1}, {256, 1, 1}, {word});
+    const TimedResult result = launch(gpu("v100"), *program, config, memory, recording());
+    REQUIRE_FALSE(result.fault);
+    const MachineTrace& machine = *result.trace.machine;
+    std::vector<double> busy(machine.slices);
+    for (uint32_t column = 0; column < machine.queues.columns; ++column)
+        for (uint32_t slice = 0; slice < machine.slices; ++slice) {
+            const float share = machine.queues.busy[size_t{column} * machine.slices + slice];
+            REQUIRE(share <= 1.001f);
+            const int64_t begin = int64_t{column} * machine.queues.cycles_a_column;
+            busy[slice] +=
+                double{share} * static_cast<double>(std::min(machine.queues.cycles_a_column, result.cycles - begin));
+        }
+    const auto most = std::max_element(busy.begin(), busy.end());
+    CHECK(*most > 0.98 * 64 * 256);
+    CHECK(std::accumulate(busy.begin(), busy.end(), 0.0) < 1.02 * 64 * 256);
 }
 
 TEST_CASE("Recording the machine changes no cycle and no other part of the trace", "[model]") {

@@ -70,13 +70,12 @@ void MachineLog::keep(const Asker& asker, const RequestRecord& request) {
     others_.push_back(request);
 }
 
-void MachineLog::hit(const Asker& asker, uint64_t line, uint32_t wanted, Ticks since, Ticks left, Ticks ready) {
+namespace {
+
+// Whose a request is, what it wants, and when it counts as issued.
+RequestRecord request_of(const Asker& asker, uint64_t line, uint32_t wanted, Ticks since) {
     RequestRecord request;
-    const int64_t begin = since >> tick_bits;
-    const auto after = [&](Ticks time) { return static_cast<uint32_t>(std::max<int64_t>(0, cycle_of(time) - begin)); };
-    request.begin = begin;
-    request.left = request.taken = request.sent = after(left);
-    request.ready = std::max(request.left, after(ready));
+    request.begin = since >> tick_bits;
     request.line = line;
     request.issue = asker.issue;
     request.pc = asker.pc;
@@ -84,35 +83,40 @@ void MachineLog::hit(const Asker& asker, uint64_t line, uint32_t wanted, Ticks s
     request.warp = asker.warp;
     request.sm = asker.sm;
     request.wanted = static_cast<uint8_t>(wanted);
+    return request;
+}
+
+uint32_t after(const RequestRecord& request, Ticks time) {
+    return static_cast<uint32_t>(std::max<int64_t>(0, cycle_of(time) - request.begin));
+}
+
+}  // namespace
+
+void MachineLog::hit(const Asker& asker, uint64_t line, uint32_t wanted, Ticks since, Ticks left, Ticks ready) {
+    RequestRecord request = request_of(asker, line, wanted, since);
+    request.left = request.taken = request.sent = after(request, left);
+    request.ready = std::max(request.left, after(request, ready));
     request.level = MemoryLevel::l1;
     keep(asker, request);
 }
 
 void MachineLog::request(const Asker& asker, uint64_t line, const RequestWay& way, const Served& served) {
-    if (served.slice < trace_.slices)
-        spread_over(busy_, served.slice, served.taken, served.taken + bits_in(way.wanted) * sector_ticks_);
+    // Atomics go one by one at their slice: what they wait for, less the wait in front of it, is what they take.
+    const Ticks one_by_one = way.kind == RequestKind::atomic ? served.queued - (served.taken - way.left) + ticks_a_cycle : 0;
+    const Ticks takes = std::max(bits_in(way.wanted) * sector_ticks_, one_by_one);
+    if (served.slice < trace_.slices) spread_over(busy_, served.slice, served.taken, served.taken + takes);
     const bool to_dram = served.dram_read != 0 && served.channel < trace_.channels;
     if (to_dram) {
         spread_over(waiting_, served.channel, served.taken, served.sent);
         reads_.at(std::max<Ticks>(0, served.sent) >> tick_bits)[served.channel] += served.dram_read;
     }
-    RequestRecord request;
-    const int64_t begin = way.since >> tick_bits;
-    const auto after = [&](Ticks time) { return static_cast<uint32_t>(std::max<int64_t>(0, cycle_of(time) - begin)); };
-    request.begin = begin;
-    request.left = after(way.left);
-    request.taken = std::max(request.left, after(served.taken));
-    request.sent = to_dram ? std::max(request.taken, after(served.sent)) : request.taken;
-    request.ready = std::max(request.sent, after(served.ready));
-    request.line = line;
-    request.issue = asker.issue;
-    request.pc = asker.pc;
-    request.block = asker.block;
-    request.warp = asker.warp;
-    request.sm = asker.sm;
+    RequestRecord request = request_of(asker, line, way.wanted, way.since);
+    request.left = after(request, way.left);
+    request.taken = std::max(request.left, after(request, served.taken));
+    request.sent = to_dram ? std::max(request.taken, after(request, served.sent)) : request.taken;
+    request.ready = std::max(request.sent, after(request, served.ready));
     request.slice = static_cast<uint16_t>(served.slice);
     request.channel = to_dram ? static_cast<uint16_t>(served.channel) : RequestRecord::none;
-    request.wanted = static_cast<uint8_t>(way.wanted);
     request.hits = static_cast<uint8_t>(served.hits);
     request.kind = way.kind;
     request.level = served.level;

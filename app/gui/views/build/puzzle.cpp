@@ -136,22 +136,25 @@ class PuzzleView final : public View {
     // Chips: the puzzles by number, and the kernel on show.
     static float choose(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& body) {
         BuildDesk& desk = session.build;
-        float x = body.x;
-        const float y = body.y;
+        float x = body.x, y = body.y;
+        const auto make_room = [&](std::string_view label) {  // in the next row where this one is full
+            if (x + ui.chip_width(label) > body.right() && x > body.x) x = body.x, y += 32;
+        };
         static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
         for (size_t i = 0; i < files.size(); ++i) {
             const bool on = desk.task() && desk.task()->puzzle && desk.task()->puzzle->file == files[i];
-            if (x + 40 > body.right()) break;
-            if (ui.chip(x, y, fmt::format("{}", i + 1), on) && !on) desk.open(session, files[i].string());
+            const std::string number = std::to_string(i + 1);
+            make_room(number);
+            if (ui.chip(x, y, number, on) && !on) desk.open(session, files[i].string());
             x += 4;
         }
         const bool able = snapshot.kernel.run && snapshot.kernel.run->before && snapshot.kernel.run->program;
         const bool on = desk.task() && !desk.task()->puzzle;
-        if (x + ui.chip_width("kernel on show") <= body.right()) {
-            const bool hover = ui.hovered({x, y, ui.chip_width("kernel on show"), 26});
-            if (ui.chip(x, y, "kernel on show", on, able) && able) desk.open(session, "");
-            if (hover && !able) ui.tooltip("none has run yet: run one in Kernel, or open SM");
-        }
+        constexpr std::string_view kernel = "kernel on show";
+        make_room(kernel);
+        const bool hover = ui.hovered({x, y, ui.chip_width(kernel), 26});
+        if (ui.chip(x, y, kernel, on, able) && able) desk.open(session, "");
+        if (hover && !able) ui.tooltip("none has run yet: run one in Kernel, or open SM");
         return y + 36;
     }
 
@@ -266,7 +269,7 @@ class PuzzleView final : public View {
         }
         ui.text(plot.box.right(), plot.box.bottom() + 17, "mm\xC2\xB2",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
-        if (box.h < 150) return;
+        if (box.h < 120) return;
         const float y = plot.box.bottom() + 32;
         const float x = ui.legend_line(plot.box.x, y, theme.right, false, "best so far");
         ui.legend_line(x, y, theme.accent, true, "next?");

@@ -77,7 +77,9 @@ class MachineView final : public View {
         Ui none;
         const MachineFrame frame = other.frame_of(none, mine, looked, *snapshot);
         const StopRow& row = row_of(static_cast<Stop>(std::lround(session.machine.zoom)));
-        std::string text = fmt::format("The machine at {} (simulated)\n", row.label(frame));
+        // Above the GPU stands a plan, or a step that ran: its own lines say which.
+        std::string text =
+            fmt::format("The machine at {}{}\n", row.label(frame), row.stop < Stop::gpu ? "" : " (simulated)");
         if (hides(session, row.stop)) {
             mine.machine = before;
             return text + "  " + std::string(hidden_sentence) + "\n";
