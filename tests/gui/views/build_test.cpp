@@ -264,6 +264,24 @@ TEST_CASE("areas and watts are called estimates, times simulated, and everything
     CHECK(window.shows("estimate"));
 }
 
+TEST_CASE("every puzzle has a chip, in a small window too") {
+    BuildWindow window;
+    const size_t puzzles = lessons::puzzle_files().size();
+    REQUIRE(puzzles >= 12);
+    for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
+        window.size(w, h, 1);
+        window.frames(3);
+        for (size_t i = 1; i <= puzzles; ++i) {  // in the panel on the right, at its top
+            const bool there = std::any_of(window.written.begin(), window.written.end(), [&](const UiState::Written& text) {
+                return text.text == std::to_string(i) && text.ink.x > w * 0.7f && text.ink.y < 160;
+            });
+            INFO("puzzle " << i << " at " << w);
+            CHECK(there);
+        }
+        CHECK(window.shows("kernel on show"));
+    }
+}
+
 TEST_CASE("no text of the Build workspace lies on another or is cut, at any size and in any theme") {
     for (const char* puzzle : {"01", "03"}) {
         BuildWindow window(puzzle, "light");
