@@ -123,8 +123,8 @@ void check(const AppOptions& options) {
     check_view(options);
 }
 
-// As a learner would who is sure enough of the first answer: locks it for every prediction of the step on show, and waits
-// until the engine has told the truth. False: nothing is asked there.
+// As a learner would who is sure enough of the first answer, or sketches what it says: locks it for every prediction of the
+// step on show, and waits until the engine has told the truth. False: nothing is asked there.
 bool answer_step(Shell& shell) {
     Session& session = shell.session;
     session.wait_until_idle(120);
@@ -134,6 +134,9 @@ bool answer_step(Shell& shell) {
     auto& predictions = session.lesson.predictions[step];
     for (size_t i = 0; i < predictions.size(); ++i) {
         predictions[i].chosen = 0;
+        if (predictions[i].board)
+            predictions[i].sketch =
+                lessons::first_guess(session.lesson.lesson->steps[step].predicts[i], *predictions[i].board);
         predictions[i].confidence = 70;
         predictions[i].locked = true;
         session.post(ask::LockPrediction{i});

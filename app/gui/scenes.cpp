@@ -176,6 +176,7 @@ std::vector<SceneRow> rows_of_learn() {
         {learn, "curves", lesson({slot("curves", 560, 560, 330), slot("graph", 360, 760, 300)}), kernel, "curves"},
         {learn, "ranks", lesson({slot("curves", 480, 560, 300), slot("rows", 360, 560, 220)}), cycle, "curves", always},
         {learn, "cheaper", lesson({slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)}), cycle, "curves", always},
+        {learn, "sketch", lesson({slot("sketch", 880, 560, 420)}), instruction, "sketch"},  // a prediction that is drawn
         // many ranks
         {learn, "rows", lesson({slot("rows", 560, 560, 260)}), cycle, "rows", always},
         {learn, "pipeline", with_rows("pipeline"), action, "pipeline", without_schedules},
@@ -285,10 +286,16 @@ const SceneRow& scene_named(Workspace workspace, std::string_view name) {
     return *first;
 }
 
+bool shows_sketch(const Session& session) {
+    return sketch_on_show(session.lesson) >= 0 &&
+           (session.learn.run_shown != session.lesson.step || sketch_is_open(session.lesson));
+}
+
 const SceneRow& scene_on_show(const Session& session, Workspace workspace) {
     static constexpr std::string_view sm_pages[] = {"", "compare", "occupancy"};
     switch (workspace) {
         case Workspace::learn: {
+            if (shows_sketch(session)) return scene_named(workspace, "sketch");
             const scene::Scene* scene = scene_of(session.lesson);
             return scene_named(workspace, scene != nullptr ? std::string_view(scene->view) : std::string_view());
         }

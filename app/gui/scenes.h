@@ -42,6 +42,8 @@ struct SceneRow {
 std::span<const SceneRow> scenes();
 const SceneRow& scene_named(Workspace workspace, std::string_view name);  // its first where there is none of that name
 
+// Whether the step's sketch stands beside the lesson: while it is open, and after that until its run is asked for.
+bool shows_sketch(const Session& session);
 // What the workspace shows now: in Learn the scene of the lesson's step, or of the nearest step before it that has one.
 const SceneRow& scene_on_show(const Session& session, Workspace workspace);
 inline const SceneRow& scene_on_show(const Session& session) {

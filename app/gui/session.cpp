@@ -2,10 +2,12 @@
 #include "app/gui/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/gui/work/worker.h"
 #include "app/silicon/measured.h"
 #include "core/model/gpus/gpu_file.h"
+#include "lessons/player/predict.h"
 
 namespace lockstep::gui {
 
@@ -60,7 +62,8 @@ std::vector<GpuChoice> gpu_choices(std::string_view chosen) {
 Session::Session(SessionOptions options)
     : gpu(options.gpu),
       steps_later(options.steps_later),
-      learn{.last_lesson = last_lesson_in(options.progress_file)},
+      learn{.last_lesson = last_lesson_in(options.progress_file),
+            .learner = options.progress_file.empty() ? 0 : lessons::learner_of(options.progress_file.string())},
       desk(options.kernel_file),
       measured(std::make_shared<const device::MeasuredStore>(options.start ? device::read_measured(device::measured_folder())
                                                                            : device::MeasuredStore())),
@@ -107,6 +110,51 @@ void Session::publish_for_test(std::shared_ptr<const Snapshot> snapshot) {
     worker_->newest = std::move(snapshot);
 }
 
+int sketch_on_show(const LessonState& state) {
+    if (!state.lesson || state.step < 0) return -1;
+    const auto at = static_cast<size_t>(state.step);
+    if (at >= state.lesson->steps.size() || at >= state.predictions.size()) return -1;
+    const auto& asked = state.lesson->steps[at].predicts;
+    const size_t count = std::min(asked.size(), state.predictions[at].size());
+    for (size_t i = 0; i < count; ++i)
+        if (!state.predictions[at][i].locked || !state.predictions[at][i].truth)
+            return asked[i].is_sketch() ? static_cast<int>(i) : -1;
+    return count > 0 && asked[count - 1].is_sketch() ? static_cast<int>(count) - 1 : -1;
+}
+
+const LessonState::Prediction* sketch_of(const LessonState& state) {
+    const int at = sketch_on_show(state);
+    if (at < 0) return nullptr;
+    const LessonState::Prediction& given = state.predictions[static_cast<size_t>(state.step)][static_cast<size_t>(at)];
+    return given.board ? &given : nullptr;
+}
+
+LessonState::Prediction* sketch_of(LessonState& state) {
+    return const_cast<LessonState::Prediction*>(sketch_of(std::as_const(state)));
+}
+
+bool sketch_is_open(const LessonState& state) {
+    const int at = sketch_on_show(state);
+    if (at < 0) return false;
+    const LessonState::Prediction& given = state.predictions[static_cast<size_t>(state.step)][static_cast<size_t>(at)];
+    return !given.locked || !given.truth;
+}
+
+void sketch_again(LessonState::Prediction& given) {
+    given.locked = given.right = given.by_class = false;
+    given.truth.reset();
+    given.told.reset();
+    given.score = {};
+    given.chosen = -1;
+    if (given.board) given.sketch = lessons::unmarked(*given.board);
+}
+
+// A board that has come, and whose answer may lie further back: then the engine tells the truth once more.
+static void adopt_board(LessonState::Prediction& given, const std::shared_ptr<const lessons::SketchBoard>& board) {
+    given.board = board;
+    if (given.sketch.values.size() != board->places.size()) given.sketch = lessons::unmarked(*board);
+}
+
 void Session::adopt_results(Focus& focus) {
     Worker::Results got;
     {
@@ -120,6 +168,13 @@ void Session::adopt_results(Focus& focus) {
     }
     if (got.gpu) gpu = *got.gpu;
     if (got.launch) focus.launch = *got.launch;
+    for (const auto& one : got.boards) {
+        const auto step = static_cast<size_t>(one.step);
+        if (step >= lesson.predictions.size() || one.predict >= lesson.predictions[step].size()) continue;
+        LessonState::Prediction& given = lesson.predictions[step][one.predict];
+        adopt_board(given, one.board);
+        if (given.locked && !given.told && worker_->options.start) post(ask::LockPrediction{one.predict});
+    }
     for (const auto& truth : got.truths) {
         const auto step = static_cast<size_t>(truth.step);
         if (step >= lesson.predictions.size() || truth.predict >= lesson.predictions[step].size()) continue;
@@ -127,6 +182,15 @@ void Session::adopt_results(Focus& focus) {
         prediction.locked = truth.value.has_value();
         prediction.truth = truth.value;
         prediction.right = truth.value && prediction.chosen == truth.right;
+        prediction.told = truth.told;
+        const lessons::Predict& asked = lesson.lesson->steps[step].predicts[truth.predict];
+        if (truth.told && prediction.board) {
+            prediction.score = lessons::score_of(asked, *prediction.board, prediction.sketch, *truth.told);
+            if (!prediction.by_class) {
+                prediction.right = prediction.score.right;
+                prediction.chosen = lessons::nearest_answer(asked, *prediction.board, prediction.sketch);
+            }
+        }
         if (lesson.lesson->steps[step].exercises.empty())
             lesson.done[step] = std::all_of(lesson.predictions[step].begin(), lesson.predictions[step].end(),
                                             [](const LessonState::Prediction& p) { return p.locked; });

@@ -26,6 +26,7 @@
 #include "core/simt/history/history_memory.h"
 #include "core/trace/focus.h"
 #include "lessons/player/lesson.h"
+#include "lessons/player/sketch/sketch.h"
 
 namespace lockstep::scene {
 struct ClusterScene;  // cluster.h
@@ -86,11 +87,27 @@ struct LessonState {  // the player's part: which step, what was answered
         std::optional<double> truth;  // by the engine, once locked
         bool right = false;
         bool by_class = false;  // told by hands in presenter mode: no progress of the learner's
+        // Of a sketch: what is known, which the worker makes when the step is shown; what the learner put there; and once
+        // locked what the engine has there, and how near the sketch came.
+        std::shared_ptr<const lessons::SketchBoard> board;
+        lessons::Sketch sketch;
+        std::shared_ptr<const lessons::SketchTruth> told;
+        lessons::SketchScore score;
     };
     std::vector<std::vector<Prediction>> predictions;  // by step, by predict
     std::vector<bool> done;                            // by step
     std::vector<std::string> exercise_report;          // lines of the last check of this step's exercise
 };
+
+// The sketch that the step on show is about: the first open prediction where that is one, else the last that was answered,
+// if all are. -1: there is none.
+int sketch_on_show(const LessonState& state);
+// The same of a state that is to be changed; null: none, or its board is not there yet.
+LessonState::Prediction* sketch_of(LessonState& state);
+const LessonState::Prediction* sketch_of(const LessonState& state);
+bool sketch_is_open(const LessonState& state);  // there is one, and it is not answered
+// Takes a sketch, and what was said of it, back: it is asked once more.
+void sketch_again(LessonState::Prediction& given);
 
 // What the worker publishes, a struct for what each workspace shows.
 struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and what its focused warp does
@@ -164,6 +181,8 @@ enum class Grain { cycle, instruction, node, kernel, training_step, action, call
 struct LearnLook {
     std::string last_lesson;    // the one that was worked on last, before this start; empty: none
     uint64_t placed = 0;        // how often a lesson has put the focus where its step begins
+    int run_shown = -1;         // the step whose run stands where its answered sketch was; -1: none
+    uint64_t learner = 0;       // whose order of answers it is
     int64_t reveal_steps = -1;  // while a prediction is open: the warp's instructions from here on stay hidden everywhere
                                 // (rows, totals, captions); -1: nothing is
 };

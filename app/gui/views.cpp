@@ -9,6 +9,7 @@ namespace lockstep::gui {
 // clang-format off
 #define VIEWS(VIEW) \
     VIEW(make_lesson_view, "lesson", "Lesson", learn)                                                     \
+    VIEW(make_sketch_view, "sketch", "Your prediction", learn, 400, 14)                                   \
     VIEW(make_source_view, "source", "Source", learn)                                                     \
     VIEW(make_threads_view, "threads", "Grid, block, thread", learn, 240)                                 \
     VIEW(make_stack_view, "stack", "Reconvergence stack", learn)                                          \

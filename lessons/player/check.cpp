@@ -12,6 +12,7 @@
 #include "core/scene/host/host_program.h"
 #include "core/scene/tape/tape_program.h"
 #include "core/scene/training/training_runs.h"
+#include "lessons/player/sketch/sketch.h"
 
 namespace lockstep::lessons {
 
@@ -21,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int most_words = 45;
+constexpr size_t most_predictions = 4;
 
 bool is_wrong_proof(const std::string& file) {
     return file.find("_wrong_") != std::string::npos;
@@ -41,6 +43,7 @@ class Checker {
 
     void all() {
         for (size_t i = 0; i < lesson_.steps.size(); ++i) step(i);
+        spread();
         files();
     }
     void add(std::string what, bool passed, std::string detail) {
@@ -139,6 +142,8 @@ class Checker {
         Result<double> truth = truth_of(runs_, step, predict);
         if (!truth) return add(what, false, render(truth.error()));
         const int right = right_answer(predict, truth.value());
+        if (right >= 0 && predict.is_sketch()) return sketch(what, step, predict);
+        if (right >= 0 && predict.type == "choice") count_place(predict, static_cast<size_t>(right));
         if (right >= 0)
             return add(what, true,
                        fmt::format("{} = {:.6g}, answer '{}'", predict.of.text(), truth.value(),
@@ -146,6 +151,69 @@ class Checker {
         add(what, false,
             fmt::format("{} = {:.6g}: {} of the answers agrees", predict.of.text(), truth.value(),
                         right == -1 ? "none" : "more than one"));
+    }
+
+    void count_place(const Predict& predict, size_t right) {
+        const std::vector<size_t> order = shown_order(lesson_, predict, 0);
+        ++shown_right_[static_cast<size_t>(std::find(order.begin(), order.end(), right) - order.begin())];
+    }
+
+    // The picture shows something before the answer, and does not show the answer; what belongs there counts as right.
+    void sketch(const std::string& what, size_t step, const Predict& predict) {
+        const Result<SketchBoard> made = board_of(runs_, step, predict);
+        if (!made) return add(what, false, render(made.error()));
+        const SketchBoard& board = made.value();
+        const Result<SketchTruth> told = sketch_truth_of(runs_, step, predict, board);
+        if (!told) return add(what, false, render(told.error()));
+        const SketchTruth& truth = told.value();
+        const Sketch blank = unmarked(board);
+        const SketchScore best = score_of(predict, board, truth.sketch, truth);
+        std::string wrong;
+        if (board.places.empty() || (board.text.empty() && board.before.empty()))
+            wrong = "its picture is blank before the answer: it has neither a source nor a known case";
+        else if (!complete(board, truth.sketch) || !best.right || best.near < 0.999)
+            wrong = "what the run says does not count as right";
+        else if (score_of(predict, board, blank, truth).right)
+            wrong = "an empty picture counts as right";
+        else if (truth.sketch == board.ghost)
+            wrong = "the ghost of the case before is the answer itself";
+        else if (given_away(predict, board, truth))
+            wrong =
+                fmt::format("the answer, {}, stands in the question, the label or a known case", amount_text(truth.figure));
+        add(what, wrong.empty(),
+            wrong.empty() ? fmt::format("{} = {:.6g}, {}: {}", predict.of.text(), truth.figure, predict.type,
+                                        places_text(board, truth.sketch))
+                          : wrong);
+    }
+
+    static bool given_away(const Predict& predict, const SketchBoard& board, const SketchTruth& truth) {
+        const std::string says = amount_text(truth.figure);
+        if (says.size() < 2) return false;  // a digit stands in many questions
+        const auto word = [&](const std::string& text) {
+            for (size_t at = text.find(says); at != std::string::npos; at = text.find(says, at + 1)) {
+                const auto part = [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == ','; };
+                if ((at == 0 || !part(text[at - 1])) && (at + says.size() >= text.size() || !part(text[at + says.size()])))
+                    return true;
+            }
+            return false;
+        };
+        return word(predict.question) || word(predict.sketch.label) ||
+               (board.axis.high == truth.figure && board.kind == "bar");
+    }
+
+    // Over the whole lesson: right answers stand in different places, and there are few enough questions to think about.
+    void spread() {
+        size_t asked = 0, sketched = 0, most = 0, all = 0;
+        for (const Step& step : lesson_.steps)
+            for (const Predict& predict : step.predicts) ++asked, sketched += predict.is_sketch();
+        for (const auto& [place, count] : shown_right_) most = std::max(most, count), all += count;
+        if (all >= 4)
+            add("answers", most < all,
+                most < all ? "right ones stand in different places" : "all right ones stand in one place");
+        if (asked > most_predictions)
+            add("predictions", sketched == 0,
+                fmt::format("{}{} predictions, at most {} leave room to play, to read and to make",
+                            sketched == 0 ? "warning: " : "", asked, most_predictions));
     }
 
     void judged(const std::string& what, const Exercise& exercise, const std::string& file, bool should_pass) {
@@ -231,6 +299,7 @@ class Checker {
     const Sink& sink_;
     SceneRuns runs_;
     std::set<std::string> known_;
+    std::map<size_t, size_t> shown_right_;         // choices whose right answer is shown in this place
     std::map<std::string, Yardstick> yardsticks_;  // by exercise
 };
 

@@ -22,6 +22,7 @@ struct PredictRun {
     std::string id, question, of;
     double truth = 0;
     std::string answer;  // the right one's text
+    std::string sketch;  // of a sketch: what belongs into the picture
 };
 struct StepRun {
     std::string title, verb;

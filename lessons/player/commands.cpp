@@ -9,6 +9,7 @@
 #include "core/scene/tape/tape_program.h"
 #include "core/scene/training/training_runs.h"
 #include "lessons/player/check.h"
+#include "lessons/player/sketch/sketch.h"
 
 namespace lockstep::lessons {
 
@@ -131,9 +132,16 @@ Result<LessonRun> run(const std::string& id, const Sink& sink, const RunOptions&
             if (!truth) return truth.error();
             const int right = right_answer(predict, truth.value());
             one.predicts.push_back({predict.id, predict.question, predict.of.text(), truth.value(),
-                                    right >= 0 ? predict.answers[static_cast<size_t>(right)].text : ""});
+                                    right >= 0 ? predict.answers[static_cast<size_t>(right)].text : "", ""});
             say(fmt::format("   {} {} ({} = {:.6g})", predict.question, one.predicts.back().answer, predict.of.text(),
                             truth.value()));
+            if (!predict.is_sketch()) continue;
+            const Result<SketchBoard> board = board_of(runs, i, predict);
+            if (!board) return board.error();
+            const Result<SketchTruth> drawn = sketch_truth_of(runs, i, predict, board.value());
+            if (!drawn) return drawn.error();
+            one.predicts.back().sketch = places_text(board.value(), drawn.value().sketch);
+            say(fmt::format("     {}: {}", predict.type, one.predicts.back().sketch));
         }
         report.steps.push_back(std::move(one));
     }
@@ -160,9 +168,11 @@ std::string to_json(const LessonRun& run) {
                     {"cycles", step.cycles},       {"fault", step.fault}, {"figures", Json::object()},
                     {"predictions", Json::array()}};
         for (const auto& [name, value] : step.figures) one["figures"][name] = number(value);
-        for (const PredictRun& p : step.predicts)
+        for (const PredictRun& p : step.predicts) {
             one["predictions"].push_back(
                 {{"id", p.id}, {"question", p.question}, {"of", p.of}, {"truth", number(p.truth)}, {"answer", p.answer}});
+            if (!p.sketch.empty()) one["predictions"].back()["sketch"] = p.sketch;
+        }
         json["steps"].push_back(std::move(one));
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace);

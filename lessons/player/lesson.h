@@ -32,13 +32,30 @@ struct Answer {
     bool has_value = false;
     std::string reply;  // what to tell whoever chose it
 };
+struct NamedExpression {  // "stride 1: sectors_per_request@line:3"
+    std::string name;
+    scene::Expression value;
+};
+struct SketchText {                      // what a sketch's kind needs besides `of` (sketch/sketch.h), as it is written
+    std::string base;                    // id of the scene that is drawn as a ghost: the case before; "" none
+    std::string label;                   // "offset 1": what is asked about, beside the cases that are known
+    std::string unit;                    // "sectors"
+    std::string finding;                 // what the headline adds to the figure: "the last lane crosses a line"
+    std::vector<NamedExpression> known;  // drawn from the beginning
+    std::vector<NamedExpression> asked;  // items=, parts=, points=; of a dot x and y
+    double low = 0, high = 0;            // of the axis; equal: it follows from what is known and from the answers
+    bool log = false;
+};
 struct Predict {
-    std::string id, type;  // type: number, choice
+    std::string id, type;  // type: number, choice, or a kind of sketch
     scene::Expression of;
     std::string question;
     std::vector<Answer> answers;
     double tolerance = 0.005;  // relative
+    bool sure = true;          // whether the learner says how sure they are
+    SketchText sketch;
     SourceLocation where;
+    bool is_sketch() const { return !type.empty() && type != "number" && type != "choice"; }
 };
 struct Hint {
     int after = 1;  // wrong tries before it is offered

@@ -68,10 +68,27 @@ class LessonParser {
     }
 
     void asked(const Later& later) const {
-        for (const FigureName& name : lesson_.steps[later.step].predicts[later.at].of.names()) {
+        const Directive& d = later.directive;
+        const Predict& predict = lesson_.steps[later.step].predicts[later.at];
+        for (const FigureName& name : predict.of.names()) {
             const auto problem = unaskable(lesson_, later.step, name);
-            if (problem) throw Failure(later.directive.problem(*later.directive.find("of"), name.at, problem->message));
+            if (problem) throw Failure(d.problem(*d.find("of"), name.at, problem->message));
         }
+        const SketchText& sketch = predict.sketch;
+        if (!sketch.base.empty() && !scene_named(lesson_, sketch.base))
+            throw Failure(d.problem(*d.find("base"), 0, fmt::format("no scene has the id '{}'", sketch.base)));
+        for (const auto* list : {&sketch.known, &sketch.asked})
+            for (const NamedExpression& one : *list)
+                for (const FigureName& name : one.value.names())
+                    if (const auto problem = unaskable(lesson_, later.step, name))
+                        throw Failure(d.problem(*attribute_with(d, one.value.text()), 0, problem->message));
+    }
+
+    // The attribute of the sketch in which the expression stands.
+    static const Attribute* attribute_with(const Directive& d, const std::string& expression) {
+        for (const char* key : {"known", "items", "parts", "points", "x", "y"})
+            if (const Attribute* a = d.find(key); a && a->value.find(expression) != std::string::npos) return a;
+        return d.find("type");
     }
 
     void checked(const Later& later) const {

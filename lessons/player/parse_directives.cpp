@@ -14,6 +14,7 @@
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/figures/expression.h"
 #include "lessons/player/authors/authors.h"
+#include "lessons/player/sketch/sketch.h"
 
 namespace lockstep::lessons {
 
@@ -323,15 +324,100 @@ std::string until_of(const Directive& d) {
     return until;
 }
 
+namespace {
+
+bool yes(const Directive& d, std::string_view key, bool otherwise) {
+    const Attribute* a = d.find(key);
+    if (!a) return otherwise;
+    if (a->value != "yes" && a->value != "no") throw Failure(d.problem(*a, 0, fmt::format("'{}' is yes or no", key)));
+    return a->value == "yes";
+}
+
+// list = named { ";" named };  named = words ":" " " expression
+void named_expressions(const Directive& d, std::string_view key, std::vector<NamedExpression>& list) {
+    const Attribute* a = d.find(key);
+    if (!a) return;
+    for (size_t begin = 0; begin <= a->value.size();) {
+        const size_t end = std::min(a->value.find(';', begin), a->value.size());
+        const std::string part = a->value.substr(begin, end - begin);
+        const size_t colon = part.find(": ");
+        const std::string name = without_spaces(part.substr(0, colon == std::string::npos ? 0 : colon));
+        if (name.empty())
+            throw Failure(d.problem(*a, begin, fmt::format("'{}' is written name: figure; name: figure", key)));
+        const size_t from = std::min(part.find_first_not_of(' ', colon + 1), part.size());
+        Result<Expression> parsed = Expression::parse(part.substr(from));
+        if (!parsed)
+            throw Failure(d.problem(*a, begin + from + static_cast<size_t>(std::max(1, parsed.error().where.column)) - 1,
+                                    parsed.error().message));
+        if (std::any_of(list.begin(), list.end(), [&](const NamedExpression& one) { return one.name == name; }))
+            throw Failure(d.problem(*a, begin, fmt::format("'{}' stands here twice", name)));
+        list.push_back({name, std::move(parsed).value()});
+        begin = end + 1;
+    }
+}
+
+// axis = number ".." number
+void axis_of(const Directive& d, SketchText& sketch) {
+    const Attribute* a = d.find("axis");
+    if (!a) return;
+    const size_t dots = a->value.find("..");
+    const auto low = number_of(a->value.substr(0, std::min(dots, a->value.size())));
+    const auto high = dots == std::string::npos ? std::nullopt : number_of(a->value.substr(dots + 2));
+    if (!low || !high || !(*low < *high))
+        throw Failure(d.problem(*a, 0, "an axis is written from..to, the lesser number first: axis=\"0..40\""));
+    sketch.low = *low, sketch.high = *high;
+}
+
+// Of a sketch: its kind's attributes, and no others.
+SketchText sketch_of(const Directive& d, const SketchKind& kind) {
+    for (const std::string_view needed : kind.needs)
+        if (!d.find(needed))
+            throw Failure(d.problem(*d.find("type"), 0, fmt::format("a sketch of type {} needs {}=", kind.name, needed)));
+    static constexpr std::string_view all[] = {"base", "known", "label", "unit",   "finding", "axis",
+                                               "log",  "items", "parts", "points", "x",       "y"};
+    for (const std::string_view key : all) {
+        const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), key) != list.end(); };
+        if (const Attribute* a = d.find(key); a && !has(kind.needs) && !has(kind.may))
+            throw Failure(d.problem(*a, 0, fmt::format("a sketch of type {} has no attribute '{}'", kind.name, key)));
+    }
+    SketchText sketch;
+    sketch.base = d.get("base");
+    sketch.label = d.get("label");
+    sketch.unit = d.get("unit");
+    sketch.finding = d.get("finding");
+    sketch.log = yes(d, "log", false);
+    axis_of(d, sketch);
+    if (sketch.log && sketch.low < sketch.high && !(sketch.low > 0))
+        throw Failure(d.problem(*d.find("axis"), 0, "a logarithmic axis begins above zero"));
+    named_expressions(d, "known", sketch.known);
+    for (const std::string_view key : {"items", "parts", "points"}) named_expressions(d, key, sketch.asked);
+    for (const std::string_view key : {"x", "y"})
+        if (d.find(key)) sketch.asked.push_back({std::string(key), expression(d, key)});
+    const size_t least = kind.name == "order" || kind.name == "shares" ? 2 : 0;
+    if (sketch.asked.size() < least || sketch.asked.size() > 12 || sketch.known.size() > 12)
+        throw Failure(
+            d.problem(*d.find("type"), 0,
+                      fmt::format("a sketch of type {} takes {} to 12 of them", kind.name, std::max<size_t>(1, least))));
+    return sketch;
+}
+
+}  // namespace
+
 Predict predict_of(const Directive& d) {
     Predict predict;
     predict.where = d.where;
     predict.id = d.get("id");
     predict.type = d.get("type");
-    predict.tolerance = real(d, "tolerance", predict.tolerance, 0, 10);
-    if (predict.type != "number" && predict.type != "choice")
+    const SketchKind* kind = sketch_kind(predict.type);
+    if (kind == nullptr && predict.is_sketch())
         throw Failure(
-            d.problem(*d.find("type"), 0, fmt::format("unknown type '{}': there are number and choice", predict.type)));
+            d.problem(*d.find("type"), 0,
+                      fmt::format("unknown type '{}': there are number, choice, {}", predict.type, sketch_kind_names())));
+    predict.tolerance = real(d, "tolerance", kind ? kind->tolerance : predict.tolerance, 0, 10);
+    predict.sure = yes(d, "sure", kind == nullptr);
+    SketchKind plain;  // a list of answers has no attributes of a sketch
+    plain.name = predict.type;
+    predict.sketch = sketch_of(d, kind ? *kind : plain);
     predict.of = expression(d, "of");
     return predict;
 }

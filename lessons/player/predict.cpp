@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/close_enough.h"
+#include "core/base/rng.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/figures/askable.h"
 
@@ -85,6 +86,20 @@ bool asks_of_other_gpus(const Predict& predict, const std::vector<std::string>& 
         return name.base.starts_with("gpu.") && !gpu.empty() &&
                std::find(on_show.begin(), on_show.end(), gpu) == on_show.end();
     });
+}
+
+uint64_t learner_of(const std::string& who) {
+    uint64_t h = 1469598103934665603u;  // FNV-1a
+    for (const char c : who) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return h;
+}
+
+std::vector<size_t> shown_order(const Lesson& lesson, const Predict& predict, uint64_t learner) {
+    std::vector<size_t> order(predict.answers.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    Rng rng(learner_of(lesson.id + "/" + predict.id) ^ lesson.seed ^ learner);
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
+    return order;
 }
 
 bool agrees(const Predict& predict, const Answer& answer, double truth) {

@@ -36,6 +36,11 @@ Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict);
 // away.
 bool asks_of_other_gpus(const Predict& predict, const std::vector<std::string>& on_show);
 
+// The order in which the answers are shown: shuffled, the same for this lesson and learner whenever it is asked for. What
+// is written first or in the middle then says nothing.
+std::vector<size_t> shown_order(const Lesson& lesson, const Predict& predict, uint64_t learner);
+uint64_t learner_of(const std::string& who);  // a number of a learner's own: of the path where their progress is kept
+
 bool agrees(const Predict& predict, const Answer& answer, double truth);
 // Index of the one answer that agrees with the truth; -1 when none does, -2 when several do.
 int right_answer(const Predict& predict, double truth);

@@ -1,8 +1,10 @@
 // Reading is forgiving and bounded; a line is written in one piece, so that two windows do not tear each other's.
 #include "app/gui/desk/progress.h"
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/gui/session.h"
 
@@ -18,6 +20,29 @@ std::string text_of(const Json& line, const char* key) {
     return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+// What was put into a picture: numbers, null where nothing was. Nothing: the line has no such list.
+std::optional<lessons::Sketch> sketch_in(const Json& line) {
+    const auto found = line.find("sketch");
+    if (found == line.end() || !found->is_array() || found->empty() || found->size() > 4096) return std::nullopt;
+    lessons::Sketch sketch;
+    for (const Json& one : *found) {
+        if (!one.is_number() && !one.is_null()) return std::nullopt;
+        sketch.values.push_back(one.is_number() ? one.get<double>() : lessons::nothing_put);
+    }
+    return sketch;
+}
+
+// Of a prediction that was a choice when it was answered and is a sketch now, or the other way round, nothing is kept.
+void restore_sketch(const Json& line, double truth, LessonState::Prediction& given) {
+    const auto sketch = sketch_in(line);
+    if (!sketch) return;
+    const auto right = line.find("right");
+    given.sketch = *sketch;
+    given.locked = true;
+    given.truth = truth;
+    given.right = right != line.end() && right->is_boolean() && right->get<bool>();
+}
+
 void restore_prediction(const Json& line, LessonState& state) {
     const std::string id = text_of(line, "predict"), answer = text_of(line, "answer");
     const auto truth = line.find("truth"), confidence = line.find("confidence"), right = line.find("right");
@@ -26,6 +51,10 @@ void restore_prediction(const Json& line, LessonState& state) {
         const auto& predicts = state.lesson->steps[s].predicts;
         for (size_t p = 0; p < predicts.size(); ++p) {
             if (predicts[p].id != id) continue;
+            if (predicts[p].is_sketch()) {
+                restore_sketch(line, truth->get<double>(), state.predictions[s][p]);
+                continue;
+            }
             for (size_t a = 0; a < predicts[p].answers.size(); ++a) {
                 if (predicts[p].answers[a].text != answer) continue;
                 LessonState::Prediction& given = state.predictions[s][p];
@@ -116,16 +145,21 @@ std::string ProgressLog::note(const LessonState& state) {
         for (size_t p = 0; p < lesson.steps[s].predicts.size() && p < answered_[s].size(); ++p) {
             const LessonState::Prediction& given = state.predictions[s][p];
             const lessons::Predict& predict = lesson.steps[s].predicts[p];
-            if (given.by_class || answered_[s][p] || !given.locked || !given.truth || given.chosen < 0 ||
-                given.chosen >= static_cast<int>(predict.answers.size()))
+            if (predict.is_sketch() && !given.locked) answered_[s][p] = false;  // it was taken back, to be sketched again
+            if (given.by_class || answered_[s][p] || !given.locked || !given.truth) continue;
+            Json said = {{"lesson", lesson.id}, {"event", "prediction"}, {"predict", predict.id}};
+            if (predict.is_sketch()) {
+                said["sketch"] = Json::array();
+                for (const double v : given.sketch.values) said["sketch"].push_back(std::isfinite(v) ? Json(v) : Json());
+            } else if (given.chosen >= 0 && given.chosen < static_cast<int>(predict.answers.size())) {
+                said["answer"] = predict.answers[static_cast<size_t>(given.chosen)].text;
+            } else {
                 continue;
-            add({{"lesson", lesson.id},
-                 {"event", "prediction"},
-                 {"predict", predict.id},
-                 {"answer", predict.answers[static_cast<size_t>(given.chosen)].text},
-                 {"confidence", given.confidence},
-                 {"truth", *given.truth},
-                 {"right", given.right}});
+            }
+            if (predict.sure) said["confidence"] = given.confidence;
+            said["truth"] = *given.truth;
+            said["right"] = given.right;
+            add(said);
         }
     for (size_t s = 0; s < lesson.steps.size() && s < state.done.size(); ++s) {
         if (!state.done[s] || (s < done_.size() && done_[s])) continue;

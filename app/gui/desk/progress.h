@@ -3,6 +3,7 @@
 // cannot be read, or names what is no longer there, is skipped. The file stays on this machine.
 //   {"lesson":"A02","event":"step","step":"Which thread is mine?"}
 //   {"lesson":"A02","event":"prediction","predict":"whose","answer":"1","confidence":70,"truth":1.0,"right":true}
+//   {"lesson":"A08","event":"prediction","predict":"shifted","sketch":[1,1,1,1,1,0,0,0],"truth":5.0,"right":true}
 //   {"lesson":"A02","event":"exercise","exercise":"guard","points":2.0}
 #pragma once
 #include <filesystem>

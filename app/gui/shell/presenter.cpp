@@ -110,14 +110,28 @@ bool Shell::presenter_key(const KeyPress& key) {
     }
     if (sign >= '1' && sign <= '9' && key.code < KeyCode::left) {
         if (open == none) return true;  // not another workspace in front of a class
-        const auto& answers = lesson.lesson->steps[static_cast<size_t>(lesson.step)].predicts[open].answers;
-        const auto which = static_cast<size_t>(sign - '1');
-        std::vector<int>& hands = presenter.hands[{lesson.step, open}];
-        hands.resize(answers.size());
-        if (which < hands.size()) hands[which] = std::max(0, hands[which] + (key.shift ? -1 : 1));
+        count_hand(open, static_cast<size_t>(sign - '1'), key.shift ? -1 : 1);
         return true;
     }
     return false;
+}
+
+// Keys and rows follow the order that is shown; hands are counted by answer. What most of the class says is pencilled into
+// the picture, where the kind of sketch can do that.
+void Shell::count_hand(size_t open, size_t row, int by) {
+    LessonState& lesson = session.lesson;
+    const lessons::Predict& predict = lesson.lesson->steps[static_cast<size_t>(lesson.step)].predicts[open];
+    const std::vector<size_t> order = lessons::shown_order(*lesson.lesson, predict, session.learn.learner);
+    std::vector<int>& hands = presenter.hands[{lesson.step, open}];
+    hands.resize(predict.answers.size());
+    if (row < order.size()) hands[order[row]] = std::max(0, hands[order[row]] + by);
+    const lessons::SketchKind* kind = lessons::sketch_kind(predict.type);
+    LessonState::Prediction& given = lesson.predictions[static_cast<size_t>(lesson.step)][open];
+    if (kind == nullptr || !given.board) return;
+    given.sketch = lessons::unmarked(*given.board);
+    const auto most = std::max_element(hands.begin(), hands.end());
+    if (most != hands.end() && *most > 0 && kind->pencilled != nullptr)
+        given.sketch = kind->pencilled(*given.board, predict.answers[static_cast<size_t>(most - hands.begin())].value);
 }
 
 void Shell::present(Ui& ui, const Snapshot& snapshot) {
@@ -226,12 +240,14 @@ float Shell::present_prediction(Ui& ui, size_t index, const Rect& area) {
          (small ? 6 : 10);
     const float room = area.bottom() - y - foot_height,
                 pitch = std::clamp(room / static_cast<float>(predict.answers.size()), 26.0f, 58.0f);
-    for (size_t i = 0; i < predict.answers.size() && y + 24 < area.bottom(); ++i, y += pitch) {
+    const std::vector<size_t> order = lessons::shown_order(*lesson.lesson, predict, session.learn.learner);
+    for (size_t at_row = 0; at_row < order.size() && y + 24 < area.bottom(); ++at_row, y += pitch) {
+        const size_t i = order[at_row];
         const bool is_right = static_cast<int>(i) == right;
         const Rect key{area.x, y, 24, 24}, row{area.x, y - 2, area.w, pitch - 4};
         ui.rect(key, is_right ? t.ink : t.panel, 4);
         ui.frame(key, t.ink, 1.2f, 4);
-        ui.text(key.x + 12, key.y + 17, std::to_string(i + 1),
+        ui.text(key.x + 12, key.y + 17, std::to_string(at_row + 1),
                 {.size = 14, .color = is_right ? t.panel : t.ink, .align = Align::center, .weight = 600});
         const float x = area.x + 36, number = area.right() - 30;
         const float end = ui.text(x, y + 17, readable_number(predict.answers[i].text),
@@ -244,7 +260,7 @@ float Shell::present_prediction(Ui& ui, size_t index, const Rect& area) {
             ui.rect({bar.x, bar.y, bar.w * static_cast<float>(hands[i]) / static_cast<float>(most), bar.h},
                     is_right ? data::green : t.quiet);
         }
-        if (!given.locked && ui.area(fmt::format("hand {}", i), row)) ++hands[i];
+        if (!given.locked && ui.area(fmt::format("hand {}", i), row)) count_hand(index, at_row, 1);
     }
     std::string foot = hands_text(all);
     if (right >= 0) foot += fmt::format(", {} right", hands[static_cast<size_t>(right)]);

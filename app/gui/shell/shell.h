@@ -68,6 +68,7 @@ class Shell {
     void control_key(const KeyPress& key);
     void menu_key(const KeyPress& key);
     void plain_key(const KeyPress& key);
+    bool sketch_key(const KeyPress& key);
     void escape_key();
     void arrow_key(const KeyPress& key, int way);
     void far_key(Key which, int way);
@@ -98,6 +99,7 @@ class Shell {
     void present(Ui& ui, const Snapshot& snapshot);
     bool presenter_key(const KeyPress& key);
     void present_step(Ui& ui, const Rect& area);
+    void count_hand(size_t open, size_t row, int by);
     float present_prediction(Ui& ui, size_t index, const Rect& area);
     void present_strip(Ui& ui, const Rect& strip);
     std::string_view presented_view() const;

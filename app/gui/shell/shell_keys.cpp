@@ -156,7 +156,21 @@ void Shell::give_key(Key which) {
     state.keys[static_cast<size_t>(which)] = true;
 }
 
+// While a sketch is open it takes the keys that paint and move in it; Enter and the arrows not while a control has the
+// focus.
+bool Shell::sketch_key(const KeyPress& key) {
+    if (session.workspace != Workspace::learn || presenter.on || !sketch_is_open(session.lesson)) return false;
+    const bool sign = (key.code >= KeyCode::zero && key.code <= static_cast<KeyCode>('9')) || is(key, '.') ||
+                      key.code == KeyCode::backspace || key.code == KeyCode::delete_;
+    const bool move = key.code == KeyCode::left || key.code == KeyCode::right || key.code == KeyCode::up ||
+                      key.code == KeyCode::down || key.code == KeyCode::enter;
+    if (!sign && !(move && state.focused == 0)) return false;
+    state.sketch_keys.push_back(key);
+    return true;
+}
+
 void Shell::plain_key(const KeyPress& key) {
+    if (sketch_key(key)) return;
     switch (key.code) {
         case KeyCode::escape:
             return escape_key();

@@ -96,6 +96,7 @@ void UiState::end_frame() {
     mouse_clicked = mouse_double = mouse_released = activate = focus_moved = false;
     wheel = 0;
     typed_keys.clear();
+    sketch_keys.clear();
     std::fill(std::begin(keys), std::end(keys), false);
     for (auto it = pictures.begin(); it != pictures.end();) {
         if (frame - it->second.used <= 600) {

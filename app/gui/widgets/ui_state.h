@@ -40,6 +40,7 @@ struct UiState {
     // commands; what the control does not know stays in typed_keys. All but F-keys and the text size go there.
     bool text_focused = false, text_was_focused = false, text_takes_tab = false;
     std::vector<KeyPress> typed_keys;
+    std::vector<KeyPress> sketch_keys;  // of this frame, for the sketch that is open: digits, arrows, Enter, Backspace
     bool mouse_shift = false;
     uint32_t field_id = 0;  // the one-line field that has the keyboard, and its text
     TextBuffer field;

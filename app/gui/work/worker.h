@@ -44,6 +44,12 @@ struct Session::Worker {
             size_t predict = 0;
             std::optional<double> value;  // none: it could not be worked out, and the learner may lock again
             int right = -1;               // index of the answer
+            std::shared_ptr<const lessons::SketchTruth> told = {};  // of a sketch
+        };
+        struct Board {  // of a sketch
+            int step = 0;
+            size_t predict = 0;
+            std::shared_ptr<const lessons::SketchBoard> board;
         };
         struct Report {
             int step = 0;
@@ -51,6 +57,7 @@ struct Session::Worker {
             bool passed = false;
         };
         std::vector<Truth> truths;
+        std::vector<Board> boards;
         std::optional<Report> report;
         std::optional<int32_t> launch;  // kernel of the training step to look at
         std::optional<std::string> gpu;
@@ -174,6 +181,7 @@ struct Session::Worker {
     void open_lesson(const std::string& id, int step);  // step -1: where it was left
     void close_lesson();
     void show_lesson_step(int step);
+    void make_boards();
     void show_host(const scene::HostRun& host, const Focus& look_at);
     const scene::SceneResult& result_of(const scene::Scene& scene);  // runs it where it has not run yet
     void show_training(const scene::SceneResult& shown, int32_t launch);

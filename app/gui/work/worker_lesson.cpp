@@ -204,8 +204,24 @@ void Session::Worker::show_lesson_step(int step) {
         if (lesson->steps[static_cast<size_t>(lesson_step)].predicts.empty())
             draft.problem = Diagnostic{simt::render(kernel->run->result.reports.front())};
     }
+    make_boards();
     const std::lock_guard lock(mutex);
     results.gpu = ran_on;
+}
+
+// What the step's sketches begin with. The figures that they know may be of scenes that run only now.
+void Session::Worker::make_boards() {
+    const auto at = static_cast<size_t>(lesson_step);
+    const auto& predicts = lesson->steps[at].predicts;
+    if (std::none_of(predicts.begin(), predicts.end(), [](const lessons::Predict& p) { return p.is_sketch(); })) return;
+    lessons::SceneRuns runs(*lesson, run_options());
+    for (const auto& [scene, result] : scene_results) runs.remember(*scene, result);
+    for (size_t i = 0; i < predicts.size(); ++i) {
+        if (!predicts[i].is_sketch()) continue;
+        auto board = std::make_shared<const lessons::SketchBoard>(lessons::board_of(runs, at, predicts[i]).value());
+        const std::lock_guard lock(mutex);
+        results.boards.push_back({lesson_step, i, std::move(board)});
+    }
 }
 
 // A training step or a tensor program's: its curves, and one of its kernels, the longest where none is asked for.
@@ -266,6 +282,11 @@ void Session::Worker::lock_prediction(size_t index) {
         if (!truth.ok()) throw Failure(truth.error());
         told.value = truth.value();
         told.right = lessons::right_answer(predict, truth.value());
+        if (predict.is_sketch()) {
+            const auto board = lessons::board_of(runs, static_cast<size_t>(lesson_step), predict);
+            told.told = std::make_shared<const lessons::SketchTruth>(
+                lessons::sketch_truth_of(runs, static_cast<size_t>(lesson_step), predict, board.value()).value());
+        }
     } catch (...) {
         tell();
         throw;

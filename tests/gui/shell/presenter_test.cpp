@@ -1,6 +1,7 @@
 // Presenter mode: large enough for the last row, keys of its own, hands that are counted and not kept.
 #include <algorithm>
 
+#include "lessons/player/predict.h"
 #include "tests/gui/desk.h"
 
 namespace gui_presenter_test {
@@ -61,10 +62,16 @@ TEST_CASE("a class votes by hands, Space lets the run answer, and the next Space
     Desk desk("A06", 2);
     REQUIRE(desk.session.lesson.step == 2);
     CHECK(desk.shows("0 hands"));
-    for (int i = 0; i < 3; ++i) desk.key(static_cast<KeyCode>('1'));
-    for (int i = 0; i < 5; ++i) desk.key(static_cast<KeyCode>('2'));
-    desk.key(static_cast<KeyCode>('2'), true);  // one too many
-    desk.key(static_cast<KeyCode>('9'));        // no such answer
+    // Answers are shuffled: the keys are those of the rows.
+    const auto& shown = desk.session.lesson.lesson;
+    const auto order = lessons::shown_order(*shown, shown->steps[2].predicts[0], 0);
+    const auto row = [&](size_t answer) {
+        return static_cast<KeyCode>('1' + (std::find(order.begin(), order.end(), answer) - order.begin()));
+    };
+    for (int i = 0; i < 3; ++i) desk.key(row(0));
+    for (int i = 0; i < 5; ++i) desk.key(row(1));
+    desk.key(row(1), true);               // one too many
+    desk.key(static_cast<KeyCode>('9'));  // no such answer
     CHECK(desk.shows("7 hands"));
     CHECK(desk.session.workspace == Workspace::learn);  // digits are hands here
     CHECK_FALSE(desk.given().locked);

@@ -7,6 +7,7 @@
 
 #include "app/gui/desk/work_file.h"
 #include "app/gui/view.h"
+#include "app/gui/views/sketch/sketch.h"
 #include "core/base/diagnostic.h"
 #include "lessons/player/predict.h"
 
@@ -125,7 +126,8 @@ class LessonView final : public View {
             text += "  Predict: " + step.predicts[p].question + "\n";
             const auto* given =
                 at < state.predictions.size() && p < state.predictions[at].size() ? &state.predictions[at][p] : nullptr;
-            for (size_t a = 0; a < step.predicts[p].answers.size(); ++a)
+            if (step.predicts[p].is_sketch()) continue;  // the picture says what was put into it
+            for (const size_t a : lessons::shown_order(lesson, step.predicts[p], session.learn.learner))
                 text += fmt::format("    {} {}\n", given && given->chosen == static_cast<int>(a) ? "(x)" : "( )",
                                     step.predicts[p].answers[a].text);
             if (given && given->locked && given->truth)
@@ -266,6 +268,8 @@ class LessonView final : public View {
             ui.push_scope(fmt::format("predict {}", p));
             const float top = y + 8;
             y = card(ui, top, card_height(p), [&](float x, float w) {
+                if (predicts[p].is_sketch())
+                    return draw_sketch_card(ui, session, predicts[p], state.predictions[at][p], p, x, w, top);
                 return draw_predict(ui, session, predicts[p], state.predictions[at][p], p, x, w, top);
             });
             ui.pop_scope();
@@ -309,7 +313,7 @@ class LessonView final : public View {
                  .align = Align::right,
                  .weight = given.locked ? 600 : 400});
         y += 32 + ui.paragraph({x, y + 34, w, 400}, predict.question, {.size = 16, .weight = 600}, 22) + 12;
-        for (size_t a = 0; a < predict.answers.size(); ++a) {
+        for (const size_t a : lessons::shown_order(*session.lesson.lesson, predict, session.learn.learner)) {
             y = draw_answer(ui, predict.answers[a], given, static_cast<int>(a), x, w, y) + (tight_ ? 6 : 8);
         }
         if (waiting) {
@@ -317,15 +321,7 @@ class LessonView final : public View {
             return y + 38;
         }
         if (given.locked) return draw_truth(ui, predict, given, x, w, y);
-        const float s1 = x + 84, s2 = x + w - 56;
-        ui.text(x, y + 16, "How sure?", {.size = 14});
-        given.confidence = static_cast<int>(
-            std::lround(100 * ui.slider("sure", {s1, y + 3, s2 - s1, 16}, static_cast<float>(given.confidence) / 100, 51)));
-        ui.text(x + w, y + 16, fmt::format("{} %", given.confidence), {.size = 14, .align = Align::right, .weight = 600});
-        for (int i = 0; i <= 4; ++i) ui.rect({s1 + (s2 - s1) * static_cast<float>(i) / 4 - 0.5f, y + 18, 1, 4}, theme.ink3);
-        ui.text(s1, y + 36, "a guess", {.size = 12, .color = theme.quiet});
-        ui.text(s2, y + 36, "certain", {.size = 12, .color = theme.quiet, .align = Align::right});
-        y += 46;
+        if (predict.sure) y = draw_confidence(ui, given, x, w, y);
         if (ui.button({x, y, 152, 32}, "Lock answer", true, given.chosen >= 0)) {
             given.locked = true;
             session.post(ask::LockPrediction{index});
@@ -335,11 +331,24 @@ class LessonView final : public View {
         return y + 44;
     }
 
-    // What the run says, and what the lesson says to the answer that was given.
+    static float draw_confidence(Ui& ui, LessonState::Prediction& given, float x, float w, float y) {
+        const Theme& theme = *ui.theme;
+        const float s1 = x + 84, s2 = x + w - 56;
+        ui.text(x, y + 16, "How sure?", {.size = 14});
+        given.confidence = static_cast<int>(
+            std::lround(100 * ui.slider("sure", {s1, y + 3, s2 - s1, 16}, static_cast<float>(given.confidence) / 100, 51)));
+        ui.text(x + w, y + 16, fmt::format("{} %", given.confidence), {.size = 14, .align = Align::right, .weight = 600});
+        for (int i = 0; i <= 4; ++i) ui.rect({s1 + (s2 - s1) * static_cast<float>(i) / 4 - 0.5f, y + 18, 1, 4}, theme.ink3);
+        ui.text(s1, y + 36, "a guess", {.size = 12, .color = theme.quiet});
+        ui.text(s2, y + 36, "certain", {.size = 12, .color = theme.quiet, .align = Align::right});
+        return y + 46;
+    }
+
+    // What the run says, the lesson's words to the answer that was given, and after a wrong one to the right one, always.
     static float draw_truth(Ui& ui, const lessons::Predict& predict, const LessonState::Prediction& given, float x, float w,
                             float y) {
         const Theme& theme = *ui.theme;
-        const std::string sure = fmt::format("you were {} % sure", given.confidence);
+        const std::string sure = predict.sure ? fmt::format("you were {} % sure", given.confidence) : std::string();
         const std::string says = fmt::format("The run says {}.", truth_text(predict, *given.truth));
         const TextStyle bold{.size = 14, .weight = 600};
         // Beside each other where both fit, else below each other: an answer is never cut.
@@ -349,10 +358,20 @@ class LessonView final : public View {
             y += ui.paragraph({x, y + 3, w, 400}, says, bold, 20);
         ui.text(x + w, y + 18, sure, {.size = 13, .color = theme.quiet, .align = Align::right});
         y += 26;
-        if (given.chosen >= 0 && given.chosen < static_cast<int>(predict.answers.size()))
-            y += ui.paragraph({x, y + 2, w, 400}, predict.answers[static_cast<size_t>(given.chosen)].reply,
+        const int right = lessons::right_answer(predict, *given.truth);
+        const auto say = [&](int answer, const std::string& title) {
+            if (answer < 0 || answer >= static_cast<int>(predict.answers.size())) return;
+            if (!title.empty()) y += ui.paragraph({x, y + 2, w, 100}, title, {.size = 14, .weight = 600}, 20) + 2;
+            y += ui.paragraph({x, y + 2, w, 400}, predict.answers[static_cast<size_t>(answer)].reply,
                               {.size = 14, .color = theme.ink2}, 21) +
                  4;
+        };
+        const bool both = right >= 0 && given.chosen >= 0 && given.chosen != right;
+        if (both) say(right, "Why " + readable_number(predict.answers[static_cast<size_t>(right)].text));
+        const auto chosen = static_cast<size_t>(std::max(0, given.chosen));
+        say(given.chosen, both && chosen < predict.answers.size()
+                              ? "Why not " + readable_number(predict.answers[chosen].text)
+                              : std::string());
         return y + 10;
     }
 

@@ -1,0 +1,400 @@
+// Cells that are painted: the sectors of one request below its lanes, the lanes of a mask, words stacked on their banks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "app/gui/views/memory/coalesce_picture.h"
+#include "app/gui/views/sketch/sketch.h"
+
+namespace lockstep::gui {
+
+using lessons::Sketch;
+using lessons::Verdict;
+
+// Where things stand.
+
+SectorPlaces::SectorPlaces(const Rect& area, size_t sectors, bool ghost_row) {
+    const auto lines = static_cast<float>((sectors + 3) / 4);
+    line_gap = lines > 2 ? 12.0f : 24.0f;
+    pitch = (area.w - line_gap * (lines - 1)) / (lines * 4);
+    lane_pitch = std::clamp(pitch / 8, std::min(17.0f, area.w / 34), 24.0f);
+    x = area.x;
+    lanes_y = area.y + 24;
+    const float below = 24.0f + (ghost_row ? 62.0f : 0.0f);
+    const float rest = area.h - 24 - 24 - 22 - below;
+    const float strokes = std::clamp(rest * 0.42f, 24.0f, 110.0f);
+    words_y = lanes_y + 24 + strokes;
+    sectors_y = words_y + 22;
+    sector_h = std::clamp(rest - strokes, 40.0f, 150.0f);
+    ghost_y = sectors_y + sector_h + 24 + 26;
+}
+Rect SectorPlaces::lane(int lane) const {
+    return {x + lane_pitch * static_cast<float>(lane), lanes_y, lane_pitch - 1, 24};
+}
+Rect SectorPlaces::sector(size_t sector) const {
+    const auto s = static_cast<float>(sector);
+    return {x + s * pitch + std::floor(s / 4) * line_gap, sectors_y, pitch - (pitch > 60 ? 4.0f : 2.0f), sector_h};
+}
+Rect SectorPlaces::word(size_t word) const {
+    const Rect in = sector(word / 8);
+    const float w = in.w / 8;
+    return {in.x + w * static_cast<float>(word % 8), words_y, w, 20};
+}
+Rect SectorPlaces::ghost(size_t sector_) const {
+    const Rect box = sector(sector_);
+    return {box.x, ghost_y, box.w, 30};
+}
+Rect lane_cell(const Rect& area, int lane) {
+    const float pitch = std::min(44.0f, (area.w - 18) / 32);
+    return {area.x + pitch * static_cast<float>(lane) + 6 * static_cast<float>(lane / 8), area.y + 28, pitch - 2,
+            std::clamp(area.h - 120, 36.0f, 64.0f)};
+}
+Rect bank_column(const Rect& area, int bank) {
+    const float pitch = (area.w - 40) / 32;
+    return {area.x + 36 + pitch * static_cast<float>(bank), area.y + 24, pitch - 2, area.h - 62};
+}
+
+namespace {
+
+// Dragging paints what the first cell was not.
+template <class Box>
+void paint_cells(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& whole, Box&& box) {
+    if (!scene.open) return;
+    const Drag drag = ui.drag("cells", whole);
+    if (!drag.active) return;
+    for (size_t i = 0; i < pencil.values.size(); ++i) {
+        if (!box(i).contains(drag.at)) continue;
+        if (drag.started) hand.paint = pencil.values[i] > 0 ? 0 : 1;
+        pencil.values[i] = hand.paint;
+        hand.cursor = -1;
+    }
+}
+
+bool paint_key(const SketchScene&, Sketch& pencil, SketchHand& hand, const KeyPress& key) {
+    const int count = static_cast<int>(pencil.values.size());
+    if (count == 0) return false;
+    const auto sign = static_cast<int>(key.code);
+    if (sign >= '0' && sign <= '9') {
+        const auto at = static_cast<size_t>(sign - '0');
+        if (at < pencil.values.size()) pencil.values[at] = pencil.values[at] > 0 ? 0 : 1;
+        return true;
+    }
+    if (key.code == KeyCode::backspace || key.code == KeyCode::delete_) {
+        std::fill(pencil.values.begin(), pencil.values.end(), 0);
+        return true;
+    }
+    if (key.code == KeyCode::left || key.code == KeyCode::right) {
+        const int way = key.code == KeyCode::left ? -1 : 1;
+        hand.cursor = hand.cursor < 0 ? 0 : std::clamp(hand.cursor + way, 0, count - 1);
+        if (key.shift) pencil.values[static_cast<size_t>(hand.cursor)] = 1;
+        return true;
+    }
+    if (key.code == KeyCode::enter && hand.cursor >= 0) {
+        double& at = pencil.values[static_cast<size_t>(hand.cursor)];
+        at = at > 0 ? 0 : 1;
+        return true;
+    }
+    return false;
+}
+
+void draw_strokes_to_words(Ui& ui, const SketchScene& scene, const SectorPlaces& at, int picked) {
+    const Theme& theme = *ui.theme;
+    const auto top = [&](int lane) { return Point{at.lane(lane).x + at.lane(lane).w / 2, at.lane(lane).bottom()}; };
+    const auto foot = [&](int word) {
+        const Rect box = at.word(static_cast<size_t>(word));
+        return Point{box.x + box.w / 2, box.y};
+    };
+    for (int lane = 0; lane < 32 && static_cast<size_t>(lane) < scene.board.ghost_words.size(); ++lane)
+        if (const int word = scene.board.ghost_words[static_cast<size_t>(lane)]; word >= 0) {
+            const Point line[] = {top(lane), foot(word)};
+            ui.polyline(line, theme.ink3, 1, 2, 4);
+        }
+    if (scene.truth) {
+        const Faded faint(ui, scene.shown);
+        for (int lane = 0; lane < 32 && static_cast<size_t>(lane) < scene.truth->words.size(); ++lane)
+            if (const int word = scene.truth->words[static_cast<size_t>(lane)]; word >= 0)
+                ui.line(top(lane), foot(word), sector_color(static_cast<uint64_t>(word) / 8, theme),
+                        lane == picked ? 2.5f : 1.3f);
+    }
+    if (scene.board.lane_word < 0 || static_cast<size_t>(scene.board.lane_word) >= scene.board.places.size() * 8) return;
+    const Point from = top(0), to = foot(static_cast<int>(scene.board.lane_word));
+    ui.line(from, to, theme.ink, 2.2f);
+    ui.arrow_head(to, Way::down, theme.ink, 6);
+    const std::string says =
+        fmt::format("lane 0 reads {}[{}]", scene.board.array, scene.board.first_word + scene.board.lane_word);
+    const float w = ui.text_width(says, {.size = 13, .weight = 600}) + 20, y = (from.y + to.y) / 2;
+    const Rect box{std::max(from.x, to.x) + 16, y - 13, w, 26};
+    if (to.y - from.y < 34) return;
+    ui.rect(box, theme.panel, 4);
+    ui.frame(box, theme.ink, 1.3f, 4);
+    ui.text(box.x + 10, y + 5, says, {.size = 13, .weight = 600});
+}
+
+void draw_words(Ui& ui, const SketchScene& scene, const SectorPlaces& at) {
+    const Theme& theme = *ui.theme;
+    std::vector<int> used(scene.board.places.size() * 8, 0);
+    if (scene.truth)
+        for (const int word : scene.truth->words)
+            if (word >= 0 && static_cast<size_t>(word) < used.size()) used[static_cast<size_t>(word)] = 1;
+    for (size_t word = 0; word < used.size(); ++word) {
+        const Rect box = at.word(word);
+        if (box.w >= 4) ui.frame(box, theme.line);
+        if (scene.truth && scene.truth->sketch.values[word / 8] > 0) {
+            const Faded faint(ui, scene.shown);
+            const Rect in{box.x, box.y, std::max(1.0f, box.w - 1), box.h};
+            if (used[word]) {
+                ui.rect(in, sector_color(word / 8, theme));
+            } else {
+                ui.rect(in, faded(data::vermillion, 0.25f));
+                if (box.w >= 4) ui.line({in.x + 1, in.bottom() - 1}, {in.right() - 1, in.y + 1}, data::vermillion, 1.3f);
+            }
+        }
+        const bool first = word % 8 == 0, last = word % 8 == 7;
+        const std::string number = std::to_string(scene.board.first_word + static_cast<int64_t>(word));
+        const float w = ui.text_width(number, {.size = 12, .mono = true});
+        if ((!first && !last) || w > box.w + (first ? 0 : 0) || box.w < w) continue;
+        const Color ink =
+            scene.truth && used[word] && scene.shown > 0.5f ? text_on(sector_color(word / 8, theme)) : theme.ink2;
+        ui.text(box.x + box.w / 2, box.y + 15, number, {.size = 12, .color = ink, .align = Align::center, .mono = true});
+    }
+}
+
+void draw_sectors(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
+    const Theme& theme = *ui.theme;
+    const size_t count = scene.board.places.size();
+    const bool has_ghost = !scene.board.ghost.values.empty() && area.h >= 280;
+    const SectorPlaces at(area, count, has_ghost);
+    const Rect first = at.sector(0), last = at.sector(count - 1);
+    paint_cells(ui, scene, pencil, hand,
+                {first.x, at.words_y, last.right() - first.x, at.sectors_y + at.sector_h - at.words_y}, [&](size_t i) {
+                    const Rect box = at.sector(i);
+                    return Rect{box.x - 2, at.words_y, at.pitch, box.bottom() - at.words_y};
+                });
+    const float title = ui.text(area.x, area.y + 14, "32 lanes of the warp", {.size = 14, .weight = 600});
+    ui.text(title + 14, area.y + 14, "each reads one word of 4 bytes", {.size = 13, .color = theme.ink2});
+    int picked = -1;
+    for (int lane = 0; lane < 32; ++lane) {
+        const Rect box = at.lane(lane);
+        if (ui.hovered(box)) picked = lane;
+        Color fill = data::lanes;
+        if (scene.truth && scene.truth->words[static_cast<size_t>(lane)] >= 0)
+            fill = mix(data::lanes,
+                       sector_color(static_cast<uint64_t>(scene.truth->words[static_cast<size_t>(lane)]) / 8, theme),
+                       scene.shown);
+        ui.rect(box, fill);
+        if (lane % 8 == 0 || lane % 8 == 7)
+            if (const std::string number = std::to_string(lane); ui.text_width(number, {.size = 12, .weight = 600}) <= box.w)
+                ui.text(box.x + box.w / 2, box.y + 17, number,
+                        {.size = 12, .color = text_on(fill), .align = Align::center, .weight = 600});
+    }
+    draw_strokes_to_words(ui, scene, at, picked);
+    draw_words(ui, scene, at);
+    for (size_t i = 0; i < count; ++i) {
+        const Rect box = at.sector(i);
+        const bool put = i < pencil.values.size() && pencil.values[i] > 0;
+        ui.rect(box, theme.panel2);
+        if (scene.truth && scene.truth->sketch.values[i] > 0) {
+            const Faded faint(ui, scene.shown);
+            ui.rect(box, faded(sector_color(i, theme), 0.28f));
+        }
+        ui.frame(box, theme.line);
+        if (put) draw_pencil(ui, box, static_cast<uint32_t>(i) * 31 + 5, at.pitch < 60 ? 6.0f : 8.0f);
+        const std::string name = at.pitch >= 84 ? scene.board.places[i].name : std::to_string(i);
+        const float w = ui.text_width(name, {.size = 12, .weight = 600}) + 10;
+        ui.rect({box.x + 4, box.y + 4, w, 18}, theme.panel, 3);
+        ui.text(box.x + 9, box.y + 17, name, {.size = 12, .weight = 600});
+        if (scene.score)
+            draw_verdict(ui, box, scene.verdict(i), scene.shown, i < scene.truth->notes.size() ? scene.truth->notes[i] : "");
+        if (scene.open && (ui.hovered(box) || hand.cursor == static_cast<int>(i))) ui.dashed(box, theme.accent, 5, 3);
+    }
+    for (size_t line = 0; line * 4 < count; ++line) {
+        const Rect a = at.sector(line * 4), b = at.sector(std::min(count - 1, line * 4 + 3));
+        const Rect whole{a.x - 4, at.words_y - 4, b.right() - a.x + 8, a.bottom() - at.words_y + 8};
+        ui.frame(whole, theme.ink3, 1.4f, 5);
+        const int64_t word = scene.board.first_word + static_cast<int64_t>(line) * 32;
+        const std::string full = fmt::format("128-byte line {}: {}[{}] ... {}[{}]", line, scene.board.array, word,
+                                             scene.board.array, word + 31),
+                          brief = fmt::format("line {}", line);
+        const TextStyle style{.size = 12, .color = theme.ink2, .align = Align::center};
+        ui.text(whole.x + whole.w / 2, whole.bottom() + 16, ui.text_width(full, style) + 8 <= whole.w ? full : brief, style);
+    }
+    if (!has_ghost) return;
+    ui.text(area.x, at.ghost_y - 8, fmt::format("Ghost: what {} fetched", scene.board.ghost_name),
+            {.size = 13, .color = theme.ink2, .weight = 600});
+    for (size_t i = 0; i < count; ++i) {
+        const Rect box = at.ghost(i);
+        const bool fetched = i < scene.board.ghost.values.size() && scene.board.ghost.values[i] > 0;
+        ui.dashed(box, theme.ink3);
+        const TextStyle style{.size = 12, .color = fetched ? theme.ink2 : theme.quiet, .align = Align::center};
+        for (const std::string_view words : {fetched ? "fetched" : "not fetched", fetched ? "yes" : "no"})
+            if (ui.text_width(words, style) + 8 <= box.w) {
+                ui.text(box.x + box.w / 2, box.y + 20, words, style);
+                break;
+            }
+    }
+}
+
+// Lanes.
+
+void draw_lanes(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
+    const Theme& theme = *ui.theme;
+    const Rect first = lane_cell(area, 0), last = lane_cell(area, 31);
+    paint_cells(ui, scene, pencil, hand, {first.x, first.y, last.right() - first.x, first.h}, [&](size_t i) {
+        const Rect box = lane_cell(area, static_cast<int>(i));
+        return Rect{box.x, box.y, box.w + 2, box.h};
+    });
+    ui.text(area.x, area.y + 14,
+            scene.board.line > 0 ? fmt::format("The 32 lanes at line {}", scene.board.line) : "The 32 lanes",
+            {.size = 14, .weight = 600});
+    for (int lane = 0; lane < 32; ++lane) {
+        const auto i = static_cast<size_t>(lane);
+        const Rect box = lane_cell(area, lane);
+        ui.rect(box, theme.panel2);
+        const bool on = scene.truth && scene.truth->sketch.values[i] > 0;
+        if (on) {
+            const Faded faint(ui, scene.shown);
+            ui.rect(box, data::green);
+        }
+        ui.frame(box, theme.line);
+        if (i < pencil.values.size() && pencil.values[i] > 0) draw_pencil(ui, box, 7u * static_cast<uint32_t>(lane) + 3, 6);
+        const std::string number = std::to_string(lane);
+        const float w = ui.text_width(number, {.size = 12, .weight = 600, .mono = false});
+        if (w + 4 <= box.w) {
+            ui.rect({box.x + box.w / 2 - w / 2 - 2, box.y + 3, w + 4, 16}, theme.panel, 3);
+            ui.text(box.x + box.w / 2, box.y + 15, number, {.size = 12, .align = Align::center, .weight = 600});
+        }
+        if (scene.score && scene.verdict(i) != Verdict::none) {
+            const Faded faint(ui, scene.shown);
+            if (scene.verdict(i) != Verdict::agrees) ui.frame(box, theme.wrong, 3.5f);
+        }
+        if (scene.open && (ui.hovered(box) || hand.cursor == lane)) ui.dashed(box, theme.accent, 5, 3);
+    }
+    if (!scene.score) return;
+    // Runs of lanes that say the same share one word below.
+    const Faded faint(ui, scene.shown);
+    float free_from = 0;
+    for (int lane = 0; lane < 32;) {
+        int end = lane;
+        while (end + 1 < 32 && scene.verdict(static_cast<size_t>(end + 1)) == scene.verdict(static_cast<size_t>(lane)))
+            ++end;
+        const Verdict verdict = scene.verdict(static_cast<size_t>(lane));
+        const Rect a = lane_cell(area, lane), b = lane_cell(area, end);
+        if (verdict != Verdict::none) {
+            const bool good = verdict == Verdict::agrees;
+            const std::string word =
+                good ? fmt::format("agree {}", end - lane + 1) : fmt::format("{} {}", word_of(verdict), end - lane + 1);
+            const float w = ui.text_width(word, {.size = 12, .weight = 600}) + 12, x = std::max(a.x, free_from);
+            ui.line({a.x, a.bottom() + 6}, {b.right(), a.bottom() + 6}, good ? theme.right : theme.wrong, 2);
+            if (x + w <= area.right() && (x <= b.right() || x == a.x)) {
+                ui.text(x, a.bottom() + 24, word, {.size = 12, .color = good ? theme.right : theme.wrong, .weight = 600});
+                free_from = x + w;
+            }
+        }
+        lane = end + 1;
+    }
+}
+
+// Banks: a column each, as high as the words that it has to hand out one after the other.
+
+double words_at(const Rect& column, float y) {
+    return std::clamp(std::round((column.bottom() - y) / (column.h / 32)), 0.0f, 32.0f);
+}
+
+void draw_banks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
+    const Theme& theme = *ui.theme;
+    const Rect first = bank_column(area, 0), last = bank_column(area, 31);
+    const Rect chart{first.x, first.y, last.right() - first.x, first.h};
+    ui.text(area.x, area.y + 12, "Different words that each bank has to hand out, one a pass", {.size = 14, .weight = 600});
+    if (scene.open)
+        if (const Drag drag = ui.drag("banks", {chart.x, chart.y - 6, chart.w, chart.h + 28}); drag.active)
+            for (int bank = 0; bank < 32; ++bank)
+                if (const Rect column = bank_column(area, bank);
+                    drag.at.x >= column.x && drag.at.x < column.x + column.w + 2) {
+                    const auto i = static_cast<size_t>(bank);
+                    const double put = drag.at.y > column.bottom() + 2 ? 0 : std::max(1.0, words_at(column, drag.at.y));
+                    pencil.values[i] = drag.started && pencil.values[i] == put ? 0 : put;
+                    hand.cursor = bank;
+                }
+    for (const int words : {1, 8, 16, 24, 32}) {
+        const float y = chart.bottom() - chart.h * static_cast<float>(words) / 32;
+        ui.line({chart.x, y}, {chart.right(), y}, theme.grid);
+        ui.text(chart.x - 8, y + 4, std::to_string(words),
+                {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
+    }
+    ui.line({chart.x, chart.bottom()}, {chart.right(), chart.bottom()}, theme.ink3, 1.4f);
+    for (int bank = 0; bank < 32; ++bank) {
+        const auto i = static_cast<size_t>(bank);
+        const Rect column = bank_column(area, bank);
+        const auto part = [&](double words) {
+            const float h = column.h * static_cast<float>(words) / 32;
+            return Rect{column.x, column.bottom() - h, column.w, h};
+        };
+        if (scene.truth) {
+            const Faded faint(ui, scene.shown);
+            const Rect is = part(scene.truth->sketch.values[i]);
+            ui.rect(is, data::sky);
+            for (int word = 1; word < scene.truth->sketch.values[i]; ++word)
+                ui.line({is.x, is.bottom() - column.h * static_cast<float>(word) / 32},
+                        {is.right(), is.bottom() - column.h * static_cast<float>(word) / 32}, theme.panel);
+        }
+        if (i < scene.board.ghost.values.size() && scene.board.ghost.values[i] > 0)
+            ui.dashed(part(scene.board.ghost.values[i]), theme.ink3, 3, 3);
+        if (i < pencil.values.size() && pencil.values[i] > 0) {
+            const Rect mine = part(pencil.values[i]);
+            if (mine.h > 8) draw_pencil(ui, mine, 13u * static_cast<uint32_t>(bank) + 1, 7);
+            ui.frame({mine.x, mine.y, mine.w, std::max(3.0f, mine.h)}, theme.ink2, 1.6f);
+        }
+        if (scene.score && scene.verdict(i) != Verdict::none && scene.verdict(i) != Verdict::agrees) {
+            const Faded faint(ui, scene.shown);
+            const double high = std::max(pencil.values[i], scene.truth->sketch.values[i]);
+            const Rect box = part(high);
+            ui.frame({box.x - 1, box.y - 2, box.w + 2, std::max(6.0f, box.h + 2)}, theme.wrong, 3.5f);
+        }
+        if (bank % 4 == 0 || bank == 31)
+            ui.text(column.x + column.w / 2, column.bottom() + 16, std::to_string(bank),
+                    {.size = 12, .color = theme.ink2, .align = Align::center});
+        if (scene.open && (ui.hovered(column) || hand.cursor == bank)) ui.dashed(column, theme.accent, 4, 4);
+    }
+    ui.text(chart.x, chart.bottom() + 34, "bank", {.size = 12, .color = theme.ink2});
+    if (scene.open)
+        ui.text(chart.right(), chart.bottom() + 34, "drag sideways to draw many at one height; below the line takes away",
+                {.size = 12, .color = theme.quiet, .align = Align::right, .width = chart.w - 60});
+}
+
+bool banks_key(const SketchScene&, Sketch& pencil, SketchHand& hand, const KeyPress& key) {
+    const int way = key.code == KeyCode::left || key.code == KeyCode::down ? -1 : 1;
+    if (key.code == KeyCode::backspace || key.code == KeyCode::delete_) {
+        std::fill(pencil.values.begin(), pencil.values.end(), 0);
+        return true;
+    }
+    if (key.code == KeyCode::left || key.code == KeyCode::right) {
+        const int before = hand.cursor;
+        hand.cursor = hand.cursor < 0 ? 0 : std::clamp(hand.cursor + way, 0, 31);
+        if (key.shift && before >= 0)
+            pencil.values[static_cast<size_t>(hand.cursor)] = pencil.values[static_cast<size_t>(before)];
+        return true;
+    }
+    if (key.code == KeyCode::up || key.code == KeyCode::down) {
+        hand.cursor = std::max(0, hand.cursor);
+        double& at = pencil.values[static_cast<size_t>(hand.cursor)];
+        at = std::clamp(at + way * (key.shift ? 8 : 1), 0.0, 32.0);
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+SketchPicture sectors_picture() {
+    return {"sectors", draw_sectors, paint_key};
+}
+SketchPicture lanes_picture() {
+    return {"lanes", draw_lanes, paint_key};
+}
+SketchPicture banks_picture() {
+    return {"banks", draw_banks, banks_key};
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,212 @@
+// The frame of every sketch: headline, what differs, the source with the asked line, the table of cases, and the kind's
+// picture over the rest.
+#include "app/gui/views/sketch/sketch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/gui/view.h"
+#include "app/gui/views/kernel/source_text.h"
+#include "app/gui/widgets/ui_state.h"
+
+namespace lockstep::gui {
+
+using lessons::amount_text;
+
+std::span<const SketchPicture> sketch_pictures() {
+    static const std::array rows = {sectors_picture(), bar_picture(),   typed_picture(), lanes_picture(), banks_picture(),
+                                    blocks_picture(),  order_picture(), curve_picture(), dot_picture(),   shares_picture()};
+    return rows;
+}
+
+const SketchPicture* sketch_picture(std::string_view kind) {
+    for (const SketchPicture& row : sketch_pictures())
+        if (row.kind == kind) return &row;
+    return nullptr;
+}
+
+namespace {
+
+constexpr double fade_seconds = 0.3;
+
+// Lines of the source that stand in the box: those around the asked one.
+std::pair<size_t, size_t> window_of(const std::vector<std::string>& lines, int line, size_t most) {
+    size_t end = lines.size();
+    while (end > 0 && lines[end - 1].empty()) --end;
+    if (end <= most) return {0, end};
+    const size_t middle = line > 0 ? static_cast<size_t>(line) - 1 : 0, half = most * 2 / 3;
+    const size_t begin = std::min(middle > half ? middle - half : 0, end - most);
+    return {begin, begin + most};
+}
+
+class SketchView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        LessonState& state = session.lesson;
+        LessonState::Prediction* given = sketch_of(state);
+        if (given == nullptr) {
+            const Rect body = ui.panel(area, {.title = "Your prediction"});
+            const std::string busy = session.snapshot()->busy;
+            return ui.say_nothing_yet(
+                body, sketch_on_show(state) < 0 ? "Nothing is asked here." : "The picture is being set up.", busy);
+        }
+        const auto at = static_cast<size_t>(sketch_on_show(state));
+        const lessons::Predict& predict = state.lesson->steps[static_cast<size_t>(state.step)].predicts[at];
+        const SketchPicture* const picture = sketch_picture(given->board->kind);
+        if (picture == nullptr) return;
+        const bool open = !given->locked;
+        if (board_ != given->board) hand_ = {}, board_ = given->board, told_ = given->told, told_at_ = -10;
+        if (told_ != given->told) told_ = given->told, told_at_ = ui.now;
+        const double passed = ui.now - told_at_;
+        SketchScene scene{.predict = predict, .board = *given->board, .open = open};
+        if (given->told) {
+            scene.truth = given->told.get();
+            scene.score = &given->score;
+            scene.shown = passed < 0 || passed > fade_seconds ? 1.0f : static_cast<float>(passed / fade_seconds);
+            if (scene.shown < 1) ui.animate();
+        }
+        for (const KeyPress& key : ui.state->sketch_keys)
+            if (open) picture->key(scene, given->sketch, hand_, key);
+        ui.state->sketch_keys.clear();
+        const std::string caption = caption_of(scene, *given);
+        const Rect body = ui.panel(area, {.title = "Your prediction, on the picture",
+                                          .right = scene.board.where,
+                                          .badge = Provenance::simulated,
+                                          .caption = caption});
+        ui.push_scope("sketch");
+        draw_frame(ui, scene, *given, *picture, body);
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override { return sketch_text(session.lesson); }
+
+  private:
+    SketchHand hand_;
+    std::shared_ptr<const lessons::SketchBoard> board_;
+    std::shared_ptr<const lessons::SketchTruth> told_;
+    double told_at_ = -10;
+
+    static std::string caption_of(const SketchScene& scene, const LessonState::Prediction& given) {
+        if (!scene.truth) return "What this step's run does stays unknown, here and everywhere, until you run it.";
+        return fmt::format("The run: {}. {}", amount_text(scene.truth->figure, scene.board.axis.unit), given.score.sentence);
+    }
+
+    void draw_frame(Ui& ui, const SketchScene& scene, LessonState::Prediction& given, const SketchPicture& picture,
+                    const Rect& body) {
+        const Theme& theme = *ui.theme;
+        const bool low = body.h < 560, tiny = body.w < 640 || body.h < 400;  // tiny: in front of a class
+        // Both headlines have the height of the higher one, so that nothing moves when one becomes the other.
+        const TextStyle head{.size = tiny ? 16.0f : low ? 20.0f : 24.0f, .weight = 700};
+        const float line = tiny ? 21.0f : low ? 26.0f : 31.0f;
+        float y = body.y + 4;
+        const float height = std::max(line, ui.paragraph({0, 0, body.w, 200}, scene.predict.question, head, line, false));
+        if (scene.truth) {
+            const Faded faint(ui, scene.shown);
+            const bool fits = ui.paragraph({0, 0, body.w, 200}, scene.truth->finding, head, line, false) <= height + 1;
+            if (fits)
+                ui.paragraph({body.x, y, body.w, height}, scene.truth->finding, head, line);
+            else
+                ui.text(body.x, y + line - 8, scene.truth->finding, {.size = head.size, .weight = 700, .width = body.w});
+        } else {
+            ui.paragraph({body.x, y, body.w, height}, scene.predict.question, head, line);
+        }
+        y += height + 6;
+        const lessons::SketchKind& kind = *lessons::sketch_kind(scene.board.kind);
+        if (scene.truth) {
+            const Faded faint(ui, scene.shown);
+            ui.text(body.x, y + 12, given.score.sentence,
+                    {.size = 14, .color = given.score.right ? theme.right : theme.wrong, .weight = 600, .width = body.w});
+        } else {
+            ui.text(body.x, y + 12, kind.help, {.size = 14, .color = theme.ink2, .width = body.w});
+        }
+        y += 26;
+        const float rows = 40 + 24 * static_cast<float>(std::min<size_t>(scene.board.before.size(), 4) + 2);
+        const float room = tiny ? 80.0f : low ? 96.0f : 152.0f;
+        const float source = source_height(scene, room), h = tiny ? source : std::max(rows, source);
+        const float table = tiny ? 0 : std::clamp(body.w * 0.36f, 250.0f, 400.0f);
+        if (!scene.board.text.empty()) draw_source(ui, scene, {body.x, y, body.w - table - (tiny ? 0 : 16), h});
+        if (!tiny) draw_table(ui, scene, given, {body.right() - table, y, table, h});
+        if (h > 0) y += h + (low ? 10 : 18);
+        picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
+    }
+
+    static float source_height(const SketchScene& scene, float room) {
+        if (scene.board.text.empty()) return 0;
+        const auto lines = static_cast<float>(std::count(scene.board.text.begin(), scene.board.text.end(), '\n') + 1);
+        return std::min(room, lines * 21 + 14 + (scene.board.values.empty() ? 0.0f : 26.0f));
+    }
+
+    static void draw_source(Ui& ui, const SketchScene& scene, const Rect& box) {
+        const Theme& theme = *ui.theme;
+        ui.rect(box, theme.code, 5);
+        ui.frame(box, theme.line, 1, 5);
+        float bottom = box.bottom();
+        if (!scene.board.values.empty()) {  // values in boxes under the code
+            bottom -= 28;
+            float x = box.x + 44;
+            for (const std::string& value : scene.board.values) {
+                const float w = ui.text_width(value, {.size = 12, .mono = true}) + 14;
+                if (x + w > box.right() - 8) break;
+                ui.frame({x, bottom, w, 21}, theme.accent, 1, 4);
+                ui.text(x + 7, bottom + 15, value, {.size = 12, .mono = true});
+                x += w + 8;
+            }
+        }
+        const std::vector<std::string> lines = lines_of(scene.board.text);
+        const auto most = static_cast<size_t>(std::max(1.0f, (bottom - box.y - 8) / 21));
+        const auto [begin, end] = window_of(lines, scene.board.line, most);
+        float y = box.y + 6;
+        for (size_t i = begin; i < end; ++i, y += 21) {
+            const bool asked = static_cast<int>(i) + 1 == scene.board.line;
+            if (asked) {
+                ui.rect({box.x + 1, y, box.w - 2, 21}, theme.selected);
+                ui.rect({box.x + 1, y, 3, 21}, theme.accent);
+            }
+            ui.text(box.x + 30, y + 15, std::to_string(i + 1),
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
+            draw_code(ui, box.x + 44, y + 15, lines[i], 13, box.w - 54);
+        }
+    }
+
+    static void draw_table(Ui& ui, const SketchScene& scene, const LessonState::Prediction& given, const Rect& box) {
+        const Theme& theme = *ui.theme;
+        ui.rect(box, theme.panel2, 5);
+        ui.frame(box, theme.line, 1, 5);
+        const float right = box.right() - 14;
+        const std::string_view unit =
+            scene.board.axis.unit.empty() ? std::string_view("value") : std::string_view(scene.board.axis.unit);
+        ui.text(right, box.y + 18, unit, {.size = 12, .color = theme.ink2, .align = Align::right});
+        float y = box.y + 26;
+        const auto row = [&](std::string_view who, std::string_view what, const std::string& value, int weight, Color ink) {
+            const float w = ui.text(right, y + 17, value, {.size = 15, .color = ink, .align = Align::right, .weight = 700});
+            const float x = ui.text(box.x + 14, y + 17, who, {.size = 13, .weight = weight, .width = w - box.x - 26});
+            if (!what.empty() && w - x > 60)
+                ui.text(x + 12, y + 17, what, {.size = 12, .color = theme.ink2, .width = w - x - 22});
+            y += 24;
+        };
+        const size_t shown = std::min<size_t>(scene.board.before.size(), 4);
+        for (size_t i = 0; i < shown && y + 24 * 3 <= box.bottom() + 4; ++i)
+            row(scene.board.before[i].name, scene.board.before[i].what, amount_text(scene.board.before[i].value), 400,
+                theme.ink);
+        if (y > box.y + 30) ui.line({box.x + 10, y}, {box.right() - 10, y}, theme.line);
+        row("you", scene.predict.sketch.label, put_text(scene.board, given.sketch), 700, theme.ink);
+        if (scene.truth) {
+            const Faded faint(ui, scene.shown);
+            row("the run", scene.predict.sketch.label, amount_text(scene.truth->figure), 700,
+                given.score.right ? theme.right : theme.wrong);
+        } else {
+            row("the run", scene.predict.sketch.label, "?", 400, theme.quiet);
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_sketch_view() {
+    return std::make_unique<SketchView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,222 @@
+// Predictions on the picture: where things stand, what clicks and keys put there, and that nothing of the truth is drawn or
+// told before the lock.
+#include "app/gui/views/sketch/sketch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/gui/desk.h"
+
+namespace gui_sketch_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using lessons::Sketch;
+using lessons::SketchBoard;
+
+namespace {
+
+const Rect area{40, 200, 1100, 480};
+
+SketchBoard board_with(const char* kind, size_t places) {
+    SketchBoard board;
+    board.kind = kind;
+    for (size_t i = 0; i < places; ++i) board.places.push_back({"place " + std::to_string(i), ""});
+    board.axis = {0, 40, false, true, "x"};
+    return board;
+}
+
+struct SketchDesk : test::Desk {
+    SketchDesk(const char* lesson, int step, const char* theme = "dark")
+        : Desk({.lesson = lesson, .lesson_step = step}, theme) {
+        session.workspace = Workspace::learn;
+        settle();
+        REQUIRE(session.lesson.lesson);
+    }
+    LessonState::Prediction& given() {
+        LessonState::Prediction* const one = sketch_of(session.lesson);
+        REQUIRE(one != nullptr);
+        return *one;
+    }
+    // What is written in the picture, but for its panel's header.
+    std::vector<std::pair<std::string, Point>> words() const {
+        std::vector<std::pair<std::string, Point>> all;
+        for (const auto& text : written)
+            if (text.ink.x > 460) all.emplace_back(text.text, Point{text.ink.x, text.ink.y});
+        return all;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the cells of a sketch stand side by side, within their picture, and pencil strokes stay in theirs") {
+    for (const size_t sectors : {8u, 16u, 24u, 32u}) {
+        const SectorPlaces at(area, sectors, true);
+        for (size_t i = 0; i < sectors; ++i) {
+            const Rect box = at.sector(i);
+            CHECK(box.x >= area.x - 0.5f);
+            CHECK(box.right() <= area.right() + 0.5f);
+            if (i > 0) CHECK(box.x >= at.sector(i - 1).right());
+            CHECK(at.word(8 * i).x == Approx(box.x));
+            CHECK(at.ghost(i).bottom() <= area.bottom() + 0.5f);
+        }
+        CHECK(at.lane(31).right() <= area.right());
+    }
+    for (int lane = 1; lane < 32; ++lane) CHECK(lane_cell(area, lane).x >= lane_cell(area, lane - 1).right());
+    for (int bank = 1; bank < 32; ++bank) CHECK(bank_column(area, bank).x >= bank_column(area, bank - 1).right());
+    const Rect cell{100, 100, 130, 140};
+    const auto strokes = pencil_strokes(cell, 7);
+    CHECK(strokes.size() > 20);
+    for (const auto& [a, b] : strokes)
+        for (const Point p : {a, b}) {
+            CHECK(p.x >= cell.x);
+            CHECK(p.x <= cell.right());
+            CHECK(p.y >= cell.y);
+            CHECK(p.y <= cell.bottom());
+        }
+    const auto again = pencil_strokes(cell, 7);  // a stroke stays as it was drawn
+    for (size_t i = 0; i < strokes.size(); ++i) CHECK(again[i].first.x == strokes[i].first.x);
+}
+
+TEST_CASE("a bar ends where it was dragged, on whole numbers where the answers are whole, and a log axis keeps ratios") {
+    const Rect row = bar_row(area, 3, 2);
+    lessons::SketchAxis axis{0, 40, false, true, "sectors"};
+    for (const double v : {0.0, 7.0, 40.0}) CHECK(bar_value(row, axis, bar_end(row, axis, v)) == Approx(v));
+    CHECK(bar_value(row, axis, row.x - 50) == 0);
+    CHECK(bar_value(row, axis, row.right() + 50) == 40);
+    axis = {0.1, 1000, true, false, ""};
+    CHECK(bar_end(row, axis, 10) == Approx(row.x + row.w / 2));
+    CHECK(bar_value(row, axis, row.x + row.w / 2) == Approx(10).epsilon(0.02));
+}
+
+TEST_CASE("keys paint, move, type and clear in every kind") {
+    const auto key = [](const char* kind, Sketch& pencil, SketchHand& hand, const SketchBoard& board, KeyCode code) {
+        static const lessons::Predict predict;
+        const SketchScene scene{.predict = predict, .board = board};
+        return sketch_picture(kind)->key(scene, pencil, hand, {code, false, false});
+    };
+    CHECK(sketch_pictures().size() == lessons::sketch_kinds().size());
+    for (const lessons::SketchKind& kind : lessons::sketch_kinds()) {
+        INFO(kind.name);
+        REQUIRE(sketch_picture(kind.name) != nullptr);
+        const std::string name(kind.name);
+        SketchBoard board = board_with(name.c_str(), name == "banks" || name == "lanes" ? 32
+                                                     : name == "typed" || name == "bar" ? 1
+                                                                                        : 2);
+        board.rows = 2;
+        board.across = {0.01, 100, true, false, ""};
+        if (name == "dot") board.axis = {1, 1000, true, false, ""};
+        Sketch pencil = lessons::unmarked(board);
+        const Sketch blank = pencil;
+        SketchHand hand;
+        if (name == "order") CHECK(key(name.c_str(), pencil, hand, board, KeyCode::right));
+        for (const KeyCode code : {KeyCode::one, KeyCode::right, KeyCode::up, KeyCode::enter})
+            key(name.c_str(), pencil, hand, board, code);
+        CHECK_FALSE(pencil == blank);
+        for (int i = 0; i < 3; ++i) CHECK(key(name.c_str(), pencil, hand, board, KeyCode::backspace));
+        CHECK(pencil == blank);
+    }
+}
+
+TEST_CASE("sectors are painted with mouse and keys; before the lock nothing tells how many, and the reveal moves nothing") {
+    SketchDesk desk("A08", 4);
+    CHECK(desk.shows("which sectors will memory send?"));
+    CHECK(desk.shows("in[i + offset]"));  // the set-up stays in sight
+    CHECK(desk.shows("offset = 1"));
+    CHECK(desk.shows("offset 0"));
+    CHECK(desk.shows("lane 0 reads in[1]"));
+    CHECK(desk.given().sketch.empty());
+    for (int digit = 0; digit < 4; ++digit) desk.key(static_cast<KeyCode>('0' + digit));
+    CHECK(desk.session.workspace == Workspace::learn);  // digits paint here
+    CHECK(desk.given().sketch.values == std::vector<double>{1, 1, 1, 1, 0, 0, 0, 0});
+    desk.key(KeyCode::backspace);
+    CHECK(desk.given().sketch.empty());
+    Point last{-1, -1};
+    for (const auto& [word, at] : desk.words())  // dragged over the sectors from the first to the fourth
+        if (word == "sector 3") last = at;
+    REQUIRE(last.x > 0);
+    Point first{-1, -1};
+    for (const auto& [word, at] : desk.words())
+        if (word == "sector 0") first = at;
+    for (float x = first.x; x < last.x; x += 150) desk.drag(x + 40, first.y + 60, x + 45, first.y + 60);
+    CHECK(lessons::measure_of(*desk.given().board, desk.given().sketch) >= 3);
+    desk.given().sketch.values = {1, 1, 1, 1, 0, 0, 0, 0};
+    desk.frames(2);
+    const std::string before = desk.shell.describe("learn");
+    CHECK(before.find("your pencil: sector 0, sector 1, sector 2, sector 3") != std::string::npos);
+    CHECK(before.find("missed") == std::string::npos);
+    CHECK(before.find("lane crosses") == std::string::npos);
+    CHECK(before.find("the run: ") == std::string::npos);
+    CHECK_FALSE(desk.shows("missed"));
+    CHECK_FALSE(desk.shows("of 8 used"));
+    CHECK_FALSE(desk.shows("crosses a line"));
+    const auto placed = desk.words();
+    REQUIRE(desk.click_on("Run it"));
+    desk.settle();
+    desk.frames(6);
+    REQUIRE(desk.given().told);
+    CHECK_FALSE(desk.given().right);
+    CHECK(desk.shows("5 sectors: the last lane crosses a line"));
+    CHECK(desk.shows("missed"));
+    CHECK(desk.shows("Why 4 tempts"));
+    CHECK(desk.shows("NOT YET: 4 of 5"));
+    CHECK(desk.shell.describe("learn").find("sector 4: missed") != std::string::npos);
+    const auto after = desk.words();  // every word that is still there stands where it stood
+    size_t same = 0;
+    for (const auto& [word, at] : placed)
+        if (word.starts_with("sector ") || word.starts_with("128-byte"))
+            for (const auto& [now, there] : after)
+                if (now == word) {
+                    CHECK(there.x == Approx(at.x));
+                    CHECK(there.y == Approx(at.y));
+                    ++same;
+                }
+    CHECK(same >= 8);
+    // The run stands there instead when it is asked for, and the picture again after that.
+    REQUIRE(desk.click_on("the run"));
+    desk.settle();
+    CHECK(desk.shows("Coalescing"));
+    CHECK_FALSE(shows_sketch(desk.session));
+    REQUIRE(desk.click_on("picture"));
+    desk.settle();
+    CHECK(shows_sketch(desk.session));
+    REQUIRE(desk.click_on("Sketch again"));
+    desk.frames(2);
+    CHECK(desk.given().sketch.empty());
+    CHECK_FALSE(desk.given().locked);
+}
+
+TEST_CASE("no sketch of the course writes text on text, small or large, open or answered") {
+    for (const char* id : {"A01", "A02", "A03", "A05", "A06", "A08", "A10", "A11"}) {
+        SketchDesk desk(id, 0, "light");
+        const auto steps = desk.session.lesson.lesson->steps;
+        for (size_t s = 0; s < steps.size(); ++s) {
+            if (std::none_of(steps[s].predicts.begin(), steps[s].predicts.end(),
+                             [](const auto& p) { return p.is_sketch(); }))
+                continue;
+            desk.session.lesson.step = static_cast<int>(s);
+            desk.session.post(ask::ShowLessonStep{static_cast<int>(s)});
+            desk.settle();
+            for (const bool answered : {false, true}) {
+                if (answered)
+                    for (size_t p = 0; p < steps[s].predicts.size(); ++p) {
+                        LessonState::Prediction& given = desk.session.lesson.predictions[s][p];
+                        if (given.board) given.sketch = lessons::first_guess(steps[s].predicts[p], *given.board);
+                        given.chosen = 0, given.locked = true;
+                        desk.session.post(ask::LockPrediction{p});
+                        desk.settle();
+                    }
+                for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
+                    desk.size(w, h, 1);
+                    desk.frames(4);
+                    INFO(id << " step " << s + 1 << (answered ? " answered " : " open ") << w);
+                    CHECK(desk.clashes() == std::vector<std::string>{});
+                    CHECK(desk.quads < 8000);
+                    CHECK(desk.shell.describe("learn").size() > 300);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace gui_sketch_test

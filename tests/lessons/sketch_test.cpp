@@ -1,0 +1,208 @@
+// Predictions that are put into a picture: how they are written, what their boards know, their truths and their scores.
+#include "lessons/player/sketch/sketch.h"
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "tests/catch.h"
+
+namespace lessons_sketch_test {
+
+using namespace lockstep;
+using namespace lockstep::lessons;
+
+namespace {
+
+const std::string front =
+    "+++\nid = \"X01\"\ntitle = \"A test\"\npart = \"A\"\nminutes = 5\ngpu = \"v100\"\nseed = 3\n+++\n## A | predict\n"
+    "::: scene id=\"s\" file=\"add.cu\" kernel=\"add\" grid=\"2\" block=\"32\" args=\"in:f32[64] out:f32[64]\" "
+    "view=\"warps\"\n";
+const std::string answers = "How many?\n| 4 | no\n| 8 | yes\n:::\n";
+
+std::string error_of(const std::string& predict) {
+    const Result<Lesson> lesson = parse_lesson(front + "::: predict " + predict + "\n" + answers, "x/lesson.md");
+    return lesson ? "" : lesson.error().message;
+}
+
+// The sketch of a real lesson, its board and its truth.
+struct Asked {
+    Lesson lesson;
+    SceneRuns runs;
+    size_t step = 0;
+    const Predict* predict = nullptr;
+    SketchBoard board;
+    SketchTruth truth;
+    Asked(const std::string& id, const std::string& name) : lesson(lesson_named(id).value()), runs(lesson) {
+        for (size_t s = 0; s < lesson.steps.size(); ++s)
+            for (const Predict& one : lesson.steps[s].predicts)
+                if (one.id == name) predict = &one, step = s;
+        REQUIRE(predict != nullptr);
+        const Result<SketchBoard> made = board_of(runs, step, *predict);
+        INFO((made ? std::string() : made.error().message));
+        REQUIRE(made.ok());
+        board = made.value();
+        const Result<SketchTruth> told = sketch_truth_of(runs, step, *predict, board);
+        INFO((told ? std::string() : told.error().message));
+        REQUIRE(told.ok());
+        truth = told.value();
+    }
+    SketchScore score(const Sketch& sketch) const { return score_of(*predict, board, sketch, truth); }
+};
+
+}  // namespace
+
+TEST_CASE("a prediction becomes a sketch by its type, and its attributes are those of its kind") {
+    CHECK(error_of("id=q of=cycles type=number") == "");
+    CHECK(error_of("id=q of=\"sectors_per_request@line:3\" type=sectors base=s label=\"stride 2\"") == "");
+    CHECK(error_of("id=q of=cycles type=bar known=\"a: cycles; b: 2 * cycles\" unit=cycles axis=\"0..40\"") == "");
+    CHECK(error_of("id=q of=cycles type=curve points=\"16: cycles; 64: cycles\" known=\"8: cycles\"") == "");
+    CHECK(error_of("id=q of=cycles type=paint").find("unknown type 'paint': there are number, choice, sectors") == 0);
+    CHECK(error_of("id=q of=cycles type=bar base=s") == "a sketch of type bar has no attribute 'base'");
+    CHECK(error_of("id=q of=cycles type=number known=\"a: cycles\"") == "a sketch of type number has no attribute 'known'");
+    CHECK(error_of("id=q of=cycles type=curve") == "a sketch of type curve needs points=");
+    CHECK(error_of("id=q of=cycles type=sectors base=nowhere") == "no scene has the id 'nowhere'");
+    CHECK(error_of("id=q of=cycles type=bar axis=\"40..0\"").find("the lesser number first") != std::string::npos);
+    CHECK(error_of("id=q of=cycles type=bar axis=\"0..4\" log=yes") == "a logarithmic axis begins above zero");
+    CHECK(error_of("id=q of=cycles type=bar known=\"cycles\"") == "'known' is written name: figure; name: figure");
+    CHECK(error_of("id=q of=cycles type=bar known=\"a: cycels\"").find("did you mean 'cycles'") != std::string::npos);
+    CHECK(error_of("id=q of=cycles type=bar known=\"a: cycles; a: cycles\"") == "'a' stands here twice");
+    CHECK(error_of("id=q of=cycles type=bar sure=perhaps") == "'sure' is yes or no");
+    CHECK(error_of("id=q of=cycles type=order items=\"a: cycles\"").find("takes 2 to 12") != std::string::npos);
+    const Lesson lesson =
+        parse_lesson(front + "::: predict id=q of=cycles type=bar known=\"a: cycles@scene:s\"\n" + answers, "x/lesson.md")
+            .value();
+    const Predict& predict = lesson.steps[0].predicts[0];
+    CHECK(predict.is_sketch());
+    CHECK_FALSE(predict.sure);  // asked for only where the lesson says so
+    CHECK(predict.tolerance == Approx(0.1));
+    REQUIRE(predict.sketch.known.size() == 1);
+    CHECK(predict.sketch.known[0].name == "a");
+    CHECK(predict.sketch.known[0].value.text() == "cycles@scene:s");
+    CHECK(sketch_kinds().size() >= 9);
+}
+
+TEST_CASE("the sectors of a shifted request: five belong there, and what was missed or is spare is named") {
+    const Asked asked("A08", "shifted");
+    CHECK(asked.board.places.size() == 8);  // two lines of 128 bytes: room that says nothing
+    CHECK(asked.board.array == "in");
+    CHECK(asked.board.lane_word == 1);  // in[1]
+    CHECK(asked.board.line == 3);
+    CHECK(asked.board.text.find("in[i + offset]") != std::string::npos);
+    REQUIRE(asked.board.before.size() == 1);
+    CHECK(asked.board.before[0].value == Approx(4));
+    CHECK(asked.board.ghost.values == std::vector<double>{1, 1, 1, 1, 0, 0, 0, 0});
+    CHECK(asked.truth.sketch.values == std::vector<double>{1, 1, 1, 1, 1, 0, 0, 0});
+    CHECK(asked.truth.figure == Approx(5));
+    CHECK(asked.truth.finding == "5 sectors: the last lane crosses a line");
+    CHECK(asked.truth.words[31] == 32);
+    CHECK(asked.truth.notes[4] == "1 of 8 used");
+    const SketchScore right = asked.score(asked.truth.sketch);
+    CHECK(right.right);
+    CHECK(right.near == Approx(1));
+    const SketchScore missed = asked.score(asked.board.ghost);
+    CHECK_FALSE(missed.right);
+    CHECK(missed.near == Approx(0.8));
+    CHECK(missed.sentence == "You painted 4 of 5 sectors; sector 4 was missed.");
+    CHECK(missed.verdicts[4] == Verdict::missed);
+    CHECK(missed.verdicts[0] == Verdict::agrees);
+    const SketchScore spare = asked.score({{1, 1, 1, 1, 1, 0, 0, 1}});
+    CHECK_FALSE(spare.right);
+    CHECK(spare.sentence == "You painted 5 of 5 sectors; sector 7 is spare.");
+    CHECK(nearest_answer(*asked.predict, asked.board, asked.board.ghost) == 0);  // "Why 4 tempts"
+    CHECK(asked.predict->answers[static_cast<size_t>(asked.truth.right)].value == 5);
+    CHECK_FALSE(complete(asked.board, unmarked(asked.board)));
+    CHECK(complete(asked.board, asked.board.ghost));
+}
+
+TEST_CASE("banks: words stacked on a bank are passes, one word for all lanes is one") {
+    const Asked column("A10", "column");
+    CHECK(measure_of(column.board, column.truth.sketch) == 32);
+    CHECK(column.truth.sketch.values[0] == 32);  // lane x reads word 32 x: all in bank 0
+    CHECK(column.score(column.truth.sketch).right);
+    CHECK_FALSE(column.score(column.board.ghost).right);
+    const Asked same("A10", "same");
+    CHECK(measure_of(same.board, same.truth.sketch) == 1);
+    CHECK(measure_of(same.board, unmarked(same.board)) != measure_of(same.board, unmarked(same.board)));  // NaN: too little
+}
+
+TEST_CASE("lanes, blocks and bars come from the lesson's own run") {
+    const Asked guarded("A02", "guarded");
+    double on = 0;
+    for (size_t lane = 0; lane < 32; ++lane) {
+        on += guarded.truth.sketch.values[lane];
+        CHECK((guarded.truth.sketch.values[lane] > 0) == (lane < 8));  // i = 12 to 19 of 20
+    }
+    CHECK(on == 8);
+    const Asked spread("A02", "spread");
+    CHECK(spread.board.rows == 2);
+    CHECK(spread.board.places.size() == 8);
+    CHECK(spread.score(spread.truth.sketch).right);
+    Sketch swapped = spread.truth.sketch;  // which SM takes a block is nobody's promise
+    std::swap(swapped.values[0], swapped.values[1]);
+    CHECK(spread.score(swapped).right);
+    Sketch crowded = spread.truth.sketch;  // all on one SM, in its first turn
+    for (double& v : crowded.values) v = 0;
+    CHECK_FALSE(spread.score(crowded).right);
+    const Asked far("A08", "apart");
+    REQUIRE(far.board.places.size() == 3);
+    CHECK(*far.board.places[0].known == Approx(4));
+    CHECK(*far.board.places[1].known == Approx(8));
+    CHECK(far.board.axis.high > 128);  // as far as the answers go
+    CHECK(far.score({{4, 8, 32}}).right);
+    const SketchScore low = far.score({{4, 8, 16}});
+    CHECK_FALSE(low.right);
+    CHECK(low.near == Approx(0.5));
+    CHECK(low.verdicts[2] == Verdict::low);
+    CHECK(low.sentence == "You drew 16 sectors too little.");
+}
+
+TEST_CASE("nothing, and what is not a number, is never right, in any kind") {
+    const SketchTruth truth = {.sketch = {{1, 2}}, .figure = 2, .notes = {"1", "2"}};
+    for (const SketchKind& kind : sketch_kinds()) {
+        INFO(kind.name);
+        CHECK(kind.board != nullptr);
+        CHECK(kind.truth != nullptr);
+        CHECK_FALSE(kind.words.empty());
+        CHECK_FALSE(kind.help.empty());
+        SketchBoard board;
+        board.kind = kind.name;
+        board.axis = {0, 4, false, false, "x"};
+        board.rows = 2;
+        SketchTruth is = truth;
+        if (kind.name == "order") is.sketch.values = {0, 1};
+        const size_t places = kind.name == "banks" ? 32 : 2;
+        for (size_t i = 0; i < places; ++i) board.places.push_back({"place " + std::to_string(i), ""});
+        is.sketch.values.resize(places, 0);
+        Predict predict;
+        predict.type = kind.name;
+        predict.tolerance = kind.tolerance;
+        const Sketch nan{std::vector<double>(places, std::nan(""))};
+        for (const Sketch& none : {nan, unmarked(board), Sketch{}}) {
+            const SketchScore score = score_of(predict, board, none, is);
+            CHECK_FALSE(score.right);
+            CHECK(score.near < 1);
+        }
+        const SketchScore best = score_of(predict, board, is.sketch, is);
+        CHECK(best.right);
+        CHECK(best.near == Approx(1));
+    }
+}
+
+TEST_CASE("answers are shown in an order of the learner's own, the same every time") {
+    const Lesson lesson = lesson_named("A06").value();
+    const Predict& predict = lesson.steps[2].predicts[0];
+    const std::vector<size_t> order = shown_order(lesson, predict, 1);
+    CHECK(shown_order(lesson, predict, 1) == order);
+    std::map<size_t, int> first;
+    for (uint64_t learner = 0; learner < 60; ++learner) {
+        std::vector<size_t> one = shown_order(lesson, predict, learner);
+        ++first[one.front()];
+        std::sort(one.begin(), one.end());
+        CHECK(one == std::vector<size_t>{0, 1, 2});
+    }
+    CHECK(first.size() == 3);
+    for (const auto& [answer, count] : first) CHECK(count > 8);
+}
+
+}  // namespace lessons_sketch_test
