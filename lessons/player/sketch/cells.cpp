@@ -20,9 +20,9 @@ Result<std::shared_ptr<const WarpAtLine>> request_at(SceneRuns& runs, size_t ste
                                                      ptx::Space space) {
     const auto kernel = kernel_asked(runs, step, id);
     if (!kernel) return kernel.error();
-    auto warp = warp_at(runs, step, id, line, *kernel.value());
+    auto warp = warp_at(runs, step, id, line, *kernel.value(), space);
     if (!warp) return warp.error();
-    if (!warp.value()->access || warp.value()->access->space != space || warp.value()->access->lanes == 0)
+    if (!warp.value()->access || warp.value()->access->lanes == 0)
         return Diagnostic{fmt::format("the scene's warp asks for nothing in {} memory at line {}",
                                       space == ptx::Space::shared ? "shared" : "global", line)};
     return warp;

@@ -33,14 +33,14 @@ std::optional<Diagnostic> add_known(SceneRuns& runs, size_t step, const Predict&
 Result<double> value_of(SceneRuns& runs, size_t step, const Predict& predict, const scene::Expression& expression);
 void fit_axis(const Predict& predict, SketchBoard& board);
 
-// What the scene's warp did at the line, the first time.
+// What the scene's warp did at the line, the first time; of its accesses the first one, or the first in that space.
 struct WarpAtLine {
     simt::WarpHistory history;
     const simt::WarpStep* step = nullptr;
     const simt::WarpAccess* access = nullptr;
 };
 Result<std::shared_ptr<const WarpAtLine>> warp_at(SceneRuns& runs, size_t step, const std::string& scene_id, int line,
-                                                  const scene::KernelResult& kernel);
+                                                  const scene::KernelResult& kernel, ptx::Space space = ptx::Space::none);
 
 SketchScore score_cells(const SketchBoard& board, const Sketch& sketch, const SketchTruth& truth, std::string_view cell,
                         std::string_view cells, std::string_view done);

@@ -311,7 +311,7 @@ Result<SketchBoard> kernel_board(SceneRuns& runs, size_t step, const Predict& pr
 }
 
 Result<std::shared_ptr<const WarpAtLine>> warp_at(SceneRuns& runs, size_t step, const std::string& scene_id, int line,
-                                                  const scene::KernelResult& kernel) {
+                                                  const scene::KernelResult& kernel, ptx::Space space) {
     const scene::Scene* scene = scene_id.empty() ? scene_at(runs.lesson(), step) : scene_named(runs.lesson(), scene_id);
     const model::KernelRun& run = *kernel.run;
     if (!run.before) return Diagnostic{"the run kept no memory to replay its warp from"};
@@ -325,7 +325,8 @@ Result<std::shared_ptr<const WarpAtLine>> warp_at(SceneRuns& runs, size_t step, 
         return pc < run.program->instructions.size() ? run.program->instructions[pc].line : 0;
     };
     for (const simt::WarpAccess& access : found->history.accesses)
-        if (!found->access && line_of(access.pc) == line) found->access = &access;
+        if (!found->access && line_of(access.pc) == line && (space == ptx::Space::none || access.space == space))
+            found->access = &access;
     for (const simt::WarpStep& one : found->history.steps)
         if (!found->step && line_of(one.pc) == line) found->step = &one;
     if (found->access && found->access->step < found->history.steps.size())

@@ -78,6 +78,23 @@ TEST_CASE("the cells of a sketch stand side by side, within their picture, and p
     for (size_t i = 0; i < strokes.size(); ++i) CHECK(again[i].first.x == strokes[i].first.x);
 }
 
+TEST_CASE("a request of neighbouring words can be moved along them; one with gaps cannot") {
+    lessons::SketchTruth truth;
+    truth.sketch.values = {1, 1, 1, 1, 1, 0, 0, 0};
+    truth.notes.resize(8);
+    for (int lane = 0; lane < 32; ++lane) truth.words.push_back(lane + 1);
+    for (int shift = 0; shift <= most_shift; ++shift) {
+        const auto moved = moved_request(truth, shift);
+        REQUIRE(moved);
+        CHECK(moved->figure == (shift % 8 == 0 ? 4 : 5));
+        CHECK(moved->words[31] == shift + 31);
+    }
+    CHECK(moved_request(truth, 1)->notes[4] == "1 of 8 used");
+    CHECK_FALSE(moved_request(truth, 33));
+    truth.words[5] = 40;
+    CHECK_FALSE(moved_request(truth, 0));
+}
+
 TEST_CASE("a bar ends where it was dragged, on whole numbers where the answers are whole, and a log axis keeps ratios") {
     const Rect row = bar_row(area, 3, 2);
     lessons::SketchAxis axis{0, 40, false, true, "sectors"};

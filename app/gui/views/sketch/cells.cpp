@@ -46,6 +46,27 @@ Rect SectorPlaces::ghost(size_t sector_) const {
     const Rect box = sector(sector_);
     return {box.x, ghost_y, box.w, 30};
 }
+std::optional<lessons::SketchTruth> moved_request(const lessons::SketchTruth& truth, int first_word) {
+    if (truth.words.size() != 32) return std::nullopt;
+    for (size_t lane = 0; lane < 32; ++lane)
+        if (truth.words[lane] < 0 || truth.words[lane] != truth.words[0] + static_cast<int>(lane)) return std::nullopt;
+    lessons::SketchTruth moved = truth;
+    const auto count = static_cast<int>(truth.sketch.values.size());
+    if (first_word < 0 || first_word + 32 > count * 8) return std::nullopt;
+    std::fill(moved.sketch.values.begin(), moved.sketch.values.end(), 0);
+    for (int lane = 0; lane < 32; ++lane) {
+        moved.words[static_cast<size_t>(lane)] = first_word + lane;
+        moved.sketch.values[static_cast<size_t>(first_word + lane) / 8] += 1;
+    }
+    moved.figure = 0;
+    for (size_t s = 0; s < moved.sketch.values.size(); ++s) {
+        double& used = moved.sketch.values[s];
+        moved.notes[s] = used > 0 ? fmt::format("{:.0f} of 8 used", used) : std::string();
+        moved.figure += used = used > 0 ? 1 : 0;
+    }
+    return moved;
+}
+
 Rect lane_cell(const Rect& area, int lane) {
     const float pitch = std::min(44.0f, (area.w - 18) / 32);
     return {area.x + pitch * static_cast<float>(lane) + 6 * static_cast<float>(lane / 8), area.y + 28, pitch - 2,
@@ -161,8 +182,59 @@ void draw_words(Ui& ui, const SketchScene& scene, const SectorPlaces& at) {
     }
 }
 
-void draw_sectors(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
+// After the reveal: the request can be dragged along its words, and the picture above follows.
+void play_with_request(Ui& ui, const SketchScene& scene, const SectorPlaces& at, SketchHand& hand, const Rect& area,
+                       float y) {
     const Theme& theme = *ui.theme;
+    const int begins = scene.truth->words[0];
+    if (hand.found.empty()) hand.found.assign(most_shift + 1, -1);
+    if (begins <= most_shift) hand.found[static_cast<size_t>(begins)] = static_cast<int>(scene.truth->figure);
+    if (!scene.board.ghost_words.empty() && scene.board.ghost_words[0] == 0)
+        hand.found[0] = static_cast<int>(std::count(scene.board.ghost.values.begin(), scene.board.ghost.values.end(), 1.0));
+    const int now = hand.shift < 0 ? begins : hand.shift;
+    const float end = ui.text(area.x, y + 14, "Try: drag the request", {.size = 15, .color = theme.accent, .weight = 700});
+    ui.text(end + 14, y + 14, "its 128 bytes move along the words; strokes and sectors follow",
+            {.size = 13, .color = theme.ink2, .width = area.right() - end - 20});
+    const Rect first = at.word(static_cast<size_t>(now)), last = at.word(static_cast<size_t>(now) + 31);
+    const Rect bar{first.x, y + 24, last.right() - first.x, 26};
+    ui.line({area.x, bar.y + 13}, {area.right(), bar.y + 13}, theme.ink3);
+    ui.rect(bar, theme.selected, 4);
+    ui.frame(bar, theme.accent, 1.6f, 4);
+    ui.rect({bar.x, bar.y - 3, 12, 32}, theme.accent, 3);
+    const std::string says =
+        fmt::format("{}[{}] ... {}[{}]: {} sectors", scene.board.array, scene.board.first_word + now, scene.board.array,
+                    scene.board.first_word + now + 31, hand.found[static_cast<size_t>(now)]);
+    if (ui.text_width(says, {.size = 13, .weight = 600}) + 40 < bar.w && hand.found[static_cast<size_t>(now)] >= 0)
+        ui.text(bar.x + bar.w / 2, bar.y + 18, says, {.size = 13, .align = Align::center, .weight = 600});
+    if (const Drag drag = ui.drag("request", {bar.x - 8, bar.y - 6, bar.w + 16, bar.h + 12}); drag.active) {
+        const float word = at.word(1).x - at.word(0).x;
+        if (drag.started) hand.grabbed = now;
+        const int wanted = hand.grabbed + static_cast<int>(std::lround((drag.at.x - drag.from.x) / word));
+        hand.shift = std::clamp(wanted, 0, most_shift);
+        if (const auto moved = moved_request(*scene.truth, hand.shift))
+            hand.found[static_cast<size_t>(hand.shift)] = static_cast<int>(moved->figure);
+    }
+    // What was found so far, by the word that it begins at.
+    const float cell = std::min(64.0f, (area.w - 180) / (most_shift + 1)), top = bar.bottom() + 22;
+    if (top + 12 > area.bottom()) return;
+    ui.text(area.x, top + 4, "sectors, by first word", {.size = 13, .weight = 600});
+    for (int shift = 0; shift <= most_shift; ++shift) {
+        const int sectors = hand.found[static_cast<size_t>(shift)];
+        const float x = area.x + 180 + cell * static_cast<float>(shift);
+        ui.text(x, top + 4, fmt::format("{}:", shift), {.size = 13, .color = theme.ink2});
+        ui.text(x + 20, top + 4, sectors < 0 ? "?" : std::to_string(sectors),
+                {.size = 15, .color = sectors < 0 ? theme.quiet : theme.ink, .weight = 700});
+    }
+}
+
+void draw_sectors(Ui& ui, const SketchScene& asked, Sketch& pencil, SketchHand& hand, const Rect& area) {
+    const Theme& theme = *ui.theme;
+    // What is on show: the run's request, or where it was dragged to for play.
+    SketchScene scene = asked;
+    std::optional<lessons::SketchTruth> moved;
+    if (asked.truth && hand.shift >= 0 && hand.shift != asked.truth->words[0])
+        moved = moved_request(*asked.truth, hand.shift);
+    if (moved) scene.truth = &*moved, scene.score = nullptr;
     const size_t count = scene.board.places.size();
     const bool has_ghost = !scene.board.ghost.values.empty() && area.h >= 280;
     const SectorPlaces at(area, count, has_ghost);
@@ -220,6 +292,9 @@ void draw_sectors(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& 
         const TextStyle style{.size = 12, .color = theme.ink2, .align = Align::center};
         ui.text(whole.x + whole.w / 2, whole.bottom() + 16, ui.text_width(full, style) + 8 <= whole.w ? full : brief, style);
     }
+    const float below = (has_ghost ? at.ghost(0).bottom() : first.bottom() + 28) + 14;
+    if (asked.truth && below + 56 < area.bottom() && moved_request(*asked.truth, 0))
+        play_with_request(ui, asked, at, hand, area, below);
     if (!has_ghost) return;
     ui.text(area.x, at.ghost_y - 8, fmt::format("Ghost: what {} fetched", scene.board.ghost_name),
             {.size = 13, .color = theme.ink2, .weight = 600});

@@ -2,6 +2,7 @@
 // where it was put, and after the lock the truth fades in beside it; nothing moves. A row of sketch_pictures() is a kind,
 // in a file of its own; sketch.cpp draws what all kinds share.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,11 +27,13 @@ struct SketchScene {  // what a kind draws from
     }
 };
 
-struct SketchHand {     // what the picture remembers between frames
-    int cursor = -1;    // place that the keys move at; -1: they were not used
-    int grabbed = -1;   // that is dragged
-    double paint = 1;   // what dragging over cells puts there
-    std::string typed;  // of a number
+struct SketchHand {          // what the picture remembers between frames
+    int cursor = -1;         // place that the keys move at; -1: they were not used
+    int grabbed = -1;        // that is dragged
+    double paint = 1;        // what dragging over cells puts there
+    int shift = -1;          // of a request that is moved along its words for play; -1: it stands where the run had it
+    std::vector<int> found;  // sectors by that shift, so far as they were tried; -1: not yet
+    std::string typed;       // of a number
 };
 
 struct SketchPicture {
@@ -63,6 +66,10 @@ struct SectorPlaces {
     Rect ghost(size_t sector) const;
     float pitch, line_gap, lane_pitch, x, lanes_y, words_y, sectors_y, sector_h, ghost_y;
 };
+// A request of neighbouring words, moved so that it begins at that word: its lanes' words and the sectors that it touches.
+// Nothing: its words are no neighbours, so that moving it is another question.
+std::optional<lessons::SketchTruth> moved_request(const lessons::SketchTruth& truth, int first_word);
+constexpr int most_shift = 8;
 Rect lane_cell(const Rect& area, int lane);
 Rect bank_column(const Rect& area, int bank);  // of the chart of words on banks
 Rect bar_row(const Rect& area, size_t rows, size_t row);
