@@ -108,7 +108,7 @@ TEST_CASE("the sectors of a shifted request: five belong there, and what was mis
     CHECK(missed.verdicts[0] == Verdict::agrees);
     const SketchScore spare = asked.score({{1, 1, 1, 1, 1, 0, 0, 1}});
     CHECK_FALSE(spare.right);
-    CHECK(spare.sentence == "You painted 5 of 5 sectors; sector 7 is spare.");
+    CHECK(spare.sentence == "You painted all 5 sectors; sector 7 is spare.");
     CHECK(nearest_answer(*asked.predict, asked.board, asked.board.ghost) == 0);  // "Why 4 tempts"
     CHECK(asked.predict->answers[static_cast<size_t>(asked.truth.right)].value == 5);
     CHECK_FALSE(complete(asked.board, unmarked(asked.board)));
@@ -148,7 +148,7 @@ TEST_CASE("lanes, blocks and bars come from the lesson's own run") {
     REQUIRE(far.board.places.size() == 3);
     CHECK(*far.board.places[0].known == Approx(4));
     CHECK(*far.board.places[1].known == Approx(8));
-    CHECK(far.board.axis.high > 128);  // as far as the answers go
+    CHECK(far.board.axis.high > 64);  // as far as the answers go
     CHECK(far.score({{4, 8, 32}}).right);
     const SketchScore low = far.score({{4, 8, 16}});
     CHECK_FALSE(low.right);

@@ -360,7 +360,8 @@ SketchScore score_cells(const SketchBoard& board, const Sketch& sketch, const Sk
         score.sentence = fmt::format("You {} all {}, and nothing else.", done, counted(wanted, cell, cells));
         return score;
     }
-    score.sentence = fmt::format("You {} {} of {}", done, both, counted(wanted, cell, cells));
+    score.sentence = missed.empty() ? fmt::format("You {} all {}", done, counted(wanted, cell, cells))
+                                    : fmt::format("You {} {} of {}", done, both, counted(wanted, cell, cells));
     if (!missed.empty())
         score.sentence += fmt::format("; {} {} missed", listed(missed), missed.size() == 1 ? "was" : "were");
     if (!spare.empty()) score.sentence += fmt::format("; {} {} spare", listed(spare), spare.size() == 1 ? "is" : "are");
@@ -395,9 +396,13 @@ SketchScore score_amounts(const Predict& predict, const SketchBoard& board, cons
         }
         score.verdicts[i] = put < is ? Verdict::low : Verdict::high;
         near += std::max(0.0, 1 - std::fabs(put - is) / std::max({std::fabs(put), std::fabs(is), 1e-12}));
-        const std::string name = board.places[i].name.empty() || asked + board.before.size() < 2 ? "" : board.places[i].name;
-        off.push_back(fmt::format("{}{} {} too {}", name.empty() ? "" : name + ": ", amount_text(std::fabs(put - is)),
-                                  board.axis.unit, put < is ? "little" : "much"));
+        const bool several = board.places.size() > board.before.size() + 1;
+        const std::string unit = board.axis.unit.size() > 14 ? "" : " " + board.axis.unit;
+        const double apart = std::fabs(put - is);
+        off.push_back(
+            fmt::format("{}{}{} too {}", several ? board.places[i].name + ": " : "",
+                        apart >= 100 || apart == std::floor(apart) ? amount_text(apart) : fmt::format("{:.2g}", apart),
+                        board.axis.unit.empty() ? "" : unit, put < is ? "little" : "much"));
     }
     score.near = asked == 0 ? 0 : near / static_cast<double>(asked);
     score.right = asked > 0 && right;

@@ -75,7 +75,7 @@ void draw_handle(Ui& ui, Point at, float half) {
 
 Rect bar_row(const Rect& area, size_t rows, size_t row) {
     const float names = std::min(230.0f, area.w * 0.24f),
-                pitch = std::clamp((area.h - 40) / static_cast<float>(rows), 30.0f, 76.0f);
+                pitch = std::clamp((area.h - 56) / static_cast<float>(rows), 30.0f, 104.0f);
     return {area.x + names, area.y + 8 + pitch * static_cast<float>(row), area.w - names - std::min(170.0f, area.w * 0.2f),
             pitch * 0.58f};
 }
@@ -109,7 +109,8 @@ void draw_bar_axis(Ui& ui, const SketchScene& scene, const Rect& first, const Re
         free_from = x + w / 2 + 10;
     }
     if (!scene.board.axis.unit.empty())
-        ui.text(last.right() + 14, last.bottom() + 22, scene.board.axis.unit, {.size = 12, .color = ui.theme->ink2});
+        ui.text(last.right(), last.bottom() + 42, scene.board.axis.unit,
+                {.size = 12, .color = ui.theme->ink2, .align = Align::right});
 }
 
 void draw_asked_bar(Ui& ui, const SketchScene& scene, const Sketch& pencil, size_t i, const Rect& row) {
@@ -389,7 +390,8 @@ void draw_dot(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, con
             fmt::format("the run: {} FLOP a byte, {} GFLOP/s", amount_text(scene.truth->sketch.values[0]),
                         amount_text(scene.truth->sketch.values[1]));
         const bool fits = is.x + 16 + ui.text_width(says, {.size = 13, .weight = 600}) < plane.in.right();
-        ui.text(fits ? is.x + 16 : is.x - 16, is.y + 22, says,
+        const bool above = has && mine.y >= is.y;  // away from the pencil
+        ui.text(fits ? is.x + 16 : is.x - 16, above ? is.y - 14 : is.y + 24, says,
                 {.size = 13, .color = theme.right, .align = fits ? Align::left : Align::right, .weight = 600});
     }
     if (!has) return;
@@ -397,7 +399,8 @@ void draw_dot(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, con
         const Point corner[] = {{mine.x, mine.y - 9}, {mine.x + 9, mine.y}, {mine.x, mine.y + 9}, {mine.x - 9, mine.y}};
         ui.line(corner[way], corner[(way + 1) % 4], theme.ink, 2.2f);
     }
-    ui.text(mine.x + 14, mine.y - 8, "you", {.size = 13, .weight = 600});
+    const bool below = !scene.truth || mine.y >= plane.y(scene.truth->sketch.values[1]);
+    ui.text(mine.x + 14, below ? mine.y + 20 : mine.y - 10, "you", {.size = 13, .weight = 600});
 }
 
 bool dot_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const KeyPress& key) {

@@ -19,7 +19,7 @@ SectorPlaces::SectorPlaces(const Rect& area, size_t sectors, bool ghost_row) {
     const auto lines = static_cast<float>((sectors + 3) / 4);
     line_gap = lines > 2 ? 12.0f : 24.0f;
     pitch = (area.w - line_gap * (lines - 1)) / (lines * 4);
-    lane_pitch = std::clamp(pitch / 8, std::min(17.0f, area.w / 34), 24.0f);
+    lane_pitch = pitch / 8 >= 11 ? std::min(pitch / 8, 24.0f) : std::min(17.0f, area.w / 34);
     x = area.x;
     lanes_y = area.y + 24;
     const float below = 24.0f + (ghost_row ? 62.0f : 0.0f);
@@ -70,7 +70,7 @@ std::optional<lessons::SketchTruth> moved_request(const lessons::SketchTruth& tr
 Rect lane_cell(const Rect& area, int lane) {
     const float pitch = std::min(44.0f, (area.w - 18) / 32);
     return {area.x + pitch * static_cast<float>(lane) + 6 * static_cast<float>(lane / 8), area.y + 28, pitch - 2,
-            std::clamp(area.h - 120, 36.0f, 64.0f)};
+            std::clamp(area.h - 120, 36.0f, 120.0f)};
 }
 Rect bank_column(const Rect& area, int bank) {
     const float pitch = (area.w - 40) / 32;
@@ -373,8 +373,13 @@ void draw_lanes(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
 
 // Banks: a column each, as high as the words that it has to hand out one after the other.
 
+// One word has to be seen beside 32: heights go by the logarithm.
+float height_of(const Rect& column, double words) {
+    return column.h * static_cast<float>(std::log2(1 + words) / std::log2(33.0));
+}
 double words_at(const Rect& column, float y) {
-    return std::clamp(std::round((column.bottom() - y) / (column.h / 32)), 0.0f, 32.0f);
+    const double share = static_cast<double>((column.bottom() - y) / column.h);
+    return std::clamp(std::round(std::exp2(share * std::log2(33.0)) - 1), 0.0, 32.0);
 }
 
 void draw_banks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
@@ -392,8 +397,8 @@ void draw_banks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
                     pencil.values[i] = drag.started && pencil.values[i] == put ? 0 : put;
                     hand.cursor = bank;
                 }
-    for (const int words : {1, 8, 16, 24, 32}) {
-        const float y = chart.bottom() - chart.h * static_cast<float>(words) / 32;
+    for (const int words : {1, 2, 4, 8, 16, 32}) {
+        const float y = chart.bottom() - height_of(chart, words);
         ui.line({chart.x, y}, {chart.right(), y}, theme.grid);
         ui.text(chart.x - 8, y + 4, std::to_string(words),
                 {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
@@ -403,16 +408,16 @@ void draw_banks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
         const auto i = static_cast<size_t>(bank);
         const Rect column = bank_column(area, bank);
         const auto part = [&](double words) {
-            const float h = column.h * static_cast<float>(words) / 32;
+            const float h = height_of(column, words);
             return Rect{column.x, column.bottom() - h, column.w, h};
         };
         if (scene.truth) {
             const Faded faint(ui, scene.shown);
             const Rect is = part(scene.truth->sketch.values[i]);
             ui.rect(is, data::sky);
-            for (int word = 1; word < scene.truth->sketch.values[i]; ++word)
-                ui.line({is.x, is.bottom() - column.h * static_cast<float>(word) / 32},
-                        {is.right(), is.bottom() - column.h * static_cast<float>(word) / 32}, theme.panel);
+            if (is.w >= 16 && scene.truth->sketch.values[i] > 0)
+                ui.text(is.x + is.w / 2, is.y + 15, fmt::format("{:.0f}", scene.truth->sketch.values[i]),
+                        {.size = 12, .color = text_on(data::sky), .align = Align::center, .weight = 700});
         }
         if (i < scene.board.ghost.values.size() && scene.board.ghost.values[i] > 0)
             ui.dashed(part(scene.board.ghost.values[i]), theme.ink3, 3, 3);

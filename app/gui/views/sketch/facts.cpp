@@ -96,7 +96,7 @@ float draw_answered(Ui& ui, Session& session, const lessons::Predict& predict, L
                 {.size = large ? 32.0f : 20.0f, .color = given.right ? theme.right : theme.ink, .weight = 700, .width = w});
     if (large) {
         const std::string unit = order ? "" : board.axis.unit;
-        ui.text(end + 14, y + 18, unit.empty() ? "is the answer" : unit + ", the run says",
+        ui.text(end + 14, y + 18, unit.empty() || unit.size() > 16 ? std::string("the run says") : unit + ", the run says",
                 {.size = 14, .weight = 600, .width = x + w - end - 14});
         if (!given.by_class)
             ui.text(end + 14, y + 37, "you put " + put_text(board, given.sketch),
@@ -127,13 +127,14 @@ float draw_sketch_card(Ui& ui, Session& session, const lessons::Predict& predict
     const Theme& theme = *ui.theme;
     const bool waiting = given.locked && !given.told, told = given.locked && given.told && given.board;
     std::string title = "SKETCH";
-    if (told)
-        title = given.right ? "RIGHT"
-                : lessons::is_painted(*given.board) && given.board->kind != "banks" && !given.by_class
-                    ? fmt::format("NOT YET: {} of {}",
-                                  std::count(given.score.verdicts.begin(), given.score.verdicts.end(), Verdict::agrees),
-                                  amount_text(given.told->figure))
-                    : "NOT YET";
+    if (told) title = given.right ? "RIGHT" : "NOT YET";
+    if (told && !given.right && !given.by_class && (predict.type == "sectors" || predict.type == "lanes")) {
+        const auto& said = given.score.verdicts;
+        const auto count = [&](Verdict one) { return std::count(said.begin(), said.end(), one); };
+        title += count(Verdict::missed) > 0
+                     ? fmt::format(": {} of {}", count(Verdict::agrees), amount_text(given.told->figure))
+                     : fmt::format(": {} spare", count(Verdict::spare));
+    }
     ui.text(x, y + 25, title,
             {.size = 12,
              .color = !told         ? theme.accent

@@ -38,7 +38,7 @@ Rect waiting_block(const Rect& area, size_t block) {
 Rect block_cell(const Rect& area, const SketchBoard& board, double place) {
     const size_t turns = turns_of(board), at = static_cast<size_t>(place);
     const float w = std::min(124.0f, (area.w - 100) / static_cast<float>(turns)),
-                h = std::clamp((area.h - 120) / static_cast<float>(std::max(1, board.rows)), 30.0f, 84.0f);
+                h = std::clamp((area.h - 120) / static_cast<float>(std::max(1, board.rows)), 34.0f, 120.0f);
     return {area.x + 100 + w * static_cast<float>(at % turns), area.y + 74 + h * static_cast<float>(at / turns), w - 4,
             h - 6};
 }
@@ -52,7 +52,7 @@ Rect block_box(const Rect& area, const SketchBoard& board, const std::vector<dou
     for (size_t b = 0; b < values.size(); ++b)
         if (values[b] == values[block]) ++all, before += b < block;
     const float w = cell.w / static_cast<float>(std::max(1, all));
-    return {cell.x + w * static_cast<float>(before) + 2, cell.y + 3, w - 4, cell.h - 6};
+    return {cell.x + w * static_cast<float>(before) + 2, cell.y + 3, w - 4, cell.h - 6 - (cell.h >= 56 ? 22.0f : 0.0f)};
 }
 
 void draw_block(Ui& ui, const Rect& box, size_t block, bool pencilled) {
@@ -82,13 +82,17 @@ void draw_blocks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& h
     for (size_t at = 0; at < cells; ++at) {
         const Rect cell = block_cell(area, board, static_cast<double>(at));
         ui.dashed(cell, theme.ink3, 3, 4);
-        if (scene.truth)
-            for (const double is : scene.truth->sketch.values)
-                if (is == static_cast<double>(at)) {
-                    const Faded faint(ui, scene.shown);
-                    ui.rect(cell, faded(data::green, 0.4f), 3);
-                    break;
-                }
+        if (!scene.truth) continue;
+        const Faded faint(ui, scene.shown);
+        std::string held;
+        for (size_t b = 0; b < board.places.size(); ++b)
+            if (scene.truth->sketch.values[b] == static_cast<double>(at))
+                held += (held.empty() ? "run: " : ", ") + std::to_string(b);
+        if (held.empty()) continue;
+        ui.rect(cell, faded(data::green, 0.3f), 3);
+        if (cell.h >= 56)
+            ui.text(cell.x + cell.w / 2, cell.bottom() - 7, held,
+                    {.size = 12, .align = Align::center, .weight = 600, .width = cell.w - 6});
     }
     if (scene.open) {
         const Rect whole{area.x + 100, area.y, area.w - 100, area.h};
