@@ -531,10 +531,10 @@ SketchPicture typed_picture() {
     return {"typed", draw_typed, typed_key};
 }
 SketchPicture curve_picture() {
-    return {"curve", draw_curve, curve_key};
+    return {"curve", draw_curve, curve_key, true};
 }
 SketchPicture dot_picture() {
-    return {"dot", draw_dot, dot_key};
+    return {"dot", draw_dot, dot_key, true};
 }
 SketchPicture shares_picture() {
     return {"shares", draw_shares, shares_key};

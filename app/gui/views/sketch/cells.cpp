@@ -397,9 +397,12 @@ void draw_banks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
                     pencil.values[i] = drag.started && pencil.values[i] == put ? 0 : put;
                     hand.cursor = bank;
                 }
+    float free_above = chart.bottom() + 14;  // labels stand apart
     for (const int words : {1, 2, 4, 8, 16, 32}) {
         const float y = chart.bottom() - height_of(chart, words);
         ui.line({chart.x, y}, {chart.right(), y}, theme.grid);
+        if (y > free_above - 14) continue;
+        free_above = y;
         ui.text(chart.x - 8, y + 4, std::to_string(words),
                 {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
     }
@@ -468,13 +471,20 @@ bool banks_key(const SketchScene&, Sketch& pencil, SketchHand& hand, const KeyPr
 }  // namespace
 
 SketchPicture sectors_picture() {
-    return {"sectors", draw_sectors, paint_key};
+    return {"sectors", draw_sectors, paint_key, true, [](const lessons::SketchBoard&, const Sketch&, double put) {
+                return fmt::format("{:.0f} x 32 B = {} B would move", put, lessons::amount_text(32 * put));
+            }};
 }
 SketchPicture lanes_picture() {
-    return {"lanes", draw_lanes, paint_key};
+    return {"lanes", draw_lanes, paint_key, false, [](const lessons::SketchBoard&, const Sketch&, double put) {
+                return fmt::format("{:.0f} of 32 would be off", 32 - put);
+            }};
 }
 SketchPicture banks_picture() {
-    return {"banks", draw_banks, banks_key};
+    return {"banks", draw_banks, banks_key, true, [](const lessons::SketchBoard&, const Sketch& pencil, double) {
+                const auto busy = std::count_if(pencil.values.begin(), pencil.values.end(), [](double v) { return v > 0; });
+                return fmt::format("{} bank{} at work", busy, busy == 1 ? "" : "s");
+            }};
 }
 
 }  // namespace lockstep::gui

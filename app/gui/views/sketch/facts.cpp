@@ -24,13 +24,8 @@ std::string put_text(const SketchBoard& board, const lessons::Sketch& pencil) {
 
 std::string follows_text(const SketchBoard& board, const lessons::Sketch& pencil) {
     const double put = lessons::measure_of(board, pencil);
-    if (board.kind == "sectors" && std::isfinite(put))
-        return fmt::format("{:.0f} x 32 B = {} B would move", put, amount_text(32 * put));
-    if (board.kind == "lanes" && std::isfinite(put)) return fmt::format("{:.0f} of 32 would be off", 32 - put);
-    if (board.kind == "banks" && std::isfinite(put))
-        return fmt::format(
-            "{} bank{} at work", std::count_if(pencil.values.begin(), pencil.values.end(), [](double v) { return v > 0; }),
-            std::count_if(pencil.values.begin(), pencil.values.end(), [](double v) { return v > 0; }) == 1 ? "" : "s");
+    const SketchPicture* const picture = sketch_picture(board.kind);
+    if (picture != nullptr && picture->follows != nullptr && std::isfinite(put)) return picture->follows(board, pencil, put);
     const auto open = std::count_if(pencil.values.begin(), pencil.values.end(), [](double v) { return !std::isfinite(v); });
     if (open > 0) return open == 1 ? "one place is open" : fmt::format("{} places are open", open);
     return board.axis.unit;

@@ -272,7 +272,7 @@ bool order_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const
 }  // namespace
 
 SketchPicture blocks_picture() {
-    return {"blocks", draw_blocks, blocks_key};
+    return {"blocks", draw_blocks, blocks_key, true};
 }
 SketchPicture order_picture() {
     return {"order", draw_order, order_key};

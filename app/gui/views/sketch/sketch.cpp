@@ -42,10 +42,6 @@ std::pair<size_t, size_t> window_of(const std::vector<std::string>& lines, int l
     return {begin, begin + most};
 }
 
-bool draws_high(std::string_view kind) {
-    return kind == "sectors" || kind == "banks" || kind == "curve" || kind == "dot" || kind == "blocks";
-}
-
 class SketchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -129,7 +125,7 @@ class SketchView final : public View {
         y += 26;
         const float rows = 40 + 24 * static_cast<float>(std::min<size_t>(scene.board.before.size(), 4) + 2);
         // Where the picture needs little height, the source has it.
-        const bool high = draws_high(scene.board.kind);
+        const bool high = picture.high;
         const float room = tiny ? 80.0f : low ? 96.0f : high || body.h < 700 ? 152.0f : 300.0f;
         const float source = source_height(scene, room), h = tiny ? source : std::max(rows, source);
         const float table = tiny ? 0 : std::clamp(body.w * 0.36f, 250.0f, 400.0f);

@@ -39,8 +39,11 @@ struct SketchHand {          // what the picture remembers between frames
 struct SketchPicture {
     std::string_view kind;
     void (*draw)(Ui& ui, const SketchScene& scene, lessons::Sketch& pencil, SketchHand& hand, const Rect& area);
-    bool (*key)(const SketchScene& scene, lessons::Sketch& pencil, SketchHand& hand,
-                const KeyPress& key);  // true: it was its
+    // True: the key was the picture's.
+    bool (*key)(const SketchScene& scene, lessons::Sketch& pencil, SketchHand& hand, const KeyPress& key);
+    bool high = false;  // it uses what height there is; else the source gets more
+    // What follows from what was put, under its count; null: which places are open still.
+    std::string (*follows)(const lessons::SketchBoard& board, const lessons::Sketch& pencil, double put) = nullptr;
 };
 std::span<const SketchPicture> sketch_pictures();
 const SketchPicture* sketch_picture(std::string_view kind);
