@@ -79,6 +79,13 @@ Rect bank_column(const Rect& area, int bank) {
 
 namespace {
 
+// Whether the pointer came through the box since the last frame: a fast hand leaves no cell out.
+bool crossed(const Drag& drag, const Rect& box) {
+    const float from = drag.started ? drag.at.x : drag.at.x - drag.delta.x;
+    return std::max(from, drag.at.x) >= box.x && std::min(from, drag.at.x) < box.right() && drag.at.y >= box.y &&
+           drag.at.y < box.bottom();
+}
+
 // Dragging paints what the first cell was not.
 template <class Box>
 void paint_cells(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& whole, Box&& box) {
@@ -86,7 +93,7 @@ void paint_cells(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& h
     const Drag drag = ui.drag("cells", whole);
     if (!drag.active) return;
     for (size_t i = 0; i < pencil.values.size(); ++i) {
-        if (!box(i).contains(drag.at)) continue;
+        if (!crossed(drag, box(i))) continue;
         if (drag.started) hand.paint = pencil.values[i] > 0 ? 0 : 1;
         pencil.values[i] = hand.paint;
         hand.cursor = -1;
@@ -390,8 +397,7 @@ void draw_banks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& ha
     if (scene.open)
         if (const Drag drag = ui.drag("banks", {chart.x, chart.y - 6, chart.w, chart.h + 28}); drag.active)
             for (int bank = 0; bank < 32; ++bank)
-                if (const Rect column = bank_column(area, bank);
-                    drag.at.x >= column.x && drag.at.x < column.x + column.w + 2) {
+                if (const Rect column = bank_column(area, bank); crossed(drag, {column.x, drag.at.y - 1, column.w + 2, 2})) {
                     const auto i = static_cast<size_t>(bank);
                     const double put = drag.at.y > column.bottom() + 2 ? 0 : std::max(1.0, words_at(column, drag.at.y));
                     pencil.values[i] = drag.started && pencil.values[i] == put ? 0 : put;
