@@ -218,11 +218,17 @@ class StepKernelsView final : public View {
             return fmt::format("The host computes for {} of {}, {:.0f} %. The longest kernel is {}, {}.", time_of(busy),
                                time_of(total), 100 * busy / total, slowest->label,
                                time_of(slowest->end_us - slowest->begin_us));
-        double gap = 0;
-        for (size_t i = 1; i < step.launches.size(); ++i)
-            gap += std::max(0.0, step.launches[i].begin_us - step.launches[i - 1].end_us);
-        const std::string waits = gap < 0.1 ? "it never waits for the host"
-                                            : fmt::format("for {:.1f} µs it waits for the host between kernels", gap);
+        double host = 0, between = 0;  // for the next launch to be given, and from one kernel to the next that stands ready
+        for (size_t i = 1; i < step.launches.size(); ++i) {
+            const device::LaunchEvent& next = step.launches[i];
+            const double ended = step.launches[i - 1].end_us, gap = std::max(0.0, next.begin_us - ended);
+            const double given = std::clamp(next.enqueue_end_us - ended, 0.0, gap);
+            host += given;
+            between += gap - given;
+        }
+        std::string waits =
+            host < 0.1 ? "it never waits for the host" : fmt::format("for {:.1f} µs it waits for the host", host);
+        if (between >= 0.1) waits += fmt::format(", and {:.1f} µs pass from one kernel to the next", between);
         return fmt::format("The GPU is busy {:.1f} of {:.1f} µs, {:.0f} %; {}. The longest kernel is {}, {:.1f} µs.", busy,
                            total, 100 * busy / total, waits, slowest->label, slowest->end_us - slowest->begin_us);
     }
