@@ -129,7 +129,8 @@ class DieView final : public View {
             run_ = run;
             scene_ = run ? std::make_unique<MachineScene>(make_machine_scene(run, session.timeline(run))) : nullptr;
         }
-        if (!scene_) return {};
+        // While a handle moves, the die is that of a design that has not run yet.
+        if (!scene_ || shown->figures != session.build.figures()) return {};
         const int64_t cycle = cycle_on_die(session.build, *shown);
         DieLife life{scene_.get(), cycle < 0 ? -1 : exact_cycle(session.build, *shown),
                      session.playing ? session.build.speed : 0};
@@ -233,7 +234,6 @@ class DieView final : public View {
         if (!ui.hovered(tile)) return;
         ui.frame(tile, ui.theme->ink, 2);
         desk.row = field;
-        desk.sm = sm.index;
         ui.tooltip(tip + (able ? "\nclick: into this SM, with this run" : ""));
         if (able && ui.clicked(tile)) into_ = sm.index;
     }
