@@ -203,6 +203,9 @@ BuiltDesign built(const BuildTask& task, const lessons::Figures& figures, const 
     launch.process = task.process;
     BuiltDesign design = built_on(launch, std::move(gpu), stop, instructions);
     design.figures = figures;
+    // A busy L2 has too few slices, where those may be more and its bytes may not.
+    if (design.limits == "l2_bytes" && task.free_named("l2_bytes") == nullptr && task.free_named("l2_slices") != nullptr)
+        design.limits = "l2_slices";
     return design;
 }
 

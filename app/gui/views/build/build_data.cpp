@@ -131,6 +131,12 @@ std::string label_of(std::string_view field) {
     return row != nullptr ? std::string(row->label) : std::string(field);
 }
 
+std::pair<std::string, std::string_view> value_of_row(const model::GpuSpec& gpu, std::string_view field) {
+    const KitField* const row = kit_field(field);
+    if (row == nullptr) return {fmt::format("{:.4g}", figure_of(gpu, field)), ""};
+    return {fmt::format("{:.4g}", figure_of(gpu, row->field) / row->of_unit), row->unit};
+}
+
 std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to) {
     const auto value_in = [&](const lessons::Figures& figures, const std::string& field) {
         for (const auto& [name, value] : figures)

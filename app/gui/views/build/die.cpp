@@ -351,7 +351,7 @@ class DieView final : public View {
         if (limits == "dram_channels")
             for (const DieBox& channel : places.channels)
                 glow(ui, {channel.box.x + 1, channel.box.y + 1, channel.box.w - 2, channel.box.h - 2});
-        if (limits == "l2_bytes")
+        if (limits == "l2_bytes" || limits == "l2_slices")
             for (const DieBox& half : places.l2) glow(ui, half.box);
     }
 
@@ -417,7 +417,7 @@ class DieView final : public View {
     }
 
     void legend(Ui& ui, const DiePlaces& places, const DieLife& life, int32_t sm, const Rect& box) {
-        float x = box.x, end = box.right() - 110;
+        float x = box.x, end = box.right() - 156;
         const float y = box.y + 18;
         if (life.scene != nullptr) {  // for the keyboard, as tiles are for the pointer
             const std::string into = fmt::format("into SM {}", sm);

@@ -291,7 +291,9 @@ class PuzzleView final : public View {
     // Squares, with their names: what can be bought, or could.
     static void real_dots(Ui& ui, const BuildState& state, const Plot& plot) {
         const Theme& theme = *ui.theme;
-        std::vector<Rect> taken;
+        std::vector<Rect> taken;  // by squares, then by names
+        for (const auto& chip : state.real)
+            if (chip->runs.ran()) taken.push_back({plot.x(chip->mm2) - 6, plot.y(chip->runs.time_us) - 6, 12, 12});
         for (const auto& chip : state.real) {
             if (!chip->runs.ran()) continue;
             const Point at{plot.x(chip->mm2), plot.y(chip->runs.time_us)};
@@ -307,7 +309,6 @@ class PuzzleView final : public View {
                 ui.text(label.x, label.y + 12, chip->name, {.size = 12});
                 taken.push_back(label);
             }
-            taken.push_back({at.x - 6, at.y - 6, 12, 12});
             if (ui.hovered({at.x - 8, at.y - 8, 16, 16}))
                 ui.tooltip(fmt::format("{}, real: {} (simulated on its row)\n{:.0f} mm2 in {} (published)", chip->name,
                                        time_text(chip->runs.time_us), chip->mm2, chip->process));

@@ -24,8 +24,7 @@ std::vector<RecapRow> rows_of(const Recap& recap) {
 
 // Figures that are other in the learner's design or in the reference, as "SMs 2 | 4 | 4".
 struct RecapFigure {
-    std::string label;
-    double values[3];
+    std::string label, values[3];
 };
 std::vector<RecapFigure> figures_of_recap(const Recap& recap) {
     std::vector<RecapFigure> figures;
@@ -33,7 +32,9 @@ std::vector<RecapFigure> figures_of_recap(const Recap& recap) {
         RecapFigure figure{label_of(free.field), {}};
         size_t i = 0;
         for (const BuiltDesign* design : {recap.first, recap.yours, recap.reference})
-            figure.values[i++] = figure_of(design->gpu, free.field);
+            figure.values[i++] = value_of_row(design->gpu, free.field).first;
+        if (const std::string_view unit = value_of_row(recap.first->gpu, free.field).second; !unit.empty())
+            figure.label += "," + std::string(unit);
         if (figure.values[1] != figure.values[0] || figure.values[2] != figure.values[0]) figures.push_back(figure);
     }
     return figures;
@@ -118,7 +119,7 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         if (y > box.bottom() - 28) break;
         ui.text(right, y, figures[i].label, {.size = 13, .width = label - 6});
         for (size_t k = 0; k < 3; ++k)
-            ui.text(right + label + column * static_cast<float>(k + 1), y, fmt::format("{:.4g}", figures[i].values[k]),
+            ui.text(right + label + column * static_cast<float>(k + 1), y, figures[i].values[k],
                     {.size = 13, .align = Align::right, .weight = k == 1 ? 700 : 400, .mono = true});
     }
 }
@@ -133,8 +134,8 @@ std::string recap_text(const Recap& recap) {
                             100 * row.design->busy);
     }
     for (const RecapFigure& figure : figures_of_recap(recap))
-        text += fmt::format("    {}: first {:.4g}, yours {:.4g}, reference {:.4g}\n", figure.label, figure.values[0],
-                            figure.values[1], figure.values[2]);
+        text += fmt::format("    {}: first {}, yours {}, reference {}\n", figure.label, figure.values[0], figure.values[1],
+                            figure.values[2]);
     return text;
 }
 
