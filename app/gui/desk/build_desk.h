@@ -98,8 +98,8 @@ std::shared_ptr<const model::KernelRun> recorded(const BuildTask& task, const Bu
 // The medal of one that ran.
 void judge(const BuildTask& task, const lessons::Thresholds& thresholds, BuiltDesign& design);
 
-// Changes that are worth a run: a figure up by about half or by one, and where the budget does not bear that, another down
-// for it; those of the part that limits come first. All are within the budget of area.
+// Changes that are worth a run: twice a figure, half as much again or one stop more, and where the budget does not bear
+// that, another down for it; those of the part that limits come first. All are within the budget of area.
 std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesign& design);
 
 struct RealChip {  // a real GPU that runs the same

@@ -90,7 +90,7 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
     for (const lessons::Puzzle::Free& free : task.free)
         if (&free != limit && !free.field.ends_with("_latency") && free.field != "boost_mhz") order.push_back(&free);
     const auto try_row = [&](const lessons::Puzzle::Free& free) {
-        for (const double factor : {2.0, 1.5})
+        for (const double factor : {2.0, 1.5, 1.0})  // the last: one stop further
             if (const auto value = changes.larger(free, factor)) {
                 lessons::Figures figures = design.figures;
                 put_figure(figures, free.field, *value);
@@ -109,7 +109,7 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
     }
     for (const lessons::Puzzle::Free* free : order)
         if (free != limit) try_row(*free);
-    constexpr size_t most = 28;
+    constexpr size_t most = 32;
     if (changes.found.size() > most) changes.found.resize(most);
     return std::move(changes.found);
 }

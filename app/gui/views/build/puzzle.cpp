@@ -291,7 +291,9 @@ class PuzzleView final : public View {
     // Squares, with their names: what can be bought, or could.
     static void real_dots(Ui& ui, const BuildState& state, const Plot& plot) {
         const Theme& theme = *ui.theme;
-        std::vector<Rect> taken;  // by squares, then by names
+        std::vector<Rect> taken;  // by squares and dots, then by names
+        for (const auto& design : state.designs)
+            if (design->ran()) taken.push_back({plot.x(design->area.mm2) - 10, plot.y(design->time_us) - 10, 20, 20});
         for (const auto& chip : state.real)
             if (chip->runs.ran()) taken.push_back({plot.x(chip->mm2) - 6, plot.y(chip->runs.time_us) - 6, 12, 12});
         for (const auto& chip : state.real) {
