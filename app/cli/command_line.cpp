@@ -194,6 +194,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--open,--kernel", picture.open,
                            "open this .cu, .ptx, .host or .tape file in the Kernel workspace");
         command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
+        command.add_option("--gpu", picture.gpu, "run on this GPU: a name, or a file of your own, mine.toml");
         command.add_option("--ranks", picture.ranks, "run the Training workspace's step on so many ranks too: 1, 2, 4 or 8")
             ->check(not_from_1);
         command.add_option("--plan", picture.plan,

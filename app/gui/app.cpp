@@ -36,11 +36,13 @@ struct ImGuiScope {
     ImGuiScope& operator=(const ImGuiScope&) = delete;
 };
 
-// "kernel.2" is the second page of a workspace that has pages.
+// "kernel.2" is the second page of a workspace that has pages, "build.12" the twelfth puzzle.
 std::pair<std::string, int> page_of(const std::string& view) {
     const size_t dot = view.rfind('.');
-    if (dot == std::string::npos || dot + 2 != view.size() || view[dot + 1] < '1' || view[dot + 1] > '9') return {view, 1};
-    return {view.substr(0, dot), view[dot + 1] - '0'};
+    const std::string page = dot == std::string::npos ? "" : view.substr(dot + 1);
+    if (page.empty() || page.size() > 2 || page.find_first_not_of("0123456789") != std::string::npos || page[0] == '0')
+        return {view, 1};
+    return {view.substr(0, dot), std::stoi(page)};
 }
 
 // Of a workspace, of one of its pages, or of a view; none: there is no such.
@@ -118,6 +120,7 @@ void check(const AppOptions& options) {
     check_picture(options);
     check_film(options);
     check_ranks(options);
+    if (!options.gpu.empty()) model::gpu_named(options.gpu).value();
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     check_view(options);
@@ -211,6 +214,7 @@ SessionOptions scene_of(const AppOptions& options, bool still) {
     if (meets_people(options)) scene.training_steps = 1, scene.steps_later = 41;
     if (!options.model.empty()) scene.setup = setup_of(options.model);
     scene.setup.ranks = options.ranks;
+    if (!options.gpu.empty()) scene.gpu = options.gpu;
     if (!options.model.empty() && options.step == 0) scene.training_steps = 10;
     scene.paced = !still && has_display();
     if (scene.paced) {
@@ -240,6 +244,12 @@ void open(Shell& shell, const AppOptions& options) {
         shell.session.playing = true;
     }
     if (!options.open.empty()) open_file(shell, options.open);
+    if (!options.gpu.empty()) {
+        shell.session.desk.document().launch.gpu = options.gpu;
+        shell.session.build.begin_with(model::gpu_named(options.gpu).value());
+        // A lesson's kernels run on the GPU that it names, until another is chosen.
+        if (!options.lesson.empty()) shell.session.post(ask::SetGpu{options.gpu});
+    }
     const auto [place, page] = page_of(options.view);
     if (const auto named = workspace_named(place))
         workspace = *named, shell.show_page(page - 1);

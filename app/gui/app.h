@@ -13,6 +13,7 @@ struct AppOptions {
     std::string open = {};        // a .cu, .ptx, .host or .tape file: opens it in the Kernel workspace
     std::string view = {};        // a workspace ("sm") or one view of views.cpp ("warps"), drawn alone
     std::string model = {};       // what the Training workspace trains; empty: the opening scene
+    std::string gpu = {};         // that kernels run on: a name or a file; empty: as the scene says
     int ranks = 1;                // that its step on show is run on too
     std::string plan = {};        // "dp=2 pp=2 zero=1": the Cluster workspace trains on ranks split like that
     int moment = 0;               // of the autograd tape, from 1, for pictures; 0: where the scene opens

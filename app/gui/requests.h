@@ -63,10 +63,13 @@ struct SetUpTraining {  // this instead, from the beginning
     static constexpr Manner manner = {.interrupts = true, .stops_step = true, .replaces = true};
     std::shared_ptr<const TrainingSetup> setup;
 };
-struct OpenBuild {  // a puzzle by its name; empty: the kernel on show
+struct OpenBuild {  // a puzzle by its name; empty: the kernel on show, or a training step
     static constexpr Manner manner = newest_now;
-    std::string puzzle;
+    std::string puzzle = {};
+    bool step = false;
 };
+struct OpenDesign { static constexpr Manner manner = newest_beside; int number = 0; int32_t sm = 0; };  // of Build, as the kernel on show
+struct RunReal { static constexpr Manner manner = newest_beside; };  // what is built for, on real GPUs
 struct RunDesign { static constexpr Manner manner = newest_now; std::shared_ptr<const DesignWish> wish; };
 struct RunCluster { static constexpr Manner manner = newest_beside; std::shared_ptr<const scene::ClusterSetup> setup; };
 struct CompareMeasured {  // what real GPUs measured with the model; run: first what has not run, of names that begin so
@@ -83,7 +86,7 @@ using Request =
                  ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise, ask::SetGpu,
                  ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::ShowOwn,
                  ask::Cancel, ask::LimitBlocks, ask::SimulateGains, ask::CarveOut, ask::SetUpTraining, ask::OpenBuild,
-                 ask::RunDesign, ask::RunCluster, ask::CompareMeasured>;
+                 ask::RunDesign, ask::OpenDesign, ask::RunReal, ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {
     return std::visit([](const auto& one) -> const ask::Manner& { return one.manner; }, request);

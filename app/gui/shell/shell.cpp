@@ -73,8 +73,9 @@ void Shell::enter_workspace() {
         session.grain = Grain::action;
         if (!snapshot_->cluster && !session.cluster.asked) ask_cluster(session, {});
     }
+    if (entered_ != Workspace::machine) session.build.inside = false;
     if (entered_ == Workspace::build) {
-        session.playing = false;
+        session.playing = !state.calm;                                            // the die lives
         const auto page = static_cast<size_t>(std::exchange(tabs_["build"], 0));  // a puzzle by its place in the list
         const std::vector<std::filesystem::path> puzzles = lessons::puzzle_files();
         if (page > 0 && page < puzzles.size())

@@ -3,8 +3,10 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "app/gui/shell/shell.h"
+#include "app/gui/views/build/build_play.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
@@ -110,7 +112,7 @@ bool shows(const Snapshot& snapshot, int32_t warp) {
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     adopt_cluster(session, *snapshot);
-    session.build.adopt(*snapshot);
+    session.build.adopt(session, *snapshot);
     session.sm.issues.adopt(snapshot->kernel.run);
     if (session.workspace != Workspace::kernel) session.desk.typing = false;
     adopt_roof(*snapshot);
@@ -188,6 +190,7 @@ void Shell::adopt_kernel(const Snapshot& snapshot) {
         look_anew(snapshot);
         if (own_) look_at_own(was_own ? looked_at : nullptr);
     }
+    if (session.build.inside && session.build.into_cycle >= 0) focus.time = std::exchange(session.build.into_cycle, -1);
     focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
     asked_ = {};
     if (session.grain == Grain::instruction) move(session, focus, snapshot, Grain::instruction, 0);
@@ -523,6 +526,11 @@ void Shell::play(double now) {
         const double passed = last_play_ == 0 ? 0 : now - last_play_;
         last_play_ = now;
         return play_cluster_step(session, *snapshot_, std::min(passed, 0.25));
+    }
+    if (session.workspace == Workspace::build) {  // and that of a die
+        const double passed = last_play_ == 0 ? 0 : now - last_play_;
+        last_play_ = now;
+        return play_build(session, *snapshot_, std::min(passed, 0.25));
     }
     if (shows_cluster(session)) {  // and so does this, to its end
         if (last_play_ == 0 && position_of(session, focus, *snapshot_).last)

@@ -127,6 +127,8 @@ void Shell::escape_key() {
         session.post(ask::Dismiss{});
     else if (session.workspace == Workspace::machine && session.machine.tour >= 0)
         session.machine.tour = -1;
+    else if (session.workspace == Workspace::machine && session.build.inside && session.machine.wanted <= 3)
+        choose_workspace(Workspace::build);  // from where it was entered
     else if (session.workspace == Workspace::machine)
         session.machine.wanted = std::ceil(session.machine.wanted) - 1;
 }
@@ -200,7 +202,10 @@ void Shell::letter_key(const KeyPress& key) {
     for (size_t i = 0; i < std::size(workspaces); ++i)
         if (is(key, static_cast<char>('1' + i))) choose_workspace(static_cast<Workspace>(i));
     const int other_sm = is(key, ']') ? 1 : is(key, '[') ? -1 : 0;
-    if (other_sm != 0 && snapshot_->kernel.run && session.workspace != Workspace::training) {
+    if (session.workspace == Workspace::build) {
+        const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, session.build.gpu().sms));
+        session.build.sm = std::clamp(session.build.sm + other_sm, 0, sms - 1);
+    } else if (other_sm != 0 && snapshot_->kernel.run && session.workspace != Workspace::training) {
         const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel.run->gpu.sms));
         focus.sm = std::clamp(focus.sm + other_sm, 0, sms - 1);  // its trace follows
     }

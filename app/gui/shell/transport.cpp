@@ -90,6 +90,7 @@ void draw_share(const Scrub& scrub, float drawn) {
     scrub.ui.rect({scrub.x + 1, scrub.y + 25, (scrub.w - 2) * drawn, 8},
                   faded(scrub.training() ? data::green : t.accent, 0.75f));
     const KernelTrace* const trace = trace_of(scrub.snapshot);
+    if (scrub.session.workspace == Workspace::build) return;
     if (trace == nullptr || !trace->truncated || trace->cycles <= 0 || scrub.training() || scrub.hidden()) return;
     const auto place = [&](int64_t cycle) {
         return scrub.x + scrub.w * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(trace->cycles));
@@ -134,6 +135,10 @@ void scrub_cycles(const Scrub& scrub, double wish) {
 
 // Goes to a share of the run, 0 to 1.
 void scrub_to(const Scrub& scrub, double wish) {
+    if (scrub.session.workspace == Workspace::build) {
+        scrub.session.build.at = wish;
+        return;
+    }
     if (machine_at_cluster(scrub.session)) return scrub_cluster_step(scrub.session, scrub.snapshot, wish);
     if (shows_cluster(scrub.session)) return scrub_cluster(scrub.session, scrub.snapshot, wish);
     if (shows_program(scrub.session) && (scrub.session.grain == Grain::kernel || scrub.session.grain == Grain::call))
@@ -221,6 +226,20 @@ float choose_step_speed(Ui& ui, Session& session, const Snapshot& snapshot, floa
     return x;
 }
 
+// Of the die of a GPU that is built.
+float choose_die_speed(Ui& ui, Session& session, float x, float y, float room) {
+    x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
+    for (const SpeedChoice& choice : speed_choices()) {
+        if (choice.a_second > 1e4 || x + ui.chip_width(choice.name) > room) break;
+        if (ui.chip(x, y + 15, choice.name, session.build.speed == choice.a_second)) session.build.speed = choice.a_second;
+    }
+    constexpr std::string_view whole = "whole run";
+    x += 8;
+    if (x + ui.chip_width(whole) < room && ui.chip(x, y + 15, whole, session.build.at < 0))
+        session.build.at = -1, session.playing = false;
+    return x;
+}
+
 // What a step is: a chip each where there is room, else one that goes round. Returns where they end.
 float choose_grain(Ui& ui, Session& session, const std::vector<Grain>& grains, float x, float y, bool roomy) {
     if (!roomy) {
@@ -292,9 +311,10 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     }
     if (std::find(grains.begin(), grains.end(), session.grain) == grains.end()) session.grain = grains.front();
     float x = transport_buttons(ui, snapshot, bar) + 14;
-    x = machine_at_cluster(session)        ? choose_step_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
-        : plays_machine(session, snapshot) ? choose_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
-                                           : choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
+    x = session.workspace == Workspace::build ? choose_die_speed(ui, session, x, bar.y, bar.right() - 560)
+        : machine_at_cluster(session)         ? choose_step_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
+        : plays_machine(session, snapshot)    ? choose_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
+                                              : choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
     const Position at = position_of(session, focus, snapshot);
     const float width = std::min({346.0f, std::max(150.0f, bar.w * 0.28f), bar.w - x - 12});
     if (width > 60) words(at, bar.w - width, width - 12, {.size = 13, .mono = true});

@@ -34,6 +34,7 @@ struct UiState {
     };
     std::vector<Scrolled> scrolled;                           // what is drawn now stands in these, the innermost last
     bool slider_focused = false, slider_was_focused = false;  // arrows belong to it
+    bool calm = false;  // reduced motion was asked for: what only decorates does not move, what travels arrives at once
     std::vector<uint32_t> scopes;
 
     // Typing: while a text control has the keyboard, the shell hands it keys and characters instead of taking them as

@@ -87,7 +87,7 @@ void Session::Worker::run(const std::stop_token& stop) {
         if (options.cluster && options.lesson.empty())
             show_cluster(nullptr);
         else if (options.build && options.lesson.empty() && !lessons::puzzle_files().empty())
-            open_build(lessons::puzzle_files().front().string());
+            open_build({.puzzle = lessons::puzzle_files().front().string()});
         else if (options.own_kernel && options.lesson.empty())
             busy("");
         else if (options.lesson.empty())
@@ -180,7 +180,9 @@ void Session::Worker::serve(const Request& request) {
                           [&](const ask::SimulateGains&) { simulate_gains(); },
                           [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
                           [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
-                          [&](const ask::OpenBuild& wish) { open_build(wish.puzzle); },
+                          [&](const ask::OpenBuild& wish) { open_build(wish); },
+                          [&](const ask::OpenDesign& wish) { open_design(wish.number, static_cast<uint32_t>(wish.sm)); },
+                          [&](const ask::RunReal&) { run_real(); },
                           [&](const ask::RunDesign& wish) { run_wish(*wish.wish); },
                           [&](const ask::RunCluster& wish) { show_cluster(wish.setup); },
                           [&](const ask::CompareMeasured& wish) { run_measured(wish.run, wish.beginning); }},

@@ -147,7 +147,12 @@ struct Session::Worker {
     void show_cluster(const std::shared_ptr<const scene::ClusterSetup>& wanted);  // null: its own scene
 
     // worker_design.cpp
-    void open_build(const std::string& puzzle);
+    void open_build(const ask::OpenBuild& wish);
+    std::shared_ptr<const BuildTask> step_on_show();
+    void show_design(const DesignWish& wish, std::shared_ptr<BuiltDesign> design);
+    void record_newest(uint32_t sm);
+    void open_design(int number, uint32_t sm);
+    void run_real();
     void run_wish(const DesignWish& wish);
     void judge_designs();  // of a puzzle whose medals are not known yet
     void find_next();      // the change of the newest design that gains most

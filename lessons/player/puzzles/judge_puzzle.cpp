@@ -43,6 +43,11 @@ model::GpuSpec changed(const Puzzle& puzzle, const Figures& figures) {
 
 }  // namespace
 
+model::GpuSpec as_design(model::GpuSpec gpu) {
+    if (!model::is_gpu_file(gpu.name)) gpu.name = "puzzle.toml";
+    return gpu;
+}
+
 std::string_view name_of(Medal medal) {
     constexpr std::string_view names[] = {"none", "bronze", "silver", "gold"};
     return names[static_cast<size_t>(medal)];
@@ -94,6 +99,12 @@ std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
 }
 
 scene::DesignLaunch launch_of(const Puzzle& puzzle) {
+    if (puzzle.kernel.starts_with(scene::step_prefix)) {
+        scene::DesignLaunch step =
+            scene::step_of_model(puzzle.kernel.substr(scene::step_prefix.size()), model::gpu_named(puzzle.gpu).value());
+        step.process = puzzle.process;
+        return step;
+    }
     const std::filesystem::path file = puzzle.file.parent_path() / "ptx" / (puzzle.kernel + ".ptx");
     scene::DesignLaunch launch;
     const std::string text = read_text(file).value();
@@ -101,6 +112,7 @@ scene::DesignLaunch launch_of(const Puzzle& puzzle) {
     launch.config.grid = scene::parse_dim3(puzzle.grid, "grid").value();
     launch.config.block = scene::parse_dim3(puzzle.block, "block").value();
     launch.process = puzzle.process;
+    if (const auto source = read_text(puzzle.file.parent_path() / (puzzle.kernel + ".cu"))) launch.source = source.value();
     simt::Memory memory;
     std::vector<scene::KernelArgument> arguments;
     for (const std::string& argument : puzzle.arguments) arguments.push_back(scene::parse_argument(argument).value());
@@ -151,11 +163,8 @@ std::string against_the_rules(const Puzzle& puzzle, const model::GpuSpec& gpu) {
 
 namespace {
 
-// A design of one's own, whatever its file is called.
 scene::DesignRun run_of(const scene::DesignLaunch& launch, const model::GpuSpec& gpu, const std::stop_token& stop) {
-    model::GpuSpec design = gpu;
-    if (!model::is_gpu_file(design.name)) design.name = "puzzle.toml";
-    scene::DesignRun run = scene::run_design(design, launch, stop);
+    scene::DesignRun run = scene::run_design(as_design(gpu), launch, stop);
     if (run.stopped) throw Cancelled();
     return run;
 }

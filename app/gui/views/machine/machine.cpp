@@ -248,6 +248,11 @@ class MachineView final : public View {
             }
         }
         x += 12;
+        constexpr std::string_view back = "back to Build (Esc)";
+        if (frame.session.build.inside && x + ui.chip_width(back) < room) {
+            if (ui.chip(x, bar.y + 8, back, true)) frame.session.workspace = Workspace::build;
+            x += 6;
+        }
         const std::string_view tour = frame.session.machine.offers_tour ? "first time here? take the tour" : "tour";
         if (x + ui.chip_width(tour) < room) {
             if (ui.chip(x, bar.y + 8, tour, frame.session.machine.offers_tour)) begin_tour(frame.session);
