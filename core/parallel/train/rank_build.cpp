@@ -53,8 +53,8 @@ Schedule schedule_of(const ParallelOptions& options) {
 }
 
 RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times,
-                         const Examples& examples)
-    : options_(options),
+                         const Examples& examples, std::shared_ptr<CollectiveCalls> calls)
+    : options_(options_of_rank(options, world.rank())),
       examples_(examples),
       log_{.mesh = mesh_of(options.plan),
            .keep_spans = options.keep_spans,
@@ -66,6 +66,7 @@ RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& wor
       tape_(heap_),
       launches_(heap_),
       rank_(make_rank(options_.plan, *world_, *device_, heap_, times)) {
+    if (calls) log_.calls = std::move(calls);
     listener_.on_bytes = [this] { note_memory(); };
     heap_.listen(&listener_);
     build();
