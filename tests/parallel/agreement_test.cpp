@@ -105,6 +105,10 @@ TEST_CASE("what a rank is told is read with care") {
     CHECK_THROWS_WITH(ParallelTrainer(options_for({.dp = 2}, {{2, "lr", "0.2"}})), Contains("there are ranks 0 to 1"));
     CHECK_THROWS_WITH(ParallelTrainer(options_for({.dp = 2}, {{1, "lrr", "0.2"}})), Contains("did you mean --lr?"));
     CHECK_THROWS_WITH(ParallelTrainer(options_for({.dp = 2}, {{1, "lr", "fast"}})), Contains("--lr cannot be 'fast'"));
+    CHECK_THROWS_WITH(ParallelTrainer(options_for({.dp = 2}, {{1, "flip", "fc2.wieght@1"}})),
+                      Contains("rank 1 has no parameter fc2.wieght, did you mean 'fc2.weight'?"));
+    CHECK_THROWS_WITH(ParallelTrainer(options_for({.dp = 2}, {{1, "flip", "fc2.weight"}})),
+                      Contains("write PARAMETER@STEP"));
     CHECK_THROWS_WITH(ParallelTrainer(options_for({.dp = 2}, {{1, "dp", "3"}})), Contains("of the whole run"));
 }
 

@@ -63,7 +63,8 @@ class RankTrainer {
     void train_alone(Stepped& stepped);
     void train_pipeline(Stepped& stepped);
     void update();
-    void turn_bit();  // told so: of this step
+    void turn_bit();          // told so: of this step
+    void check_told() const;  // throws Failure
     tensor::Tensor held_of(const Bucket& bucket, const BucketSlot& slot, const comm::Piece& piece) const;
     double sum_squares(std::span<const double> squares);
     bool is_first_replica() const { return !replicas_ || replicas_->rank() == 0; }

@@ -74,10 +74,9 @@ struct ParallelTrainer::State {
         if (options.network && options.network->ranks() != mesh.ranks())
             throw Failure(
                 fmt::format("a plan of {} ranks cannot run on a network of {}", mesh.ranks(), options.network->ranks()));
-        for (int rank = 0; rank < mesh.ranks(); ++rank) {
-            check_parallel_options(options_of_rank(options, rank), examples.shape());
-            calls.push_back(std::make_shared<CollectiveCalls>());
-        }
+        for (const ToldRank& told : options.told)
+            check_parallel_options(options_of_rank(options, told.rank), examples.shape());
+        for (int rank = 0; rank < mesh.ranks(); ++rank) calls.push_back(std::make_shared<CollectiveCalls>());
         if (world) {
             own = std::make_unique<RankTrainer>(options, *world, times, examples);
             return;
