@@ -301,8 +301,11 @@ std::optional<nn::Cause> disagreement(std::span<const RankDigests> ranks, const 
 
 std::string collectives_disagree(std::span<const CollectiveCalls> ranks) {
     std::map<std::vector<int>, std::map<int, std::vector<const CollectiveCall*>>> groups;
-    for (size_t rank = 0; rank < ranks.size(); ++rank)
-        for (const CollectiveCall& call : ranks[rank]) groups[call.ranks][static_cast<int>(rank)].push_back(&call);
+    int64_t step = -1;
+    for (const CollectiveCalls& calls : ranks) step = std::max(step, calls.step);
+    for (size_t rank = 0; rank < ranks.size(); ++rank)  // one that ended earlier has not come to anything
+        if (ranks[rank].step == step)
+            for (const CollectiveCall& call : ranks[rank].list) groups[call.ranks][static_cast<int>(rank)].push_back(&call);
     std::string found;
     size_t earliest = SIZE_MAX;
     bool both = false;  // ranks came to it and called unlike things; a rank that did not come may only wait elsewhere

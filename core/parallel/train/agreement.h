@@ -48,7 +48,10 @@ struct CollectiveCall {  // as a rank began it in a step
     int64_t elements = 0;
     DType type = DType::f32;
 };
-using CollectiveCalls = std::vector<CollectiveCall>;
+struct CollectiveCalls {
+    int64_t step = -1;  // the newest that the rank has begun; -1: none
+    std::vector<CollectiveCall> list;
+};
 
 // The first parameter, in the order of the model, that ranks with the same elements of it do not hold alike after `step`;
 // `agreed`: the last step after which they did, -1 for the beginning. `values`, where there is one, gives a rank's part.

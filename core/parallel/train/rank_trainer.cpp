@@ -69,7 +69,7 @@ RankTrainer::Stepped RankTrainer::step() {
     Stepped stepped;
     RankStep& record = stepped.rank;
     log_.clear();
-    log_.calls->clear();
+    *log_.calls = {.step = next_, .list = {}};
     heap_.recycle();
     if (host_heap_) host_heap_->recycle();
     record.begin_us = rank_.world.time_us();

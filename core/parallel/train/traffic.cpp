@@ -48,10 +48,10 @@ NotedCollective::NotedCollective(RankLog& log, comm::Communicator& group, std::s
                                  std::string_view algorithm, const comm::Buffer& whole)
     : log_(log), group_(group), notes_(log.keep_messages && !log.library && group.size() > 1) {
     std::vector<int> ranks;
-    if (group.size() > 1 && log.in_call++ == 0 && log.calls->size() < most_calls) {
+    if (group.size() > 1 && log.in_call++ == 0 && log.calls->list.size() < most_calls) {
         for (int member = 0; member < group.size(); ++member) ranks.push_back(group.world_rank(member));
-        log.calls->push_back({std::string(operation), std::string(log.purpose), log.about, ranks,
-                              axes_between(log.mesh, ranks), whole.count, whole.type});
+        log.calls->list.push_back({std::string(operation), std::string(log.purpose), log.about, ranks,
+                                   axes_between(log.mesh, ranks), whole.count, whole.type});
     }
     if (!notes_) return;
     RankCollective one{std::string(operation),
