@@ -18,6 +18,7 @@
 #include "app/gui/window/record.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
+#include "core/base/missing_file.h"
 #include "core/scene/cluster/cluster_training.h"
 #include "core/system/system.h"
 
@@ -230,7 +231,8 @@ SessionOptions scene_of(const AppOptions& options, bool still) {
 }
 
 void open_file(Shell& shell, const std::string& file) {
-    if (std::error_code error; !std::filesystem::exists(file, error)) throw Failure(Diagnostic{"no such file", {file}});
+    if (std::error_code error; !std::filesystem::exists(file, error))
+        throw Failure(Diagnostic{"no such file" + near_file(file), {file}});
     if (const auto problem = shell.session.desk.open(file)) throw Failure(*problem);
     shell.session.desk.trust();  // who names it on the command line means it
 }

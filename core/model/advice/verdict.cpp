@@ -98,6 +98,7 @@ std::string lines_text(const Finding& finding) {
 }
 
 std::string gain_text(const Finding& finding) {
+    if (finding.gain_unknown) return "not known: the model has no such launch";
     return finding.simulated ? fmt::format("about {:.0f} % of the time (simulated: {})", 100 * finding.gain, finding.what_if)
                              : fmt::format("about {:.0f} % of the time (derived from counters)", 100 * finding.gain);
 }
@@ -110,7 +111,7 @@ Verdict verdict_of(const KernelRun& run, const VerdictOptions& options) {
     std::vector<Finding>& findings = verdict.findings;
     for (const advice::Rule& rule : advice::rules())
         if (rule.find != nullptr) rule.find(facts, findings);
-    std::erase_if(findings, [](const Finding& finding) { return !(finding.gain >= least_gain); });
+    std::erase_if(findings, [](const Finding& finding) { return !finding.gain_unknown && !(finding.gain >= least_gain); });
     sort_by_gain(findings);
 
     std::vector<WhatIf> wanted = options.asked;
