@@ -107,9 +107,19 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
                 if (const auto value = changes.larger(*free, factor)) put_figure(roomy, free->field, *value), any = true;
         if (any) changes.add_paid(roomy, "warps_per_sm");
     }
+    // What limits may only be of use together with another: a wider L2 with a wider port.
+    if (limit != nullptr)
+        for (const lessons::Puzzle::Free* other : order) {
+            const auto first = changes.larger(*limit, 2), second = changes.larger(*other, 2);
+            if (other == limit || !first || !second) continue;
+            lessons::Figures both = design.figures;
+            put_figure(both, limit->field, *first);
+            put_figure(both, other->field, *second);
+            changes.add_paid(both, limit->field);
+        }
     for (const lessons::Puzzle::Free* free : order)
         if (free != limit) try_row(*free);
-    constexpr size_t most = 32;
+    constexpr size_t most = 40;
     if (changes.found.size() > most) changes.found.resize(most);
     return std::move(changes.found);
 }

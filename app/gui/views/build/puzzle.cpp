@@ -178,7 +178,6 @@ class PuzzleView final : public View {
             const std::string number = std::to_string(i + 1);
             make_room(number);
             if (ui.chip(x, y, number, on) && !on) desk.open(session, files[i].string());
-            x += 4;
         }
         const bool able = snapshot.kernel.run && snapshot.kernel.run->before && snapshot.kernel.run->program;
         const bool on = desk.task() && !desk.task()->puzzle && !desk.task()->step;
@@ -187,7 +186,6 @@ class PuzzleView final : public View {
         const bool hover = ui.hovered({x, y, ui.chip_width(kernel), 26});
         if (ui.chip(x, y, kernel, on, able) && able) desk.open(session, "");
         if (hover && !able) ui.tooltip("none has run yet: run one in Kernel, or open SM");
-        x += 4;
         make_room(step);
         const bool on_step = desk.task() && desk.task()->step;
         if (ui.hovered({x, y, ui.chip_width(step), 26})) ui.tooltip("all kernels of a training step; their times add up");
@@ -229,12 +227,14 @@ class PuzzleView final : public View {
                 ui.frame({from, top, std::max(0.0f, to - from - 2), 16}, color, 2);
             const Align sides[] = {Align::left, Align::center, Align::right};
             const float places[] = {box.x, box.x + box.w / 2, box.right()};
-            ui.text(places[i], top + 31, fmt::format("{} {}", name_of(medal), short_time(threshold_of(t, medal))),
+            const double limit = threshold_of(t, medal);
+            const std::string at = ran ? lessons::time_apart(limit, {shown->time_us}) : short_time(limit);
+            ui.text(places[i], top + 31, fmt::format("{} {}", name_of(medal), at),
                     {.size = 12, .color = color, .align = sides[i], .weight = 600});
         }
         if (ran) {
             const float x = std::clamp(x_of(shown->time_us), box.x + 1, box.right() - 1);
-            const std::string you = "you: " + short_time(shown->time_us);
+            const std::string you = "you: " + lessons::time_apart(shown->time_us, {t.bronze_us, t.silver_us, t.gold_us});
             const float half = ui.text_width(you, {.size = 13, .weight = 700}) / 2 + 7;
             const float middle = std::clamp(x, box.x + half, box.right() - half);
             ui.rect({x - 1.5f, top - 4, 3, 24}, theme.ink);

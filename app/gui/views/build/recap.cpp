@@ -96,7 +96,7 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
     const TextStyle head{.size = 12, .color = theme.ink2};
     ui.text(ground, box.y + 12, "ground, mm\xC2\xB2 (estimate)", head);
     ui.text(time, box.y + 12, "time; green: its busiest part is busy", head);
-    const float pitch = std::min(46.0f, (box.h - 44) / 3), bar_h = std::min(22.0f, pitch - 12);
+    const float pitch = std::min(46.0f, (box.h - 50) / 3), bar_h = std::clamp(pitch - 18, 8.0f, 22.0f);
     for (size_t i = 0; i < rows.size(); ++i) {
         const BuiltDesign& design = *rows[i].design;
         const float y = box.y + 22 + pitch * static_cast<float>(i), line = y + bar_h / 2 + 4.5f;
@@ -105,7 +105,7 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         ui.text(ground + bars + 6, line, fmt::format("{:.1f}", design.area.mm2), {.size = 13, .weight = 600});
         draw_time(ui, design, most_us, {time, y, bars, bar_h});
         ui.text(time + bars + 6, line, time_text(design.time_us, {.significant = 3}), {.size = 13, .weight = 600});
-        ui.text(time, y + bar_h + 12, fmt::format("{}: {:.0f} %", design.part, 100 * design.busy),
+        ui.text(time, y + bar_h + 13, fmt::format("{}: {:.0f} %", design.part, 100 * design.busy),
                 {.size = 12, .color = theme.ink2, .width = bars});
     }
     constexpr float column = 44;
