@@ -314,6 +314,14 @@ TEST_CASE("handles show the value before and the proposed one") {
             CHECK(window.words("kit").find(fmt::format(", {:.4g} proposed", wanted)) != std::string::npos);
 }
 
+TEST_CASE("lanes that the run never issued to are told") {
+    const auto words = [](const char* puzzle) { return BuildWindow(puzzle).words("kit"); };
+    const std::string matmul = words("09");
+    CHECK(matmul.find(", not used") != std::string::npos);
+    CHECK(matmul.find("FP64 lanes a sub-core 16") < matmul.find(", not used"));
+    CHECK(words("02").find(", not used") == std::string::npos);
+}
+
 TEST_CASE("the die plays by itself and goes round, and stands still where motion is reduced") {
     BuildWindow window("02");
     BuildDesk& desk = window.session.build;
