@@ -323,10 +323,9 @@ std::string BuildDesk::position(const Snapshot& snapshot) const {
     if (!task_) return "no task is open";
     if (shown == nullptr) return snapshot.busy.empty() ? "it has not run yet" : snapshot.busy;
     if (!shown->ran()) return shown->refused;
-    return fmt::format("{}{}, {} cycles (simulated{}); {:.1f} mm2, {:.1f} W (estimates)", shown->sampled > 0 ? "about " : "",
-                       time_text(shown->time_us), with_commas(shown->cycles),
-                       shown->sampled > 0 ? fmt::format(", from {:.0f} % of it", 100 * shown->sampled) : "", shown->area.mm2,
-                       shown->watts);
+    return fmt::format(
+        "{}{} simulated{}; estimates {:.1f} mm2, {:.1f} W", shown->sampled > 0 ? "about " : "", time_text(shown->time_us),
+        shown->sampled > 0 ? fmt::format(" from {:.0f} %", 100 * shown->sampled) : "", shown->area.mm2, shown->watts);
 }
 
 }  // namespace lockstep::gui

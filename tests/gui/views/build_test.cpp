@@ -187,6 +187,27 @@ TEST_CASE("a run that is stopped is a sample where its length is known, earns no
     CHECK_THROWS_AS(built(*task, {}, source.get_token()), Cancelled);
 }
 
+TEST_CASE("a design over its budget is led back into it, change by change") {
+    BuildWindow window("half");
+    REQUIRE_FALSE(window.state().newest()->within(*window.session.build.task()));
+    for (int i = 0; i < 4 && !window.state().newest()->within(*window.session.build.task()); ++i) {
+        REQUIRE(window.state().next);
+        CHECK(window.words("puzzle").find("over the budget. Next: ") != std::string::npos);
+        const double before = window.state().newest()->spent(*window.session.build.task());
+        REQUIRE(window.click_on("Try it"));
+        window.settle();
+        CHECK(window.state().newest()->spent(*window.session.build.task()) < before);
+    }
+    CHECK(window.state().newest()->within(*window.session.build.task()));
+    // And one that was dragged over its area.
+    window.session.build.take(window.session, {{"sms", 6}, {"l2_mb", 8}, {"dram_channels", 2}});
+    window.settle();
+    if (window.state().newest()->area.mm2 > window.session.build.task()->most_mm2) {
+        REQUIRE(window.state().next);
+        CHECK(window.state().next->area.mm2 < window.state().newest()->area.mm2);
+    }
+}
+
 TEST_CASE("a handle that is moved posts a run, a held one keeps its number, and of many wishes the newest wins") {
     BuildWindow window;
     Session& session = window.session;

@@ -421,14 +421,21 @@ class PuzzleView final : public View {
         if (!shown->ran()) return "It does not run: " + shown->refused;
         const BuildTask& task = *desk.task();
         if (task.puzzle && shown->medal == Medal::gold) return "Gold. " + task.puzzle->recap;
-        if (const BuiltDesign* const next = next_design(session, snapshot))
+        const BuiltDesign* const next = next_design(session, snapshot);
+        if (next != nullptr && !shown->within(task)) {
+            const bool watts = task.most_watts > 0 && shown->watts > task.most_watts;
+            return fmt::format("It is over the budget. Next: {}, which takes {:.2f} {} instead of {:.2f} (estimates).",
+                               change_words(task, shown->figures, next->figures), watts ? next->watts : next->area.mm2,
+                               watts ? "W" : "mm\xC2\xB2", watts ? shown->watts : shown->area.mm2);
+        }
+        if (next != nullptr)
             return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2 (estimate).",
                                change_words(task, shown->figures, next->figures), shown->time_us / next->time_us,
                                next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
         if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
-        if (!shown->within(task)) return "No single change within the budget is faster: take something away first.";
-        std::string words = "No single change that was run is faster within the budget.";
+        std::string words = shown->within(task) ? "No change that was run is faster within the budget."
+                                                : "It is over the budget, and no change that was run leads nearer to it.";
         if (task.puzzle && !task.puzzle->hints.empty())
             words += " " + task.puzzle->hints[static_cast<size_t>(shown->number) % task.puzzle->hints.size()];
         return words;
