@@ -187,6 +187,20 @@ TEST_CASE("a run that is stopped is a sample where its length is known, earns no
     CHECK_THROWS_AS(built(*task, {}, source.get_token()), Cancelled);
 }
 
+TEST_CASE("handles stop at what the reference designs have, so that every medal can be won by them") {
+    for (const auto& task : all_tasks())
+        for (const auto& [medal, figures] : task->puzzle->reference)
+            for (const auto& [field, value] : figures) {
+                INFO(task->title << ", " << lessons::name_of(medal) << ": " << field << " = " << value);
+                const lessons::Puzzle::Free* const free = task->free_named(field);
+                REQUIRE(free != nullptr);
+                const std::vector<double> stops = stops_of(*free);
+                CHECK(stops.size() <= 64);
+                CHECK(std::ranges::any_of(stops, [&](double stop) { return std::fabs(stop - value) < 1e-9; }));
+                CHECK(std::ranges::adjacent_find(stops, std::greater_equal<>()) == stops.end());
+            }
+}
+
 TEST_CASE("a design over its budget is led back into it, change by change") {
     BuildWindow window("half");
     REQUIRE_FALSE(window.state().newest()->within(*window.session.build.task()));
