@@ -392,7 +392,7 @@ class DieView final : public View {
             ui.text(x, middle + 7, "mm\xC2\xB2", style);
             ui.text(x, middle + 24, "free", style);
         }
-        if (free < 0) {  // where the budget ends
+        if (free < 0 && desk.task()->most_mm2 > 0) {  // where the budget ends
             const auto limit = static_cast<float>(desk.task()->most_mm2 / desk.area().mm2);
             const float x = places.die.x + places.die.w * limit;
             ui.hatch({x, places.die.bottom() + 2, places.die.right() - x, 6}, theme.wrong, Hatch::diagonal);

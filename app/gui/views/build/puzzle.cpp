@@ -434,6 +434,8 @@ class PuzzleView final : public View {
                                next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
         if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
+        if (task.most_mm2 <= 0 && task.most_watts <= 0)
+            return "No change that was run gains as much time as it adds area. There is no budget: any may be tried.";
         std::string words = shown->within(task) ? "No change that was run is faster within the budget."
                                                 : "It is over the budget, and no change that was run leads nearer to it.";
         if (task.puzzle && !task.puzzle->hints.empty())
