@@ -194,7 +194,9 @@ class PuzzleView final : public View {
     }
 
     static float question(Ui& ui, const BuildTask& task, const Rect& box) {
-        ui.text(box.x, box.y + 16, task.title, {.size = 20, .weight = 700, .width = box.w});
+        std::string title = task.title;
+        if (task.step && !title.empty() && title[0] == 'a') title[0] = 'A';
+        ui.text(box.x, box.y + 16, title, {.size = 20, .weight = 700, .width = box.w});
         const float used =
             ui.paragraph({box.x, box.y + 26, box.w, 120}, task.question, {.size = 13, .color = ui.theme->ink2}, 19);
         return box.y + 26 + used + 10;
@@ -302,14 +304,17 @@ class PuzzleView final : public View {
             ui.rect({at.x - 5, at.y - 5, 10, 10}, theme.panel);
             ui.frame({at.x - 5, at.y - 5, 10, 10}, data::yellow, 2);
             const float width = ui.text_width(chip->name, {.size = 12});
-            Rect label{at.x - width - 9, at.y - 8, width, 15};
-            const auto covers = [&](const Rect& other) {
-                return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
-                       other.y < label.bottom();
-            };
-            if (label.x > plot.box.x && std::ranges::none_of(taken, covers)) {
+            for (const float x : {at.x - width - 9, at.x + 9}) {  // left of it, else right
+                const Rect label{x, at.y - 8, width, 15};
+                const auto covers = [&](const Rect& other) {
+                    return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
+                           other.y < label.bottom();
+                };
+                if (label.x < plot.box.x + 2 || label.right() > plot.box.right() - 2 || std::ranges::any_of(taken, covers))
+                    continue;
                 ui.text(label.x, label.y + 12, chip->name, {.size = 12});
                 taken.push_back(label);
+                break;
             }
             if (ui.hovered({at.x - 8, at.y - 8, 16, 16}))
                 ui.tooltip(fmt::format("{}, real: {} (simulated on its row)\n{:.0f} mm2 in {} (published)", chip->name,
@@ -346,7 +351,7 @@ class PuzzleView final : public View {
         if (!plot.wide)
             for (double mm2 = std::ceil(plot.least_mm2 / step) * step; mm2 < plot.most_mm2; mm2 += step) mark(mm2);
         else
-            for (const double mm2 : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0}) mark(mm2);
+            for (const double mm2 : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0}) mark(mm2);
         ui.text(plot.box.right(), plot.box.bottom() + 17, "mm\xC2\xB2",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
         if (box.h < 120) return;
