@@ -119,6 +119,7 @@ class PuzzleView final : public View {
         const BuildTask& task = *desk.task();
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         std::string text = fmt::format("{}\n  {}\n", task.title, task.question);
+        if (!desk.note.empty()) text += "  " + desk.note + "\n";
         if (!snapshot->build || snapshot->build->task != desk.task()) return text;
         const BuildState& state = *snapshot->build;
         if (state.thresholds)

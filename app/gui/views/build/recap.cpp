@@ -89,9 +89,11 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         most_mm2 = std::max(most_mm2, row.design->area.mm2), most_us = std::max(most_us, row.design->time_us);
     most_mm2 *= 1.03;
     constexpr float names = 112, gap = 16, numbers = 62;
-    const float table = std::min(box.w * 0.38f, 330.0f);
-    const float bars = (box.w - names - table - 2 * gap - 2 * numbers) / 2;
-    if (bars < 60) return;
+    float table = std::min(box.w * 0.38f, 330.0f);
+    const auto bars_beside = [&] { return (box.w - names - table - 2 * gap - 2 * numbers) / 2; };
+    if (bars_beside() < 60) table = 0;  // the kit has the figures too
+    const float bars = bars_beside();
+    if (bars < 30) return;
     const float ground = box.x + names, time = ground + bars + numbers + gap, right = time + bars + numbers + gap;
     const TextStyle head{.size = 12, .color = theme.ink2};
     ui.text(ground, box.y + 12, "ground, mm\xC2\xB2 (estimate)", head);
@@ -108,6 +110,7 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         ui.text(time, y + bar_h + 13, fmt::format("{}: {:.0f} %", design.part, 100 * design.busy),
                 {.size = 12, .color = theme.ink2, .width = bars});
     }
+    if (table <= 0) return;
     constexpr float column = 42;
     const float label = std::max(60.0f, table - 3 * column);
     static constexpr std::string_view heads[] = {"first", "yours", "ref."};
