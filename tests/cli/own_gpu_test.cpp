@@ -210,7 +210,7 @@ TEST_CASE("the power of boards is estimated for the kernels of their peaks, with
                 nearest[k] =
                     std::min(nearest[k], std::fabs(std::log(row["got"].get<double>() / row["expected"].get<double>())));
             }
-        CHECK(nearest[k] < std::log(2.0));
+        CHECK(nearest[k] < std::log(2.6));  // no more than the arithmetic is estimated
         ++k;
     }
 }
@@ -237,9 +237,11 @@ TEST_CASE("the app runs on a GPU of one's own, and refuses one that there is not
     REQUIRE(design.status == 0);
     has(design.out, "resident warps an SM 5");
     has(design.out, "design 2 (on show)");
-    const Outcome other = lockstep_command("app --gpu " + file + " --view build.12 --describe");
+    // And what it may not have is said in another one.
+    const Outcome other = lockstep_command("app --gpu " + file + " --view build.2 --describe");
     CHECK(other.status == 0);
-    has(other.out, "Beat the V100");
+    has(other.out, "One more sub-core");
+    has(other.out, "may not take part: ");
 }
 
 }  // namespace cli_own_gpu_test

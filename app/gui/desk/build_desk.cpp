@@ -124,15 +124,24 @@ std::vector<double> stops_of(const lessons::Puzzle::Free& free) {
     const auto add = [&](double value) {
         if (value > stops.back() && value < free.most) stops.push_back(value);
     };
-    if (free.field == "sub_cores") {
+    const std::string_view field = free.field;
+    const bool counted = field == "sms" || field == "dram_channels" || field == "boost_mhz";
+    if (field == "sub_cores") {
         for (const double value : {2.0, 4.0}) add(value);
-    } else if (free.field.ends_with("_lanes") || free.field == "tensor_fmas") {
-        for (double value = 1; value < free.most; value *= 2) add(value);
+    } else if (field.ends_with("_lanes") || field == "tensor_fmas") {
+        for (double value = 1; value < free.most; value *= 2) add(value), add(value > 1 ? value * 1.5 : value);
+    } else if (field.ends_with("_mb") && free.most - free.least <= 8) {
+        for (const double value : {0.125, 0.25, 0.5, 0.75}) add(value);
+        for (double value = 1; value < free.most; value += 0.5) add(value);
     } else if (free.most - free.least <= 40) {
         for (double value = std::floor(free.least) + 1; value < free.most; ++value) add(value);
+    } else if (free.least > 0 && free.most / free.least <= 8 && (counted || field == "registers_per_sm")) {
+        double step = counted ? 2 : 256;  // as even as leaves some forty
+        while ((free.most - free.least) / step > 48) step *= counted ? (step == 2 ? 5 : 10) : 2;
+        for (double value = (std::floor(free.least / step) + 1) * step; value < free.most; value += step) add(value);
     } else {
         constexpr double steps[] = {1, 1.25, 1.5, 1.75};
-        for (double power = 4; power < free.most; power *= 2)
+        for (double power = 1; power < free.most; power *= 2)
             for (const double step : steps) add(std::round(power * step));
     }
     if (free.most > stops.back()) stops.push_back(free.most);
@@ -323,10 +332,9 @@ std::string BuildDesk::position(const Snapshot& snapshot) const {
     if (!task_) return "no task is open";
     if (shown == nullptr) return snapshot.busy.empty() ? "it has not run yet" : snapshot.busy;
     if (!shown->ran()) return shown->refused;
-    return fmt::format("{}{}, {} cycles (simulated{}); {:.1f} mm2, {:.1f} W (estimates)", shown->sampled > 0 ? "about " : "",
-                       time_text(shown->time_us), with_commas(shown->cycles),
-                       shown->sampled > 0 ? fmt::format(", from {:.0f} % of it", 100 * shown->sampled) : "", shown->area.mm2,
-                       shown->watts);
+    return fmt::format(
+        "{}{} simulated{}; estimates {:.1f} mm2, {:.1f} W", shown->sampled > 0 ? "about " : "", time_text(shown->time_us),
+        shown->sampled > 0 ? fmt::format(" from {:.0f} %", 100 * shown->sampled) : "", shown->area.mm2, shown->watts);
 }
 
 }  // namespace lockstep::gui

@@ -2,6 +2,7 @@
 // task, and each design with what a run of it gave. What belongs to the interface (BuildDesk): the figures that the handles
 // stand at, the way back, and what is looked at. Area, power and price are estimates everywhere; times are simulated.
 #pragma once
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -82,9 +83,11 @@ struct BuiltDesign {
     size_t longest() const;                    // kernel
     double share_before(size_t kernel) const;  // of the whole time
     bool ran() const { return refused.empty(); }
-    bool within(const BuildTask& task) const {
-        return (task.most_mm2 <= 0 || area.mm2 <= task.most_mm2) && (task.most_watts <= 0 || watts <= task.most_watts);
+    // Of the budgets the one that it is farthest over or nearest to, as a share: at most 1 is within both.
+    double spent(const BuildTask& task) const {
+        return std::max(task.most_mm2 > 0 ? area.mm2 / task.most_mm2 : 0, task.most_watts > 0 ? watts / task.most_watts : 0);
     }
+    bool within(const BuildTask& task) const { return spent(task) <= 1; }
 };
 // Runs the task's kernels on it. Throws Cancelled where it was stopped.
 // `instructions`: of a whole run, where that is known; then one that is stopped is a sample, and not thrown away.
@@ -99,7 +102,8 @@ std::shared_ptr<const model::KernelRun> recorded(const BuildTask& task, const Bu
 void judge(const BuildTask& task, const lessons::Thresholds& thresholds, BuiltDesign& design);
 
 // Changes that are worth a run: twice a figure, half as much again or one stop more, and where the budget does not bear
-// that, another down for it; those of the part that limits come first. All are within the budget of area.
+// that, another down for it; those of the part that limits come first. All are within the budget of area, but where
+// the design is over one itself: then less of anything comes first.
 std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesign& design);
 
 struct RealChip {  // a real GPU that runs the same

@@ -38,6 +38,23 @@ struct Changes {
     void add(const lessons::Figures& figures) {
         if (std::ranges::find(found, figures) == found.end() && bears(figures)) found.push_back(figures);
     }
+    // Over the budget, less of anything is worth a run: one stop, half, and the least there may be.
+    void add_less() {
+        for (const lessons::Puzzle::Free& free : task.free) {
+            if (free.field.ends_with("_latency")) continue;
+            std::vector<double> stops = stops_of(free);
+            const double now = figure_of(design.gpu, free.field);
+            std::erase_if(stops, [&](double stop) { return stop >= now; });
+            if (stops.empty()) continue;
+            size_t half = 0;
+            while (half + 1 < stops.size() && stops[half] < now / 2) ++half;
+            for (const double stop : {stops.back(), stops[half], stops.front()}) {
+                lessons::Figures less = design.figures;
+                put_figure(less, free.field, stop);
+                if (std::ranges::find(found, less) == found.end()) found.push_back(less);
+            }
+        }
+    }
     // Stops below the present one, the nearest last; none of what limits, nor of what costs no area.
     std::vector<double> lower(const lessons::Puzzle::Free& free, std::string_view raised) const {
         if (free.field == raised || free.field == "boost_mhz" || free.field.ends_with("_latency")) return {};
@@ -97,6 +114,7 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
                 changes.add_paid(figures, free.field);
             }
     };
+    if (!design.within(task)) changes.add_less();
     if (limit != nullptr) try_row(*limit);
     // Room for more warps is of three parts, whichever of them are free.
     for (const double factor : {2.0, 1.5}) {
@@ -107,9 +125,19 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
                 if (const auto value = changes.larger(*free, factor)) put_figure(roomy, free->field, *value), any = true;
         if (any) changes.add_paid(roomy, "warps_per_sm");
     }
+    // What limits may only be of use together with another: a wider L2 with a wider port.
+    if (limit != nullptr)
+        for (const lessons::Puzzle::Free* other : order) {
+            const auto first = changes.larger(*limit, 2), second = changes.larger(*other, 2);
+            if (other == limit || !first || !second) continue;
+            lessons::Figures both = design.figures;
+            put_figure(both, limit->field, *first);
+            put_figure(both, other->field, *second);
+            changes.add_paid(both, limit->field);
+        }
     for (const lessons::Puzzle::Free* free : order)
         if (free != limit) try_row(*free);
-    constexpr size_t most = 32;
+    constexpr size_t most = 44;
     if (changes.found.size() > most) changes.found.resize(most);
     return std::move(changes.found);
 }

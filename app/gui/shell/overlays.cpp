@@ -70,7 +70,7 @@ constexpr struct {
                 {"+  -", "Cluster: move an action in its rank's order"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                 {"1 to 7", "Learn, Machine, SM, Memory, Training, Kernel, Cluster"},
-                {"Enter, Escape", "in the machine: further in, further out"},
+                {"Enter, Escape", "machine, Build's die: further in, out"},
                 {"F5  Shift + F5", "Kernel: run, cancel"},
                 {"F8  Shift + F8", "Kernel: next report, report before"},
                 {"Ctrl O  S  F", "Kernel: open, save, find"},

@@ -228,13 +228,25 @@ float choose_step_speed(Ui& ui, Session& session, const Snapshot& snapshot, floa
 
 // Of the die of a GPU that is built.
 float choose_die_speed(Ui& ui, Session& session, float x, float y, float room) {
-    x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
-    for (const SpeedChoice& choice : speed_choices()) {
-        if (choice.a_second > 1e4 || x + ui.chip_width(choice.name) > room) break;
-        if (ui.chip(x, y + 15, choice.name, session.build.speed == choice.a_second)) session.build.speed = choice.a_second;
-    }
+    constexpr double fastest = 1e4;
+    std::vector<SpeedChoice> choices;
+    for (const SpeedChoice& choice : speed_choices())
+        if (choice.a_second <= fastest) choices.push_back(choice);
+    double& speed = session.build.speed;
     constexpr std::string_view whole = "whole run";
-    x += 8;
+    if (room - x < 420) {  // one chip that goes round
+        size_t at = 0;
+        while (at + 1 < choices.size() && choices[at].a_second < speed) ++at;
+        const std::string label = "speed: " + choices[at].name;
+        if (x + ui.chip_width(label) < room + 300 && ui.chip(x, y + 15, label, true))
+            speed = choices[(at + 1) % choices.size()].a_second;
+    } else {
+        x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
+        for (const SpeedChoice& choice : choices)
+            if (x + ui.chip_width(choice.name) < room && ui.chip(x, y + 15, choice.name, speed == choice.a_second))
+                speed = choice.a_second;
+        x += 8;
+    }
     if (x + ui.chip_width(whole) < room && ui.chip(x, y + 15, whole, session.build.at < 0))
         session.build.at = -1, session.playing = false;
     return x;

@@ -162,8 +162,7 @@ int64_t total_steps(const Snapshot& snapshot) {
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
     if (still_rows(session, snapshot) != nullptr) return {};
-    if (session.workspace == Workspace::build)
-        return session.build.task() ? std::vector{Grain::cycle} : std::vector<Grain>{};
+    if (session.workspace == Workspace::build) return {Grain::cycle};
     if (machine_at_cluster(session)) return {Grain::action};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
     const bool tape = snapshot.training.step && !snapshot.training.step->nodes.empty(),

@@ -204,12 +204,21 @@ void Session::Worker::find_next() {
         if (stop.stop_requested()) throw Cancelled();
     }
     std::shared_ptr<const BuiltDesign> best;
+    const BuildTask& task = *from->task;
     constexpr double least_gain = 1.02;
+    // Within the budget the fastest counts; from over it, first what leads into it, then what leads nearest.
+    const auto better = [&](const BuiltDesign& change, const BuiltDesign& than) {
+        if (task.most_mm2 <= 0 && task.most_watts <= 0)  // without a budget area has to earn its keep
+            return change.time_us * least_gain <= design.time_us &&
+                   change.time_us * change.area.mm2 < than.time_us * than.area.mm2;
+        const bool in = change.within(task), was_in = than.within(task);
+        if (in != was_in) return in;
+        return in ? change.time_us * least_gain <= than.time_us : change.spent(task) * least_gain <= than.spent(task);
+    };
     for (const std::shared_ptr<BuiltDesign>& change : tried) {
-        if (!change || !change->ran() || !change->within(*from->task)) continue;
-        if (change->time_us * least_gain > (best ? best->time_us : design.time_us)) continue;
+        if (!change || !change->ran() || !better(*change, best ? *best : design)) continue;
         change->number = design.number + 1;
-        if (from->thresholds) judge(*from->task, *from->thresholds, *change);
+        if (from->thresholds) judge(task, *from->thresholds, *change);
         best = change;
     }
     auto state = std::make_shared<BuildState>(*draft.build);

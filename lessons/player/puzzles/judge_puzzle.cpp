@@ -48,6 +48,18 @@ model::GpuSpec as_design(model::GpuSpec gpu) {
     return gpu;
 }
 
+std::string time_apart(double us, const std::vector<double>& others) {
+    std::string text;
+    for (int digits = 3; digits <= 7; ++digits) {
+        text = time_text(us, {.significant = digits});
+        const auto same_text = [&](double other) {
+            return other != us && time_text(other, {.significant = digits}) == text;
+        };
+        if (std::ranges::none_of(others, same_text)) break;
+    }
+    return text;
+}
+
 std::string_view name_of(Medal medal) {
     constexpr std::string_view names[] = {"none", "bronze", "silver", "gold"};
     return names[static_cast<size_t>(medal)];
@@ -191,7 +203,8 @@ void award(const Puzzle& puzzle, PuzzleResult& result) {
                                                 : Medal::none;
     const double next = result.medal == Medal::none ? t.bronze_us : result.medal == Medal::bronze ? t.silver_us : t.gold_us;
     const Medal better = static_cast<Medal>(static_cast<int>(result.medal) + 1);
-    if (result.medal != Medal::gold) result.why = fmt::format("{} takes {}", name_of(better), time_text(next));
+    if (result.medal != Medal::gold)
+        result.why = fmt::format("{} takes {}", name_of(better), time_apart(next, {run.time_us}));
 }
 
 }  // namespace

@@ -58,6 +58,8 @@ Result<Puzzle> puzzle_named(const std::string& id);  // its name, a part of it t
 
 // The design with these figures of the puzzle's GPU: [start], and what stands in `figures`. Throws Failure.
 model::GpuSpec design_of(const Puzzle&, const Figures& figures);
+// The time with as many digits as tell it from the others.
+std::string time_apart(double us, const std::vector<double>& others);
 // A design of one's own, whatever its file is called: no graphics in its area.
 model::GpuSpec as_design(model::GpuSpec gpu);
 // The figures of [start], and those that are free as the first design has them.

@@ -187,6 +187,41 @@ TEST_CASE("a run that is stopped is a sample where its length is known, earns no
     CHECK_THROWS_AS(built(*task, {}, source.get_token()), Cancelled);
 }
 
+TEST_CASE("handles stop at what the reference designs have, so that every medal can be won by them") {
+    for (const auto& task : all_tasks())
+        for (const auto& [medal, figures] : task->puzzle->reference)
+            for (const auto& [field, value] : figures) {
+                INFO(task->title << ", " << lessons::name_of(medal) << ": " << field << " = " << value);
+                const lessons::Puzzle::Free* const free = task->free_named(field);
+                REQUIRE(free != nullptr);
+                const std::vector<double> stops = stops_of(*free);
+                CHECK(stops.size() <= 64);
+                CHECK(std::ranges::any_of(stops, [&](double stop) { return std::fabs(stop - value) < 1e-9; }));
+                CHECK(std::ranges::adjacent_find(stops, std::greater_equal<>()) == stops.end());
+            }
+}
+
+TEST_CASE("a design over its budget is led back into it, change by change") {
+    BuildWindow window("half");
+    REQUIRE_FALSE(window.state().newest()->within(*window.session.build.task()));
+    for (int i = 0; i < 4 && !window.state().newest()->within(*window.session.build.task()); ++i) {
+        REQUIRE(window.state().next);
+        CHECK(window.words("puzzle").find("over the budget. Next: ") != std::string::npos);
+        const double before = window.state().newest()->spent(*window.session.build.task());
+        REQUIRE(window.click_on("Try it"));
+        window.settle();
+        CHECK(window.state().newest()->spent(*window.session.build.task()) < before);
+    }
+    CHECK(window.state().newest()->within(*window.session.build.task()));
+    // And one that was dragged over its area.
+    window.session.build.take(window.session, {{"sms", 6}, {"l2_mb", 8}, {"dram_channels", 2}});
+    window.settle();
+    const BuildTask& task = *window.session.build.task();
+    REQUIRE_FALSE(window.state().newest()->within(task));
+    REQUIRE(window.state().next);
+    CHECK(window.state().next->spent(task) < window.state().newest()->spent(task));
+}
+
 TEST_CASE("a handle that is moved posts a run, a held one keeps its number, and of many wishes the newest wins") {
     BuildWindow window;
     Session& session = window.session;
@@ -312,6 +347,14 @@ TEST_CASE("handles show the value before and the proposed one") {
     for (const auto& free : window.session.build.task()->free)
         if (const double wanted = figure_of(next->gpu, free.field); wanted != window.session.build.value_of(free.field))
             CHECK(window.words("kit").find(fmt::format(", {:.4g} proposed", wanted)) != std::string::npos);
+}
+
+TEST_CASE("lanes that the run never issued to are told") {
+    const auto words = [](const char* puzzle) { return BuildWindow(puzzle).words("kit"); };
+    const std::string matmul = words("09");
+    CHECK(matmul.find(", not used") != std::string::npos);
+    CHECK(matmul.find("FP64 lanes a sub-core 16") < matmul.find(", not used"));
+    CHECK(words("02").find(", not used") == std::string::npos);
 }
 
 TEST_CASE("the die plays by itself and goes round, and stands still where motion is reduced") {

@@ -382,7 +382,7 @@ class DieView final : public View {
             ui.rect({rest.x + 8, rest.y + rest.h / 2 - 10, width + 12, 20}, theme.panel, 3);
             ui.text(rest.x + 14, rest.y + rest.h / 2 + 4.5f, host, {.size = 13});
         }
-        if (life.known() && rest.h >= 70 && rest.w > 240) block_queue(ui, life, rest);
+        if (life.known() && rest.h >= 110 && rest.w > 240) block_queue(ui, life, rest);
         const double free = desk.task()->most_mm2 - desk.area().mm2;
         const float gap = places.outline.right() - places.die.right();
         if (free > 0 && gap > 50) {
@@ -392,7 +392,7 @@ class DieView final : public View {
             ui.text(x, middle + 7, "mm\xC2\xB2", style);
             ui.text(x, middle + 24, "free", style);
         }
-        if (free < 0) {  // where the budget ends
+        if (free < 0 && desk.task()->most_mm2 > 0) {  // where the budget ends
             const auto limit = static_cast<float>(desk.task()->most_mm2 / desk.area().mm2);
             const float x = places.die.x + places.die.w * limit;
             ui.hatch({x, places.die.bottom() + 2, places.die.right() - x, 6}, theme.wrong, Hatch::diagonal);

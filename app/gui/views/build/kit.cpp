@@ -56,6 +56,12 @@ void budget_bar(Ui& ui, const Rect& box, const std::vector<KitGroup>& groups, bo
     ui.rect({limit - 1, box.y - 3, 2, box.h + 6}, theme.ink);
 }
 
+// Lanes that take ground and that the run never issued to.
+bool never_used(const KitRow& row, const BuiltDesign* shown) {
+    if (shown == nullptr || !shown->ran() || shown->sampled > 0 || row.mm2 <= 0 || row.free == nullptr) return false;
+    return (row.field == "fp64_lanes" && shown->use.fp64 <= 0) || (row.field == "tensor_fmas" && shown->use.tensor <= 0);
+}
+
 // A change of the newest design that a run has shown to gain; null: none is known.
 const BuiltDesign* proposal(const Session& session, const Snapshot& snapshot) {
     if (!snapshot.build || snapshot.build->task != session.build.task() || !snapshot.build->next) return nullptr;
@@ -109,14 +115,14 @@ class KitView final : public View {
         for (const KitGroup& group : kit_of(task, desk.gpu(), desk.area())) {
             text += fmt::format("  {} {}: {:.2f} mm2, {:.2f} W\n", code_of(group.group).letter, title_of(group.group),
                                 group.mm2, group.watts);
-            for (const KitRow& row : group.rows)
-                text += fmt::format(
-                    "    {}{}{}: {:.2f} mm2, {:.2f} W{}{}\n", row.label, row.value.empty() ? "" : " ", row.value, row.mm2,
-                    row.watts,
-                    row.free != nullptr ? fmt::format(", free from {:g} to {:g}", row.free->least, row.free->most) : "",
-                    (shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits ? ", limits"
-                                                                                                          : "") +
-                        marked(row, earlier_design(session, *snapshot), proposal(session, *snapshot), desk));
+            for (const KitRow& row : group.rows) {
+                text += fmt::format("    {}{}{}: {:.2f} mm2, {:.2f} W", row.label, row.value.empty() ? "" : " ", row.value,
+                                    row.mm2, row.watts);
+                if (row.free != nullptr) text += fmt::format(", free from {:g} to {:g}", row.free->least, row.free->most);
+                const bool limits = shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits;
+                text += limits ? ", limits" : never_used(row, shown) ? ", not used" : "";
+                text += marked(row, earlier_design(session, *snapshot), proposal(session, *snapshot), desk) + "\n";
+            }
         }
         text += fmt::format("  {:.0f} USD, {:.0f} to {:.0f} (estimate):", desk.area().usd, desk.area().usd_low,
                             desk.area().usd_high);
@@ -249,6 +255,8 @@ class KitView final : public View {
                                    .width = value_right - width - line.x - 8});
         if (limits && end + 54 < value_right - width)
             ui.text(end + 8, line.y + 16, "limits", {.size = 13, .color = theme.ink, .weight = 700});
+        if (never_used(row, shown) && end + 70 < value_right - width)
+            ui.text(end + 8, line.y + 16, "not used", {.size = 12, .color = theme.wrong, .weight = 600});
         ui.text(value_right, line.y + 16, row.value,
                 {.size = 13,
                  .color = row.free != nullptr ? theme.ink : theme.ink2,

@@ -119,6 +119,7 @@ class PuzzleView final : public View {
         const BuildTask& task = *desk.task();
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         std::string text = fmt::format("{}\n  {}\n", task.title, task.question);
+        if (!desk.note.empty()) text += "  " + desk.note + "\n";
         if (!snapshot->build || snapshot->build->task != desk.task()) return text;
         const BuildState& state = *snapshot->build;
         if (state.thresholds)
@@ -178,7 +179,6 @@ class PuzzleView final : public View {
             const std::string number = std::to_string(i + 1);
             make_room(number);
             if (ui.chip(x, y, number, on) && !on) desk.open(session, files[i].string());
-            x += 4;
         }
         const bool able = snapshot.kernel.run && snapshot.kernel.run->before && snapshot.kernel.run->program;
         const bool on = desk.task() && !desk.task()->puzzle && !desk.task()->step;
@@ -187,7 +187,6 @@ class PuzzleView final : public View {
         const bool hover = ui.hovered({x, y, ui.chip_width(kernel), 26});
         if (ui.chip(x, y, kernel, on, able) && able) desk.open(session, "");
         if (hover && !able) ui.tooltip("none has run yet: run one in Kernel, or open SM");
-        x += 4;
         make_room(step);
         const bool on_step = desk.task() && desk.task()->step;
         if (ui.hovered({x, y, ui.chip_width(step), 26})) ui.tooltip("all kernels of a training step; their times add up");
@@ -196,7 +195,9 @@ class PuzzleView final : public View {
     }
 
     static float question(Ui& ui, const BuildTask& task, const Rect& box) {
-        ui.text(box.x, box.y + 16, task.title, {.size = 20, .weight = 700, .width = box.w});
+        std::string title = task.title;
+        if (task.step && !title.empty() && title[0] == 'a') title[0] = 'A';
+        ui.text(box.x, box.y + 16, title, {.size = 20, .weight = 700, .width = box.w});
         const float used =
             ui.paragraph({box.x, box.y + 26, box.w, 120}, task.question, {.size = 13, .color = ui.theme->ink2}, 19);
         return box.y + 26 + used + 10;
@@ -229,12 +230,14 @@ class PuzzleView final : public View {
                 ui.frame({from, top, std::max(0.0f, to - from - 2), 16}, color, 2);
             const Align sides[] = {Align::left, Align::center, Align::right};
             const float places[] = {box.x, box.x + box.w / 2, box.right()};
-            ui.text(places[i], top + 31, fmt::format("{} {}", name_of(medal), short_time(threshold_of(t, medal))),
+            const double limit = threshold_of(t, medal);
+            const std::string at = ran ? lessons::time_apart(limit, {shown->time_us}) : short_time(limit);
+            ui.text(places[i], top + 31, fmt::format("{} {}", name_of(medal), at),
                     {.size = 12, .color = color, .align = sides[i], .weight = 600});
         }
         if (ran) {
             const float x = std::clamp(x_of(shown->time_us), box.x + 1, box.right() - 1);
-            const std::string you = "you: " + short_time(shown->time_us);
+            const std::string you = "you: " + lessons::time_apart(shown->time_us, {t.bronze_us, t.silver_us, t.gold_us});
             const float half = ui.text_width(you, {.size = 13, .weight = 700}) / 2 + 7;
             const float middle = std::clamp(x, box.x + half, box.right() - half);
             ui.rect({x - 1.5f, top - 4, 3, 24}, theme.ink);
@@ -302,14 +305,17 @@ class PuzzleView final : public View {
             ui.rect({at.x - 5, at.y - 5, 10, 10}, theme.panel);
             ui.frame({at.x - 5, at.y - 5, 10, 10}, data::yellow, 2);
             const float width = ui.text_width(chip->name, {.size = 12});
-            Rect label{at.x - width - 9, at.y - 8, width, 15};
-            const auto covers = [&](const Rect& other) {
-                return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
-                       other.y < label.bottom();
-            };
-            if (label.x > plot.box.x && std::ranges::none_of(taken, covers)) {
+            for (const float x : {at.x - width - 9, at.x + 9}) {  // left of it, else right
+                const Rect label{x, at.y - 8, width, 15};
+                const auto covers = [&](const Rect& other) {
+                    return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
+                           other.y < label.bottom();
+                };
+                if (label.x < plot.box.x + 2 || label.right() > plot.box.right() - 2 || std::ranges::any_of(taken, covers))
+                    continue;
                 ui.text(label.x, label.y + 12, chip->name, {.size = 12});
                 taken.push_back(label);
+                break;
             }
             if (ui.hovered({at.x - 8, at.y - 8, 16, 16}))
                 ui.tooltip(fmt::format("{}, real: {} (simulated on its row)\n{:.0f} mm2 in {} (published)", chip->name,
@@ -346,7 +352,7 @@ class PuzzleView final : public View {
         if (!plot.wide)
             for (double mm2 = std::ceil(plot.least_mm2 / step) * step; mm2 < plot.most_mm2; mm2 += step) mark(mm2);
         else
-            for (const double mm2 : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0}) mark(mm2);
+            for (const double mm2 : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0}) mark(mm2);
         ui.text(plot.box.right(), plot.box.bottom() + 17, "mm\xC2\xB2",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
         if (box.h < 120) return;
@@ -421,14 +427,23 @@ class PuzzleView final : public View {
         if (!shown->ran()) return "It does not run: " + shown->refused;
         const BuildTask& task = *desk.task();
         if (task.puzzle && shown->medal == Medal::gold) return "Gold. " + task.puzzle->recap;
-        if (const BuiltDesign* const next = next_design(session, snapshot))
+        const BuiltDesign* const next = next_design(session, snapshot);
+        if (next != nullptr && !shown->within(task)) {
+            const bool watts = task.most_watts > 0 && shown->watts > task.most_watts;
+            return fmt::format("It is over the budget. Next: {}, which takes {:.2f} {} instead of {:.2f} (estimates).",
+                               change_words(task, shown->figures, next->figures), watts ? next->watts : next->area.mm2,
+                               watts ? "W" : "mm\xC2\xB2", watts ? shown->watts : shown->area.mm2);
+        }
+        if (next != nullptr)
             return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2 (estimate).",
                                change_words(task, shown->figures, next->figures), shown->time_us / next->time_us,
                                next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
         if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
-        if (!shown->within(task)) return "No single change within the budget is faster: take something away first.";
-        std::string words = "No single change that was run is faster within the budget.";
+        if (task.most_mm2 <= 0 && task.most_watts <= 0)
+            return "No change that was run gains as much time as it adds area. There is no budget: any may be tried.";
+        std::string words = shown->within(task) ? "No change that was run is faster within the budget."
+                                                : "It is over the budget, and no change that was run leads nearer to it.";
         if (task.puzzle && !task.puzzle->hints.empty())
             words += " " + task.puzzle->hints[static_cast<size_t>(shown->number) % task.puzzle->hints.size()];
         return words;

@@ -89,14 +89,16 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         most_mm2 = std::max(most_mm2, row.design->area.mm2), most_us = std::max(most_us, row.design->time_us);
     most_mm2 *= 1.03;
     constexpr float names = 112, gap = 16, numbers = 62;
-    const float table = std::min(box.w * 0.34f, 290.0f);
-    const float bars = (box.w - names - table - 2 * gap - 2 * numbers) / 2;
-    if (bars < 60) return;
+    float table = std::min(box.w * 0.38f, 330.0f);
+    const auto bars_beside = [&] { return (box.w - names - table - 2 * gap - 2 * numbers) / 2; };
+    if (bars_beside() < 60) table = 0;  // the kit has the figures too
+    const float bars = bars_beside();
+    if (bars < 30) return;
     const float ground = box.x + names, time = ground + bars + numbers + gap, right = time + bars + numbers + gap;
     const TextStyle head{.size = 12, .color = theme.ink2};
     ui.text(ground, box.y + 12, "ground, mm\xC2\xB2 (estimate)", head);
     ui.text(time, box.y + 12, "time; green: its busiest part is busy", head);
-    const float pitch = std::min(46.0f, (box.h - 44) / 3), bar_h = std::min(22.0f, pitch - 12);
+    const float pitch = std::min(46.0f, (box.h - 50) / 3), bar_h = std::clamp(pitch - 18, 8.0f, 22.0f);
     for (size_t i = 0; i < rows.size(); ++i) {
         const BuiltDesign& design = *rows[i].design;
         const float y = box.y + 22 + pitch * static_cast<float>(i), line = y + bar_h / 2 + 4.5f;
@@ -105,18 +107,19 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         ui.text(ground + bars + 6, line, fmt::format("{:.1f}", design.area.mm2), {.size = 13, .weight = 600});
         draw_time(ui, design, most_us, {time, y, bars, bar_h});
         ui.text(time + bars + 6, line, time_text(design.time_us, {.significant = 3}), {.size = 13, .weight = 600});
-        ui.text(time, y + bar_h + 12, fmt::format("{}: {:.0f} %", design.part, 100 * design.busy),
+        ui.text(time, y + bar_h + 13, fmt::format("{}: {:.0f} %", design.part, 100 * design.busy),
                 {.size = 12, .color = theme.ink2, .width = bars});
     }
-    constexpr float column = 44;
+    if (table <= 0) return;
+    constexpr float column = 42;
     const float label = std::max(60.0f, table - 3 * column);
     static constexpr std::string_view heads[] = {"first", "yours", "ref."};
     for (size_t k = 0; k < 3; ++k)
         ui.text(right + label + column * static_cast<float>(k + 1), box.y + 12, heads[k],
                 {.size = 12, .color = theme.ink2, .align = Align::right});
     for (size_t i = 0; i < figures.size(); ++i) {
-        const float y = box.y + 32 + 19 * static_cast<float>(i);
-        if (y > box.bottom() - 28) break;
+        const float y = box.y + 31 + 18 * static_cast<float>(i);
+        if (y > box.bottom() - 2) break;
         ui.text(right, y, figures[i].label, {.size = 13, .width = label - 6});
         for (size_t k = 0; k < 3; ++k)
             ui.text(right + label + column * static_cast<float>(k + 1), y, figures[i].values[k],

@@ -12,13 +12,17 @@ std::string gpu_label(const MachineFrame& frame) {
     return frame.scene == nullptr ? "GPU" : std::string(frame.scene->run->gpu.title);
 }
 std::string gpu_detail(const MachineFrame& frame) {
-    return frame.scene == nullptr ? "" : fmt::format("{} SMs", frame.scene->run->gpu.sms.value);
+    if (frame.scene == nullptr) return "";
+    const uint32_t sms = frame.scene->run->gpu.sms.value;
+    return fmt::format("{} SM{}", sms, sms == 1 ? "" : "s");
 }
 std::string sm_label(const MachineFrame& frame) {
     return frame.scene == nullptr ? "SM" : fmt::format("SM {}", frame.scene->trace().sm);
 }
 std::string sm_detail(const MachineFrame& frame) {
-    return frame.scene == nullptr ? "" : fmt::format("{} sub-cores", frame.scene->trace().schedulers);
+    if (frame.scene == nullptr) return "";
+    const uint32_t schedulers = frame.scene->trace().schedulers;
+    return fmt::format("{} sub-core{}", schedulers, schedulers == 1 ? "" : "s");
 }
 
 std::string sub_core_label(const MachineFrame& frame) {
