@@ -57,7 +57,8 @@ std::string verdict_text(const model::Verdict& verdict) {
         std::string words = wrapped(place + finding.sentence, "     ");
         words.replace(2, 2, fmt::format("{}.", number));
         text += words;
-        text += wrapped((finding.gain_unknown ? "gain " : "saves ") + model::gain_text(finding) + "; " + finding.evidence, "       ");
+        text += wrapped((finding.gain_unknown ? "gain " : "saves ") + model::gain_text(finding) + "; " + finding.evidence,
+                        "       ");
         text += wrapped(finding.change, "       ");
     }
     if (verdict.findings.size() > told) text += fmt::format("     {} more in --json\n", verdict.findings.size() - told);

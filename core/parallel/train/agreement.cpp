@@ -291,11 +291,16 @@ std::optional<nn::Cause> disagreement(std::span<const RankDigests> ranks, const 
         cause.text += fmt::format(", nor {} {} more parameter{}", more == 1 ? "is" : "are", more, more == 1 ? "" : "s");
     const std::string told = what_was_told(options);
     if (!told.empty()) cause.text += "; " + told;
+    const bool flips =
+        std::all_of(options.told.begin(), options.told.end(), [](const ToldRank& t) { return t.name == "flip"; });
     cause.advice =
-        told.empty() ? "All ranks were told the same, so look for what changes values without the others: memory, a kernel "
-                       "whose result depends on the order of its threads, a rank that began from another checkpoint."
-                     : "Give all ranks the same options: what they add up together keeps them alike only where each does "
-                       "the same with it.";
+        !told.empty() && flips ? "Go on from a checkpoint of a step after which the ranks agreed (--resume): from here on "
+                                 "they learn unlike things."
+        : told.empty()
+            ? "All ranks were told the same, so look for what changes values without the others: memory, a kernel "
+              "whose result depends on the order of its threads, a rank that began from another checkpoint."
+            : "Give all ranks the same options: what they add up together keeps them alike only where each does "
+              "the same with it.";
     return cause;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/nn/data/files/parameter_arrays.h"
+#include "core/parallel/blocks/comm_ops.h"
 #include "core/parallel/train/rank_learning.h"
 
 namespace lockstep::parallel {
@@ -81,6 +82,13 @@ std::vector<ParameterHolding> RankTrainer::holdings() const {
 }
 
 // Zero 3 keeps a piece of each bucket; otherwise a parameter is where the blocks see it.
+comm::Piece RankTrainer::weights_of(const Bucket& bucket, const BucketSlot& slot) const {
+    const bool cut = options_.plan.zero == 3 && replicas_;
+    const comm::Piece own = cut ? bucket.piece : comm::Piece{0, bucket.count};
+    const int64_t begin = std::clamp<int64_t>(own.begin - slot.offset, 0, slot.count),
+                  end = std::clamp<int64_t>(own.begin + own.count - slot.offset, 0, slot.count);
+    return {begin, end - begin};
+}
 Tensor RankTrainer::held_of(const Bucket& bucket, const BucketSlot& slot, const comm::Piece& piece) const {
     if (!bucket.weight_piece) return model_->shards[slot.parameter].parameter->value;
     const int64_t begin = slot.offset + piece.begin - bucket.piece.begin;
@@ -90,23 +98,22 @@ Tensor RankTrainer::held_of(const Bucket& bucket, const BucketSlot& slot, const 
 RankDigests RankTrainer::digests() const {
     RankDigests digests;
     if (device_->name() == "meta") return digests;
-    const std::vector<ParameterHolding> held = holdings();
-    digests.resize(held.size());
-    std::vector<std::byte> bytes;
+    digests.resize(model_->shards.size());
     for (const Bucket& bucket : buckets_->all())
         for (const BucketSlot& slot : bucket.slots) {
-            const ParameterHolding& h = held[slot.parameter];
+            const ShardedParameter& shard = model_->shards[slot.parameter];
             ReplicaDigest& digest = digests[slot.parameter];
-            digest = {h.name, h.axis, h.parts, h.part, h.weights};
-            const Tensor value = held_of(bucket, slot, h.weights);
+            digest = {shard.parameter->name, shard.axis, shard.axis < 0 ? 1 : shard.parts, shard.axis < 0 ? 0 : shard.part,
+                      weights_of(bucket, slot)};
+            const Tensor value = held_of(bucket, slot, digest.piece);
             if (!value) continue;
-            bytes.resize(static_cast<size_t>(value.bytes()));
-            device_->copy_out(bytes.data(), value.pointer(), bytes.size());
-            digest.checksum = checksum_of(bytes);
+            const Message message(*device_, value, Message::Way::out);
+            const auto* const bytes = static_cast<const std::byte*>(message.buffer().data);
+            digest.checksum = checksum_of({bytes, static_cast<size_t>(value.bytes())});
             if (!options_.library_collectives) continue;
             std::vector<double> values(static_cast<size_t>(value.count()));
-            tensor::convert_values(bytes.data(), value.dtype, reinterpret_cast<std::byte*>(values.data()), DType::f64,
-                                   values.size(), h.name);
+            tensor::convert_values(bytes, value.dtype, reinterpret_cast<std::byte*>(values.data()), DType::f64,
+                                   values.size(), digest.name);
             for (const double v : values) digest.largest = std::max(digest.largest, std::abs(v));
         }
     return digests;
@@ -116,7 +123,7 @@ Array RankTrainer::replica(const std::string& parameter) const {
     for (const Bucket& bucket : buckets_->all())
         for (const BucketSlot& slot : bucket.slots) {
             if (model_->shards[slot.parameter].parameter->name != parameter) continue;
-            const Tensor value = held_of(bucket, slot, holdings()[slot.parameter].weights);
+            const Tensor value = held_of(bucket, slot, weights_of(bucket, slot));
             if (!value) return {};
             Array array{value.dtype, value.shape, std::vector<std::byte>(static_cast<size_t>(value.bytes()))};
             device_->copy_out(array.bytes.data(), value.pointer(), array.bytes.size());
@@ -134,7 +141,7 @@ void RankTrainer::turn_bit() {
         for (const Bucket& bucket : buckets_->all())
             for (const BucketSlot& slot : bucket.slots) {
                 if (model_->shards[slot.parameter].parameter->name != told.value.substr(0, at)) continue;
-                const Tensor value = held_of(bucket, slot, holdings()[slot.parameter].weights);
+                const Tensor value = held_of(bucket, slot, weights_of(bucket, slot));
                 if (!value) continue;
                 const size_t size = size_of(value.dtype), from = static_cast<size_t>(value.count() / 2) * size;
                 std::vector<std::byte> bytes(static_cast<size_t>(value.bytes()));

@@ -63,8 +63,9 @@ class RankTrainer {
     void train_alone(Stepped& stepped);
     void train_pipeline(Stepped& stepped);
     void update();
-    void turn_bit();          // told so: of this step
-    void check_told() const;  // throws Failure
+    void turn_bit();                                                             // told so: of this step
+    void check_told() const;                                                     // throws Failure
+    comm::Piece weights_of(const Bucket& bucket, const BucketSlot& slot) const;  // its part of the weights
     tensor::Tensor held_of(const Bucket& bucket, const BucketSlot& slot, const comm::Piece& piece) const;
     double sum_squares(std::span<const double> squares);
     bool is_first_replica() const { return !replicas_ || replicas_->rank() == 0; }

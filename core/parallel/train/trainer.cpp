@@ -162,7 +162,7 @@ struct ParallelTrainer::State {
         for (const auto& list : calls) of_rank.push_back(*list);
         const std::string unlike = collectives_disagree(of_rank);
         if (unlike.empty()) return why;
-        return fmt::format("{}: in step {} {}", why, next, unlike);
+        return fmt::format("{}; in step {} {}", why, next, unlike);
     }
 
     bool compares(int64_t step) const {

@@ -163,8 +163,8 @@ SetOnce set_once_at(const CheckerState& state, const ptx::Program& program, uint
 
 }  // namespace
 
-bool changes_nothing(CheckerState& state, const Warp& warp, uint32_t lane, uint32_t read_pc, uint32_t write_pc,
-                     bool writes_now, const Place& place) {
+bool comes_to_the_same(CheckerState& state, const Warp& warp, uint32_t lane, uint32_t read_pc, uint32_t write_pc,
+                       bool writes_now, const Place& place) {
     const ptx::Program& program = *state.grid->program;
     const auto& code = program.instructions;
     if (read_pc >= code.size() || write_pc >= code.size() || place.bytes != 4 || place.space != ptx::Space::global)

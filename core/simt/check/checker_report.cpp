@@ -124,7 +124,7 @@ void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t la
         return;
     }
     if (first.kind == AccessKind::write && second.kind == AccessKind::read &&
-        changes_nothing(state, warp, lane, second.pc, first.pc, writes(kind), place)) {
+        comes_to_the_same(state, warp, lane, second.pc, first.pc, writes(kind), place)) {
         if (state.hints.size() < most_hints && state.seen.insert("benign " + first.at() + " " + second.at()).second)
             state.hints.push_back("read of " + bytes_text(place.bytes) + " of " + where(place, fault) + by(second, true) +
                                   " and the write" + by(first, !one_block) +

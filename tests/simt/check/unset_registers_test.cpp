@@ -1,6 +1,9 @@
 // Registers that a thread reads before it has written them, and what their variable is called.
 #include "core/simt/origins/unset_registers.h"
 
+#include <filesystem>
+
+#include "core/base/files.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
 
@@ -41,6 +44,23 @@ TEST_CASE("a register that no way has set is one that is never set; one that all
     CHECK(simt::registers_never_set(program_of(parameter + "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\n"
                                                            "mov.f32 %f1, 0f00000000;\nA:\nst.global.f32 [%rd1], %f1;\n"))
               .size() == 1);
+}
+
+TEST_CASE("no bundled kernel reads a register that nothing has set, but to copy it") {
+    namespace fs = std::filesystem;
+    size_t kernels = 0;
+    for (const auto& file : fs::directory_iterator(fs::path(LOCKSTEP_SOURCE_DIR) / "kernels/ptx")) {
+        if (file.path().extension() != ".ptx") continue;
+        const auto module = ptx::parse(read_text(file.path()).value(), file.path().string());
+        for (const ptx::Entry& entry : module.value().entries) {
+            const auto program = ptx::decode(module.value(), std::string(entry.name));
+            if (!program) continue;
+            INFO(file.path() << " " << entry.name);
+            CHECK(simt::registers_never_set(*program.value()).empty());
+            ++kernels;
+        }
+    }
+    CHECK(kernels > 100);
 }
 
 }  // namespace simt_unset_registers_test
