@@ -522,7 +522,8 @@ void Shell::play(double now) {
     if (machine_at_cluster(session)) {  // its clock runs smoothly, and begins again
         const double passed = last_play_ == 0 ? 0 : now - last_play_;
         last_play_ = now;
-        return play_cluster_step(session, *snapshot_, std::min(passed, 0.25));
+        session.playing = play_cluster_step(session, *snapshot_, std::min(passed, 0.25));
+        return;
     }
     if (shows_cluster(session)) {  // and so does this, to its end
         if (last_play_ == 0 && position_of(session, focus, *snapshot_).last)
