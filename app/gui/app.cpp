@@ -267,6 +267,7 @@ void open(Shell& shell, const AppOptions& options) {
         ask_cluster(shell.session, trained);
     }
     shell.presenter.on = options.present;
+    shell.session.less_motion = options.less_motion;
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
     if (options.tour) begin_tour(shell.session);
     shell.session.grain = row_of(workspace).grain;
@@ -346,8 +347,10 @@ void draw(Shell& shell, const AppOptions& options, const std::string& file) {
 int record_film(Shell& shell, const AppOptions& options) {
     settle(shell, row_of(shell.session.workspace).name);
     const AppOptions::Film& film = options.film;
-    const Moments moments = options.tour ? moments_of_tour(shell, film.frames_a_second)
-                                         : moments_of_kernel(shell, {film.from, film.to, film.speed}, film.frames_a_second);
+    const Stretch stretch{film.from, film.to, film.speed};
+    const Moments moments = options.tour                        ? moments_of_tour(shell, film.frames_a_second)
+                            : machine_at_cluster(shell.session) ? moments_of_step(shell, stretch, film.frames_a_second)
+                                                                : moments_of_kernel(shell, stretch, film.frames_a_second);
     if (!record(shell, recording(options), moments, film.file, film.goes_on)) return interrupted;
     std::error_code error;
     std::printf("%d frames, %.1f seconds, %.1f MB: %s\n", moments.frames, moments.frames / film.frames_a_second,

@@ -26,12 +26,13 @@ struct AppOptions {
     int width = 1600, height = 1000;
     double scale = 1;  // text scale, 0.75 .. 2.5
     std::string theme = "dark";
-    bool present = false;   // presenter mode
-    bool describe = false;  // print the views' facts as text and leave
+    bool less_motion = false;  // nothing flashes
+    bool present = false;      // presenter mode
+    bool describe = false;     // print the views' facts as text and leave
     struct Film {
-        std::string file = {};       // F.gif or F.mp4: record without a window; empty: nothing is recorded
-        int64_t from = -1, to = -1;  // cycles of the kernel on show; -1: its first, its last
-        double speed = 0;            // cycles a second; 0: so that it lasts ten seconds
+        std::string file = {};      // F.gif or F.mp4: record without a window; empty: nothing is recorded
+        double from = -1, to = -1;  // cycles of the kernel on show, or the step's unit of time; -1: its begin, its end
+        double speed = 0;           // of these a second; 0: so that it lasts ten seconds
         double frames_a_second = 20;
         std::function<bool(double share)> goes_on = {};  // hears how much is done; false ends it
     } film = {};

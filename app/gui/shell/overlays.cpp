@@ -145,8 +145,12 @@ int Shell::size_menu(Ui& ui) {
     for (const int size : sizes)
         items.push_back(
             {std::to_string(size) + " %", size == 100 ? "Ctrl 0" : "", static_cast<int>(text_scale * 100 + 0.5f) == size});
+    items.push_back({"Less motion", "nothing flashes", session.less_motion});
     const int pressed = drop_down(ui, menu_x_, width_, height_, items);
-    if (pressed >= 0) set_text_scale(static_cast<float>(sizes[pressed]) / 100);
+    if (pressed == static_cast<int>(std::size(sizes)))
+        session.less_motion = !session.less_motion;
+    else if (pressed >= 0)
+        set_text_scale(static_cast<float>(sizes[pressed]) / 100);
     return pressed;
 }
 
@@ -165,7 +169,7 @@ int Shell::menu_of_menus(Ui& ui, Menu& next) {
     const int pressed = drop_down(ui, menu_x_, width_, height_,
                                   {{shown_title(*snapshot_), "lessons"},
                                    {"GPU", gpu_on_show(*snapshot_)},
-                                   {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
+                                   {"Text size, motion", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
                                    {"Theme", std::string(theme->name)},
                                    {"Keyboard", "F1"}});
     static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};

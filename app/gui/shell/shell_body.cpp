@@ -31,12 +31,12 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     ui.push_scope(name);
     ui.clip(where);
     // A panel too low for its picture scrolls it: the wheel, Page Up and Page Down, the bar.
-    const bool low = where.h < view->row->least - 0.5f;
+    const float least =
+        std::max(view->row->least, view->view->needs(ui, session, focus, {where.x, where.y, where.w - 8, where.h}));
+    const bool low = where.h < least - 0.5f;
     if (!low) view->scrolled = 0;
     Rect whole_view = where;
-    if (low) {
-        whole_view = {where.x, where.y - view->scrolled, where.w - 8, view->row->least};
-    }
+    if (low) whole_view = {where.x, where.y - view->scrolled, where.w - 8, least};
     const size_t controls = state.ring.size();
     if (low) scrolls(ui, "whole", where, view->scrolled);
     state.drawn_view = name;
@@ -50,7 +50,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         for (const auto& [key, way] : {std::pair{Key::page_up, -1.0f}, {Key::page_down, 1.0f}})
             if (ui.pressed(key, whole_view)) ui.scroll_to("whole", view->scrolled + way * where.h * 0.8f);
         const float before = view->scrolled;
-        view->scrolled = ui.scroll("whole", where, view->row->least);
+        view->scrolled = ui.scroll("whole", where, least);
         if (view->scrolled != before) ui.animate();
     }
     state.drawn_view.clear();

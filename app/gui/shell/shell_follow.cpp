@@ -525,7 +525,8 @@ void Shell::play(double now) {
     if (machine_at_cluster(session)) {  // its clock runs smoothly, and begins again
         const double passed = last_play_ == 0 ? 0 : now - last_play_;
         last_play_ = now;
-        return play_cluster_step(session, *snapshot_, std::min(passed, 0.25));
+        session.playing = play_cluster_step(session, *snapshot_, std::min(passed, 0.25));
+        return;
     }
     if (session.workspace == Workspace::build) {  // and that of a die
         const double passed = last_play_ == 0 ? 0 : now - last_play_;

@@ -90,7 +90,7 @@ std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapsh
     const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
     return {{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},
             {plan.words ? "Theme" : "T", Menu::none, "theme (T)"},
-            {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -)"},
+            {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -), less motion"},
             {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "GPU"}};
 }
 

@@ -183,9 +183,12 @@ void draw_scrub(const Scrub& scrub, const Position& at) {
 // How fast the machine's clock runs, and what it does meanwhile. Returns where the chips end.
 float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, float y, float room) {
     MachineLook& look = session.machine;
+    const auto choices = speed_choices();
     const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) < room; };
-    if (room - x < 420) {  // one chip that goes round
-        const auto choices = speed_choices();
+    float all = ui.text_width("speed", {.size = 13}) + 18;
+    for (const std::string_view label : {"by zoom", "skip waits", "follow", "loop"}) all += ui.chip_width(label) + 6;
+    for (const SpeedChoice& choice : choices) all += ui.chip_width(choice.name) + 6;
+    if (x + all > room) {            // one chip that goes round
         size_t at = choices.size();  // by zoom
         for (size_t i = 0; i < choices.size(); ++i)
             if (look.speed == choices[i].a_second) at = i;
@@ -194,14 +197,13 @@ float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, 
             at = at < choices.size() ? at + 1 : 0;
             look.speed = at < choices.size() ? choices[at].a_second : 0;
         }
-        return x;
+    } else {
+        x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
+        if (ui.chip(x, y + 15, "by zoom", look.speed <= 0)) look.speed = 0;
+        for (const SpeedChoice& choice : choices)
+            if (ui.chip(x, y + 15, choice.name, look.speed == choice.a_second)) look.speed = choice.a_second;
+        x += 8;
     }
-    x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
-    if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.speed <= 0)) look.speed = 0;
-    for (const SpeedChoice& choice : speed_choices())
-        if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.speed == choice.a_second))
-            look.speed = choice.a_second;
-    x += 8;
     if (fits("skip waits") && ui.chip(x, y + 15, "skip waits", look.skip_waits)) look.skip_waits = !look.skip_waits;
     if (fits("follow") && ui.chip(x, y + 15, "follow", look.follow)) {
         look.follow = !look.follow;
@@ -218,11 +220,30 @@ float choose_step_speed(Ui& ui, Session& session, const Snapshot& snapshot, floa
     if (!step) return x;
     MachineLook& look = session.machine;
     const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) < room; };
+    const std::vector<SpeedChoice> choices = cluster_speeds(*step);
+    if (room - x < 420) {            // one chip that goes round
+        size_t at = choices.size();  // by zoom
+        for (size_t i = 0; i < choices.size(); ++i)
+            if (look.cluster_speed == choices[i].a_second) at = i;
+        const std::string label = "speed: " + (at < choices.size() ? choices[at].name : "by zoom");
+        if (x + ui.chip_width(label) < room + 300 && ui.chip(x, y + 15, label, true)) {
+            at = at < choices.size() ? at + 1 : 0;
+            look.cluster_speed = at < choices.size() ? choices[at].a_second : 0;
+        }
+        return x;
+    }
     x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
     if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.cluster_speed <= 0)) look.cluster_speed = 0;
-    for (const SpeedChoice& choice : cluster_speeds(*step))
+    for (const SpeedChoice& choice : choices)
         if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.cluster_speed == choice.a_second))
             look.cluster_speed = choice.a_second;
+    x += 8;
+    if (fits("skip waits") && ui.chip(x, y + 15, "skip waits", look.skip_waits)) look.skip_waits = !look.skip_waits;
+    if (fits("follow") && ui.chip(x, y + 15, "follow", look.follow)) {
+        look.follow = !look.follow;
+        if (look.follow && look.packet.kind == FollowedPacket::Kind::none) follow_in_step(session, snapshot);
+        if (!look.follow) look.packet = {};
+    }
     return x;
 }
 

@@ -11,9 +11,12 @@
 #include <thread>
 
 #include "app/gui/views/machine/machine_view.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/files.h"
 #include "core/ptx/ptx.h"
+#include "core/scene/cluster/cluster.h"
+#include "core/scene/cluster/cluster_plan.h"
 
 namespace lockstep::gui {
 
@@ -64,6 +67,9 @@ std::vector<AppRate> machine_frames(std::string_view wanted) {
     options.machine = true;
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->kernel.run = matrix_product(704, 2, options);
+    scene::ClusterSetup plan;  // the largest that is published: 16,384 GPUs
+    plan.plan = scene::published_plans().back().setup();
+    snapshot->cluster = std::make_shared<const scene::ClusterScene>(scene::run_cluster(plan));
     const model::KernelRun& run = *snapshot->kernel.run;
     Session session({.start = false});
     Shell shell(session, theme_named("dark"), 1);
@@ -87,11 +93,14 @@ std::vector<AppRate> machine_frames(std::string_view wanted) {
         const std::string row = "app/machine/" + std::string(stop.key);
         if (!starts(row, wanted)) continue;
         session.machine.zoom = session.machine.wanted = static_cast<double>(stop.stop);
+        const bool many = stop.stop < Stop::gpu;
         double spent = 0, most = 0;
         int quads = 0;
         constexpr int frames = 60;
         for (int k = -4; k < frames; ++k) {
             shell.focus.time = run.result.trace.kept_until / 3 + 7 * k;
+            const auto step = session.cluster_step(*snapshot);
+            if (many) session.cluster.time = step->end * (0.3 + 0.005 * k);
             const auto begin = Clock::now();
             frame();
             if (k < 0) continue;
@@ -100,8 +109,10 @@ std::vector<AppRate> machine_frames(std::string_view wanted) {
             quads = std::max(quads, ImGui::GetDrawData()->TotalVtxCount / 4);
         }
         rates.push_back({row, 1e3 * spent / frames, "ms",
-                         std::to_string(run.result.cycles) + " cycles, our own work a frame, at most " +
-                             std::to_string(static_cast<int>(1e3 * most + 0.5)) + "; " + std::to_string(quads) + " quads"});
+                         (many ? std::to_string(session.cluster_step(*snapshot)->gpus()) + " GPUs, our"
+                               : std::to_string(run.result.cycles) + " cycles, our") +
+                             " own work a frame, at most " + std::to_string(static_cast<int>(1e3 * most + 0.5)) + "; " +
+                             std::to_string(quads) + " quads"});
     }
     shell.state.upload = {};
     return rates;

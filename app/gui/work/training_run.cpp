@@ -111,7 +111,7 @@ void TrainingRun::keep(StepPointer record) {
     }
 }
 
-StepPointer TrainingRun::advance() {
+StepPointer TrainingRun::advance(bool follows) {
     if (next_ % checkpoint_every_ == 0) {
         nn::Checkpoint now = fast_->checkpoint();
         const int64_t each = std::max<int64_t>(1, bytes_of_checkpoint(now));
@@ -123,8 +123,9 @@ StepPointer TrainingRun::advance() {
         }
     }
     nn::StepRecord made = fast_->step();
-    const StepPointer record = bytes_of(made) <= quickly_followed ? with_followed(std::move(made))
-                                                                  : std::make_shared<const nn::StepRecord>(std::move(made));
+    const StepPointer record = follows && bytes_of(made) <= quickly_followed
+                                   ? with_followed(std::move(made))
+                                   : std::make_shared<const nn::StepRecord>(std::move(made));
     next_ = fast_->next_step();
     curve_.loss.push_back(record->loss);
     for (nn::Cause& cause : diagnosis_.after(*fast_, *record)) curve_.causes.push_back(std::move(cause));

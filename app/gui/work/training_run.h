@@ -19,7 +19,8 @@ class TrainingRun {
   public:
     TrainingRun(TrainingSetup setup, std::string gpu, std::stop_token stop);
 
-    StepPointer advance();         // the next step, untimed
+    // The next step, untimed. `follows`: the graph of one element is told as well, where that is quick.
+    StepPointer advance(bool follows = true);
     StepPointer at(int64_t step);  // a step that was run before; kept or computed again
     // The same step to be looked at: one element followed through its graph and, on a modelled GPU, on the timed model with
     // a KernelRun for every launch. `each` hears of every launch.

@@ -145,8 +145,9 @@ void Session::Worker::train_one() {
     const bool running = steps_to_run != 1;
     last_step = std::chrono::steady_clock::now();
     renew_stopped();
+    const bool hurries = options.steps_later > 0 && training->next_step() == 0;  // the machine waits for its first kernel
     try {
-        draft.training.step = training->advance();
+        draft.training.step = training->advance(!hurries);  // it is told once the step is timed
         draft.tape.reset();
     } catch (const Failure&) {
         steps_to_run = 0;
@@ -156,7 +157,6 @@ void Session::Worker::train_one() {
     }
     if (steps_to_run > 0) --steps_to_run;
     const int64_t step = training->next_step() - 1;
-    const bool hurries = options.steps_later > 0 && step == 0;  // the machine waits for its first kernel
     if (!hurries && (training->evaluates(step) || steps_to_run == 0)) {
         training->evaluate();
         write_text();
