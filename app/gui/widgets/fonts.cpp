@@ -123,7 +123,7 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
     FT_Library library = nullptr;
     FT_Init_FreeType(&library);
     make_sheet(fonts, scale);
-    int prose = -1;  // has signs that the mono one lacks, and the other way
+    int prose = -1, mono = -1;  // each has signs that the other lacks
     for (const File& file : files) {
         const std::string path = path_of(file);
         const bool there = std::filesystem::exists(path);
@@ -139,9 +139,12 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
             face.pixels = size * scale * 1.2f;
             face.letters = fonts.sheet->add_face(path, size * scale, file.mono ? 0.6f * size * scale : 0, prose);
             if (!file.mono && prose < 0) prose = face.letters;
+            if (file.mono && mono < 0) mono = face.letters;
             fonts.faces.push_back(face);
         }
     }
+    for (const Face& face : fonts.faces)
+        if (!face.icons && !face.mono) fonts.sheet->set_beside(face.letters, mono);
     if (library != nullptr) FT_Done_FreeType(library);
     if (atlas.Fonts.Size == 0) atlas.AddFontDefault();  // ImGui itself wants one
 

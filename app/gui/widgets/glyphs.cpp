@@ -190,6 +190,10 @@ int GlyphSheet::add_face(const std::filesystem::path& file, float em, float cell
     return static_cast<int>(library_->faces.size()) - 1;
 }
 
+void GlyphSheet::set_beside(int face, int beside) {
+    library_->faces[static_cast<size_t>(face)].beside = beside;
+}
+
 float GlyphSheet::advance(int face, uint32_t code) {
     return library_->of(face, code).advance;
 }

@@ -30,6 +30,7 @@ class GlyphSheet {
     // A face of that many pixels an em. `cell`: the width of its letters where all have one, pixels; 0: each has its own.
     // The face `beside`, of another file, has what this one lacks; -1: none. A file that is not there is stood in for.
     int add_face(const std::filesystem::path& file, float em, float cell, int beside);
+    void set_beside(int face, int beside);
     const Glyph& glyph(int face, uint32_t code, int phase);
     float advance(int face, uint32_t code);                  // pixels, as the font says
     float kerning(int face, uint32_t left, uint32_t right);  // pixels, to add between them

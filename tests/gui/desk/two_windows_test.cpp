@@ -23,10 +23,10 @@ struct Windows {  // a state folder, and a session that a desk can be updated wi
 
     // Lets the desk keep what it has, and take over what the other one wrote.
     void keep(KernelDesk& desk, double& now) {
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < 12; ++i) {
             now += 0.5;
             desk.update(session, *session.snapshot(), now);
-            std::this_thread::sleep_for(std::chrono::milliseconds(30));
+            std::this_thread::sleep_for(std::chrono::milliseconds(40));
         }
     }
     std::string write(const std::string& name, const std::string& text) const {
