@@ -161,6 +161,7 @@ class MachineView final : public View {
         const double passed = std::clamp(ui.now - last_, 0.0, 0.1);
         last_ = ui.now;
         if (wheeled_ > 0) ui.animate();
+        if (ui.calm()) look.zoom = look.wanted;  // it does not travel
         if (look.zoom == look.wanted) return;
         const double step = std::max(1.0, std::fabs(look.wanted - look.zoom)) * passed / seconds_a_stop;
         look.zoom =
