@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "app/gui/views/cluster/cluster_data.h"
@@ -20,6 +21,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/missing_file.h"
 #include "core/scene/cluster/cluster_training.h"
+#include "core/system/desktop.h"
 #include "core/system/system.h"
 
 namespace lockstep::gui {
@@ -198,18 +200,36 @@ void check_step(const AppOptions& options) {
                       std::to_string(options.step));
 }
 
-// What the session begins with. `still`: for a picture or text, not for a window.
-// Nothing was asked for: the app shows the machine at work.
+// Nothing was asked for: the app opens where it was left, the first time on the machine at work.
 bool meets_people(const AppOptions& options) {
     const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
     return !still && options.lesson.empty() && options.open.empty() && options.view.empty() && options.model.empty() &&
            options.plan.empty() && options.ranks == 1 && options.step == 0;
 }
 
-SessionOptions scene_of(const AppOptions& options, bool still) {
+// What the command line leaves open: as it was the last time, else what the app comes with.
+AppOptions completed(AppOptions options, const Remembered& kept) {
+    const bool sized = options.width != 0 || options.height != 0;
+    if (options.width == 0) options.width = !sized && kept.width > 0 ? kept.width : 1600;
+    if (options.height == 0) options.height = !sized && kept.height > 0 ? kept.height : 1000;
+    if (options.scale == 0) options.scale = kept.text_size > 0 ? kept.text_size : 1;
+    if (options.theme.empty()) options.theme = kept.theme.empty() ? "dark" : kept.theme;
+    return options;
+}
+
+// Where somebody was who comes back without a wish.
+std::optional<Workspace> left_in(const AppOptions& options, const Remembered& kept) {
+    return meets_people(options) && !options.tour ? workspace_named(kept.workspace) : std::nullopt;
+}
+
+// What the session begins with. `still`: for a picture or text, not for a window.
+SessionOptions scene_of(const AppOptions& options, bool still, const Remembered& kept) {
     SessionOptions scene;
     scene.lesson = options.lesson;
     scene.lesson_step = options.lesson.empty() ? 0 : options.step - 1;
+    const std::optional<Workspace> left = left_in(options, kept);
+    if (left && lessons::lesson_named(kept.lesson).ok()) scene.lesson = kept.lesson, scene.lesson_step = kept.lesson_step;
+    if (!kept.gpu.empty()) scene.gpu = kept.gpu;
     if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
     if (meets_people(options)) scene.training_steps = 1, scene.steps_later = 41;
@@ -223,10 +243,10 @@ SessionOptions scene_of(const AppOptions& options, bool still) {
         scene.first_time = !std::filesystem::exists(scene.progress_file);
         scene.kernel_file = system::state_folder() / "kernels.json";
     }
-    const std::optional<Workspace> asked = workspace_of(options.view);
-    scene.own_kernel = options.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
-    scene.build = options.lesson.empty() && asked == Workspace::build;
-    scene.cluster = options.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
+    const std::optional<Workspace> asked = left ? left : workspace_of(options.view);
+    scene.own_kernel = scene.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
+    scene.build = scene.lesson.empty() && asked == Workspace::build;
+    scene.cluster = scene.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
     return scene;
 }
 
@@ -238,10 +258,12 @@ void open_file(Shell& shell, const std::string& file) {
 }
 
 // What the shell begins with: the workspace or the view that was asked for, and the learner's file.
-void open(Shell& shell, const AppOptions& options) {
+void open(Shell& shell, const AppOptions& options, const Remembered& kept) {
     Workspace& workspace = shell.session.workspace;
     workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
-    if (meets_people(options)) {  // something moves at once
+    if (const std::optional<Workspace> left = left_in(options, kept)) {
+        workspace = *left;
+    } else if (meets_people(options)) {  // something moves at once
         workspace = Workspace::machine;
         shell.session.playing = true;
     }
@@ -267,7 +289,7 @@ void open(Shell& shell, const AppOptions& options) {
         ask_cluster(shell.session, trained);
     }
     shell.presenter.on = options.present;
-    shell.session.less_motion = options.less_motion;
+    if (options.less_motion) shell.motion = "reduced";
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
     if (options.tour) begin_tour(shell.session);
     shell.session.grain = row_of(workspace).grain;
@@ -377,21 +399,30 @@ int draw_still(Shell& shell, const AppOptions& options) {
 
 }  // namespace
 
-int run_app(const AppOptions& options) {
+int run_app(const AppOptions& asked) {
+    const bool still = !asked.screenshot.empty() || asked.describe || !asked.film.file.empty();
+    const std::filesystem::path remembered = system::state_folder() / "remembered.json";
+    const RememberedRead before = still || !has_display() ? RememberedRead() : read_remembered(remembered);
+    const AppOptions options = completed(asked, before.kept);
     check(options);
     check_step(options);
-    const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
-    SessionOptions scene = scene_of(options, still);
+    SessionOptions scene = scene_of(options, still, before.kept);
     const ImGuiScope imgui;
     const Theme& theme = theme_named(options.theme);
     if (still || scene.paced) {
         Session session(scene);
         Shell shell(session, theme, static_cast<float>(options.scale));
-        open(shell, options);
+        if (!still) shell.recall(before.kept, left_in(options, before.kept).has_value());
+        open(shell, options, before.kept);
         if (still) return draw_still(shell, options);
+        shell.keeper = std::make_unique<RememberedKeeper>(remembered, before.kept);
+        const std::jthread asking([&shell] { shell.desktop_is_calm = system::prefers_less_motion(); });
+        if (!before.problem.empty()) session.post(ask::Tell{before.problem});
         session.machine.offers_tour = scene.first_time;
         if (!options.open.empty() && !options.view.empty()) shell.run_own();
-        if (run_window(shell, options.width, options.height)) return static_cast<int>(ExitStatus::done);
+        const bool as_before = asked.width == 0 && asked.height == 0 && before.kept.width > 0;
+        shell.window.whole_screen = as_before && before.kept.whole_screen;
+        if (run_window(shell, options.width, options.height, as_before)) return static_cast<int>(ExitStatus::done);
     }
     // No display: the same scene as a picture.
     scene.paced = false;
@@ -400,7 +431,7 @@ int run_app(const AppOptions& options) {
     scene.lesson_step = std::max(0, scene.lesson_step);
     Session session(scene);
     Shell shell(session, theme, static_cast<float>(options.scale));
-    open(shell, options);
+    open(shell, options, {});
     const std::string file = (std::filesystem::current_path() / "lockstep.png").string();
     draw(shell, options, file);
     std::printf("no display here: the app's first scene is in %s\n", file.c_str());

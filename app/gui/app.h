@@ -23,9 +23,10 @@ struct AppOptions {
     std::string zoom = {};        // of the machine: the stop that it stands at, such as "sm"; empty: the GPU
     bool follow = false;          // the machine follows the next request that goes far, half of its way
     std::string screenshot = {};  // F.png or F.svg: render without a window
-    int width = 1600, height = 1000;
-    double scale = 1;  // text scale, 0.75 .. 2.5
-    std::string theme = "dark";
+    // Of these 0 and "" stand for what was remembered of the last time, else for 1600, 1000, 1 and "dark".
+    int width = 0, height = 0;
+    double scale = 0;  // text scale, 0.75 .. 2.5
+    std::string theme = {};
     bool less_motion = false;  // nothing flashes
     bool present = false;      // presenter mode
     bool describe = false;     // print the views' facts as text and leave

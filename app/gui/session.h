@@ -122,6 +122,7 @@ struct ProgramState {  // of Kernel: a whole program's run, and which of its lau
 struct TrainingState {  // of Training: a run, and the step of it that is on show
     TrainingSetup setup;
     bool open = false;                                             // the setup's run
+    std::string gpu;                                               // that it is on, or would be
     std::shared_ptr<const nn::StepRecord> step;                    // on show
     std::shared_ptr<const nn::StepRecord> first_step;              // step 0's values, for "change since step 0"
     std::shared_ptr<const parallel::ParallelStepRecord> on_ranks;  // that step on setup.ranks ranks; null: one
@@ -130,11 +131,16 @@ struct TrainingState {  // of Training: a run, and the step of it that is on sho
     std::shared_ptr<const std::vector<std::string>> symbols;  // of a language model, by token
 };
 
-// Immutable once published. Memory: a training session holds at most 64 step records (about 1 MB each), 64 parameter
-// checkpoints (0.4 MB each) and two timed steps (every kernel's trace, about 30 MB each); a lesson holds one run a scene.
-// Time travel in the kernel on show holds one modelled GPU and at most 256 MiB of checkpoints; a run of the learner's own
-// leaves at most 128 MiB more.
+// Whose run the pictures show. Each keeps its own: who comes back to it finds it as it was.
+enum class Source : uint8_t { none, training, lesson, own };
+
+// Immutable once published. Memory: a training session holds step records of 48 MiB, checkpoints of 64 MiB and one timed
+// step (every kernel's trace, about 30 MB in all); a lesson holds one run a scene. Time travel in the kernel on show holds
+// one modelled GPU and at most 48 MiB of checkpoints, of a run of over two million warp instructions 256 MiB; a run of the
+// learner's own leaves at most 128 MiB more.
 struct Snapshot {
+    Source source = Source::none;  // of kernel, training, host and tape
+    std::string whose;             // the learner's file that they are of, where they are her own: "saxpy.cu"
     KernelState kernel;
     OwnState own;
     ProgramState program;
@@ -211,11 +217,11 @@ struct FollowedPacket {
     bool operator==(const FollowedPacket&) const = default;
 };
 
-struct MachineLook {    // of the machine: how deep one looks, and how fast its clock runs
+struct MachineLook {    // of the machine: how deep one looks, and how fast the clock runs, in every workspace
     double zoom = 2;    // 0 the cluster, 1 a node, 2 a GPU, 3 an SM, 4 a sub-core, 5 a warp, 6 a lane; between: on the way
     double wanted = 2;  // where the zoom goes by itself
     double clock = -1;  // cycles of the kernel, with what has passed of the last one; -1: where the focus stands
-    double speed = 0;   // cycles a second; 0: what the zoom says
+    double speed = 0;   // cycles a second, at the grain of instructions these; 0: what the zoom, or the picture, says
     double filmed = 0;  // cycles a second of the recording that is made; 0: none is
     bool skip_waits = false;               // jumps over cycles in which the traced SM issues nothing, or GPUs wait
     bool follow = false;                   // the clock stops where what is followed arrives

@@ -133,6 +133,24 @@ void Shell::escape_key() {
         session.machine.wanted = std::ceil(session.machine.wanted) - 1;
 }
 
+// A splitter that has the keyboard moves by arrows, with Shift further.
+bool Shell::splitter_key(const KeyPress& key) {
+    if (!state.splitter_was_focused) return false;
+    const float far = key.shift ? 96 : 16;
+    switch (key.code) {
+        case KeyCode::left:
+            return state.splitter_push.x -= far, true;
+        case KeyCode::right:
+            return state.splitter_push.x += far, true;
+        case KeyCode::up:
+            return state.splitter_push.y -= far, true;
+        case KeyCode::down:
+            return state.splitter_push.y += far, true;
+        default:
+            return false;
+    }
+}
+
 // A step back or forward; with Shift by the next larger grain.
 void Shell::arrow_key(const KeyPress& key, int way) {
     if (state.slider_was_focused) {
@@ -159,6 +177,7 @@ void Shell::give_key(Key which) {
 }
 
 void Shell::plain_key(const KeyPress& key) {
+    if (splitter_key(key)) return;
     switch (key.code) {
         case KeyCode::escape:
             return escape_key();
@@ -210,6 +229,9 @@ void Shell::letter_key(const KeyPress& key) {
         focus.sm = std::clamp(focus.sm + other_sm, 0, sms - 1);  // its trace follows
     }
     if (is(key, 'T')) theme = &next_theme(*theme);
+    if (is(key, ',')) change_speed(session, -1);
+    if (is(key, '.')) change_speed(session, 1);
+    if (is(key, 'G')) asks_cycle_ = true;
 }
 
 }  // namespace lockstep::gui

@@ -166,7 +166,7 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
     if (machine_at_cluster(session)) return {Grain::action};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
     const bool tape = snapshot.training.step && !snapshot.training.step->nodes.empty(),
-               lesson = session.lesson.lesson != nullptr;
+               lesson = session.lesson.lesson != nullptr && snapshot.source != Source::training;
     std::vector<Grain> grains;
     const auto add = [&](Grain grain, bool wanted) {
         if (wanted) grains.push_back(grain);

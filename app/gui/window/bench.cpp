@@ -250,6 +250,8 @@ AppRate first_design() {
 std::vector<AppRate> bench_app(std::string_view name) {
     std::vector<AppRate> rates;
     if (!starts("app/", name)) return rates;
+    for (const std::string_view of_others : {"app/memory", "app/own", "app/train", "app/step_key"})
+        if (name.substr(0, of_others.size()) == of_others) return rates;  // bench_manners
     constexpr int width = 1600, height = 1000;
     if (starts("app/frames/warps_million", name) || starts("app/frames/first_look", name)) {
         ImGui::CreateContext();

@@ -69,10 +69,10 @@ struct Session::Worker {
     std::vector<Curve> compared;  // runs that have ended, beside the live one
     int64_t steps_to_run = 0;     // -1: until paused
     bool wants_timing = false;
-    std::chrono::steady_clock::time_point last_step;
+    std::chrono::steady_clock::time_point last_step, last_whole;
     int64_t shown_kernel = -1;  // that somebody picked
     // Time travel in the launch on show, made when first needed: the launch as it ran, the same without its trace (to give
-    // it another), and the replay, which holds at most Replay::default_bytes of checkpoints.
+    // it another), and the replay, which holds at most 48 MiB of checkpoints, of a long run more.
     std::shared_ptr<const model::KernelRun> launched, traceless;
     std::unique_ptr<model::Replay> replay;
     std::shared_ptr<const lessons::Lesson> lesson;
@@ -82,14 +82,28 @@ struct Session::Worker {
     scene::ClusterTrainer ranks;                     // the Cluster workspace's training run
     std::shared_ptr<const scene::TapeRun> tape_run;  // the learner's own, while that is what was run last
     std::string shown_document;                      // its path and name: the learner's own that was asked for last
-    bool own = false;     // the learner's kernel is on show: a training step that is timed late does not push it away
-    std::jthread thread;  // last: it uses all of the above
+    struct Shelf {                                   // what is on show of one source, while another one is
+        KernelState kernel;
+        TrainingState training;
+        std::shared_ptr<const scene::HostRun> host;
+        std::shared_ptr<const scene::TapeRun> tape;
+        std::shared_ptr<const model::KernelRun> judged;
+        std::optional<Diagnostic> problem;
+        std::string whose;
+        int64_t shown_kernel = -1;
+    };
+    std::map<Source, Shelf> shelves;  // not of draft.source, whose are in the draft
+    std::jthread thread;              // last: it uses all of the above
 
     // worker.cpp
     void run(const std::stop_token& stop);
     void serve(const Request& request);
     void serve_light();  // what may be looked at while a long run is under way
     void publish();
+    void bring(Source source);        // another one's run into all pictures; training that runs stops
+    void clear_shown();               // nothing of the source on show
+    void serve_bring(Source source);  // the same as somebody asked for it: what has not run yet begins
+    bool own() const { return draft.source == Source::own; }
     void busy(std::string text, double progress = -1);
     void guarded(const std::function<void()>& work);
     std::stop_token job_token();

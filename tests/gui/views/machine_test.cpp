@@ -296,7 +296,7 @@ TEST_CASE("Flashes change how bright a mark is and nothing that is said") {
     desk.session.machine.speed = 5;
     desk.zoom(Stop::sm);
     const auto words = [&](bool plays, bool calm) {
-        desk.session.less_motion = calm;
+        desk.shell.motion = calm ? "reduced" : "full";
         desk.session.machine.clock = static_cast<double>(desk.run().result.cycles / 2);
         desk.shell.focus.time = desk.run().result.cycles / 2;
         desk.pace = 0.001;
@@ -314,7 +314,7 @@ TEST_CASE("Flashes change how bright a mark is and nothing that is said") {
 
 TEST_CASE("With less motion the zoom jumps") {
     MachineDesk desk;
-    desk.session.less_motion = true;
+    desk.shell.motion = "reduced";
     zoom_to(desk.session, Stop::lane);
     desk.frame();
     CHECK(desk.session.machine.zoom == static_cast<double>(Stop::lane));
