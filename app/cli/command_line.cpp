@@ -207,7 +207,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
             ->check(not_from_0);
         command.add_option("--zoom", picture.zoom,
                            "of the machine: where its zoom stands, from cluster to lane, such as sm");
-        command.add_flag("--follow", picture.follow, "of the machine: follow the next request that goes far");
+        command.add_flag("--follow", picture.follow,
+                         "of the machine: follow the next request that goes far, or a micro-batch");
         command.add_option("--screenshot", picture.screenshot,
                            "render to this PNG or SVG and leave; a folder: every step of the lesson, open and answered");
         gui::AppOptions::Film& film = picture.film;

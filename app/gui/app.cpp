@@ -341,6 +341,7 @@ void go_to_stop(Shell& shell, const AppOptions& options) {  // of the machine
         shell.session.machine.zoom = shell.session.machine.wanted = static_cast<double>(*stop_named(options.zoom));
     settle(shell, "machine");  // a cluster's step is asked for there
     const auto snapshot = shell.session.snapshot();
+    if (options.follow && machine_at_cluster(shell.session)) return follow_in_step(shell.session, *snapshot);
     if (!options.follow || !snapshot->kernel.run) return;
     follow_request(shell.session, *snapshot, std::max<int64_t>(0, shell.focus.time));
     const auto& machine = snapshot->kernel.run->result.trace.machine;

@@ -203,7 +203,10 @@ float choose_step_speed(Ui& ui, Session& session, const Snapshot& snapshot, floa
     MachineLook& look = session.machine;
     const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) < room; };
     const std::vector<SpeedChoice> choices = cluster_speeds(*step);
-    if (room - x < 420) {            // one chip that goes round
+    float all = ui.text_width("speed", {.size = 13}) + 18;
+    for (const std::string_view label : {"by zoom", "skip waits", "follow"}) all += ui.chip_width(label) + 6;
+    for (const SpeedChoice& choice : choices) all += ui.chip_width(choice.name) + 6;
+    if (x + all > room) {            // one chip that goes round
         size_t at = choices.size();  // by zoom
         for (size_t i = 0; i < choices.size(); ++i)
             if (look.cluster_speed == choices[i].a_second) at = i;
@@ -212,14 +215,13 @@ float choose_step_speed(Ui& ui, Session& session, const Snapshot& snapshot, floa
             at = at < choices.size() ? at + 1 : 0;
             look.cluster_speed = at < choices.size() ? choices[at].a_second : 0;
         }
-        return x;
+    } else {
+        x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
+        if (ui.chip(x, y + 15, "by zoom", look.cluster_speed <= 0)) look.cluster_speed = 0;
+        for (const SpeedChoice& choice : choices)
+            if (ui.chip(x, y + 15, choice.name, look.cluster_speed == choice.a_second)) look.cluster_speed = choice.a_second;
+        x += 8;
     }
-    x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
-    if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.cluster_speed <= 0)) look.cluster_speed = 0;
-    for (const SpeedChoice& choice : choices)
-        if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.cluster_speed == choice.a_second))
-            look.cluster_speed = choice.a_second;
-    x += 8;
     if (fits("skip waits") && ui.chip(x, y + 15, "skip waits", look.skip_waits)) look.skip_waits = !look.skip_waits;
     if (fits("follow") && ui.chip(x, y + 15, "follow", look.follow)) {
         look.follow = !look.follow;

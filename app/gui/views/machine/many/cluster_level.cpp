@@ -360,8 +360,8 @@ void draw_followed_mark(const ClusterView& v) {
     if (!leg.sums && leg.is != WayLeg::Is::travels) {
         const Rect tile = v.places.tile(f.replica, leg.to);
         ui.outline(tile, -4);
-        if (v.places.headed) return;  // its head says what it works on
-        at = {tile.x + tile.w / 2, tile.y - 12};
+        if (v.places.headed) return;              // its head says what it works on
+        at = {tile.x + tile.w / 2, tile.y - 24};  // above the mark of where one looks
     }
     packet_tag(ui, at, text, leg.sums ? data::blue : leg.gradient ? data::green : data::sky);
     const float w = std::max(20.0f, ui.text_width(text, {.size = 12, .weight = 700}) + 9);
