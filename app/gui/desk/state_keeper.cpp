@@ -1,3 +1,4 @@
+// The thread waits for something to write; who gives it more before it has begun replaces what waits.
 #include "app/gui/desk/state_keeper.h"
 
 #include <exception>
