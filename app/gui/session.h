@@ -132,7 +132,7 @@ struct TrainingState {  // of Training: a run, and the step of it that is on sho
 };
 
 // Whose run the pictures show. Each keeps its own: who comes back to it finds it as it was.
-enum class Source : uint8_t { none, training, lesson, own };
+enum class Source : uint8_t { none, training, lesson, own, design };
 
 // Immutable once published. Memory: a training session holds step records of 48 MiB, checkpoints of 64 MiB and one timed
 // step (every kernel's trace, about 30 MB in all); a lesson holds one run a scene. Time travel in the kernel on show holds

@@ -500,7 +500,7 @@ void Shell::follow_answer(const Snapshot& snapshot, const lessons::Step& step, b
 void Shell::reveal(const Snapshot& snapshot) {
     session.learn.reveal_steps = -1;
     if (shows_own_run(snapshot)) return;  // the learner's own hides nothing, nor does a training run
-    if (snapshot.source == Source::own || snapshot.source == Source::training) return;
+    if (snapshot.source != Source::lesson && snapshot.source != Source::none) return;
     if (session.workspace == Workspace::kernel && session.desk.document().is_tape()) return;
     const LessonState& lesson = session.lesson;
     const auto at = static_cast<size_t>(std::max(0, lesson.step));

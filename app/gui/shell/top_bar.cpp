@@ -191,6 +191,7 @@ std::string Shell::shown_title(const Snapshot& snapshot) const {
     if (session.workspace == Workspace::cluster && !lesson) return cluster_title(session, snapshot);
     const bool of_run = session.workspace != Workspace::cluster && session.workspace != Workspace::learn;
     if (of_run && snapshot.source == Source::own && !snapshot.tape) return own_title(snapshot);
+    if (of_run && snapshot.source == Source::design) return session.build.title(snapshot);
     if (lesson && !(of_run && (snapshot.source == Source::training || snapshot.source == Source::own))) return of_lesson;
     if (session.workspace == Workspace::learn && (lesson || snapshot.source != Source::training)) return of_lesson;
     if (!snapshot.training.step) return session.workspace == Workspace::training ? "A training run" : "Lessons";

@@ -114,7 +114,7 @@ void Session::Worker::open_design(int number, uint32_t sm) {
     record_newest(sm);
     const std::shared_ptr<const model::KernelRun> run = draft.build->newest()->run;
     if (!run) return;
-    own = true;  // a training step that is timed late does not push it away
+    bring(Source::design);  // a training step that is timed late does not push it away
     show_kernel(run, std::string(run->gpu.title));
     busy(before, draft.progress);
 }
