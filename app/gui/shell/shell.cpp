@@ -99,9 +99,11 @@ void Shell::bring_source() {
     std::optional<Source> wanted;
     if (session.workspace == Workspace::kernel) wanted = Source::own;
     if (session.workspace == Workspace::learn && session.lesson.lesson) wanted = Source::lesson;
-    const bool of_lesson = shown == Source::lesson && snapshot_->training.step;  // a lesson's is looked at here too
+    // A lesson's is looked at here too.
+    const bool of_lesson = shown == Source::lesson && (snapshot_->training.step || snapshot_->host);
     if (session.workspace == Workspace::training && !of_lesson) wanted = Source::training;
     if (shown == Source::none && !snapshot_->busy.empty()) wanted.reset();  // it is on its way
+    if (!maximised_.empty() && maximised_ == alone_) wanted.reset();
     if (!wanted || *wanted == shown)
         asked_source_.reset();
     else if (asked_source_ != wanted)
@@ -138,7 +140,7 @@ bool Shell::show_alone(std::string_view view) {
     const ViewRow* const row = view_named(view);
     if (row == nullptr) return false;
     session.workspace = row->workspace;
-    maximised_ = view;
+    maximised_ = alone_ = view;
     session.cluster.collective = row->collective;
     return true;
 }

@@ -166,6 +166,7 @@ class Shell {
     std::shared_ptr<const model::KernelRun> kernel_;
     std::map<std::string, int> tabs_;
     std::string maximised_;
+    std::string alone_;  // the view that was asked for alone: it shows whatever run is there
     Menu menu_ = Menu::none;
     float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by

@@ -197,8 +197,9 @@ TEST_CASE("a step's caption tells the wait for the host from the time that passe
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->training.step = step;
     session.publish_for_test(snapshot);
-    CHECK_THAT(view_named("kernels")->make()->describe(session, {}),
-               Catch::Contains("busy 21.0 of 30.0 µs") && Catch::Contains("for 2.0 µs it waits for the host, and 4.0 µs pass"));
+    CHECK_THAT(
+        view_named("kernels")->make()->describe(session, {}),
+        Catch::Contains("busy 21.0 µs of 30.0 µs") && Catch::Contains("for 2.0 µs it waits for the host, and 4.0 µs pass"));
     step->launches[2].enqueue_end_us = 19;
     CHECK_THAT(view_named("kernels")->make()->describe(session, {}),
                Catch::Contains("it never waits for the host, and 6.0 µs pass from one kernel to the next"));
