@@ -96,16 +96,16 @@ std::vector<float> lengths_by_share(const std::vector<float>& least, const std::
 }
 
 // Children side by side, with splitters between them.
-void place_all(std::span<const LayoutNode> children, bool across, const Rect& area, const Wanted& wanted, Arrangement& out) {
+void place_all(std::span<const LayoutNode> children, bool across, const Rect& area, const Wanted& wanted, Arrangement& out,
+               std::string_view name = {}) {
     const float room = (across ? area.w : area.h) - gap * (static_cast<float>(children.size()) - 1);
     std::vector<float> least, shares;
     for (const LayoutNode& child : children) {
         least.push_back(least_length(child, across));
         shares.push_back(child.share);
     }
-    // A lesson's text is as wide beside every scene.
-    const bool lesson = across && children.size() == 2 && children.front().view == "lesson";
-    const std::string id = lesson ? "row lesson+pictures" : (across ? "row " : "column ") + names_of(children);
+    // Rows of one name share their splitters: a lesson's text is as wide beside every scene.
+    const std::string id = (across ? "row " : "column ") + (name.empty() ? names_of(children) : std::string(name));
     if (wanted.shares != nullptr)
         if (const auto chosen = wanted.shares->find(id);
             chosen != wanted.shares->end() && chosen->second.size() == children.size())
@@ -139,7 +139,7 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
     const bool across = node.kind == Kind::row;
     const std::span<const LayoutNode> children = node.children;
     if (length_of(children, across) <= (across ? area.w : area.h) + 0.5f)
-        return place_all(children, across, area, wanted, out);
+        return place_all(children, across, area, wanted, out, node.title);
     // Pages: as many neighbours together as fit; under each of them the last child, where it stays and fits.
     float room = (across ? area.w : area.h - strip) + 0.5f;
     std::span<const LayoutNode> turned = children;

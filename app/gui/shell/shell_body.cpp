@@ -1,6 +1,7 @@
 // The panels of the workspace: where they stand, their maximise marks, and the tabs of what does not fit side by side.
 #include <algorithm>
 
+#include "app/gui/shell/panels.h"
 #include "app/gui/shell/shell.h"
 
 namespace lockstep::gui {
@@ -41,7 +42,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     if (low) scrolls(ui, "whole", where, view->scrolled);
     state.drawn_view = name;
     {  // what belongs to an older run is grey: the strip above says whose it is
-        const bool of_run = name != "editor" && name != "reports" && name != "launch" && name != "lesson";
+        const bool of_run = shows_run(name);
         const Faded older(ui, of_run && older_ ? 0.5f : 1.0f);
         view->view->draw(ui, session, focus, whole_view);
     }
