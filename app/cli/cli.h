@@ -44,7 +44,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks);
 void add_run(CLI::App& app, int& status);
 // What `run` does with a FILE.host. JSON: times, figures, operations, hazards, outputs by name; trace: Perfetto.
 int run_host_program(const std::string& file, const std::string& gpu, uint64_t seed, const std::string& json,
-                     const std::string& trace);
+                     const std::string& trace, const std::string& check);
 void add_compare(CLI::App& app, int& status);
 void add_exec(CLI::App& app, int& status);
 void add_compile(CLI::App& app, int& status);

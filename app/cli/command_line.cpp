@@ -194,6 +194,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--open,--kernel", picture.open,
                            "open this .cu, .ptx, .host or .tape file in the Kernel workspace");
         command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
+        command.add_option("--gpu", picture.gpu, "run on this GPU: a name, or a file of your own, mine.toml");
         command.add_option("--ranks", picture.ranks, "run the Training workspace's step on so many ranks too: 1, 2, 4 or 8")
             ->check(not_from_1);
         command.add_option("--plan", picture.plan,
@@ -206,13 +207,17 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
             ->check(not_from_0);
         command.add_option("--zoom", picture.zoom,
                            "of the machine: where its zoom stands, from cluster to lane, such as sm");
-        command.add_flag("--follow", picture.follow, "of the machine: follow the next request that goes far");
+        command.add_flag("--follow", picture.follow,
+                         "of the machine: follow the next request that goes far, or a micro-batch");
         command.add_option("--screenshot", picture.screenshot,
                            "render to this PNG or SVG and leave; a folder: every step of the lesson, open and answered");
         gui::AppOptions::Film& film = picture.film;
-        command.add_option("--record", film.file, "record the kernel's clock to this GIF, or by ffmpeg MP4, and leave");
-        command.add_option("--from", film.from, "with --record: from this cycle, by default the first")->check(not_from_0);
-        command.add_option("--to", film.to, "with --record: to this cycle, by default the last")->check(not_from_0);
+        command.add_option("--record", film.file, "record its clock to this GIF, or by ffmpeg MP4, and leave");
+        command
+            .add_option("--from", film.from, "with --record: from this cycle, or with --zoom cluster this time in the step")
+            ->check(number_within(0));
+        command.add_option("--to", film.to, "with --record: to this cycle or time, by default the last")
+            ->check(number_within(0));
         command.add_option("--speed", film.speed, "with --record: cycles a second, by default so that it lasts 10 s")
             ->check(number_within(0, 1e12, true));
         command.add_option("--fps", film.frames_a_second, "with --record: frames a second, by default 20")
@@ -220,6 +225,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--size", size, "window or picture size, such as 1600x1000; of a recording 1280x800");
         command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
         command.add_option("--theme", picture.theme, "dark, light, high-contrast or print");
+        command.add_flag("--less-motion", picture.less_motion, "nothing flashes, and zooms jump");
         command.add_flag("--present", picture.present, "presenter mode: a step and its picture, large (F11)");
         command.add_flag("--describe", picture.describe, "print what the pictures show, as text");
     };

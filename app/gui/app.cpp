@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "app/gui/views/cluster/cluster_data.h"
@@ -18,7 +19,9 @@
 #include "app/gui/window/record.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
+#include "core/base/missing_file.h"
 #include "core/scene/cluster/cluster_training.h"
+#include "core/system/desktop.h"
 #include "core/system/system.h"
 
 namespace lockstep::gui {
@@ -36,11 +39,13 @@ struct ImGuiScope {
     ImGuiScope& operator=(const ImGuiScope&) = delete;
 };
 
-// "kernel.2" is the second page of a workspace that has pages.
+// "kernel.2" is the second page of a workspace that has pages, "build.12" the twelfth puzzle.
 std::pair<std::string, int> page_of(const std::string& view) {
     const size_t dot = view.rfind('.');
-    if (dot == std::string::npos || dot + 2 != view.size() || view[dot + 1] < '1' || view[dot + 1] > '9') return {view, 1};
-    return {view.substr(0, dot), view[dot + 1] - '0'};
+    const std::string page = dot == std::string::npos ? "" : view.substr(dot + 1);
+    if (page.empty() || page.size() > 2 || page.find_first_not_of("0123456789") != std::string::npos || page[0] == '0')
+        return {view, 1};
+    return {view.substr(0, dot), std::stoi(page)};
 }
 
 // Of a workspace, of one of its pages, or of a view; none: there is no such.
@@ -118,6 +123,7 @@ void check(const AppOptions& options) {
     check_picture(options);
     check_film(options);
     check_ranks(options);
+    if (!options.gpu.empty()) model::gpu_named(options.gpu).value();
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     check_view(options);
@@ -197,23 +203,42 @@ void check_step(const AppOptions& options) {
                       std::to_string(options.step));
 }
 
-// What the session begins with. `still`: for a picture or text, not for a window.
-// Nothing was asked for: the app shows the machine at work.
+// Nothing was asked for: the app opens where it was left, the first time on the machine at work.
 bool meets_people(const AppOptions& options) {
     const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
     return !still && options.lesson.empty() && options.open.empty() && options.view.empty() && options.model.empty() &&
            options.plan.empty() && options.ranks == 1 && options.step == 0;
 }
 
-SessionOptions scene_of(const AppOptions& options, bool still) {
+// What the command line leaves open: as it was the last time, else what the app comes with.
+AppOptions completed(AppOptions options, const Remembered& kept) {
+    const bool sized = options.width != 0 || options.height != 0;
+    if (options.width == 0) options.width = !sized && kept.width > 0 ? kept.width : 1600;
+    if (options.height == 0) options.height = !sized && kept.height > 0 ? kept.height : 1000;
+    if (options.scale == 0) options.scale = kept.text_size > 0 ? kept.text_size : 1;
+    if (options.theme.empty()) options.theme = kept.theme.empty() ? "dark" : kept.theme;
+    return options;
+}
+
+// Where somebody was who comes back without a wish.
+std::optional<Workspace> left_in(const AppOptions& options, const Remembered& kept) {
+    return meets_people(options) && !options.tour ? workspace_named(kept.workspace) : std::nullopt;
+}
+
+// What the session begins with. `still`: for a picture or text, not for a window.
+SessionOptions scene_of(const AppOptions& options, bool still, const Remembered& kept) {
     SessionOptions scene;
     scene.lesson = options.lesson;
     scene.lesson_step = options.lesson.empty() ? 0 : options.step - 1;
+    const std::optional<Workspace> left = left_in(options, kept);
+    if (left && lessons::lesson_named(kept.lesson).ok()) scene.lesson = kept.lesson, scene.lesson_step = kept.lesson_step;
+    if (!kept.gpu.empty()) scene.gpu = kept.gpu;
     if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
     if (meets_people(options)) scene.training_steps = 1, scene.steps_later = 41;
     if (!options.model.empty()) scene.setup = setup_of(options.model);
     scene.setup.ranks = options.ranks;
+    if (!options.gpu.empty()) scene.gpu = options.gpu;
     if (!options.model.empty() && options.step == 0) scene.training_steps = 10;
     scene.paced = !still && has_display();
     if (scene.paced) {
@@ -221,28 +246,37 @@ SessionOptions scene_of(const AppOptions& options, bool still) {
         scene.first_time = !std::filesystem::exists(scene.progress_file);
         scene.kernel_file = system::state_folder() / "kernels.json";
     }
-    const std::optional<Workspace> asked = workspace_of(options.view);
-    scene.own_kernel = options.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
-    scene.build = options.lesson.empty() && asked == Workspace::build;
-    scene.cluster = options.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
+    const std::optional<Workspace> asked = left ? left : workspace_of(options.view);
+    scene.own_kernel = scene.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
+    scene.build = scene.lesson.empty() && asked == Workspace::build;
+    scene.cluster = scene.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
     return scene;
 }
 
 void open_file(Shell& shell, const std::string& file) {
-    if (std::error_code error; !std::filesystem::exists(file, error)) throw Failure(Diagnostic{"no such file", {file}});
+    if (std::error_code error; !std::filesystem::exists(file, error))
+        throw Failure(Diagnostic{"no such file" + near_file(file), {file}});
     if (const auto problem = shell.session.desk.open(file)) throw Failure(*problem);
     shell.session.desk.trust();  // who names it on the command line means it
 }
 
 // What the shell begins with: the workspace or the view that was asked for, and the learner's file.
-void open(Shell& shell, const AppOptions& options) {
+void open(Shell& shell, const AppOptions& options, const Remembered& kept) {
     Workspace& workspace = shell.session.workspace;
     workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
-    if (meets_people(options)) {  // something moves at once
+    if (const std::optional<Workspace> left = left_in(options, kept)) {
+        workspace = *left;
+    } else if (meets_people(options)) {  // something moves at once
         workspace = Workspace::machine;
         shell.session.playing = true;
     }
     if (!options.open.empty()) open_file(shell, options.open);
+    if (!options.gpu.empty()) {
+        shell.session.desk.document().launch.gpu = options.gpu;
+        shell.session.build.begin_with(model::gpu_named(options.gpu).value());
+        // A lesson's kernels run on the GPU that it names, until another is chosen.
+        if (!options.lesson.empty()) shell.session.post(ask::SetGpu{options.gpu});
+    }
     const auto [place, page] = page_of(options.view);
     if (const auto named = workspace_named(place))
         workspace = *named, shell.show_page(page - 1);
@@ -258,6 +292,7 @@ void open(Shell& shell, const AppOptions& options) {
         ask_cluster(shell.session, trained);
     }
     shell.presenter.on = options.present;
+    if (options.less_motion) shell.motion = "reduced";
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
     if (options.tour) begin_tour(shell.session);
     shell.session.grain = row_of(workspace).grain;
@@ -309,6 +344,7 @@ void go_to_stop(Shell& shell, const AppOptions& options) {  // of the machine
         shell.session.machine.zoom = shell.session.machine.wanted = static_cast<double>(*stop_named(options.zoom));
     settle(shell, "machine");  // a cluster's step is asked for there
     const auto snapshot = shell.session.snapshot();
+    if (options.follow && machine_at_cluster(shell.session)) return follow_in_step(shell.session, *snapshot);
     if (!options.follow || !snapshot->kernel.run) return;
     follow_request(shell.session, *snapshot, std::max<int64_t>(0, shell.focus.time));
     const auto& machine = snapshot->kernel.run->result.trace.machine;
@@ -337,8 +373,10 @@ void draw(Shell& shell, const AppOptions& options, const std::string& file) {
 int record_film(Shell& shell, const AppOptions& options) {
     settle(shell, row_of(shell.session.workspace).name);
     const AppOptions::Film& film = options.film;
-    const Moments moments = options.tour ? moments_of_tour(shell, film.frames_a_second)
-                                         : moments_of_kernel(shell, {film.from, film.to, film.speed}, film.frames_a_second);
+    const Stretch stretch{film.from, film.to, film.speed};
+    const Moments moments = options.tour                        ? moments_of_tour(shell, film.frames_a_second)
+                            : machine_at_cluster(shell.session) ? moments_of_step(shell, stretch, film.frames_a_second)
+                                                                : moments_of_kernel(shell, stretch, film.frames_a_second);
     if (!record(shell, recording(options), moments, film.file, film.goes_on)) return interrupted;
     std::error_code error;
     std::printf("%d frames, %.1f seconds, %.1f MB: %s\n", moments.frames, moments.frames / film.frames_a_second,
@@ -365,21 +403,30 @@ int draw_still(Shell& shell, const AppOptions& options) {
 
 }  // namespace
 
-int run_app(const AppOptions& options) {
+int run_app(const AppOptions& asked) {
+    const bool still = !asked.screenshot.empty() || asked.describe || !asked.film.file.empty();
+    const std::filesystem::path remembered = system::state_folder() / "remembered.json";
+    const RememberedRead before = still || !has_display() ? RememberedRead() : read_remembered(remembered);
+    const AppOptions options = completed(asked, before.kept);
     check(options);
     check_step(options);
-    const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
-    SessionOptions scene = scene_of(options, still);
+    SessionOptions scene = scene_of(options, still, before.kept);
     const ImGuiScope imgui;
     const Theme& theme = theme_named(options.theme);
     if (still || scene.paced) {
         Session session(scene);
         Shell shell(session, theme, static_cast<float>(options.scale));
-        open(shell, options);
+        if (!still) shell.recall(before.kept, left_in(options, before.kept).has_value());
+        open(shell, options, before.kept);
         if (still) return draw_still(shell, options);
+        shell.keeper = std::make_unique<RememberedKeeper>(remembered, before.kept);
+        const std::jthread asking([&shell] { shell.desktop_is_calm = system::prefers_less_motion(); });
+        if (!before.problem.empty()) session.post(ask::Tell{before.problem});
         session.machine.offers_tour = scene.first_time;
         if (!options.open.empty() && !options.view.empty()) shell.run_own();
-        if (run_window(shell, options.width, options.height)) return static_cast<int>(ExitStatus::done);
+        const bool as_before = asked.width == 0 && asked.height == 0 && before.kept.width > 0;
+        shell.window.whole_screen = as_before && before.kept.whole_screen;
+        if (run_window(shell, options.width, options.height, as_before)) return static_cast<int>(ExitStatus::done);
     }
     // No display: the same scene as a picture.
     scene.paced = false;
@@ -388,7 +435,7 @@ int run_app(const AppOptions& options) {
     scene.lesson_step = std::max(0, scene.lesson_step);
     Session session(scene);
     Shell shell(session, theme, static_cast<float>(options.scale));
-    open(shell, options);
+    open(shell, options, {});
     const std::string file = (std::filesystem::current_path() / "lockstep.png").string();
     draw(shell, options, file);
     std::printf("no display here: the app's first scene is in %s\n", file.c_str());

@@ -13,6 +13,7 @@ struct AppOptions {
     std::string open = {};        // a .cu, .ptx, .host or .tape file: opens it in the Kernel workspace
     std::string view = {};        // a workspace ("sm") or one view of views.cpp ("warps"), drawn alone
     std::string model = {};       // what the Training workspace trains; empty: the opening scene
+    std::string gpu = {};         // that kernels run on: a name or a file; empty: as the scene says
     int ranks = 1;                // that its step on show is run on too
     std::string plan = {};        // "dp=2 pp=2 zero=1": the Cluster workspace trains on ranks split like that
     int moment = 0;               // of the autograd tape, from 1, for pictures; 0: where the scene opens
@@ -22,15 +23,17 @@ struct AppOptions {
     std::string zoom = {};        // of the machine: the stop that it stands at, such as "sm"; empty: the GPU
     bool follow = false;          // the machine follows the next request that goes far, half of its way
     std::string screenshot = {};  // F.png or F.svg: render without a window
-    int width = 1600, height = 1000;
-    double scale = 1;  // text scale, 0.75 .. 2.5
-    std::string theme = "dark";
-    bool present = false;   // presenter mode
-    bool describe = false;  // print the views' facts as text and leave
+    // Of these 0 and "" stand for what was remembered of the last time, else for 1600, 1000, 1 and "dark".
+    int width = 0, height = 0;
+    double scale = 0;  // text scale, 0.75 .. 2.5
+    std::string theme = {};
+    bool less_motion = false;  // nothing flashes
+    bool present = false;      // presenter mode
+    bool describe = false;     // print the views' facts as text and leave
     struct Film {
-        std::string file = {};       // F.gif or F.mp4: record without a window; empty: nothing is recorded
-        int64_t from = -1, to = -1;  // cycles of the kernel on show; -1: its first, its last
-        double speed = 0;            // cycles a second; 0: so that it lasts ten seconds
+        std::string file = {};      // F.gif or F.mp4: record without a window; empty: nothing is recorded
+        double from = -1, to = -1;  // cycles of the kernel on show, or the step's unit of time; -1: its begin, its end
+        double speed = 0;           // of these a second; 0: so that it lasts ten seconds
         double frames_a_second = 20;
         std::function<bool(double share)> goes_on = {};  // hears how much is done; false ends it
     } film = {};

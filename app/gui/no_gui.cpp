@@ -16,5 +16,11 @@ int run_app(const AppOptions&) {
 std::vector<AppRate> bench_app(std::string_view) {
     return {};
 }
+std::vector<AppRate> bench_manners(std::string_view) {
+    return {};
+}
+std::string memory_of_app(const std::vector<std::string>&) {
+    return {};
+}
 
 }  // namespace lockstep::gui

@@ -13,9 +13,10 @@ struct ClusterSetup;  // cluster.h
 
 namespace lockstep::gui {
 
-struct KernelJob;      // kernel_document.h
-struct TrainingSetup;  // session.h
-struct DesignWish;     // build_desk.h
+struct KernelJob;             // kernel_document.h
+struct TrainingSetup;         // session.h
+struct DesignWish;            // build_desk.h
+enum class Source : uint8_t;  // session.h
 
 namespace ask {
 
@@ -54,7 +55,7 @@ struct Dismiss { static constexpr Manner manner = {.light = true, .keeps_replay 
 struct Tell { static constexpr Manner manner = beside; std::string sentence; };              // what went wrong outside
 struct RunOwn { static constexpr Manner manner = newest_now; std::shared_ptr<const KernelJob> job; };
 struct OpenLaunch { static constexpr Manner manner = newest_now; int64_t launch = 0; };       // of the program that ran
-struct ShowOwn { static constexpr Manner manner = in_turn; };                                // its last run in all pictures
+struct Bring { static constexpr Manner manner = newest; Source source = Source{}; };       // its run into all pictures
 struct Cancel { static constexpr Manner manner = ending; };                                    // whatever runs
 struct LimitBlocks { static constexpr Manner manner = newest_now; int64_t most = 0; };       // on an SM; 0: as many as fit
 struct SimulateGains { static constexpr Manner manner = newest_now; };                         // of the verdict on show
@@ -63,10 +64,13 @@ struct SetUpTraining {  // this instead, from the beginning
     static constexpr Manner manner = {.interrupts = true, .stops_step = true, .replaces = true};
     std::shared_ptr<const TrainingSetup> setup;
 };
-struct OpenBuild {  // a puzzle by its name; empty: the kernel on show
+struct OpenBuild {  // a puzzle by its name; empty: the kernel on show, or a training step
     static constexpr Manner manner = newest_now;
-    std::string puzzle;
+    std::string puzzle = {};
+    bool step = false;
 };
+struct OpenDesign { static constexpr Manner manner = newest_beside; int number = 0; int32_t sm = 0; };  // of Build, as the kernel on show
+struct RunReal { static constexpr Manner manner = newest_beside; };  // what is built for, on real GPUs
 struct RunDesign { static constexpr Manner manner = newest_now; std::shared_ptr<const DesignWish> wish; };
 struct RunCluster { static constexpr Manner manner = newest_beside; std::shared_ptr<const scene::ClusterSetup> setup; };
 struct CompareMeasured {  // what real GPUs measured with the model; run: first what has not run, of names that begin so
@@ -81,9 +85,9 @@ struct CompareMeasured {  // what real GPUs measured with the model; run: first 
 using Request =
     std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt, ask::FetchStretch,
                  ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise, ask::SetGpu,
-                 ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::ShowOwn,
+                 ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::Bring,
                  ask::Cancel, ask::LimitBlocks, ask::SimulateGains, ask::CarveOut, ask::SetUpTraining, ask::OpenBuild,
-                 ask::RunDesign, ask::RunCluster, ask::CompareMeasured>;
+                 ask::RunDesign, ask::OpenDesign, ask::RunReal, ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {
     return std::visit([](const auto& one) -> const ask::Manner& { return one.manner; }, request);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/gui/shell/panels.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/tape/tape_program.h"
 
@@ -40,7 +41,7 @@ LayoutNode staying(LayoutNode node) {
 
 // A lesson's text, and beside it the scene's pictures.
 LayoutNode lesson(Nodes pictures) {
-    return row(1, {slot("lesson", 432, 380, 420), column(1144, std::move(pictures))});
+    return titled("lesson and pictures", row(1, {slot("lesson", 432, 380, 420), column(1144, std::move(pictures))}));
 }
 // Of many ranks: the picture, and below it the rows of its figures.
 LayoutNode with_rows(std::string_view view) {
@@ -274,6 +275,11 @@ std::span<const SceneRow> scenes() {
         return all;
     }();
     return rows;
+}
+
+bool shows_run(std::string_view view) {
+    static constexpr std::string_view of_text[] = {"lesson", "editor", "reports", "launch", "setup"};
+    return std::find(std::begin(of_text), std::end(of_text), view) == std::end(of_text);
 }
 
 const SceneRow& scene_named(Workspace workspace, std::string_view name) {

@@ -139,6 +139,7 @@ struct ProgramState {  // of Kernel: a whole program's run, and which of its lau
 struct TrainingState {  // of Training: a run, and the step of it that is on show
     TrainingSetup setup;
     bool open = false;                                             // the setup's run
+    std::string gpu;                                               // that it is on, or would be
     std::shared_ptr<const nn::StepRecord> step;                    // on show
     std::shared_ptr<const nn::StepRecord> first_step;              // step 0's values, for "change since step 0"
     std::shared_ptr<const parallel::ParallelStepRecord> on_ranks;  // that step on setup.ranks ranks; null: one
@@ -147,11 +148,16 @@ struct TrainingState {  // of Training: a run, and the step of it that is on sho
     std::shared_ptr<const std::vector<std::string>> symbols;  // of a language model, by token
 };
 
-// Immutable once published. Memory: a training session holds at most 64 step records (about 1 MB each), 64 parameter
-// checkpoints (0.4 MB each) and two timed steps (every kernel's trace, about 30 MB each); a lesson holds one run a scene.
-// Time travel in the kernel on show holds one modelled GPU and at most 256 MiB of checkpoints; a run of the learner's own
-// leaves at most 128 MiB more.
+// Whose run the pictures show. Each keeps its own: who comes back to it finds it as it was.
+enum class Source : uint8_t { none, training, lesson, own, design };
+
+// Immutable once published. Memory: a training session holds step records of 48 MiB, checkpoints of 64 MiB and one timed
+// step (every kernel's trace, about 30 MB in all); a lesson holds one run a scene. Time travel in the kernel on show holds
+// one modelled GPU and at most 48 MiB of checkpoints, of a run of over two million warp instructions 256 MiB; a run of the
+// learner's own leaves at most 128 MiB more.
 struct Snapshot {
+    Source source = Source::none;  // of kernel, training, host and tape
+    std::string whose;             // the learner's file that they are of, where they are her own: "saxpy.cu"
     KernelState kernel;
     OwnState own;
     ProgramState program;
@@ -220,20 +226,33 @@ struct ProgramLook {    // of a whole program's pictures
     int32_t line = -1;  // of its text
 };
 
-struct MachineLook {    // of the machine: how deep one looks, and how fast its clock runs
+// What is followed through a step of many GPUs: a micro-batch on its way through the stages of a replica, a message that has
+// no number, or a chunk of the sum that goes round the replicas of a stage.
+struct FollowedPacket {
+    enum class Kind : uint8_t { none, microbatch, message, chunk } kind = Kind::none;
+    int replica = 0;
+    int number = -1;  // of the micro-batch, from 0; of the message in its column; of the ring in the step
+    int chunk = -1;   // of the ring
+    bool operator==(const FollowedPacket&) const = default;
+};
+
+struct MachineLook {    // of the machine: how deep one looks, and how fast the clock runs, in every workspace
     double zoom = 2;    // 0 the cluster, 1 a node, 2 a GPU, 3 an SM, 4 a sub-core, 5 a warp, 6 a lane; between: on the way
     double wanted = 2;  // where the zoom goes by itself
     double clock = -1;  // cycles of the kernel, with what has passed of the last one; -1: where the focus stands
-    double speed = 0;   // cycles a second; 0: what the zoom says
+    double speed = 0;   // cycles a second, at the grain of instructions these; 0: what the zoom, or the picture, says
     double filmed = 0;  // cycles a second of the recording that is made; 0: none is
-    bool skip_waits = false;               // jumps over cycles in which the traced SM issues nothing
-    bool follow = false;                   // the clock stops where the followed request arrives
+    bool skip_waits = false;               // jumps over cycles in which the traced SM issues nothing, or GPUs wait
+    bool follow = false;                   // the clock stops where what is followed arrives
     int64_t followed = -1;                 // index into MachineTrace::requests; -1: none
     double tour = -1;                      // seconds of the tour that lie behind; -1: there is none
     bool offers_tour = false;              // to who is here for the first time
     int64_t loop_from = -1, loop_to = -1;  // the clock stays within these cycles; -1: it does not
     int rank = -1;             // of the cluster: the GPU that is looked at, and its node; -1: the late one, else the first
     double cluster_speed = 0;  // microseconds of the step a second; 0: what the zoom says
+    FollowedPacket packet;     // at a cluster or a node
+    int64_t entering = -1;     // SM that is being traced and then gone into
+    bool memory_side = false;  // of an SM, in the place of its units, where there is no room for both
 };
 
 class Session;
@@ -291,6 +310,7 @@ class Session {
     Workspace workspace = Workspace::training;
     Grain grain = Grain::kernel;
     bool playing = false;
+    bool less_motion = false;  // nothing flashes, and nothing grows on its way: what changes is there at once
     std::string gpu = "v100";
     int64_t steps_later = 0;  // see SessionOptions
     LessonState lesson;

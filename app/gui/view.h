@@ -20,6 +20,9 @@ class View {
     virtual void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) = 0;
     // The same facts as text, for tests, for --describe, and for people who cannot see the picture.
     virtual std::string describe(const Session& session, const Focus& focus) const = 0;
+    // The height that its picture needs in this room, where that changes with what is on show: below it, and below its
+    // row's, it scrolls.
+    virtual float needs(Ui&, Session&, Focus&, const Rect& /*room*/) { return 0; }
 };
 
 // One line a view in views.cpp.

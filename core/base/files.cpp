@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "core/base/missing_file.h"
 #include "core/base/sizes.h"
 #include "core/system/system.h"
 
@@ -21,7 +22,7 @@ namespace {
 Result<std::string> read_file_that_begins(const std::filesystem::path& path, size_t limit, std::string_view first) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
-    if (error || !std::filesystem::exists(status)) return Diagnostic{"no such file", {path.string()}};
+    if (error || !std::filesystem::exists(status)) return Diagnostic{"no such file" + near_file(path), {path.string()}};
     if (std::filesystem::is_directory(status)) return Diagnostic{"this is a folder, a file is needed", {path.string()}};
     if (const std::string name = path.string(); std::filesystem::is_fifo(status) && !name.starts_with("/dev/") &&
                                                 !name.starts_with("/proc/"))  // but /dev/stdin, and /dev/fd/63 of <(command)

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace lockstep {
 
 std::string with_commas(int64_t value) {
@@ -17,7 +19,10 @@ std::string time_text(double us, const TimeDigits& digits) {
         double us;
         const char* name;
     };
-    const Unit unit = us >= 1e6 ? Unit{1e6, "s"} : us >= digits.milli_from ? Unit{1e3, "ms"} : Unit{1, "µs"};
+    // What rounds up to a thousand of one unit is one of the next: 999.9 µs is 1 ms, not 1e+03 µs.
+    const double power = us > 0 ? std::pow(10.0, std::floor(std::log10(us)) + 1 - digits.significant) : 1;
+    const double shown = digits.decimals >= 0 ? us : std::round(us / power) * power;
+    const Unit unit = shown >= 1e6 ? Unit{1e6, "s"} : shown >= digits.milli_from ? Unit{1e3, "ms"} : Unit{1, "µs"};
     return digits.decimals >= 0 ? fmt::format("{:.{}f} {}", us / unit.us, digits.decimals, unit.name)
                                 : fmt::format("{:.{}g} {}", us / unit.us, digits.significant, unit.name);
 }

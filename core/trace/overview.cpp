@@ -33,6 +33,8 @@ void OverviewBuilder::make_room(int64_t cycle) {
     const auto column = static_cast<uint32_t>(cycle >> shift_);
     if (column < columns_) return;
     columns_ = column + 1;
+    // Room for all of them from the beginning, so that nothing is copied as it grows; it takes memory as it is filled.
+    if (cycles_.capacity() == 0) cycles_.reserve(size_t{most_columns} * slots_ * reasons);
     cycles_.resize(columns_ * slots_ * reasons);
     issues_.resize(size_t{columns_} * schedulers_);
 }
@@ -61,10 +63,11 @@ Overview OverviewBuilder::finish(int64_t cycles) const {
     overview.schedulers = schedulers_;
     overview.cycles.resize(columns_);
     for (size_t column = 0; column < columns_; ++column)
-        for (size_t i = 0; i < slots_ * reasons; ++i)
-            overview.cycles[column][i % reasons] += cycles_[column * slots_ * reasons + i];
-    OverviewBuilder at = *this;
-    for (;;) {
+        for (size_t slot = 0; slot < slots_; ++slot) {
+            const uint64_t* const counts = &cycles_[(column * slots_ + slot) * reasons];
+            for (size_t r = 0; r < reasons; ++r) overview.cycles[column][r] += counts[r];
+        }
+    const auto add_level = [&](const OverviewBuilder& at) {
         Overview::Level level;
         level.cycles_a_column = int64_t{1} << at.shift_;
         level.columns = at.columns_;
@@ -75,18 +78,36 @@ Overview OverviewBuilder::finish(int64_t cycles) const {
             const int64_t length = std::max<int64_t>(1, std::min(level.cycles_a_column, cycles - begin));
             for (uint32_t slot = 0; slot < slots_; ++slot) {
                 const uint64_t* const counts = &at.cycles_[(size_t{column} * slots_ + slot) * reasons];
-                const uint64_t* const most = std::max_element(counts, counts + reasons);
-                int64_t busy = 0;
-                for (size_t r = 0; r < reasons; ++r) busy += static_cast<int64_t>(counts[r]);
+                uint64_t busy = 0, most = 0;
+                size_t reason = 0;
+                for (size_t r = 0; r < reasons; ++r) {
+                    busy += counts[r];
+                    if (counts[r] > most) most = counts[r], reason = r;
+                }
+                const bool is_empty = busy == 0 || length - static_cast<int64_t>(busy) > static_cast<int64_t>(most);
                 level.states[size_t{slot} * level.columns + column] =
-                    length - busy > static_cast<int64_t>(*most) ? Overview::empty : static_cast<uint8_t>(most - counts);
-                if (busy == 0) level.states[size_t{slot} * level.columns + column] = Overview::empty;
+                    is_empty ? Overview::empty : static_cast<uint8_t>(reason);
             }
             for (uint32_t s = 0; s < schedulers_; ++s)
                 level.issued[size_t{s} * level.columns + column] =
                     static_cast<float>(at.issues_[size_t{column} * schedulers_ + s]) / static_cast<float>(length);
         }
         overview.levels.push_back(std::move(level));
+    };
+    add_level(*this);
+    if (columns_ <= 1) return overview;
+    OverviewBuilder at(slots_, schedulers_);  // half as large from the beginning
+    at.shift_ = shift_ + 1;
+    at.columns_ = (columns_ + 1) / 2;
+    const auto halve = [&](const std::vector<uint64_t>& from, std::vector<uint64_t>& to, size_t width) {
+        to.resize(at.columns_ * width);
+        for (size_t column = 0; column < columns_; ++column)
+            for (size_t i = 0; i < width; ++i) to[column / 2 * width + i] += from[column * width + i];
+    };
+    halve(cycles_, at.cycles_, slots_ * reasons);
+    halve(issues_, at.issues_, schedulers_);
+    for (;;) {
+        add_level(at);
         if (at.columns_ <= 1) return overview;
         at.join_columns();
     }

@@ -9,12 +9,10 @@
 #include "core/ptx/ptx.h"
 
 namespace lockstep::validate {
-namespace {
 
-Noted run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program, int32_t n) {
-    simt::Memory memory;
-    const uint64_t warps = warps_of(row);
-    const uint64_t clocks = memory.allocate(warps * 16, "clocks");
+model::TimedResult run_row(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program, int32_t n,
+                           simt::Memory& memory, uint64_t& clocks) {
+    clocks = memory.allocate(warps_of(row) * 16, "clocks");
     const uint64_t data = memory.allocate(row.bytes + 65536, "data");
     if (!row.constants.empty()) {
         const auto variable = std::find_if(program.variables.begin(), program.variables.end(),
@@ -35,8 +33,17 @@ Noted run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& progra
     config.block = {row.threads, 1, 1};
     config.dynamic_shared = row.shared;
     config.parameters = std::move(arguments.block);
-    const model::TimedResult result = run_kernel(gpu, program, config, memory);
-    Noted noted = noted_by({memory.read(clocks, warps * 16), warps * 16});
+    return run_kernel(gpu, program, config, memory);
+}
+
+namespace {
+
+Noted run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program, int32_t n) {
+    simt::Memory memory;
+    uint64_t clocks = 0;
+    const model::TimedResult result = run_row(row, gpu, program, n, memory, clocks);
+    const uint64_t bytes = warps_of(row) * 16;
+    Noted noted = noted_by({memory.read(clocks, bytes), bytes});
     noted.seconds = static_cast<double>(result.cycles) / (gpu.boost_mhz * 1e6);
     if (row.quantity == Quantity::sectors) noted.sectors = model::metric_of(program, result, "sectors_per_request").value();
     return noted;

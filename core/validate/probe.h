@@ -55,6 +55,9 @@ double figure_of(const Case& row, const model::GpuSpec& gpu, const Noted& once, 
 double measure(const Case& row, Programs& programs);        // in the row's unit
 double measure_sgemm(const Case& row, Programs& programs);  // sgemm.cpp
 
+// The row's micro-benchmark with n rounds; `clocks`: where its warps noted theirs.
+model::TimedResult run_row(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program, int32_t n,
+                           simt::Memory& memory, uint64_t& clocks);
 // Launches without a trace; throws Failure with the fault's text.
 model::TimedResult run_kernel(const model::GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
                               simt::Memory& memory);

@@ -183,7 +183,23 @@ TEST_CASE("a text is read without its byte-order mark, and UTF-16 is refused by 
         CHECK(read_text(file).error().message == "the file is UTF-16: save it as UTF-8");
     }
     std::filesystem::remove(file);
-    CHECK(read_text(file).error().message == "no such file");
+    CHECK(read_text(file).error().message.starts_with("no such file"));
+}
+
+TEST_CASE("a file that is not there is told with what is called nearly so beside it") {
+    const TemporaryFolder folder;
+    for (const char* name : {"softmax.cu", "saxpy.cu", "my_window.cu", "README"}) write_file(folder.path() / name, "");
+    const auto said = [&](const std::string& name) { return read_text(folder.path() / name).error().message; };
+    const auto near = [&](const std::string& name) {
+        return "no such file, did you mean '" + (folder.path() / name).string() + "'?";
+    };
+    CHECK(said("sofmax.cu") == near("softmax.cu"));
+    CHECK(said("Softmax.CU") == near("softmax.cu"));
+    CHECK(said("saxpy.cpp") == near("saxpy.cu"));
+    CHECK(said("window.cu") == near("my_window.cu"));
+    CHECK(said("readme") == near("README"));
+    CHECK(said("reduce.cu") == "no such file");
+    CHECK(said("saxpy_other/softmax.cu") == "no such file");
 }
 
 TEST_CASE("a file that is written piece by piece is there as a whole, or not at all") {

@@ -159,6 +159,46 @@ TEST_CASE("under mpirun a deadlock says who waits for whom, and a rank that dies
           std::string::npos);
 }
 
+TEST_CASE("training on ranks that disagree says so, with layer, rank and step") {
+    const std::string train = "train --model mlp --data digits --dp 2 --steps 3 --batch 32 ";
+    const Outcome rate = lockstep_command(train + "--on-rank 1:lr=0.4");
+    INFO(rate.err << rate.out);
+    CHECK(rate.status == 0);
+    CHECK(rate.err.find("warning: ranks disagree after step 0: fc1.weight of rank 1 is not that of rank 0 (") !=
+          std::string::npos);
+    CHECK(rate.err.find("rank 1 was told lr 0.4 and the others 0.1") != std::string::npos);
+    CHECK(rate.out.find("why it fails: ranks disagree after step 0") != std::string::npos);
+    const Outcome flipped = lockstep_command(train + "--on-rank 1:flip=fc2.bias@1 --json -");
+    const std::string second = flipped.out.substr(flipped.out.find('\n') + 1);
+    const auto json = nlohmann::json::parse(second.substr(0, second.find('\n')));
+    CHECK(json["step"] == 1);
+    CHECK(json["causes"][0]["name"] == "ranks_disagree");
+    CHECK(json["causes"][0]["layer"] == "fc2");
+    CHECK(lockstep_command(train).err.empty());
+    refuses(train + "--on-rank 1:bucket-mb=0.1", "in step 0 collective 1 over dp (ranks 0 and 1) is broadcast of");
+    refuses(train + "--on-rank 5:lr=1", "there are ranks 0 to 1");
+    refuses(train + "--on-rank lr=1", "write RANK:OPTION=VALUE");
+}
+
+TEST_CASE("under mpirun processes that were started with unlike options are refused before the first step") {
+    if (!has_mpi()) return;
+    const std::string train = "-np 1 lockstep train --model mlp --data digits --dp 2 --steps 2 --batch 32 --comm mpi ";
+    const Outcome unlike = mpirun(train + "--lr 0.1 : " + train + "--lr 0.2");
+    CHECK(unlike.status != 0);
+    CHECK(
+        unlike.err.find("ranks disagree before the first step: rank 1 was started with --lr 0.2 and rank 0 with --lr 0.1") !=
+        std::string::npos);
+    const std::string both = "--on-rank 1:flip=fc1.weight@1 ";
+    const Outcome flipped = mpirun(
+        "-np 2 lockstep train --model mlp --data digits --dp 2 --steps 3 --batch 32 --comm mpi "
+        "--own-steps " +
+        both);
+    INFO(flipped.err);
+    CHECK(flipped.status == 0);
+    CHECK(flipped.err.find("warning: ranks disagree after step 1: fc1.weight of rank 1 is not that of rank 0") !=
+          std::string::npos);
+}
+
 TEST_CASE("under mpirun the JSON lines and the trace hold every rank, as threads give them") {
     if (!has_mpi()) return;
     const auto file = [](const char* name) { return (scratch() / name).string(); };

@@ -157,4 +157,91 @@ TEST_CASE("puzzles are listed, shown, begun and judged") {
     has(lockstep_command("puzzle show wait_for_it").err, "unknown puzzle 'wait_for_it'");
 }
 
+TEST_CASE("a training step is swept as a kernel is, and no grid is taken for it") {
+    const Outcome swept = lockstep_command("sweep step:mlp --gpu teaching --vary sms=2,4 --json -");
+    REQUIRE(swept.status == 0);
+    const auto json = nlohmann::json::parse(swept.out);
+    CHECK(json["kernel"] == "a training step of mlp");
+    REQUIRE(json["designs"].size() == 2);
+    CHECK(json["designs"][1]["time_us"] < json["designs"][0]["time_us"]);
+    const Outcome grid = lockstep_command("sweep step:mlp --grid 4 --vary sms=2,4");
+    CHECK(grid.status == 2);
+    has(grid.err, "is a training step");
+    const Outcome unknown = lockstep_command("sweep step:mpl --vary sms=2,4");
+    CHECK(unknown.status == 2);
+    has(unknown.err, "mlp");
+}
+
+TEST_CASE("money is estimated part by part, beside what others have published, and for a puzzle's design") {
+    const Outcome area = lockstep_command("gpus h100 --area");
+    REQUIRE(area.status == 0);
+    has(area.out, "USD in all");
+    has(area.out, "memory chips");
+    has(area.out, "interposer");
+    has(area.out, "Raymond James");
+    const auto json = nlohmann::json::parse(lockstep_command("gpus h100 --area --json -").out);
+    double sum = 0;
+    for (const auto& row : json["prices"]) {
+        sum += row["usd"].get<double>();
+        CHECK(row["usd_low"] < row["usd_high"]);
+        CHECK_FALSE(row["source"].get<std::string>().empty());
+    }
+    CHECK(std::fabs(sum - json["usd"].get<double>()) < 1e-6 * sum);
+    CHECK(json["real_prices"].size() == 3);
+    const std::string file = (scratch() / "waits.toml").string();
+    std::filesystem::remove(file);
+    REQUIRE(lockstep_command("puzzle new waits " + file).status == 0);
+    const auto checked = nlohmann::json::parse(lockstep_command("puzzle check waits --gpu " + file + " --json -").out);
+    CHECK(checked["usd"] > 0);
+    CHECK(checked["usd_low"] < checked["usd_high"]);
+    CHECK(checked["prices"].size() >= 2);
+}
+
+TEST_CASE("the power of boards is estimated for the kernels of their peaks, with the error") {
+    const Outcome power = lockstep_command("validate power --quick --json -");
+    REQUIRE(power.status == 0);
+    const auto rows = nlohmann::json::parse(power.out);
+    double nearest[2] = {1e9, 1e9};  // of the V100's and the H100's kernels
+    size_t k = 0;
+    for (const char* board : {"v100/", "h100/"}) {
+        for (const auto& row : rows.is_array() ? rows : rows["rows"])
+            if (row["name"].get<std::string>().find(board) == 0) {
+                CHECK(row["got"] > 0);
+                nearest[k] =
+                    std::min(nearest[k], std::fabs(std::log(row["got"].get<double>() / row["expected"].get<double>())));
+            }
+        CHECK(nearest[k] < std::log(2.6));  // no more than the arithmetic is estimated
+        ++k;
+    }
+}
+
+TEST_CASE("the app runs on a GPU of one's own, and refuses one that there is not") {
+    const std::string mine = write("small.toml", "inherits = \"teaching\"\nname = \"Small\"\nsms = 3\n");
+    const Outcome shown = lockstep_command("app --gpu " + mine + " --view machine --describe --step 1");
+    INFO(shown.err);
+    REQUIRE(shown.status == 0);
+    has(shown.out, "3 SMs");
+    const Outcome none = lockstep_command("app --gpu v1000 --view machine --describe");
+    CHECK(none.status == 2);
+    has(none.err, "v100");
+    // A design opens in the puzzle that it is for.
+    const std::string file = (scratch() / "design.toml").string();
+    std::filesystem::remove(file);
+    REQUIRE(lockstep_command("puzzle new waits " + file).status == 0);
+    write("design.toml", read_file(file).value() + "\n");
+    std::string text = read_file(file).value();
+    const size_t at = text.find("warps_per_sm = 2");
+    REQUIRE(at != std::string::npos);
+    write("design.toml", text.replace(at, 16, "warps_per_sm = 5"));
+    const Outcome design = lockstep_command("app --gpu " + file + " --view build.1 --describe");
+    REQUIRE(design.status == 0);
+    has(design.out, "resident warps an SM 5");
+    has(design.out, "design 2 (on show)");
+    // And what it may not have is said in another one.
+    const Outcome other = lockstep_command("app --gpu " + file + " --view build.2 --describe");
+    CHECK(other.status == 0);
+    has(other.out, "One more sub-core");
+    has(other.out, "may not take part: ");
+}
+
 }  // namespace cli_own_gpu_test

@@ -98,6 +98,12 @@ struct Desk {
         return std::any_of(written.begin(), written.end(),
                            [&](const UiState::Written& text) { return text.text.find(words) != std::string::npos; });
     }
+    // All that is written, a space between two texts: a paragraph is written word by word.
+    std::string said() const {
+        std::string all;
+        for (const UiState::Written& text : written) all += text.text + " ";
+        return all;
+    }
 
     // What is wrong with the text of the last frame, one line each: two texts on each other, cut at the side, half hidden.
     std::vector<std::string> clashes() const {

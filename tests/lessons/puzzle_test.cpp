@@ -59,6 +59,17 @@ TEST_CASE("there are twelve puzzles, each with a card, three hints, a recap and 
     }
 }
 
+TEST_CASE("a puzzle is named by its number, its name or a part of it that only one has") {
+    const auto files = puzzle_files();
+    for (size_t i = 0; i < files.size(); ++i) {
+        CHECK(puzzle_named(std::to_string(i + 1)).value().file == files[i]);
+        CHECK(puzzle_named(files[i].stem().string().substr(0, 2)).value().file == files[i]);
+    }
+    CHECK(puzzle_named("half").value().id == "10_half_the_watts");
+    CHECK_FALSE(puzzle_named("13").ok());
+    CHECK_FALSE(puzzle_named("the").ok());  // several have it
+}
+
 TEST_CASE("every puzzle begins below bronze, and each reference design earns its medal within the budget") {
     for (const auto& file : puzzle_files()) {
         const Played played(file);
@@ -148,6 +159,53 @@ TEST_CASE("one design is judged as many are, and told its time even where it is 
     CHECK(cheat.medal == Medal::none);
     CHECK(cheat.run.time_us > 0);
     CHECK(played.judged(silver, "l2_latency = 10\n").run.cycles == 0);
+}
+
+TEST_CASE("a puzzle may be about a training step: the times of its kernels add up, and its medals are runs of it") {
+    std::string text = read_file(puzzle_files().front()).value();
+    const auto put = [&](const std::string& what, const std::string& with) {
+        const size_t at = text.find(what);
+        REQUIRE(at != std::string::npos);
+        text.replace(at, what.size(), with);
+    };
+    put("kernel = \"latency\"\ngrid = \"256\"\nblock = \"32\"", "kernel = \"step:mlp\"");
+    const size_t arguments = text.find("arguments = ");
+    text.erase(arguments, text.find('\n', arguments) + 1 - arguments);
+    const size_t start = text.find("[start]");
+    text.resize(start);
+    text +=
+        "[start]\nsms = 2\n[budget]\nmm2 = 120\n[free]\nsms = [1, 8]\n[bronze]\nsms = 3\n[silver]\nsms = 4\n"
+        "[gold]\nsms = 6\n";
+    const auto puzzle = parse_puzzle(text, "step.toml");
+    INFO(text);
+    REQUIRE(puzzle.ok());
+    const scene::DesignLaunch launch = launch_of(puzzle.value());
+    CHECK(launch.shown_name() == "a training step of mlp");
+    REQUIRE(launch.parts().size() > 8);
+    const model::GpuSpec gpu = design_of(puzzle.value(), {});
+    const scene::DesignRun all = scene::run_design(gpu, launch);
+    REQUIRE(all.refused.empty());
+    double time = 0, joules = 0;
+    int64_t cycles = 0;
+    for (const scene::DesignPart& part : launch.parts()) {
+        scene::DesignLaunch one = launch;
+        one.then.clear();
+        one.program = part.program, one.config = part.config, one.memory = part.memory;
+        const scene::DesignRun run = scene::run_design(gpu, one);
+        time += run.time_us, joules += run.joules, cycles += run.cycles;
+    }
+    CHECK(all.cycles == cycles);
+    CHECK(all.time_us == Approx(time));
+    CHECK(all.joules == Approx(joules));
+    const Thresholds t = thresholds_of(puzzle.value(), launch);
+    CHECK(all.time_us > t.bronze_us);
+    CHECK(t.bronze_us > t.silver_us);
+    CHECK(t.silver_us > t.gold_us);
+    const PuzzleResult gold = judge_for(puzzle.value(), launch, t, player(puzzle.value(), {{"sms", 6}}));
+    CHECK(gold.medal == Medal::gold);
+    const auto with_grid = parse_puzzle("grid = \"1\"\n" + text, "step.toml");
+    REQUIRE_FALSE(with_grid.ok());
+    CHECK(with_grid.error().message.find("launches of its own") != std::string::npos);
 }
 
 TEST_CASE("what is wrong in a puzzle's file is said with its place") {

@@ -317,6 +317,58 @@ TEST_CASE("variables, and what a kernel writes behind its slice, are among what 
               "line 6 (d2h dy[1:2]) reads 'dy', which line 5 (past(dy[0:1])) writes, and nothing orders the two"});
 }
 
+// s[0] += x[tid], by all threads at once.
+const std::string adding_source = "__global__ void total(float *s, const float *x) {}\n";
+const std::string adding = R"(.visible .entry total(.param .u64 s, .param .u64 x) {
+.reg .b32 %r<3>; .reg .b64 %rd<6>; .reg .f32 %f<4>;
+ld.param.u64 %rd1, [s];
+ld.param.u64 %rd2, [x];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd3, %r1, 4;
+add.s64 %rd4, %rd2, %rd3;
+ld.global.f32 %f1, [%rd4];
+ld.global.f32 %f2, [%rd1];
+add.f32 %f3, %f1, %f2;
+st.global.f32 [%rd1], %f3;
+ret;
+}
+)";
+
+TEST_CASE("a host program's kernels are looked at by the checkers that are asked for") {
+    const OwnKernels own(adding_source, adding);
+    const std::string text =
+        "kernels own.cu\nhost x f32[64 ramp]\nhost y f32{0}\nmalloc dx f32[64]\nmalloc ds f32[1]\nh2d dx x\n"
+        "launch total(ds, dx) grid=1 block=64\nlaunch total(ds, dx) grid=1 block=64\nd2h y ds\n";
+    const auto with = [&](const HostRunOptions& options) {
+        return run_host(parse_host(text, "x.host").value(), model::gpu_named("teaching").value(), own.folder, options)
+            .value();
+    };
+    CHECK(with({})->reports.empty());
+    const auto races = with({.racecheck = true});
+    REQUIRE(races->reports.size() == 1);  // once, though it is launched twice
+    CHECK(races->reports[0].fault.kind == "racecheck");
+    CHECK(races->program.operations[races->reports[0].statement].line == 7);
+    CHECK_THAT(races->reports[0].fault.message, Contains("'ds'"));
+    // x was copied in, the sum was never set.
+    const auto unset = with({.initcheck = true});
+    REQUIRE(unset->reports.size() == 1);
+    CHECK_THAT(unset->reports[0].fault.message, Contains("'ds'"));
+}
+
+TEST_CASE("what the host changes while a copy still reads it is told with what would order the two") {
+    const std::string text =
+        "kernels damp.cu\nhost x f32[65536 ramp] pinned\nhost y f32[65536 zero] pinned\nmalloc dx f32[65536]\n"
+        "h2d dx x stream=1\nwork 2 us damp(x, y, 1, 65536) grid=256 block=256\nsync\n";
+    const auto wrong = run(text);
+    REQUIRE(wrong->hazards.size() == 1);
+    CHECK_THAT(wrong->hazards[0], Contains("line 6 (damp(x, y)) writes 'x', which line 5 (h2d dx) reads"));
+    REQUIRE(wrong->hazard_advice.size() == 1);
+    CHECK(wrong->hazard_advice[0] == "Put 'sync stream=1' in front of line 6: then the host waits for line 5.");
+    std::string mended = text;
+    mended.insert(mended.find("work"), "sync stream=1\n");
+    CHECK(run(mended)->hazards.empty());
+}
+
 TEST_CASE("a copy home that nobody waits for is told, and what nobody freed is counted") {
     const std::string head = R"(kernels damp.cu
 host   x  f32[1024 ramp] pinned

@@ -1,5 +1,5 @@
-// `lockstep sweep KERNEL|PUZZLE --vary sms=4..32 ...`: one launch on a grid of GPUs, over all cores. CSV and a picture of
-// the front.
+// `lockstep sweep KERNEL|PUZZLE|step:mlp --vary sms=4..32 ...`: one launch, or a training step, on a grid of GPUs, over all
+// cores. CSV and a picture of the front.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -87,11 +87,16 @@ struct Base {  // what all designs have in common
     scene::DesignLaunch launch;
 };
 
-// A kernel with its launch, or a puzzle, which has all of that.
+// A kernel with its launch, or a puzzle or a training step, which have all of that.
 Base base_of(const SweepAsked& asked) {
     const KernelAsked& launch = asked.launch;
     Base base;
-    if (!launch.file.ends_with(".cu") && !launch.file.ends_with(".ptx")) {
+    if (launch.file.starts_with(scene::step_prefix)) {
+        if (!(launch.grid + launch.block).empty() || !launch.arguments.empty())
+            throw Failure(fmt::format("'{}' is a training step: its kernels have grids, blocks and arguments", launch.file));
+        base.gpu = model::gpu_named(launch.gpu).value();
+        base.launch = scene::step_of_model(launch.file.substr(scene::step_prefix.size()), base.gpu);
+    } else if (!launch.file.ends_with(".cu") && !launch.file.ends_with(".ptx")) {
         if (!(launch.grid + launch.block).empty() || !launch.arguments.empty())
             throw Failure(
                 fmt::format("'{}' is no .cu or .ptx file, and a puzzle has its grid, block and arguments", launch.file));
@@ -105,7 +110,10 @@ Base base_of(const SweepAsked& asked) {
         input.gpu = model::gpu_named(launch.gpu).value();
         read_kernel(launch, input);
         bind_launch(launch, input, memory);
-        base = {input.gpu, {input.program, input.config, std::make_shared<const simt::Memory>(std::move(memory))}};
+        base.gpu = input.gpu;
+        base.launch.program = input.program;
+        base.launch.config = input.config;
+        base.launch.memory = std::make_shared<const simt::Memory>(std::move(memory));
     }
     base.launch.max_instructions = launch.max_instructions;
     if (!asked.process.empty()) base.launch.process = process_asked(asked.process);
@@ -119,7 +127,7 @@ int run_sweep_asked(const SweepAsked& asked) {
     const Base base = base_of(asked);
     bool interrupted = false;
     const scene::Sweep sweep = [&] {
-        LongWork work("designs for " + base.launch.program->shown_name());
+        LongWork work("designs for " + base.launch.shown_name());
         scene::SweepOptions options;
         options.threads = asked.threads;
         options.stop = work.token();
@@ -144,7 +152,10 @@ void add_sweep(CLI::App& app, int& status) {
         app.add_subcommand("sweep", "run a kernel on a grid of GPUs: which designs are fastest for their area");
     auto asked = std::make_shared<SweepAsked>();
     KernelAsked& launch = asked->launch;
-    command->add_option("FILE", launch.file, "kernel.cu or kernel.ptx, or the name of a puzzle")->required();
+    command
+        ->add_option("FILE", launch.file,
+                     "kernel.cu or kernel.ptx, the name of a puzzle, or step:mlp, a training step of a model")
+        ->required();
     command
         ->add_option("--vary", asked->vary,
                      "a figure and its values, as often as there are figures: sms=4..32 (doubling), sms=4..32:4 (in steps "

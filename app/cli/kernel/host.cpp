@@ -8,6 +8,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/kernel/output_json.h"
+#include "app/cli/kernel/run_options.h"
 #include "app/cli/kernel/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
@@ -39,6 +40,15 @@ Json to_json(const scene::HostRun& run) {
         json["operations"].push_back(std::move(row));
     }
     json["hazards"] = run.hazards;
+    json["reports"] = Json::array();
+    for (const scene::HostRun::Report& report : run.reports)
+        json["reports"].push_back({{"kind", report.fault.kind},
+                                   {"warning", report.fault.warning},
+                                   {"launched_at", run.program.operations[report.statement].line},
+                                   {"message", report.fault.message},
+                                   {"advice", report.fault.advice},
+                                   {"file", report.fault.file},
+                                   {"line", report.fault.line}});
     json["outputs"] = Json::object();
     for (size_t i = 0; i < run.outputs.size(); ++i) json["outputs"][run.output_names[i]] = output_json(run.outputs[i]);
     if (run.fault) json["diagnostics"] = Json::array({{{"kind", run.fault->kind}, {"message", run.fault->message}}});
@@ -48,14 +58,26 @@ Json to_json(const scene::HostRun& run) {
 }  // namespace
 
 int run_host_program(const std::string& file, const std::string& gpu, uint64_t seed, const std::string& json,
-                     const std::string& trace) {
+                     const std::string& trace, const std::string& check) {
     check_trace_name(trace);
     const scene::HostText text = scene::parse_host(read_text(file, 1 << 20).value(), file).value();
     scene::HostRunOptions options;
     options.seed = seed;
+    simt::LaunchOptions checks;
+    options.leakcheck = !check.empty() && choose_checkers(check, checks);
+    options.synccheck = checks.synccheck;
+    options.racecheck = checks.racecheck;
+    options.initcheck = checks.initcheck;
     const auto run =
         scene::run_host(text, model::gpu_named(gpu).value(), std::filesystem::path(file).parent_path(), options).value();
-    for (const std::string& hazard : run->hazards) tell("warning: {}\n", hazard);
+    for (size_t i = 0; i < run->hazards.size(); ++i)
+        tell("warning: {}\n    advice: {}\n", run->hazards[i], run->hazard_advice[i]);
+    bool wrong = run->fault || !run->hazards.empty();
+    for (const scene::HostRun::Report& report : run->reports) {
+        tell("{}\n    launched at {}:{}\n", simt::render(report.fault), file,
+             run->program.operations[report.statement].line);
+        wrong = wrong || !report.fault.warning || is_strict(check);
+    }
     if (run->fault) tell("{}\n", simt::render(*run->fault));
     if (!trace.empty()) write_trace(model::trace_of(run->gpu, run->program, run->schedule), trace);
     if (!json.empty()) write_json(to_json(*run), json);
@@ -72,7 +94,7 @@ int run_host_program(const std::string& file, const std::string& gpu, uint64_t s
                        model::name_of(one.engine, run->gpu), asked.name);
         }
     }
-    return static_cast<int>(run->fault || !run->hazards.empty() ? ExitStatus::faulted : ExitStatus::done);
+    return static_cast<int>(wrong ? ExitStatus::faulted : ExitStatus::done);
 }
 
 }  // namespace lockstep::cli

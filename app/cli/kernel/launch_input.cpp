@@ -22,6 +22,7 @@ std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Pr
     if (count == "ptxas") {
         const device::PtxasRegisters told = device::ptxas_registers(*program, gpu.compute.text());
         tell("ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count, program->registers_per_thread);
+        if (const std::string local = device::local_memory_text(told); !local.empty()) tell("    {}\n", local);
         auto changed = std::make_shared<ptx::Program>(*program);
         changed->registers_per_thread = told.count;
         return changed;

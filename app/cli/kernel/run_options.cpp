@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,9 +17,11 @@
 #include "app/cli/kernel/metrics_text.h"
 #include "app/cli/kernel/output_json.h"
 #include "app/cli/kernel/own_files.h"
+#include "app/cli/lesson/notebook.h"
 #include "app/cli/program/program.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/tell.h"
 #include "core/model/advice/what_if.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
@@ -132,13 +135,15 @@ int run_host_asked(const CLI::App& command, const KernelAsked& asked) {
     keep_apart(read, {{"--json", asked.json}, {"--trace", asked.trace}});
     for (const CLI::Option* const given : command.get_options()) {
         const std::string name = given->get_name();
-        const bool fits = name == "FILE" || name == "--gpu" || name == "--seed" || name == "--json" || name == "--trace";
+        const bool fits = name == "FILE" || name == "--gpu" || name == "--seed" || name == "--json" || name == "--trace" ||
+                          name == "--check";
         if (given->count() > 0 && !fits)
-            throw Failure(name +
-                          " is for one kernel: a host program says itself what it launches, and takes --gpu, --seed, --json "
-                          "and --trace");
+            throw Failure(
+                name +
+                " is for one kernel: a host program says itself what it launches, and takes --gpu, --seed, --json, "
+                "--trace and --check");
     }
-    return run_host_program(asked.file, asked.gpu, asked.seed, asked.json, asked.trace);
+    return run_host_program(asked.file, asked.gpu, asked.seed, asked.json, asked.trace, asked.check);
 }
 
 }  // namespace
@@ -286,6 +291,20 @@ void add_run(CLI::App& app, int& status) {
             if (!options->json.empty()) write_json(metric_names_json(), options->json);
             return;
         }
+        // A notebook stands for what is in its cells; the files live until the run has ended.
+        std::deque<TemporaryFolder> unpacked;
+        std::vector<std::string> files;
+        for (const std::string& file : program->files) {
+            std::error_code error;
+            if (!is_notebook(file) || !std::filesystem::exists(file, error)) {
+                files.push_back(file);
+                continue;
+            }
+            NotebookProgram cells = unpack_notebook(file, unpacked.emplace_back().path()).value();
+            tell("runs {}\n", cells.told);
+            files.insert(files.end(), cells.sources.begin(), cells.sources.end());
+        }
+        program->files = files;
         options->file = program->files.front();
         if (options->grid.empty() && options->block.empty() && is_program(program->files)) {
             status = run_program_asked(*command, *options, *program);

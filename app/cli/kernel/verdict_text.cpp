@@ -57,7 +57,8 @@ std::string verdict_text(const model::Verdict& verdict) {
         std::string words = wrapped(place + finding.sentence, "     ");
         words.replace(2, 2, fmt::format("{}.", number));
         text += words;
-        text += wrapped("saves " + model::gain_text(finding) + "; " + finding.evidence, "       ");
+        text += wrapped((finding.gain_unknown ? "gain " : "saves ") + model::gain_text(finding) + "; " + finding.evidence,
+                        "       ");
         text += wrapped(finding.change, "       ");
     }
     if (verdict.findings.size() > told) text += fmt::format("     {} more in --json\n", verdict.findings.size() - told);
@@ -82,7 +83,7 @@ nlohmann::ordered_json verdict_json(const model::Verdict& verdict) {
                                     {"file", finding.file},
                                     {"line", finding.line},
                                     {"more_lines", finding.more_lines},
-                                    {"gain", json_number(finding.gain)},
+                                    {"gain", finding.gain_unknown ? nlohmann::ordered_json() : json_number(finding.gain)},
                                     {"gain_is", finding.simulated ? "simulated" : "derived"},
                                     {"what_if", finding.what_if}});
     json["what_if"] = nlohmann::ordered_json::array();

@@ -97,7 +97,7 @@ std::string grades_as(const std::string& format, const lessons::Lesson& lesson, 
 
 // A submission with main(), a file or a folder of sources, in a sandbox; with a `problem` it is not looked at. Throws
 // Failure(missing) where there is none.
-GradedSubmission grade_program(const std::string& path, const GradeAsked& asked, const std::string& problem = {});
+GradedSubmission grade_program(const std::string& given, const GradeAsked& asked, const std::string& problem = {});
 // Throws Failure where the test itself cannot be: a file that is not there, a list of checks that is none.
 void check_program_test(const ProgramTest& test);
 

@@ -12,7 +12,9 @@
 #include "app/cli/cli.h"
 #include "app/cli/kernel/run_options.h"
 #include "app/cli/lesson/grade.h"
+#include "app/cli/lesson/notebook.h"
 #include "core/base/files.h"
+#include "core/base/missing_file.h"
 #include "core/device/compile/program.h"
 #include "core/model/gpus/gpu_spec.h"
 #include "core/runtime/report/report.h"
@@ -171,6 +173,26 @@ void judge(const system::SandboxOutcome& outcome, const ProgramTest& test, Grade
     graded.report.points = graded.report.passed ? test.points : 0;
 }
 
+// The notebook that a path is, or the only one in a folder without sources; "": neither.
+std::string notebook_in(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) return is_notebook(path) && !fs::is_symlink(path, error) ? path.string() : "";
+    if (!sources_in(path).empty()) return {};
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(path, error))
+        if (is_notebook(entry.path()) && entry.is_regular_file(error) && !entry.is_symlink(error))
+            found.push_back(entry.path().string());
+    return found.size() == 1 ? found.front() : "";
+}
+
+// Other programs of the notebook do not belong to this one: all sources of a folder are compiled together.
+void keep_only(const fs::path& folder, const std::vector<std::string>& sources) {
+    for (const std::string& name : sources_in(folder))
+        if (std::none_of(sources.begin(), sources.end(),
+                         [&](const std::string& source) { return fs::path(source).filename() == name; }))
+            fs::remove(folder / name);
+}
+
 }  // namespace
 
 void check_program_test(const ProgramTest& test) {
@@ -179,21 +201,37 @@ void check_program_test(const ProgramTest& test) {
     choose_checkers(test.check, launch);
     std::error_code error;
     for (const std::string& file : {test.input, test.expected})
-        if (!file.empty() && !fs::is_regular_file(file, error)) throw Failure(Diagnostic{"there is no such file", {file}});
+        if (!file.empty() && !fs::is_regular_file(file, error))
+            throw Failure(Diagnostic{"there is no such file" + near_file(file), {file}});
     if (!(test.points >= 0)) throw Failure("--points is a number from 0");
 }
 
-GradedSubmission grade_program(const std::string& path, const GradeAsked& asked, const std::string& problem) {
+GradedSubmission grade_program(const std::string& given, const GradeAsked& asked, const std::string& problem) {
+    // A notebook is taken as the folder of its cells' files; in a folder without sources a lone one is what is handed in.
+    std::string path = given, notebook;
+    std::optional<TemporaryFolder> cells;
+    if (problem.empty()) notebook = notebook_in(given);
+    if (!notebook.empty()) {
+        cells.emplace();
+        path = cells->path().string();
+    }
     const ProgramTest& test = asked.program;
-    GradedSubmission submission{path, {}, 0, test.points};
+    GradedSubmission submission{given, {}, 0, test.points};
     Graded graded;
     graded.exercise = "program";
-    graded.file = fs::path(path).filename().string();
+    graded.file = fs::path(notebook.empty() ? given : notebook).filename().string();
     graded.problem = problem;
     graded.report.of_points = test.points;
     std::error_code error;
+    if (cells) {
+        const Result<NotebookProgram> unpacked = unpack_notebook(notebook, cells->path());
+        if (unpacked)
+            keep_only(cells->path(), unpacked.value().sources);
+        else
+            graded.problem = render(unpacked.error());
+    }
     const bool folder = fs::is_directory(path, error);
-    if (!problem.empty()) {
+    if (!graded.problem.empty()) {
         // nothing of it can be run
     } else if (folder && sources_in(path).empty()) {
         graded.problem = "there is no .cu, .cpp or .c file in the submission";

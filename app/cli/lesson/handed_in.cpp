@@ -9,6 +9,7 @@
 #include "app/cli/lesson/notebook.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/base/missing_file.h"
 #include "core/base/nearest.h"
 #include "core/nn/data/files/zip.h"
 
@@ -31,9 +32,6 @@ std::string lower(std::string text) {
 
 bool is_archive(const fs::path& path) {
     return lower(path.extension().string()) == ".zip";
-}
-bool is_notebook(const fs::path& path) {
-    return lower(path.extension().string()) == ".ipynb";
 }
 bool is_source(const fs::path& path) {
     const std::string extension = path.extension().string();
@@ -68,7 +66,7 @@ bool is_near(const fs::path& file, const std::string& wanted) {
 }
 
 bool answers_something(const fs::path& file, const HandedInWanted& wanted) {
-    if (wanted.programs) return is_source(file);
+    if (wanted.programs) return is_source(file) || is_notebook(file);
     if (is_notebook(file)) return true;
     return std::any_of(wanted.exercises.begin(), wanted.exercises.end(), [&](const lessons::Exercise* exercise) {
         return file.filename() == fs::path(exercise->file).filename() || is_near(file, exercise->file);
@@ -82,7 +80,8 @@ class Finder {
 
     void path(const fs::path& place, const std::string& name, size_t depth = 0) {
         std::error_code error;
-        if (!fs::exists(place, error)) return found_.push_back({name, place, "there is no such submission"});
+        if (!fs::exists(place, error))
+            return found_.push_back({name, place, "there is no such submission" + near_file(place)});
         if (is_archive(place)) return archive(place, name, depth);
         if (!fs::is_directory(place, error)) return found_.push_back({name, place, {}});
         folder(place, name, depth);

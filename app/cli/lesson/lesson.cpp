@@ -1,4 +1,5 @@
-// `lockstep lesson list | run ID|DIR|all [--json F|-] | check DIR|all | new DIR | ptx DIR | figures`
+// `lockstep lesson list | run ID|DIR|all [--json F|-] | check DIR|all | new DIR | ptx DIR | figures |
+// coverage [DECK]`
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -6,7 +7,9 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
+#include "core/base/nearest.h"
 #include "lessons/player/authors/authors.h"
+#include "lessons/player/authors/coverage.h"
 #include "lessons/player/check.h"
 
 namespace lockstep::cli {
@@ -58,6 +61,38 @@ int check(const std::string& what, const std::string& json) {
     return static_cast<int>(unreadable ? ExitStatus::bad_input : failed ? ExitStatus::faulted : ExitStatus::done);
 }
 
+struct CoverageAsked {
+    std::string deck, json;
+    bool missing = false;
+};
+
+void coverage(const CoverageAsked& asked) {
+    check_can_write(asked.json);
+    std::vector<lessons::CoveredDeck> decks = lessons::coverage().value();
+    if (!asked.deck.empty()) {
+        std::vector<std::string> known;
+        for (const lessons::CoveredDeck& deck : decks) known.push_back(deck.name);
+        std::erase_if(decks, [&](const lessons::CoveredDeck& deck) { return deck.name != asked.deck; });
+        if (decks.empty())
+            throw Failure(Diagnostic{fmt::format("unknown deck '{}'{}", asked.deck, did_you_mean(asked.deck, known))});
+    }
+    size_t slides = 0, missing = 0;
+    for (const lessons::CoveredDeck& deck : decks) slides += deck.slides.size(), missing += deck.missing();
+    if (!asked.json.empty()) write_text(lessons::to_json(decks), asked.json);
+    if (asked.json == "-") return;
+    for (const lessons::CoveredDeck& deck : decks) {
+        fmt::print("{}: {}\n", deck.name, deck.title);
+        for (const lessons::CoveredSlide& slide : deck.slides) {
+            if (asked.missing && !slide.missing()) continue;
+            fmt::print("  {}\n", slide.about);
+            for (const std::string& step : slide.steps) fmt::print("      {}\n", step);
+            if (slide.missing()) fmt::print("      MISSING: no step teaches it yet\n");
+            if (!slide.why.empty()) fmt::print("      no step: {}\n", slide.why);
+        }
+    }
+    fmt::print("{} of {} rows of slides have no step yet\n", missing, slides);
+}
+
 }  // namespace
 
 void add_lesson(CLI::App& app, int& status) {
@@ -95,6 +130,13 @@ void add_lesson(CLI::App& app, int& status) {
     command->add_subcommand("figures", "every figure that a lesson may ask for, and every view, as Markdown")->callback([] {
         fmt::print("{}\n", lessons::figures_page());
     });
+    auto asked = std::make_shared<CoverageAsked>();
+    CLI::App* coverage_command = command->add_subcommand(
+        "coverage", "what the lecture decks behind the course teach, against the steps that teach it");
+    coverage_command->add_option("DECK", asked->deck, "one deck, such as ARCHI");
+    coverage_command->add_flag("--missing", asked->missing, "only what no step teaches yet");
+    coverage_command->add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
+    coverage_command->callback([asked] { coverage(*asked); });
 }
 
 }  // namespace lockstep::cli

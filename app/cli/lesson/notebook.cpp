@@ -1,8 +1,15 @@
 #include "app/cli/lesson/notebook.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "core/base/files.h"
+#include "core/device/compile/program.h"
 
 namespace lockstep::cli {
 
@@ -21,10 +28,11 @@ std::string source_of_cell(const nlohmann::json& cell) {
 }
 
 NotebookCell cell_of(const std::string& source, size_t number) {
-    NotebookCell cell{number, {}, source};
+    NotebookCell cell{number, {}, source, false};
     const size_t begin = source.find_first_not_of(" \t\r\n");
     if (begin == std::string::npos || source.compare(begin, 2, "%%") != 0) return cell;
     const size_t end = std::min(source.find('\n', begin), source.size());
+    cell.magic = true;
     std::istringstream words(source.substr(begin + 2, end - begin - 2));
     std::string magic;
     words >> magic;
@@ -67,9 +75,83 @@ Result<std::vector<NotebookCell>> cuda_cells(const std::string& notebook, const 
     for (const auto& cell : *cells) {
         if (!cell.is_object() || cell.value("cell_type", "") != "code") continue;
         NotebookCell made = cell_of(source_of_cell(cell), ++number);
-        if (!made.name.empty() || made.text.find("__global__") != std::string::npos) found.push_back(std::move(made));
+        if (!made.name.empty() || made.text.find("__global__") != std::string::npos || device::has_main(made.text))
+            found.push_back(std::move(made));
     }
     return found;
+}
+
+bool is_notebook(const std::filesystem::path& file) {
+    std::string ending = file.extension().string();
+    for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return ending == ".ipynb";
+}
+
+namespace {
+
+bool is_compiled(const std::string& name) {
+    const std::string ending = std::filesystem::path(name).extension().string();
+    return ending == ".cu" || ending == ".cpp" || ending == ".cc" || ending == ".c";
+}
+
+// Of a name with folders the last part: a cell may not write outside of the folder.
+std::string own_name(const NotebookCell& cell) {
+    return cell.name.empty() ? fmt::format("cell{}.cu", cell.number) : std::filesystem::path(cell.name).filename().string();
+}
+
+}  // namespace
+
+Result<NotebookProgram> unpack_notebook(const std::filesystem::path& notebook, const std::filesystem::path& folder) {
+    const std::string shown = notebook.filename().string();
+    const Result<std::string> text = read_text(notebook, size_t{64} << 20);
+    if (!text) return text.error();
+    Result<std::vector<NotebookCell>> read = cuda_cells(text.value(), notebook.string());
+    if (!read) return read.error();
+    const std::vector<NotebookCell>& cells = read.value();
+    // The newest of each name; the last that can be compiled, one with main() before all others.
+    std::map<std::string, const NotebookCell*> written;
+    const NotebookCell* chosen = nullptr;
+    bool program = false;
+    for (const NotebookCell& cell : cells) {
+        if (!cell.name.empty()) written[own_name(cell)] = &cell;
+        const bool has_main = device::has_main(cell.text);
+        if (!is_compiled(own_name(cell)) || (program && !has_main)) continue;
+        if (!has_main && cell.text.find("__global__") == std::string::npos) continue;
+        chosen = &cell;
+        program = has_main;
+    }
+    if (!chosen)
+        return Diagnostic{
+            "no cell of this notebook is CUDA: one that begins with %%cu or %%writefile NAME.cu, or holds __global__ or "
+            "main()",
+            {notebook.string()}};
+    if (!chosen->name.empty() && written.at(own_name(*chosen)) != chosen) chosen = written.at(own_name(*chosen));
+    NotebookProgram made;
+    std::string with;
+    for (const auto& [name, cell] : written) {
+        write_file(folder / name, cell->text);
+        if (cell == chosen) continue;
+        const bool needed = chosen->name.empty() ? !is_compiled(name) : true;
+        if (needed) with += (with.empty() ? "" : ", ") + name;
+        // A written program is compiled with the written sources; those with a main() of their own are other programs.
+        if (!chosen->name.empty() && program && is_compiled(name) && !device::has_main(cell->text))
+            made.sources.push_back((folder / name).string());
+    }
+    std::string source = chosen->text;
+    if (chosen->name.empty() && !chosen->magic) {
+        std::string before;
+        for (const NotebookCell& cell : cells) {
+            if (&cell == chosen) break;
+            if (!cell.name.empty() || cell.magic || device::has_main(cell.text)) continue;
+            before += fmt::format("#line 1 \"cell{}.cu\"\n{}\n", cell.number, cell.text);
+            with += fmt::format("{}cell {}", with.empty() ? "" : ", ", cell.number);
+        }
+        if (!before.empty()) source = before + fmt::format("#line 1 \"{}\"\n", own_name(*chosen)) + source;
+    }
+    if (chosen->name.empty()) write_file(folder / own_name(*chosen), source);
+    made.sources.insert(made.sources.begin(), (folder / own_name(*chosen)).string());
+    made.told = fmt::format("code cell {} of {}{}", chosen->number, shown, with.empty() ? "" : ", with " + with);
+    return made;
 }
 
 std::optional<NotebookCell> cell_for(const std::vector<NotebookCell>& cells, const std::string& file,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
+#include "app/cli/kernel/area_text.h"
 #include "app/cli/long_work.h"
 #include "core/base/files.h"
 #include "core/base/units.h"
@@ -64,7 +65,9 @@ std::string wrapped(const std::string& text, size_t indent) {
 // The card: the question, the launch, the budget, what the first design and the medals take, and what may change.
 std::string card_of(const lessons::Puzzle& puzzle, const scene::DesignRun& start, const lessons::Thresholds& t, bool hints) {
     std::string text = fmt::format("{}\n\n{}\n\n", puzzle.title, wrapped(puzzle.question, 0));
-    text += fmt::format("  kernel  {}, grid {}, block {}\n", puzzle.kernel, puzzle.grid, puzzle.block);
+    text += puzzle.grid.empty() ? fmt::format("  runs    a training step of {}, kernel after kernel\n",
+                                              puzzle.kernel.substr(scene::step_prefix.size()))
+                                : fmt::format("  kernel  {}, grid {}, block {}\n", puzzle.kernel, puzzle.grid, puzzle.block);
     text += fmt::format("  budget  {} ({}, estimates)\n\n", budget_text(puzzle), puzzle.process->name);
     text += fmt::format("  begins  {:>9}   {:.2f} mm2, {:.2f} W (time simulated; area and power estimates)\n",
                         time_text(start.time_us), start.mm2, start.watts);
@@ -140,7 +143,12 @@ int check_puzzle(const PuzzleAsked& asked) {
         json["time_us"] = ran ? Json(run.time_us) : Json();
         json["mm2"] = run.mm2;
         json["watts"] = ran ? Json(run.watts) : Json();
-        json["estimate"] = {"mm2", "watts"};
+        const model::AreaEstimate area = model::area_of(lessons::as_design(gpu), puzzle.process);
+        json["usd"] = area.usd;
+        json["usd_low"] = area.usd_low;
+        json["usd_high"] = area.usd_high;
+        json["prices"] = price_json(area);
+        json["estimate"] = {"mm2", "watts", "usd"};
         json["medal"] = medal ? Json(lessons::name_of(result.medal)) : Json();
         json["why"] = result.why;
         json["thresholds"] = thresholds_json(result.thresholds);

@@ -17,6 +17,7 @@
 #include "app/cli/measure/torch_bench.h"
 #include "core/base/rng.h"
 #include "core/comm/in_process.h"
+#include "core/model/advice/verdict.h"
 #include "core/model/launch/launch.h"
 #include "core/model/launch/replay.h"
 #include "core/nn/models/models.h"
@@ -79,6 +80,39 @@ BenchRow recording() {
     }
     return {"timed/recording", 100 * (best[1] / best[0] - 1), "% longer",
             fmt::format("512^3 on V100, traced, with and without the machine's requests; {} MiB of them", bytes >> 20)};
+}
+
+// What the verdict on a launch takes beside the launch, without a what-if: of each the best of some runs.
+BenchRow verdict_cost() {
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = v100();
+    constexpr int n = 1 << 16;
+    BenchKernel p("bench.ptx", "strided_gather_f32", {n / 256, 1, 1}, {256, 1, 1});
+    p.buffer(0, n);
+    p.buffer(1, n);
+    p.integer(2, n);
+    p.integer(3, 33);
+    p.integer(4, 32);
+    run->program = p.program;
+    run->config = p.config;
+    run->before = std::make_shared<const simt::Memory>(p.memory);
+    double launch = 1e300, verdict = 1e300;
+    size_t findings = 0;
+    for (int round = 0; round < 3; ++round) {
+        simt::Memory memory(*run->before);
+        const std::clock_t begin = std::clock();
+        run->result = model::launch(run->gpu, *run->program, run->config, memory, {});
+        const std::clock_t ran = std::clock();
+        check_bench(run->result);
+        model::VerdictOptions options;
+        options.what_if_none = true;
+        findings = model::verdict_of(*run, options).findings.size();
+        const std::clock_t told = std::clock();
+        launch = std::min(launch, static_cast<double>(ran - begin) / CLOCKS_PER_SEC);
+        verdict = std::min(verdict, static_cast<double>(told - ran) / CLOCKS_PER_SEC);
+    }
+    return {"timed/verdict", 100 * verdict / launch, "% longer",
+            fmt::format("strided gather of 65,536 threads on V100, {} findings, no what-ifs", findings)};
 }
 
 // The same work on more and more SMs.
@@ -229,6 +263,7 @@ std::vector<Bench> benches() {
                           "n = 4,194,304, trace of one SM, 1 core");
          }},
         {"timed/recording", recording},
+        {"timed/verdict", verdict_cost},
         {"timed/sms/1", [] { return timed_on(1); }},
         {"timed/sms/8", [] { return timed_on(8); }},
         {"timed/sms/32", [] { return timed_on(32); }},

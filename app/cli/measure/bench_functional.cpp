@@ -17,12 +17,15 @@ namespace {
 constexpr int bench_rounds = 9;
 constexpr const char* bench_clock = "processor time of the thread";
 
+constexpr size_t no_output = SIZE_MAX;
+
 struct FunctionalRow {
     const char *name, *config;
     BenchKernel (*kernel)();
     bool checked = false;
     const char* base = nullptr;  // the row that it is held against
     const char* ratio = nullptr;
+    size_t output = 2;  // its place among the parameters; no_output: none counts as unwritten
 };
 
 // The first 128 rows of the product: a quarter of its blocks.
@@ -39,6 +42,18 @@ BenchKernel gather_slice(const std::string& prologue = "") {
     k.integer(2, n);
     k.integer(3, 33);
     k.integer(4, 32);
+    return k;
+}
+// The same out of one half of a buffer into the other, so that the launch writes to the memory that it gathers from.
+BenchKernel gather_beside_writes() {
+    BenchKernel k = gather_slice();
+    const size_t n = size_t{1} << 18;
+    k.buffer(0, 2 * n);
+    uint64_t address = 0;
+    std::byte* const parameters = k.config.parameters.data();
+    std::memcpy(&address, parameters + k.program->parameters.at(0).offset, sizeof address);
+    address += n * sizeof(float);
+    std::memcpy(parameters + k.program->parameters.at(1).offset, &address, sizeof address);
     return k;
 }
 BenchKernel divergent_slice() {
@@ -66,6 +81,12 @@ const FunctionalRow functional_rows[] = {
      [] { return bench_matmul("matmul_naive_f32", 256, every_second_lane); }, false, "functional/naive_matmul",
      "functional/cost_of_idle_lanes/naive_matmul"},
     {"functional/strided_gather", "32 sectors a request, 1 core", [] { return gather_slice(); }},
+    {"functional/strided_gather_checked", "the same, memcheck, racecheck, initcheck and synccheck, 1 core",
+     [] { return gather_slice(); }, true, "functional/strided_gather", "functional/cost_of_checkers/strided_gather", 1},
+    {"functional/gather_beside_writes", "the same, to the buffer that it reads, 1 core", gather_beside_writes},
+    {"functional/gather_beside_writes_checked", "the same, memcheck, racecheck, initcheck and synccheck, 1 core",
+     gather_beside_writes, true, "functional/gather_beside_writes", "functional/cost_of_checkers/gather_beside_writes",
+     no_output},
     {"functional/strided_gather_half", "the same, one lane in two active", [] { return gather_slice(every_second_lane); },
      false, "functional/strided_gather", "functional/cost_of_idle_lanes/strided_gather"},
     {"functional/divergent", "trip count differs by lane, 1 core", divergent_slice},
@@ -78,10 +99,10 @@ struct Slice {
 };
 
 // The product's buffer counts as unwritten before a launch with the checkers, as --arg out:... does.
-Slice run_slice(BenchKernel& k, bool checked) {
+Slice run_slice(BenchKernel& k, bool checked, size_t output) {
     uint64_t product = 0;
-    if (checked) {
-        std::memcpy(&product, k.config.parameters.data() + k.program->parameters.at(2).offset, sizeof product);
+    if (checked && output != no_output) {
+        std::memcpy(&product, k.config.parameters.data() + k.program->parameters.at(output).offset, sizeof product);
         k.memory.mark_unwritten(product);
     }
     simt::LaunchOptions options;
@@ -144,7 +165,7 @@ std::vector<BenchRow> functional_bench(std::string_view wanted) {
     for (int round = -1; round <= bench_rounds; ++round)  // the first warms up; the last is for the bases alone
         for (size_t i = 0; i < runs.size(); ++i) {
             if (round == bench_rounds && runs[i]->base) continue;
-            const Slice slice = run_slice(kernels[i], runs[i]->checked);
+            const Slice slice = run_slice(kernels[i], runs[i]->checked, runs[i]->output);
             if (round >= 0) slices[runs[i]->name].push_back(slice);
         }
     std::vector<BenchRow> rows;

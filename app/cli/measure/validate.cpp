@@ -170,7 +170,8 @@ void add_validate(CLI::App& app, int&) {
     auto chosen = std::make_shared<Chosen>();
     command->add_option(
         "TABLE", chosen->table,
-        "one table: latency, rate, bandwidth, peak, sgemm, kernels, silicon or cluster; default: all but kernels");
+        "one table: latency, rate, bandwidth, peak, sgemm, kernels, power, silicon or cluster; default: all but kernels and "
+        "power");
     command->add_flag("--quick", chosen->quick, "the rows that take seconds");
     command->add_option("--json", chosen->json, "write the rows as JSON; '-' for stdout");
     std::vector<CLI::Option*> of_kernels = {
@@ -190,6 +191,7 @@ void add_validate(CLI::App& app, int&) {
         std::vector<std::string> known = validate::tables();
         known.emplace_back("cluster");
         known.emplace_back("kernels");
+        known.emplace_back("power");
         if (!chosen->table.empty() && std::find(known.begin(), known.end(), chosen->table) == known.end())
             throw Failure(fmt::format("unknown table '{}'; there are {}", chosen->table, fmt::join(known, ", ")));
         if (!chosen->silicon.gpu.empty()) model::gpu_named(chosen->silicon.gpu).value();
@@ -208,7 +210,10 @@ void add_validate(CLI::App& app, int&) {
         options.quick = chosen->quick;
         options.started = [](std::string_view row) { tell("{} ...\n", row); };
         validate::Report report;
-        if (options.table != "cluster") report = validate::validate(options).value();
+        if (options.table == "power")
+            report = validate::power_report(options);
+        else if (options.table != "cluster")
+            report = validate::validate(options).value();
         if (options.table.empty() || options.table == "cluster") {
             const validate::Report cluster = parallel::cluster_report(options);
             report.rows.insert(report.rows.end(), cluster.rows.begin(), cluster.rows.end());

@@ -18,6 +18,7 @@
 #include "app/cli/kernel/run_options.h"
 #include "app/cli/kernel/trace_file.h"
 #include "core/base/files.h"
+#include "core/base/missing_file.h"
 #include "core/base/tell.h"
 #include "core/runtime/report/report.h"
 #include "core/runtime/report/settings.h"
@@ -241,7 +242,7 @@ bool is_program(const std::vector<std::string>& files) {
         std::error_code error;
         if (fs::is_directory(file, error)) throw Failure(Diagnostic{"this is a folder, not a file", {file}});
         if (!fs::exists(file, error) && !file.starts_with("in:") && !file.starts_with("inout:"))
-            throw Failure(Diagnostic{"there is no such file", {file}});
+            throw Failure(Diagnostic{"there is no such file" + near_file(file), {file}});
         const std::string extension = fs::path(file).extension().string();
         if (extension == ".ptx" || extension == ".host") continue;
         if (const Result<std::string> text = read_text(file, 4u << 20); text && device::has_main(text.value())) return true;

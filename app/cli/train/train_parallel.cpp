@@ -13,6 +13,7 @@
 #include "core/comm/collectives/collectives.h"
 #include "core/comm/outside/mpi.h"
 #include "core/comm/outside/nccl.h"
+#include "core/nn/train/training_options.h"
 #include "core/parallel/train/trainer.h"
 
 namespace lockstep::cli {
@@ -90,6 +91,8 @@ parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::Tra
     options.set = choice.set;
     options.partition = choice.partition;
     options.batches_of_worker = choice.batches;
+    options.compare_every = choice.compare_every;
+    for (const std::string& text : choice.told) options.told.push_back(parallel::told_rank(text));
     options.library_collectives = choice.comm == "mpi" && !choice.own_steps;
     if (!choice.link.empty()) options.link = comm::link_named(choice.link).link();
     return options;
@@ -121,8 +124,8 @@ bool ParallelChoice::any() const {
     const auto given = [&](std::string_view name) { return command->get_option(fmt::format("--{}", name))->count() > 0; };
     for (const parallel::PlanOption& row : parallel::plan_options())
         if (!row.name.empty() && row.name != "keep" && row.name != "rank" && given(row.name)) return true;
-    for (const char* name :
-         {"bucket-mb", "comm", "link", "gpu", "own-steps", "set-examples", "partition", "batches", "timeout"})
+    for (const char* name : {"bucket-mb", "comm", "link", "gpu", "own-steps", "set-examples", "partition", "batches",
+                             "timeout", "compare-ranks", "on-rank"})
         if (given(name)) return true;
     return plan.schedule != parallel::ParallelPlan().schedule;
 }
@@ -184,6 +187,13 @@ void add_parallel(CLI::App& command, ParallelChoice& choice) {
         ->delimiter(',');
     command.add_option("--timeout", choice.timeout, "with mpi: seconds after which a wait is a deadlock, default 60")
         ->check(number_within(0, 86400, true));
+    command
+        .add_option("--compare-ranks", choice.compare_every,
+                    "steps after which it is compared whether ranks hold the same parameters alike; 0: never")
+        ->check(not_from_0);
+    command.add_option("--on-rank", choice.told,
+                       "one rank is told otherwise, to see what becomes of it: 1:lr=0.2, or 1:flip=PARAMETER@STEP, a bit of "
+                       "its memory; may be repeated");
     command.add_option("--comm", choice.comm, "in_process (ranks are threads), mpi or nccl");
     command.add_flag("--own-steps", choice.own_steps, "with mpi: our own lists of steps, not the library's collectives");
     command.add_option("--link", choice.link, "between ranks, for the virtual clocks");
@@ -205,9 +215,44 @@ void gather_spans(parallel::ParallelStepRecord& record, int rank) {
     }
 }
 
+// What makes a run what it is: with mpirun each process may have been started with words of its own.
+std::string what_was_asked(const parallel::ParallelOptions& options) {
+    std::string text =
+        fmt::format("model {}\nseed {}\nbucket-mb {}\ncompare-ranks {}\n", options.training.model, options.training.seed,
+                    double(options.plan.bucket_bytes) / (1 << 20), options.compare_every);
+    for (const auto& [name, value] : nn::texts_of(options.training)) text += fmt::format("{} {}\n", name, value);
+    for (const parallel::PlanOption& row : parallel::plan_options())
+        if (!row.name.empty())
+            std::visit(
+                [&](auto field) {
+                    using Value = std::remove_cvref_t<decltype(options.plan.*field)>;
+                    if constexpr (std::is_arithmetic_v<Value> || std::is_same_v<Value, std::string>)
+                        text += fmt::format("{} {}\n", row.name, options.plan.*field);
+                    else if constexpr (std::is_enum_v<Value>)
+                        text += fmt::format("{} {}\n", row.name, row.names[static_cast<size_t>(options.plan.*field)]);
+                },
+                row.field);
+    return text;
+}
+
+// Throws Failure on rank 0, where processes were asked for unlike runs: nothing that they add up would mean anything.
+void check_asked_alike(const parallel::ParallelOptions& options) {
+    const std::vector<std::string> asked = comm::gather_texts(what_was_asked(options));
+    for (size_t rank = 1; rank < asked.size(); ++rank) {
+        std::istringstream first(asked[0]), other(asked[rank]);
+        for (std::string a, b; std::getline(first, a) && std::getline(other, b);)
+            if (a != b)
+                throw Failure(
+                    fmt::format("ranks disagree before the first step: rank {} was started with --{} and rank 0 "
+                                "with --{}; start all with the same options",
+                                rank, b, a));
+    }
+}
+
 // On all ranks as threads, or on one of MPI's processes, of which the first one alone says what happens.
 void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run, comm::Communicator* world) {
     const bool speaks = !world || world->rank() == 0;
+    if (world && world->size() > 1) check_asked_alike(options);
     parallel::ParallelTrainer trainer(options, world);
     if (run.from) trainer.restore(*run.from);
     const bool lines = run.json == "-", text = speaks && !lines, processes = world && world->size() > 1;
@@ -222,13 +267,38 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
         }
     };
     parallel::ParallelStepRecord last;
+    std::optional<nn::Cause> why;
+    int64_t agreed = trainer.next_step() - 1;
+    // Once, in the step in which it shows.
+    const auto compare = [&] {
+        if (processes) {  // rank 0 alone is told
+            const std::vector<std::string> texts = comm::gather_texts(parallel::text_of(last.digests));
+            std::vector<parallel::RankDigests> digests;
+            for (const std::string& own : texts) digests.push_back(parallel::digests_of_text(own));
+            last.disagreement = parallel::disagreement(digests, options, last.step, agreed);
+            if (!last.disagreement) agreed = last.step;
+        }
+        if (!last.disagreement || why) return;
+        why = last.disagreement;
+        if (!speaks) return;
+        std::fflush(stdout);
+        complain(Diagnostic{.message = why->text, .severity = Severity::warning});
+        fmt::print(stderr, "    advice: {}\n", why->advice);
+    };
     for (int64_t i = 0; i < run.steps; ++i) {
         if (!trainer.has_batch()) return;
         last = trainer.step();
         const bool end = i + 1 == run.steps;
+        if (!processes || (options.compare_every > 0 && ((last.step + 1) % options.compare_every == 0 || end))) compare();
         if (text && (run.steps <= 20 || i % (run.steps / 20) == 0 || end))
             fmt::print("step {:>6}  loss {:.5f}  {:.1f} ms\n", last.step, last.loss, 1000 * last.seconds);
         nlohmann::ordered_json line = record_json(last, run.training.batch);
+        if (why)
+            line["causes"] = nlohmann::ordered_json::array({{{"name", why->name},
+                                                             {"step", why->step},
+                                                             {"layer", why->layer},
+                                                             {"message", why->text},
+                                                             {"advice", why->advice}}});
         if (end || (run.evaluate_every > 0 && (last.step + 1) % run.evaluate_every == 0)) {
             const nn::Evaluation e = trainer.evaluate();
             line["test_loss"] = json_number(e.loss);
@@ -250,6 +320,7 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
             if (text) fmt::print("after step {}: saved in {}\n", trainer.next_step(), run.save);
         }
     }
+    if (text && why) fmt::print("why it fails: {}\n", why->text);
     if (text) print_end(trainer, last);
     if (processes && !run.trace.empty()) gather_spans(last, world->rank());
     if (!run.json.empty() && text) write_file(run.json, collected);

@@ -22,9 +22,11 @@ struct ParallelChoice {
     std::string comm = "in_process", link = "", gpu = "h100";
     double bucket_mb = 25;
     bool own_steps = false, partition = false;
-    int64_t set = 0;               // examples
-    std::vector<int64_t> batches;  // by worker
-    double timeout = 60;           // seconds, of a receive under MPI
+    int64_t set = 0;                // examples
+    std::vector<int64_t> batches;   // by worker
+    double timeout = 60;            // seconds, of a receive under MPI
+    int64_t compare_every = 1;      // steps
+    std::vector<std::string> told;  // "1:lr=0.2"
     CLI::App* command = nullptr;
 
     bool any() const;  // whether an option of many ranks was given

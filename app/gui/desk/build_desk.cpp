@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/session.h"
 #include "core/base/files.h"
@@ -33,76 +34,6 @@ void put(lessons::Figures& figures, std::string_view field, double value) {
         at->second = value;
     else
         figures.emplace_back(std::string(field), value);
-}
-
-double metric_named(const model::TimedResult& result, std::string_view name) {
-    for (const model::Metric& metric : result.metrics)
-        if (metric.name == name) return metric.value;
-    return 0;
-}
-
-// The field that says how many warps an SM holds of this launch.
-std::string_view scarce(const model::TimedResult& result) {
-    constexpr std::pair<std::string_view, std::string_view> limits[] = {{"limit_warps", "warps_per_sm"},
-                                                                        {"limit_blocks", "blocks_per_sm"},
-                                                                        {"limit_registers", "registers_per_sm"},
-                                                                        {"limit_shared", "l1_bytes"}};
-    std::string_view field = "warps_per_sm";
-    double least = HUGE_VAL;
-    for (const auto& [metric, name] : limits)
-        if (const double blocks = metric_named(result, metric); blocks > 0 && blocks < least) least = blocks, field = name;
-    return field;
-}
-
-// What the run was busy with, and the busiest part.
-void tell_use(BuiltDesign& design, const model::TimedResult& result) {
-    const auto share = [&](std::string_view name) { return std::clamp(metric_named(result, name) / 100, 0.0, 1.0); };
-    DesignUse& use = design.use;
-    use = {share("issue_slot_utilization"),
-           std::max(share("pipe_fma"), share("pipe_alu")),
-           share("l1_throughput"),
-           share("l2_throughput"),
-           share("dram_throughput"),
-           share("pipe_tensor"),
-           share("pipe_fp64"),
-           share("l2_hit_rate"),
-           share("achieved_occupancy")};
-    design.bound = model::bound_of(result);
-    struct Part {
-        std::string_view field, word;
-        double busy;
-    };
-    const Part parts[] = {{"dram_channels", "memory", use.memory},
-                          {"sub_cores", "the schedulers", use.issue},
-                          {"fp32_lanes", "the lanes", use.fp32},
-                          {"l2_bytes", "L2", use.l2},
-                          {"l1_bytes", "L1", use.l1},
-                          {"tensor_fmas", "the tensor cores", use.tensor},
-                          {"fp64_lanes", "the FP64 lanes", use.fp64}};
-    const Part* busiest = &parts[0];
-    for (const Part& part : parts)
-        if (part.busy > busiest->busy) busiest = &part;
-    design.limits = busiest->field, design.part = busiest->word, design.busy = busiest->busy;
-    constexpr double hardly = 0.6;  // below it nothing is busy, and what is short is what could wait beside
-    if (busiest->busy >= hardly) return;
-    design.limits = scarce(result);
-    design.part = design.bound == model::Bound::barriers ? "barriers" : "waiting";
-}
-
-// Shares by time of the issue slots and of the memory's bandwidth.
-void tell_time(BuiltDesign& design, const model::TimedResult& result) {
-    const model::Windows& windows = result.windows;
-    const double slots = double(design.gpu.sms) * double(design.gpu.sub_cores) * double(design.gpu.issue_width);
-    for (size_t i = 0; i < windows.totals.size(); ++i) {
-        const int64_t begin = static_cast<int64_t>(i) * windows.length;
-        const auto length = static_cast<double>(std::min(windows.length, result.cycles - begin));
-        if (length <= 0) break;
-        const model::CycleTotals& totals = windows.totals[i];
-        const auto bytes = static_cast<double>(totals.dram_read + totals.dram_written);
-        design.issue.push_back(static_cast<float>(std::min(1.0, static_cast<double>(totals.issued) / (slots * length))));
-        design.memory.push_back(
-            static_cast<float>(std::min(1.0, bytes / (length * std::max(1e-9, result.totals.dram_bytes_per_cycle)))));
-    }
 }
 
 }  // namespace
@@ -140,20 +71,44 @@ std::shared_ptr<const BuildTask> task_of_puzzle(const std::string& id) {
     return task;
 }
 
+namespace {
+
+// Every figure of the kit is free, and nothing is forbidden.
+std::shared_ptr<BuildTask> free_task(const model::GpuSpec& base) {
+    auto task = std::make_shared<BuildTask>();
+    task->base = base;
+    task->process = &model::process_of(base);
+    task->free = whole_kit;
+    return task;
+}
+
+}  // namespace
+
+std::shared_ptr<const BuildTask> task_of_step(scene::DesignLaunch step, const model::GpuSpec& base) {
+    const std::shared_ptr<BuildTask> task = free_task(base);
+    task->step = true;
+    task->launch = std::move(step);
+    task->launch.process = task->process;
+    task->title = task->launch.shown_name();
+    task->question = fmt::format(
+        "Its {} kernels, one after the other, on a GPU of your own; their times add up. It begins as {}, and nothing is "
+        "forbidden.",
+        task->launch.parts().size(), base.title);
+    return task;
+}
+
 std::shared_ptr<const BuildTask> task_of_kernel(const model::KernelRun& run) {
     if (!run.before) throw Failure("this run did not keep the memory that it began with, so it cannot run on another GPU");
-    auto task = std::make_shared<BuildTask>();
-    task->base = run.gpu;
+    const std::shared_ptr<BuildTask> task = free_task(run.gpu);
     task->title = run.program->shown_name();
     task->question = fmt::format(
         "The kernel on show, with {} blocks of {} threads, on a GPU of your own. It begins as {}, and nothing is forbidden.",
         with_commas(static_cast<int64_t>(run.config.grid.x) * run.config.grid.y * run.config.grid.z),
         with_commas(static_cast<int64_t>(run.config.block.x) * run.config.block.y * run.config.block.z), run.gpu.title);
-    task->process = &model::process_of(run.gpu);
-    task->free = whole_kit;
     task->launch.program = run.program;
     task->launch.config = run.config;
     task->launch.memory = run.before;
+    task->launch.source = run.source;
     task->launch.process = task->process;
     return task;
 }
@@ -169,168 +124,39 @@ std::vector<double> stops_of(const lessons::Puzzle::Free& free) {
     const auto add = [&](double value) {
         if (value > stops.back() && value < free.most) stops.push_back(value);
     };
-    if (free.field == "sub_cores") {
+    const std::string_view field = free.field;
+    const bool counted = field == "sms" || field == "dram_channels" || field == "boost_mhz";
+    if (field == "sub_cores") {
         for (const double value : {2.0, 4.0}) add(value);
-    } else if (free.field.ends_with("_lanes") || free.field == "tensor_fmas") {
-        for (double value = 1; value < free.most; value *= 2) add(value);
+    } else if (field.ends_with("_lanes") || field == "tensor_fmas") {
+        for (double value = 1; value < free.most; value *= 2) add(value), add(value > 1 ? value * 1.5 : value);
+    } else if (field.ends_with("_mb") && free.most - free.least <= 8) {
+        for (const double value : {0.125, 0.25, 0.5, 0.75}) add(value);
+        for (double value = 1; value < free.most; value += 0.5) add(value);
     } else if (free.most - free.least <= 40) {
         for (double value = std::floor(free.least) + 1; value < free.most; ++value) add(value);
+    } else if (free.least > 0 && free.most / free.least <= 8 && (counted || field == "registers_per_sm")) {
+        double step = counted ? 2 : 256;  // as even as leaves some forty
+        while ((free.most - free.least) / step > 48) step *= counted ? (step == 2 ? 5 : 10) : 2;
+        for (double value = (std::floor(free.least / step) + 1) * step; value < free.most; value += step) add(value);
     } else {
         constexpr double steps[] = {1, 1.25, 1.5, 1.75};
-        for (double power = 4; power < free.most; power *= 2)
+        for (double power = 1; power < free.most; power *= 2)
             for (const double step : steps) add(std::round(power * step));
     }
     if (free.most > stops.back()) stops.push_back(free.most);
     return stops;
 }
 
-BuiltDesign built(const BuildTask& task, const lessons::Figures& figures, const std::stop_token& stop) {
-    BuiltDesign design;
-    design.figures = figures;
-    design.gpu = task.base;
-    try {
-        design.gpu = task.design(figures);
-    } catch (const Failure& failure) {
-        design.refused = failure.diagnostic.message;
-        return design;
+std::vector<RealChip> real_chips() {
+    std::vector<RealChip> chips;
+    for (const model::RealDie& die : model::real_dies()) {
+        if (die.board_gpu.empty()) continue;
+        RealChip chip{std::string(die.board), std::string(model::process_of(die.gpu).name), die.mm2, {}};
+        chip.runs.gpu = model::gpu_named(die.board_gpu).value();
+        chips.push_back(std::move(chip));
     }
-    design.area = model::area_of(design.gpu, task.process);
-    const scene::DesignLaunch& launch = task.launch;
-    if (const auto refused = simt::check_launch(*launch.program, launch.config, model::limits_of(design.gpu))) {
-        design.refused = refused->message;
-        return design;
-    }
-    simt::Memory memory = *launch.memory;
-    model::TimedOptions options;
-    options.trace_limit = 1000;  // what the run was busy with by time is kept whatever the limit
-    options.max_instructions = launch.max_instructions;
-    options.stop = stop;
-    const model::TimedResult result = model::launch(design.gpu, *launch.program, launch.config, memory, options);
-    if (result.stopped) throw Cancelled();
-    if (result.fault) {
-        design.refused = result.fault->message;
-        return design;
-    }
-    design.cycles = result.cycles;
-    design.time_us = result.time_us;
-    design.watts = model::energy_of(design.gpu, *launch.program, result, launch.process).watts;
-    tell_use(design, result);
-    tell_time(design, result);
-    return design;
-}
-
-void judge(const BuildTask& task, const lessons::Thresholds& thresholds, BuiltDesign& design) {
-    if (!task.puzzle || !design.ran()) return;
-    scene::DesignRun run;
-    run.cycles = design.cycles;
-    run.time_us = design.time_us;
-    run.mm2 = design.area.mm2;
-    run.watts = design.watts;
-    const lessons::PuzzleResult result = lessons::judge_run(*task.puzzle, design.gpu, std::move(run), thresholds);
-    design.medal = result.medal;
-    design.why = result.why;
-}
-
-namespace {
-
-struct Changes {
-    const BuildTask& task;
-    const BuiltDesign& design;
-    std::vector<lessons::Figures> found = {};
-
-    // About half as much again: the stop that lies there, or the next one.
-    std::optional<double> larger(const lessons::Puzzle::Free& free, double factor) const {
-        const double now = figure_of(design.gpu, free.field);
-        std::optional<double> best;
-        for (const double stop : stops_of(free))
-            if (stop > now && (!best || stop <= now * factor)) best = stop;
-        return best;
-    }
-    bool bears(const lessons::Figures& figures) const {
-        try {
-            const double mm2 = model::area_of(task.design(figures), task.process).mm2;
-            return task.most_mm2 <= 0 || mm2 <= task.most_mm2;
-        } catch (const Failure&) {
-            return false;
-        }
-    }
-    void add(const lessons::Figures& figures) {
-        if (std::ranges::find(found, figures) == found.end() && bears(figures)) found.push_back(figures);
-    }
-    // Stops below the present one, the nearest last; none of what limits, nor of what costs no area.
-    std::vector<double> lower(const lessons::Puzzle::Free& free, std::string_view raised) const {
-        if (free.field == raised || free.field == "boost_mhz" || free.field.ends_with("_latency")) return {};
-        if (task.free_named(design.limits) == &free) return {};
-        std::vector<double> stops = stops_of(free);
-        const double now = figure_of(design.gpu, free.field);
-        std::erase_if(stops, [&](double stop) { return stop >= now; });
-        return stops;
-    }
-    // Where the budget does not bear it, another figure that pays for it, by as few stops as it takes, and two of them,
-    // stop by stop in turn.
-    void add_paid(const lessons::Figures& figures, std::string_view raised) {
-        if (bears(figures)) return add(figures);
-        for (const lessons::Puzzle::Free& other : task.free) {
-            const std::vector<double> stops = lower(other, raised);
-            for (size_t k = stops.size(); k-- > 0;) {
-                lessons::Figures paid = figures;
-                put(paid, other.field, stops[k]);
-                if (!bears(paid)) continue;
-                add(paid);
-                break;
-            }
-        }
-        for (size_t a = 0; a < task.free.size(); ++a)
-            for (size_t b = a + 1; b < task.free.size(); ++b) pay_by_two(figures, raised, task.free[a], task.free[b]);
-    }
-    void pay_by_two(const lessons::Figures& figures, std::string_view raised, const lessons::Puzzle::Free& first,
-                    const lessons::Puzzle::Free& second) {
-        std::vector<double> of_first = lower(first, raised), of_second = lower(second, raised);
-        if (of_first.empty() || of_second.empty()) return;
-        lessons::Figures paid = figures;
-        while (!of_first.empty() || !of_second.empty()) {
-            for (const auto& [free, stops] : {std::pair{&first, &of_first}, {&second, &of_second}}) {
-                if (stops->empty()) continue;
-                put(paid, free->field, stops->back());
-                stops->pop_back();
-                if (bears(paid)) return add(paid);
-            }
-        }
-    }
-};
-
-}  // namespace
-
-std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesign& design) {
-    Changes changes{task, design};
-    const lessons::Puzzle::Free* const limit = task.free_named(design.limits);
-    std::vector<const lessons::Puzzle::Free*> order;
-    if (limit != nullptr) order.push_back(limit);
-    for (const lessons::Puzzle::Free& free : task.free)
-        if (&free != limit && !free.field.ends_with("_latency") && free.field != "boost_mhz") order.push_back(&free);
-    const auto try_row = [&](const lessons::Puzzle::Free& free) {
-        for (const double factor : {2.0, 1.5})
-            if (const auto value = changes.larger(free, factor)) {
-                lessons::Figures figures = design.figures;
-                put(figures, free.field, *value);
-                changes.add_paid(figures, free.field);
-            }
-    };
-    if (limit != nullptr) try_row(*limit);
-    // Room for more warps is of three parts, whichever of them are free.
-    for (const double factor : {2.0, 1.5}) {
-        lessons::Figures roomy = design.figures;
-        bool any = false;
-        for (const std::string_view field : {"warps_per_sm", "blocks_per_sm", "registers_per_sm"})
-            if (const auto* free = task.free_named(field))
-                if (const auto value = changes.larger(*free, factor)) put(roomy, free->field, *value), any = true;
-        if (any) changes.add_paid(roomy, "warps_per_sm");
-    }
-    for (const lessons::Puzzle::Free* free : order)
-        if (free != limit) try_row(*free);
-    constexpr size_t most = 28;
-    if (changes.found.size() > most) changes.found.resize(most);
-    return std::move(changes.found);
+    return chips;
 }
 
 const BuiltDesign* BuildState::numbered(int number) const {
@@ -349,15 +175,40 @@ void BuildDesk::open(Session& session, const std::string& puzzle) {
     session.post(ask::OpenBuild{puzzle});
 }
 
-void BuildDesk::adopt(const Snapshot& snapshot) {
+void BuildDesk::open_step(Session& session) {
+    note.clear();
+    session.post(ask::OpenBuild{.step = true});
+}
+
+void BuildDesk::adopt(Session& session, const Snapshot& snapshot) {
+    if (snapshot.build && snapshot.build->task == task_) {
+        const BuiltDesign* const shown = snapshot.build->numbered(number_);
+        const bool gold = shown != nullptr && shown->medal == lessons::Medal::gold;
+        if (gold && !had_gold_) shows_recap = true;  // with the first gold, and not again once it was closed
+        had_gold_ = gold;
+    }
     if (!snapshot.build || snapshot.build->task == task_) return;
     task_ = snapshot.build->task;
+    shows_recap = had_gold_ = false;
     figures_.clear();
     undo_.clear();
     number_ = 1;
     row.clear();
     at = -1;
+    sm = 0;
     update();
+    if (const std::optional<model::GpuSpec> wanted = std::exchange(begins_with_, {})) {
+        lessons::Figures chosen;
+        for (const lessons::Puzzle::Free& free : task_->free)
+            if (const double value = figure_of(*wanted, free.field); value != value_of(free.field))
+                chosen.emplace_back(free.field, value);
+        // A kernel ran on that GPU, which is where its task begins.
+        const std::string against = task_->puzzle ? lessons::against_the_rules(*task_->puzzle, *wanted) : "";
+        if (against.empty() && task_->puzzle)
+            take(session, chosen);
+        else if (!against.empty())
+            note = fmt::format("{} may not take part: {}", wanted->title, against);
+    }
 }
 
 double BuildDesk::value_of(std::string_view field) const {
@@ -422,7 +273,8 @@ void BuildDesk::reset(Session& session) {
 void BuildDesk::save(const Snapshot&) {
     if (!task_) return;
     const std::filesystem::path place = folder.empty() ? system::state_folder() / "designs" : folder;
-    const std::string stem = task_->puzzle ? task_->puzzle->id : task_->title;
+    std::string stem = task_->puzzle ? task_->puzzle->id : task_->title;
+    std::ranges::replace(stem, ' ', '_');
     std::filesystem::path file;
     std::error_code error;
     std::filesystem::create_directories(place, error);
@@ -443,6 +295,33 @@ void BuildDesk::save(const Snapshot&) {
     }
 }
 
+int64_t cycle_on_die(const BuildDesk& desk, const BuiltDesign& design) {
+    if (!design.run || desk.at < 0 || design.kernels.empty()) return -1;
+    const size_t kernel = design.longest();
+    const double from = design.share_before(kernel), length = design.kernels[kernel].time_us / design.time_us;
+    const double share = length > 0 ? (desk.at - from) / length : -1;
+    if (share < 0 || share > 1) return -1;
+    const int64_t cycles = design.run->result.cycles;
+    return std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(cycles)), 0, cycles - 1);
+}
+
+void BuildDesk::look_into(Session& session, const Snapshot& snapshot, Focus& focus, int32_t into) {
+    const BuiltDesign* const shown = snapshot.build ? snapshot.build->numbered(number_) : nullptr;
+    if (shown == nullptr || !shown->run) return;
+    sm = std::clamp<int32_t>(into, 0, static_cast<int32_t>(shown->gpu.sms.value) - 1);
+    inside = true;
+    into_cycle = std::max<int64_t>(0, cycle_on_die(*this, *shown));
+    session.workspace = Workspace::machine;
+    session.machine.zoom = 2;  // from the GPU on
+    session.machine.wanted = 3;
+    session.machine.tour = -1;
+    if (snapshot.kernel.run == shown->run && shown->run->result.trace.sm == static_cast<uint32_t>(sm)) {
+        focus.time = std::exchange(into_cycle, -1);
+        return;
+    }
+    session.post(ask::OpenDesign{number_, sm});
+}
+
 std::string BuildDesk::title(const Snapshot&) const {
     if (!task_) return "Build a GPU";
     return fmt::format("{}: design {}", task_->puzzle ? "Build a GPU" : "A GPU for " + task_->title, number_);
@@ -453,8 +332,9 @@ std::string BuildDesk::position(const Snapshot& snapshot) const {
     if (!task_) return "no task is open";
     if (shown == nullptr) return snapshot.busy.empty() ? "it has not run yet" : snapshot.busy;
     if (!shown->ran()) return shown->refused;
-    return fmt::format("{}, {} (simulated); {:.1f} mm2, {:.1f} W (estimates)", time_text(shown->time_us),
-                       with_commas(shown->cycles) + " cycles", shown->area.mm2, shown->watts);
+    return fmt::format(
+        "{}{} simulated{}; estimates {:.1f} mm2, {:.1f} W", shown->sampled > 0 ? "about " : "", time_text(shown->time_us),
+        shown->sampled > 0 ? fmt::format(" from {:.0f} %", 100 * shown->sampled) : "", shown->area.mm2, shown->watts);
 }
 
 }  // namespace lockstep::gui

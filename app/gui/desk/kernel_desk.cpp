@@ -18,7 +18,6 @@ namespace lockstep::gui {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr size_t most_state = size_t{64} << 20;
 
 Json to_json(const LaunchSettings& s) {
     Json arguments = Json::array();
@@ -117,51 +116,9 @@ std::string same_file(const std::filesystem::path& file) {
 
 }  // namespace
 
-StateKeeper::StateKeeper(std::filesystem::path file) : file_(std::move(file)) {
-    thread_ = std::jthread([this](const std::stop_token& stop) {
-        std::unique_lock lock(mutex_);
-        for (;;) {
-            wake_.wait(lock, stop, [&] { return waiting_.has_value(); });
-            if (!waiting_) return;  // asked to end, nothing left
-            const std::string text = std::move(*waiting_);
-            waiting_.reset();
-            lock.unlock();
-            std::string why;
-            try {
-                write_file(file_, text);
-            } catch (const std::exception& error) {
-                why = error.what();
-            }
-            lock.lock();
-            if (!why.empty()) problem_ = "your kernels cannot be kept: " + why;
-        }
-    });
-}
-
-StateKeeper::~StateKeeper() {
-    thread_.request_stop();
-    wake_.notify_all();
-}
-
-void StateKeeper::keep(std::string text) {
-    {
-        const std::lock_guard lock(mutex_);
-        waiting_ = std::move(text);
-    }
-    wake_.notify_all();
-}
-
-std::string StateKeeper::problem() {
-    const std::lock_guard lock(mutex_);
-    if (problem_.empty() || told_) return {};
-    told_ = true;
-    return problem_;
-}
-
 KernelDesk::KernelDesk(std::filesystem::path state_file) : state_file_(std::move(state_file)) {
     if (!state_file_.empty()) load();
     if (documents_.empty()) documents_.push_back(kernel_templates().front().make());
-    if (!state_file_.empty()) keeper_ = std::make_unique<StateKeeper>(state_file_);
 }
 
 static KernelDocument document_from(const Json& kept) {
@@ -183,34 +140,86 @@ static KernelDocument document_from(const Json& kept) {
     return d;
 }
 
-void KernelDesk::load() {
-    const auto text = read_file(state_file_, most_state);
-    if (!text.ok()) return;
-    const Json all = Json::parse(text.value(), nullptr, false);
-    const auto list = all.is_object() ? all.find("documents") : all.end();
-    if (!all.is_object() || list == all.end() || !list->is_array()) {
-        // Not ours any more: keep it for its owner rather than write over it.
-        std::error_code error;
-        std::filesystem::rename(state_file_, std::filesystem::path(state_file_) += ".unreadable", error);
-        return;
-    }
-    for (const Json& kept : *list)
-        if (kept.is_object() && documents_.size() < most_documents) documents_.push_back(document_from(kept));
+static std::string text_of_document(const KernelDocument& d, int64_t used) {
+    Json others = Json::object();
+    for (const auto& [name, launch] : d.other_launches) others[name] = to_json(launch);
+    const Json all = {{"path", d.path},
+                      {"name", d.name},
+                      {"text", d.text},
+                      {"on_disk", d.on_disk},
+                      {"used", static_cast<uint64_t>(std::max<int64_t>(0, used))},
+                      {"launch", to_json(d.launch)},
+                      {"other_launches", others}};
+    return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string KernelDesk::state_text() const {
-    Json list = Json::array();
-    for (const KernelDocument& d : documents_) {
-        Json others = Json::object();
-        for (const auto& [name, launch] : d.other_launches) others[name] = to_json(launch);
-        list.push_back({{"path", d.path},
-                        {"name", d.name},
-                        {"text", d.text},
-                        {"on_disk", d.on_disk},
-                        {"launch", to_json(d.launch)},
-                        {"other_launches", others}});
+static std::optional<KernelDocument> read_document(const std::string& text, int64_t& used) {
+    const Json kept = Json::parse(text, nullptr, false);
+    if (!kept.is_object() || !kept.contains("text") || !kept["text"].is_string()) return std::nullopt;
+    KernelDocument document = document_from(kept);
+    uint64_t when = 0;
+    take(kept, "used", when);
+    document.used = used = static_cast<int64_t>(std::min<uint64_t>(when, INT64_MAX));
+    return document;
+}
+
+void KernelDesk::load() {
+    store_ = std::make_unique<DocumentStore>(state_file_.parent_path() / "kernels", state_file_,
+                                             DocumentCodec{text_of_document, read_document});
+    for (DocumentStore::Stored& stored : store_->read_all(note)) {
+        if (documents_.size() >= most_documents) break;
+        documents_.push_back(std::move(stored.document));
+        documents_.back().stored_as = stored.id;
+        put_[stored.id] = fnv1a64(text_of_document(documents_.back(), stored.used));
     }
-    return Json{{"documents", list}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+// The documents that are not as they were given to the store last.
+void KernelDesk::put_changed() {
+    for (KernelDocument& d : documents_) {
+        if (d.stored_as.empty()) d.stored_as = DocumentStore::id_of(d);
+        const uint64_t hash = fnv1a64(text_of_document(d, d.used));
+        if (const auto put = put_.find(d.stored_as); put != put_.end() && put->second == hash) continue;
+        put_[d.stored_as] = hash;
+        store_->put(d.stored_as, d, d.used);
+    }
+}
+
+// What another window did to the documents that are kept.
+void KernelDesk::take_news() {
+    for (const DocumentStore::News& news : store_->take_news()) {
+        const auto found = std::find_if(documents_.begin(), documents_.end(),
+                                        [&](const KernelDocument& d) { return d.stored_as == news.id; });
+        if (!news.sentence.empty()) note = news.sentence;
+        KernelDocument theirs = news.document;
+        theirs.stored_as = news.id;
+        if (found == documents_.end() || !news.own_id.empty()) {
+            if (found != documents_.end()) {
+                found->stored_as = news.own_id;
+                found->name = news.own_name;
+                found->path.clear();
+                found->on_disk = 0;
+                dirty_ = true;
+            }
+            store_->accept(news);
+            put_[news.id] = fnv1a64(text_of_document(theirs, theirs.used));
+            if (documents_.size() < most_documents) documents_.push_back(std::move(theirs));
+            continue;
+        }
+        if (found->text != news.before) {  // typed since: the next writing finds what becomes of both
+            store_->unread(news.id, news.before);
+            put_.erase(news.id);
+            dirty_ = true;
+            continue;
+        }
+        store_->accept(news);
+        found->text = news.document.text;
+        found->on_disk = news.document.on_disk;
+        put_[news.id] = fnv1a64(text_of_document(*found, found->used));
+        if (found != documents_.begin()) continue;
+        ++opened_;
+        changed();
+    }
 }
 
 void KernelDesk::changed() {
@@ -258,6 +267,13 @@ void KernelDesk::open_template(const KernelTemplate& made) {
     show(0);
 }
 
+static int64_t used_now(const std::vector<KernelDocument>& documents) {  // milliseconds, after all the others
+    int64_t latest =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    for (const KernelDocument& d : documents) latest = std::max(latest, d.used + 1);
+    return latest;
+}
+
 void KernelDesk::show(size_t index) {
     if (index >= documents_.size()) return;
     std::rotate(documents_.begin(), documents_.begin() + static_cast<std::ptrdiff_t>(index),
@@ -267,8 +283,12 @@ void KernelDesk::show(size_t index) {
         size_t last = documents_.size() - 1;
         while (last > 0 && !documents_[last].saved()) --last;
         if (last == 0) last = documents_.size() - 1;
+        // One that is saved nowhere stays on the disk, for the next start.
+        if (store_ && documents_[last].saved() && !documents_[last].stored_as.empty())
+            store_->remove(documents_[last].stored_as), put_.erase(documents_[last].stored_as);
         documents_.erase(documents_.begin() + static_cast<std::ptrdiff_t>(last));
     }
+    documents_.front().used = used_now(documents_);
     ++opened_;
     edit_to_result = -1;
     changed();
@@ -277,6 +297,10 @@ void KernelDesk::show(size_t index) {
 
 void KernelDesk::forget(size_t index) {
     if (index == 0 || index >= documents_.size()) return;
+    if (store_ && !documents_[index].stored_as.empty()) {
+        store_->remove(documents_[index].stored_as);
+        put_.erase(documents_[index].stored_as);
+    }
     documents_.erase(documents_.begin() + static_cast<std::ptrdiff_t>(index));
     dirty_ = true;
 }
@@ -285,6 +309,17 @@ std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
     if (file.empty() || file.filename().empty()) return "name the file, such as kernel.cu";
     if (!is_kernel_file(file)) return std::string(names_known);
     KernelDocument& d = document();
+    // Another window, or another editor, wrote the file since: it is written over when that is asked for once more.
+    if (const auto there = read_text(file, TextBuffer::largest); there.ok() && same_file(file) == d.path) {
+        std::string theirs = there.value();
+        make_utf8(theirs);
+        const uint64_t now = fnv1a64(theirs);
+        if (now != d.on_disk && theirs != d.text && now != warned_of_) {
+            warned_of_ = now;
+            return fmt::format("'{}' was changed by another program since it was opened: save again to write over that",
+                               d.shown_name());
+        }
+    }
     try {
         write_file(file, d.text);
     } catch (const std::exception& error) {
@@ -385,7 +420,12 @@ bool KernelDesk::compiling(const Snapshot& snapshot) const {
 
 std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
     const auto &last = snapshot.own.result, &shown = snapshot.own.run;
-    if (!last || !last->refused || !shown || !shown->run || snapshot.kernel.run != shown->run) return {};
+    if (!shown || !shown->run || snapshot.kernel.run != shown->run) return {};
+    const auto& compiled = snapshot.own.compiled;
+    if (compiled && compiled->version == version_ && !compiled->ok)
+        return fmt::format("'{}' does not compile as it is now: these are pictures of its last run, before that change.",
+                           document().shown_name());
+    if (!last || !last->refused) return {};
     const LaunchSettings &a = shown->settings, &b = last->settings;
     std::string with;
     const auto differs = [&](const std::string& name, const std::string& was, const std::string& is) {
@@ -502,22 +542,25 @@ void KernelDesk::post_new_launch(Session& session, const Snapshot& snapshot, boo
     post_job(session, std::move(job));
 }
 
-// Writes what has changed to the learner's file, a while after it did. Whether it is to be asked again soon.
+// Writes what has changed, a while after it did. Whether it is to be asked again soon.
 bool KernelDesk::keep(Session& session, double now) {
-    if (!dirty_ || !keeper_) return false;
+    if (!store_) return false;
+    store_->look(now);
+    take_news();
+    if (const std::string problem = store_->problem(); !problem.empty()) session.post(ask::Tell{problem});
+    if (!dirty_) return false;
     if (kept_at_ < 0 || now < kept_at_) kept_at_ = now;
     const bool wait = now - kept_at_ < keep_seconds;
     if (!wait) {
-        keeper_->keep(state_text());
+        put_changed();
         dirty_ = false;
         kept_at_ = -1;
     }
-    if (const std::string problem = keeper_->problem(); !problem.empty()) session.post(ask::Tell{problem});
-    return wait;
+    return true;
 }
 
 KernelDesk::~KernelDesk() {
-    if (keeper_ && dirty_) keeper_->keep(state_text());
+    if (store_ && dirty_) put_changed();
 }
 
 }  // namespace lockstep::gui

@@ -1,40 +1,17 @@
 // The learner's desk: the documents (the open one first), what is asked of the worker when text or settings change, and
-// keeping all of it across restarts. Owned by the frame's thread; saving happens on a thread of its own.
-//   state file: {"documents":[{"path","name","text","on_disk","launch":{...}}, ...]}, written anew as a whole, by way of a
-//   temporary file and a rename
+// keeping all of it across restarts (document_store.h). Owned by the frame's thread; saving happens on a thread of its own.
+//   a document's file: {"path","name","text","on_disk","used","launch":{...},"other_launches":{...}}
 #pragma once
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
 #include <set>
-#include <thread>
 
+#include "app/gui/desk/document_store.h"
 #include "app/gui/desk/kernel_document.h"
 
 namespace lockstep::gui {
 
 class Session;
 struct Snapshot;
-
-// Writes the newest of the texts it is given, soon, on its own thread; what is left is written when it ends.
-class StateKeeper {
-  public:
-    explicit StateKeeper(std::filesystem::path file);
-    ~StateKeeper();
-    StateKeeper(const StateKeeper&) = delete;
-    StateKeeper& operator=(const StateKeeper&) = delete;
-    void keep(std::string text);
-    std::string problem();  // why it could not be written, once; empty: all is well
-
-  private:
-    std::filesystem::path file_;
-    std::mutex mutex_;
-    std::condition_variable_any wake_;
-    std::optional<std::string> waiting_;
-    std::string problem_;
-    bool told_ = false;
-    std::jthread thread_;
-};
 
 // What a key asked for; the editor takes it.
 enum class DeskWish : uint8_t { none, open, save, save_as, find, next_report, previous_report };
@@ -53,7 +30,9 @@ class KernelDesk {
     static constexpr double typing_seconds = 0.6;  // after the last key in a field of the launch, before it runs
     static constexpr double keep_seconds = 0.7;    // after the last change, before it is written to the state file
 
-    explicit KernelDesk(std::filesystem::path state_file);  // empty: nothing is read or kept
+    // The documents lie in the folder "kernels" beside that file, which earlier versions kept; empty: nothing is read or
+    // kept.
+    explicit KernelDesk(std::filesystem::path state_file);
 
     ~KernelDesk();  // what is not kept yet is written
     KernelDesk(const KernelDesk&) = delete;
@@ -102,7 +81,8 @@ class KernelDesk {
 
   private:
     void load();
-    std::string state_text() const;
+    void put_changed();
+    void take_news();
     void changed();
     void adopt_entries(const Snapshot& snapshot);
     void adopt_result(const Snapshot& snapshot);
@@ -121,7 +101,9 @@ class KernelDesk {
     double changed_at_ = -1, edited_at_ = -1, kept_at_ = -1, typed_at_ = -1, now_ = 0;
     bool dirty_ = false;
     std::set<std::string> trusted_;
-    std::unique_ptr<StateKeeper> keeper_;
+    uint64_t warned_of_ = 0;               // hash of what another program wrote into the open document's file
+    std::map<std::string, uint64_t> put_;  // hashes of what was given to the store, by document
+    std::unique_ptr<DocumentStore> store_;
 };
 
 }  // namespace lockstep::gui

@@ -46,6 +46,8 @@ struct KernelDocument {
     uint64_t on_disk = 0;   // hash of the text that the file had when it was read or written; 0: never
     LaunchSettings launch;  // of the entry that is chosen
     std::map<std::string, LaunchSettings> other_launches = {};  // of the file's other entries, by name
+    std::string stored_as;                                      // id in the DocumentStore; empty: not kept yet
+    int64_t used = 0;                                           // the greater, the later it was in front
 
     bool is_ptx() const;
     bool is_host() const;  // a host program (core/scene/host/host_program.h)

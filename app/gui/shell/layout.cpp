@@ -63,32 +63,63 @@ std::vector<std::span<const LayoutNode>> fitting(std::span<const LayoutNode> nod
 struct Wanted {
     const std::function<int(const std::string&)>& chosen;
     std::string_view main;
+    const PanelShares* shares;
 };
 
 void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arrangement& out);
 
-// Children side by side. Shares first; whoever falls below its least length gets that, the others share the rest.
-void place_all(std::span<const LayoutNode> children, bool across, const Rect& area, const Wanted& wanted, Arrangement& out) {
-    float left = (across ? area.w : area.h) - gap * (static_cast<float>(children.size()) - 1), shares = 0;
-    for (const LayoutNode& child : children) shares += child.share;
-    std::vector<float> lengths(children.size(), -1.0f);
+std::string names_of(std::span<const LayoutNode> nodes) {
+    std::string all;
+    for (const LayoutNode& node : nodes) all += (all.empty() ? "" : "+") + names(node);
+    return all;
+}
+
+// Shares first; whoever falls below its least length gets that, the others share the rest.
+std::vector<float> lengths_by_share(const std::vector<float>& least, const std::vector<float>& shares, float left) {
+    std::vector<float> lengths(least.size(), -1.0f);
+    float all = 0;
+    for (const float share : shares) all += share;
     for (bool again = true; again;) {
         again = false;
-        for (size_t i = 0; i < children.size(); ++i) {
-            const float floor = least_length(children[i], across);
-            if (lengths[i] >= 0 || left * children[i].share / shares >= floor) continue;
-            lengths[i] = children.size() == 1 ? left : floor;
-            left -= floor;
-            shares -= children[i].share;
+        for (size_t i = 0; i < least.size(); ++i) {
+            if (lengths[i] >= 0 || left * shares[i] / all >= least[i]) continue;
+            lengths[i] = least.size() == 1 ? left : least[i];
+            left -= least[i];
+            all -= shares[i];
             again = true;
             break;
         }
     }
+    for (size_t i = 0; i < least.size(); ++i)
+        if (lengths[i] < 0) lengths[i] = left * shares[i] / all;
+    return lengths;
+}
+
+// Children side by side, with splitters between them.
+void place_all(std::span<const LayoutNode> children, bool across, const Rect& area, const Wanted& wanted, Arrangement& out,
+               std::string_view name = {}) {
+    const float room = (across ? area.w : area.h) - gap * (static_cast<float>(children.size()) - 1);
+    std::vector<float> least, shares;
+    for (const LayoutNode& child : children) {
+        least.push_back(least_length(child, across));
+        shares.push_back(child.share);
+    }
+    // Rows of one name share their splitters: a lesson's text is as wide beside every scene.
+    const std::string id = (across ? "row " : "column ") + (name.empty() ? names_of(children) : std::string(name));
+    if (wanted.shares != nullptr)
+        if (const auto chosen = wanted.shares->find(id);
+            chosen != wanted.shares->end() && chosen->second.size() == children.size())
+            for (size_t i = 0; i < children.size(); ++i) shares[i] = static_cast<float>(chosen->second[i]);
+    const std::vector<float> lengths = lengths_by_share(least, shares, room);
     float at = across ? area.x : area.y;
     for (size_t i = 0; i < children.size(); ++i) {
-        const float length = lengths[i] >= 0 ? lengths[i] : left * children[i].share / shares;
+        const float length = lengths[i];
         place(children[i], across ? Rect{at, area.y, length, area.h} : Rect{area.x, at, area.w, length}, wanted, out);
         at += length + gap;
+        if (i + 1 < children.size())
+            out.splitters.push_back({id, i, across,
+                                     across ? Rect{at - gap, area.y, gap, area.h} : Rect{area.x, at - gap, area.w, gap},
+                                     lengths, least});
     }
 }
 
@@ -108,7 +139,7 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
     const bool across = node.kind == Kind::row;
     const std::span<const LayoutNode> children = node.children;
     if (length_of(children, across) <= (across ? area.w : area.h) + 0.5f)
-        return place_all(children, across, area, wanted, out);
+        return place_all(children, across, area, wanted, out, node.title);
     // Pages: as many neighbours together as fit; under each of them the last child, where it stays and fits.
     float room = (across ? area.w : area.h - strip) + 0.5f;
     std::span<const LayoutNode> turned = children;
@@ -161,10 +192,37 @@ std::string root_id(const LayoutNode& root) {
 }
 
 Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen,
-                    std::string_view main) {
+                    std::string_view main, const PanelShares* shares) {
     Arrangement out;
-    place(root, area, {chosen, main}, out);
+    place(root, area, {chosen, main, shares}, out);
     return out;
+}
+
+std::vector<double> moved_shares(const Splitter& splitter, float by) {
+    std::vector<float> lengths = splitter.lengths;
+    const size_t before = splitter.index, behind = splitter.index + 1;
+    if (behind >= lengths.size()) return {};
+    // Neighbours further on give way once the nearest has its least.
+    const auto spare = [&](size_t i) { return std::max(0.0f, lengths[i] - splitter.least[i]); };
+    float wanted = std::abs(by), taken = 0;
+    if (by > 0) {
+        for (size_t i = behind; i < lengths.size() && taken < wanted; ++i) {
+            const float part = std::min(spare(i), wanted - taken);
+            lengths[i] -= part, taken += part;
+        }
+        lengths[before] += taken;
+    } else {
+        for (size_t i = before + 1; i-- > 0 && taken < wanted;) {
+            const float part = std::min(spare(i), wanted - taken);
+            lengths[i] -= part, taken += part;
+        }
+        lengths[behind] += taken;
+    }
+    float all = 0;
+    for (const float length : lengths) all += length;
+    std::vector<double> shares;
+    for (const float length : lengths) shares.push_back(static_cast<double>(length / all));
+    return shares;
 }
 
 }  // namespace lockstep::gui

@@ -3,6 +3,7 @@
 // text shows fewer panels, never squashed ones.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,17 +34,30 @@ struct TabStrip {  // children that did not fit side by side
     int selected = 0;
     bool plain = false;  // the titles are words, not names of views
 };
+struct Splitter {                // the gap between two neighbours, which can be dragged
+    std::string id;              // of the row or column
+    size_t index = 0;            // it lies behind that child
+    bool across = false;         // the children stand side by side: it moves left and right
+    Rect area;                   // of the gap
+    std::vector<float> lengths;  // of all children
+    std::vector<float> least;    // below which none of them goes
+};
 struct Arrangement {
     std::vector<Placed> panels;
     std::vector<TabStrip> tabs;
+    std::vector<Splitter> splitters;
 };
+// What the person has made of rows and columns: shares of their lengths, by the ids of splitters.
+using PanelShares = std::map<std::string, std::vector<double>>;
+// The shares once the splitter was moved by so much; no child gets shorter than it may be.
+std::vector<double> moved_shares(const Splitter& splitter, float by);
 
 // The id of the strip that leads through the pages within the tree; empty: it has none.
 std::string pages_id(const LayoutNode& root);
 std::string root_id(const LayoutNode& root);  // of the strip that the whole tree becomes in a small window
 // `chosen(id)` says which tab of a strip is open; -1: none was chosen, and of rows that do not fit under each other the one
-// with the `main` view is open.
+// with the `main` view is open. Rows and columns that `shares` does not name stand as the tree says.
 Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen,
-                    std::string_view main = {});
+                    std::string_view main = {}, const PanelShares* shares = nullptr);
 
 }  // namespace lockstep::gui

@@ -65,16 +65,18 @@ constexpr struct {
                 {"Up  Down", "warp, row or operation above, below"},
                 {"Enter", "why? - go to what the warp waits for; open a kernel"},
                 {"C", "compare: keep this run as A; again: end it"},
-                {"V", "numbers of the cycles in view, or of the whole kernel"},
+                {"V", "the whole kernel in view, or the cycles before"},
                 {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
                 {"+  -", "Cluster: move an action in its rank's order"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                 {"1 to 7", "Learn, Machine, SM, Memory, Training, Kernel, Cluster"},
-                {"Enter, Escape", "in the machine: further in, further out"},
+                {"Enter, Escape", "machine, Build's die: further in, out"},
                 {"F5  Shift + F5", "Kernel: run, cancel"},
                 {"F8  Shift + F8", "Kernel: next report, report before"},
                 {"Ctrl O  S  F", "Kernel: open, save, find"},
                 {"Ctrl Z", "Build: the design before"},
+                {",  .", "play slower, faster"},
+                {"G", "go to a cycle by its number"},
                 {"T", "next theme"},
                 {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
                 {"Escape", "close, back to the workspace"},
@@ -125,17 +127,33 @@ int Shell::gpu_menu(Ui& ui) {
 
 int Shell::lesson_menu(Ui& ui) {
     const auto& open = session.lesson.lesson;
-    std::vector<MenuItem> items = {{"Training step", "a network learns drawn digits", !open}};
+    const Source shown = snapshot_->source;
+    std::vector<MenuItem> items;
+    std::vector<Source> brings;  // of the first rows: whose run the pictures of this workspace are to show
+    const auto bring = [&](Source source, std::string name, std::string note) {
+        if (!row_of(session.workspace).shows_kernel || session.workspace == Workspace::learn) return;
+        items.push_back({std::move(name), std::move(note), shown == source});
+        brings.push_back(source);
+    };
+    if (open) bring(Source::lesson, open->id + "  " + open->title, "the open lesson's run");
+    if (snapshot_->own.run || shown == Source::own) bring(Source::own, own_title(*snapshot_), "your own run");
+    items.push_back({"Training step", "a network learns drawn digits", brings.empty() ? !open : shown == Source::training});
     for (size_t i = 0; i < lesson_ids_.size(); ++i)
-        items.push_back({lesson_titles_[i], "lesson", open && open->id == lesson_ids_[i]});
+        items.push_back({lesson_titles_[i], "lesson", brings.empty() && open && open->id == lesson_ids_[i]});
     const int pressed = drop_down(ui, menu_x_, width_, height_, items);
     if (pressed < 0) return pressed;
     session.playing = false;
-    if (pressed == 0)
+    const auto sources = static_cast<int>(brings.size());
+    if (pressed < sources)
+        session.post(ask::Bring{brings[static_cast<size_t>(pressed)]});
+    else if (pressed == sources && row_of(session.workspace).shows_kernel && session.workspace != Workspace::learn)
+        session.post(ask::Bring{Source::training});
+    else if (pressed == sources)
         session.post(ask::CloseLesson{});
     else
-        session.post(ask::OpenLesson{lesson_ids_[static_cast<size_t>(pressed) - 1]});
-    choose_workspace(pressed == 0 ? Workspace::training : Workspace::learn);
+        session.post(ask::OpenLesson{lesson_ids_[static_cast<size_t>(pressed - sources) - 1]});
+    if (pressed > sources || session.workspace == Workspace::learn || !row_of(session.workspace).shows_kernel)
+        choose_workspace(pressed <= sources ? Workspace::training : Workspace::learn);
     return pressed;
 }
 
@@ -145,8 +163,16 @@ int Shell::size_menu(Ui& ui) {
     for (const int size : sizes)
         items.push_back(
             {std::to_string(size) + " %", size == 100 ? "Ctrl 0" : "", static_cast<int>(text_scale * 100 + 0.5f) == size});
+    constexpr int of_sizes = std::size(sizes);
+    static constexpr std::string_view motions[] = {"", "full", "reduced"};
+    items.push_back({"Motion: as the desktop says", desktop_is_calm ? "less" : "full", motion.empty()});
+    items.push_back({"Motion: full", "", motion == "full"});
+    items.push_back({"Motion: less", "nothing travels or flows by itself", motion == "reduced"});
     const int pressed = drop_down(ui, menu_x_, width_, height_, items);
-    if (pressed >= 0) set_text_scale(static_cast<float>(sizes[pressed]) / 100);
+    if (pressed >= of_sizes)
+        motion = motions[pressed - of_sizes];
+    else if (pressed >= 0)
+        set_text_scale(static_cast<float>(sizes[pressed]) / 100);
     return pressed;
 }
 
@@ -165,7 +191,7 @@ int Shell::menu_of_menus(Ui& ui, Menu& next) {
     const int pressed = drop_down(ui, menu_x_, width_, height_,
                                   {{shown_title(*snapshot_), "lessons"},
                                    {"GPU", gpu_on_show(*snapshot_)},
-                                   {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
+                                   {"Text size, motion", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
                                    {"Theme", std::string(theme->name)},
                                    {"Keyboard", "F1"}});
     static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
@@ -223,7 +249,8 @@ int Shell::setting_menu(Ui& ui) {
             for (const bool on_gpu : {false, true}) {
                 TrainingSetup setup = wanted;
                 setup.on_gpu = on_gpu;
-                add(on_gpu ? "sim:" + session.gpu : "host",
+                const std::string& on = snapshot_->training.gpu;
+                add(on_gpu ? "sim:" + (on.empty() ? session.gpu : on) : "host",
                     on_gpu ? "every kernel from its PTX, the step on show timed" : "this machine's processor",
                     on_gpu == wanted.on_gpu, setup);
             }
@@ -277,7 +304,7 @@ int Shell::setting_menu(Ui& ui) {
 }
 
 void Shell::tooltip(Ui& ui) {
-    if (state.tooltip.empty() || menu_ != Menu::none) return;
+    if (state.tooltip.empty() || menu_ != Menu::none || tip_away_) return;
     std::vector<std::string_view> lines;
     const float most = std::min(620.0f, width_ - 28);  // longer lines wrap
     float width = 0, height = 11;

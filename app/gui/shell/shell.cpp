@@ -1,5 +1,6 @@
 // One frame: read the newest snapshot, take the keys, draw bars and panels, then menus on top. Layout units throughout.
-// shell_keys.cpp: keys; shell_body.cpp: panels; shell_follow.cpp: what follows the snapshot.
+// shell_keys.cpp: keys; shell_body.cpp: panels; shell_follow.cpp: what follows the snapshot; shell_remembered.cpp: what is
+// kept from start to start.
 #include "app/gui/shell/shell.h"
 
 #include <imgui.h>
@@ -43,7 +44,7 @@ Shell::Shown* Shell::shown(std::string_view name) {
 bool Shell::prepare(float screen_scale) {
     const float text = presenter.on ? std::max(text_scale, presenter_scale) : text_scale;
     const float wanted = std::round(text * screen_scale * 100) / 100;
-    if (fonts.scale == wanted) return false;
+    if (fonts.scale == wanted && !(fonts.sheet && fonts.sheet->full())) return false;
     ImGui::GetStyle() = ImGuiStyle();  // pristine, then scaled: scaling twice would add up
     ImGui::GetStyle().ScaleAllSizes(wanted);
     ImGui::GetStyle().AntiAliasedLinesUseTex = true;
@@ -61,8 +62,8 @@ void Shell::set_text_scale(float scale) {
 
 // The Kernel workspace shows the learner's own run, Learn the lesson's, whatever was looked at before.
 void Shell::enter_workspace() {
+    bring_source();
     if (session.workspace == entered_) return;
-    const bool left_kernel = entered_ == Workspace::kernel;
     entered_ = session.workspace;
     const auto chosen = grains_.find(session.workspace);
     if (chosen != grains_.end()) session.grain = chosen->second;
@@ -73,8 +74,9 @@ void Shell::enter_workspace() {
         session.grain = Grain::action;
         if (!snapshot_->cluster && !session.cluster.asked) ask_cluster(session, {});
     }
+    if (entered_ != Workspace::machine) session.build.inside = false;
     if (entered_ == Workspace::build) {
-        session.playing = false;
+        session.playing = !state.calm;                                            // the die lives
         const auto page = static_cast<size_t>(std::exchange(tabs_["build"], 0));  // a puzzle by its place in the list
         const std::vector<std::filesystem::path> puzzles = lessons::puzzle_files();
         if (page > 0 && page < puzzles.size())
@@ -88,12 +90,24 @@ void Shell::enter_workspace() {
             session.grain = Grain::node;
         else if (chosen == grains_.end() || session.grain == Grain::node)
             session.grain = Grain::instruction;
-        session.post(ask::ShowOwn{});
-    } else if (left_kernel && entered_ == Workspace::learn && session.lesson.lesson) {
-        session.post(ask::ShowLessonStep{session.lesson.step});
-    } else if (left_kernel && entered_ == Workspace::training && !session.lesson.lesson && snapshot_->tape) {
-        session.post(ask::ShowStep{INT64_MAX});  // the run that was left behind a tensor program
     }
+}
+
+// Learn, Kernel and Training show their own source's run, whatever came in between; the others show what came last.
+void Shell::bring_source() {
+    const Source shown = snapshot_->source;
+    std::optional<Source> wanted;
+    if (session.workspace == Workspace::kernel) wanted = Source::own;
+    if (session.workspace == Workspace::learn && session.lesson.lesson) wanted = Source::lesson;
+    // A lesson's is looked at here too.
+    const bool of_lesson = shown == Source::lesson && (snapshot_->training.step || snapshot_->host);
+    if (session.workspace == Workspace::training && !of_lesson) wanted = Source::training;
+    if (shown == Source::none && !snapshot_->busy.empty()) wanted.reset();  // it is on its way
+    if (!maximised_.empty() && maximised_ == alone_) wanted.reset();
+    if (!wanted || *wanted == shown)
+        asked_source_.reset();
+    else if (asked_source_ != wanted)
+        session.post(ask::Bring{*wanted}), asked_source_ = wanted;
 }
 
 // Files that were dropped onto the window: kernels. What is wrong with any of them is said together.
@@ -126,7 +140,7 @@ bool Shell::show_alone(std::string_view view) {
     const ViewRow* const row = view_named(view);
     if (row == nullptr) return false;
     session.workspace = row->workspace;
-    maximised_ = view;
+    maximised_ = alone_ = view;
     session.cluster.collective = row->collective;
     return true;
 }
@@ -140,6 +154,20 @@ void Shell::show_page(int page) {
     if (id.empty()) return;
     tabs_[id] = page;
     tabs_[root_id(tree)] = page > 0 ? INT_MAX : 0;  // it stands in the last
+}
+
+// A tooltip is for the pointer that came to rest: it goes with a key, a press or the wheel, and a while after what is below
+// plays.
+void Shell::rest_pointer(const Input& input) {
+    constexpr double plays_under_it = 3;  // seconds
+    const Point at{input.mouse_x, input.mouse_y};
+    if (std::abs(at.x - tip_pointer_.x) + std::abs(at.y - tip_pointer_.y) > 2) {
+        tip_pointer_ = at;
+        tip_moved_at_ = now_;
+        tip_away_ = false;
+    }
+    const bool acted = !input.keys.empty() || input.clicked || input.wheel != 0;
+    if (acted || (session.playing && now_ - tip_moved_at_ > plays_under_it)) tip_away_ = true;
 }
 
 void Shell::frame(const Input& input, float width, float height, double now) {
@@ -161,14 +189,19 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     const bool was_training = session.playing && session.grain == Grain::training_step;
     const bool had_menu = menu_ != Menu::none;
     const uint32_t focused = keyboard_ ? state.focused : 0;
+    rest_pointer(input);
     keys(input);
+    state.calm = motion == "reduced" || (motion.empty() && desktop_is_calm);
+    session.less_motion = state.calm;
     adopt(snapshot_);
+    return_to_play_head();
     play(now);
     enter_workspace();
     if (session.workspace == Workspace::kernel || runs_own_ || session.desk.due())
         if (session.desk.update(session, *snapshot_, now)) state.animate = true;
-    if (runs_own_ && snapshot_->own.compiled && !snapshot_->own.compiled->ok) session.workspace = Workspace::kernel;
-    if (session.workspace == Workspace::kernel || snapshot_->own.result) runs_own_ = false;
+    if (runs_own_ && !stays_ && snapshot_->own.compiled && !snapshot_->own.compiled->ok)
+        session.workspace = Workspace::kernel;
+    if (session.workspace == Workspace::kernel || snapshot_->own.result) runs_own_ = stays_ = false;
 
     refresh_hatches(fonts, *ImGui::GetIO().Fonts);
     Ui ui;
@@ -199,6 +232,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
     if (was_training && !(session.playing && session.grain == Grain::training_step)) session.post(ask::Pause{});
     grains_[*entered_] = session.grain;
+    keep_remembered();
     tooltip(ui);
     overlay(ui);
     // The keyboard goes into a menu and comes back to where it was.
@@ -216,7 +250,7 @@ std::string Shell::describe(std::string_view name) {
     if (!workspace) throw Failure("there is no view '" + std::string(name) + "'");
     std::string all;
     const std::string_view above_all = row_of(*workspace).strip;
-    if (!above_all.empty() && !session.lesson.lesson) all += shown(above_all)->view->describe(session, focus) + "\n";
+    if (!above_all.empty()) all += shown(above_all)->view->describe(session, focus) + "\n";
     const LayoutNode& tree = scene_on_show(session, *workspace).tree;
     const Arrangement plan = arrange(tree, {0, 0, 4000, 4000}, [](const std::string&) { return 0; });
     for (const Placed& panel : plan.panels)

@@ -1,12 +1,15 @@
 // The frame of the app: top bar, problem strip, the workspace's panels, transport bar, menus and help. It knows no
 // window: a backend calls frame() inside an ImGui frame and renders the draw data. shell.cpp: the frame; shell_keys.cpp,
-// shell_body.cpp, shell_follow.cpp, top_bar.cpp, transport.cpp, overlays.cpp, presenter.cpp: its parts.
+// shell_body.cpp, shell_follow.cpp, shell_remembered.cpp, top_bar.cpp, transport.cpp, overlays.cpp, presenter.cpp: its
+// parts.
 #pragma once
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/gui/desk/remembered.h"
 #include "app/gui/input.h"
 #include "app/gui/scenes.h"
 #include "app/gui/view.h"
@@ -43,6 +46,10 @@ class Shell {
     std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
     bool show_alone(std::string_view view);                    // --view of one view; false: no such view
     void show_page(int page);                                  // of the workspace, from 0
+    // What is remembered of this person, and taking over what was. `where`: with the workspace and the place in it.
+    Remembered remembered() const;
+    void recall(const Remembered& kept, bool where);
+    std::unique_ptr<RememberedKeeper> keeper;  // null: nothing is kept (tests, pictures)
     // The desk's kernel is compiled and run at once, though another workspace shows it; one that does not compile is shown
     // in its own.
     void run_own();
@@ -53,6 +60,13 @@ class Shell {
     float text_scale;
     UiState state;
     Fonts fonts;
+    PanelShares panel_shares;                   // where splitters were moved to
+    std::string motion;                         // "full", "reduced"; "": as the desktop says
+    std::atomic<bool> desktop_is_calm = false;  // the desktop asks for less motion
+    struct Window {                             // in the screen's coordinates; 0: there is none
+        int width = 0, height = 0;
+        bool whole_screen = false;  // it is maximised
+    } window;
 
   private:
     enum class Menu { none, gpu, lesson, size, help, workspace, all, setting };
@@ -65,6 +79,7 @@ class Shell {
     void keys(const Input& input);
     bool goes_to_text(const KeyPress& key) const;
     bool kernel_key(const KeyPress& key);
+    bool splitter_key(const KeyPress& key);
     void control_key(const KeyPress& key);
     void menu_key(const KeyPress& key);
     void plain_key(const KeyPress& key);
@@ -87,11 +102,18 @@ class Shell {
     void lesson_title(Ui& ui, const std::string& title, float left, float right);
     std::string gpu_on_show(const Snapshot& snapshot) const;  // "v100": that of the run that the pictures show
     void choose_gpu(const std::string& name);                 // what is on show runs again, on that one
-    std::string shown_title(const Snapshot& snapshot) const;
+    std::string shown_title(const Snapshot&snapshot) const, own_title(const Snapshot&snapshot) const;
+    std::string older_run(const Snapshot& snapshot) const;
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
     float stale_strip(Ui& ui, const Snapshot& snapshot, float top);    // the same; the learner's last launch did not run
     void body(Ui& ui, const Rect& area);
+    void rest_pointer(const Input& input);
     void give_keys(const Ui& ui, const std::vector<Placed>& panels);
+    void split(Ui& ui, const Splitter& splitter);
+    void cycle_field(Ui& ui, const Snapshot& snapshot, const Rect& box);
+    void keep_remembered();
+    void return_to_play_head();
+    void go_to_cycle(int64_t cycle);
     std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     float transport_buttons(Ui& ui, const Snapshot& snapshot, const Rect& bar);
@@ -119,6 +141,8 @@ class Shell {
     void enter_workspace();
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
+    void bring_source();
+    void adopt_source(const Snapshot& snapshot);
     void adopt_trace(const std::shared_ptr<const Snapshot>& snapshot);
     void adopt_kernel(const Snapshot& snapshot);
     void adopt_lesson_step(const Snapshot& snapshot);
@@ -144,6 +168,7 @@ class Shell {
     std::shared_ptr<const model::KernelRun> kernel_;
     std::map<std::string, int> tabs_;
     std::string maximised_;
+    std::string alone_;  // the view that was asked for alone: it shows whatever run is there
     Menu menu_ = Menu::none;
     float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by
@@ -173,15 +198,35 @@ class Shell {
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool setting_open_ = false;
+    bool older_ = false;                            // the run on show is older than what is on the desk
+    bool asks_cycle_ = false, cycle_open_ = false;  // a cycle is typed in the transport
+    std::string typed_cycle_, cycle_wrong_;
+    std::string chosen_gpu_;               // by hand, for what no lesson and no document says
+    std::optional<Remembered> play_head_;  // to go back to, once its kernel is there
     bool told_fonts_ = false;
-    bool runs_own_ = false;
-    bool keyboard_ = false;        // the last input was Tab: show the keyboard focus
-    Point pointer_{-1e6f, -1e6f};  // in the last frame
+    bool runs_own_ = false, stays_ = false;  // stays_: in the workspace that one is in, even if it does not compile
+    struct Looked {                          // where the run of a source was looked at when another one came
+        std::shared_ptr<const model::KernelRun> run;
+        Focus focus;
+        int64_t cycles_begin = 0, cycles_end = 0, history_step = 0;
+        bool by_time = false;
+        int tape_at = -1;
+    };
+    std::map<Source, Looked> looked_;
+    Source source_ = Source::none;
+    std::optional<Source> asked_source_;  // to be brought, and not there yet
+    bool keyboard_ = false;               // the last input was Tab: show the keyboard focus
+    Point pointer_{-1e6f, -1e6f};         // in the last frame
+    Point tip_pointer_{-1e6f, -1e6f};     // where the pointer was when it moved last, and when
+    double tip_moved_at_ = 0;
+    bool tip_away_ = false;  // a key, a click or the wheel took the tooltip away, until the pointer moves
     std::vector<std::string> lesson_ids_, lesson_titles_;
 };
 
 // One move of the transport. `way` is -1 or +1; far: to the first or last.
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far = false);
+// The next power of ten of the speed that it plays at: 1 to 10^9 cycles a second, or instructions.
+void change_speed(Session& session, int way);
 // Cycles of the kernel that may be seen: all, unless a prediction is open.
 int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot);
 // Where the transport stands, 0..1, and its two lines of text.

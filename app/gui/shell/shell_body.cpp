@@ -1,6 +1,7 @@
 // The panels of the workspace: where they stand, their maximise marks, and the tabs of what does not fit side by side.
 #include <algorithm>
 
+#include "app/gui/shell/panels.h"
 #include "app/gui/shell/shell.h"
 
 namespace lockstep::gui {
@@ -31,16 +32,20 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     ui.push_scope(name);
     ui.clip(where);
     // A panel too low for its picture scrolls it: the wheel, Page Up and Page Down, the bar.
-    const bool low = where.h < view->row->least - 0.5f;
+    const float least =
+        std::max(view->row->least, view->view->needs(ui, session, focus, {where.x, where.y, where.w - 8, where.h}));
+    const bool low = where.h < least - 0.5f;
     if (!low) view->scrolled = 0;
     Rect whole_view = where;
-    if (low) {
-        whole_view = {where.x, where.y - view->scrolled, where.w - 8, view->row->least};
-    }
+    if (low) whole_view = {where.x, where.y - view->scrolled, where.w - 8, least};
     const size_t controls = state.ring.size();
     if (low) scrolls(ui, "whole", where, view->scrolled);
     state.drawn_view = name;
-    view->view->draw(ui, session, focus, whole_view);
+    {  // what belongs to an older run is grey: the strip above says whose it is
+        const bool of_run = shows_run(name);
+        const Faded older(ui, of_run && older_ ? 0.5f : 1.0f);
+        view->view->draw(ui, session, focus, whole_view);
+    }
     // Tab came into this panel: the view's own keys follow it, and its frame says so.
     if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
                                        state.focused) != state.ring.end())
@@ -50,7 +55,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         for (const auto& [key, way] : {std::pair{Key::page_up, -1.0f}, {Key::page_down, 1.0f}})
             if (ui.pressed(key, whole_view)) ui.scroll_to("whole", view->scrolled + way * where.h * 0.8f);
         const float before = view->scrolled;
-        view->scrolled = ui.scroll("whole", where, view->row->least);
+        view->scrolled = ui.scroll("whole", where, least);
         if (view->scrolled != before) ui.animate();
     }
     state.drawn_view.clear();
@@ -99,12 +104,13 @@ std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) 
 
 void Shell::body(Ui& ui, const Rect& whole) {
     Rect area = whole;
+    older_ = !older_run(*snapshot_).empty();
     if (session.workspace != workspace_ && workspace_ && shown(maximised_) != nullptr &&
         shown(maximised_)->row->workspace != session.workspace)
         maximised_.clear();  // a view opened another workspace
     workspace_ = session.workspace;
     const std::string_view above_all = row_of(session.workspace).strip;  // of the run: it stays in sight
-    if (!above_all.empty() && !session.lesson.lesson && whole.h > 120 && maximised_ != above_all) {
+    if (!above_all.empty() && whole.h > 120 && maximised_ != above_all) {
         panel(ui, above_all, {whole.x, whole.y, whole.w, 40});
         area = {whole.x, whole.y + 48, whole.w, whole.h - 48};
         if (session.training.setting_menu.kind != TrainingLook::SettingMenu::Kind::none && menu_ == Menu::none &&
@@ -123,7 +129,7 @@ void Shell::body(Ui& ui, const Rect& whole) {
     };
     // A step of a lesson opens on the picture that it is about.
     const std::string_view front = session.workspace == Workspace::learn ? front_view_of(session) : std::string_view();
-    const Arrangement plan = arrange(scene_on_show(session).tree, area, chosen, front);
+    const Arrangement plan = arrange(scene_on_show(session).tree, area, chosen, front, &panel_shares);
     for (const TabStrip& tabs : plan.tabs) {
         const float above = tabs.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
         ui.rect({tabs.area.x, tabs.area.y - above, tabs.area.w + desk_margin, tabs.area.h + above + 4}, theme->background);
@@ -137,6 +143,18 @@ void Shell::body(Ui& ui, const Rect& whole) {
     }
     give_keys(ui, plan.panels);
     for (const Placed& placed : plan.panels) panel(ui, placed.view, placed.area);
+    for (const Splitter& splitter : plan.splitters) split(ui, splitter);
+}
+
+// A gap between two panels: where it is moved to stays, for this person, until it is asked back.
+void Shell::split(Ui& ui, const Splitter& splitter) {
+    ui.push_scope(splitter.id);
+    const Ui::Moved moved = ui.splitter(std::to_string(splitter.index), splitter.area, splitter.across);
+    ui.pop_scope();
+    if (moved.reset)
+        panel_shares.erase(splitter.id);
+    else if (moved.by != 0)
+        panel_shares[splitter.id] = moved_shares(splitter, moved.by);
 }
 
 }  // namespace lockstep::gui

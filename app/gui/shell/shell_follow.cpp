@@ -3,8 +3,11 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "app/gui/shell/shell.h"
+#include "app/gui/shell/transport_steps.h"
+#include "app/gui/views/build/build_play.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
@@ -110,10 +113,11 @@ bool shows(const Snapshot& snapshot, int32_t warp) {
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     adopt_cluster(session, *snapshot);
-    session.build.adopt(*snapshot);
+    session.build.adopt(session, *snapshot);
     session.sm.issues.adopt(snapshot->kernel.run);
     if (session.workspace != Workspace::kernel) session.desk.typing = false;
     adopt_roof(*snapshot);
+    adopt_source(*snapshot);
     if (!snapshot->kernel.run && kernel_) {  // a scene without one: the next is looked at anew
         kernel_.reset();
         asked_ = {};
@@ -137,6 +141,38 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     follow_time(*snapshot);
 }
 
+// Another one's run came into the pictures: it is looked at where it was left.
+void Shell::adopt_source(const Snapshot& snapshot) {
+    if (snapshot.source == source_) return;
+    looked_[source_] = {kernel_,
+                        focus,
+                        session.sm.cycles_begin,
+                        session.sm.cycles_end,
+                        session.sm.history_step,
+                        session.sm.by_time,
+                        session.training.tape_at};
+    source_ = snapshot.source;
+    session.machine.clock = -1;
+    session.machine.followed = session.machine.loop_from = session.machine.loop_to = -1;
+    const auto found = looked_.find(source_);
+    if (found == looked_.end() || !found->second.run || found->second.run != snapshot.kernel.run) return;
+    const Looked& was = found->second;
+    kernel_ = was.run;
+    own_ = shows_own_run(snapshot);
+    focus = was.focus;
+    session.sm.cycles_begin = was.cycles_begin;
+    session.sm.cycles_end = was.cycles_end;
+    session.sm.history_step = was.history_step;
+    session.sm.by_time = was.by_time;
+    session.training.tape_at = was.tape_at;
+    session.sm.wanted = {};
+    asked_ = {};
+    asked_time_ = asked_cycle_ = asked_step_ = -1;
+    if (shows(snapshot, focus.warp)) asked_.warp = focus.warp, asked_.sm = 1;  // its history is here
+    stood_ = {kernel_, focus.time, session.sm.history_step, focus.warp};
+    looked_.erase(found);
+}
+
 void Shell::ask_warp(const Snapshot& snapshot) {
     if (!snapshot.kernel.run || focus.warp < 0 || (focus.warp == asked_.warp && asked_.sm == 1)) return;
     asked_.warp = focus.warp;
@@ -151,6 +187,7 @@ void Shell::adopt_lesson_step(const Snapshot& snapshot) {
     if (!session.lesson.lesson || same) return;
     grain_lesson_ = session.lesson.lesson;
     grain_step_ = session.lesson.step;
+    ++state.scene;
     grains_.erase(Workspace::learn);
     if (!snapshot.training.step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
     session.grain = shows_cluster(session) ? Grain::action : scene_on_show(session, Workspace::learn).grain;
@@ -170,6 +207,7 @@ void Shell::adopt_roof(const Snapshot& snapshot) {
 void Shell::adopt_kernel(const Snapshot& snapshot) {
     const std::shared_ptr<const model::KernelRun> was = std::exchange(kernel_, snapshot.kernel.run);
     const bool was_own = std::exchange(own_, shows_own_run(snapshot));
+    ++state.scene;
     const WarpTrack* const looked_at = was ? track_at(was->result.trace, focus.warp) : nullptr;
     const KernelTrace& trace = kernel_->result.trace;
     const bool same_program = was && was->program == kernel_->program;
@@ -188,6 +226,7 @@ void Shell::adopt_kernel(const Snapshot& snapshot) {
         look_anew(snapshot);
         if (own_) look_at_own(was_own ? looked_at : nullptr);
     }
+    if (session.build.inside && session.build.into_cycle >= 0) focus.time = std::exchange(session.build.into_cycle, -1);
     focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
     asked_ = {};
     if (session.grain == Grain::instruction) move(session, focus, snapshot, Grain::instruction, 0);
@@ -460,7 +499,8 @@ void Shell::follow_answer(const Snapshot& snapshot, const lessons::Step& step, b
 // While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
 void Shell::reveal(const Snapshot& snapshot) {
     session.learn.reveal_steps = -1;
-    if (shows_own_run(snapshot)) return;  // the learner's own hides nothing
+    if (shows_own_run(snapshot)) return;  // the learner's own hides nothing, nor does a training run
+    if (snapshot.source != Source::lesson && snapshot.source != Source::none) return;
     if (session.workspace == Workspace::kernel && session.desk.document().is_tape()) return;
     const LessonState& lesson = session.lesson;
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
@@ -522,7 +562,13 @@ void Shell::play(double now) {
     if (machine_at_cluster(session)) {  // its clock runs smoothly, and begins again
         const double passed = last_play_ == 0 ? 0 : now - last_play_;
         last_play_ = now;
-        return play_cluster_step(session, *snapshot_, std::min(passed, 0.25));
+        session.playing = play_cluster_step(session, *snapshot_, std::min(passed, 0.25));
+        return;
+    }
+    if (session.workspace == Workspace::build) {  // and that of a die
+        const double passed = last_play_ == 0 ? 0 : now - last_play_;
+        last_play_ = now;
+        return play_build(session, *snapshot_, std::min(passed, 0.25));
     }
     if (shows_cluster(session)) {  // and so does this, to its end
         if (last_play_ == 0 && position_of(session, focus, *snapshot_).last)
@@ -540,9 +586,8 @@ void Shell::play(double now) {
         session.playing = play_machine(session, focus, *snapshot_, std::min(passed, 0.25));
         return;
     }
-    const double rate = session.grain == Grain::cycle         ? 30
-                        : session.grain == Grain::instruction ? 4
-                                                              : 1.5;  // moves a second
+    const bool chosen = session.machine.speed > 0 && has_speed(session, *snapshot_);
+    const double rate = chosen ? session.machine.speed : own_speed(session);  // moves a second
     if (session.grain == Grain::training_step) {
         if (last_play_ == 0) session.post(ask::Train{-1});
         last_play_ = now;
@@ -552,12 +597,14 @@ void Shell::play(double now) {
         last_play_ = now;
         if (position_of(session, focus, *snapshot_).last) move(session, focus, *snapshot_, session.grain, -1, true);
     }
-    const auto moves = static_cast<int>((now - last_play_) * rate);
+    const auto moves = static_cast<int>(std::min((now - last_play_) * rate, 2e9));
     if (moves <= 0) return;
     last_play_ += moves / rate;
+    // After a pause of the window it goes on where it was, not where it would have been.
+    const int most = std::max(8, static_cast<int>(std::min(rate / 4, 2e9)));
     const Focus before = focus;
     const int64_t step = session.sm.history_step;
-    move(session, focus, *snapshot_, session.grain, std::min(moves, 8));
+    move(session, focus, *snapshot_, session.grain, std::min(moves, most));
     if (before == focus && step == session.sm.history_step) session.playing = false;  // the end
 }
 

@@ -127,8 +127,28 @@ void Shell::escape_key() {
         session.post(ask::Dismiss{});
     else if (session.workspace == Workspace::machine && session.machine.tour >= 0)
         session.machine.tour = -1;
+    else if (session.workspace == Workspace::machine && session.build.inside && session.machine.wanted <= 3)
+        choose_workspace(Workspace::build);  // from where it was entered
     else if (session.workspace == Workspace::machine)
         session.machine.wanted = std::ceil(session.machine.wanted) - 1;
+}
+
+// A splitter that has the keyboard moves by arrows, with Shift further.
+bool Shell::splitter_key(const KeyPress& key) {
+    if (!state.splitter_was_focused) return false;
+    const float far = key.shift ? 96 : 16;
+    switch (key.code) {
+        case KeyCode::left:
+            return state.splitter_push.x -= far, true;
+        case KeyCode::right:
+            return state.splitter_push.x += far, true;
+        case KeyCode::up:
+            return state.splitter_push.y -= far, true;
+        case KeyCode::down:
+            return state.splitter_push.y += far, true;
+        default:
+            return false;
+    }
 }
 
 // A step back or forward; with Shift by the next larger grain.
@@ -170,6 +190,7 @@ bool Shell::sketch_key(const KeyPress& key) {
 }
 
 void Shell::plain_key(const KeyPress& key) {
+    if (splitter_key(key)) return;
     if (sketch_key(key)) return;
     switch (key.code) {
         case KeyCode::escape:
@@ -214,11 +235,17 @@ void Shell::letter_key(const KeyPress& key) {
     for (size_t i = 0; i < std::size(workspaces); ++i)
         if (is(key, static_cast<char>('1' + i))) choose_workspace(static_cast<Workspace>(i));
     const int other_sm = is(key, ']') ? 1 : is(key, '[') ? -1 : 0;
-    if (other_sm != 0 && snapshot_->kernel.run && session.workspace != Workspace::training) {
+    if (session.workspace == Workspace::build) {
+        const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, session.build.gpu().sms));
+        session.build.sm = std::clamp(session.build.sm + other_sm, 0, sms - 1);
+    } else if (other_sm != 0 && snapshot_->kernel.run && session.workspace != Workspace::training) {
         const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel.run->gpu.sms));
         focus.sm = std::clamp(focus.sm + other_sm, 0, sms - 1);  // its trace follows
     }
     if (is(key, 'T')) theme = &next_theme(*theme);
+    if (is(key, ',')) change_speed(session, -1);
+    if (is(key, '.')) change_speed(session, 1);
+    if (is(key, 'G')) asks_cycle_ = true;
 }
 
 }  // namespace lockstep::gui

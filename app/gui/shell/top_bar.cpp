@@ -46,11 +46,10 @@ float width_of_tabs(const Ui& ui, const BarPlan& plan, Workspace current) {
     return width;
 }
 
-// The learner's own run, which the desk's settings are of.
+// The learner's own run of the document on the desk, whose settings are of it.
 bool shows_own(const Session& session, const Snapshot& snapshot) {
-    return row_of(session.workspace).shows_kernel &&
-           (snapshot.kernel.label.ends_with("(your kernel)") ||
-            (snapshot.host && session.desk.document().is_host() && snapshot.own.result));
+    return row_of(session.workspace).shows_kernel && session.workspace != Workspace::learn &&
+           snapshot.source == Source::own && snapshot.whose == session.desk.document().shown_name();
 }
 
 // As gpu_named() takes it.
@@ -75,11 +74,13 @@ void Shell::choose_gpu(const std::string& name) {
     const bool own = shows_own(session, *snapshot_);
     if (session.workspace != Workspace::kernel && !own) {
         session.gpu = name;
+        if (!session.lesson.lesson) chosen_gpu_ = name;
         return session.post(ask::SetGpu{name});
     }
-    session.desk.document().launch.gpu = name;
+    session.desk.document().launch.gpu = chosen_gpu_ = name;
     session.desk.touch();
-    if (own) run_own();
+    // Of a text that does not compile the strip says so, in the workspace that one is in.
+    if (own && session.workspace != Workspace::kernel) runs_own_ = true, stays_ = true, session.desk.run(session);
 }
 
 // What stands at the right, from there to the left.
@@ -90,7 +91,7 @@ std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapsh
     const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
     return {{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},
             {plan.words ? "Theme" : "T", Menu::none, "theme (T)"},
-            {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -)"},
+            {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -), motion"},
             {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "GPU"}};
 }
 
@@ -166,16 +167,34 @@ void Shell::lesson_title(Ui& ui, const std::string& title, float left, float rig
     ui.icon(middle + width / 2 + 8, 27, Icon::caret_down, {.size = 13, .color = theme->ink3});
 }
 
-// The lesson, or what runs.
+static bool runs_whole(std::string_view name) {  // a program, not one kernel
+    return name.ends_with(".tape") || name.ends_with(".host");
+}
+
+std::string Shell::own_title(const Snapshot& snapshot) const {
+    const KernelDocument& document = session.desk.document();
+    const std::string name =
+        snapshot.source == Source::own && !snapshot.whose.empty() ? snapshot.whose : document.shown_name();
+    const bool program = runs_whole(name) || (name == document.shown_name() && document.is_program());
+    return (program ? "Your program: " : "Your kernel: ") + name;
+}
+
+// What the pictures of the workspace show: a lesson, one's own, or a training run.
 std::string Shell::shown_title(const Snapshot& snapshot) const {
+    const auto& lesson = session.lesson.lesson;
+    const std::string of_lesson = lesson ? lesson->id + "  " + lesson->title : "Lessons";
     if (session.workspace == Workspace::kernel)
         return (session.desk.document().is_tape() || session.desk.document().is_program() ? "Your program: "
                                                                                           : "Your kernel: ") +
                session.desk.document().shown_name();
     if (session.workspace == Workspace::build) return session.build.title(snapshot);
-    if (session.workspace == Workspace::cluster && !session.lesson.lesson) return cluster_title(session, snapshot);
-    if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
-    if (!snapshot.training.step) return "Lessons";
+    if (session.workspace == Workspace::cluster && !lesson) return cluster_title(session, snapshot);
+    const bool of_run = session.workspace != Workspace::cluster && session.workspace != Workspace::learn;
+    if (of_run && snapshot.source == Source::own && !snapshot.tape) return own_title(snapshot);
+    if (of_run && snapshot.source == Source::design) return session.build.title(snapshot);
+    if (lesson && !(of_run && (snapshot.source == Source::training || snapshot.source == Source::own))) return of_lesson;
+    if (session.workspace == Workspace::learn && (lesson || snapshot.source != Source::training)) return of_lesson;
+    if (!snapshot.training.step) return session.workspace == Workspace::training ? "A training run" : "Lessons";
     return (snapshot.tape ? "A tensor program: " : "A training step: ") + snapshot.training.step->model + " on " +
            snapshot.training.step->device;
 }
@@ -218,10 +237,16 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     return box.h + 8;
 }
 
+// Whose run the pictures of the workspace are, where it is an older one than one would think; "": it is not.
+std::string Shell::older_run(const Snapshot& snapshot) const {
+    const bool kernel = session.workspace == Workspace::kernel;
+    if (!kernel && (!row_of(session.workspace).shows_kernel || session.workspace == Workspace::learn)) return {};
+    if (snapshot.source != Source::own) return {};
+    return session.desk.stale_run(snapshot);
+}
+
 float Shell::stale_strip(Ui& ui, const Snapshot& snapshot, float top) {
-    if (session.workspace != Workspace::sm && session.workspace != Workspace::memory)
-        return 0;  // the Kernel workspace says it in its reports
-    const std::string sentence = session.desk.stale_run(snapshot);
+    const std::string sentence = older_run(snapshot);
     if (sentence.empty()) return 0;
     const float words = ui.paragraph({44, 0, width_ - 80, 200}, sentence, {.size = 13}, 20, false);
     const Rect box{8, top, width_ - 16, words + 12};

@@ -1,5 +1,6 @@
 // The transport: the bar at the bottom. What a step is and where the run stands: transport_steps.cpp. From left to right:
-// the buttons, what a step is, the strip with the run's parts, which can be dragged, and two lines of words.
+// the buttons, what a step is, how fast it plays (transport_speed.cpp), the strip with the run's parts, which can be
+// dragged, and two lines of words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,6 +91,7 @@ void draw_share(const Scrub& scrub, float drawn) {
     scrub.ui.rect({scrub.x + 1, scrub.y + 25, (scrub.w - 2) * drawn, 8},
                   faded(scrub.training() ? data::green : t.accent, 0.75f));
     const KernelTrace* const trace = trace_of(scrub.snapshot);
+    if (scrub.session.workspace == Workspace::build) return;
     if (trace == nullptr || !trace->truncated || trace->cycles <= 0 || scrub.training() || scrub.hidden()) return;
     const auto place = [&](int64_t cycle) {
         return scrub.x + scrub.w * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(trace->cycles));
@@ -134,6 +136,10 @@ void scrub_cycles(const Scrub& scrub, double wish) {
 
 // Goes to a share of the run, 0 to 1.
 void scrub_to(const Scrub& scrub, double wish) {
+    if (scrub.session.workspace == Workspace::build) {
+        scrub.session.build.at = wish;
+        return;
+    }
     if (machine_at_cluster(scrub.session)) return scrub_cluster_step(scrub.session, scrub.snapshot, wish);
     if (shows_cluster(scrub.session)) return scrub_cluster(scrub.session, scrub.snapshot, wish);
     if (shows_program(scrub.session) && (scrub.session.grain == Grain::kernel || scrub.session.grain == Grain::call))
@@ -175,27 +181,10 @@ void draw_scrub(const Scrub& scrub, const Position& at) {
                 ui.theme->accent);
 }
 
-// How fast the machine's clock runs, and what it does meanwhile. Returns where the chips end.
-float choose_speed(Ui& ui, Session& session, const Snapshot& snapshot, float x, float y, float room) {
+// What the machine's clock does while it runs. Returns where the chips end.
+float choose_way(Ui& ui, Session& session, const Snapshot& snapshot, float x, float y, float room) {
     MachineLook& look = session.machine;
     const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) < room; };
-    if (room - x < 420) {  // one chip that goes round
-        const auto choices = speed_choices();
-        size_t at = choices.size();  // by zoom
-        for (size_t i = 0; i < choices.size(); ++i)
-            if (look.speed == choices[i].a_second) at = i;
-        const std::string label = "speed: " + std::string(at < choices.size() ? choices[at].name : "by zoom");
-        if (x + ui.chip_width(label) < room + 300 && ui.chip(x, y + 15, label, true)) {
-            at = at < choices.size() ? at + 1 : 0;
-            look.speed = at < choices.size() ? choices[at].a_second : 0;
-        }
-        return x;
-    }
-    x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
-    if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.speed <= 0)) look.speed = 0;
-    for (const SpeedChoice& choice : speed_choices())
-        if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.speed == choice.a_second))
-            look.speed = choice.a_second;
     x += 8;
     if (fits("skip waits") && ui.chip(x, y + 15, "skip waits", look.skip_waits)) look.skip_waits = !look.skip_waits;
     if (fits("follow") && ui.chip(x, y + 15, "follow", look.follow)) {
@@ -213,11 +202,58 @@ float choose_step_speed(Ui& ui, Session& session, const Snapshot& snapshot, floa
     if (!step) return x;
     MachineLook& look = session.machine;
     const auto fits = [&](std::string_view label) { return x + ui.chip_width(label) < room; };
-    x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
-    if (fits("by zoom") && ui.chip(x, y + 15, "by zoom", look.cluster_speed <= 0)) look.cluster_speed = 0;
-    for (const SpeedChoice& choice : cluster_speeds(*step))
-        if (fits(choice.name) && ui.chip(x, y + 15, choice.name, look.cluster_speed == choice.a_second))
-            look.cluster_speed = choice.a_second;
+    const std::vector<SpeedChoice> choices = cluster_speeds(*step);
+    float all = ui.text_width("speed", {.size = 13}) + 18;
+    for (const std::string_view label : {"by zoom", "skip waits", "follow"}) all += ui.chip_width(label) + 6;
+    for (const SpeedChoice& choice : choices) all += ui.chip_width(choice.name) + 6;
+    if (x + all > room) {            // one chip that goes round
+        size_t at = choices.size();  // by zoom
+        for (size_t i = 0; i < choices.size(); ++i)
+            if (look.cluster_speed == choices[i].a_second) at = i;
+        const std::string label = "speed: " + (at < choices.size() ? choices[at].name : "by zoom");
+        if (x + ui.chip_width(label) < room + 300 && ui.chip(x, y + 15, label, true)) {
+            at = at < choices.size() ? at + 1 : 0;
+            look.cluster_speed = at < choices.size() ? choices[at].a_second : 0;
+        }
+    } else {
+        x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
+        if (ui.chip(x, y + 15, "by zoom", look.cluster_speed <= 0)) look.cluster_speed = 0;
+        for (const SpeedChoice& choice : choices)
+            if (ui.chip(x, y + 15, choice.name, look.cluster_speed == choice.a_second)) look.cluster_speed = choice.a_second;
+        x += 8;
+    }
+    if (fits("skip waits") && ui.chip(x, y + 15, "skip waits", look.skip_waits)) look.skip_waits = !look.skip_waits;
+    if (fits("follow") && ui.chip(x, y + 15, "follow", look.follow)) {
+        look.follow = !look.follow;
+        if (look.follow && look.packet.kind == FollowedPacket::Kind::none) follow_in_step(session, snapshot);
+        if (!look.follow) look.packet = {};
+    }
+    return x;
+}
+
+// Of the die of a GPU that is built.
+float choose_die_speed(Ui& ui, Session& session, float x, float y, float room) {
+    constexpr double fastest = 1e4;
+    std::vector<SpeedChoice> choices;
+    for (const SpeedChoice& choice : speed_choices())
+        if (choice.a_second <= fastest) choices.push_back(choice);
+    double& speed = session.build.speed;
+    constexpr std::string_view whole = "whole run";
+    if (room - x < 420) {  // one chip that goes round
+        size_t at = 0;
+        while (at + 1 < choices.size() && choices[at].a_second < speed) ++at;
+        const std::string label = "speed: " + choices[at].name;
+        if (x + ui.chip_width(label) < room + 300 && ui.chip(x, y + 15, label, true))
+            speed = choices[(at + 1) % choices.size()].a_second;
+    } else {
+        x = ui.text(x, y + 33, "speed", {.size = 13, .color = ui.theme->quiet}) + 10;
+        for (const SpeedChoice& choice : choices)
+            if (x + ui.chip_width(choice.name) < room && ui.chip(x, y + 15, choice.name, speed == choice.a_second))
+                speed = choice.a_second;
+        x += 8;
+    }
+    if (x + ui.chip_width(whole) < room && ui.chip(x, y + 15, whole, session.build.at < 0))
+        session.build.at = -1, session.playing = false;
     return x;
 }
 
@@ -292,12 +328,28 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     }
     if (std::find(grains.begin(), grains.end(), session.grain) == grains.end()) session.grain = grains.front();
     float x = transport_buttons(ui, snapshot, bar) + 14;
-    x = machine_at_cluster(session)        ? choose_step_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
-        : plays_machine(session, snapshot) ? choose_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
-                                           : choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
+    const bool machine = plays_machine(session, snapshot), die = session.workspace == Workspace::build;
+    x = die                           ? choose_die_speed(ui, session, x, bar.y, bar.right() - 560)
+        : machine_at_cluster(session) ? choose_step_speed(ui, session, snapshot, x, bar.y, bar.right() - 560)
+        : machine                     ? x
+                                      : choose_grain(ui, session, grains, x, bar.y, bar.w > 1000);
+    if (!die && has_speed(session, snapshot))
+        x = choose_speed(ui, session, machine ? x : x + 10, bar.y, bar.right() - (bar.w > 1000 ? 560 : 380));
+    if (machine) x = choose_way(ui, session, snapshot, x, bar.y, bar.right() - 560);
     const Position at = position_of(session, focus, snapshot);
     const float width = std::min({346.0f, std::max(150.0f, bar.w * 0.28f), bar.w - x - 12});
-    if (width > 60) words(at, bar.w - width, width - 12, {.size = 13, .mono = true});
+    const Rect said{bar.w - width, bar.y, width - 12, bar.h};
+    const bool cycles = has_speed(session, snapshot) && !session.roof.guessing();
+    if (asks_cycle_ && cycles && width > 200) {
+        cycle_field(ui, snapshot, said);
+    } else {
+        asks_cycle_ = cycle_open_ = false;
+        if (width > 60) words(at, said.x, said.w, {.size = 13, .mono = true});
+        if (cycles && width > 200) {
+            if (ui.area("go to cycle", {said.x - 6, bar.y + 8, said.w + 6, 40})) asks_cycle_ = true, ui.animate();
+            if (ui.hovered({said.x - 6, bar.y + 8, said.w + 6, 40})) ui.tooltip("go to a cycle by its number (G)");
+        }
+    }
     const Scrub scrub{ui, session, focus, snapshot, x + 20, bar.y, bar.w - width - 30 - (x + 20)};
     if (scrub.w > 60) draw_scrub(scrub, at);
     ui.pop_scope();

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/gui/shell/shell.h"
+#include "app/gui/views/build/build_play.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/sm/lane_paths.h"
@@ -160,11 +161,12 @@ int64_t total_steps(const Snapshot& snapshot) {
 }
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
-    if (still_rows(session, snapshot) != nullptr || session.workspace == Workspace::build) return {};
+    if (still_rows(session, snapshot) != nullptr) return {};
+    if (session.workspace == Workspace::build) return {Grain::cycle};
     if (machine_at_cluster(session)) return {Grain::action};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
     const bool tape = snapshot.training.step && !snapshot.training.step->nodes.empty(),
-               lesson = session.lesson.lesson != nullptr;
+               lesson = session.lesson.lesson != nullptr && snapshot.source != Source::training;
     std::vector<Grain> grains;
     const auto add = [&](Grain grain, bool wanted) {
         if (wanted) grains.push_back(grain);
@@ -434,7 +436,8 @@ void scrub_program(Session& session, const Snapshot& snapshot, double share) {
 }
 
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
-    if (still_rows(session, snapshot) != nullptr || session.workspace == Workspace::build) return;
+    if (still_rows(session, snapshot) != nullptr) return;
+    if (session.workspace == Workspace::build) return move_build(session, snapshot, way, far);
     if (machine_at_cluster(session)) return move_cluster_step(session, snapshot, way, far);
     if (shows_cluster(session)) return move_cluster(session, focus, snapshot, grain, way, far);
     switch (grain) {
@@ -457,8 +460,7 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     if (const scene::FigureTable* table = still_rows(session, snapshot)) return position_in_rows(session, *table);
-    if (session.workspace == Workspace::build)
-        return {.title = session.build.title(snapshot), .text = session.build.position(snapshot)};
+    if (session.workspace == Workspace::build) return position_in_build(session, snapshot);
     if (machine_at_cluster(session)) return position_in_step(session, snapshot);
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     const KernelTrace* const trace = trace_of(snapshot);

@@ -79,6 +79,10 @@ void UiState::begin_frame() {
     ++frame;
     if (written != nullptr) written->clear();
     slider_was_focused = slider_focused;
+    splitter_was_focused = splitter_focused;
+    splitter_focused = false;
+    splitter_push = {};
+    cursor = Cursor::arrow;
     large_steps = false;
     slider_focused = false;
     text_was_focused = text_focused;
@@ -98,6 +102,7 @@ void UiState::end_frame() {
     typed_keys.clear();
     sketch_keys.clear();
     std::fill(std::begin(keys), std::end(keys), false);
+    if (caption_rooms.size() > 200) caption_rooms.clear();
     for (auto it = pictures.begin(); it != pictures.end();) {
         if (frame - it->second.used <= 600) {
             ++it;
@@ -231,6 +236,44 @@ void Ui::tooltip(std::string_view words) {
 
 void Ui::animate() {
     state->animate = true;
+}
+
+bool Ui::calm() const {
+    return state->calm;
+}
+
+Ui::Moved Ui::splitter(std::string_view id, const Rect& gap, bool across) {
+    Moved moved;
+    if (!enabled) return moved;
+    const uint32_t key = state->id_of(id);
+    state->ring.push_back(key);
+    const bool focused = state->focused == key;
+    if (focused) {
+        state->splitter_focused = true;
+        moved.by = across ? state->splitter_push.x : state->splitter_push.y;
+        if (state->activate) state->activate = false, moved.reset = true;
+    }
+    const bool over = hovered(gap);
+    if (over && state->mouse_double) moved.reset = true;
+    const Drag pulled = drag(id, gap);
+    if (pulled.active) moved.by += across ? pulled.delta.x : pulled.delta.y;
+    if (over || pulled.active) state->cursor = across ? UiState::Cursor::resize_x : UiState::Cursor::resize_y;
+    if (over && !pulled.active) tooltip("drag to resize, double-click for the size that it has by itself");
+    const float middle_x = gap.x + gap.w / 2, middle_y = gap.y + gap.h / 2;
+    if (over || pulled.active || focused) {
+        const Color color = focused || pulled.active ? theme->accent : theme->ink2;
+        rect(across ? Rect{middle_x - 1, gap.y, 2, gap.h} : Rect{gap.x, middle_y - 1, gap.w, 2}, color);
+    } else {  // that it can be pulled is seen before the pointer comes
+        for (int i = -1; i <= 1; ++i) {
+            const float at = 6 * static_cast<float>(i);
+            rect(across ? Rect{middle_x - 1, middle_y + at - 1, 2, 2} : Rect{middle_x + at - 1, middle_y - 1, 2, 2},
+                 theme->ink3);
+        }
+    }
+    if (focused)
+        focus_mark(*this, across ? Rect{gap.x, gap.y + 4, gap.w, gap.h - 8} : Rect{gap.x + 4, gap.y, gap.w - 8, gap.h});
+    if (pulled.active || moved.by != 0) animate();
+    return moved;
 }
 
 float Ui::chip_width(std::string_view label) const {

@@ -96,7 +96,7 @@ struct Ui {
     bool enabled = true;  // false under an open menu: nothing is hovered or clicked
 
     // Text. Returns the x where it ends (left aligned) or begins (right aligned).
-    float text(float x, float baseline, std::string_view text, const TextStyle& style = {});
+    float text(float x, float baseline_at, std::string_view text, const TextStyle& style = {});
     float text_width(std::string_view text, const TextStyle& style = {}) const;
     // Wraps to the box's width; returns the height used (`draw` false: only measures). line_height 0: 1.6 x size. Text
     // between backticks is drawn as code.
@@ -141,6 +141,14 @@ struct Ui {
     bool link(float x, float baseline, std::string_view label, const TextStyle& style = {.size = 13});
     // Track of 4 px centred in `rect`, knob, ticks; value 0..1; `steps` > 1 snaps to that many positions.
     float slider(std::string_view id, const Rect& rect, float value, int steps = 0);
+    // Between two panels: by how much it is moved in this frame, by the mouse or, while it has the keyboard, by arrows;
+    // `reset`: a double click or Enter asked for the place that the layout gives it.
+    struct Moved {
+        float by = 0;
+        bool reset = false;
+    };
+    Moved splitter(std::string_view id, const Rect& gap, bool across);
+    bool calm() const;  // reduced motion was asked for: nothing that only decorates moves
     float chip_width(std::string_view label) const;
     float segmented_width(std::span<const std::string_view> labels) const;
 

@@ -1,5 +1,5 @@
 // Loads the fonts of assets/fonts, which come with the program.
-// ImGui sizes a font by ascender minus descender and rounds advances up; here sizes are em sizes and advances exact.
+// ImGui draws the icons alone, and sizes them by ascender minus descender; here sizes are em sizes.
 #include "app/gui/widgets/fonts.h"
 
 #include <ft2build.h>
@@ -33,38 +33,17 @@ const File files[] = {
     {400, false, true, "FontAwesome.otf", {11, 13, 16}},
 };
 
-// Latin, the Greek and the signs that formulas and captions use.
-const ImWchar text_ranges[] = {
-    0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3A9,  0x3B1,  0x3C9,  0x2013, 0x2014, 0x2018, 0x201D, 0x2022, 0x2022, 0x2026,
-    0x2026, 0x2032, 0x2032, 0x207A, 0x207B, 0x2080, 0x2089, 0x2190, 0x2194, 0x2202, 0x2202, 0x2207, 0x2207, 0x2211, 0x2212,
-    0x221A, 0x221A, 0x221E, 0x221E, 0x2248, 0x2248, 0x2260, 0x2260, 0x2264, 0x2265, 0x2299, 0x2299, 0x2713, 0x2713, 0};
-const ImWchar headline_ranges[] = {0x20,   0x7E,   0xB0,   0xB7,   0xD7,   0xD7,   0x3B1,  0x3C9,
-                                   0x2013, 0x2014, 0x2018, 0x2019, 0x2026, 0x2026, 0x2192, 0x2192,
-                                   0x2212, 0x2212, 0x2248, 0x2248, 0x2264, 0x2265, 0};
 const ImWchar icon_ranges[] = {0xF00C, 0xF00D, 0xF023, 0xF023, 0xF04B, 0xF04C, 0xF059, 0xF059,
                                0xF065, 0xF066, 0xF071, 0xF071, 0xF0D7, 0xF0D7, 0};
 
-struct Metrics {  // of a font file, for 1 em
-    float height = 1.2f;
-    std::vector<float> advance;  // by code point
-};
-
-Metrics metrics_of(FT_Library library, const char* file, const ImWchar* ranges) {
-    Metrics metrics;
+// Ascender minus descender, for 1 em.
+float height_of(FT_Library library, const char* file) {
     FT_Face face = nullptr;
-    if (FT_New_Face(library, file, 0, &face) != 0) return metrics;
+    if (FT_New_Face(library, file, 0, &face) != 0) return 1.2f;
     const float em = face->units_per_EM > 0 ? static_cast<float>(face->units_per_EM) : 1000.0f;
-    metrics.height = static_cast<float>(face->ascender - face->descender) / em;
-    for (const ImWchar* range = ranges; range[0] != 0; range += 2) {
-        if (metrics.advance.size() <= range[1]) metrics.advance.resize(size_t{range[1]} + 1, -1.0f);
-        for (unsigned code = range[0]; code <= range[1]; ++code) {
-            const FT_UInt glyph = FT_Get_Char_Index(face, code);
-            if (glyph != 0 && FT_Load_Glyph(face, glyph, FT_LOAD_NO_SCALE) == 0)
-                metrics.advance[code] = static_cast<float>(face->glyph->advance.x) / em;
-        }
-    }
+    const float height = static_cast<float>(face->ascender - face->descender) / em;
     FT_Done_Face(face);
-    return metrics;
+    return height;
 }
 
 std::string path_of(const File& file) {
@@ -104,6 +83,33 @@ float strokes(Hatch hatch, float x, float y, float pixel) {
 
 }  // namespace
 
+namespace {
+
+// The icons of one size, as ImGui draws them.
+void add_icons(Fonts& fonts, ImFontAtlas& atlas, FT_Library library, const File& file, float size, float scale) {
+    ImFontConfig config;
+#if IMGUI_VERSION_NUM >= 19200
+    config.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
+#else
+    config.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+#endif
+    config.PixelSnapH = false;
+    const std::string path = path_of(file);
+    Face face{.weight = file.weight, .icons = true, .size = size};
+    face.pixels = size * scale * height_of(library, path.c_str());
+    face.font = atlas.AddFontFromFileTTF(path.c_str(), face.pixels, &config, icon_ranges);
+    if (face.font != nullptr) fonts.faces.push_back(face);
+}
+
+// How much room letters get: as many as a long session at that scale draws, and no more than a texture may have.
+void make_sheet(Fonts& fonts, float scale) {
+    const int width = scale > 1.5f ? 4000 : 2000;
+    const float rows = 700 * scale * scale * 2000 / static_cast<float>(width);
+    fonts.sheet = std::make_shared<GlyphSheet>(width, std::clamp(static_cast<int>(rows), 320, 2040));
+}
+
+}  // namespace
+
 void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
     fonts = {};
     fonts.scale = scale;
@@ -116,45 +122,36 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
 #endif
     FT_Library library = nullptr;
     FT_Init_FreeType(&library);
-    std::vector<Metrics> metrics;
+    make_sheet(fonts, scale);
+    int prose = -1, mono = -1;  // each has signs that the other lacks
     for (const File& file : files) {
         const std::string path = path_of(file);
         const bool there = std::filesystem::exists(path);
         if (!there && fonts.missing.empty()) fonts.missing = path;
-        if (!there && file.icons) continue;
-        const Metrics all = there ? metrics_of(library, path.c_str(), file.icons ? icon_ranges : text_ranges) : Metrics{};
         for (const float size : file.sizes) {
             if (size == 0) break;
-            const ImWchar* ranges = file.icons ? icon_ranges : size >= 16 ? headline_ranges : text_ranges;
-            ImFontConfig config;
-#if IMGUI_VERSION_NUM >= 19200
-            config.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
-#else
-            config.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-#endif
-            config.PixelSnapH = false;
-            Face face{.weight = file.weight, .mono = file.mono, .icons = file.icons, .size = size};
-            face.pixels = size * scale * all.height;
-            face.font =
-                there ? atlas.AddFontFromFileTTF(path.c_str(), face.pixels, &config, ranges) : atlas.AddFontDefault();
-            if (face.font == nullptr) continue;
-            if (!file.icons && size < 16) {  // signs that one of the two lacks
-                static const ImWchar of_mono[] = {0x2299, 0x2299, 0}, of_prose[] = {0x207A, 0x207B, 0};
-                if (const std::string other = path_of(files[file.mono ? 0 : 3]); there && std::filesystem::exists(other)) {
-                    config.MergeMode = true;
-                    atlas.AddFontFromFileTTF(other.c_str(), face.pixels, &config, file.mono ? of_prose : of_mono);
-                }
+            if (file.icons) {
+                if (there && library != nullptr) add_icons(fonts, atlas, library, file, size, scale);
+                continue;
             }
+            Face face{.weight = file.weight, .mono = file.mono, .size = size};
+            face.tracking = tracking_of(face) * size * scale;
+            face.pixels = size * scale * 1.2f;
+            face.letters = fonts.sheet->add_face(path, size * scale, file.mono ? 0.6f * size * scale : 0, prose);
+            if (!file.mono && prose < 0) prose = face.letters;
+            if (file.mono && mono < 0) mono = face.letters;
             fonts.faces.push_back(face);
-            metrics.push_back(all);
         }
     }
+    for (const Face& face : fonts.faces)
+        if (!face.icons && !face.mono) fonts.sheet->set_beside(face.letters, mono);
     if (library != nullptr) FT_Done_FreeType(library);
-    if (fonts.faces.empty()) fonts.faces.push_back({.font = atlas.AddFontDefault(), .pixels = 13}), metrics.emplace_back();
+    if (atlas.Fonts.Size == 0) atlas.AddFontDefault();  // ImGui itself wants one
 
     fonts.hatch_period = std::max(4, static_cast<int>(std::lround(8 * scale)));
     const int columns = 56, rows = 8, w = fonts.hatch_period * columns, h = fonts.hatch_period * rows;
     for (int kind = 1; kind < 6; ++kind) fonts.hatch_ids[kind] = static_cast<int>(atlas.AddCustomRectRegular(w, h));
+    fonts.sheet_id = static_cast<int>(atlas.AddCustomRectRegular(fonts.sheet->width(), fonts.sheet->height()));
 #if IMGUI_VERSION_NUM < 19200
     atlas.Build();
     unsigned char* pixels = nullptr;
@@ -180,14 +177,6 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
 #endif
             }
     }
-    for (size_t i = 0; i < fonts.faces.size(); ++i) {
-        Face& face = fonts.faces[i];
-        const float tracking = tracking_of(face);
-        std::vector<float> advances = metrics[i].advance;
-        for (float& advance : advances)
-            if (advance >= 0) advance = (advance + tracking) * face.size * scale;
-        face.advances = std::make_shared<const std::vector<float>>(std::move(advances));
-    }
 }
 
 void refresh_hatches(Fonts& fonts, ImFontAtlas& atlas) {
@@ -205,23 +194,24 @@ void refresh_hatches(Fonts& fonts, ImFontAtlas& atlas) {
         fonts.hatches[kind].y = place->Y;
 #endif
     }
-}
-
-const ImFontGlyph* glyph_of(const Face& face, uint32_t code) {
-    const auto wide = code > 0xFFFF ? ImWchar{0xFFFD} : static_cast<ImWchar>(code);
 #if IMGUI_VERSION_NUM >= 19200
-    return face.font->GetFontBaked(face.pixels)->FindGlyph(wide);
+    if (ImFontAtlasRect place; atlas.GetCustomRect(fonts.sheet_id, &place)) fonts.sheet_x = place.x, fonts.sheet_y = place.y;
 #else
-    return face.font->FindGlyph(wide);
+    const ImFontAtlasCustomRect* place = atlas.GetCustomRectByIndex(fonts.sheet_id);
+    fonts.sheet_x = place->X;
+    fonts.sheet_y = place->Y;
 #endif
 }
 
-float advance_of(const Face& face, uint32_t code, const ImFontGlyph& glyph) {
-    const auto& known = *face.advances;
-    return code < known.size() && known[code] >= 0 ? known[code] : glyph.AdvanceX;
+const ImFontGlyph* icon_glyph(const Face& face, uint32_t code) {
+#if IMGUI_VERSION_NUM >= 19200
+    return face.font->GetFontBaked(face.pixels)->FindGlyph(static_cast<ImWchar>(code));
+#else
+    return face.font->FindGlyph(static_cast<ImWchar>(code));
+#endif
 }
 
-float ascent_of(const Face& face) {
+float icon_ascent(const Face& face) {
 #if IMGUI_VERSION_NUM >= 19200
     return std::floor(face.font->GetFontBaked(face.pixels)->Ascent + 0.5f);
 #else

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/gui/widgets/draw.h"
+#include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
 
@@ -46,17 +47,30 @@ void Ui::caption(float x, float baseline, float right, Provenance provenance, st
 static float caption_width(Ui& ui, const Rect& body, const PanelText& words) {
     return body.w - (words.badge == Provenance::none ? 0 : ui.text_width(name_of(words.badge), {.size = 12}) + 26);
 }
-static float caption_height(Ui& ui, const Rect& body, const PanelText& words, const TextStyle& style) {
-    const float width = caption_width(ui, body, words);
-    if (ui.text_width(words.caption, style) <= width) return 36;
+static float caption_need(Ui& ui, const Rect& body, const PanelText& words, const TextStyle& style) {
+    const float width = caption_width(ui, body, words), most = std::max(18.0f, std::floor(body.h / 3 / 18) * 18);
+    const float wide = ui.text_width(words.caption, style);
+    // One that nearly fills its line will need two when its numbers grow.
+    if (wide <= width) return wide > 0.85f * width && most >= 36 ? 52 : 36;
     const float wrapped = ui.paragraph({0, 0, width, 36}, words.caption, style, 18, false);
-    return std::min({wrapped, 72.0f, std::max(18.0f, std::floor(body.h / 3 / 18) * 18)}) + 16;
+    return std::min({wrapped, 72.0f, most}) + 16;
+}
+static float caption_height(Ui& ui, const Rect& area, const Rect& body, const PanelText& words, const TextStyle& style) {
+    ui.push_scope("caption");
+    const uint32_t id =
+        ui.state->id_of(std::to_string(static_cast<int>(area.x)) + "," + std::to_string(static_cast<int>(area.y)));
+    ui.pop_scope();
+    UiState::CaptionRoom& room = ui.state->caption_rooms[id];
+    const float need = caption_need(ui, body, words, style);
+    const bool same = room.width == area.w * ui.scale && room.scene == ui.state->scene;
+    room = {area.w * ui.scale, same ? std::max(room.height, need) : need, ui.state->scene};
+    return room.height;
 }
 
 Rect Ui::panel_body(const Rect& area, const PanelText& words) {
     Rect body{area.x + 12, area.y + 42, area.w - 24, area.h - 54};
     if (words.caption.empty() || body.h < 40) return body;
-    body.h = area.bottom() - caption_height(*this, body, words, {.size = 13, .color = theme->ink2}) - 8 - body.y;
+    body.h = area.bottom() - caption_height(*this, area, body, words, {.size = 13, .color = theme->ink2}) - 8 - body.y;
     return body;
 }
 
@@ -77,9 +91,11 @@ Rect Ui::panel(const Rect& area, const PanelText& words) {
     const TextStyle style{.size = 13, .color = theme->ink2};
     const float top = body.bottom() + 8, width = caption_width(*this, body, words), left = body.right() - width;
     if (words.badge != Provenance::none) line({area.x + 1, top}, {area.right() - 1, top}, theme->grid);
-    badge(body.x, top + 22, words.badge);
-    if (text_width(words.caption, style) <= width) {
-        text(left, top + 22, words.caption, style);
+    const float middle = top + std::round((area.bottom() - top) / 2) + 4;  // of one line, however much room is kept
+    const bool one_line = text_width(words.caption, style) <= width;
+    badge(body.x, one_line ? middle : top + 22, words.badge);
+    if (one_line) {
+        text(left, middle, words.caption, style);
     } else {
         clip({body.x, top, body.w, area.bottom() - top - 2});
         paragraph({left, top + 9, width, area.bottom() - top - 16}, words.caption, style, 18);

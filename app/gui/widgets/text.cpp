@@ -1,4 +1,5 @@
-// Text: one quad a glyph, each glyph on a whole pixel, advances exact. A paragraph wraps runs of several styles by words.
+// Text: one quad a glyph, each at a quarter of a pixel, advances and kerning exact. A paragraph wraps runs of several styles
+// by words.
 #include <imgui.h>
 
 #include <algorithm>
@@ -31,18 +32,46 @@ namespace {
 constexpr uint32_t transposed = 0x1D40;
 constexpr float small = 0.68f;
 
-float advance_pixels(const Face& face, float stretch, uint32_t code) {
-    if (code == transposed) return small * advance_pixels(face, stretch, 'T');
-    return advance_of(face, code, *glyph_of(face, code)) * stretch;
+float advance_pixels(const Fonts& fonts, const Face& face, float stretch, uint32_t code) {
+    if (code == transposed) return small * advance_pixels(fonts, face, stretch, 'T');
+    return (fonts.sheet->advance(face.letters, code) + face.tracking) * stretch;
 }
 
-float pixels_wide(const Face& face, float stretch, std::string_view text) {
-    float width = 0;
+// Walks over a text; `each` gets the letter and where its pen stands, from 0.
+template <typename Each>
+float walk(const Fonts& fonts, const Face& face, float stretch, std::string_view text, const Each& each) {
+    float pen = 0;
+    uint32_t before = 0;
     for (size_t at = 0; at < text.size();) {
         const uint32_t code = next_code(text, at);
-        width += advance_pixels(face, stretch, code);
+        if (before != 0 && !face.mono && code != transposed)
+            pen += fonts.sheet->kerning(face.letters, before, code) * stretch;
+        each(code, pen);
+        pen += advance_pixels(fonts, face, stretch, code);
+        before = code == transposed ? 0 : code;
     }
-    return width;
+    return pen;
+}
+
+float pixels_wide(const Fonts& fonts, const Face& face, float stretch, std::string_view text) {
+    return walk(fonts, face, stretch, text, [](uint32_t, float) {});
+}
+
+// Where a letter is drawn: as it is at its quarter of a pixel, or larger or smaller than it was made.
+struct Drawn {
+    const Glyph* glyph;
+    float x0, y0, x1, y1;
+};
+Drawn drawn_at(const Fonts& fonts, const Face& face, float stretch, uint32_t code, float pen, float baseline) {
+    const bool as_made = std::abs(stretch - 1) < 1e-4f && code != transposed;
+    const float quarter = std::floor(pen * GlyphSheet::phases + 0.5f), whole = std::floor(quarter / GlyphSheet::phases);
+    const int phase = as_made ? static_cast<int>(quarter - whole * GlyphSheet::phases) : 0;
+    const Glyph& glyph = fonts.sheet->glyph(face.letters, code == transposed ? 'T' : code, phase);
+    const float left = as_made ? whole : std::floor(pen + 0.5f), size = code == transposed ? small * stretch : stretch;
+    // A transposed T stands as high as a full one.
+    const float top = baseline + static_cast<float>(glyph.y) * (code == transposed ? stretch : size);
+    return {&glyph, left + static_cast<float>(glyph.x) * size, top, left + static_cast<float>(glyph.x + glyph.w) * size,
+            top + static_cast<float>(glyph.h) * size};
 }
 
 float stretch_of(const Face& face, float size) {
@@ -50,23 +79,19 @@ float stretch_of(const Face& face, float size) {
 }
 
 // Notes where the glyphs' ink will lie, for tests.
-void note_text(UiState& state, const ImDrawList& list, const Face& face, float stretch, float pen, float top,
-               std::string_view text, float size, bool shortened, float opacity) {
-    Rect ink;
+void note_text(UiState& state, const ImDrawList& list, const Fonts& fonts, const Face& face, float stretch, float pen,
+               float baseline, std::string_view text, float size, bool shortened, float opacity) {
     float x0 = 1e9f, y0 = 1e9f, x1 = -1e9f, y1 = -1e9f;
-    for (size_t at = 0; at < text.size();) {
-        const uint32_t code = next_code(text, at);
-        const ImFontGlyph* glyph = glyph_of(face, code == transposed ? 'T' : code);
-        if (glyph->Visible) {
-            x0 = std::min(x0, std::floor(pen + 0.5f) + glyph->X0 * stretch);
-            x1 = std::max(x1, std::floor(pen + 0.5f) + glyph->X1 * stretch);
-            y0 = std::min(y0, top + glyph->Y0 * stretch);
-            y1 = std::max(y1, top + glyph->Y1 * stretch);
-        }
-        pen += advance_pixels(face, stretch, code);
-    }
+    walk(fonts, face, stretch, text, [&](uint32_t code, float at) {
+        const Drawn drawn = drawn_at(fonts, face, stretch, code, pen + at, baseline);
+        if (drawn.glyph->w == 0) return;
+        x0 = std::min(x0, drawn.x0);
+        x1 = std::max(x1, drawn.x1);
+        y0 = std::min(y0, drawn.y0);
+        y1 = std::max(y1, drawn.y1);
+    });
     if (x1 <= x0) return;
-    ink = {x0, y0, x1 - x0, y1 - y0};
+    const Rect ink{x0, y0, x1 - x0, y1 - y0};
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
     const Rect clip{low.x, low.y, high.x - low.x, high.y - low.y};
     if (ink.x >= high.x || ink.right() <= low.x || ink.y >= high.y || ink.bottom() <= low.y) return;
@@ -86,59 +111,58 @@ constexpr float chip_end = 3;
 
 float Ui::text_width(std::string_view text, const TextStyle& style) const {
     const Face& face = fonts->face(style);
-    return pixels_wide(face, stretch_of(face, style.size), text) / scale;
+    return pixels_wide(*fonts, face, stretch_of(face, style.size), text) / scale;
 }
 
-float Ui::text(float x, float baseline, std::string_view text, const TextStyle& style) {
+float Ui::text(float x, float baseline_at, std::string_view text, const TextStyle& style) {
     const Face& face = fonts->face(style);
     const float stretch = stretch_of(face, style.size);
     std::string shortened;
     if (style.width > 0 && text_width(text, style) > style.width + 0.5f) {
-        const float dots = pixels_wide(face, stretch, "…");
+        const float dots = pixels_wide(*fonts, face, stretch, "…");
         float width = dots;
         size_t cut = 0;
         for (size_t at = 0; at < text.size(); cut = at) {
             const uint32_t code = next_code(text, at);
-            width += advance_pixels(face, stretch, code);
+            width += advance_pixels(*fonts, face, stretch, code);
             if (width > style.width * scale) break;
         }
         while (cut > 0 && text[cut - 1] == ' ') --cut;
         shortened = std::string(text.substr(0, cut)) + "…";
         text = shortened;
     }
-    const float width = style.align == Align::left ? 0 : pixels_wide(face, stretch, text);
-    float pen = x * scale - (style.align == Align::right ? width : style.align == Align::center ? width / 2 : 0);
-    const float begin = pen, top = std::floor(baseline * scale + 0.5f) - std::floor(ascent_of(face) * stretch + 0.5f);
+    const float width = style.align == Align::left ? 0 : pixels_wide(*fonts, face, stretch, text);
+    const float begin = x * scale - (style.align == Align::right ? width : style.align == Align::center ? width / 2 : 0);
+    const float baseline = std::floor(baseline_at * scale + 0.5f), em = style.size * scale;
     const Color color = faded(style.color == 0 ? theme->ink : style.color, opacity);
     if (state->written != nullptr)
-        note_text(*state, *list, face, stretch, pen, top, text, style.size * scale, !shortened.empty(), opacity);
+        note_text(*state, *list, *fonts, face, stretch, begin, baseline, text, em, !shortened.empty(), opacity);
     const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
-    if (top > high.y || top + face.pixels * stretch < low.y || (color >> 24) == 0) {
-        return (style.align == Align::left ? begin + pixels_wide(face, stretch, text) : begin) / scale;
-    }
+    if (baseline - 1.2f * em > high.y || baseline + 0.4f * em < low.y || (color >> 24) == 0)
+        return (style.align == Align::left ? begin + pixels_wide(*fonts, face, stretch, text) : begin) / scale;
     if (state->svg != nullptr) {
         state->svg->set_clip({low.x, low.y, high.x, high.y});
-        state->svg->text(begin, std::floor(baseline * scale + 0.5f), text, color,
-                         {.size = style.size * scale,
+        state->svg->text(begin, baseline, text, color,
+                         {.size = em,
                           .weight = face.weight,
                           .mono = face.mono,
                           .tracking = tracking_of(face),
-                          .length = pixels_wide(face, stretch, text)});
+                          .length = pixels_wide(*fonts, face, stretch, text)});
     }
-    for (size_t at = 0; at < text.size();) {
-        const uint32_t code = next_code(text, at);
-        const ImFontGlyph* glyph = glyph_of(face, code == transposed ? 'T' : code);
-        if (glyph->Visible && pen < high.x && pen + glyph->X1 * stretch > low.x) {
-            const float left = std::floor(pen + 0.5f), size = code == transposed ? small * stretch : stretch;
-            const float high_up = top + glyph->Y0 * stretch;
+    const auto u = 1 / static_cast<float>(fonts->atlas_width), v = 1 / static_cast<float>(fonts->atlas_height);
+    const float end =
+        begin + walk(*fonts, face, stretch, text, [&](uint32_t code, float at) {
+            const Drawn drawn = drawn_at(*fonts, face, stretch, code, begin + at, baseline);
+            const Glyph& glyph = *drawn.glyph;
+            if (glyph.w == 0 || drawn.x0 >= high.x || drawn.x1 <= low.x) return;
+            const auto left = static_cast<float>(fonts->sheet_x + glyph.sheet_x),
+                       top = static_cast<float>(fonts->sheet_y + glyph.sheet_y);
             list->PrimReserve(6, 4);
-            list->PrimRectUV(ImVec2(left + glyph->X0 * size, high_up),
-                             ImVec2(left + glyph->X1 * size, high_up + (glyph->Y1 - glyph->Y0) * size),
-                             ImVec2(glyph->U0, glyph->V0), ImVec2(glyph->U1, glyph->V1), color);
-        }
-        pen += advance_pixels(face, stretch, code);
-    }
-    return (style.align == Align::left ? pen : begin) / scale;
+            list->PrimRectUV(ImVec2(drawn.x0, drawn.y0), ImVec2(drawn.x1, drawn.y1), ImVec2(left * u, top * v),
+                             ImVec2((left + static_cast<float>(glyph.w)) * u, (top + static_cast<float>(glyph.h)) * v),
+                             color);
+        });
+    return (style.align == Align::left ? end : begin) / scale;
 }
 
 float Ui::paragraph(const Rect& box, std::string_view text, const TextStyle& style, float line_height, bool draw) {
@@ -221,7 +245,7 @@ void Ui::icon(float x, float baseline, Icon which, const TextStyle& style) {
     static constexpr ImWchar codes[] = {0xF065, 0xF066, 0xF00C, 0xF00D, 0xF04B, 0xF04C, 0xF059, 0xF071, 0xF023, 0xF0D7};
     const Face& face = fonts->icon_face(style.size);
     if (!face.icons) return;
-    const ImFontGlyph* glyph = glyph_of(face, codes[static_cast<size_t>(which)]);
+    const ImFontGlyph* glyph = icon_glyph(face, codes[static_cast<size_t>(which)]);
     if (glyph == nullptr) return;
     const float width = glyph->AdvanceX;
     const float left = std::floor(x * scale -
@@ -229,7 +253,7 @@ void Ui::icon(float x, float baseline, Icon which, const TextStyle& style) {
                                    : style.align == Align::center ? width / 2
                                                                   : 0) +
                                   0.5f);
-    const float top = std::floor(baseline * scale + 0.5f) - ascent_of(face);
+    const float top = std::floor(baseline * scale + 0.5f) - icon_ascent(face);
     const Color color = faded(style.color == 0 ? theme->ink : style.color, opacity);
     if (state->svg != nullptr) {
         const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();

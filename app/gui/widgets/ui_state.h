@@ -32,8 +32,12 @@ struct UiState {
         float offset = 0;
         size_t depth = 0;  // of the scope that it is of
     };
-    std::vector<Scrolled> scrolled;                           // what is drawn now stands in these, the innermost last
-    bool slider_focused = false, slider_was_focused = false;  // arrows belong to it
+    std::vector<Scrolled> scrolled;                               // what is drawn now stands in these, the innermost last
+    bool slider_focused = false, slider_was_focused = false;      // arrows belong to it
+    bool splitter_focused = false, splitter_was_focused = false;  // likewise, and go into splitter_push
+    Point splitter_push;                                          // by this frame's arrows, layout units
+    enum class Cursor : uint8_t { arrow, resize_x, resize_y } cursor = Cursor::arrow;  // what the pointer looks like
+    bool calm = false;  // reduced motion was asked for: what only decorates does not move, what travels arrives at once
     std::vector<uint32_t> scopes;
 
     // Typing: while a text control has the keyboard, the shell hands it keys and characters instead of taking them as
@@ -51,6 +55,13 @@ struct UiState {
     uint32_t dragging = 0;
     Point drag_from, drag_last;
     std::map<uint32_t, float> scroll, scroll_wish;
+    // Room that a panel keeps for its caption: what it needed most since the scene began, so that stepping moves nothing.
+    struct CaptionRoom {
+        float width = 0, height = 0;
+        uint64_t scene = 0;
+    };
+    std::map<uint32_t, CaptionRoom> caption_rooms;
+    uint64_t scene = 0;                   // counts kernels and lesson steps that came into view
     std::string active_view, drawn_view;  // whose panel the keys go to; whose is being drawn
     bool large_steps = false;             // Shift is held with this frame's arrow: sliders go further
     std::string tooltip;

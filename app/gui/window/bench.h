@@ -14,5 +14,10 @@ struct AppRate {
 
 // Rows whose name begins with `name`; empty where this build has no app.
 std::vector<AppRate> bench_app(std::string_view name);
+std::vector<AppRate> bench_manners(std::string_view name);  // the same of memory, steps, keys and frames
+
+// A task of a child process: megabytes that the app holds, after its start, or, with the word "session", after some use.
+constexpr std::string_view memory_task_name = "app-memory";
+std::string memory_of_app(const std::vector<std::string>& words);
 
 }  // namespace lockstep::gui

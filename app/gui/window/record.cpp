@@ -14,6 +14,7 @@
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
+#include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/window/gif.h"
 #include "app/gui/window/renderer.h"
@@ -224,25 +225,59 @@ Moments moments_of_tour(Shell& shell, double frames_a_second) {
             }};
 }
 
-Moments moments_of_kernel(Shell& shell, const KernelStretch& stretch, double frames_a_second) {
+namespace {
+
+// How many frames a stretch takes; throws Failure where they are too many.
+int frames_of(double length, double speed, double frames_a_second, std::string_view unit) {
+    const double frames = std::floor(length / speed * frames_a_second + 1e-6) + 1;
+    if (frames <= most_frames) return static_cast<int>(frames);
+    throw Failure(
+        fmt::format("{} {} at {:.6g} a second are {} frames, and {} is the most: --speed {:.6g} or more, or a "
+                    "shorter stretch",
+                    readable_number(fmt::format("{:.6g}", length)), unit, speed,
+                    with_commas(std::llround(std::min(frames, 1e18))), with_commas(most_frames),
+                    unit == "cycles" ? std::ceil(length * frames_a_second / (most_frames - 1))
+                                     : length * frames_a_second / (most_frames - 1) * 1.0001));
+}
+
+}  // namespace
+
+Moments moments_of_step(Shell& shell, const Stretch& stretch, double frames_a_second) {
+    const auto snapshot = shell.session.snapshot();
+    const auto step = shell.session.cluster_step(*snapshot);
+    if (!step) throw Failure("--record: no step of many GPUs has run here");
+    if (!step->refusal.empty()) throw Failure("--record: there is no step to record: " + step->refusal);
+    const double from = std::max(0.0, stretch.from), to = stretch.to < 0 ? step->end : stretch.to;
+    if (to > step->end * (1 + 1e-9) || from >= to)
+        throw Failure(fmt::format("--from {:.6g} --to {:.6g} is no stretch of this step, which takes {:.6g} {}", from, to,
+                                  step->end, step->unit));
+    const double speed = stretch.speed > 0 ? stretch.speed : (to - from) / 10;
+    return {frames_of(to - from, speed, frames_a_second, step->unit), [=](int k, Session& session, Focus&) {
+                session.playing = false;
+                session.cluster.time = std::min(from + k * speed / frames_a_second, to);
+                session.machine.filmed = speed;
+            }};
+}
+
+Moments moments_of_kernel(Shell& shell, const Stretch& stretch, double frames_a_second) {
     const auto snapshot = shell.session.snapshot();
     if (const std::string other = other_clock(shell, *snapshot); !other.empty())
         throw Failure("--record films what moves by a kernel's clock so far, and " + other +
                       "; --view sm, warps or warp do, with --open, --lesson or alone");
+    const auto whole = [](double cycle, std::string_view option) {
+        if (cycle >= 0 && cycle != std::floor(cycle))
+            throw Failure(fmt::format("{} {:.6g}: a kernel's clock counts whole cycles", option, cycle));
+        return static_cast<int64_t>(cycle);
+    };
     const int64_t cycles = cycles_shown(shell.session, shell.focus, *snapshot), last = std::max<int64_t>(0, cycles - 1);
-    const int64_t from = std::max<int64_t>(0, stretch.from), to = stretch.to < 0 ? last : stretch.to;
+    const int64_t from = std::max<int64_t>(0, whole(stretch.from, "--from")),
+                  to = stretch.to < 0 ? last : whole(stretch.to, "--to");
     if (to > last || from >= to)
         throw Failure(fmt::format("--from {} --to {} is no stretch of this run, whose cycles are 0 to {}", from, to, last));
     const auto length = static_cast<double>(to - from);
     const double speed = stretch.speed > 0 ? stretch.speed : length / 10;
-    const double frames = std::floor(length / speed * frames_a_second + 1e-6) + 1;
-    if (!(frames <= most_frames))
-        throw Failure(
-            fmt::format("{} cycles at {:.6g} a second are {} frames, and {} is the most: --speed {} or more, or a "
-                        "shorter stretch",
-                        with_commas(to - from), speed, with_commas(std::llround(std::min(frames, 1e18))),
-                        with_commas(most_frames), std::llround(std::ceil(length * frames_a_second / (most_frames - 1)))));
-    return {static_cast<int>(frames), [=](int k, Session& session, Focus& focus) {
+    const int frames = frames_of(length, speed, frames_a_second, "cycles");
+    return {frames, [=](int k, Session& session, Focus& focus) {
                 session.grain = Grain::cycle;
                 session.playing = false;
                 const double passed = k * speed / frames_a_second + 1e-6;

@@ -29,15 +29,17 @@ void check_recording(const std::string& file, const RecordOptions& options);
 bool record(Shell& shell, const RecordOptions& options, const Moments& moments, const std::string& file,
             const GoesOn& goes_on = {});
 
-struct KernelStretch {  // of the kernel on show
-    int64_t from = -1;  // cycle; -1: the first
-    int64_t to = -1;    // -1: the last that may be seen
-    double speed = 0;   // cycles a second; 0: so that it lasts ten
+struct Stretch {       // of the clock of what is on show, in its unit: a kernel's cycles, the unit of a step of many GPUs
+    double from = -1;  // -1: its begin
+    double to = -1;    // -1: the last that may be seen
+    double speed = 0;  // of these a second; 0: so that it lasts ten seconds
 };
 constexpr int most_frames = 12'000;
 // The clock of the kernel on show, its first and last cycle included. Throws Failure where no kernel's clock moves what is
 // on show, or the stretch is not one of it.
-Moments moments_of_kernel(Shell& shell, const KernelStretch& stretch, double frames_a_second);
+Moments moments_of_kernel(Shell& shell, const Stretch& stretch, double frames_a_second);
+// The same of the step of many GPUs that the machine shows at a cluster and at a node.
+Moments moments_of_step(Shell& shell, const Stretch& stretch, double frames_a_second);
 
 // The tour through the machine, from its beginning, and a second on its last picture.
 Moments moments_of_tour(Shell& shell, double frames_a_second);

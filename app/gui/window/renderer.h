@@ -14,7 +14,9 @@ class Renderer {
     void frame(const Input& input, int width, int height, float screen_scale, double now);
 
   private:
+    void upload_letters();
     Shell& shell_;
+    bool anew_ = true;  // the texture does not have the letters that were drawn before
     double last_ = 0;
 };
 
@@ -40,7 +42,15 @@ void render_to_png(Shell& shell, int width, int height, const std::string& file)
 // The same as a vector picture, for which no OpenGL is needed.
 void render_to_svg(Shell& shell, int width, int height, const std::string& file);
 bool has_display();
-// Opens the window and runs until it is closed. False: there is no display.
-bool run_window(Shell& shell, int width, int height);
+// Opens the window and runs until it is closed; `exact`: the size is one that a window of the app had, in the screen's
+// coordinates, else it is one at 100 % that the screen's scale multiplies. False: there is no display. Throws
+// Failure(missing) where the display's OpenGL is too old.
+bool run_window(Shell& shell, int width, int height, bool exact = false);
+
+struct WindowPlace {
+    int x = 0, y = 0, width = 0, height = 0;
+};
+// The window's content so that its frame (left, top, right, bottom) lies within the screen: no larger, and in its middle.
+WindowPlace fitted(int width, int height, const WindowPlace& screen, const int frame[4]);
 
 }  // namespace lockstep::gui

@@ -133,23 +133,84 @@ bool has_display() {
     return glfwInit() == GLFW_TRUE;
 }
 
-bool run_window(Shell& shell, int width, int height) {
-    if (!has_display()) return false;
+WindowPlace fitted(int width, int height, const WindowPlace& screen, const int frame[4]) {
+    if (screen.width <= 0 || screen.height <= 0) return {0, 0, width, height};
+    const int most_w = screen.width - frame[0] - frame[2], most_h = screen.height - frame[1] - frame[3];
+    const int w = std::min(width, std::max(320, most_w)), h = std::min(height, std::max(240, most_h));
+    return {screen.x + frame[0] + std::max(0, (most_w - w) / 2), screen.y + frame[1] + std::max(0, (most_h - h) / 2), w, h};
+}
+
+namespace {
+
+// Why there is no window although there is a display: told at once, with the version that is there.
+[[noreturn]] void refuse_display() {
+    std::string there;
+    glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    if (GLFWwindow* any = glfwCreateWindow(320, 240, "Lockstep", nullptr, nullptr)) {
+        glfwMakeContextCurrent(any);
+        if (const GLubyte* version = glGetString(GL_VERSION)) there = reinterpret_cast<const char*>(version);
+        glfwDestroyWindow(any);
+    }
+    glfwTerminate();
+    throw Failure(
+        "the window needs OpenGL 3.3, and this display offers " + (there.empty() ? "none" : there) +
+            ": set LIBGL_ALWAYS_SOFTWARE=1 to draw without its driver, or use --screenshot F.png, which needs no window",
+        ExitStatus::missing);
+}
+
+// Hidden, as large as wanted, or as fits the screen with its bars.
+GLFWwindow* make_window(int width, int height, bool exact) {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_FALSE);  // done here: a size of the last time has it already
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
     GLFWwindow* window = glfwCreateWindow(width, height, "Lockstep", nullptr, nullptr);
-    if (window == nullptr) {
-        glfwTerminate();
-        return false;
+    if (window == nullptr) refuse_display();
+    // Where screen coordinates are pixels, the screen's scale makes the window larger; elsewhere the system does that.
+    float scale = 1;
+    int pixels = 0, coordinates = 0, ignored = 0;
+    glfwGetWindowContentScale(window, &scale, nullptr);
+    glfwGetFramebufferSize(window, &pixels, &ignored);
+    glfwGetWindowSize(window, &coordinates, &ignored);
+    if (!exact && pixels == coordinates && scale > 1) {
+        width = static_cast<int>(static_cast<float>(width) * std::min(scale, 3.0f));
+        height = static_cast<int>(static_cast<float>(height) * std::min(scale, 3.0f));
     }
+    WindowPlace screen;
+    if (GLFWmonitor* const monitor = glfwGetPrimaryMonitor())
+        glfwGetMonitorWorkarea(monitor, &screen.x, &screen.y, &screen.width, &screen.height);
+    int frame[4] = {};
+    glfwGetWindowFrameSize(window, &frame[0], &frame[1], &frame[2], &frame[3]);
+    const WindowPlace place = fitted(width, height, screen, frame);
+    glfwSetWindowSizeLimits(window, std::min(640, place.width), std::min(400, place.height), GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwSetWindowSize(window, place.width, place.height);
+    if (screen.width > 0) glfwSetWindowPos(window, place.x, place.y);
+    return window;
+}
+
+void show_cursor(GLFWwindow* window, UiState::Cursor wanted, UiState::Cursor& shown, GLFWcursor* (&cursors)[3]) {
+    if (wanted == shown) return;
+    shown = wanted;
+    const auto at = static_cast<size_t>(wanted);
+    constexpr int shapes[] = {GLFW_ARROW_CURSOR, GLFW_HRESIZE_CURSOR, GLFW_VRESIZE_CURSOR};
+    if (cursors[at] == nullptr) cursors[at] = glfwCreateStandardCursor(shapes[at]);
+    glfwSetCursor(window, cursors[at]);
+}
+
+}  // namespace
+
+bool run_window(Shell& shell, int width, int height, bool exact) {
+    if (!has_display()) return false;
+    GLFWwindow* const window = make_window(width, height, exact);
     Events events;
     glfwSetWindowUserPointer(window, &events);
     glfwMakeContextCurrent(window);
     glfwSwapInterval(1);
-    glfwSetWindowSizeLimits(window, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    if (shell.window.whole_screen) glfwMaximizeWindow(window);
+    glfwShowWindow(window);
     glfwSetKeyCallback(window, on_key);
     glfwSetCharCallback(window, on_character);
     glfwSetDropCallback(window, on_drop);
@@ -169,12 +230,15 @@ bool run_window(Shell& shell, int width, int height) {
         events_of(w).wake = 3;
     });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { events_of(w).wake = 3; });
+    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { events_of(w).wake = 3; });
     glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { events_of(w).wake = 2; });
     shell.session.on_publish([] { glfwPostEmptyEvent(); });
     {
         Renderer renderer(shell);
         uint64_t version = 0;
         double frame_took = 0.01;
+        UiState::Cursor cursor = UiState::Cursor::arrow;
+        GLFWcursor* cursors[3] = {};
         int x = 0, y = 0, w = width, h = height;  // to come back from the whole screen
         while (glfwWindowShouldClose(window) == GLFW_FALSE) {
             // What moves by itself takes half a core at most: with software GL the rest is the engine's.
@@ -200,10 +264,15 @@ bool run_window(Shell& shell, int width, int height) {
             events.input.wheel = 0;
             events.input.keys.clear();
             events.input.dropped.clear();
+            if (glfwGetWindowMonitor(window) == nullptr) {  // to come back with the same size
+                shell.window.whole_screen = glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE;
+                if (!shell.window.whole_screen) glfwGetWindowSize(window, &shell.window.width, &shell.window.height);
+            }
             const double began = glfwGetTime();
             renderer.frame(input, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime());
             glfwSwapBuffers(window);
             frame_took = glfwGetTime() - began;
+            show_cursor(window, shell.state.cursor, cursor, cursors);
             if (shell.toggles_fullscreen) {
                 shell.toggles_fullscreen = false;
                 events.wake = 3;
@@ -221,6 +290,7 @@ bool run_window(Shell& shell, int width, int height) {
         }
     }
     shell.session.on_publish({});
+    shell.keeper.reset();  // what is not written yet is written now
     shell.state.clipboard = {};
     shell.state.set_clipboard = {};
     glfwDestroyWindow(window);

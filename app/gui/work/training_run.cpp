@@ -14,8 +14,8 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr int64_t record_bytes = int64_t{192} << 20, checkpoint_bytes = int64_t{128} << 20, quickly_followed = 4 << 20;
-constexpr size_t most_records = 64, most_checkpoints = 64, most_looked_at = 2;
+constexpr int64_t record_bytes = int64_t{48} << 20, checkpoint_bytes = int64_t{64} << 20, quickly_followed = 4 << 20;
+constexpr size_t most_records = 64, most_checkpoints = 64, most_looked_at = 1;
 
 bool writes_text(const nn::ModelRow& row) {
     return row.data == "stories";
@@ -30,6 +30,17 @@ int64_t bytes_of_checkpoint(const nn::Checkpoint& checkpoint) {
 StepPointer with_followed(nn::StepRecord record) {
     if (!record.nodes.empty()) record.followed = std::make_shared<const nn::Followed>(nn::follow(record));
     return std::make_shared<const nn::StepRecord>(std::move(record));
+}
+
+// What "since step 0" is compared with: the parameters alone.
+StepPointer parameters_of(const nn::StepRecord& record) {
+    auto light = std::make_shared<nn::StepRecord>(record);
+    light->images.reset();
+    for (nn::GraphNode& node : light->nodes) {
+        node.gradient.reset();
+        if (node.kind != nn::GraphNode::Kind::parameter) node.value.reset();
+    }
+    return light;
 }
 
 }  // namespace
@@ -76,7 +87,7 @@ TrainingRun::TrainingRun(TrainingSetup setup, std::string gpu, std::stop_token s
     open_fast();
 }
 
-nn::TrainerOptions TrainingRun::options(bool timed) const {
+nn::TrainerOptions TrainingRun::options(bool timed, bool whole) const {
     nn::TrainerOptions o;
     o.model = setup_.model;
     o.device = setup_.on_gpu ? "sim:" + gpu_ : "host";
@@ -84,14 +95,16 @@ nn::TrainerOptions TrainingRun::options(bool timed) const {
     o.learning_rate = setup_.learning_rate;
     o.batch = setup_.batch;
     o.functional = !timed;
-    o.keep_graph = o.keep_values = true;
+    o.keep_graph = o.keep_values = whole;
+    o.keep_images = o.keep_launches = whole;
     o.keep_runs = timed;
     o.stop = stop_;
     return o;
 }
 
 void TrainingRun::open_fast() {
-    fast_ = std::make_unique<nn::Trainer>(options(false));
+    whole_.reset();
+    fast_ = std::make_unique<nn::Trainer>(options(false, !large_));
     checkpoints_.try_emplace(0, fast_->checkpoint());
     if (next_ > 0) restore(*fast_, next_);
 }
@@ -103,15 +116,16 @@ void TrainingRun::reopen(std::stop_token stop) {
 
 void TrainingRun::keep(StepPointer record) {
     const int64_t each = std::max<int64_t>(1, bytes_of(*record));
-    const auto most = static_cast<size_t>(std::clamp<int64_t>(record_bytes / each, 2, most_records));
+    const auto most = static_cast<size_t>(std::clamp<int64_t>(record_bytes / each, 1, most_records));
     records_[record->step] = std::move(record);
     while (records_.size() > most) {
         // The oldest goes, but the newest always stays.
-        records_.erase(records_.begin()->first == next_ - 1 ? std::prev(records_.end()) : records_.begin());
+        const bool newest = records_.size() > 1 && records_.begin()->first == next_ - 1;
+        records_.erase(newest ? std::prev(records_.end()) : records_.begin());
     }
 }
 
-StepPointer TrainingRun::advance() {
+StepPointer TrainingRun::advance(bool whole, bool follows) {
     if (next_ % checkpoint_every_ == 0) {
         nn::Checkpoint now = fast_->checkpoint();
         const int64_t each = std::max<int64_t>(1, bytes_of_checkpoint(now));
@@ -122,32 +136,64 @@ StepPointer TrainingRun::advance() {
             std::erase_if(checkpoints_, [&](const auto& c) { return c.first % checkpoint_every_ != 0; });
         }
     }
-    nn::StepRecord made = fast_->step();
-    const StepPointer record = bytes_of(made) <= quickly_followed ? with_followed(std::move(made))
-                                                                  : std::make_shared<const nn::StepRecord>(std::move(made));
-    next_ = fast_->next_step();
-    curve_.loss.push_back(record->loss);
-    for (nn::Cause& cause : diagnosis_.after(*fast_, *record)) curve_.causes.push_back(std::move(cause));
-    if (next_ > curve_.total_steps) curve_.total_steps = std::max<int64_t>(100, curve_.total_steps * 2);
-    if (!first_) first_ = record;
+    if (large_ && !whole) {
+        const nn::StepRecord made = fast_->step();
+        note(*fast_, made);
+        return nullptr;
+    }
+    nn::Trainer& trainer = with_values();
+    if (large_) trainer.restore(fast_->checkpoint());
+    nn::StepRecord made = trainer.step();
+    note(trainer, made);
+    if (large_) fast_->restore(trainer.checkpoint());
+    const bool slow = bytes_of(made) > quickly_followed;
+    const StepPointer record =
+        slow || !follows ? std::make_shared<const nn::StepRecord>(std::move(made)) : with_followed(std::move(made));
+    if (!first_) first_ = slow ? parameters_of(*record) : record;
+    if (slow && !large_) {  // from here on it trains without copies of all values
+        large_ = true;
+        whole_ = std::move(fast_);
+        fast_ = std::make_unique<nn::Trainer>(options(false, false));
+        fast_->restore(whole_->checkpoint());
+    }
     keep(record);
     return record;
 }
 
-void TrainingRun::restore(nn::Trainer& trainer, int64_t step) {
-    const auto checkpoint = std::prev(checkpoints_.upper_bound(step));
-    trainer.restore(checkpoint->second);
-    while (trainer.next_step() < step) trainer.step();
+void TrainingRun::note(nn::Trainer& ran, const nn::StepRecord& record) {
+    next_ = ran.next_step();
+    curve_.loss.push_back(record.loss);
+    for (nn::Cause& cause : diagnosis_.after(ran, record)) curve_.causes.push_back(std::move(cause));
+    if (next_ > curve_.total_steps) curve_.total_steps = std::max<int64_t>(100, curve_.total_steps * 2);
 }
 
-StepPointer TrainingRun::at(int64_t step) {
+nn::Trainer& TrainingRun::with_values() {
+    if (!large_) return *fast_;
+    if (!whole_) whole_ = std::make_unique<nn::Trainer>(options(false));
+    return *whole_;
+}
+
+void TrainingRun::restore(nn::Trainer& trainer, int64_t step, const Progress& progress) {
+    const auto checkpoint = std::prev(checkpoints_.upper_bound(step));
+    trainer.restore(checkpoint->second);
+    const int64_t from = trainer.next_step();
+    while (trainer.next_step() < step) {
+        if (progress) progress(static_cast<double>(trainer.next_step() - from) / static_cast<double>(step - from + 1));
+        trainer.step();
+    }
+}
+
+StepPointer TrainingRun::at(int64_t step, const Progress& progress) {
     step = std::clamp<int64_t>(step, 0, std::max<int64_t>(0, next_ - 1));
     if (const auto found = looked_at_.find(step); found != looked_at_.end()) return found->second;
     if (const auto found = records_.find(step); found != records_.end()) return found->second;
-    const nn::Checkpoint now = fast_->checkpoint();
-    restore(*fast_, step);
-    const auto record = std::make_shared<const nn::StepRecord>(fast_->step());
-    fast_->restore(now);
+    if (first_ && first_->step == step && !large_) return first_;
+    nn::Trainer& trainer = with_values();
+    const nn::Checkpoint now = trainer.checkpoint();
+    if (progress) progress(0);
+    restore(trainer, step, progress);
+    const auto record = std::make_shared<const nn::StepRecord>(trainer.step());
+    if (!large_) trainer.restore(now);
     keep(record);
     return record;
 }
@@ -206,9 +252,10 @@ void TrainingRun::set_gpu(const std::string& gpu) {
     const std::string before = gpu_;
     gpu_ = gpu;
     try {
-        auto other = std::make_unique<nn::Trainer>(options(false));
+        auto other = std::make_unique<nn::Trainer>(options(false, !large_));
         other->restore(now);
         fast_ = std::move(other);
+        whole_.reset();
     } catch (...) {
         gpu_ = before;
         throw;

@@ -1,7 +1,8 @@
 // A training run that can be paused, scrubbed and timed. The fast trainer runs the steps one after another, on the host or
 // with every kernel executed from its PTX without timing; the step on show is run again on the timed model from the same
-// state, bit for bit, with traces. Kept at most: records of 192 MiB and state of 128 MiB before steps; older steps are
-// computed again from the state before them. Used by the session's worker thread alone.
+// state, bit for bit, with traces. Kept at most: records of 48 MiB and state of 64 MiB before steps; older steps are
+// computed again from the state before them. A model whose values take long to copy trains without them, and now and then,
+// and where it is looked at, a step runs with them. Used by the session's worker thread alone.
 #pragma once
 #include <map>
 #include <memory>
@@ -19,8 +20,12 @@ class TrainingRun {
   public:
     TrainingRun(TrainingSetup setup, std::string gpu, std::stop_token stop);
 
-    StepPointer advance();         // the next step, untimed
-    StepPointer at(int64_t step);  // a step that was run before; kept or computed again
+    // The next step, untimed. Null: it was one of a large model that kept no values; `whole`: it keeps them. `follows`: the
+    // graph of one element is told as well, where that is quick.
+    StepPointer advance(bool whole = true, bool follows = true);
+    // A step that was run before; kept or computed again, which `progress` hears of, a share from 0 to 1.
+    using Progress = std::function<void(double share)>;
+    StepPointer at(int64_t step, const Progress& progress = {});
     // The same step to be looked at: one element followed through its graph and, on a modelled GPU, on the timed model with
     // a KernelRun for every launch. `each` hears of every launch.
     StepPointer looked_at(int64_t step, std::stop_token stop,
@@ -43,15 +48,18 @@ class TrainingRun {
     Curve& curve() { return curve_; }
 
   private:
-    nn::TrainerOptions options(bool timed) const;
+    nn::TrainerOptions options(bool timed, bool whole = true) const;
     void open_fast();
-    void restore(nn::Trainer& trainer, int64_t step);  // all as it was before `step`
+    nn::Trainer& with_values();  // fast_, of a large model its second trainer
+    void note(nn::Trainer& ran, const nn::StepRecord& record);
+    void restore(nn::Trainer& trainer, int64_t step, const Progress& progress = {});  // all as it was before `step`
     void keep(StepPointer record);
 
     TrainingSetup setup_;
     std::string gpu_;
     std::stop_token stop_;
-    std::unique_ptr<nn::Trainer> fast_;
+    std::unique_ptr<nn::Trainer> fast_, whole_;  // whole_: of a large model, keeps values
+    bool large_ = false;
     int64_t next_ = 0;
     StepPointer first_;
     std::map<int64_t, StepPointer> records_, looked_at_;

@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "core/system/memory.h"
 
 namespace lockstep::gui {
 
 namespace {
 
+constexpr auto tidied_after = std::chrono::seconds(8);
 constexpr auto frame_of_training = std::chrono::milliseconds(90);  // a run that a person can follow: 11 steps a second
 
 template <typename... F>
@@ -52,6 +54,73 @@ void Session::Worker::publish() {
     if (on_publish) on_publish();
 }
 
+void Session::Worker::clear_shown() {
+    const TrainingState& training_now = draft.training;
+    Shelf empty;
+    empty.training.setup = training_now.setup;
+    empty.training.open = training_now.open;
+    empty.training.gpu = training_now.gpu;
+    draft.kernel = {};
+    draft.training = std::move(empty.training);
+    draft.host.reset();
+    draft.tape.reset();
+    draft.whose.clear();
+    judged.reset();
+    shown_kernel = -1;
+    forget_fault();
+}
+
+void Session::Worker::bring(Source wanted) {
+    if (draft.source == wanted) return;
+    Shelf& left = shelves[draft.source];
+    left = {std::move(draft.kernel),
+            std::move(draft.training),
+            std::move(draft.host),
+            std::move(draft.tape),
+            std::move(judged),
+            std::nullopt,
+            draft.whose,
+            shown_kernel};
+    if (draft.problem && draft.problem->severity != Severity::warning) left.problem = std::exchange(draft.problem, {});
+    if (draft.source == Source::none) shelves.erase(draft.source);
+    steps_to_run = 0;
+    wants_timing = false;
+    if (draft.source == Source::training && training) training->curve().running = false;
+    draft.source = wanted;
+    Shelf found = std::move(shelves[wanted]);
+    shelves.erase(wanted);
+    draft.kernel = std::move(found.kernel);
+    draft.training = std::move(found.training);
+    draft.host = std::move(found.host);
+    draft.tape = std::move(found.tape);
+    draft.whose = std::move(found.whose);
+    judged = std::move(found.judged);
+    shown_kernel = found.shown_kernel;
+    if (!draft.problem) draft.problem = std::move(found.problem);
+    draft.training.setup = setup;
+    draft.training.gpu = gpu;
+    draft.training.open = training != nullptr;
+}
+
+void Session::Worker::serve_bring(Source wanted) {
+    if (wanted == Source::lesson && !lesson) return;
+    if (draft.source == wanted && wanted == Source::training && training) return;
+    bring(wanted);
+    if (wanted == Source::own) return show_own();
+    const bool empty = !draft.kernel.run && !draft.training.step && !draft.host;
+    if (wanted == Source::lesson && empty) show_lesson_step(lesson_step);
+    if (wanted != Source::training) return;
+    if (!training) {
+        open_training();
+        steps_to_run = setup == TrainingSetup{} ? 42 : 1;
+    } else if (training->set_gpu(gpu); !draft.training.step) {
+        steps_to_run = std::max<int64_t>(1, steps_to_run);
+    } else {  // it may have been stopped for another one, or be on another GPU now
+        if (!draft.training.step->launches.empty()) draft.training.step = training->at(draft.training.step->step);
+        wants_timing = true;
+    }
+}
+
 void Session::Worker::busy(std::string text, double progress) {
     draft.busy = std::move(text);
     draft.progress = progress;
@@ -87,9 +156,9 @@ void Session::Worker::run(const std::stop_token& stop) {
         if (options.cluster && options.lesson.empty())
             show_cluster(nullptr);
         else if (options.build && options.lesson.empty() && !lessons::puzzle_files().empty())
-            open_build(lessons::puzzle_files().front().string());
+            open_build({.puzzle = lessons::puzzle_files().front().string()});
         else if (options.own_kernel && options.lesson.empty())
-            busy("");
+            bring(Source::own), busy("");
         else if (options.lesson.empty())
             open_training();
         else
@@ -111,12 +180,22 @@ void Session::Worker::run(const std::stop_token& stop) {
                     working = false;
                     settled.notify_all();
                 }
-                wake.wait(lock, stop, something);
+                // Time travel's machine and its checkpoints are put away once nobody has stepped for a while, unless it
+                // takes long to come back.
+                if (!untidy) {
+                    wake.wait(lock, stop, something);
+                } else if (!wake.wait_for(lock, stop, tidied_after, something) && !stop.stop_requested()) {
+                    lock.unlock();
+                    if (launched && launched->result.warp_instructions < short_run) replay.reset();
+                    system::give_back_memory();
+                    untidy = false;
+                    continue;
+                }
             } else if (queue.empty() && steps_to_run != 0 && options.paced) {
                 wake.wait_until(lock, stop, last_step + frame_of_training, something);
             }
             if (stop.stop_requested()) break;
-            working = true;
+            working = untidy = true;
             if (!queue.empty()) {
                 request = std::move(queue.front());
                 queue.pop_front();
@@ -163,8 +242,7 @@ void Session::Worker::serve(const Request& request) {
                           [&](const ask::OpenLesson& wish) { open_lesson(wish.id, wish.step); },
                           [&](const ask::CloseLesson&) {
                               close_lesson();
-                              open_training();
-                              steps_to_run = 41;
+                              serve_bring(Source::training);
                           },
                           [&](const ask::Dismiss&) { draft.problem.reset(); },
                           [&](const ask::Tell& wish) {
@@ -172,7 +250,7 @@ void Session::Worker::serve(const Request& request) {
                           },
                           [&](const ask::RunOwn& wish) { own_kernel(*wish.job); },
                           [&](const ask::OpenLaunch& wish) { open_launch(wish.launch); },
-                          [&](const ask::ShowOwn&) { show_own(); },
+                          [&](const ask::Bring& wish) { serve_bring(wish.source); },
                           [&](const ask::Cancel&) {  // its coming stopped what was under way
                               if (training) pause();
                           },
@@ -180,7 +258,9 @@ void Session::Worker::serve(const Request& request) {
                           [&](const ask::SimulateGains&) { simulate_gains(); },
                           [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
                           [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
-                          [&](const ask::OpenBuild& wish) { open_build(wish.puzzle); },
+                          [&](const ask::OpenBuild& wish) { open_build(wish); },
+                          [&](const ask::OpenDesign& wish) { open_design(wish.number, static_cast<uint32_t>(wish.sm)); },
+                          [&](const ask::RunReal&) { run_real(); },
                           [&](const ask::RunDesign& wish) { run_wish(*wish.wish); },
                           [&](const ask::RunCluster& wish) { show_cluster(wish.setup); },
                           [&](const ask::CompareMeasured& wish) { run_measured(wish.run, wish.beginning); }},

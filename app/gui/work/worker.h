@@ -76,10 +76,10 @@ struct Session::Worker {
     std::vector<Curve> compared;  // runs that have ended, beside the live one
     int64_t steps_to_run = 0;     // -1: until paused
     bool wants_timing = false;
-    std::chrono::steady_clock::time_point last_step;
+    std::chrono::steady_clock::time_point last_step, last_whole;
     int64_t shown_kernel = -1;  // that somebody picked
     // Time travel in the launch on show, made when first needed: the launch as it ran, the same without its trace (to give
-    // it another), and the replay, which holds at most Replay::default_bytes of checkpoints.
+    // it another), and the replay, which holds at most 48 MiB of checkpoints, of a long run more.
     std::shared_ptr<const model::KernelRun> launched, traceless;
     std::unique_ptr<model::Replay> replay;
     std::shared_ptr<const lessons::Lesson> lesson;
@@ -89,14 +89,30 @@ struct Session::Worker {
     scene::ClusterTrainer ranks;                     // the Cluster workspace's training run
     std::shared_ptr<const scene::TapeRun> tape_run;  // the learner's own, while that is what was run last
     std::string shown_document;                      // its path and name: the learner's own that was asked for last
-    bool own = false;     // the learner's kernel is on show: a training step that is timed late does not push it away
-    std::jthread thread;  // last: it uses all of the above
+    struct Shelf {                                   // what is on show of one source, while another one is
+        KernelState kernel;
+        TrainingState training;
+        std::shared_ptr<const scene::HostRun> host;
+        std::shared_ptr<const scene::TapeRun> tape;
+        std::shared_ptr<const model::KernelRun> judged;
+        std::optional<Diagnostic> problem;
+        std::string whose;
+        int64_t shown_kernel = -1;
+    };
+    static constexpr uint64_t short_run = 2'000'000;  // warp instructions: it takes a moment to simulate
+    bool untidy = false;                              // something was done since memory was given back
+    std::map<Source, Shelf> shelves;                  // not of draft.source, whose are in the draft
+    std::jthread thread;                              // last: it uses all of the above
 
     // worker.cpp
     void run(const std::stop_token& stop);
     void serve(const Request& request);
     void serve_light();  // what may be looked at while a long run is under way
     void publish();
+    void bring(Source source);        // another one's run into all pictures; training that runs stops
+    void clear_shown();               // nothing of the source on show
+    void serve_bring(Source source);  // the same as somebody asked for it: what has not run yet begins
+    bool own() const { return draft.source == Source::own; }
     void busy(std::string text, double progress = -1);
     void guarded(const std::function<void()>& work);
     std::stop_token job_token();
@@ -136,6 +152,7 @@ struct Session::Worker {
     void forget_fault();  // of another kernel; what was said about a file stays until it is dismissed
     void focus_warp(int64_t index);
     void lanes_at(int64_t step, int64_t cycle);
+    void begin_replay();
     bool travels();  // whether the launch on show can be replayed; makes the replay ready
     bool values_at(int64_t step, int64_t cycle);
     void fetch_stretch(int64_t cycle);
@@ -154,7 +171,12 @@ struct Session::Worker {
     void show_cluster(const std::shared_ptr<const scene::ClusterSetup>& wanted);  // null: its own scene
 
     // worker_design.cpp
-    void open_build(const std::string& puzzle);
+    void open_build(const ask::OpenBuild& wish);
+    std::shared_ptr<const BuildTask> step_on_show();
+    void show_design(const DesignWish& wish, std::shared_ptr<BuiltDesign> design);
+    void record_newest(uint32_t sm);
+    void open_design(int number, uint32_t sm);
+    void run_real();
     void run_wish(const DesignWish& wish);
     void judge_designs();  // of a puzzle whose medals are not known yet
     void find_next();      // the change of the newest design that gains most

@@ -3,16 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 
+#include "app/gui/work/watchdog.h"
 #include "app/gui/work/worker.h"
 
 namespace lockstep::gui {
+namespace {
+constexpr double first_picture_seconds = 0.2;  // then what has run so far is shown, drawn out
+}
 
-void Session::Worker::open_build(const std::string& puzzle) {
-    busy("opening the puzzle");
+void Session::Worker::open_build(const ask::OpenBuild& wish) {
+    busy(wish.step ? "running a training step, to build for it" : "opening the puzzle");
     auto state = std::make_shared<BuildState>();
-    if (!puzzle.empty()) {
-        state->task = task_of_puzzle(puzzle);
+    if (!wish.puzzle.empty()) {
+        state->task = task_of_puzzle(wish.puzzle);
+    } else if (wish.step) {
+        state->task = step_on_show();
     } else {
         if (!draft.kernel.run) throw Failure("no kernel is on show: run one first");
         state->task = task_of_kernel(*draft.kernel.run);
@@ -22,10 +31,50 @@ void Session::Worker::open_build(const std::string& puzzle) {
     run_wish({state->task, {}, 1});
 }
 
+// The step of the Training workspace where its kernels were timed on a modelled GPU; else the first step of its model.
+std::shared_ptr<const BuildTask> Session::Worker::step_on_show() {
+    const auto timed = [](const device::LaunchEvent& launch) { return launch.run && launch.run->before; };
+    if (draft.training.step && !draft.tape && !draft.training.step->launches.empty() &&
+        std::ranges::all_of(draft.training.step->launches, timed)) {
+        const nn::StepRecord& step = *draft.training.step;
+        return task_of_step(scene::launches_of(step.launches, "a training step of " + step.model),
+                            step.launches.front().run->gpu);
+    }
+    const model::GpuSpec base = model::gpu_named(gpu).value();
+    return task_of_step(scene::step_of_model(draft.training.setup.model, base, job_token()), base);
+}
+
 void Session::Worker::run_wish(const DesignWish& wish) {
     if (!draft.build || draft.build->task != wish.task) return;  // of a task that is closed
     busy(fmt::format("running design {}", wish.number));
-    auto design = std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, job_token()));
+    // How many instructions there are is known from any design: a picture comes at once, from a part of them.
+    uint64_t instructions = 0;
+    for (const auto& other : draft.build->designs)
+        if (other->ran() && other->sampled == 0) instructions = other->instructions;
+    bool whole = instructions == 0;
+    if (!whole) {
+        std::stop_source source;
+        const Watchdog watchdog(first_picture_seconds, source);
+        const std::stop_callback newer(job_token(), [&] { source.request_stop(); });
+        try {
+            auto first = std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, source.get_token(), instructions));
+            if (job_token().stop_requested()) throw Cancelled();
+            const bool sampled = first->sampled > 0;
+            show_design(wish, std::move(first));
+            whole = sampled;
+        } catch (const Cancelled&) {
+            if (job_token().stop_requested()) throw;
+            whole = true;  // too little of it ran
+        }
+    }
+    if (whole) show_design(wish, std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, job_token())));
+    record_newest(0);
+    judge_designs();
+    find_next();
+    busy("");
+}
+
+void Session::Worker::show_design(const DesignWish& wish, std::shared_ptr<BuiltDesign> design) {
     design->number = wish.number;
     auto state = std::make_shared<BuildState>(*draft.build);
     if (state->thresholds) judge(*state->task, *state->thresholds, *design);
@@ -37,17 +86,59 @@ void Session::Worker::run_wish(const DesignWish& wish) {
     state->next_of = 0;
     draft.build = state;
     publish();
-    judge_designs();
-    find_next();
-    busy("");
+}
+
+// What of the newest design moves on the die. Recordings are large: only the newest has one.
+void Session::Worker::record_newest(uint32_t sm) {
+    const BuiltDesign& last = *draft.build->newest();
+    if (!last.ran() || (last.run && last.run->result.trace.sm == sm)) return;
+    busy(fmt::format("recording design {} for its die", last.number));
+    auto with_run = std::make_shared<BuiltDesign>(last);
+    with_run->run = recorded(*draft.build->task, last, sm, job_token());
+    auto state = std::make_shared<BuildState>(*draft.build);
+    for (std::shared_ptr<const BuiltDesign>& design : state->designs) {
+        if (!design->run || design == state->designs.back()) continue;
+        auto without = std::make_shared<BuiltDesign>(*design);
+        without->run = nullptr;
+        design = std::move(without);
+    }
+    state->designs.back() = std::move(with_run);
+    draft.build = state;
+    publish();
+}
+
+// The newest design's run becomes the kernel on show.
+void Session::Worker::open_design(int number, uint32_t sm) {
+    if (!draft.build || draft.build->newest() == nullptr || draft.build->newest()->number != number) return;
+    const std::string before = draft.busy;
+    record_newest(sm);
+    const std::shared_ptr<const model::KernelRun> run = draft.build->newest()->run;
+    if (!run) return;
+    bring(Source::design);  // a training step that is timed late does not push it away
+    show_kernel(run, std::string(run->gpu.title));
+    busy(before, draft.progress);
 }
 
 void Session::Worker::judge_designs() {
     if (draft.build->thresholds || !draft.build->task->puzzle) return;
     busy("running the designs of the medals");
     const BuildTask& task = *draft.build->task;
+    std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>> references;
+    lessons::Thresholds found;
+    for (const auto& [medal, figures] : task.puzzle->reference) {
+        const auto reference = std::make_shared<BuiltDesign>(built(task, figures, job_token()));
+        if (!reference->ran())
+            throw Failure(fmt::format("the design for {} does not run: {}", lessons::name_of(medal), reference->refused));
+        double& time = medal == lessons::Medal::gold     ? found.gold_us
+                       : medal == lessons::Medal::silver ? found.silver_us
+                                                         : found.bronze_us;
+        time = reference->time_us;
+        references[medal] = reference;
+        serve_light();
+    }
     auto state = std::make_shared<BuildState>(*draft.build);
-    state->thresholds = lessons::thresholds_of(*task.puzzle, task.launch, job_token());
+    state->thresholds = found;
+    state->references = std::move(references);
     for (std::shared_ptr<const BuiltDesign>& design : state->designs) {
         auto judged_design = std::make_shared<BuiltDesign>(*design);
         judge(task, *state->thresholds, *judged_design);
@@ -57,21 +148,78 @@ void Session::Worker::judge_designs() {
     publish();
 }
 
+// What is built for, on real GPUs' rows, one after the other; then the next change goes on being looked for.
+void Session::Worker::run_real() {
+    if (!draft.build) return;
+    const std::shared_ptr<const BuildTask> task = draft.build->task;
+    const std::string before = draft.busy;
+    for (RealChip& chip : real_chips()) {
+        if (std::ranges::any_of(draft.build->real, [&](const auto& ran) { return ran->name == chip.name; })) continue;
+        busy("running it on the " + chip.name);
+        auto ran = std::make_shared<RealChip>(chip);
+        scene::DesignLaunch launch = task->launch;
+        launch.process = nullptr;  // its own
+        ran->runs = built_on(launch, model::gpu_named(chip.runs.gpu.name).value(), job_token());
+        auto state = std::make_shared<BuildState>(*draft.build);
+        state->real.push_back(std::move(ran));
+        draft.build = state;
+        publish();
+    }
+    busy(before, draft.progress);
+}
+
 void Session::Worker::find_next() {
     const std::shared_ptr<const BuildState> from = draft.build;
     const BuiltDesign& design = *from->newest();
     if (!design.ran()) return;
     const std::vector<lessons::Figures> changes = changes_of(*from->task, design);
+    std::vector<std::shared_ptr<BuiltDesign>> tried(changes.size());
+    {  // over all cores; a newer wish ends it
+        const std::stop_token stop = job_token();
+        std::atomic<size_t> next = 0, done = 0;
+        const auto work = [&] {
+            for (size_t at = next++; at < changes.size() && !stop.stop_requested(); at = next++) {
+                try {
+                    tried[at] = std::make_shared<BuiltDesign>(built(*from->task, changes[at], stop));
+                } catch (const Cancelled&) {
+                    return;
+                } catch (const std::exception&) {  // such as too little memory: this change is not proposed
+                }
+                ++done;
+            }
+        };
+        const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+        std::vector<std::jthread> threads;
+        for (size_t k = 0; k < std::min(cores, changes.size()); ++k) threads.emplace_back(work);
+        size_t told = changes.size();
+        while (done < changes.size() && !stop.stop_requested()) {
+            if (const size_t now = done; now != told)
+                busy("running what could be changed next",
+                     static_cast<double>(told = now) / static_cast<double>(changes.size()));
+            serve_light();
+            std::unique_lock lock(mutex);
+            wake.wait_for(lock, std::chrono::milliseconds(20));
+        }
+        threads.clear();
+        if (stop.stop_requested()) throw Cancelled();
+    }
     std::shared_ptr<const BuiltDesign> best;
+    const BuildTask& task = *from->task;
     constexpr double least_gain = 1.02;
-    for (size_t i = 0; i < changes.size(); ++i) {
-        busy("running what could be changed next", static_cast<double>(i) / static_cast<double>(changes.size()));
-        auto tried = std::make_shared<BuiltDesign>(built(*from->task, changes[i], job_token()));
-        if (!tried->ran() || !tried->within(*from->task)) continue;
-        if (tried->time_us * least_gain > (best ? best->time_us : design.time_us)) continue;
-        tried->number = design.number + 1;
-        if (from->thresholds) judge(*from->task, *from->thresholds, *tried);
-        best = std::move(tried);
+    // Within the budget the fastest counts; from over it, first what leads into it, then what leads nearest.
+    const auto better = [&](const BuiltDesign& change, const BuiltDesign& than) {
+        if (task.most_mm2 <= 0 && task.most_watts <= 0)  // without a budget area has to earn its keep
+            return change.time_us * least_gain <= design.time_us &&
+                   change.time_us * change.area.mm2 < than.time_us * than.area.mm2;
+        const bool in = change.within(task), was_in = than.within(task);
+        if (in != was_in) return in;
+        return in ? change.time_us * least_gain <= than.time_us : change.spent(task) * least_gain <= than.spent(task);
+    };
+    for (const std::shared_ptr<BuiltDesign>& change : tried) {
+        if (!change || !change->ran() || !better(*change, best ? *best : design)) continue;
+        change->number = design.number + 1;
+        if (from->thresholds) judge(task, *from->thresholds, *change);
+        best = change;
     }
     auto state = std::make_shared<BuildState>(*draft.build);
     state->next = best;

@@ -15,7 +15,6 @@ constexpr uint64_t most_traced_again = 20'000'000;  // warp instructions: a long
 
 void Session::Worker::open_kernel(int64_t index, bool wish) {
     if (!draft.training.step || index < 0 || index >= static_cast<int64_t>(draft.training.step->launches.size())) return;
-    own = false;
     if (!wish) shown_kernel = index;
     const device::LaunchEvent& launch = draft.training.step->launches[static_cast<size_t>(index)];
     if (wish) {
@@ -129,7 +128,8 @@ void Session::Worker::run_again(const model::GpuSpec& on, uint32_t most, const s
         draft.own.run = own_result;
     }
     if (draft.kernel.run == shown) show_kernel(run, draft.kernel.label, draft.kernel.look_at);
-    if (training && draft.training.step && !draft.training.step->launches.empty() && !draft.training.step->launches[0].run)
+    if (draft.source == Source::training && training && draft.training.step && !draft.training.step->launches.empty() &&
+        !draft.training.step->launches[0].run)
         wants_timing = true;  // it was stopped for this
     busy("");
 }
@@ -183,11 +183,11 @@ void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
         draft.kernel.lanes = std::make_shared<std::vector<simt::LaneValues>>(simt::registers_at(
             *draft.kernel.run->program, draft.kernel.run->config, *draft.kernel.run->before, draft.kernel.history->block,
             draft.kernel.history->warp_in_block, replayed, draft.kernel.history->beside));
-        draft.kernel.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(
-                                        *draft.kernel.run->program, draft.kernel.run->config, *draft.kernel.run->before,
-                                        draft.kernel.history->block, draft.kernel.history->warp_in_block, replayed,
-                                        draft.kernel.history->beside))
-                                  : nullptr;
+        draft.kernel.memory = own() ? std::make_shared<simt::MemoryAt>(simt::memory_at(
+                                          *draft.kernel.run->program, draft.kernel.run->config, *draft.kernel.run->before,
+                                          draft.kernel.history->block, draft.kernel.history->warp_in_block, replayed,
+                                          draft.kernel.history->beside))
+                                    : nullptr;
     }
     draft.kernel.lanes_step = step;
     publish();
@@ -203,22 +203,32 @@ bool Session::Worker::values_at(int64_t step, int64_t cycle) {
     if (!state || state->done || state->instructions != static_cast<uint64_t>(step)) return false;
     draft.kernel.lanes = std::make_shared<std::vector<simt::LaneValues>>(std::move(state->values));
     draft.kernel.stack = std::make_shared<std::vector<simt::StackEntry>>(std::move(state->stack));
-    draft.kernel.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_of(*replay->block(block), warp)) : nullptr;
+    draft.kernel.memory = own() ? std::make_shared<simt::MemoryAt>(simt::memory_of(*replay->block(block), warp)) : nullptr;
     return true;
 }
 
 bool Session::Worker::travels() {
     const model::KernelRun& run = *draft.kernel.run;
     if (!run.before || run.result.max_instructions == 0 || run.result.cycles <= 0 || run.result.stopped) return false;
-    if (launched && launched->before == run.before) return true;
+    if (launched && launched->before == run.before) {
+        if (!replay) begin_replay();  // it was put away
+        return true;
+    }
     replay.reset();
     launched = draft.kernel.run;
     auto light = std::make_shared<model::KernelRun>(*launched);
     light->result.trace.warps = {};
     light->result.trace.issues = {};
     traceless = light;
-    replay = std::make_unique<model::Replay>(traceless);
+    begin_replay();
     return true;
+}
+
+void Session::Worker::begin_replay() {
+    // A run that takes a moment to simulate needs few checkpoints to come back quickly.
+    constexpr uint64_t few = uint64_t{48} << 20;  // bytes
+    const bool is_short = launched->result.warp_instructions < short_run;
+    replay = std::make_unique<model::Replay>(traceless, is_short ? few : model::Replay::default_bytes);
 }
 
 model::ReplayWatch Session::Worker::watch(const std::string& what) {

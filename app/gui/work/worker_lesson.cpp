@@ -108,17 +108,11 @@ scene::RunOptions Session::Worker::run_options() {
 void Session::Worker::close_lesson() {
     lesson.reset();
     scene_results.clear();
-    draft.kernel.run.reset();
-    draft.kernel.other.reset();
-    draft.kernel.generations.reset();
-    draft.training.step.reset();
-    draft.host.reset();
-    draft.tape.reset();
-    draft.training.first_step.reset();
-    draft.training.curves.clear();
-    draft.problem.reset();
-    forget_warp();
-    shown_kernel = -1;
+    shelves.erase(Source::lesson);
+    if (draft.source == Source::lesson) {
+        clear_shown();
+        draft.problem.reset();
+    }
     const std::lock_guard lock(mutex);
     results.lesson.reset();
     results.lesson_closed = true;
@@ -130,10 +124,8 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
     auto loaded = lessons::lesson_named(id);
     if (!loaded.ok()) throw Failure(loaded.error());
     close_lesson();
-    training.reset();
-    draft.training.open = false;
-    steps_to_run = 0;
-    wants_timing = false;
+    bring(Source::lesson);
+    draft.problem.reset();
     lesson = std::make_shared<const lessons::Lesson>(std::move(loaded.value()));
     lesson_gpu.clear();
     LessonState state;
@@ -162,7 +154,7 @@ const scene::SceneResult& Session::Worker::result_of(const scene::Scene& scene) 
 }
 
 void Session::Worker::show_lesson_step(int step) {
-    own = false;
+    bring(Source::lesson);
     lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
     const scene::Scene* scene = scene_shown(*lesson, lesson_step);
     if (scene == nullptr) return;
@@ -298,6 +290,7 @@ void Session::Worker::check_exercise() {
     if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
     const auto& exercises = lesson->steps[static_cast<size_t>(lesson_step)].exercises;
     if (exercises.empty()) return;
+    bring(Source::lesson);
     const std::filesystem::path file = work_file(*lesson, exercises.front());
     busy("checking " + file.filename().string());
     const auto text = read_text(file, size_t{1} << 20);

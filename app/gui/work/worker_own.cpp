@@ -67,11 +67,17 @@ std::string with_headers(const std::string& text, const std::string& path) {
 }  // namespace
 
 void Session::Worker::own_kernel(const KernelJob& wanted) {
-    own = true;
+    bring(Source::own);
     steps_to_run = 0;
-    if (training) training->curve().running = false;
     const std::string document = wanted.path + '\n' + wanted.name;
     const bool another = std::exchange(shown_document, document) != document;
+    if (another) {  // what another file left on show is none of this one's
+        clear_shown();
+        tape_run.reset();
+        draft.own.run.reset();
+        draft.program = {};
+    }
+    draft.whose = wanted.name;
     if (scene::is_tensor_program(wanted.name)) return own_tape(wanted);
     tape_run.reset();
     if (wanted.is_program) return own_program(wanted);
@@ -375,9 +381,9 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
 }
 
 void Session::Worker::show_own() {
+    bring(Source::own);
     if (tape_run) return show_tape(false);
-    if (!draft.own.run || !draft.own.run->run) return;
-    own = true;
+    if (!draft.own.run || !draft.own.run->run) return publish();
     // The fault is a row of the report list; the strip on top is for what has no other place.
     draft.kernel.run = draft.kernel.run == draft.own.run->run ? draft.kernel.run : nullptr;
     if (draft.kernel.run) return;

@@ -381,7 +381,7 @@ void Session::Worker::open_launch(int64_t launch) {
     draft.program.launch = launch;
     draft.progress = -1;
     draft.busy.clear();
-    own = true;
+    bring(Source::own);
     draft.kernel.run = kernel;
     draft.kernel.label = run->label_of(launch);
     draft.kernel.look_at = {};

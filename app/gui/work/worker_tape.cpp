@@ -164,7 +164,7 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
 }
 
 void Session::Worker::show_tape(bool other) {
-    own = true;
+    bring(Source::own);
     draft.tape = tape_run;
     auto followed = std::make_shared<nn::StepRecord>(*tape_run->step);
     if (!followed->followed && !followed->nodes.empty() && !tape_run->anomaly)
@@ -184,7 +184,6 @@ void Session::Worker::show_tape(bool other) {
     const int64_t launch = other || shown_kernel < 0 ? end : std::min(shown_kernel, launches - 1);
     if (other) shown_kernel = -1;
     open_kernel(launch, true);
-    own = true;
     publish();
 }
 

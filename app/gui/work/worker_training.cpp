@@ -5,6 +5,7 @@
 
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
+#include "core/base/units.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/model/gpus/gpu_spec.h"
 #include "core/nn/data/text.h"
@@ -25,6 +26,8 @@ size_t most_telling(const std::vector<device::LaunchEvent>& launches) {
 }
 
 constexpr int64_t worth_a_look = 2000;  // cycles
+constexpr auto between_whole = std::chrono::milliseconds(3000);
+constexpr int64_t between_texts = 100;  // steps, of what a language model writes while it runs
 
 }  // namespace
 
@@ -45,12 +48,14 @@ void Session::Worker::renew_stopped() {
 }
 
 void Session::Worker::open_training() {
+    bring(Source::training);
     draft.tape.reset();
     busy(setup.model == "mlp" ? std::string("drawing digits") : "building " + setup.model);
     training = std::make_unique<TrainingRun>(setup, gpu, step_token());
     training->curve().total_steps = std::max<int64_t>(options.training_steps, 100);
     draft.kernel.run.reset();
     draft.training.setup = setup;
+    draft.training.gpu = gpu;
     draft.training.open = true;
     draft.training.written.clear();
     draft.training.symbols.reset();
@@ -62,8 +67,7 @@ void Session::Worker::open_training() {
 
 void Session::Worker::change_setup(const TrainingSetup& wanted) {
     nn::model_named(wanted.model);
-    own = false;
-    if (lesson) close_lesson();
+    bring(Source::training);
     // The run before stays as a curve where it can be compared: up to three of the same model.
     if (wanted.model != setup.model) compared.clear();
     if (training && wanted.model == setup.model && training->curve().loss.size() > 1) {
@@ -87,8 +91,9 @@ void Session::Worker::change_setup(const TrainingSetup& wanted) {
 }
 
 void Session::Worker::train(int64_t steps) {
-    own = false;
-    if (!training && !lesson && steps != 0) open_training();
+    if (!training && steps == 0) return;
+    bring(Source::training);
+    if (!training) open_training();
     steps_to_run = training ? steps : 0;
     wants_timing = training != nullptr;
     if (training) training->curve().running = true;
@@ -105,15 +110,19 @@ void Session::Worker::pause() {
     training->curve().running = false;
     training->curve().name = run_name(false);
     if (ran) write_text();
+    const int64_t newest = training->next_step() - 1;
+    if (ran && draft.training.step && draft.training.step->step != newest) show_step(newest);
     show_curves();
 }
 
 void Session::Worker::show_step(int64_t step) {
     if (!training) return;
-    own = false;
+    bring(Source::training);
     steps_to_run = 0;
     renew_stopped();
-    draft.training.step = training->at(std::min(step, std::max<int64_t>(0, training->next_step() - 1)));
+    step = std::min(step, std::max<int64_t>(0, training->next_step() - 1));
+    draft.training.step = training->at(
+        step, [&](double share) { busy("computing step " + with_commas(step) + " of " + setup.model + " again", share); });
     if (draft.tape) {  // the learner's program was on show
         draft.tape.reset();
         draft.training.first_step = training->first();
@@ -145,8 +154,15 @@ void Session::Worker::train_one() {
     const bool running = steps_to_run != 1;
     last_step = std::chrono::steady_clock::now();
     renew_stopped();
+    const bool hurries = options.steps_later > 0 && training->next_step() == 0;  // the machine waits for its first kernel
     try {
-        draft.training.step = training->advance();
+        // A large model's values are copied now and then while it runs, and at its end.
+        const bool whole =
+            steps_to_run == 1 || !draft.training.step || std::chrono::steady_clock::now() - last_whole >= between_whole;
+        if (const StepPointer step = training->advance(whole, !hurries)) {
+            draft.training.step = step;  // in a hurry it is followed once it is timed
+            last_whole = std::chrono::steady_clock::now();
+        }
         draft.tape.reset();
     } catch (const Failure&) {
         steps_to_run = 0;
@@ -156,10 +172,9 @@ void Session::Worker::train_one() {
     }
     if (steps_to_run > 0) --steps_to_run;
     const int64_t step = training->next_step() - 1;
-    const bool hurries = options.steps_later > 0 && step == 0;  // the machine waits for its first kernel
     if (!hurries && (training->evaluates(step) || steps_to_run == 0)) {
         training->evaluate();
-        write_text();
+        if (steps_to_run == 0 || step % between_texts == 0) write_text();
     }
     training->curve().name = run_name(running);
     training->curve().running = running;
@@ -168,8 +183,7 @@ void Session::Worker::train_one() {
         compared.push_back(training->comparison());
     show_curves();
     wants_timing = true;
-    busy("step " + std::to_string(draft.training.step->step) +
-             (setup.on_gpu ? " on the modelled " + upper(model::short_name(gpu)) : " on the host"),
+    busy("step " + with_commas(step) + (setup.on_gpu ? " on the modelled " + upper(model::short_name(gpu)) : " on the host"),
          options.training_steps > 0 && steps_to_run > 0
              ? 1 - static_cast<double>(steps_to_run) / static_cast<double>(options.training_steps)
              : -1);
@@ -187,7 +201,7 @@ void Session::Worker::show_early(const device::LaunchEvent& launch, size_t numbe
 
 void Session::Worker::time_shown() {
     wants_timing = false;
-    if (!training || !draft.training.step || draft.tape) return;
+    if (draft.source != Source::training || !training || !draft.training.step || draft.tape) return;
     renew_stopped();
     const size_t all = draft.training.step->launches.size();
     const std::string count = " of " + std::to_string(all);
@@ -195,8 +209,7 @@ void Session::Worker::time_shown() {
     draft.training.step =
         training->looked_at(draft.training.step->step, job_token(), [&](size_t launches, const device::LaunchEvent& launch) {
             serve_light();
-            if (options.steps_later > 0 && !draft.kernel.run && !lesson && !own && launch.run &&
-                launch.cycles >= worth_a_look)
+            if (options.steps_later > 0 && !draft.kernel.run && launch.run && launch.cycles >= worth_a_look)
                 show_early(launch, launches, all);
             if (launches < all)
                 busy("timing kernel " + std::to_string(launches + 1) + count,
@@ -206,7 +219,7 @@ void Session::Worker::time_shown() {
         busy("the same step on " + std::to_string(setup.ranks) + " ranks");
         draft.training.on_ranks = training->on_ranks(draft.training.step->step, job_token());
     }
-    if (!lesson && !own && setup.on_gpu) {
+    if (setup.on_gpu) {
         if (shown_kernel >= 0 && shown_kernel < static_cast<int64_t>(all))
             open_kernel(shown_kernel);
         else if (all > 0)
@@ -218,13 +231,17 @@ void Session::Worker::time_shown() {
 void Session::Worker::set_gpu(const std::string& name) {
     const auto found = model::gpu_named(name);
     if (!found.ok()) throw Failure(found.error());
-    if (lesson) {
+    if (lesson && draft.source != Source::training) {
         lesson_gpu = name;
         scene_results.clear();
         return show_lesson_step(lesson_step);
     }
-    gpu = name;
-    if (!training) return;
+    gpu = draft.training.gpu = name;
+    {
+        const std::lock_guard lock(mutex);
+        results.gpu = name;
+    }
+    if (!training || draft.source != Source::training) return;
     busy("building a " + upper(name));
     training->set_gpu(name);
     if (draft.training.step && !draft.tape) draft.training.step = training->at(draft.training.step->step);
@@ -232,7 +249,7 @@ void Session::Worker::set_gpu(const std::string& name) {
 }
 
 void Session::Worker::reload() {
-    if (lesson) {
+    if (lesson && draft.source == Source::lesson) {
         scene_results.clear();
         return show_lesson_step(lesson_step);
     }

@@ -11,6 +11,7 @@
 
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/base/missing_file.h"
 #include "core/device/compile/compilers.h"
 #include "core/device/compile/linked_program.h"
 #include "core/device/compile/nvcc_steps.h"
@@ -447,7 +448,7 @@ Result<BuiltProgram> build_program(const ProgramRequest& request) {
     std::error_code error;
     for (const std::string& source : request.sources) {
         const fs::path whole = fs::absolute(source, error);
-        if (!fs::is_regular_file(whole, error)) return Diagnostic{"there is no such file", {source}};
+        if (!fs::is_regular_file(whole, error)) return Diagnostic{"there is no such file" + near_file(source), {source}};
         if (!is_source(whole)) {
             others.push_back(whole.string());
             continue;

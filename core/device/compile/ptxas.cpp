@@ -16,6 +16,22 @@ namespace lockstep::device {
 namespace {
 
 // ptxas -v: "ptxas info    : Compiling entry function 'saxpy' for 'sm_75'", then lines of it, then "... Used 40 registers".
+std::string_view part_of_kernel(std::string_view text, std::string_view kernel) {
+    const size_t at = text.find(fmt::format("Compiling entry function '{}'", kernel));
+    if (at == std::string_view::npos) return {};
+    return text.substr(at, text.find("Compiling entry function", at + 1) - at);
+}
+// The number in front of `words`: "16 bytes spill stores"; 0: it is not there.
+uint32_t number_before(std::string_view text, std::string_view words) {
+    const size_t end = text.find(words);
+    if (end == std::string_view::npos) return 0;
+    size_t begin = end;
+    while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1]))) --begin;
+    uint32_t number = 0;
+    std::from_chars(text.data() + begin, text.data() + end, number);
+    return number;
+}
+
 std::optional<uint32_t> registers_in(std::string_view text, std::string_view kernel) {
     size_t at = text.find(fmt::format("Compiling entry function '{}'", kernel));
     if (at == std::string_view::npos) return std::nullopt;
@@ -40,6 +56,20 @@ std::string first_line_of(const std::string& text) {
 
 }  // namespace
 
+std::string local_memory_text(const PtxasRegisters& told) {
+    if (told.spill_stores + told.spill_loads > 0)
+        return fmt::format(
+            "{} bytes of stores and {} of loads of local memory are spills: the kernel has more values at a time than {} "
+            "registers hold{}",
+            told.spill_stores, told.spill_loads, told.count,
+            told.stack > std::max(told.spill_stores, told.spill_loads) ? "; the rest of its stack is for arrays" : "");
+    if (told.stack > 0)
+        return fmt::format(
+            "{} bytes a thread of local memory are for an array or for what is passed by its address; nothing is spilled",
+            told.stack);
+    return {};
+}
+
 PtxasRegisters ptxas_registers(const ptx::Program& program, const std::string& compute) {
     const std::filesystem::path ptxas = system::find_program({"ptxas"}, {"/usr/local/cuda/bin"});
     if (ptxas.empty())
@@ -55,7 +85,11 @@ PtxasRegisters ptxas_registers(const ptx::Program& program, const std::string& c
         const system::ChildOutcome outcome =
             system::run_program(ptxas, {"-v", "-arch=" + target, "-o", "kernel.cubin", "kernel.ptx"}, folder.path());
         if (outcome.succeeded())
-            if (const auto count = registers_in(outcome.output, program.kernel)) return {*count, target};
+            if (const auto count = registers_in(outcome.output, program.kernel)) {
+                const std::string_view part = part_of_kernel(outcome.output, program.kernel);
+                return {*count, target, number_before(part, " bytes stack frame"),
+                        number_before(part, " bytes spill stores"), number_before(part, " bytes spill loads")};
+            }
         refused = outcome.end == system::ChildOutcome::End::timed_out ? "it took too long" : first_line_of(outcome.output);
     }
     throw Failure(fmt::format("ptxas tells no registers of {}: {}", program.shown_name(),

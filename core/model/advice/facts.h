@@ -107,6 +107,7 @@ void find_uncoalesced(const Facts&, Findings&);
 void find_misaligned(const Facts&, Findings&);
 void find_bank_conflicts(const Facts&, Findings&);
 void find_local_memory(const Facts&, Findings&);
+void find_spills(const Facts&, Findings&);
 void find_uniform_loads(const Facts&, Findings&);
 void find_atomics(const Facts&, Findings&);
 void find_l2_thrash(const Facts&, Findings&);

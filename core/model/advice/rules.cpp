@@ -30,6 +30,7 @@ const Rule table[] = {
     {{"bank-conflicts", "Bank conflicts in shared memory", "10 % of all passes are conflicts of the line", ours},
      find_bank_conflicts},
     {{"local-memory", "Arrays in local memory", "5 % of the requests", ours}, find_local_memory},
+    {{"register-spills", "Values beyond the registers", "16 registers more than a thread has", ours}, find_spills},
     {{"uniform-loads", "A warp loads one element", "a third of the requests, and a fifth of the time waits for memory",
       ours},
      find_uniform_loads},

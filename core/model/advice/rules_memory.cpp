@@ -6,10 +6,12 @@
 #include <map>
 #include <numeric>
 #include <regex>
+#include <set>
 #include <string>
 
 #include "core/model/advice/facts.h"
 #include "core/model/memory/coalescer.h"
+#include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::model::advice {
 namespace {
@@ -188,6 +190,63 @@ void find_bank_conflicts(const Facts& facts, Findings& findings) {
     }
 }
 
+namespace {
+
+// How an instruction comes to its place in local memory: by an index that is known when it runs, or by an address alone.
+enum class LocalBy : uint8_t { index, address };
+LocalBy local_by(const ptx::Flow& flow, uint32_t pc) {
+    const ptx::Program& program = flow.program;
+    const ptx::DecodedInstruction& access = program.instructions[pc];
+    if (!ptx::is_register(access.address)) return LocalBy::address;
+    std::vector<std::pair<uint32_t, int32_t>> open = {{pc, access.address}};
+    std::set<std::pair<uint32_t, int32_t>> seen;
+    while (!open.empty() && seen.size() < 100) {
+        const auto [at, reg] = open.back();
+        open.pop_back();
+        for (const uint32_t definition : ptx::definitions_of(flow, at, reg).pcs) {
+            if (!seen.insert({definition, reg}).second) continue;
+            const ptx::DecodedInstruction& i = program.instructions[definition];
+            if (i.kind != ptx::Kind::lane_wise || !i.opcode) continue;
+            const std::string_view name = i.opcode->name;
+            const bool both = ptx::is_register(i.source[0]) && ptx::is_register(i.source[1]);
+            if (name.starts_with("mad") || name == "shl" || name == "mul" || (both && name == "add" && definition != at))
+                return LocalBy::index;
+            if (name != "mov" && name != "cvta" && name != "cvt" && name != "add") continue;
+            ptx::each_read(program.lists, i, [&](int32_t source) { open.push_back({definition, source}); });
+        }
+    }
+    return LocalBy::address;
+}
+
+// What the kernel's values need beside what a thread may have: a compiler reorders, so a few more or less say nothing.
+constexpr uint32_t few_registers = 16;
+uint32_t registers_needed(const ptx::Program& program) {
+    return program.functions.empty() ? 0 : program.functions.front().registers;
+}
+bool presses(const ptx::Program& program) {
+    return registers_needed(program) > program.registers_per_thread + few_registers;
+}
+
+}  // namespace
+
+// PTX has no spills: they are made of it later. What the values need at a time says whether there will be some.
+void find_spills(const Facts& facts, Findings& findings) {
+    if (!presses(facts.program)) return;
+    Finding finding = finding_at(facts, "register-spills", {});
+    const uint32_t needed = registers_needed(facts.program), held = facts.program.registers_per_thread;
+    finding.sentence = fmt::format(
+        "Register pressure: the kernel's values take {} registers at a time and a thread has {}, so the compiler keeps "
+        "about "
+        "{} of them in local memory; these spills are made after PTX, and the time here is without them.",
+        needed, held, needed - held);
+    finding.evidence = fmt::format("live registers {}, a thread may have {}", needed, held);
+    finding.change =
+        "Let a thread keep less at a time: unroll less, work on fewer elements a thread, or allow more registers "
+        "(a smaller block, __launch_bounds__ with fewer blocks). --registers ptxas says how much is really spilled.";
+    finding.gain_unknown = true;
+    findings.push_back(finding);
+}
+
 void find_local_memory(const Facts& facts, Findings& findings) {
     const auto lines =
         facts.lines([](const ptx::DecodedInstruction& in,
@@ -197,14 +256,23 @@ void find_local_memory(const Facts& facts, Findings& findings) {
     for (const LineSum& line : lines) requests += line.sum.requests;
     if (lines.empty() || requests * 20 < facts.all.requests) return;
     Finding finding = finding_at(facts, "local-memory", lines.front().place);
+    const ptx::Flow flow(facts.program);
+    const bool indexed = std::any_of(lines.front().pcs.begin(), lines.front().pcs.end(),
+                                     [&](uint32_t pc) { return local_by(flow, pc) == LocalBy::index; });
     finding.sentence = fmt::format(
-        "{:.0f} % of the requests to memory are for local memory ({} bytes a thread): an array that "
-        "an index chooses from cannot lie in registers.",
-        100 * ratio(requests, facts.all.requests), facts.program.local_bytes);
+        "{:.0f} % of the requests to memory are for local memory ({} bytes a thread), {}. {}",
+        100 * ratio(requests, facts.all.requests), facts.program.local_bytes,
+        indexed ? "for an array whose index is known only when the kernel runs: registers cannot be chosen by a number"
+                : "for something whose address is taken, though no index chooses in it: what a function or printf gets a "
+                  "pointer to cannot lie in registers",
+        presses(facts.program) ? "Spills come on top."
+                               : fmt::format("It is no register pressure: values take {} registers at a time.",
+                                             registers_needed(facts.program)));
     finding.evidence = fmt::format("local requests {}, normal 0", requests);
     finding.change =
-        "Make the indices constants (unroll the loop with #pragma unroll), make the array smaller, or keep it in "
-        "shared memory.";
+        indexed ? "Make the indices constants (unroll the loop with #pragma unroll), make the array smaller, or keep "
+                  "it in shared memory."
+                : "Pass values instead of pointers, or let the function be inlined (__forceinline__).";
     finding.what_if = "no-local";
     finding.gain = ratio(requests, facts.all.requests) * memory_share(facts);
     findings.push_back(finding);

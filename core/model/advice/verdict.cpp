@@ -68,6 +68,10 @@ void leave_out_symptoms(std::vector<Finding>& findings) {
     if (has_cause) std::erase_if(findings, [](const Finding& finding) { return finding.rule == "full-queues"; });
 }
 
+bool saves_little(const Finding& finding) {
+    return !finding.gain_unknown && !(finding.gain >= least_gain);
+}
+
 void sort_by_gain(std::vector<Finding>& findings) {
     std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
 }
@@ -98,6 +102,7 @@ std::string lines_text(const Finding& finding) {
 }
 
 std::string gain_text(const Finding& finding) {
+    if (finding.gain_unknown) return "not known: the model has no such launch";
     return finding.simulated ? fmt::format("about {:.0f} % of the time (simulated: {})", 100 * finding.gain, finding.what_if)
                              : fmt::format("about {:.0f} % of the time (derived from counters)", 100 * finding.gain);
 }
@@ -110,7 +115,7 @@ Verdict verdict_of(const KernelRun& run, const VerdictOptions& options) {
     std::vector<Finding>& findings = verdict.findings;
     for (const advice::Rule& rule : advice::rules())
         if (rule.find != nullptr) rule.find(facts, findings);
-    std::erase_if(findings, [](const Finding& finding) { return !(finding.gain >= least_gain); });
+    std::erase_if(findings, saves_little);
     sort_by_gain(findings);
 
     std::vector<WhatIf> wanted = options.asked;
@@ -141,7 +146,7 @@ Verdict verdict_of(const KernelRun& run, const VerdictOptions& options) {
         verdict.what_ifs.back().asked = has(options.asked, what_if.name);
         give_gain(findings, time.value());
     }
-    std::erase_if(findings, [](const Finding& finding) { return !(finding.gain >= least_gain); });
+    std::erase_if(findings, saves_little);
     leave_out_symptoms(findings);
     sort_by_gain(findings);
     return verdict;

@@ -27,6 +27,7 @@ struct Finding {
     std::string_view what_if = {};    // that idealises it; "": none can
     double gain = 0;                  // share of the launch's cycles that the change saves, about
     bool simulated = false;           // else derived from counters
+    bool gain_unknown = false;        // neither: told whatever it saves
 };
 
 struct Verdict {

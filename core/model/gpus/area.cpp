@@ -52,6 +52,22 @@ constexpr Rate host_part = {26, 0.5, "estimate: PCI Express, copy engines, block
 constexpr Rate graphics_sm = {0.36, 0.6, "estimate: of an SM: ray-tracing core, geometry, and its part of the ROPs"};
 constexpr Rate graphics_part = {25, 0.6, "estimate: video coders and display"};
 
+constexpr double made_good = 2.0 / 3;  // of the defects, by leaving an SM out
+
+struct MemoryPrice {
+    double usd, low, high;  // a GB
+    std::string_view source;
+};
+const MemoryPrice& memory_price(DramKind kind, uint32_t compute) {
+    static constexpr MemoryPrice hbm2 = {15, 12, 19, "HBM2: 120 USD for 8 GB, 120 to 150 lower stacks (Gamers Nexus, 2018)"};
+    static constexpr MemoryPrice hbm3 = {15, 10, 20, "HBM3: some 15 USD a GB (trade press, 2023 to 2025)"};
+    static constexpr MemoryPrice gddr = {
+        11, 3.4, 14, "GDDR6: 88 USD for 8 GB in 2018 (Gamers Nexus); on the spot 3.4 a GB in 2023 (recalled)"};
+    static constexpr MemoryPrice ddr = {3, 1.5, 6, "estimate: DDR4 and LPDDR4 of 2018 to 2023, half to twice"};
+    if (kind == DramKind::hbm) return compute >= 90 ? hbm3 : hbm2;
+    return kind == DramKind::gddr ? gddr : ddr;
+}
+
 // HBM: 128 bits a channel, since HBM3 64.
 double stacks_of(const GpuSpec& gpu) {
     return gpu.dram_channels / (gpu.compute.number >= 90 ? 16.0 : 8.0);
@@ -88,7 +104,7 @@ class Table {
                   const Rate& rate, Scales how, double watts = 0) {
         const double mm2 = count * rate.mm2 * scale(how);
         estimate_.rows.push_back(
-            {part, group, field, count, unit, mm2, mm2 / (1 + rate.spread), mm2 * (1 + rate.spread), watts, rate.source});
+            {part, group, field, count, unit, mm2, mm2 / (1 + rate.spread), mm2 * (1 + rate.spread), watts, 0, rate.source});
         return estimate_.rows.back();
     }
     // Of so many operations of all SMs in every cycle.
@@ -168,16 +184,30 @@ class Table {
         add("video and display", group, "", 1, "", graphics_part, Scales::logic);
     }
 
-    // Dies of a wafer of 300 mm by the usual formula; yield by Poisson with 0.1 defects a cm2, two thirds of which a spare
-    // SM makes good (estimates). Memory: dollars a GB, spread half to twice.
     void price() {
-        constexpr double pi = 3.14159265358979, diameter = 300, defects = 0.1 / 3 / 100;
         const double mm2 = std::max(1.0, estimate_.mm2);
-        const double dies = pi * diameter * diameter / 4 / mm2 - pi * diameter / std::sqrt(2 * mm2);
-        estimate_.die_usd = process_.wafer_usd / (std::max(1.0, dies) * std::exp(-defects * mm2));
-        const DramKind kind = gpu_.dram_kind;
-        const double a_gb = kind == DramKind::hbm ? 12 : kind == DramKind::gddr ? 7 : 3;
-        estimate_.memory_usd = gpu_.memory_gb * a_gb;
+        const auto add = [&](std::string_view part, double usd, double low, double high, std::string source) {
+            if (usd <= 0) return;
+            estimate_.prices.push_back({part, usd, low, high, std::move(source)});
+            estimate_.usd += usd, estimate_.usd_low += low, estimate_.usd_high += high;
+        };
+        const auto die = [&](double wafer, double repaired) {
+            return die_price(mm2, wafer * process_.wafer_usd, process_.defects, repaired);
+        };
+        estimate_.die_usd = die(1, made_good);
+        for (PartArea& row : estimate_.rows) row.usd = estimate_.die_usd * row.mm2 / mm2;
+        add("die", estimate_.die_usd, die(0.8, 1), die(1.25, 0),
+            std::string(process_.price_source) +
+                "; two thirds of the defects cost a spare SM and no die (estimate); from all to none of them, wafer -20, "
+                "+25 %");
+        const MemoryPrice& memory = memory_price(gpu_.dram_kind, gpu_.compute.number);
+        estimate_.memory_usd = gpu_.memory_gb * memory.usd;
+        add("memory chips", estimate_.memory_usd, gpu_.memory_gb * memory.low, gpu_.memory_gb * memory.high,
+            std::string(memory.source));
+        add("package and test", 80, 40, 160, "CSET 2020: 80 USD for a chip of 610 mm2 at 5 nm; half to twice");
+        if (gpu_.dram_kind == DramKind::hbm)
+            add("interposer", 134, 20, 723,
+                "20 to 25 USD in 2018 (Gamers Nexus), 723 for an H100's CoWoS in 2023 (trade press): between, by ratio");
     }
 
     const GpuSpec& gpu_;
@@ -200,6 +230,13 @@ GpuSpec whole(std::string_view row, std::initializer_list<std::pair<std::string_
 
 }  // namespace
 
+// Dies of a wafer of 300 mm by the usual formula; yield by Poisson.
+double die_price(double mm2, double wafer_usd, double defects_cm2, double repaired) {
+    constexpr double pi = 3.14159265358979, diameter = 300;
+    const double dies = pi * diameter * diameter / 4 / mm2 - pi * diameter / std::sqrt(2 * mm2);
+    return wafer_usd / (std::max(1.0, dies) * std::exp(-(1 - repaired) * defects_cm2 / 100 * mm2));
+}
+
 AreaEstimate area_of(const GpuSpec& gpu, const Process* process) {
     return Table(gpu, process != nullptr ? *process : process_of(gpu)).fill();
 }
@@ -213,6 +250,12 @@ double AreaEstimate::of(PartGroup group) const {
 double AreaEstimate::watts_of(PartGroup group) const {
     double sum = 0;
     for (const PartArea& row : rows) sum += row.group == group ? row.watts : 0;
+    return sum;
+}
+
+double AreaEstimate::usd_of(PartGroup group) const {
+    double sum = 0;
+    for (const PartArea& row : rows) sum += row.group == group ? row.usd : 0;
     return sum;
 }
 
@@ -269,6 +312,16 @@ const std::vector<RealDie>& real_dies() {
          "NVIDIA Ada white paper, 2022"},
     };
     return dies;
+}
+
+std::vector<RealPrice> real_prices() {
+    const Process& newest = *process_named("4nm");
+    const AreaEstimate h100 = area_of(gpu_named("h100").value());
+    return {{"a die of 610 mm2 at 5 nm", 238, die_price(610, newest.wafer_usd, newest.defects, made_good),
+             "Khan and Mann, CSET 2020, table 9: 71.4 good dies of a wafer"},
+            {"GH100, the die of 814 mm2", 200, die_price(814, newest.wafer_usd, newest.defects, made_good),
+             "trade press, 2024: 65 good dies of a wafer for 13,400 USD"},
+            {"H100, all of the board", 3320, h100.usd, "Raymond James by Tae Kim, August 2023: with its HBM"}};
 }
 
 }  // namespace lockstep::model

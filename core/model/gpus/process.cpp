@@ -1,6 +1,9 @@
-// Area factors were moved, within what is published of densities, until the table of area.cpp came near real dies. Wafer
-// prices: Khan and Mann, "AI Chips: What They Are and Why They Matter", CSET 2020, table 9 (recalled). Energies scale as the
-// foundries said of power at the same speed from one process to the next.
+// Area factors were moved, within what is published of densities, until the table of area.cpp came near real dies. Energies
+// scale as the foundries said of power at the same speed from one process to the next.
+//
+// Wafer prices: Khan and Mann, "AI Chips: What They Are and Why They Matter", CSET 2020, table 9. Defects: TSMC said 0.09 a
+// cm2 of 7 nm in its third quarter of volume (VLSI Symposium 2019) and 0.10 to 0.11 of 5 nm (Technology Symposium 2020, both
+// by AnandTech, 25 August 2020); older processes are taken to be as good as 7 nm.
 //
 // Static power, 0.08 W a mm2: what boards of GV100 and GA100 draw with a kernel that waits, some 60 W, over their dies
 // (AccelWattch, MICRO 2021, recalled); spread half to twice.
@@ -11,16 +14,25 @@
 namespace lockstep::model {
 namespace {
 
+constexpr std::string_view old_wafer = "wafer: CSET 2020, table 9; defects: those of 7 nm, 0.09 a cm2 (TSMC 2019)";
+constexpr std::string_view wafer_10 = "wafer: CSET 2020, table 9, its 10 nm; defects: those of 7 nm, 0.09 a cm2 (TSMC 2019)";
+constexpr std::string_view wafer_7 = "wafer: CSET 2020, table 9; defects: 0.09 a cm2 (TSMC, VLSI Symposium 2019)";
+constexpr std::string_view wafer_5 =
+    "wafer: CSET 2020, table 9, its 5 nm; defects: 0.10 to 0.11 a cm2 (TSMC, Technology Symposium 2020)";
+
 constexpr Process rows[] = {
-    {"20nm", 4.0, 3.6, 1.5, 2.6, 3'700, "estimate: TSMC 20SoC has FinFETs neither, and twice the area of 16FF's cells"},
-    {"16nm", 2.8, 2.6, 1.32, 1.9, 3'984,
-     "GP100: 25 million transistors a mm2, GA100 66 (white papers); cells of SRAM of 0.070 and 0.027 um2 (TSMC, recalled)"},
-    {"12nm", 2.0, 2.4, 1.23, 1.8, 3'984,
-     "GV100 and TU102: 25 to 26 million transistors a mm2 with cells of fewer tracks (white papers)"},
-    {"8nm", 1.28, 1.48, 1.09, 1.25, 5'992, "GA102: 45 million transistors a mm2 (white paper); 10 nm's wafer price"},
-    {"7nm", 1, 1, 1, 1, 9'346, "the process of the table"},
-    {"4nm", 0.62, 0.76, 0.955, 0.75, 16'988,
-     "GH100 98 and AD102 125 million transistors a mm2 (white papers); SRAM shrinks little: 0.021 um2 (TSMC, recalled)"},
+    {"20nm", 4.0, 3.6, 1.5, 2.6, 3'677, 0.09, "estimate: TSMC 20SoC has FinFETs neither, and twice the area of 16FF's cells",
+     old_wafer},
+    {"16nm", 2.8, 2.6, 1.32, 1.9, 3'984, 0.09,
+     "GP100: 25 million transistors a mm2, GA100 66 (white papers); cells of SRAM of 0.070 and 0.027 um2 (TSMC, recalled)",
+     old_wafer},
+    {"12nm", 2.0, 2.4, 1.23, 1.8, 3'984, 0.09,
+     "GV100 and TU102: 25 to 26 million transistors a mm2 with cells of fewer tracks (white papers)", old_wafer},
+    {"8nm", 1.28, 1.48, 1.09, 1.25, 5'992, 0.09, "GA102: 45 million transistors a mm2 (white paper)", wafer_10},
+    {"7nm", 1, 1, 1, 1, 9'346, 0.09, "the process of the table", wafer_7},
+    {"4nm", 0.62, 0.76, 0.955, 0.75, 16'988, 0.105,
+     "GH100 98 and AD102 125 million transistors a mm2 (white papers); SRAM shrinks little: 0.021 um2 (TSMC, recalled)",
+     wafer_5},
 };
 
 constexpr std::string_view jouppi =

@@ -13,7 +13,9 @@ struct Process {
     double logic = 1, sram = 1, pads = 1;  // area of the same part
     double energy = 1;                     // of the same operation
     double wafer_usd = 0;                  // 300 mm
+    double defects = 0.09;                 // a cm2, once it is in volume
     std::string_view source;
+    std::string_view price_source;
 };
 
 std::span<const Process> processes();

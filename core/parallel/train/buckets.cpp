@@ -76,6 +76,10 @@ void Buckets::lay_out() {
         place_of_[i] = {at, bucket.slots.size()};
         bucket.slots.push_back({i, bucket.count, count});
         bucket.count = end;
+        if (bucket.holds.empty())
+            bucket.holds = parameter.name;
+        else  // parameters come from last to first
+            bucket.holds = parameter.name + " to " + model_.shards[bucket.slots.front().parameter].parameter->name;
     }
 }
 
@@ -93,6 +97,7 @@ void Buckets::place_weights() {
         }
         point_parameters(bucket);
         if (replicas_) {
+            const About about(log_, bucket.holds);
             Message message(rank_.device, bucket.weights, Message::Way::both);
             replicas_->broadcast(message.buffer(), 0);
             message.done();
@@ -167,6 +172,7 @@ void Buckets::arrived(size_t parameter, Tensor gradient) {
 void Buckets::reduce(Bucket& bucket) {
     bucket.passes += 1;
     const Purposeful purpose(log_, "gradients");
+    const About about(log_, bucket.holds);
     if (gradient_group_) gradient_group_->wait_until(rank_.world.time_us());
     if (bucket.add_over) {
         auto& beside = added_over_[bucket.add_over];
@@ -237,6 +243,7 @@ void Buckets::share_weights() {
     const Purposeful purpose(log_, "parameters");
     parameter_group_->wait_until(rank_.world.time_us());
     for (Bucket& bucket : buckets_) {
+        const About about(log_, bucket.holds);
         Message message(rank_.device, bucket.weights, Message::Way::both);
         const Buffer& whole = message.buffer();
         parameter_group_->all_gather(whole.part(bucket.piece.begin, bucket.piece.count), whole);
@@ -248,6 +255,7 @@ void Buckets::share_weights() {
 void Buckets::gather(Bucket& bucket, double from_us) {
     if (bucket.weights) return;
     const Purposeful purpose(log_, "parameters");
+    const About about(log_, bucket.holds);
     bucket.weights = make_tensor(rank_.heap, {bucket.count}, {bucket.name, "gathered"}, Purpose::buffer, bucket.dtype);
     if (bucket.weight_piece) add_in(bucket.weight_piece, flat_part(bucket.weights, bucket.piece), true);
     if (parameter_group_) {

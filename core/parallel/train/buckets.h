@@ -32,8 +32,9 @@ struct BucketSlot {        // a parameter's place
 };
 
 struct Bucket {
-    std::string name;  // "bucket 3"
-    int block = 0;     // of its first parameter
+    std::string name;   // "bucket 3"
+    std::string holds;  // "fc1.weight to fc2.bias"
+    int block = 0;      // of its first parameter
     std::vector<BucketSlot> slots;
     int64_t count = 0;  // with the padding that puts every parameter at a multiple of 16 bytes
     bool padded = false;

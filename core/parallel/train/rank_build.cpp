@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/diagnostic.h"
+#include "core/base/nearest.h"
 #include "core/nn/layers/rules.h"
 #include "core/parallel/blocks/comm_ops.h"
 #include "core/parallel/train/rank_learning.h"
@@ -53,8 +54,8 @@ Schedule schedule_of(const ParallelOptions& options) {
 }
 
 RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times,
-                         const Examples& examples)
-    : options_(options),
+                         const Examples& examples, std::shared_ptr<CollectiveCalls> calls)
+    : options_(options_of_rank(options, world.rank())),
       examples_(examples),
       log_{.mesh = mesh_of(options.plan),
            .keep_spans = options.keep_spans,
@@ -66,12 +67,29 @@ RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& wor
       tape_(heap_),
       launches_(heap_),
       rank_(make_rank(options_.plan, *world_, *device_, heap_, times)) {
+    if (calls) log_.calls = std::move(calls);
     listener_.on_bytes = [this] { note_memory(); };
     heap_.listen(&listener_);
     build();
     make_learning();
     wrap_blocks();
+    check_told();
     log_.clear();
+}
+
+void RankTrainer::check_told() const {
+    for (const ToldRank& told : options_.told) {
+        if (told.name != "flip" || told.rank != rank_.world.rank()) continue;
+        const size_t at = told.value.rfind('@');
+        const std::string step = at == std::string::npos ? "" : told.value.substr(at + 1);
+        if (step.empty() || step.find_first_not_of("0123456789") != std::string::npos)
+            throw Failure(fmt::format("--on-rank {}:flip={}: write PARAMETER@STEP", told.rank, told.value));
+        std::vector<std::string> names;
+        for (const ShardedParameter& shard : model_->shards) names.push_back(shard.parameter->name);
+        if (const std::string name = told.value.substr(0, at); std::find(names.begin(), names.end(), name) == names.end())
+            throw Failure(fmt::format("--on-rank {}:flip={}: rank {} has no parameter {}{}", told.rank, told.value,
+                                      told.rank, name, did_you_mean(name, names)));
+    }
 }
 
 RankTrainer::~RankTrainer() {

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/base/diagnostic.h"
 #include "core/nn/data/files/parameter_arrays.h"
+#include "core/parallel/blocks/comm_ops.h"
 #include "core/parallel/train/rank_learning.h"
 
 namespace lockstep::parallel {
@@ -77,6 +79,81 @@ std::vector<ParameterHolding> RankTrainer::holdings() const {
         }
     }
     return all;
+}
+
+// Zero 3 keeps a piece of each bucket; otherwise a parameter is where the blocks see it.
+comm::Piece RankTrainer::weights_of(const Bucket& bucket, const BucketSlot& slot) const {
+    const bool cut = options_.plan.zero == 3 && replicas_;
+    const comm::Piece own = cut ? bucket.piece : comm::Piece{0, bucket.count};
+    const int64_t begin = std::clamp<int64_t>(own.begin - slot.offset, 0, slot.count),
+                  end = std::clamp<int64_t>(own.begin + own.count - slot.offset, 0, slot.count);
+    return {begin, end - begin};
+}
+Tensor RankTrainer::held_of(const Bucket& bucket, const BucketSlot& slot, const comm::Piece& piece) const {
+    if (!bucket.weight_piece) return model_->shards[slot.parameter].parameter->value;
+    const int64_t begin = slot.offset + piece.begin - bucket.piece.begin;
+    return piece.count == 0 ? Tensor() : tensor::sliced(bucket.weight_piece, 0, begin, begin + piece.count);
+}
+
+RankDigests RankTrainer::digests() const {
+    RankDigests digests;
+    if (device_->name() == "meta") return digests;
+    digests.resize(model_->shards.size());
+    for (const Bucket& bucket : buckets_->all())
+        for (const BucketSlot& slot : bucket.slots) {
+            const ShardedParameter& shard = model_->shards[slot.parameter];
+            ReplicaDigest& digest = digests[slot.parameter];
+            digest = {shard.parameter->name, shard.axis, shard.axis < 0 ? 1 : shard.parts, shard.axis < 0 ? 0 : shard.part,
+                      weights_of(bucket, slot)};
+            const Tensor value = held_of(bucket, slot, digest.piece);
+            if (!value) continue;
+            const Message message(*device_, value, Message::Way::out);
+            const auto* const bytes = static_cast<const std::byte*>(message.buffer().data);
+            digest.checksum = checksum_of({bytes, static_cast<size_t>(value.bytes())});
+            if (!options_.library_collectives) continue;
+            std::vector<double> values(static_cast<size_t>(value.count()));
+            tensor::convert_values(bytes, value.dtype, reinterpret_cast<std::byte*>(values.data()), DType::f64,
+                                   values.size(), digest.name);
+            for (const double v : values) digest.largest = std::max(digest.largest, std::abs(v));
+        }
+    return digests;
+}
+
+Array RankTrainer::replica(const std::string& parameter) const {
+    for (const Bucket& bucket : buckets_->all())
+        for (const BucketSlot& slot : bucket.slots) {
+            if (model_->shards[slot.parameter].parameter->name != parameter) continue;
+            const Tensor value = held_of(bucket, slot, weights_of(bucket, slot));
+            if (!value) return {};
+            Array array{value.dtype, value.shape, std::vector<std::byte>(static_cast<size_t>(value.bytes()))};
+            device_->copy_out(array.bytes.data(), value.pointer(), array.bytes.size());
+            return array;
+        }
+    return {};
+}
+
+// The uppermost bit of the mantissa of an element in the middle.
+void RankTrainer::turn_bit() {
+    for (const ToldRank& told : options_.told) {
+        if (told.name != "flip" || told.rank != rank_.world.rank()) continue;
+        const size_t at = told.value.rfind('@');
+        if (at == std::string::npos || told.value.substr(at + 1) != fmt::format("{}", next_)) continue;
+        for (const Bucket& bucket : buckets_->all())
+            for (const BucketSlot& slot : bucket.slots) {
+                if (model_->shards[slot.parameter].parameter->name != told.value.substr(0, at)) continue;
+                const Tensor value = held_of(bucket, slot, weights_of(bucket, slot));
+                if (!value) continue;
+                const size_t size = size_of(value.dtype), from = static_cast<size_t>(value.count() / 2) * size;
+                std::vector<std::byte> bytes(static_cast<size_t>(value.bytes()));
+                device_->copy_out(bytes.data(), value.pointer(), bytes.size());
+                const int mantissa = value.dtype == DType::f64    ? 52
+                                     : value.dtype == DType::f32  ? 23
+                                     : value.dtype == DType::bf16 ? 7
+                                                                  : 10;
+                bytes[from + static_cast<size_t>(mantissa - 1) / 8] ^= std::byte(1 << (mantissa - 1) % 8);
+                device_->copy_in(value.pointer(), bytes.data(), bytes.size());
+            }
+    }
 }
 
 namespace {

@@ -69,6 +69,7 @@ RankTrainer::Stepped RankTrainer::step() {
     Stepped stepped;
     RankStep& record = stepped.rank;
     log_.clear();
+    *log_.calls = {.step = next_, .list = {}};
     heap_.recycle();
     if (host_heap_) host_heap_->recycle();
     record.begin_us = rank_.world.time_us();
@@ -91,6 +92,7 @@ RankTrainer::Stepped RankTrainer::step() {
     record.kept = memory_now();
     update();
     buckets_->share_weights();
+    turn_bit();
     stepped.loss = loss_over_all(record.loss);
     record.end_us = rank_.world.time_us();
     log_.leave(record);
@@ -117,8 +119,10 @@ void RankTrainer::train_alone(Stepped& stepped) {
                       .step = next_};
         Variable x =
             tensor::floating(batch.input.dtype) ? tape_.input(batch.input, "x") : tape_.label(batch.input, "tokens");
-        for (int b = held_[0].first; b < held_[0].last; ++b)
+        for (int b = held_[0].first; b < held_[0].last; ++b) {
+            const About about(log_, model_->blocks[static_cast<size_t>(b)].name);
             x = model_->blocks[static_cast<size_t>(b)].forward(pass, x, batch);
+        }
         Tensor seed = learning_->optimizer->seed(*update_);
         const double share = examples_.share(rank_, part);
         if ((share != 1 || (seed && host_heap_)) && !meta) {

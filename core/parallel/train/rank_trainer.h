@@ -30,7 +30,9 @@ void paste_into(Array& whole, const RankPiece& piece);
 
 class RankTrainer {
   public:
-    RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times, const Examples& examples);
+    // `calls`, where given, holds the collectives of the newest step, beyond the end of this too.
+    RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times, const Examples& examples,
+                std::shared_ptr<CollectiveCalls> calls = nullptr);
     ~RankTrainer();
 
     struct Stepped {
@@ -45,6 +47,8 @@ class RankTrainer {
     int64_t next_step() const { return next_; }
 
     std::vector<ParameterHolding> holdings() const;
+    RankDigests digests() const;                        // of what it holds now
+    Array replica(const std::string& parameter) const;  // its part of it; empty: it has none
     // What this rank contributes to a whole checkpoint; nothing where another one holds the same. All ranks call it.
     std::vector<RankPiece> pieces();
     // Takes its part of whole arrays; throws Failure before anything changes where one is missing or has another shape.
@@ -59,6 +63,10 @@ class RankTrainer {
     void train_alone(Stepped& stepped);
     void train_pipeline(Stepped& stepped);
     void update();
+    void turn_bit();                                                             // told so: of this step
+    void check_told() const;                                                     // throws Failure
+    comm::Piece weights_of(const Bucket& bucket, const BucketSlot& slot) const;  // its part of the weights
+    tensor::Tensor held_of(const Bucket& bucket, const BucketSlot& slot, const comm::Piece& piece) const;
     double sum_squares(std::span<const double> squares);
     bool is_first_replica() const { return !replicas_ || replicas_->rank() == 0; }
     bool keeps_copies() const;  // the optimizer, of weights: of half ones, or offloaded

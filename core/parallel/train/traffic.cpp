@@ -40,9 +40,19 @@ void RankLog::count(const std::string& axis, int64_t bytes, int to, double sent_
                             in_collective > 0 ? static_cast<int>(collectives.size()) - 1 : -1, bytes, sent_us});
 }
 
+namespace {
+constexpr size_t most_calls = 1 << 16;  // of a step, that are kept
+}  // namespace
+
 NotedCollective::NotedCollective(RankLog& log, comm::Communicator& group, std::string_view operation,
                                  std::string_view algorithm, const comm::Buffer& whole)
     : log_(log), group_(group), notes_(log.keep_messages && !log.library && group.size() > 1) {
+    std::vector<int> ranks;
+    if (group.size() > 1 && log.in_call++ == 0 && log.calls->list.size() < most_calls) {
+        for (int member = 0; member < group.size(); ++member) ranks.push_back(group.world_rank(member));
+        log.calls->list.push_back({std::string(operation), std::string(log.purpose), log.about, ranks,
+                                   axes_between(log.mesh, ranks), whole.count, whole.type});
+    }
     if (!notes_) return;
     RankCollective one{std::string(operation),
                        std::string(algorithm),
@@ -58,6 +68,7 @@ NotedCollective::NotedCollective(RankLog& log, comm::Communicator& group, std::s
     log.collective_begins(std::move(one));
 }
 NotedCollective::~NotedCollective() {
+    if (group_.size() > 1) --log_.in_call;
     if (notes_) log_.collective_ends(group_.time_us());
 }
 

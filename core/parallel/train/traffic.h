@@ -24,7 +24,10 @@ struct RankLog {
     std::vector<RankMessage> messages;
     std::vector<RankCollective> collectives;
     double compute_us = 0;
-    int in_collective = 0;  // nested: the outermost one counts
+    int in_collective = 0;                                                         // nested: the outermost one counts
+    std::shared_ptr<CollectiveCalls> calls = std::make_shared<CollectiveCalls>();  // of this step, kept beyond this rank
+    int in_call = 0;
+    std::string about;  // what they are for: a block's name, a bucket's parameters
 
     void clear();                      // for the next step
     void leave(RankStep& step) const;  // what has been noted since then
@@ -33,6 +36,18 @@ struct RankLog {
     void collective_begins(RankCollective one);
     void collective_ends(double end_us);
     void span(int stream, double begin_us, double end_us, std::string_view label);
+};
+
+class About {  // while it lives, collectives are about this
+  public:
+    About(RankLog& log, std::string_view what) : log_(log), before_(std::move(log.about)) { log.about = what; }
+    ~About() { log_.about = std::move(before_); }
+    About(const About&) = delete;
+    About& operator=(const About&) = delete;
+
+  private:
+    RankLog& log_;
+    std::string before_;
 };
 
 class Purposeful {  // while it lives, messages are for `purpose`

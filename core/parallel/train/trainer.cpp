@@ -48,6 +48,9 @@ struct ParallelTrainer::State {
     std::unique_ptr<RankTrainer> own;  // of a process that is one rank
     int64_t next = 0;
     std::deque<ParallelStepRecord> ready;  // of steps that ran in one go
+    int64_t agreed = -1;                   // the last step after which the ranks did; and whether they no longer do
+    bool disagrees = false;
+    std::vector<std::shared_ptr<CollectiveCalls>> calls;  // by rank
     bool ran_all = false;
     std::unique_ptr<nn::Trainer> evaluator;
 
@@ -71,6 +74,9 @@ struct ParallelTrainer::State {
         if (options.network && options.network->ranks() != mesh.ranks())
             throw Failure(
                 fmt::format("a plan of {} ranks cannot run on a network of {}", mesh.ranks(), options.network->ranks()));
+        for (const ToldRank& told : options.told)
+            check_parallel_options(options_of_rank(options, told.rank), examples.shape());
+        for (int rank = 0; rank < mesh.ranks(); ++rank) calls.push_back(std::make_shared<CollectiveCalls>());
         if (world) {
             own = std::make_unique<RankTrainer>(options, *world, times, examples);
             return;
@@ -98,7 +104,7 @@ struct ParallelTrainer::State {
     // A rank's thread. When one ends early, those without anything to do end too; the others' receives end by themselves.
     void serve(comm::Communicator& communicator) {
         try {
-            RankTrainer trainer(options, communicator, times, examples);
+            RankTrainer trainer(options, communicator, times, examples, calls[static_cast<size_t>(communicator.rank())]);
             for (uint64_t seen = 0;;) {
                 Command now;
                 {
@@ -139,18 +145,43 @@ struct ParallelTrainer::State {
     void run(Command what) {
         if (own) return what(*own, world->rank());
         std::unique_lock lock(mutex);
-        if (ended) throw Failure(result.problem().empty() ? "the ranks have ended" : result.problem());
+        if (ended) throw Failure(problem());
         command = std::move(what);
         ++number;
         left = mesh.ranks();
         changed.notify_all();
         changed.wait(lock, [&] { return left == 0 || ended; });
         if (left == 0) return;
-        if (result.died) {  // its own words, where it is a refusal
-            const std::string why = result.problem();
-            throw Failure(why);
-        }
-        throw Failure(result.problem().empty() ? "the ranks have ended" : result.problem());
+        throw Failure(problem());
+    }
+
+    // Once all ranks have ended: why, and which collective they did not call alike.
+    std::string problem() const {
+        const std::string why = result.problem().empty() ? "the ranks have ended" : result.problem();
+        std::vector<CollectiveCalls> of_rank;
+        for (const auto& list : calls) of_rank.push_back(*list);
+        const std::string unlike = collectives_disagree(of_rank);
+        if (unlike.empty()) return why;
+        return fmt::format("{}; in step {} {}", why, next, unlike);
+    }
+
+    bool compares(int64_t step) const {
+        return options.compare_every > 0 && !disagrees &&
+               ((step + 1) % options.compare_every == 0 || step + 1 == options.steps);
+    }
+    // After a step, of which these are the digests by rank.
+    std::optional<nn::Cause> compare(const std::vector<RankDigests>& digests, int64_t step) {
+        std::optional<nn::Cause> cause =
+            disagreement(digests, options, step, agreed, [&](int rank, const std::string& name) {
+                Array array;
+                run([&](RankTrainer& trainer, int here) {
+                    if (here == rank) array = trainer.replica(name);
+                });
+                return array;
+            });
+        disagrees = cause.has_value();
+        if (!disagrees) agreed = step;
+        return cause;
     }
 
     // Whole arrays, in no particular order.
@@ -285,6 +316,11 @@ void ParallelTrainer::State::run_all_steps() {
         ready.push_back(std::move(record));
     }
     if (own) return;
+    if (options.compare_every > 0 && mesh.ranks() > 1) {
+        std::vector<RankDigests> digests(of_rank.size());
+        run([&](RankTrainer& trainer, int rank) { digests[static_cast<size_t>(rank)] = trainer.digests(); });
+        ready.back().disagreement = compare(digests, ready.back().step);
+    }
     std::vector<PipelineRow> rows(of_rank.size());
     for (size_t rank = 0; rank < rows.size(); ++rank)
         if (of_rank[rank].back().row) rows[rank] = std::move(*of_rank[rank].back().row);
@@ -306,12 +342,19 @@ ParallelStepRecord ParallelTrainer::step() {
     record.learning_rate = nn::rate_at(s.options.training, s.next);
     record.ranks.resize(static_cast<size_t>(s.mesh.ranks()));
     std::vector<PipelineRow> rows(record.ranks.size());
+    const bool compares = s.compares(s.next) && record.ranks.size() > 1;
+    std::vector<RankDigests> digests(record.ranks.size());
     s.run([&](RankTrainer& trainer, int rank) {
         RankTrainer::Stepped stepped = trainer.step();
         record.ranks[static_cast<size_t>(rank)] = std::move(stepped.rank);
         if (stepped.row) rows[static_cast<size_t>(rank)] = std::move(*stepped.row);
         if (rank == 0 || s.own) record.loss = stepped.loss;
+        if (compares) digests[static_cast<size_t>(rank)] = trainer.digests();
     });
+    if (compares && s.own)
+        record.digests = std::move(digests[static_cast<size_t>(s.world->rank())]);
+    else if (compares)
+        record.disagreement = s.compare(digests, s.next);
     ++s.next;
     bool any = false;
     for (const RankStep& rank : record.ranks) {
@@ -367,6 +410,7 @@ void ParallelTrainer::restore(const nn::Checkpoint& checkpoint) {
     if (checkpoint.step < 0) throw Failure(fmt::format("there is no step {}", checkpoint.step));
     s.run([&](RankTrainer& trainer, int) { trainer.restore(checkpoint.tensors, checkpoint.step); });
     s.next = checkpoint.step;
+    s.agreed = s.next - 1;
 }
 
 nn::Evaluation ParallelTrainer::evaluate(int64_t examples) {

@@ -23,6 +23,7 @@
 #include "core/parallel/layout/mesh.h"
 #include "core/parallel/pipeline/schedule.h"
 #include "core/parallel/plan.h"
+#include "core/parallel/train/agreement.h"
 
 namespace lockstep::parallel {
 
@@ -96,10 +97,12 @@ struct ParallelStepRecord {
     int64_t step = 0;
     double loss = 0;  // mean over the whole batch
     double learning_rate = 0;
-    double begin_us = 0, end_us = 0;      // virtual: of the latest rank
-    double seconds = 0;                   // host wall clock
-    std::vector<RankStep> ranks;          // by rank; of other processes: only with --comm in_process
-    std::optional<ScheduleRun> schedule;  // of the pipeline of rank 0's column; none where pp is 1
+    double begin_us = 0, end_us = 0;        // virtual: of the latest rank
+    double seconds = 0;                     // host wall clock
+    std::vector<RankStep> ranks;            // by rank; of other processes: only with --comm in_process
+    std::optional<ScheduleRun> schedule;    // of the pipeline of rank 0's column; none where pp is 1
+    std::optional<nn::Cause> disagreement;  // of ranks that are threads: the first that compare_every finds
+    RankDigests digests;                    // of a process that is one rank: what it holds, for disagreement()
 };
 
 struct ParallelOptions {
@@ -124,6 +127,9 @@ struct ParallelOptions {
     // Batches that each data-parallel worker has (a set that does not divide); none: all as many as there are steps. A rank
     // without a batch ends, and who needs it waits: a dead-lock, as step() then says.
     std::vector<int64_t> batches_of_worker = {};
+    // Steps after which it is compared whether ranks that hold the same parameters hold them alike; 0: never.
+    int64_t compare_every = 1;
+    std::vector<ToldRank> told = {};
 };
 
 // Throws Failure for a run that cannot be on so many ranks, as the constructor does, before anything has begun.

@@ -9,7 +9,9 @@
 #include "core/base/units.h"
 #include "core/scene/arguments/partial_outputs.h"
 #include "core/scene/arguments/unset_symbols.h"
+#include "core/simt/origins/lost_sums.h"
 #include "core/simt/origins/odd_values.h"
+#include "core/simt/origins/unset_registers.h"
 #include "core/simt/origins/written_by.h"
 
 namespace lockstep::scene {
@@ -348,8 +350,11 @@ std::vector<simt::Fault> warnings_of_launch(const LaunchToLookAt& launch, const 
     const auto add = [&](std::vector<simt::Fault> found) {
         for (simt::Fault& warning : found) all.push_back(std::move(warning));
     };
-    if (launch.before)
+    if (launch.before) {
         add(simt::odd_values(launch.program, launch.config, *launch.before, launch.options, launch.warp_instructions));
+        add(simt::lost_sums(launch.program, launch.config, *launch.before, launch.options, launch.warp_instructions));
+        add(simt::unset_registers(launch.program, launch.config, *launch.before, launch.options, launch.warp_instructions));
+    }
     add(warnings_of_outputs(launch));
     return all;
 }

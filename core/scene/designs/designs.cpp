@@ -79,28 +79,35 @@ Result<Vary> parse_vary(std::string_view text) {
     return vary;
 }
 
+std::vector<DesignPart> DesignLaunch::parts() const {
+    std::vector<DesignPart> all = {{program, config, memory, label, source}};
+    all.insert(all.end(), then.begin(), then.end());
+    return all;
+}
+
 DesignRun run_design(const model::GpuSpec& gpu, const DesignLaunch& launch, const std::stop_token& stop, bool keep_memory) {
     DesignRun run;
     run.mm2 = model::area_of(gpu, launch.process).mm2;
-    if (const auto refused = simt::check_launch(*launch.program, launch.config, model::limits_of(gpu))) {
-        run.refused = refused->message;
-        return run;
+    for (const DesignPart& part : launch.parts()) {
+        if (const auto refused = simt::check_launch(*part.program, part.config, model::limits_of(gpu))) {
+            run.refused = refused->message;
+            return run;
+        }
+        auto memory = std::make_shared<simt::Memory>(*part.memory);
+        model::TimedOptions options;
+        options.trace = false;
+        options.max_instructions = launch.max_instructions;
+        options.stop = stop;
+        const model::TimedResult result = model::launch(gpu, *part.program, part.config, *memory, options);
+        run.stopped = result.stopped;
+        if (result.fault) run.refused = result.fault->message;
+        if (run.stopped || result.fault) return run;
+        run.cycles += result.cycles;
+        run.time_us += result.time_us;
+        run.joules += model::energy_of(gpu, *part.program, result, launch.process).joules;
+        if (keep_memory) run.memory = std::move(memory);
     }
-    auto memory = std::make_shared<simt::Memory>(*launch.memory);
-    model::TimedOptions options;
-    options.trace = false;
-    options.max_instructions = launch.max_instructions;
-    options.stop = stop;
-    const model::TimedResult result = model::launch(gpu, *launch.program, launch.config, *memory, options);
-    run.stopped = result.stopped;
-    if (result.fault) run.refused = result.fault->message;
-    if (run.stopped || result.fault) return run;
-    const model::LaunchEnergy energy = model::energy_of(gpu, *launch.program, result, launch.process);
-    run.cycles = result.cycles;
-    run.time_us = result.time_us;
-    run.joules = energy.joules;
-    run.watts = energy.watts;
-    if (keep_memory) run.memory = std::move(memory);
+    run.watts = run.time_us > 0 ? run.joules / (run.time_us * 1e-6) : 0;
     return run;
 }
 
@@ -127,7 +134,7 @@ Design design_number(const model::GpuSpec& base, const std::vector<Vary>& varied
 Sweep run_sweep(const model::GpuSpec& base, const std::vector<Vary>& varied, const DesignLaunch& launch,
                 const SweepOptions& options) {
     Sweep sweep;
-    sweep.kernel = launch.program->shown_name();
+    sweep.kernel = launch.shown_name();
     sweep.gpu = std::string(base.title);
     sweep.varied = varied;
     sweep.process = launch.process != nullptr ? launch.process : &model::process_of(base);

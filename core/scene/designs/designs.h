@@ -1,4 +1,5 @@
-// One launch on many GPUs: what each design takes of time, of a die and of power, and which of them nobody beats in both.
+// One launch, or the launches of a training step, on many GPUs: what each design takes of time, of a die and of power, and
+// which of them nobody beats in both.
 #pragma once
 #include <functional>
 #include <memory>
@@ -8,19 +9,39 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/device/device.h"
 #include "core/model/gpus/gpu_spec.h"
 #include "core/model/gpus/process.h"
 #include "core/model/launch/launch.h"
+#include "core/ptx/ptx.h"
 
 namespace lockstep::scene {
 
-struct DesignLaunch {  // the same for all designs
+struct DesignPart {  // one launch
     std::shared_ptr<const ptx::Program> program;
     simt::LaunchConfig config;
     std::shared_ptr<const simt::Memory> memory;  // as the launch finds it; each run has a copy
+    std::string label = {};                      // "matmul_dW1"; empty: the kernel's name
+    std::string source = {};                     // CUDA text; empty: unknown
+};
+struct DesignLaunch {  // the same for all designs
+    std::shared_ptr<const ptx::Program> program;
+    simt::LaunchConfig config;
+    std::shared_ptr<const simt::Memory> memory;
     uint64_t max_instructions = 1'000'000'000;
     const model::Process* process = nullptr;  // of the estimates; null: that of each GPU's generation
+    std::string label = {}, source = {};      // of the first launch
+    std::vector<DesignPart> then = {};        // launches that follow it, each with an empty L2: times and energies add up
+    std::string name = {};                    // of all: "a training step of mlp"; empty: the kernel's
+
+    std::vector<DesignPart> parts() const;
+    std::string shown_name() const { return name.empty() ? program->shown_name() : name; }
 };
+// The kernels of a training step, each with the memory that it found. Throws Failure where a launch did not keep its own.
+DesignLaunch launches_of(const std::vector<device::LaunchEvent>& launches, std::string name);
+// The same of the first step of a bundled model ("mlp"), run on that GPU; "step:mlp" names it where a kernel is asked for.
+DesignLaunch step_of_model(const std::string& model, const model::GpuSpec& gpu, const std::stop_token& stop = {});
+constexpr std::string_view step_prefix = "step:";
 
 struct DesignRun {
     bool stopped = false;                        // by the stop token: nothing else is known

@@ -79,6 +79,12 @@ struct HostRun {
     std::vector<std::shared_ptr<const model::KernelRun>> runs;  // by statement; null: no kernel, or after a fault
     // One sentence each: accesses that nothing orders, and copies home that nobody waits for. At most 100.
     std::vector<std::string> hazards;
+    std::vector<std::string> hazard_advice;  // of each: what would order the two
+    struct Report {
+        size_t statement = 0;  // that launched the kernel, or ran it on the host
+        simt::Fault fault;     // of a checker; no fault stopped it. Warnings too
+    };
+    std::vector<Report> reports;            // of the first launch in which each shows
     std::vector<std::string> variables;     // of the kernels' modules: buffers of `program` behind the arrays
     std::vector<int> still_allocated;       // the GPU's arrays that nobody has freed at the end
     std::vector<std::string> output_names;  // host arrays that a copy or the host's work writes
@@ -88,7 +94,8 @@ struct HostRun {
 };
 struct HostRunOptions {
     uint64_t seed = 1;
-    bool functional = false;  // values only: the schedule is empty
+    bool functional = false;                                                         // values only: the schedule is empty
+    bool synccheck = true, racecheck = false, initcheck = false, leakcheck = false;  // of its kernels
     std::stop_token stop;
     std::function<void(double)> progress;
 };

@@ -60,9 +60,13 @@ class Runner {
             execute(i);
             if (options_.progress) options_.progress(static_cast<double>(i + 1) / static_cast<double>(count));
         }
+        if (options_.leakcheck) take_reports(count - 1, simt::find_leaks(device_));
         run_->schedule = model::schedule(run_->gpu, run_->program);
         const std::vector<model::Hazard> hazards = model::hazards(run_->program, run_->schedule);
-        for (size_t i = 0; i < std::min(hazards.size(), most_told); ++i) run_->hazards.push_back(sentence(hazards[i]));
+        for (size_t i = 0; i < std::min(hazards.size(), most_told); ++i) {
+            run_->hazards.push_back(sentence(hazards[i]));
+            run_->hazard_advice.push_back(advice(hazards[i]));
+        }
         tell_of_copies_under_way();
         run_->still_allocated.assign(allocated_.begin(), allocated_.end());
         if (!hazards.empty() && !run_->fault) {
@@ -252,6 +256,9 @@ class Runner {
                 live(s, s.from);
                 const std::byte* const from = memory_of(s.from).read(address(s.from), bytes(s.from));
                 std::memcpy(memory_of(s.to).write(address(s.to), bytes(s.to)), from, bytes(s.to));
+                const uint64_t whole = addresses_[static_cast<size_t>(s.to.array)];
+                if (simt::ByteSet* const unwritten = memory_of(s.to).unwritten(whole))
+                    unwritten->set(address(s.to) - whole, bytes(s.to), false);
                 break;
             }
             case HostVerb::launch:
@@ -264,6 +271,7 @@ class Runner {
                 break;
             case HostVerb::allocate:
                 allocated_.insert(s.to.array);
+                if (options_.initcheck) device_.mark_unwritten(addresses_[static_cast<size_t>(s.to.array)]);
                 break;
             case HostVerb::release:
                 live(s, s.to);
@@ -292,6 +300,9 @@ class Runner {
         model::TimedOptions timed;
         timed.stop = options_.stop;
         timed.max_instructions = instructions_left();
+        timed.synccheck = options_.synccheck;
+        timed.racecheck = options_.racecheck;
+        timed.initcheck = options_.initcheck;
         // Of the first few kernels one launch each can be looked into.
         const bool first = traced_.size() < 4 && traced_.insert(s.kernel).second;
         if (first) run->before = std::make_shared<const simt::Memory>(device_);
@@ -303,9 +314,23 @@ class Runner {
         if (run->result.stopped) throw Cancelled();
         issued_ += run->result.warp_instructions;
         if (run->result.fault) run_->fault = run->result.fault;
+        take_reports(index, run->result.reports);
+        take_reports(index, run->result.warnings);
         run_->program.operations[index].kernel =
             std::make_shared<const model::KernelTime>(model::kernel_time(run_->gpu, *kernel.program, config, run->result));
         run_->runs[index] = std::move(run);
+    }
+
+    // A kernel that is launched again is not told of again.
+    void take_reports(size_t statement, const std::vector<simt::Fault>& found) {
+        for (const simt::Fault& fault : found) {
+            const auto told = [&](const HostRun::Report& report) {
+                const simt::Fault& f = report.fault;
+                return f.kind == fault.kind && f.kernel == fault.kernel && f.pc == fault.pc && f.other_pc == fault.other_pc;
+            };
+            if (run_->reports.size() < most_told && std::none_of(run_->reports.begin(), run_->reports.end(), told))
+                run_->reports.push_back({statement, fault});
+        }
     }
 
     void functional(const HostStatement& s, simt::Memory& memory) {
@@ -393,6 +418,20 @@ class Runner {
                            hazard.first_writes ? "writes" : "reads");
     }
 
+    std::string advice(const model::Hazard& hazard) const {
+        const auto &a = run_->program.operations[static_cast<size_t>(hazard.first)],
+                   &b = run_->program.operations[static_cast<size_t>(hazard.second)];
+        if (b.verb == HostVerb::work)
+            return fmt::format("Put 'sync stream={}' in front of line {}: then the host waits for line {}.", a.stream,
+                               b.line, a.line);
+        if (a.verb == HostVerb::work) return fmt::format("Put line {} behind line {}'s end.", b.line, a.line);
+        return fmt::format(
+            "Put 'event done{0} stream={1}' behind line {0} and 'wait done{0} stream={2}' in front of line {3}, or give "
+            "both "
+            "the same stream.",
+            a.line, a.stream, b.stream, b.line);
+    }
+
     // Copies home that the host does not know to have ended when the program does.
     void tell_of_copies_under_way() {
         const auto& operations = run_->schedule.operations;
@@ -408,10 +447,13 @@ class Runner {
         }
         for (size_t i = 0; i < operations.size() && run_->hazards.size() < most_told; ++i) {
             const model::HostOperation& one = run_->program.operations[i];
-            if (one.verb == HostVerb::copy_out && operations[i].on_device && !ended[i])
+            if (one.verb == HostVerb::copy_out && operations[i].on_device && !ended[i]) {
+                run_->hazard_advice.push_back(
+                    fmt::format("Put 'sync stream={}' behind line {}, before the host reads.", one.stream, one.line));
                 run_->hazards.push_back(fmt::format(
                     "the host may read '{}', which line {} ({}) may still be writing: nothing waits for that copy",
                     array(run_->text.statements[i].to).name, one.line, one.name));
+            }
         }
     }
 

@@ -123,6 +123,17 @@ void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t la
                                   ": it may find an old value, which is right where the atomic behind it decides");
         return;
     }
+    if (first.kind == AccessKind::write && second.kind == AccessKind::read &&
+        comes_to_the_same(state, warp, lane, second.pc, first.pc, writes(kind), place)) {
+        if (state.hints.size() < most_hints && state.seen.insert("benign " + first.at() + " " + second.at()).second)
+            state.hints.push_back("read of " + bytes_text(place.bytes) + " of " + where(place, fault) + by(second, true) +
+                                  " and the write" + by(first, !one_block) +
+                                  " are not ordered, and it comes to the same whichever is first: all threads that write "
+                                  "there write the same value over the same old one, and both answer the read alike or "
+                                  "lead to the same write; by the letter of C++ it is a race all the same, and relaxed "
+                                  "atomics make it none");
+        return;
+    }
     if (!is_new(state, "race " + first.at() + " " + second.at() + " " + fault.allocation)) return;
     fault.kind = "racecheck";
     fault.kernel = program.shown_name();

@@ -180,6 +180,12 @@ struct WideLoad {
     uint8_t used = 0;  // a bit an element: something but moves and stores reads it
 };
 
+// A store that writes one value, the same for all threads, over one known value: the load that looks whether it is there.
+struct SetOnce {
+    uint32_t load = ptx::no_pc;  // none: it is no such store
+    uint32_t old = 0;
+};
+
 struct CheckerState {
     Checker* owner = nullptr;
     const Grid* grid = nullptr;
@@ -198,9 +204,10 @@ struct CheckerState {
     std::vector<bool> volatiles;    // by pc: a volatile access that may be to shared memory, not of a flag
     std::vector<bool> copied;       // by pc: a load whose value goes nowhere but to local memory
     std::vector<WideLoad> wide;     // by pc
-    std::unordered_map<uint64_t, bool> leads;  // by two pcs: whether the first leads to the second without a barrier
-    std::vector<std::string> hints;            // sentences, no reports
-    std::vector<Region*> last_global;          // by pc
+    std::unordered_map<uint64_t, bool> leads;        // by two pcs: whether the first leads to the second without a barrier
+    std::unordered_map<uint32_t, SetOnce> set_once;  // by the store's pc (checker_benign.cpp)
+    std::vector<std::string> hints;                  // sentences, no reports
+    std::vector<Region*> last_global;                // by pc
     std::unordered_map<uint32_t, std::unique_ptr<BlockChecks>> blocks;  // by Block::linear
     BlockChecks* last_block = nullptr;
     std::vector<std::unique_ptr<BlockChecks>> idle;
@@ -282,6 +289,10 @@ struct Place {  // of an access, for reports
     uint64_t address = 0;  // shared: offset in the block
     uint32_t bytes = 0;
 };
+// Whether a plain read and a plain write that nothing orders come to the same, whichever is first; one of them is what lane
+// `lane` of the warp does now.
+bool comes_to_the_same(CheckerState& state, const Warp& warp, uint32_t lane, uint32_t read_pc, uint32_t write_pc,
+                     bool writes_now, const Place& place);
 // As a hint where doubt_of says so.
 void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
                  const Recorded& other, AccessKind other_kind);

@@ -43,6 +43,23 @@ model::GpuSpec changed(const Puzzle& puzzle, const Figures& figures) {
 
 }  // namespace
 
+model::GpuSpec as_design(model::GpuSpec gpu) {
+    if (!model::is_gpu_file(gpu.name)) gpu.name = "puzzle.toml";
+    return gpu;
+}
+
+std::string time_apart(double us, const std::vector<double>& others) {
+    std::string text;
+    for (int digits = 3; digits <= 7; ++digits) {
+        text = time_text(us, {.significant = digits});
+        const auto same_text = [&](double other) {
+            return other != us && time_text(other, {.significant = digits}) == text;
+        };
+        if (std::ranges::none_of(others, same_text)) break;
+    }
+    return text;
+}
+
 std::string_view name_of(Medal medal) {
     constexpr std::string_view names[] = {"none", "bronze", "silver", "gold"};
     return names[static_cast<size_t>(medal)];
@@ -94,6 +111,12 @@ std::string design_file(const Puzzle& puzzle, const Figures& chosen) {
 }
 
 scene::DesignLaunch launch_of(const Puzzle& puzzle) {
+    if (puzzle.kernel.starts_with(scene::step_prefix)) {
+        scene::DesignLaunch step =
+            scene::step_of_model(puzzle.kernel.substr(scene::step_prefix.size()), model::gpu_named(puzzle.gpu).value());
+        step.process = puzzle.process;
+        return step;
+    }
     const std::filesystem::path file = puzzle.file.parent_path() / "ptx" / (puzzle.kernel + ".ptx");
     scene::DesignLaunch launch;
     const std::string text = read_text(file).value();
@@ -101,6 +124,7 @@ scene::DesignLaunch launch_of(const Puzzle& puzzle) {
     launch.config.grid = scene::parse_dim3(puzzle.grid, "grid").value();
     launch.config.block = scene::parse_dim3(puzzle.block, "block").value();
     launch.process = puzzle.process;
+    if (const auto source = read_text(puzzle.file.parent_path() / (puzzle.kernel + ".cu"))) launch.source = source.value();
     simt::Memory memory;
     std::vector<scene::KernelArgument> arguments;
     for (const std::string& argument : puzzle.arguments) arguments.push_back(scene::parse_argument(argument).value());
@@ -151,11 +175,8 @@ std::string against_the_rules(const Puzzle& puzzle, const model::GpuSpec& gpu) {
 
 namespace {
 
-// A design of one's own, whatever its file is called.
 scene::DesignRun run_of(const scene::DesignLaunch& launch, const model::GpuSpec& gpu, const std::stop_token& stop) {
-    model::GpuSpec design = gpu;
-    if (!model::is_gpu_file(design.name)) design.name = "puzzle.toml";
-    scene::DesignRun run = scene::run_design(design, launch, stop);
+    scene::DesignRun run = scene::run_design(as_design(gpu), launch, stop);
     if (run.stopped) throw Cancelled();
     return run;
 }
@@ -182,7 +203,8 @@ void award(const Puzzle& puzzle, PuzzleResult& result) {
                                                 : Medal::none;
     const double next = result.medal == Medal::none ? t.bronze_us : result.medal == Medal::bronze ? t.silver_us : t.gold_us;
     const Medal better = static_cast<Medal>(static_cast<int>(result.medal) + 1);
-    if (result.medal != Medal::gold) result.why = fmt::format("{} takes {}", name_of(better), time_text(next));
+    if (result.medal != Medal::gold)
+        result.why = fmt::format("{} takes {}", name_of(better), time_apart(next, {run.time_us}));
 }
 
 }  // namespace

@@ -35,13 +35,20 @@ class PuzzleReader {
         puzzle_.question = word("question");
         puzzle_.recap = word("recap");
         puzzle_.kernel = word("kernel");
-        puzzle_.grid = word("grid");
-        puzzle_.block = word("block");
+        const bool step = puzzle_.kernel.starts_with(scene::step_prefix);
+        if (!step) {
+            puzzle_.grid = word("grid");
+            puzzle_.block = word("block");
+            puzzle_.arguments = words("arguments");
+        } else {
+            for (const char* key : {"grid", "block", "arguments"})
+                if (const toml::node* const node = table_.get(key))
+                    refuse(*node, "a training step has launches of its own: no grid, block or arguments");
+        }
         puzzle_.gpu = word("gpu");
         puzzle_.process = model::process_named(word("process"));
         if (puzzle_.process == nullptr)
             refuse(*table_.get("process"), "unknown process: there are 16nm, 12nm, 8nm, 7nm, 4nm");
-        puzzle_.arguments = words("arguments");
         puzzle_.hints = words("hints");
         puzzle_.start = figures("start");
         read_free();
@@ -189,9 +196,12 @@ Result<Puzzle> puzzle_named(const std::string& id) {
     if (id.ends_with(".toml")) return read(id);
     std::vector<std::string> known;
     std::vector<std::filesystem::path> fitting;
+    const bool number = !id.empty() && id.find_first_not_of("0123456789") == std::string::npos;
     for (const std::filesystem::path& file : puzzle_files()) {
         known.push_back(file.stem().string());
         if (known.back() == id) return read(file);
+        // "3" is the third, and "10" not the one whose name ends in v100.
+        if (number && id.size() < 4 && known.back().starts_with(fmt::format("{:02}_", std::stoi(id)))) return read(file);
         if (!id.empty() && known.back().find(id) != std::string::npos) fitting.push_back(file);
     }
     if (fitting.size() == 1) return read(fitting.front());

@@ -3,7 +3,8 @@
 //
 //   title = "Feed the lanes"
 //   question = "..."
-//   kernel = "vector_add"             vector_add.cu and ptx/vector_add.ptx beside the file
+//   kernel = "vector_add"             vector_add.cu and ptx/vector_add.ptx beside the file; or "step:mlp", the kernels of
+//                                     a training step of that model, without the next line
 //   grid = "64", block = "128", arguments = ["in:f32[8192]", ...]
 //   gpu = "teaching"                  what the player begins with, with the figures of [start]
 //   process = "7nm"                   of the estimates
@@ -57,6 +58,10 @@ Result<Puzzle> puzzle_named(const std::string& id);  // its name, a part of it t
 
 // The design with these figures of the puzzle's GPU: [start], and what stands in `figures`. Throws Failure.
 model::GpuSpec design_of(const Puzzle&, const Figures& figures);
+// The time with as many digits as tell it from the others.
+std::string time_apart(double us, const std::vector<double>& others);
+// A design of one's own, whatever its file is called: no graphics in its area.
+model::GpuSpec as_design(model::GpuSpec gpu);
 // The figures of [start], and those that are free as the first design has them.
 Figures first_figures(const Puzzle&);
 // A file for the player, which comes to the first design.

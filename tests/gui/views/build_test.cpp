@@ -2,10 +2,15 @@
 // back, and files of designs.
 #include <cmath>
 #include <filesystem>
+#include <thread>
 
 #include "app/gui/views/build/build_data.h"
+#include "app/gui/views/build/build_play.h"
+#include "app/gui/views/build/die_life.h"
 #include "app/gui/views/build/die_places.h"
+#include "app/gui/views/build/recap.h"
 #include "core/model/gpus/gpu_file.h"
+#include "core/trace/machine_trace.h"
 #include "tests/gui/desk.h"
 
 namespace gui_build_test {
@@ -63,6 +68,11 @@ TEST_CASE("rows of the kit sum to their group, groups to the die, and the boxes 
             const model::AreaEstimate area = model::area_of(gpu, task->process);
             INFO(task->title << ", " << area.mm2 << " mm2");
             double whole = 0;
+            std::vector<const lessons::Puzzle::Free*> handles;
+            for (const KitGroup& group : kit_of(*task, gpu, area))
+                for (const KitRow& row : group.rows)
+                    if (row.free != nullptr) handles.push_back(row.free);
+            CHECK(handles.size() == task->free.size());  // whatever is free has a handle
             for (const KitGroup& group : kit_of(*task, gpu, area)) {
                 double mm2 = 0, watts = 0;
                 for (const KitRow& row : group.rows) mm2 += row.mm2, watts += row.watts;
@@ -151,6 +161,65 @@ TEST_CASE("a change is within the budget, and what it gains is what its own run 
     window.settle();
     CHECK(window.session.build.figures().empty());
     CHECK(window.state().newest()->cycles == window.state().designs.front()->cycles);
+}
+
+TEST_CASE("a run that is stopped is a sample where its length is known, earns nothing and says so") {
+    const auto task = task_of_puzzle("09");
+    const BuiltDesign whole = built(*task, {});
+    REQUIRE(whole.ran());
+    CHECK(whole.sampled == 0);
+    std::stop_source source;
+    std::jthread timer([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+        source.request_stop();
+    });
+    BuiltDesign part = built(*task, {}, source.get_token(), whole.instructions);
+    timer.join();
+    if (part.sampled == 0) return;  // a fast computer
+    INFO(part.sampled << " of it: " << part.time_us << " us of " << whole.time_us);
+    CHECK(part.sampled < 1);
+    CHECK(part.instructions < whole.instructions);
+    CHECK(part.time_us > whole.time_us / 3);
+    CHECK(part.time_us < whole.time_us * 3);
+    judge(*task, {.bronze_us = 1e9, .silver_us = 1e8, .gold_us = 1e7}, part);
+    CHECK(part.medal == lessons::Medal::none);
+    CHECK(part.why.find("under way") != std::string::npos);
+    CHECK_THROWS_AS(built(*task, {}, source.get_token()), Cancelled);
+}
+
+TEST_CASE("handles stop at what the reference designs have, so that every medal can be won by them") {
+    for (const auto& task : all_tasks())
+        for (const auto& [medal, figures] : task->puzzle->reference)
+            for (const auto& [field, value] : figures) {
+                INFO(task->title << ", " << lessons::name_of(medal) << ": " << field << " = " << value);
+                const lessons::Puzzle::Free* const free = task->free_named(field);
+                REQUIRE(free != nullptr);
+                const std::vector<double> stops = stops_of(*free);
+                CHECK(stops.size() <= 64);
+                CHECK(std::ranges::any_of(stops, [&](double stop) { return std::fabs(stop - value) < 1e-9; }));
+                CHECK(std::ranges::adjacent_find(stops, std::greater_equal<>()) == stops.end());
+            }
+}
+
+TEST_CASE("a design over its budget is led back into it, change by change") {
+    BuildWindow window("half");
+    REQUIRE_FALSE(window.state().newest()->within(*window.session.build.task()));
+    for (int i = 0; i < 4 && !window.state().newest()->within(*window.session.build.task()); ++i) {
+        REQUIRE(window.state().next);
+        CHECK(window.words("puzzle").find("over the budget. Next: ") != std::string::npos);
+        const double before = window.state().newest()->spent(*window.session.build.task());
+        REQUIRE(window.click_on("Try it"));
+        window.settle();
+        CHECK(window.state().newest()->spent(*window.session.build.task()) < before);
+    }
+    CHECK(window.state().newest()->within(*window.session.build.task()));
+    // And one that was dragged over its area.
+    window.session.build.take(window.session, {{"sms", 6}, {"l2_mb", 8}, {"dram_channels", 2}});
+    window.settle();
+    const BuildTask& task = *window.session.build.task();
+    REQUIRE_FALSE(window.state().newest()->within(task));
+    REQUIRE(window.state().next);
+    CHECK(window.state().next->spent(task) < window.state().newest()->spent(task));
 }
 
 TEST_CASE("a handle that is moved posts a run, a held one keeps its number, and of many wishes the newest wins") {
@@ -247,6 +316,227 @@ TEST_CASE("a kernel on show can be built for too: it runs as on its own GPU, and
         CHECK(stops.back() == free.most);
         CHECK(std::is_sorted(stops.begin(), stops.end()));
     }
+}
+
+TEST_CASE("a click on a puzzle's chip opens it, and the design of the one before is gone") {
+    BuildWindow window;
+    for (const char* number : {"3", "12", "7"}) {
+        INFO(number);
+        REQUIRE(window.click_on(number));
+        window.settle();
+        const auto files = lessons::puzzle_files();
+        CHECK(window.session.build.task()->puzzle->file == files.at(static_cast<size_t>(std::stoi(number)) - 1));
+        REQUIRE(window.state().designs.size() == 1);
+        CHECK(window.state().designs.front()->ran());
+        CHECK(window.session.build.figures().empty());
+        CHECK(window.shows(window.session.build.task()->title));
+        window.frames(2);
+    }
+}
+
+TEST_CASE("handles show the value before and the proposed one") {
+    BuildWindow window;
+    CHECK(window.words("kit").find(" proposed") != std::string::npos);
+    CHECK(window.words("kit").find(" before") == std::string::npos);
+    const double first = window.session.build.value_of("warps_per_sm");
+    window.session.build.set(window.session, "warps_per_sm", 8);
+    window.settle();
+    CHECK(window.words("kit").find(fmt::format(", {:g} before", first)) != std::string::npos);
+    const auto next = window.state().next;
+    REQUIRE(next);
+    for (const auto& free : window.session.build.task()->free)
+        if (const double wanted = figure_of(next->gpu, free.field); wanted != window.session.build.value_of(free.field))
+            CHECK(window.words("kit").find(fmt::format(", {:.4g} proposed", wanted)) != std::string::npos);
+}
+
+TEST_CASE("lanes that the run never issued to are told") {
+    const auto words = [](const char* puzzle) { return BuildWindow(puzzle).words("kit"); };
+    const std::string matmul = words("09");
+    CHECK(matmul.find(", not used") != std::string::npos);
+    CHECK(matmul.find("FP64 lanes a sub-core 16") < matmul.find(", not used"));
+    CHECK(words("02").find(", not used") == std::string::npos);
+}
+
+TEST_CASE("the die plays by itself and goes round, and stands still where motion is reduced") {
+    BuildWindow window("02");
+    BuildDesk& desk = window.session.build;
+    window.frames(2);
+    CHECK(window.session.playing);
+    const BuiltDesign* const design = playing_design(window.session, *window.session.snapshot());
+    REQUIRE(design != nullptr);
+    const int64_t before = cycle_on_die(desk, *design);
+    REQUIRE(before >= 0);
+    window.frames(5);
+    CHECK(cycle_on_die(desk, *design) - before == Approx(5 * window.pace * desk.speed).margin(2));
+    CHECK(window.words("die").find("at cycle ") != std::string::npos);
+    const PlayedStretch stretch = played_stretch(*design);
+    CHECK(stretch.begin < stretch.end);
+    CHECK(stretch.end <= design->run->result.cycles);
+    desk.at = 0.9999 * static_cast<double>(stretch.end) / static_cast<double>(design->run->result.cycles);
+    desk.speed = 1e4;
+    window.frames(3);
+    CHECK(cycle_on_die(desk, *design) >= stretch.begin);
+    CHECK(cycle_on_die(desk, *design) < stretch.end);
+    // By the transport: a pause, a cycle on, the end; and all of the run.
+    window.key(KeyCode::space);
+    CHECK_FALSE(window.session.playing);
+    const int64_t paused = cycle_on_die(desk, *design);
+    window.key(KeyCode::right);
+    CHECK(cycle_on_die(desk, *design) == paused + 1);
+    window.key(KeyCode::end);
+    CHECK(cycle_on_die(desk, *design) == design->run->result.cycles - 1);
+    REQUIRE(window.click_on("whole run"));
+    CHECK(desk.at < 0);
+
+    window.session.workspace = Workspace::sm;
+    window.frames(2);
+    window.shell.state.calm = true;
+    window.session.workspace = Workspace::build;
+    window.frames(3);
+    CHECK_FALSE(window.session.playing);
+    CHECK(desk.at < 0);
+}
+
+TEST_CASE("marks on the die stand within it, and come from requests that are on their way") {
+    const auto task = task_of_puzzle("03");
+    BuiltDesign design = built(*task, {});
+    design.number = 1;
+    design.run = recorded(*task, design, 0);
+    REQUIRE(design.run);
+    CHECK(design.run->result.cycles == design.cycles);  // recording changes no cycle
+    const auto timeline = std::make_shared<Timeline>(make_timeline(design.run));
+    const MachineScene scene = make_machine_scene(design.run, timeline);
+    const DiePlaces places = places_of_die(design.gpu, design.area, task->most_mm2, {10, 20, 760, 420});
+    size_t marks = 0, issues = 0;
+    for (double clock = 0; clock < static_cast<double>(design.cycles); clock += 997.5) {
+        const DieLife life{&scene, clock, 0};
+        for (const DieMark& mark : marks_on_die(life, places)) {
+            ++marks;
+            const RequestRecord& request = scene.machine->requests[mark.request];
+            CHECK(static_cast<double>(request.begin) <= clock);
+            CHECK(clock <= static_cast<double>(request.end()));
+            CHECK((mark.at.x >= places.die.x - 1 && mark.at.x <= places.die.right() + 1));
+            CHECK((mark.at.y >= places.die.y - 1 && mark.at.y <= places.die.bottom() + 1));
+        }
+        for (uint32_t sm = 0; sm < design.gpu.sms; ++sm) {
+            const SubCoresNow now = sub_cores_now(life, sm);
+            for (uint32_t s = 0; s < design.gpu.sub_cores; ++s) issues += now.share[s] > 0;
+            CHECK(warps_now(life, sm).resident <= static_cast<int>(design.gpu.warps_per_sm.value));
+        }
+    }
+    CHECK(marks > 50);
+    CHECK(issues > 10);
+}
+
+TEST_CASE("a click on an SM of the die goes into it with the design's run, and Escape leads back") {
+    BuildWindow window("02");
+    window.session.build.set(window.session, "sms", 3);
+    window.settle();
+    window.frames(2);
+    const auto place = [&](const std::string& words) {
+        for (const UiState::Written& text : window.written)
+            if (text.text == words) return text.ink;
+        return Rect{-1, -1, 0, 0};
+    };
+    const Rect above = place("3 SMs");
+    REQUIRE(above.x > 0);
+    window.click(above.x + 8, above.bottom() + 30);
+    CHECK(window.session.workspace == Workspace::machine);
+    window.settle();
+    const auto snapshot = window.session.snapshot();
+    REQUIRE(snapshot->kernel.run);
+    CHECK(snapshot->kernel.run == snapshot->build->newest()->run);
+    CHECK(snapshot->kernel.run->gpu.sms == 3);
+    CHECK(snapshot->kernel.run->result.trace.sm == static_cast<uint32_t>(window.session.build.sm));
+    for (int i = 0; i < 12; ++i) window.frame();
+    CHECK(window.session.machine.zoom == Approx(3));
+    CHECK(window.shows("back to Build"));
+    CHECK(snapshot->build->next_of == 2);  // the next change was looked for all the same
+    window.key(KeyCode::escape);
+    CHECK(window.session.workspace == Workspace::build);
+    // By keyboard: the third SM is chosen, and gone into.
+    window.key(static_cast<KeyCode>(']'));
+    window.key(static_cast<KeyCode>(']'));
+    CHECK(window.session.build.sm == 2);
+    window.input.mouse_x = above.x + 8, window.input.mouse_y = above.y - 60;  // over the die's panel, on no tile
+    window.frames(2);
+    window.key(KeyCode::enter);
+    CHECK(window.session.workspace == Workspace::machine);
+    window.settle();
+    CHECK(window.session.snapshot()->kernel.run->result.trace.sm == 2);
+    window.key(KeyCode::escape);
+    CHECK(window.session.workspace == Workspace::build);
+}
+
+TEST_CASE("gold shows what made it gold, from the runs of the first design, one's own and the reference") {
+    BuildWindow window;
+    const BuildTask& task = *window.session.build.task();
+    CHECK_FALSE(recap_of(window.session, *window.session.snapshot()));
+    window.session.build.take(window.session, task.puzzle->reference.at(lessons::Medal::gold));
+    window.settle();
+    const auto recap = recap_of(window.session, *window.session.snapshot());
+    REQUIRE(recap);
+    CHECK(recap->yours->cycles == recap->reference->cycles);
+    CHECK(recap->first->cycles == built(task, {}).cycles);
+    CHECK(recap->reference->time_us == recap->state->thresholds->gold_us);
+    CHECK(window.shows("What made it gold"));
+    CHECK(window.words("designs").find(task.puzzle->recap) != std::string::npos);
+    for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
+        window.size(w, h, 1);
+        window.frames(3);
+        CHECK(window.clashes() == std::vector<std::string>{});
+    }
+    REQUIRE(window.click_on("by time"));
+    CHECK_FALSE(window.shows("What made it gold"));
+    REQUIRE(window.click_on("recap"));
+    CHECK(window.shows("What made it gold"));
+}
+
+TEST_CASE("real GPUs run the same when asked, and are told apart by word, area and sign") {
+    BuildWindow window;
+    CHECK(window.state().real.empty());
+    REQUIRE(window.click_on("real GPUs"));
+    window.settle();
+    window.settle();
+    REQUIRE(window.state().real.size() == real_chips().size());
+    for (const auto& chip : window.state().real) {
+        INFO(chip->name);
+        REQUIRE(chip->runs.ran());
+        simt::Memory memory = *window.session.build.task()->launch.memory;
+        const auto& launch = window.session.build.task()->launch;
+        CHECK(chip->runs.cycles ==
+              model::launch(model::gpu_named(chip->runs.gpu.name).value(), *launch.program, launch.config, memory).cycles);
+        CHECK(window.words("puzzle").find(chip->name + ", a real GPU") != std::string::npos);
+    }
+    CHECK(window.shows("V100"));
+    window.input.mouse_x = window.input.mouse_y = 4;  // off the chip and its tooltip
+    window.frames(2);
+    CHECK(window.clashes() == std::vector<std::string>{});
+    CHECK(window.state().next_of == 1);
+}
+
+TEST_CASE("a training step is built for as the sum of its kernels") {
+    Desk window({.gpu = "teaching", .own_kernel = true});
+    window.session.workspace = Workspace::build;
+    window.settle();
+    REQUIRE(window.click_on("training step"));
+    window.settle();
+    const auto snapshot = window.session.snapshot();
+    REQUIRE(snapshot->build);
+    const BuildTask& task = *snapshot->build->task;
+    CHECK(task.step);
+    CHECK(task.launch.parts().size() > 8);
+    const BuiltDesign& design = *snapshot->build->designs.front();
+    REQUIRE(design.ran());
+    REQUIRE(design.kernels.size() == task.launch.parts().size());
+    double sum = 0;
+    for (const KernelShare& kernel : design.kernels) sum += kernel.time_us;
+    CHECK(sum == Approx(design.time_us));
+    CHECK(scene::run_design(design.gpu, task.launch).cycles == design.cycles);
+    REQUIRE(design.run);
+    CHECK(design.run->result.time_us == Approx(design.kernels[design.longest()].time_us));
+    const std::string words = view_named("designs")->make()->describe(window.session, window.shell.focus);
+    CHECK(words.find(design.kernels.front().label) != std::string::npos);
 }
 
 TEST_CASE("areas and watts are called estimates, times simulated, and everything is told in words") {

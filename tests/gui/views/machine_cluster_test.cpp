@@ -2,10 +2,13 @@
 // up its neighbours, and 16,384 GPUs fit in the budget. Planned, in units, and of ranks that have trained.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/many/cluster_level.h"
+#include "app/gui/views/machine/many/step_way.h"
+#include "app/gui/window/record.h"
 #include "core/scene/cluster/cluster_training.h"
 #include "tests/gui/desk.h"
 
@@ -484,6 +487,176 @@ TEST_CASE("A sum's parts travel only while a layer is summed") {
         CHECK(sum.share <= 1);
     }
     CHECK(static_cast<double>(on) / all == Approx(step->sums.share).margin(0.03));
+}
+
+TEST_CASE("A micro-batch's way leaves out nothing: it works where the schedule says, and what is between is a wait") {
+    for (const auto& [schedule, chunks] : {std::pair{"1f1b", 1}, {"zb-h1", 1}, {"interleaved", 2}, {"gpipe", 1}}) {
+        const auto step = step_for(of_schedule(schedule, chunks));
+        for (const int replica : {0, 1})
+            for (const int microbatch : {0, 3, 7}) {
+                INFO(schedule << " replica " << replica << " micro-batch " << microbatch);
+                const StepWay way = way_through(*step, {FollowedPacket::Kind::microbatch, replica, microbatch, -1});
+                REQUIRE(!way.empty());
+                CHECK(way.legs.front().is == WayLeg::Is::works);
+                CHECK(way.legs.back().is == WayLeg::Is::works);
+                CHECK((way.legs.front().from == 0 && way.legs.back().to == 0));  // out and home
+                double works = 0;
+                for (size_t i = 0; i < way.legs.size(); ++i) {
+                    const WayLeg& leg = way.legs[i];
+                    CHECK(leg.end > leg.begin);
+                    if (i > 0) CHECK(leg.begin == Approx(way.legs[i - 1].end));
+                    if (leg.is != WayLeg::Is::works) continue;
+                    works += leg.end - leg.begin;
+                    const GpuNow now = stage_at(*step, replica, leg.from, (leg.begin + leg.end) / 2);
+                    REQUIRE(now.span != nullptr);
+                    CHECK(now.span->microbatch == microbatch);
+                }
+                CHECK(works + way.waited(way.end) <= way.end - way.begin + 1e-9);
+                size_t passes = 0;
+                for (const StepLane& lane : step->column(replica).lanes)
+                    for (const StepSpan& span : lane.spans)
+                        passes += span.microbatch == microbatch &&
+                                  (span.work == StepWork::forward || span.work == StepWork::backward ||
+                                   span.work == StepWork::input);
+                CHECK(passes == static_cast<size_t>(std::count_if(way.legs.begin(), way.legs.end(), [](const WayLeg& leg) {
+                          return leg.is == WayLeg::Is::works;
+                      })));
+            }
+    }
+}
+
+TEST_CASE("A chunk goes round its ring, a replica a round, as the ring draws it") {
+    const auto step = step_for(of_schedule("1f1b", 1));
+    REQUIRE(!step->rings.empty());
+    const StepRing& ring = step->rings.front();
+    for (int chunk = 0; chunk < step->replicas; ++chunk) {
+        const StepWay way = way_through(*step, {FollowedPacket::Kind::chunk, 0, 0, chunk});
+        REQUIRE(static_cast<int>(way.legs.size()) == ring.rounds);
+        CHECK(way.begin == Approx(ring.begin));
+        CHECK(way.end == Approx(ring.end));
+        for (int round = 0; round < ring.rounds; ++round) {
+            const WayLeg& leg = way.legs[static_cast<size_t>(round)];
+            CHECK(leg.to == (leg.from + 1) % step->replicas);
+            CHECK(((leg.from - round) % step->replicas + step->replicas) % step->replicas == chunk);
+            CHECK(ring.round_at((leg.begin + leg.end) / 2) == round);
+        }
+    }
+}
+
+TEST_CASE("Follow stops the clock where the micro-batch is done, and skip waits leaves out what nobody waits through") {
+    StepDesk desk(of_schedule("1f1b", 1));
+    const auto step = desk.step();
+    desk.session.machine.packet = {FollowedPacket::Kind::microbatch, 1, 2, -1};
+    desk.session.machine.follow = true;
+    desk.session.machine.cluster_speed = step->end * step->unit_us / 5;
+    const StepWay way = way_through(*step, desk.session.machine.packet);
+    desk.session.cluster.time = way.begin;
+    desk.frames(2);
+    CHECK(desk.shows("micro-batch 3 of replica 1"));
+    const auto seconds = [&] {
+        desk.session.cluster.time = way.begin;
+        desk.session.playing = true;
+        desk.pace = 0.01;
+        int frames = 0;
+        for (; frames < 4000 && desk.session.playing; ++frames) {
+            desk.frame();
+            if (!desk.session.machine.skip_waits) continue;
+            const double now = desk.session.cluster.time;  // it stands within no long wait
+            CHECK(wait_over(*step, way, 0, now) - now <= 0.02 * step->end / 5 + 1e-9);
+        }
+        CHECK(desk.session.cluster.time == Approx(way.end));
+        return frames * 0.01;
+    };
+    const double whole = seconds();
+    desk.session.machine.skip_waits = true;
+    CHECK(seconds() < whole - 4 * way.waited(way.end) / step->end);
+}
+
+TEST_CASE("A packet on its way is followed by a click, and by the chip of the transport") {
+    StepDesk desk(of_schedule("1f1b", 1));
+    std::string tag;
+    for (int k = 1; k < 1000 && tag.empty(); ++k) {  // where one alone is on its way
+        desk.session.cluster.time = desk.step()->end * k / 1000;
+        const auto there = packets_at(*desk.step(), 1, desk.session.cluster.time);
+        if (there.size() == 1) tag = desk.step()->column(1).packets[there.front()].text();
+    }
+    desk.frames(3);
+    REQUIRE(!tag.empty());
+    Point at;  // of the tag, which is drawn after the nodes' heads and before the strip
+    for (const UiState::Written& text : desk.written)
+        if (text.text == tag && text.ink.y < 600) at = {text.ink.x + text.ink.w / 2, text.ink.y + text.ink.h / 2};
+    REQUIRE(at.x > 0);
+    desk.click(at.x, at.y);
+    REQUIRE(desk.session.machine.packet.kind == FollowedPacket::Kind::microbatch);
+    CHECK("F" + std::to_string(desk.session.machine.packet.number + 1) == "F" + tag.substr(1));
+    CHECK(desk.shows("Followed"));
+    CHECK(desk.shell.describe("machine").find("followed: Micro-batch") != std::string::npos);
+    CHECK(desk.clashes().empty());
+    REQUIRE(desk.click_on("let go"));
+    CHECK(desk.session.machine.packet.kind == FollowedPacket::Kind::none);
+    REQUIRE(desk.click_on("follow"));
+    CHECK(desk.session.machine.follow);
+    CHECK(desk.session.machine.packet.kind != FollowedPacket::Kind::none);
+    desk.session.machine.zoom = desk.session.machine.wanted = 1;
+    desk.frames(3);
+    CHECK(desk.shows("Followed"));
+    CHECK(desk.clashes().empty());
+}
+
+TEST_CASE("The step's clock is recorded in its own unit, and a stretch that is none of it is refused") {
+    StepDesk desk(of_schedule("1f1b", 1));
+    const double end = desk.step()->end;
+    const Moments moments = moments_of_step(desk.shell, {.from = 10.5, .to = 60.5, .speed = 25}, 10);
+    REQUIRE(moments.frames == 21);
+    for (int k = 0; k < moments.frames; ++k) {
+        moments.show(k, desk.session, desk.shell.focus);
+        CHECK(desk.session.cluster.time == Approx(10.5 + 2.5 * k));
+    }
+    CHECK(moments_of_step(desk.shell, {}, 20).frames == 201);  // ten seconds of it all
+    const auto refused = [&](const Stretch& stretch) -> std::string {
+        try {
+            moments_of_step(desk.shell, stretch, 20);
+        } catch (const Failure& failure) {
+            return failure.what();
+        }
+        return "";
+    };
+    CHECK(refused({.from = 5, .to = end * 2}).find("takes " + fmt::format("{:.6g} ms", end)) != std::string::npos);
+    CHECK(refused({.from = 50, .to = 20}).find("no stretch of this step") != std::string::npos);
+    CHECK(refused({.from = 0, .to = 100, .speed = 0.001}).find("frames") != std::string::npos);
+    CHECK(refused({.from = 0, .to = 10}).empty());
+}
+
+TEST_CASE("What GPUs of a few pixels do is told by a stroke as well as by colour") {
+    const Theme& theme = theme_named("dark");
+    const StepSpan forward{StepWork::forward}, backward{StepWork::backward}, sum{StepWork::sum};
+    const std::vector<GpuNow> states = {{GpuDoes::works, &forward, nullptr, 0},
+                                        {GpuDoes::works, &backward, nullptr, 0},
+                                        {GpuDoes::works, &sum, nullptr, 0},
+                                        {GpuDoes::held_up, nullptr, nullptr, 0},
+                                        {GpuDoes::idle, nullptr, nullptr, 0}};
+    std::set<std::vector<bool>> patterns;  // which pixels are of the stroke, whatever the colour
+    for (const GpuNow& state : states) {
+        std::vector<bool> pattern;
+        std::set<Color> colors;
+        const Color first = texel_of(state, 2, 3, theme);
+        for (int y = 0; y < texel_period; ++y)
+            for (int x = 0; x < texel_period; ++x) {
+                const Color color = texel_of(state, x, y, theme);
+                colors.insert(color);
+                pattern.push_back(color != first);
+                CHECK(color == texel_of(state, x + texel_period, y + 3 * texel_period, theme));
+            }
+        CHECK(colors.size() <= 2);
+        CHECK(patterns.insert(pattern).second);
+    }
+    StepDesk desk(published(1));
+    desk.session.cluster.time = desk.step()->end * 0.5;
+    desk.frames(3);
+    CHECK(std::count_if(desk.written.begin(), desk.written.end(), [](const UiState::Written& text) {
+              return text.text == "F" || text.text == "B";
+          }) >= 10);  // and by a letter where many do the same
+    CHECK(desk.clashes().empty());
 }
 
 }  // namespace gui_machine_cluster_test

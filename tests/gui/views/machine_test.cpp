@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/gui/views/machine/gpu_places.h"
+#include "app/gui/views/machine/machine_motion.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
@@ -178,6 +179,7 @@ TEST_CASE("The machine reads at any size and zoom: nothing clashes, and all of i
         for (const auto& [w, h, scale] : {std::tuple{1600.0f, 1000.0f, 1.0f},
                                           {1280.0f, 720.0f, 1.0f},
                                           {1600.0f, 1000.0f, 2.0f},
+                                          {1280.0f, 720.0f, 2.0f},
                                           {2560.0f, 1440.0f, 1.0f}}) {
             desk.size(w, h, scale);
             for (const StopRow& row : stop_rows()) {
@@ -259,6 +261,96 @@ TEST_CASE("A loop keeps the clock within its cycles, and a followed request stop
     CHECK(desk.shows(with_commas(r.ready) + " cycles"));
 }
 
+TEST_CASE("What issues flashes and fades, a value glows when it comes, and with less motion nothing flashes") {
+    const Lights runs{.runs = true, .a_second = 10};
+    CHECK(runs.flash(40, 40) == 1);
+    CHECK(runs.flash(39.9, 40) == 0);  // never before it happens
+    float before = 1;
+    for (double clock = 40.1; clock < 44; clock += 0.1) {
+        const float flash = runs.flash(clock, 40);
+        CHECK(flash <= before);
+        CHECK((flash == 0) == (clock - 40 >= 10 * flash_seconds - 1e-9));
+        before = flash;
+    }
+    CHECK(runs.glow(40, 40) == 1);
+    CHECK(runs.glow(39, 40) == 0);
+    CHECK(runs.glow(40 + 10 * glow_seconds, 40) == 0);
+    const Lights stands{};  // a step says what it has changed
+    CHECK(stands.flash(40, 40) == 0);
+    CHECK(stands.glow(40.5, 40) == 1);
+    CHECK(stands.glow(41, 40) == 0);
+    const Lights calm{.runs = true, .calm = true, .a_second = 10};
+    CHECK(calm.flash(40, 40) == 0);
+    CHECK((calm.glow(40.9, 40) == 1 && calm.glow(41, 40) == 0));
+    const Lights fast{.runs = true, .fast = true, .a_second = 1000};
+    CHECK((fast.flash(40, 40) == 0 && fast.glow(40, 40) == 0));
+    for (const std::string_view name : {"dark", "light", "high-contrast", "print"})  // letters stay readable on it
+        for (const float flash : {0.0f, 0.5f, 1.0f}) {
+            const Color fill = lit(data::green, flash, theme_named(name));
+            CHECK(contrast(text_on(fill), fill) >= 4.5f);
+        }
+}
+
+TEST_CASE("Flashes change how bright a mark is and nothing that is said") {
+    MachineDesk desk;
+    desk.session.machine.speed = 5;
+    desk.zoom(Stop::sm);
+    const auto words = [&](bool plays, bool calm) {
+        desk.shell.motion = calm ? "reduced" : "full";
+        desk.session.machine.clock = static_cast<double>(desk.run().result.cycles / 2);
+        desk.shell.focus.time = desk.run().result.cycles / 2;
+        desk.pace = 0.001;
+        desk.session.playing = plays;
+        desk.frames(2);
+        desk.session.playing = false;
+        std::vector<std::string> said;
+        for (const UiState::Written& text : desk.written) said.push_back(text.text);
+        return said;
+    };
+    const auto still = words(false, false);
+    CHECK(words(true, false) == still);
+    CHECK(words(true, true) == still);
+}
+
+TEST_CASE("With less motion the zoom jumps") {
+    MachineDesk desk;
+    desk.shell.motion = "reduced";
+    zoom_to(desk.session, Stop::lane);
+    desk.frame();
+    CHECK(desk.session.machine.zoom == static_cast<double>(Stop::lane));
+}
+
+TEST_CASE("At any size an SM shows its units and its memory side, or a chip that brings what is folded") {
+    for (const auto& [w, h, scale] :
+         {std::tuple{1600.0f, 1000.0f, 1.0f}, {1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 2.0f}, {1280.0f, 720.0f, 2.0f}}) {
+        INFO(w << "x" << h << " x" << scale);
+        MachineDesk desk;
+        desk.size(w, h, scale);
+        desk.zoom(Stop::sm);
+        std::set<std::string> seen;
+        const auto look = [&] {
+            for (const UiState::Written& text : desk.written) seen.insert(text.text);
+        };
+        desk.input.mouse_x = w / 2, desk.input.mouse_y = h / 2;
+        for (int page = 0; page < 40; ++page) {  // from its head to its foot
+            look();
+            desk.input.wheel = -2;
+            desk.frames(2);
+            if (desk.session.machine.wanted != static_cast<double>(Stop::sm)) desk.zoom(Stop::sm);
+        }
+        desk.zoom(Stop::sm);
+        if (desk.click_on("memory side")) look();
+        for (const std::string_view part : {"sub-core 0", "sub-core 3", "FP32", "LD/ST", "lanes", "shared memory pipe",
+                                            "waiting misses (MSHR)", "crossbar", "L1 and shared memory"}) {
+            const bool there = std::any_of(seen.begin(), seen.end(), [&](const std::string& text) {
+                return text == part || std::string(part).starts_with(text + " ") || text.find(part) != std::string::npos;
+            });
+            INFO(part);
+            CHECK(there);
+        }
+    }
+}
+
 TEST_CASE("describe() says what the picture shows") {
     MachineDesk desk;
     desk.shell.focus.time = desk.run().result.cycles / 2;
@@ -287,12 +379,69 @@ TEST_CASE("While a lesson's question is open the machine gives nothing away") {
     }
 }
 
-TEST_CASE("Before a kernel has run the machine says so") {
+TEST_CASE("Before a kernel has run the machine shows the GPU that it will run on, and says what is being done") {
     Desk desk;
     desk.session.workspace = Workspace::machine;
     desk.frames(3);
-    CHECK((desk.shows("kernel") && desk.shows("yet.")));  // a word at a time
+    CHECK(desk.shows("No kernel has run yet."));
     CHECK(desk.clashes().empty());
+    const int empty = desk.quads;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->busy = "timing kernel 1 of 18";
+    desk.show(snapshot);
+    CHECK(desk.shows("The first kernel runs now."));
+    CHECK(desk.shows("timing kernel 1 of 18"));
+    CHECK(desk.clashes().empty());
+    desk.session.gpu = "teaching:4";
+    desk.frames(3);
+    CHECK(desk.quads < empty - 76);  // so many SMs fewer
+}
+
+TEST_CASE("A click on an SM traces it and goes in, with a warp that is there") {
+    MachineDesk desk(3, "teaching:4");
+    const model::KernelRun& run = desk.run();
+    desk.shell.focus.time = run.result.cycles / 2;
+    desk.frames(2);
+    desk.session.machine.entering = run.result.trace.sm;  // as if it had been another, and is traced now
+    desk.shell.focus.warp = -1;
+    desk.frame();
+    CHECK(desk.session.machine.entering == -1);
+    desk.at_rest();
+    CHECK(desk.session.machine.zoom == static_cast<double>(Stop::sm));
+    const auto& warps = run.result.trace.warps;
+    const auto there = [&](int32_t w) {
+        return w >= 0 && warps[static_cast<size_t>(w)].begin <= desk.shell.focus.time &&
+               desk.shell.focus.time < warps[static_cast<size_t>(w)].end;
+    };
+    if (std::any_of(warps.begin(), warps.end(),
+                    [&](const WarpTrack& w) { return there(static_cast<int32_t>(&w - warps.data())); }))
+        CHECK(there(desk.shell.focus.warp));
+}
+
+TEST_CASE("Bring it home runs the clock until the followed request is there") {
+    MachineDesk desk;
+    desk.session.machine.speed = 1000;
+    const MachineScene scene = scene_of(desk.session.snapshot()->kernel.run);
+    const int64_t followed = request_to_follow(scene, 0);
+    REQUIRE(followed >= 0);
+    const RequestRecord& r = scene.machine->requests[static_cast<size_t>(followed)];
+    desk.session.machine.followed = followed;
+    desk.shell.focus.time = r.begin + 1;
+    desk.frames(2);
+    REQUIRE(desk.click_on("bring it home"));
+    for (int i = 0; i < 4000 && desk.session.playing; ++i) desk.frame();
+    CHECK(desk.shell.focus.time == r.end());
+    CHECK_FALSE(desk.shows("bring it home"));  // it is
+}
+
+TEST_CASE("Where the bar has no room for all stops, where one stands has its place and a mark leads out") {
+    MachineDesk desk;
+    desk.size(1280, 720, 2);
+    desk.zoom(Stop::lane);
+    CHECK(desk.shows("one thread"));
+    REQUIRE(desk.click_on("..."));
+    desk.at_rest();
+    CHECK(desk.session.machine.zoom < static_cast<double>(Stop::lane));
 }
 
 TEST_CASE("The tour rests at its stops, goes on between them and ends where one can go on alone") {

@@ -181,6 +181,30 @@ TEST_CASE("a simulated step without cycles says that it was not timed, and claim
     }
 }
 
+TEST_CASE("a step's caption tells the wait for the host from the time that passes between two kernels that stand ready") {
+    auto step = std::make_shared<nn::StepRecord>(real_step());
+    step->device = "sim:v100";
+    step->launches.resize(3);
+    // The second was given long before the first had ended, the third two microseconds after the second had.
+    const double given[] = {1, 2, 22}, begins[] = {3, 12, 24}, ends[] = {10, 20, 30};
+    for (size_t i = 0; i < 3; ++i) {
+        device::LaunchEvent& launch = step->launches[i];
+        launch.cycles = 1000;
+        launch.enqueue_begin_us = given[i] - 1, launch.enqueue_end_us = given[i];
+        launch.begin_us = begins[i], launch.end_us = ends[i];
+    }
+    Session session({.start = false});
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->training.step = step;
+    session.publish_for_test(snapshot);
+    CHECK_THAT(
+        view_named("kernels")->make()->describe(session, {}),
+        Catch::Contains("busy 21.0 µs of 30.0 µs") && Catch::Contains("for 2.0 µs it waits for the host, and 4.0 µs pass"));
+    step->launches[2].enqueue_end_us = 19;
+    CHECK_THAT(view_named("kernels")->make()->describe(session, {}),
+               Catch::Contains("it never waits for the host, and 6.0 µs pass from one kernel to the next"));
+}
+
 TEST_CASE("the tape is stepped node by node, on and back, by key and by the transport's buttons") {
     auto step = std::make_shared<nn::StepRecord>(real_step());
     step->followed = std::make_shared<const nn::Followed>(nn::follow(*step));

@@ -89,7 +89,7 @@ TEST_CASE("the moments of a kernel begin and end with its stretch and pass as fa
     SmDesk desk(Workspace::sm);
     const int64_t last = desk.trace().cycles - 1;
     REQUIRE(last > 200);
-    const auto times = [&](const KernelStretch& stretch, double rate) {
+    const auto times = [&](const Stretch& stretch, double rate) {
         const Moments moments = moments_of_kernel(desk.shell, stretch, rate);
         std::vector<int64_t> seen;
         for (int k = 0; k < moments.frames; ++k) {
@@ -111,7 +111,7 @@ TEST_CASE("the moments of a kernel begin and end with its stretch and pass as fa
 
 TEST_CASE("a stretch that is none of the kernel's, or has too many frames, is refused") {
     SmDesk desk(Workspace::sm);
-    const auto refused = [&](const KernelStretch& stretch) {
+    const auto refused = [&](const Stretch& stretch) {
         return refusal([&] { moments_of_kernel(desk.shell, stretch, 20); });
     };
     const std::string last = std::to_string(desk.trace().cycles - 1);

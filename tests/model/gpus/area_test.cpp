@@ -77,6 +77,45 @@ TEST_CASE("eight real dies come out within 5 % of their published size, and thei
     }
 }
 
+TEST_CASE("the money is the die's by area, its memory's and its package's, each with bounds and a source") {
+    for (const GpuSpec& gpu : gpus()) {
+        INFO(gpu.name);
+        const AreaEstimate area = area_of(gpu);
+        double parts = 0, all = 0, groups = 0;
+        for (const PartArea& row : area.rows) parts += row.usd;
+        for (const PartGroup group : {PartGroup::sms, PartGroup::l2, PartGroup::memory, PartGroup::rest})
+            groups += area.usd_of(group);
+        for (const PricePart& row : area.prices) {
+            INFO(row.part);
+            CHECK(row.low < row.usd);
+            CHECK(row.usd < row.high);
+            CHECK(row.source.size() > 20);
+            all += row.usd;
+        }
+        CHECK(near(parts, area.die_usd));
+        CHECK(near(groups, area.die_usd));
+        CHECK(near(all, area.usd));
+        CHECK(area.usd_low < area.usd);
+        CHECK(area.usd < area.usd_high);
+        CHECK(area.prices.size() == (gpu.dram_kind == DramKind::hbm ? 4 : gpu.memory_gb > 0 ? 3 : 2));
+    }
+    // A larger die costs more than its share, as more of them are spoilt.
+    CHECK(die_price(800, 9346, 0.09, 0.5) > 2.1 * die_price(400, 9346, 0.09, 0.5));
+    CHECK(die_price(400, 9346, 0.09, 1) < die_price(400, 9346, 0.09, 0));
+}
+
+TEST_CASE("prices stand beside published estimates, and one die's comes out near its own") {
+    const std::vector<RealPrice> prices = real_prices();
+    REQUIRE(prices.size() == 3);
+    for (const RealPrice& price : prices) {
+        INFO(price.what << ": " << price.estimate << " USD of " << price.usd);
+        CHECK(price.source.size() > 10);
+        CHECK(price.estimate > price.usd / 2.5);
+        CHECK(price.estimate < price.usd * 2.5);
+    }
+    CHECK(std::fabs(prices.front().estimate / prices.front().usd - 1) < 0.05);
+}
+
 TEST_CASE("each part that can be bought has its row: more of it takes more area, and none of it none") {
     const std::map<std::string, double> twice = {{"sms", 8},
                                                  {"sub_cores", 4},

@@ -17,6 +17,7 @@ struct KitField {
     PartGroup group;
     std::string_view unit;  // behind the value
     double of_unit = 1;     // so many of the field's own are one
+    bool aside = false;     // a row of its own only where a puzzle leaves it free
 };
 constexpr KitField kit_fields[] = {{"sms", "SMs", PartGroup::sms, ""},
                                    {"sub_cores", "sub-cores an SM", PartGroup::sms, ""},
@@ -27,8 +28,16 @@ constexpr KitField kit_fields[] = {{"sms", "SMs", PartGroup::sms, ""},
                                    {"blocks_per_sm", "block places an SM", PartGroup::sms, ""},
                                    {"registers_per_sm", "registers an SM", PartGroup::sms, " KiB", 256},
                                    {"l1_bytes", "L1 and shared, an SM", PartGroup::sms, " KiB", 1024},
+                                   {"int_lanes", "integer lanes a sub-core", PartGroup::sms, "", 1, true},
+                                   {"sfu_lanes", "special lanes a sub-core", PartGroup::sms, "", 1, true},
+                                   {"lsu_lanes", "load/store lanes a sub-core", PartGroup::sms, "", 1, true},
+                                   {"l1_bytes_per_cycle", "L1's pipe, an SM", PartGroup::sms, " B/cycle", 1, true},
+                                   {"l1_mshrs", "misses under way, an SM", PartGroup::sms, "", 1, true},
+                                   {"sm_read_bytes_per_cycle", "an SM's port", PartGroup::sms, " B/cycle", 1, true},
+                                   {"texture_lanes", "texture units an SM", PartGroup::sms, "", 1, true},
                                    {"boost_mhz", "clock", PartGroup::sms, " MHz"},
                                    {"l2_bytes", "L2", PartGroup::l2, " MiB", 1048576},
+                                   {"l2_slices", "L2 slices", PartGroup::l2, "", 1, true},
                                    {"l2_latency", "L2 latency (what if)", PartGroup::l2, " cycles"},
                                    {"dram_channels", "memory channels", PartGroup::memory, ""},
                                    {"dram_latency", "memory latency (what if)", PartGroup::memory, " cycles"}};
@@ -59,7 +68,7 @@ std::vector<KitGroup> kit_of(const BuildTask& task, const model::GpuSpec& gpu, c
         KitGroup kit{group, area.of(group), area.watts_of(group), {}};
         KitRow others{"", group == PartGroup::l2 ? "its slices" : "ports, pipes, other lanes", "", 0, 0, nullptr};
         for (const KitField& field : kit_fields) {
-            if (field.group != group) continue;
+            if (field.group != group || (field.aside && task.free_named(field.field) == nullptr)) continue;
             const double value = figure_of(gpu, field.field);
             KitRow row{field.field, std::string(field.label), value_text(field, value), 0, 0, task.free_named(field.field)};
             for (const model::PartArea& part : area.rows)
@@ -67,7 +76,8 @@ std::vector<KitGroup> kit_of(const BuildTask& task, const model::GpuSpec& gpu, c
             if (row.free != nullptr || row.mm2 > 0) kit.rows.push_back(std::move(row));
         }
         for (const model::PartArea& part : area.rows) {
-            if (part.group != group || kit_field(part.field) != nullptr) continue;
+            const KitField* const own = kit_field(part.field);
+            if (part.group != group || (own != nullptr && (!own->aside || task.free_named(own->field) != nullptr))) continue;
             if (group == PartGroup::rest && part.mm2 > 0)
                 kit.rows.push_back({part.field, std::string(part.part), "", part.mm2, part.watts, nullptr});
             else
@@ -119,6 +129,12 @@ const BuiltDesign* earlier_design(const Session& session, const Snapshot& snapsh
 std::string label_of(std::string_view field) {
     const KitField* const row = kit_field(field);
     return row != nullptr ? std::string(row->label) : std::string(field);
+}
+
+std::pair<std::string, std::string_view> value_of_row(const model::GpuSpec& gpu, std::string_view field) {
+    const KitField* const row = kit_field(field);
+    if (row == nullptr) return {fmt::format("{:.4g}", figure_of(gpu, field)), ""};
+    return {fmt::format("{:.4g}", figure_of(gpu, row->field) / row->of_unit), row->unit};
 }
 
 std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/gui/view.h"
@@ -38,6 +39,8 @@ const BuiltDesign* earlier_design(const Session& session, const Snapshot& snapsh
 // What is other in `to`, in words: "channels 2 to 4, L2 4 to 1 MiB".
 std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to);
 std::string label_of(std::string_view field);  // "resident warps an SM"
+// Its value there, as the kit writes it, with the unit apart: "48" and " KiB".
+std::pair<std::string, std::string_view> value_of_row(const model::GpuSpec& gpu, std::string_view field);
 std::string limit_sentence(const BuiltDesign& design);
 Color medal_color(lessons::Medal medal, const Theme& theme);
 

@@ -1,11 +1,12 @@
 // This design and the one before on one axis of time: what the schedulers issue and what memory moves. A drag over the strip
-// of this design makes the die show that moment.
+// of this design makes the die show that moment. A design with gold has the recap beside it (recap.cpp): a chip chooses.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/gui/views/build/build_data.h"
+#include "app/gui/views/build/recap.h"
 #include "app/gui/widgets/axis.h"
 
 namespace lockstep::gui {
@@ -40,6 +41,17 @@ class DesignsView final : public View {
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         const BuiltDesign* const earlier = earlier_design(session, *snapshot);
         const bool any = (shown != nullptr && shown->ran()) || earlier != nullptr;
+        const std::optional<Recap> recap = recap_of(session, *snapshot);
+        if (recap && session.build.shows_recap) {
+            const Rect body = ui.panel(area, {.title = "What made it gold",
+                                              .right = "first design, yours, the reference",
+                                              .badge = Provenance::simulated,
+                                              .caption = recap_sentence(*recap)});
+            ui.push_scope("designs");
+            choose(ui, session, body, true);
+            draw_recap(ui, *recap, {body.x, body.y, body.w, body.h});
+            return ui.pop_scope();
+        }
         const std::string sentence =
             any ? "Green: issue slots used. Blue: the memory's bandwidth used. Drag: the die shows that moment." : "";
         const Rect body = ui.panel(area, {.title = "Two designs",
@@ -48,6 +60,7 @@ class DesignsView final : public View {
                                           .caption = sentence});
         if (!any) return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No design has run yet." : snapshot->busy);
         ui.push_scope("designs");
+        if (recap) choose(ui, session, body, false);
         double most = 0;
         for (const BuiltDesign* design : {shown, earlier})
             if (design != nullptr && design->ran()) most = std::max(most, design->time_us);
@@ -68,15 +81,30 @@ class DesignsView final : public View {
         const BuiltDesign* const earlier = earlier_design(session, *snapshot);
         std::string text = "Two designs on one axis of time (simulated)\n";
         for (const BuiltDesign* design : {shown, earlier})
+            if (design != nullptr && design->ran() && design->kernels.size() > 1) {
+                text += fmt::format("  kernels of design {}:", design->number);
+                for (const KernelShare& kernel : design->kernels)
+                    text += fmt::format(" {} {},", kernel.label, time_text(kernel.time_us));
+                text.back() = '\n';
+            }
+        for (const BuiltDesign* design : {shown, earlier})
             if (design != nullptr && design->ran())
                 text += fmt::format("  design {}: {}, schedulers issue in {:.0f} % of slots, memory busy {:.0f} %\n",
                                     design->number, time_text(design->time_us), 100 * design->use.issue,
                                     100 * design->use.memory);
         if (shown != nullptr && shown->ran() && earlier != nullptr) text += "  " + gain_words(*shown, *earlier) + "\n";
+        if (const std::optional<Recap> recap = recap_of(session, *snapshot)) text += recap_text(*recap);
         return text;
     }
 
   private:
+    // In the room that the axis leaves.
+    static void choose(Ui& ui, Session& session, const Rect& body, bool recap) {
+        const std::string_view other = recap ? "by time" : "recap";
+        float x = body.x;
+        if (ui.chip(x, body.bottom() - 24, other)) session.build.shows_recap = !recap;
+    }
+
     static std::string gain_words(const BuiltDesign& now, const BuiltDesign& before) {
         const double factor = before.time_us / now.time_us;
         if (std::fabs(factor - 1) < 0.005) return "as fast as before";
@@ -102,9 +130,21 @@ class DesignsView final : public View {
         label(memory, "memory", design.use.memory);
         ui.rect({box.x, issue.y, box.w, issue.h}, theme.code);
         ui.rect({box.x, memory.y, box.w, memory.h}, theme.code);
-        draw_series(ui, issue, design.issue, now ? data::green : faded(data::green, 0.7f));
-        draw_series(ui, memory, design.memory, now ? data::blue : faded(data::blue, 0.7f));
+        const float known = design.sampled > 0 ? static_cast<float>(design.sampled) : 1;
+        draw_series(ui, {issue.x, issue.y, issue.w * known, issue.h}, design.issue,
+                    now ? data::green : faded(data::green, 0.7f));
+        draw_series(ui, {memory.x, memory.y, memory.w * known, memory.h}, design.memory,
+                    now ? data::blue : faded(data::blue, 0.7f));
         ui.rect({box.x + w - 1, box.y, 2, box.h}, theme.ink);
+        double before = 0;  // where one kernel of a training step ends, the next begins
+        for (const KernelShare& kernel : design.kernels) {
+            const float x = box.x + w * static_cast<float>(before / design.time_us);
+            const float length = w * static_cast<float>(kernel.time_us / design.time_us);
+            if (before > 0) ui.rect({x, box.y, 1, box.h}, theme.panel);
+            if (ui.hovered({x, box.y, length, box.h}) && design.kernels.size() > 1)
+                ui.tooltip(fmt::format("{}: {} (simulated)", kernel.label, time_text(kernel.time_us)));
+            before += kernel.time_us;
+        }
         if (!now) return;
         const Drag drag = ui.drag("moment", {box.x, box.y, box.w, box.h});
         if (drag.active)

@@ -1,5 +1,6 @@
 // The kit: budget bars of area and power, and a row a figure with what it takes of both; a free one has a handle. Whatever
-// the handle is moved to runs at once. The row that limits the run is marked.
+// the handle is moved to runs at once. The row that limits the run is marked; so is, on a handle's way, where the design
+// before had it (hollow), and where the change that gains most would have it (a diamond).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,10 +25,12 @@ Columns columns_of(const Rect& body) {
     return {body.x, body.right(), body.right() - 68, body.right(), std::max(60.0f, body.w - 148)};
 }
 
-// The groups side by side, as long as their share of the budget; what is over it lies behind the line.
-void budget_bar(Ui& ui, const Rect& box, const std::vector<KitGroup>& groups, bool watts, double total, double budget) {
+// The groups side by side, as long as their share of the budget; what is over it lies behind the line. `proposed`: the total
+// of the proposed change, as an outline; 0: there is none.
+void budget_bar(Ui& ui, const Rect& box, const std::vector<KitGroup>& groups, bool watts, double total, double budget,
+                double proposed) {
     const Theme& theme = *ui.theme;
-    const double most = std::max(total, budget) * 1.04;
+    const double most = std::max({total, budget, proposed}) * 1.04;
     ui.rect(box, theme.grid);
     double sum = 0, all = 0;
     for (const KitGroup& group : groups) all += watts ? group.watts : group.mm2;
@@ -38,11 +41,44 @@ void budget_bar(Ui& ui, const Rect& box, const std::vector<KitGroup>& groups, bo
         if (w >= 1) group_box(ui, {x, box.y, w - 1, box.h}, group.group);
         sum += part;
     }
+    if (proposed > 0) {
+        const float from = box.x + box.w * static_cast<float>(std::min(total, proposed) / most);
+        const float to = box.x + box.w * static_cast<float>(std::max(total, proposed) / most);
+        if (to - from >= 2) {
+            ui.frame({from, box.y, to - from, box.h}, theme.accent, 2);
+            if (proposed < total) ui.hatch({from, box.y, to - from, box.h}, faded(theme.accent, 0.6f), Hatch::dots);
+        }
+    }
     if (budget <= 0) return;
     const float limit = box.x + box.w * static_cast<float>(budget / most);
     const float end = box.x + box.w * static_cast<float>(total / most);
     if (end > limit + 1) ui.hatch({limit, box.y, end - limit, box.h}, theme.wrong, Hatch::diagonal);
     ui.rect({limit - 1, box.y - 3, 2, box.h + 6}, theme.ink);
+}
+
+// Lanes that take ground and that the run never issued to.
+bool never_used(const KitRow& row, const BuiltDesign* shown) {
+    if (shown == nullptr || !shown->ran() || shown->sampled > 0 || row.mm2 <= 0 || row.free == nullptr) return false;
+    return (row.field == "fp64_lanes" && shown->use.fp64 <= 0) || (row.field == "tensor_fmas" && shown->use.tensor <= 0);
+}
+
+// A change of the newest design that a run has shown to gain; null: none is known.
+const BuiltDesign* proposal(const Session& session, const Snapshot& snapshot) {
+    if (!snapshot.build || snapshot.build->task != session.build.task() || !snapshot.build->next) return nullptr;
+    return snapshot.build->next_of == session.build.number() ? snapshot.build->next.get() : nullptr;
+}
+
+struct KitMarks {  // on the handles' ways
+    const BuiltDesign* shown = nullptr;
+    const BuiltDesign* earlier = nullptr;
+    const BuiltDesign* next = nullptr;
+};
+
+size_t nearest_stop(const std::vector<double>& stops, double value) {
+    size_t at = 0;
+    for (size_t i = 0; i < stops.size(); ++i)
+        if (std::fabs(stops[i] - value) < std::fabs(stops[at] - value)) at = i;
+    return at;
 }
 
 class KitView final : public View {
@@ -58,9 +94,10 @@ class KitView final : public View {
         if (!desk.task()) return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No puzzle is open." : snapshot->busy);
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         ui.push_scope("kit");
+        const KitMarks marks{shown, earlier_design(session, *snapshot), proposal(session, *snapshot)};
         const std::vector<KitGroup> groups = kit_of(*desk.task(), desk.gpu(), desk.area());
-        const float top = budgets(ui, desk, shown, groups, body);
-        rows(ui, session, shown, groups, {body.x, top, body.w, body.bottom() - top});
+        const float top = budgets(ui, desk, marks, groups, body);
+        rows(ui, session, marks, groups, {body.x, top, body.w, body.bottom() - top});
         ui.pop_scope();
     }
 
@@ -78,18 +115,36 @@ class KitView final : public View {
         for (const KitGroup& group : kit_of(task, desk.gpu(), desk.area())) {
             text += fmt::format("  {} {}: {:.2f} mm2, {:.2f} W\n", code_of(group.group).letter, title_of(group.group),
                                 group.mm2, group.watts);
-            for (const KitRow& row : group.rows)
-                text += fmt::format(
-                    "    {}{}{}: {:.2f} mm2, {:.2f} W{}{}\n", row.label, row.value.empty() ? "" : " ", row.value, row.mm2,
-                    row.watts,
-                    row.free != nullptr ? fmt::format(", free from {:g} to {:g}", row.free->least, row.free->most) : "",
-                    shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits ? ", limits" : "");
+            for (const KitRow& row : group.rows) {
+                text += fmt::format("    {}{}{}: {:.2f} mm2, {:.2f} W", row.label, row.value.empty() ? "" : " ", row.value,
+                                    row.mm2, row.watts);
+                if (row.free != nullptr) text += fmt::format(", free from {:g} to {:g}", row.free->least, row.free->most);
+                const bool limits = shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits;
+                text += limits ? ", limits" : never_used(row, shown) ? ", not used" : "";
+                text += marked(row, earlier_design(session, *snapshot), proposal(session, *snapshot), desk) + "\n";
+            }
         }
+        text += fmt::format("  {:.0f} USD, {:.0f} to {:.0f} (estimate):", desk.area().usd, desk.area().usd_low,
+                            desk.area().usd_high);
+        for (const model::PricePart& part : desk.area().prices) text += fmt::format(" {} {:.0f}", part.part, part.usd);
+        text += "\n";
         if (!desk.impossible().empty()) text += "  impossible: " + desk.impossible() + "\n";
         return text;
     }
 
   private:
+    // ", 2 before, 4 proposed"
+    static std::string marked(const KitRow& row, const BuiltDesign* earlier, const BuiltDesign* next,
+                              const BuildDesk& desk) {
+        if (row.free == nullptr) return "";
+        const double now = desk.value_of(row.free->field);
+        std::string text;
+        for (const auto& [design, word] : {std::pair{earlier, "before"}, {next, "proposed"}})
+            if (design != nullptr && figure_of(design->gpu, row.free->field) != now)
+                text += fmt::format(", {:.4g} {}", figure_of(design->gpu, row.free->field), word);
+        return text;
+    }
+
     static std::string caption(const BuildDesk& desk) {
         if (!desk.task()) return "";
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
@@ -97,12 +152,14 @@ class KitView final : public View {
                            desk.task()->process->name);
     }
 
-    static float budgets(Ui& ui, const BuildDesk& desk, const BuiltDesign* shown, const std::vector<KitGroup>& groups,
+    static float budgets(Ui& ui, const BuildDesk& desk, const KitMarks& marks, const std::vector<KitGroup>& groups,
                          const Rect& body) {
+        const BuiltDesign* const shown = marks.shown;
         const Theme& theme = *ui.theme;
         const BuildTask& task = *desk.task();
         float y = body.y;
-        const auto bar = [&](bool watts, double total, double budget, const std::string& unit, const std::string& beside) {
+        const auto bar = [&](bool watts, double total, double budget, double proposed, const std::string& unit,
+                             const std::string& beside) {
             const bool over = budget > 0 && total > budget;
             const float x = ui.text(body.x, y + 17, number_of(total),
                                     {.size = 20, .color = over ? theme.wrong : theme.ink, .weight = 700});
@@ -115,21 +172,26 @@ class KitView final : public View {
                      .align = Align::right,
                      .weight = over ? 600 : 400,
                      .width = body.right() - end - 10});
-            budget_bar(ui, {body.x, y + 26, body.w, 18}, groups, watts, total, budget);
+            budget_bar(ui, {body.x, y + 26, body.w, 18}, groups, watts, total, budget, proposed);
             y += 54;
         };
-        bar(false, desk.area().mm2, task.most_mm2, "mm\xC2\xB2",
+        bar(false, desk.area().mm2, task.most_mm2, marks.next != nullptr ? marks.next->area.mm2 : 0, "mm\xC2\xB2",
             fmt::format("{}estimate",
                         task.most_mm2 > 0 ? number_of(task.most_mm2 - desk.area().mm2) + " free, " : std::string()));
         const bool of_run = shown != nullptr && shown->ran();
-        bar(true, of_run && task.most_watts > 0 ? shown->watts : desk.area().watts, task.most_watts, "W",
+        const bool by_run = of_run && task.most_watts > 0;
+        const double next_watts = marks.next == nullptr ? 0 : by_run ? marks.next->watts : marks.next->area.watts;
+        bar(true, by_run ? shown->watts : desk.area().watts, task.most_watts, next_watts, "W",
             of_run ? fmt::format("{} W in this run, estimate", number_of(shown->watts)) : "all busy, estimate");
+        const model::AreaEstimate& area = desk.area();
+        ui.text(body.x, y + 8, fmt::format("{:.0f} USD, {:.0f} to {:.0f}, estimate", area.usd, area.usd_low, area.usd_high),
+                {.size = 12, .color = theme.ink2, .width = columns_of(body).mm2 - 40 - body.x});
         ui.text(columns_of(body).mm2, y + 8, "mm\xC2\xB2", {.size = 12, .color = theme.ink2, .align = Align::right});
         ui.text(body.right(), y + 8, "W", {.size = 12, .color = theme.ink2, .align = Align::right});
         return y + 14;
     }
 
-    void rows(Ui& ui, Session& session, const BuiltDesign* shown, const std::vector<KitGroup>& groups, const Rect& box) {
+    void rows(Ui& ui, Session& session, const KitMarks& marks, const std::vector<KitGroup>& groups, const Rect& box) {
         const Theme& theme = *ui.theme;
         float free_rows = 0, fixed_rows = 0;
         for (const KitGroup& group : groups)
@@ -150,7 +212,7 @@ class KitView final : public View {
             y += kit_head;
             for (const KitRow& row : group.rows) {
                 const float h = row.free != nullptr ? pitch : kit_fixed;
-                draw_row(ui, session, row, shown, {box.x, y, box.w, h});
+                draw_row(ui, session, row, marks, {box.x, y, box.w, h});
                 y += h;
             }
         }
@@ -170,7 +232,8 @@ class KitView final : public View {
         write(at.watts, watts);
     }
 
-    static void draw_row(Ui& ui, Session& session, const KitRow& row, const BuiltDesign* shown, const Rect& line) {
+    static void draw_row(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& line) {
+        const BuiltDesign* const shown = marks.shown;
         const Theme& theme = *ui.theme;
         BuildDesk& desk = session.build;
         const Columns at = columns_of(line);
@@ -192,6 +255,8 @@ class KitView final : public View {
                                    .width = value_right - width - line.x - 8});
         if (limits && end + 54 < value_right - width)
             ui.text(end + 8, line.y + 16, "limits", {.size = 13, .color = theme.ink, .weight = 700});
+        if (never_used(row, shown) && end + 70 < value_right - width)
+            ui.text(end + 8, line.y + 16, "not used", {.size = 12, .color = theme.wrong, .weight = 600});
         ui.text(value_right, line.y + 16, row.value,
                 {.size = 13,
                  .color = row.free != nullptr ? theme.ink : theme.ink2,
@@ -206,23 +271,48 @@ class KitView final : public View {
         };
         bar(at.mm2, row.mm2 / std::max(1e-9, desk.area().mm2));
         bar(at.watts, row.watts / std::max(1e-9, desk.area().watts));
-        handle(ui, session, row, {line.x + 8, line.y + 20, at.slider - 16, 16});
+        handle(ui, session, row, marks, {line.x + 8, line.y + 20, at.slider - 16, 16});
     }
 
-    static void handle(Ui& ui, Session& session, const KitRow& row, const Rect& box) {
+    static void handle(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& box) {
         BuildDesk& desk = session.build;
         const std::vector<double> stops = stops_of(*row.free);
-        const double now = desk.value_of(row.free->field);
-        size_t at = 0;
-        for (size_t i = 0; i < stops.size(); ++i)
-            if (std::fabs(stops[i] - now) < std::fabs(stops[at] - now)) at = i;
+        const size_t at = nearest_stop(stops, desk.value_of(row.free->field));
         const auto last = static_cast<float>(std::max<size_t>(1, stops.size() - 1));
         const float to = ui.slider(row.field, box, static_cast<float>(at) / last, static_cast<int>(stops.size()));
         const auto wanted = static_cast<size_t>(std::lround(to * last));
+        draw_marks(ui, row, marks, stops, at, box);
         if (wanted != at && wanted < stops.size()) {
             desk.row = row.field;
             desk.set(session, row.free->field, stops[wanted], ui.state->mouse_down);
         }
+    }
+
+    // The value before as a hollow handle with the way from it, the proposal as a diamond with a dashed way to it.
+    static void draw_marks(Ui& ui, const KitRow& row, const KitMarks& marks, const std::vector<double>& stops, size_t at,
+                           const Rect& box) {
+        const Theme& theme = *ui.theme;
+        const auto last = static_cast<float>(std::max<size_t>(1, stops.size() - 1));
+        const float y = box.y + box.h / 2;
+        const auto place = [&](size_t stop) { return box.x + box.w * static_cast<float>(stop) / last; };
+        const auto stop_in = [&](const BuiltDesign& design) {
+            return nearest_stop(stops, figure_of(design.gpu, row.free->field));
+        };
+        if (marks.earlier != nullptr)
+            if (const size_t before = stop_in(*marks.earlier); before != at) {
+                ui.rect({place(before) - 4, y - 7, 8, 14}, theme.panel, 2);
+                ui.frame({place(before) - 4, y - 7, 8, 14}, theme.ink2, 1.5f, 2);
+            }
+        if (marks.next == nullptr) return;
+        const size_t next = stop_in(*marks.next);
+        if (next == at) return;
+        const float x = place(next), from = place(at) + (next > at ? 8.0f : -8.0f);
+        const Point way[] = {{from, y}, {x, y}};
+        ui.polyline(way, theme.accent, 2, 3, 3);
+        ui.polygon({{x, y - 7}, {x + 7, y}, {x, y + 7}, {x - 7, y}}, theme.panel);
+        ui.polygon({{x, y - 5.5f}, {x + 5.5f, y}, {x, y + 5.5f}, {x - 5.5f, y}}, theme.accent);
+        if (ui.hovered({x - 8, y - 8, 16, 16}))
+            ui.tooltip(fmt::format("proposed: {:.4g}; Try it takes it", figure_of(marks.next->gpu, row.free->field)));
     }
 };
 

@@ -33,16 +33,22 @@ std::vector<const BuiltDesign*> front_of(const BuildState& state) {
     return front;
 }
 
+// Area is linear, and by logarithm where real chips, which are ten times as large, stand in it too.
 struct Plot {
     Rect box;
     double least_mm2 = 0, most_mm2 = 1, least_us = 1, most_us = 10;
-    float x(double mm2) const { return box.x + box.w * static_cast<float>((mm2 - least_mm2) / (most_mm2 - least_mm2)); }
+    bool wide = false;
+    float x(double mm2) const {
+        const double share = wide ? std::log(std::max(mm2, 1e-3) / least_mm2) / std::log(most_mm2 / least_mm2)
+                                  : (mm2 - least_mm2) / (most_mm2 - least_mm2);
+        return box.x + box.w * static_cast<float>(share);
+    }
     float y(double us) const {
         return box.y + box.h * static_cast<float>(std::log(most_us / us) / std::log(most_us / least_us));
     }
 };
 
-Plot plot_of(const BuildState& state, const Rect& box) {
+Plot plot_of(const BuildState& state, bool with_real, const Rect& box) {
     Plot plot{box};
     double low = HUGE_VAL, high = 0, fast = HUGE_VAL, slow = 0;
     const auto take = [&](double mm2, double us) {
@@ -54,10 +60,16 @@ Plot plot_of(const BuildState& state, const Rect& box) {
     if (state.task->most_mm2 > 0) take(state.task->most_mm2, 0);
     if (state.thresholds)
         for (const Medal medal : medals) take(0, threshold_of(*state.thresholds, medal));
+    if (with_real)
+        for (const auto& chip : state.real) {
+            take(chip->mm2, chip->runs.ran() ? chip->runs.time_us : 0);
+            plot.wide = true;
+        }
     if (!(high > 0)) low = 0, high = 1;
     if (!(slow > 0)) fast = 1, slow = 10;
     const double room = std::max(2.0, (high - low) * 0.18);
     plot.least_mm2 = std::max(0.0, low - room), plot.most_mm2 = high + room;
+    if (plot.wide) plot.least_mm2 = std::max(0.5, low / 1.25), plot.most_mm2 = high * 1.25;
     plot.least_us = fast / 1.3, plot.most_us = slow * 1.35;
     return plot;
 }
@@ -75,7 +87,10 @@ class PuzzleView final : public View {
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         const std::string sentence =
             !desk.note.empty() ? desk.note : "Times are simulated, each by a run of its own; areas are estimates.";
-        const Rect body = ui.panel(area, {.title = desk.task() && !desk.task()->puzzle ? "A kernel of yours" : "The puzzle",
+        const std::string number = number_of(desk);
+        const Rect body = ui.panel(area, {.title = !desk.task() || desk.task()->puzzle ? std::string_view(number)
+                                                   : desk.task()->step                 ? "A training step"
+                                                                                       : "A kernel of yours",
                                           .right = medal_words(desk, shown, *snapshot),
                                           .badge = Provenance::simulated,
                                           .caption = sentence});
@@ -104,6 +119,7 @@ class PuzzleView final : public View {
         const BuildTask& task = *desk.task();
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         std::string text = fmt::format("{}\n  {}\n", task.title, task.question);
+        if (!desk.note.empty()) text += "  " + desk.note + "\n";
         if (!snapshot->build || snapshot->build->task != desk.task()) return text;
         const BuildState& state = *snapshot->build;
         if (state.thresholds)
@@ -123,10 +139,27 @@ class PuzzleView final : public View {
                                 : design->medal == Medal::none    ? ", no medal: " + design->why
                                                                   : fmt::format(", {}", name_of(design->medal)));
         }
+        if (desk.shows_real)
+            for (const auto& chip : state.real)
+                text += fmt::format(
+                    "  {}, a real GPU, {}: {:.0f} mm2 (published), {}\n", chip->name, chip->process, chip->mm2,
+                    chip->runs.ran() ? time_text(chip->runs.time_us) + " (simulated on its row)" : chip->runs.refused);
         return text + "  " + next_words(session, *snapshot) + "\n";
     }
 
   private:
+    static const std::vector<std::filesystem::path>& all_puzzles() {
+        static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
+        return files;
+    }
+    static std::string number_of(const BuildDesk& desk) {
+        if (desk.task() && desk.task()->puzzle)
+            for (size_t i = 0; i < all_puzzles().size(); ++i)
+                if (all_puzzles()[i] == desk.task()->puzzle->file)
+                    return fmt::format("Puzzle {} of {}", i + 1, all_puzzles().size());
+        return "The puzzle";
+    }
+
     static std::string medal_words(const BuildDesk& desk, const BuiltDesign* shown, const Snapshot& snapshot) {
         if (!desk.task() || !desk.task()->puzzle || shown == nullptr || !snapshot.build->thresholds) return "";
         if (shown->medal == Medal::gold) return "gold";
@@ -140,26 +173,31 @@ class PuzzleView final : public View {
         const auto make_room = [&](std::string_view label) {  // in the next row where this one is full
             if (x + ui.chip_width(label) > body.right() && x > body.x) x = body.x, y += 32;
         };
-        static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
+        const std::vector<std::filesystem::path>& files = all_puzzles();
         for (size_t i = 0; i < files.size(); ++i) {
             const bool on = desk.task() && desk.task()->puzzle && desk.task()->puzzle->file == files[i];
             const std::string number = std::to_string(i + 1);
             make_room(number);
             if (ui.chip(x, y, number, on) && !on) desk.open(session, files[i].string());
-            x += 4;
         }
         const bool able = snapshot.kernel.run && snapshot.kernel.run->before && snapshot.kernel.run->program;
-        const bool on = desk.task() && !desk.task()->puzzle;
-        constexpr std::string_view kernel = "kernel on show";
+        const bool on = desk.task() && !desk.task()->puzzle && !desk.task()->step;
+        constexpr std::string_view kernel = "kernel on show", step = "training step";
         make_room(kernel);
         const bool hover = ui.hovered({x, y, ui.chip_width(kernel), 26});
         if (ui.chip(x, y, kernel, on, able) && able) desk.open(session, "");
         if (hover && !able) ui.tooltip("none has run yet: run one in Kernel, or open SM");
+        make_room(step);
+        const bool on_step = desk.task() && desk.task()->step;
+        if (ui.hovered({x, y, ui.chip_width(step), 26})) ui.tooltip("all kernels of a training step; their times add up");
+        if (ui.chip(x, y, step, on_step) && !on_step) desk.open_step(session);
         return y + 36;
     }
 
     static float question(Ui& ui, const BuildTask& task, const Rect& box) {
-        ui.text(box.x, box.y + 16, task.title, {.size = 20, .weight = 700, .width = box.w});
+        std::string title = task.title;
+        if (task.step && !title.empty() && title[0] == 'a') title[0] = 'A';
+        ui.text(box.x, box.y + 16, title, {.size = 20, .weight = 700, .width = box.w});
         const float used =
             ui.paragraph({box.x, box.y + 26, box.w, 120}, task.question, {.size = 13, .color = ui.theme->ink2}, 19);
         return box.y + 26 + used + 10;
@@ -192,12 +230,14 @@ class PuzzleView final : public View {
                 ui.frame({from, top, std::max(0.0f, to - from - 2), 16}, color, 2);
             const Align sides[] = {Align::left, Align::center, Align::right};
             const float places[] = {box.x, box.x + box.w / 2, box.right()};
-            ui.text(places[i], top + 31, fmt::format("{} {}", name_of(medal), short_time(threshold_of(t, medal))),
+            const double limit = threshold_of(t, medal);
+            const std::string at = ran ? lessons::time_apart(limit, {shown->time_us}) : short_time(limit);
+            ui.text(places[i], top + 31, fmt::format("{} {}", name_of(medal), at),
                     {.size = 12, .color = color, .align = sides[i], .weight = 600});
         }
         if (ran) {
             const float x = std::clamp(x_of(shown->time_us), box.x + 1, box.right() - 1);
-            const std::string you = "you: " + short_time(shown->time_us);
+            const std::string you = "you: " + lessons::time_apart(shown->time_us, {t.bronze_us, t.silver_us, t.gold_us});
             const float half = ui.text_width(you, {.size = 13, .weight = 700}) / 2 + 7;
             const float middle = std::clamp(x, box.x + half, box.right() - half);
             ui.rect({x - 1.5f, top - 4, 3, 24}, theme.ink);
@@ -211,10 +251,19 @@ class PuzzleView final : public View {
         const Theme& theme = *ui.theme;
         ui.line({box.x - 8, box.y}, {box.right() + 8, box.y}, theme.line);
         const float title = ui.text(box.x, box.y + 20, "Your designs", {.size = 14, .weight = 600});
+        BuildDesk& desk = session.build;
+        constexpr std::string_view real = "real GPUs";
+        float chip = box.right() - ui.chip_width(real);
+        const float beside = chip - 8;
+        if (ui.hovered({chip, box.y + 4, ui.chip_width(real), 26}))
+            ui.tooltip("the same on the rows of real GPUs: times simulated, areas of their dies published");
+        if (ui.chip(chip, box.y + 4, real, desk.shows_real)) desk.shows_real = !desk.shows_real;
         const std::string_view better = "left and down is better";
-        if (title + ui.text_width(better, {.size = 13}) + 12 < box.right())
-            ui.text(box.right(), box.y + 20, better, {.size = 13, .color = theme.ink2, .align = Align::right});
-        const Plot plot = plot_of(state, {box.x + 46, box.y + 32, box.w - 50, box.h - 66});
+        if (title + ui.text_width(better, {.size = 13}) + 12 < beside)
+            ui.text(beside, box.y + 20, better, {.size = 13, .color = theme.ink2, .align = Align::right});
+        const bool all_real = state.real.size() >= real_chips().size();
+        if (desk.shows_real && !all_real && session.snapshot()->busy.empty()) session.post(ask::RunReal{});
+        const Plot plot = plot_of(state, desk.shows_real, {box.x + 46, box.y + 36, box.w - 50, box.h - 70});
         ui.rect(plot.box, theme.code);
         ui.clip(plot.box);
         const double budget = state.task->most_mm2;
@@ -238,7 +287,40 @@ class PuzzleView final : public View {
                 const Point line[] = {{plot.box.x, y}, {budget > 0 ? plot.x(budget) : plot.box.right(), y}};
                 ui.polyline(line, medal_color(medal, theme), 1.5f, 5, 4);
             }
+        if (desk.shows_real) real_dots(ui, state, plot);
         dots(ui, session, state, plot);
+    }
+
+    // Squares, with their names: what can be bought, or could.
+    static void real_dots(Ui& ui, const BuildState& state, const Plot& plot) {
+        const Theme& theme = *ui.theme;
+        std::vector<Rect> taken;  // by squares and dots, then by names
+        for (const auto& design : state.designs)
+            if (design->ran()) taken.push_back({plot.x(design->area.mm2) - 10, plot.y(design->time_us) - 10, 20, 20});
+        for (const auto& chip : state.real)
+            if (chip->runs.ran()) taken.push_back({plot.x(chip->mm2) - 6, plot.y(chip->runs.time_us) - 6, 12, 12});
+        for (const auto& chip : state.real) {
+            if (!chip->runs.ran()) continue;
+            const Point at{plot.x(chip->mm2), plot.y(chip->runs.time_us)};
+            ui.rect({at.x - 5, at.y - 5, 10, 10}, theme.panel);
+            ui.frame({at.x - 5, at.y - 5, 10, 10}, data::yellow, 2);
+            const float width = ui.text_width(chip->name, {.size = 12});
+            for (const float x : {at.x - width - 9, at.x + 9}) {  // left of it, else right
+                const Rect label{x, at.y - 8, width, 15};
+                const auto covers = [&](const Rect& other) {
+                    return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
+                           other.y < label.bottom();
+                };
+                if (label.x < plot.box.x + 2 || label.right() > plot.box.right() - 2 || std::ranges::any_of(taken, covers))
+                    continue;
+                ui.text(label.x, label.y + 12, chip->name, {.size = 12});
+                taken.push_back(label);
+                break;
+            }
+            if (ui.hovered({at.x - 8, at.y - 8, 16, 16}))
+                ui.tooltip(fmt::format("{}, real: {} (simulated on its row)\n{:.0f} mm2 in {} (published)", chip->name,
+                                       time_text(chip->runs.time_us), chip->mm2, chip->process));
+        }
     }
 
     static void axes(Ui& ui, const Plot& plot, const Rect& box) {
@@ -259,20 +341,27 @@ class PuzzleView final : public View {
             }
         ui.text(plot.box.x - 6, plot.box.y + 11, milli ? "ms" : "\xC2\xB5s",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
-        const double step = rounded((plot.most_mm2 - plot.least_mm2) / 4);
-        for (double mm2 = std::ceil(plot.least_mm2 / step) * step; mm2 < plot.most_mm2; mm2 += step) {
+        const auto mark = [&](double mm2) {
             const float x = plot.x(mm2);
-            if (x > plot.box.right() - 40) break;
+            if (x < plot.box.x || x > plot.box.right() - 40) return;
             ui.rect({x, plot.box.bottom(), 1, 4}, theme.ink3);
             ui.text(x, plot.box.bottom() + 17, fmt::format("{:g}", mm2),
                     {.size = 12, .color = theme.ink2, .align = Align::center, .mono = true});
-        }
+        };
+        const double step = rounded((plot.most_mm2 - plot.least_mm2) / 4);
+        if (!plot.wide)
+            for (double mm2 = std::ceil(plot.least_mm2 / step) * step; mm2 < plot.most_mm2; mm2 += step) mark(mm2);
+        else
+            for (const double mm2 : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0}) mark(mm2);
         ui.text(plot.box.right(), plot.box.bottom() + 17, "mm\xC2\xB2",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
         if (box.h < 120) return;
         const float y = plot.box.bottom() + 32;
-        const float x = ui.legend_line(plot.box.x, y, theme.right, false, "best so far");
-        ui.legend_line(x, y, theme.accent, true, "next?");
+        float x = ui.legend_line(plot.box.x, y, theme.right, false, "best so far");
+        x = ui.legend_line(x, y, theme.accent, true, "next?");
+        if (!plot.wide) return;
+        ui.frame({x, y - 9, 9, 9}, data::yellow, 2);
+        ui.text(x + 14, y, "real", {.size = 13, .color = theme.ink2});
     }
 
     static void dots(Ui& ui, Session& session, const BuildState& state, const Plot& plot) {
@@ -337,15 +426,24 @@ class PuzzleView final : public View {
         if (shown == nullptr) return snapshot.busy.empty() ? "This design has not run yet." : "This design runs.";
         if (!shown->ran()) return "It does not run: " + shown->refused;
         const BuildTask& task = *desk.task();
-        if (const BuiltDesign* const next = next_design(session, snapshot))
+        if (task.puzzle && shown->medal == Medal::gold) return "Gold. " + task.puzzle->recap;
+        const BuiltDesign* const next = next_design(session, snapshot);
+        if (next != nullptr && !shown->within(task)) {
+            const bool watts = task.most_watts > 0 && shown->watts > task.most_watts;
+            return fmt::format("It is over the budget. Next: {}, which takes {:.2f} {} instead of {:.2f} (estimates).",
+                               change_words(task, shown->figures, next->figures), watts ? next->watts : next->area.mm2,
+                               watts ? "W" : "mm\xC2\xB2", watts ? shown->watts : shown->area.mm2);
+        }
+        if (next != nullptr)
             return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2 (estimate).",
                                change_words(task, shown->figures, next->figures), shown->time_us / next->time_us,
                                next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
         if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
-        if (task.puzzle && shown->medal == Medal::gold) return "Gold. " + task.puzzle->recap;
-        if (!shown->within(task)) return "No single change within the budget is faster: take something away first.";
-        std::string words = "No single change that was run is faster within the budget.";
+        if (task.most_mm2 <= 0 && task.most_watts <= 0)
+            return "No change that was run gains as much time as it adds area. There is no budget: any may be tried.";
+        std::string words = shown->within(task) ? "No change that was run is faster within the budget."
+                                                : "It is over the budget, and no change that was run leads nearer to it.";
         if (task.puzzle && !task.puzzle->hints.empty())
             words += " " + task.puzzle->hints[static_cast<size_t>(shown->number) % task.puzzle->hints.size()];
         return words;

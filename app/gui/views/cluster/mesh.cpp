@@ -504,7 +504,7 @@ class MeshView final : public View {
         const float foot = ran ? 8.0f + lines : 22.0f;
         const float w = std::min(most_w, (area.h - head - foot) * aspect), h = w / aspect;
         if (w < 30 || h < 20) return;
-        double t = since_ < 0 ? 1 : std::clamp((ui.now - since_) / mesh_move_seconds, 0.0, 1.0);
+        double t = since_ < 0 || ui.calm() ? 1 : std::clamp((ui.now - since_) / mesh_move_seconds, 0.0, 1.0);
         if (t >= 1) since_ = -1;
         if (since_ >= 0) ui.animate();
         t = t * t * (3 - 2 * t);

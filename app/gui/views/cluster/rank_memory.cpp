@@ -281,7 +281,7 @@ class RankMemoryView final : public View {
             to_ = wanted;
             names_ = names;
         }
-        const double t = since_ < 0 ? 1 : std::clamp((ui.now - since_) / morph_seconds, 0.0, 1.0);
+        const double t = since_ < 0 || ui.calm() ? 1 : std::clamp((ui.now - since_) / morph_seconds, 0.0, 1.0);
         const double eased = t * t * (3 - 2 * t);
         shown_ = to_;
         if (t < 1 && from_.size() == to_.size()) {

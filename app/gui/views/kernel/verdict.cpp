@@ -42,7 +42,7 @@ struct Card {  // of a finding in a kernel, or of advice on a whole program
     std::string lines;  // "lines 5 and 7"
     int32_t line = 0;   // of the document; 0: none of it
     double gain = 0, time_us = 0;
-    bool simulated = false;
+    bool simulated = false, gain_unknown = false;
 };
 
 Card card_of(const model::Finding& finding, const model::KernelRun& run) {
@@ -54,7 +54,8 @@ Card card_of(const model::Finding& finding, const model::KernelRun& run) {
               finding.line,
               finding.gain,
               run.result.time_us,
-              finding.simulated};
+              finding.simulated,
+              finding.gain_unknown};
     if (finding.line > 0) card.lines = (finding.more_lines.empty() ? "line " : "lines ") + model::lines_text(finding);
     return card;
 }
@@ -237,12 +238,19 @@ class VerdictView final : public View {
         y += ui.paragraph({box.x + left, y, width, 400}, card.sentence, words, 19) + 4;
         y += ui.paragraph({box.x + left, y, width, 400}, card.evidence, small, 17) + 6;
         ui.paragraph({box.x + left, y, width, 400}, card.change, bold, 19);
-        ui.text(box.right() - pad, box.y + 32, factor_text(card.gain),
+        if (card.gain_unknown) {
+            ui.text(box.right() - pad, box.y + 32, "gain not known",
+                    {.size = 12, .color = theme.ink2, .align = Align::right});
+        } else {
+            ui.text(
+                box.right() - pad, box.y + 32, factor_text(card.gain),
                 {.size = 24, .color = card.gain >= 0.1 ? theme.right : theme.ink2, .align = Align::right, .weight = 600});
-        ui.text(box.right() - pad, box.y + 52, time_text(card.time_us) + " → " + time_text(card.time_us * (1 - card.gain)),
-                {.size = 12, .color = theme.ink2, .align = Align::right});
-        ui.text(box.right() - pad, box.y + 69, card.simulated ? "about, simulated" : "about, derived",
-                {.size = 12, .color = theme.ink2, .align = Align::right});
+            ui.text(box.right() - pad, box.y + 52,
+                    time_text(card.time_us) + " → " + time_text(card.time_us * (1 - card.gain)),
+                    {.size = 12, .color = theme.ink2, .align = Align::right});
+            ui.text(box.right() - pad, box.y + 69, card.simulated ? "about, simulated" : "about, derived",
+                    {.size = 12, .color = theme.ink2, .align = Align::right});
+        }
         if (goes && ui.area(fmt::format("finding {}", number), box)) session.desk.go_to_line = card.line;
         if (goes && ui.hovered(box)) ui.tooltip("go to this line");
         return box.bottom();

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/gui/views/machine/gpu_places.h"
+#include "app/gui/views/machine/machine_motion.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_view.h"
 
@@ -13,9 +14,10 @@ namespace lockstep::gui {
 namespace {
 
 constexpr Color wave_colors[] = {rgb(0x2F6690), rgb(0x4286B5), rgb(0x86C3EA), rgb(0xD3EAF8)};
-constexpr float legend_height = 26, least_strip = 110, most_strip = 156;
-constexpr double too_fast = 3000;  // cycles a second, for single requests
-constexpr double smooth = 30;      // frames a second over which fast time is averaged
+constexpr float legend_height = 26, least_strip = 118, most_strip = 156;
+constexpr float wide_enough = 1100, least_tiles = 400;
+constexpr double too_fast = 3000;        // cycles a second, for single requests
+constexpr double smooth = slowest_blur;  // frames a second over which fast time is averaged
 
 struct Split {
     Rect picture, strip, followed;
@@ -23,9 +25,16 @@ struct Split {
 Split split(const Rect& area) {
     Split s{area, {}, {}};
     if (area.h < 480) return s;
+    const bool wide = area.w >= wide_enough;
+    if (!wide && area.h >= least_tiles + 2 * least_strip + 16) {  // one below the other
+        s.picture.h = area.h - 2 * (least_strip + 8);
+        s.strip = {area.x, s.picture.bottom() + 8, area.w, least_strip};
+        s.followed = {area.x, s.strip.bottom() + 8, area.w, least_strip};
+        return s;
+    }
     const float h = std::clamp(area.h * 0.19f, least_strip, most_strip);
     s.picture.h = area.h - h - 8;
-    const float beside = area.w >= 1100 ? std::min(486.0f, area.w * 0.31f) : 0;
+    const float beside = wide ? std::min(486.0f, area.w * 0.31f) : 0;
     s.strip = {area.x, area.bottom() - h, area.w - (beside > 0 ? beside + 8 : 0), h};
     if (beside > 0) s.followed = {area.right() - beside, area.bottom() - h, beside, h};
     return s;
@@ -76,7 +85,7 @@ void draw_blocks(Ui& ui, const MachineScene& scene, const Rect& box, const TileS
     }
 }
 
-void draw_issue_bars(Ui& ui, const MachineScene& scene, const Rect& box, const TileIssues& now, bool letters) {
+void draw_issue_bars(Ui& ui, const MachineScene& scene, const Rect& box, const TileIssues& now, bool letters, Color fill) {
     const uint32_t n = std::max(1u, scene.trace().schedulers);
     const float pitch = box.w / static_cast<float>(n), w = std::max(1.0f, pitch - (pitch > 6 ? 2.0f : 0.5f));
     for (uint32_t s = 0; s < n && s < 16; ++s) {
@@ -89,13 +98,13 @@ void draw_issue_bars(Ui& ui, const MachineScene& scene, const Rect& box, const T
         const float share = std::min(1.0f, now.share[s]);
         if (share <= 0) continue;
         if (letters)
-            letter_box(ui, bar, now.letter[s], data::green);
+            letter_box(ui, bar, now.letter[s], fill);
         else
-            ui.rect({bar.x, bar.bottom() - bar.h * share, bar.w, bar.h * share}, data::green);
+            ui.rect({bar.x, bar.bottom() - bar.h * share, bar.w, bar.h * share}, fill);
     }
 }
 
-void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, int64_t window) {
+void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, int64_t window, float flash) {
     Ui& ui = frame.ui;
     const MachineScene& scene = *frame.scene;
     const Rect& tile = places.tile[sm];
@@ -111,19 +120,22 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
     if (named) ui.text(tile.x + 6, tile.y + 15, std::to_string(sm), {.size = 12, .color = ui.theme->ink2, .mono = true});
     draw_blocks(ui, scene, {tile.x + left, tile.y + 4, tile.w - left - 4, tile.h - bars - 10}, state);
     draw_issue_bars(ui, scene, {tile.x + (named ? 26 : 3), tile.bottom() - bars - 3, tile.w - (named ? 30 : 6), bars},
-                    issues_now(frame, sm, window), window <= 1 && tile.w >= 60);
+                    issues_now(frame, sm, window), window <= 1 && tile.w >= 60, lit(data::green, flash, *ui.theme));
     if (frame.still) return;
     if (ui.hovered(tile)) {
         int64_t resident =
             std::count_if(state.resident.begin(), state.resident.end(), [](uint32_t b) { return b != TileState::nobody; });
         ui.frame(tile, ui.theme->ink, 1);
-        ui.tooltip(fmt::format(
-            "SM {}: {} of {} blocks{}", sm, resident, state.resident.size(),
-            sm == scene.trace().sm ? "\ntraced in full: click to go in" : "\nclick to trace this one, then go in"));
+        ui.tooltip(fmt::format("SM {}: {} of {} blocks{}", sm, resident, state.resident.size(),
+                               sm == scene.trace().sm ? "\ntraced in full: click to go in"
+                               : frame.session.machine.entering == static_cast<int64_t>(sm)
+                                   ? "\nis being traced ..."
+                                   : "\nclick to trace this one and go in"));
     }
     if (!ui.clicked(tile)) return;
     if (sm == scene.trace().sm) return zoom_to(frame.session, Stop::sm);
     frame.focus.sm = static_cast<int32_t>(sm);
+    frame.session.machine.entering = sm;
     frame.session.post(ask::TraceSm{static_cast<int64_t>(sm), frame.cycle()});
 }
 
@@ -143,9 +155,15 @@ void draw_slices(const MachineFrame& frame, const GpuPlaces& p) {
 void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
     Ui& ui = frame.ui;
     const MachineTrace& machine = *frame.scene->machine;
+    const Lights lights = lights_of(frame);
+    const int64_t length = std::max<int64_t>(1, machine.queues.cycles_a_column), column = frame.cycle() / length * length;
+    const auto shown = [&](int64_t cycle, uint32_t i) { return std::lround(10 * machine.queues.waiting_at(cycle, i)); };
     for (uint32_t i = 0; i < p.channel_count(); ++i) {
         const Rect& box = p.channel[i];
         ui.rect(box, ui.theme->panel2);
+        if (lights.runs && !lights.calm && column > 0 &&
+            std::abs(shown(column, i) - shown(column - 1, i)) >= 5)  // half a request or more
+            ui.rect(box, faded(ui.theme->accent, 0.3f * lights.glow(frame.clock, static_cast<double>(column))));
         ui.frame(box, ui.theme->line);
         const float waiting = machine.queues.waiting_at(frame.cycle(), i);
         const auto whole = static_cast<int>(std::lround(waiting));
@@ -236,7 +254,8 @@ void draw_requests(const MachineFrame& frame, const GpuPlaces& p) {
         if (place.station == Station::channel_queue) continue;  // the channel counts it
         if (place.moves && frame.speed <= 1000) draw_tail(frame, p, r, place);
         draw_mark(frame.ui, place.at, r.kind, place.comes_back, 4);
-        const Rect near{place.at.x - 8, place.at.y - 8, 16, 16};
+        const float reach = frame.session.playing ? 11.0f : 8.0f;  // what moves is hard to hit
+        const Rect near{place.at.x - reach, place.at.y - reach, 2 * reach, 2 * reach};
         if (frame.still || !frame.ui.hovered(near)) continue;
         frame.ui.tooltip(request_text(*frame.scene, r) + "\nclick to follow it");
         if (frame.ui.clicked(near)) pressed = static_cast<int64_t>(i);
@@ -411,6 +430,28 @@ void draw_gpu_legend(const MachineFrame& frame, const Rect& r) {
     }
 }
 
+// Before a kernel has run: the parts of the GPU that it will run on, and what is being done meanwhile.
+void draw_empty_gpu(const MachineFrame& frame, const Rect& body) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const std::string_view words = frame.snapshot.busy.empty() ? "No kernel has run yet." : "The first kernel runs now.";
+    const std::string hint =
+        frame.snapshot.busy.empty() ? "Its blocks land here, and its requests travel." : frame.snapshot.busy + ".";
+    const auto gpu = model::gpu_named(frame.session.gpu);
+    if (!gpu.ok()) return ui.say_nothing_yet(body, words, hint);
+    const GpuPlaces p = place_gpu({body.x, body.y, body.w, body.h - legend_height}, gpu.value().sms, gpu.value().l2_slices,
+                                  gpu.value().dram_channels);
+    for (const Rect& tile : p.tile) ui.rect(tile, t.panel2), ui.frame(tile, t.line);
+    for (const Rect& slice : p.slice) ui.rect(slice, mix(t.panel2, data::sky, 0.12f));
+    for (const Rect& channel : p.channel) ui.rect(channel, t.panel2), ui.frame(channel, t.line);
+    ui.rect(p.crossbar, faded(data::sky, t.dark ? 0.08f : 0.12f));
+    for (const Rect& bus : p.bus) ui.rect(bus, faded(data::sky, t.dark ? 0.10f : 0.14f));
+    ui.text(p.bus[0].right() + 10, p.all.y + 18, gpu.value().title, {.size = 13, .weight = 600});
+    const float x = p.crossbar.x + p.crossbar.w / 2, y = p.crossbar.y + p.crossbar.h / 2;
+    ui.text(x, y - 2, words, {.size = 14, .align = Align::center, .weight = 600});
+    ui.text(x, y + 18, hint, {.size = 13, .color = t.ink2, .align = Align::center, .width = p.crossbar.w - 20});
+}
+
 GpuPlaces places_in(const MachineFrame& frame, const Rect& body) {
     const MachineTrace* machine = frame.scene->machine;
     return place_gpu({body.x, body.y, body.w, body.h - legend_height}, frame.scene->run->gpu.sms,
@@ -428,12 +469,16 @@ std::string slots_text(const MachineFrame& frame) {
 
 }  // namespace
 
+float needs_gpu(const MachineFrame& frame, const Rect& room) {
+    if (frame.scene == nullptr || room.w >= wide_enough) return 0;
+    return least_tiles + 2 * least_strip + 16;
+}
+
 void draw_gpu(const MachineFrame& frame, const Rect& area) {
     Ui& ui = frame.ui;
     const Split parts = split(area);
     const Rect body = machine_panel(frame, parts.picture, Stop::gpu, frame.scene != nullptr ? slots_text(frame) : "");
-    if (frame.scene == nullptr)
-        return ui.say_nothing_yet(body, "No kernel has run yet.", "Its blocks land here, and its requests travel.");
+    if (frame.scene == nullptr) return draw_empty_gpu(frame, body);
     if (frame.scene->machine == nullptr)
         return ui.say_nothing_yet(body, "This run was not recorded for the machine.", "Run it again to see it move.");
     const GpuPlaces p = places_in(frame, body);
@@ -454,7 +499,8 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
     draw_slices(frame, p);
     ui.rect(p.crossbar, faded(data::sky, ui.theme->dark ? 0.08f : 0.12f));
     draw_channels(frame, p);
-    for (uint32_t sm = 0; sm < p.tile.size(); ++sm) draw_tile(frame, p, sm, window);
+    const float flash = lights_of(frame).flash(frame.clock, static_cast<double>(frame.cycle()));
+    for (uint32_t sm = 0; sm < p.tile.size(); ++sm) draw_tile(frame, p, sm, window, flash);
     const uint32_t traced = frame.scene->trace().sm;
     if (traced < p.tile.size() && !frame.still) ui.outline(p.tile[traced], 2);
     const Rates rates = rates_in(*frame.scene, frame.cycle(), frame.cycle() + 1);

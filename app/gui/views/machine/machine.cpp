@@ -11,7 +11,9 @@
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/machine/many/cluster_step.h"
+#include "app/gui/views/timeline/timeline_view.h"
 #include "app/gui/widgets/text_editor.h"
+#include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
 namespace {
@@ -40,6 +42,7 @@ class MachineView final : public View {
         const auto snapshot = session.snapshot();
         adopt(session, *snapshot);
         follow_clock(session, focus);
+        enter_sm(session, focus);
         ask_for_step(session, *snapshot);
         ui.push_scope("machine");
         kept_.adopt(*snapshot);
@@ -95,6 +98,17 @@ class MachineView final : public View {
         return text;
     }
 
+    float needs(Ui& ui, Session& session, Focus& focus, const Rect& room) override {
+        if (session.machine.tour >= 0) return 0;  // it is a film
+        const auto snapshot = session.snapshot();
+        MachineFrame frame = frame_of(ui, session, focus, *snapshot);
+        const Rect below{room.x, room.y, room.w, room.h - crumbs_height - 8};
+        float most = 0;
+        for (const double stop : {std::floor(session.machine.zoom), std::ceil(session.machine.zoom)})
+            most = std::max(most, row_of(static_cast<Stop>(stop)).needs(frame, below));
+        return most + crumbs_height + 8;
+    }
+
   private:
     void adopt(Session& session, const Snapshot& snapshot) {
         if (snapshot.kernel.run == run_) return;
@@ -124,6 +138,27 @@ class MachineView final : public View {
         clock = std::clamp(clock, 0.0, last + 0.999);
     }
 
+    // The SM that was asked for is traced: in. And into an SM one goes with a warp that is there.
+    void enter_sm(Session& session, Focus& focus) const {
+        if (!scene_) return;
+        MachineLook& look = session.machine;
+        const KernelTrace& trace = scene_->trace();
+        if (look.entering >= 0 && trace.sm == static_cast<uint32_t>(look.entering)) {
+            look.entering = -1;
+            if (std::round(look.wanted) == static_cast<double>(Stop::gpu)) zoom_to(session, Stop::sm);
+        }
+        const bool sets_out = look.zoom <= static_cast<double>(Stop::gpu) && look.wanted > static_cast<double>(Stop::gpu);
+        if (!sets_out || session.playing || session.learn.reveal_steps >= 0) return;
+        const auto cycle = static_cast<int64_t>(std::max(0.0, look.clock));
+        const auto is_there = [&](size_t w) { return trace.warps[w].begin <= cycle && cycle < trace.warps[w].end; };
+        if (focus.warp >= 0 && static_cast<size_t>(focus.warp) < trace.warps.size() &&
+            is_there(static_cast<size_t>(focus.warp)))
+            return;
+        for (size_t w = 0; w < trace.warps.size(); ++w)
+            if (is_there(w))
+                return focus_on(session, focus, *scene_->timeline, static_cast<uint32_t>(w), static_cast<int64_t>(cycle));
+    }
+
     MachineFrame frame_of(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot) const {
         const double speed = session.machine.speed > 0 ? session.machine.speed : speed_at(session.machine.zoom);
         return {
@@ -149,7 +184,8 @@ class MachineView final : public View {
 
     void zoom(Ui& ui, Session& session, const Rect& area) {
         MachineLook& look = session.machine;
-        if (const float notches = ui.wheel(area); notches != 0) {
+        // Where the page is higher than its place, the wheel scrolls it as everywhere.
+        if (const float notches = ui.state->scrolled.empty() ? ui.wheel(area) : 0; notches != 0) {
             look.wanted = look.zoom + notches * 0.25;
             wheeled_ = ui.now;
         } else if (wheeled_ > 0 && ui.now - wheeled_ > rest_seconds) {
@@ -161,6 +197,10 @@ class MachineView final : public View {
         const double passed = std::clamp(ui.now - last_, 0.0, 0.1);
         last_ = ui.now;
         if (wheeled_ > 0) ui.animate();
+        if (session.less_motion) {  // it jumps
+            look.zoom = std::round(look.wanted);
+            return;
+        }
         if (look.zoom == look.wanted) return;
         const double step = std::max(1.0, std::fabs(look.wanted - look.zoom)) * passed / seconds_a_stop;
         look.zoom =
@@ -226,18 +266,39 @@ class MachineView final : public View {
         float x = bar.x + 10;
         const auto at = static_cast<Stop>(std::lround(frame.session.machine.wanted));
         const float slider = bar.w > 900 ? 200 : 0, room = bar.right() - slider - 50;
-        for (const StopRow& row : stop_rows()) {
+        const auto width = [&](const StopRow& row) {
+            return std::max(ui.text_width(row.label(frame), {.size = 14, .weight = row.stop == at ? 600 : 400}),
+                            ui.text_width(row.detail(frame), {.size = 12})) +
+                   22;
+        };
+        // Where there is no room for all, the farthest are left out, as long as where one stands has its place.
+        const auto rows = stop_rows();
+        size_t first = 0, here_at = 0;
+        for (size_t i = 0; i < rows.size(); ++i)
+            if (rows[i].stop == at) here_at = i;
+        const auto reach = [&] {  // of the one after this, if there is one
+            float end = x + (first > 0 ? 28.0f : 0.0f);
+            for (size_t i = first; i <= std::min(here_at + 1, rows.size() - 1); ++i) end += width(rows[i]) + 20;
+            return end - 20;
+        };
+        while (first < here_at && reach() > room) ++first;
+        if (first > 0) {
+            const Rect box{x, bar.y + 3, 24, bar.h - 6};
+            if (ui.area("farther out", box)) zoom_to(frame.session, rows[first - 1].stop);
+            ui.text(box.x + 12, box.y + 22, "...", {.size = 14, .color = t.ink2, .align = Align::center});
+            if (ui.hovered(box)) ui.tooltip("out to the " + std::string(rows[first - 1].name));
+            x += 28;
+        }
+        for (const StopRow& row : rows.subspan(first)) {
             const bool here = row.stop == at;
             const std::string label = row.label(frame), detail = row.detail(frame);
-            const float w = std::max(ui.text_width(label, {.size = 14, .weight = here ? 600 : 400}),
-                                     ui.text_width(detail, {.size = 12})) +
-                            22;
+            const float w = width(row);
             if (x + w > room) break;
             const Rect box{x, bar.y + 3, w, bar.h - 6};
             if (ui.area(row.name, box)) zoom_to(frame.session, row.stop);
             if (here) ui.rect(box, t.selected, 4), ui.frame(box, t.accent, 1.5f, 4);
             ui.text(
-                box.x + w / 2, box.y + 16, label,
+                box.x + w / 2, box.y + (detail.empty() ? 23.0f : 16.0f), label,
                 {.size = 14, .color = row.stop <= at ? t.ink : t.quiet, .align = Align::center, .weight = here ? 600 : 400});
             ui.text(box.x + w / 2, box.y + 31, detail, {.size = 12, .color = t.quiet, .align = Align::center});
             x += w + 6;
@@ -248,21 +309,28 @@ class MachineView final : public View {
             }
         }
         x += 12;
-        const std::string_view tour = frame.session.machine.offers_tour ? "first time here? take the tour" : "tour";
+        constexpr std::string_view back = "back to Build (Esc)";
+        if (frame.session.build.inside && x + ui.chip_width(back) < room) {
+            if (ui.chip(x, bar.y + 8, back, true)) frame.session.workspace = Workspace::build;
+            x += 6;
+        }
+        bool& offers = frame.session.machine.offers_tour;
+        if (frame.session.machine.wanted != frame.session.machine.zoom) offers = false;  // who moves has found the way in
+        const std::string_view tour = offers ? "first time here? take the tour" : "tour";
         if (x + ui.chip_width(tour) < room) {
-            if (ui.chip(x, bar.y + 8, tour, frame.session.machine.offers_tour)) begin_tour(frame.session);
+            if (ui.chip(x, bar.y + 8, tour, offers)) begin_tour(frame.session);
             x += 6;
         }
         if (!machine_at_cluster(frame.session)) draw_jumps(frame, bar, x, room);
         if (slider <= 0) return;
         const Rect track{bar.right() - slider - 24, bar.y + 9, slider - 14, 24};  // left of the maximise mark
         ui.text(track.x - 14, bar.y + 26, "zoom", {.size = 13, .color = t.quiet, .align = Align::right});
-        const double first = first_stop(), last = last_stop();
-        if (last <= first) return;
-        const auto value = static_cast<float>((std::round(frame.session.machine.wanted) - first) / (last - first));
-        const float wanted = ui.slider("zoom", track, value, static_cast<int>(last - first) + 1);
+        const double farthest = first_stop(), last = last_stop();
+        if (last <= farthest) return;
+        const auto value = static_cast<float>((std::round(frame.session.machine.wanted) - farthest) / (last - farthest));
+        const float wanted = ui.slider("zoom", track, value, static_cast<int>(last - farthest) + 1);
         if (std::fabs(wanted - value) > 1e-3f)
-            frame.session.machine.wanted = first + static_cast<double>(wanted) * (last - first);
+            frame.session.machine.wanted = farthest + static_cast<double>(wanted) * (last - farthest);
     }
 
     // To the next barrier, divergence, miss or fault, or to a cycle that one types.
@@ -273,13 +341,19 @@ class MachineView final : public View {
                                                                               {Landmark::divergence, "divergence"},
                                                                               {Landmark::miss, "miss"},
                                                                               {Landmark::fault, "fault"}};
-        const float field = 92;
-        float needed = field + 110;
-        for (const auto& [what, name] : landmarks) needed += ui.chip_width(name) + 6;
-        if (x + needed + 60 > room) return;
-        x = room - needed - 50;
-        x = ui.text(x, bar.y + 26, "next", {.size = 13, .color = ui.theme->quiet}) + 8;
+        const float field = 92, typed = ui.text_width("cycle", {.size = 13}) + field + 20;
+        float needed = ui.text_width("next", {.size = 13}) + 8 + typed;
+        size_t shown = 0;  // of the landmarks, as many as there is room for
         for (const auto& [what, name] : landmarks) {
+            const bool none = what == Landmark::fault && !scene_->run->result.fault;
+            const float w = none ? 0 : ui.chip_width(name) + 6;
+            if (x + needed + w + 20 > room) break;
+            needed += w, ++shown;
+        }
+        if (x + typed + 20 > room) return;
+        x = room - (shown > 0 ? needed : typed) - 20;
+        if (shown > 0) x = ui.text(x, bar.y + 26, "next", {.size = 13, .color = ui.theme->quiet}) + 8;
+        for (const auto& [what, name] : std::span(landmarks).first(shown)) {
             if (what == Landmark::fault && !scene_->run->result.fault) continue;
             if (!ui.chip(x, bar.y + 8, name)) continue;
             const int64_t cycle = next_landmark(*scene_, what, frame.cycle());

@@ -166,6 +166,14 @@ void draw_time_strip(const MachineFrame& frame, const Rect& area) {
     if (drag.active) go_to(frame, static_cast<double>((drag.at.x - plot.x) / plot.w) * cycles);
 }
 
+void bring_home(const MachineFrame& frame) {
+    MachineLook& look = frame.session.machine;
+    const RequestRecord& r = frame.scene->machine->requests[static_cast<size_t>(look.followed)];
+    if (frame.clock < static_cast<double>(r.begin)) go_to(frame, static_cast<double>(r.begin));
+    look.follow = true;
+    frame.session.playing = true;
+}
+
 void draw_followed(const MachineFrame& frame, const Rect& area) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
@@ -240,14 +248,15 @@ void draw_followed(const MachineFrame& frame, const Rect& area) {
                 {.size = 12, .color = t.quiet, .align = Align::right});
     }
     if (frame.still) return;
+    if (frame.cycle() < r.end() && ui.chip(x, controls, "bring it home")) bring_home(frame);
     if (r.issue >= 0 && ui.chip(x, controls, "its warp")) {
         const IssueRecord& issue = frame.scene->trace().issues[static_cast<size_t>(r.issue)];
         focus_on(frame.session, frame.focus, *frame.scene->timeline, issue.warp, frame.cycle());
         zoom_to(frame.session, Stop::sm);
     }
     if (ui.chip(x, controls, "begin")) go_to(frame, static_cast<double>(r.begin));
-    if (ui.chip(x, controls, "next request")) follow_next();
-    if (ui.chip(x, controls, "let go")) frame.session.machine.followed = -1;
+    if (x + ui.chip_width("next request") < area.right() && ui.chip(x, controls, "next request")) follow_next();
+    if (x + ui.chip_width("let go") < area.right() && ui.chip(x, controls, "let go")) frame.session.machine.followed = -1;
 }
 
 }  // namespace lockstep::gui

@@ -9,7 +9,7 @@
 
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_view.h"
-#include "app/gui/views/machine/many/cluster_step.h"
+#include "app/gui/views/machine/many/step_way.h"
 
 namespace lockstep::gui {
 namespace {
@@ -101,12 +101,30 @@ std::vector<SpeedChoice> cluster_speeds(const ClusterStep& step) {
     return choices;
 }
 
-void play_cluster_step(Session& session, const Snapshot& snapshot, double seconds) {
+bool play_cluster_step(Session& session, const Snapshot& snapshot, double seconds) {
     const auto step = session.cluster_step(snapshot);
-    if (!step || !(step->end > 0)) return;
+    if (!step || !(step->end > 0)) return true;
+    const MachineLook& look = session.machine;
     const double speed = cluster_speed(session, *step), before = cluster_time(session, *step);
-    const double time = before + seconds * speed;
+    double time = before + seconds * speed;
+    const StepWay way = way_through(*step, look.packet);
+    if (look.follow && !way.empty() && before < way.end && time >= way.end) {  // it is done
+        session.cluster.time = way.end;
+        return false;
+    }
+    if (look.skip_waits) {
+        // Where the wait goes on until the next frame, it is over at once.
+        const double over = wait_over(*step, way, picked_gpu(session, *step), time);
+        if (over > time + seconds * speed) time = over;
+    }
     session.cluster.time = time >= step->end ? std::fmod(time, step->end) : time;
+    return true;
+}
+
+void follow_in_step(Session& session, const Snapshot& snapshot) {
+    const auto step = session.cluster_step(snapshot);
+    if (!step || !step->refusal.empty()) return;
+    session.machine.packet = what_to_follow(*step, picked_gpu(session, *step), cluster_time(session, *step));
 }
 
 namespace {

@@ -23,7 +23,9 @@ bool plays_machine(const Session& session, const Snapshot& snapshot);
 void loop_here(Session& session, const Snapshot& snapshot);
 // At the stops of a cluster and a node the clock is the step's (session.cluster.time): smooth, from its end to its begin.
 bool machine_at_cluster(const Session& session);
-void play_cluster_step(Session& session, const Snapshot& snapshot, double seconds);
+// False: what is followed is done, and it stops there.
+bool play_cluster_step(Session& session, const Snapshot& snapshot, double seconds);
+void follow_in_step(Session& session, const Snapshot& snapshot);  // what is worth it of the GPU that is looked at
 void move_cluster_step(Session& session, const Snapshot& snapshot, int way, bool far);  // to where the next action begins
 void scrub_cluster_step(Session& session, const Snapshot& snapshot, double share);
 Position position_in_step(const Session& session, const Snapshot& snapshot);

@@ -78,6 +78,8 @@ MachineScene make_machine_scene(std::shared_ptr<const model::KernelRun> run, std
             scene.blocks_in_slot[size_t{block.sm} * scene.slots + block.slot].push_back(static_cast<uint32_t>(i));
     }
     std::sort(scene.begins.begin(), scene.begins.end());
+    for (const WarpTrack& warp : trace.warps)
+        for (const StallRun& wait : warp.runs) scene.reasons_seen |= 1u << static_cast<uint32_t>(wait.reason);
     scene.rates = rates_of(*scene.run);
     scene.window = scene.rates.empty() ? 0 : scene.run->result.windows.length;
     if (scene.machine == nullptr) return scene;

@@ -35,6 +35,7 @@ struct MachineScene {
     uint32_t drawn = 1;                                 // of the requests that are kept one in so many is drawn
     std::vector<int64_t> latest_end;                    // of every `group` requests the latest arrival
     std::vector<uint32_t> of_issues;                    // requests of the traced SM, by the issue that made them
+    uint32_t reasons_seen = 0;                          // for which a warp waits at some time, a bit a StallReason
     int64_t window = 0;                                 // cycles of each of `rates`; 0: they are not known
     std::vector<Rates> rates;
 

@@ -12,13 +12,17 @@ std::string gpu_label(const MachineFrame& frame) {
     return frame.scene == nullptr ? "GPU" : std::string(frame.scene->run->gpu.title);
 }
 std::string gpu_detail(const MachineFrame& frame) {
-    return frame.scene == nullptr ? "" : fmt::format("{} SMs", frame.scene->run->gpu.sms.value);
+    if (frame.scene == nullptr) return "";
+    const uint32_t sms = frame.scene->run->gpu.sms.value;
+    return fmt::format("{} SM{}", sms, sms == 1 ? "" : "s");
 }
 std::string sm_label(const MachineFrame& frame) {
     return frame.scene == nullptr ? "SM" : fmt::format("SM {}", frame.scene->trace().sm);
 }
 std::string sm_detail(const MachineFrame& frame) {
-    return frame.scene == nullptr ? "" : fmt::format("{} sub-cores", frame.scene->trace().schedulers);
+    if (frame.scene == nullptr) return "";
+    const uint32_t schedulers = frame.scene->trace().schedulers;
+    return fmt::format("{} sub-core{}", schedulers, schedulers == 1 ? "" : "s");
 }
 
 std::string sub_core_label(const MachineFrame& frame) {
@@ -34,15 +38,17 @@ std::string sub_core_detail(const MachineFrame& frame) {
 std::span<const StopRow> stop_rows() {
     static constexpr std::array<StopRow, 7> rows = {{
         {Stop::cluster, "cluster", "cluster", 10'000, draw_cluster, inside_cluster, cluster_label, cluster_detail,
-         cluster_sentence, cluster_described},
-        {Stop::node, "node", "node", 1'000, draw_node, inside_node, node_label, node_detail, node_sentence, node_described},
-        {Stop::gpu, "gpu", "GPU", 100, draw_gpu, inside_gpu, gpu_label, gpu_detail, gpu_sentence, gpu_described},
-        {Stop::sm, "sm", "SM", 10, draw_machine_sm, inside_sm, sm_label, sm_detail, sm_sentence, sm_described},
+         cluster_sentence, cluster_described, needs_cluster},
+        {Stop::node, "node", "node", 1'000, draw_node, inside_node, node_label, node_detail, node_sentence, node_described,
+         needs_cluster},
+        {Stop::gpu, "gpu", "GPU", 100, draw_gpu, inside_gpu, gpu_label, gpu_detail, gpu_sentence, gpu_described, needs_gpu},
+        {Stop::sm, "sm", "SM", 10, draw_machine_sm, inside_sm, sm_label, sm_detail, sm_sentence, sm_described, needs_sm},
         {Stop::sub_core, "sub-core", "sub-core", 3, draw_sub_core, inside_sub_core, sub_core_label, sub_core_detail,
-         sub_core_sentence, sub_core_described},
+         sub_core_sentence, sub_core_described, needs_sub_core},
         {Stop::warp, "warp", "warp", 1, draw_machine_warp, inside_warp, warp_label, warp_detail, warp_sentence,
-         warp_described},
-        {Stop::lane, "lane", "lane", 1, draw_lane, nullptr, lane_label, lane_detail, lane_sentence, lane_described},
+         warp_described, needs_warp},
+        {Stop::lane, "lane", "lane", 1, draw_lane, nullptr, lane_label, lane_detail, lane_sentence, lane_described,
+         needs_lane},
     }};
     return rows;
 }

@@ -33,16 +33,20 @@ struct StopRow {
     double speed;                // cycles a second that suit it
     void (*draw)(const MachineFrame& frame, const Rect& area);
     Rect (*inside)(const MachineFrame& frame, const Rect& area);
-    std::string (*label)(const MachineFrame& frame);     // "SM 17"
-    std::string (*detail)(const MachineFrame& frame);    // "4 sub-cores"
-    std::string (*sentence)(const MachineFrame& frame);  // the caption: what is on show, in words, from data
-    std::string (*describe)(const MachineFrame& frame);  // the same facts as the picture, as lines of text
+    std::string (*label)(const MachineFrame& frame);              // "SM 17"
+    std::string (*detail)(const MachineFrame& frame);             // "4 sub-cores"
+    std::string (*sentence)(const MachineFrame& frame);           // the caption: what is on show, in words, from data
+    std::string (*describe)(const MachineFrame& frame);           // the same facts as the picture, as lines of text
+    float (*needs)(const MachineFrame& frame, const Rect& room);  // the least height in which nothing is left out
 };
 std::span<const StopRow> stop_rows();  // in the enum's order, from the farthest to the nearest
 const StopRow& row_of(Stop stop);
 std::optional<Stop> stop_named(std::string_view key);
 
 // Of each stop's file.
+float needs_cluster(const MachineFrame&frame, const Rect&room), needs_gpu(const MachineFrame&frame, const Rect&room);
+float needs_sm(const MachineFrame&frame, const Rect&room), needs_sub_core(const MachineFrame&frame, const Rect&room);
+float needs_warp(const MachineFrame&frame, const Rect&room), needs_lane(const MachineFrame&frame, const Rect&room);
 void draw_cluster(const MachineFrame& frame, const Rect& area);
 Rect inside_cluster(const MachineFrame& frame, const Rect& area);
 std::string cluster_sentence(const MachineFrame&frame), cluster_described(const MachineFrame&frame);
@@ -77,6 +81,8 @@ Rect machine_panel(const MachineFrame& frame, const Rect& area, Stop stop, std::
 void draw_time_strip(const MachineFrame& frame, const Rect& area);
 // The followed request: its stations as a bar, how far it is; or what there is to follow.
 void draw_followed(const MachineFrame& frame, const Rect& area);
+// Lets the clock run until the followed request has arrived.
+void bring_home(const MachineFrame& frame);
 // Sets the clock (and the focus with it) to a cycle, and stops what plays at it.
 void go_to(const MachineFrame& frame, double cycle);
 void zoom_to(Session& session, Stop stop);

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 
+#include "app/gui/views/machine/machine_motion.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_view.h"
@@ -16,8 +17,10 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float right_width = 424, memory_height = 150, key_height = 44;
-constexpr double looks_back = 2000;  // cycles over which the hit rate of L1 is taken
+constexpr float right_width = 424, memory_height = 150;
+constexpr float column_rest = 242, least_row = 10, named_row = 14, low_column = 84;  // of a column beside its rows of warps
+constexpr float least_column = 168, panel_rest = 102;  // panel_rest: header, caption and margins
+constexpr double looks_back = 2000;                    // cycles over which the hit rate of L1 is taken
 
 struct SmSplit {
     Rect picture, warp, code;
@@ -117,16 +120,69 @@ void draw_past(const MachineFrame& frame, const Rect& r, const WarpTrack& warp, 
     }
 }
 
+// Where the parts of an SM stand: sub-cores side by side, in two or more bands where it is narrow, the memory side and the
+// key below them. Where there is no room for all, the memory side is folded: it takes the units' place when asked for.
+struct SmPlaces {
+    std::vector<Rect> column;
+    std::array<Rect, 4> memory{};  // L1, shared memory, waiting misses, the door
+    Rect key;
+    bool folds = false, low = false;  // low: columns show their warps alone
+    bool shows_memory = false;
+    float needs = 0;  // height in which nothing folds
+};
+size_t slots_of(const MachineScene& scene) {  // of warps in a sub-core, at most
+    std::array<size_t, 16> count{};
+    for (const SlotRow& row : scene.timeline->rows) ++count[row.scheduler % count.size()];
+    return std::max<size_t>(1, *std::max_element(count.begin(), count.end()));
+}
+SmPlaces place_sm(const Rect& body, uint32_t n, size_t rows, float key_height, bool memory_there, bool wants_memory) {
+    SmPlaces p;
+    const float gap = 8;
+    auto across = static_cast<uint32_t>(std::clamp((body.w + gap) / (least_column + gap), 1.0f, static_cast<float>(n)));
+    while (n % across != 0) --across;
+    const uint32_t bands = n / across;
+    const float column_h = column_rest + least_row * static_cast<float>(rows);
+    const uint32_t boxes = !memory_there ? 0 : body.w >= 720 ? 4 : body.w >= 340 ? 2 : 1;
+    const float memory_h = boxes == 0 ? 0 : (memory_height + gap) * static_cast<float>(4 / boxes);
+    const auto bands_of = [&](float h) { return h * static_cast<float>(bands) + gap * static_cast<float>(bands - 1); };
+    p.needs = bands_of(column_h) + memory_h + key_height;
+    p.folds = boxes > 0 && body.h < p.needs - 0.5f;
+    p.shows_memory = boxes > 0 && (!p.folds || wants_memory);
+    p.low = p.folds && wants_memory;
+    const float below = (p.shows_memory ? memory_h : 0) + key_height;
+    const float h = std::max(60.0f, (body.h - below - gap * static_cast<float>(bands - 1)) / static_cast<float>(bands));
+    const float pitch = (body.w + gap) / static_cast<float>(across);
+    for (uint32_t s = 0; s < n; ++s)
+        p.column.push_back({body.x + pitch * static_cast<float>(s % across),
+                            body.y + (h + gap) * static_cast<float>(s / across), pitch - gap, h});
+    p.key = {body.x, body.bottom() - key_height + 4, body.w, key_height};
+    if (!p.shows_memory) return p;
+    const float y = body.bottom() - below + gap, door = boxes == 4 ? 110.0f : 0;
+    if (boxes == 4) {
+        const float rest = body.w - door - 3 * gap, a = rest * 0.30f, c = rest - 2 * a;
+        p.memory = {Rect{body.x, y, a, memory_height}, Rect{body.x + a + gap, y, a, memory_height},
+                    Rect{body.x + 2 * (a + gap), y, c, memory_height}, Rect{body.right() - door, y, door, memory_height}};
+        return p;
+    }
+    const float box = (body.w + gap) / static_cast<float>(boxes);
+    for (uint32_t i = 0; i < 4; ++i)
+        p.memory[i] = {body.x + box * static_cast<float>(i % boxes),
+                       y + (memory_height + gap) * static_cast<float>(i / boxes), box - gap, memory_height};
+    return p;
+}
+
 struct ColumnPlaces {
     Rect all;
     float pitch = 16, cell = 8, past_x = 0, now_x = 0, now_w = 24, rows_y = 0, below = 0;
     int64_t past = 15;
 };
-ColumnPlaces place_column(const Rect& r, size_t rows, int64_t past) {
+// `low`: without what stands below the warps.
+ColumnPlaces place_column(const Rect& r, size_t rows, int64_t past, bool low = false) {
     ColumnPlaces p;
     p.all = r;
     p.past = past;
-    p.pitch = std::clamp((r.h - 250) / static_cast<float>(std::max<size_t>(1, rows)), 9.0f, 26.0f);
+    const float rest = low ? low_column : column_rest;
+    p.pitch = std::clamp((r.h - rest) / static_cast<float>(std::max<size_t>(1, rows)), 9.0f, 26.0f);
     p.past_x = r.x + 40;
     p.now_w = 24;
     p.cell = std::max(1.0f, (r.w - 40 - p.now_w - 12 - 22) / static_cast<float>(past));
@@ -141,6 +197,7 @@ void draw_warp_rows(const MachineFrame& frame, const ColumnPlaces& p, const SubC
     const KernelTrace& trace = frame.scene->trace();
     const int64_t cycle = frame.cycle();
     const uint32_t focused = focused_warp(frame);
+    const float flash = lights_of(frame).flash(frame.clock, static_cast<double>(cycle));
     for (size_t i = 0; i < facts.rows.size(); ++i) {
         const SubCoreFacts::Row& row = facts.rows[i];
         const float y = p.rows_y + p.pitch * static_cast<float>(i);
@@ -164,7 +221,7 @@ void draw_warp_rows(const MachineFrame& frame, const ColumnPlaces& p, const SubC
             continue;
         }
         if (row.state.issue != nullptr)
-            letter_box(ui, now, letter_of(*frame.scene->timeline, row.state.issue->pc), data::green);
+            letter_box(ui, now, letter_of(*frame.scene->timeline, row.state.issue->pc), lit(data::green, flash, *ui.theme));
         else
             draw_state(ui, now, row.state.reason());
         if (p.pitch >= 13 && row.state.issue == nullptr) {
@@ -243,6 +300,7 @@ void draw_belts(const MachineFrame& frame, const Rect& r, const SubCoreFacts& fa
     const Theme& t = *ui.theme;
     const float pitch = std::min(22.0f, r.h / static_cast<float>(std::size(belts)));
     const auto since = [&](const IssueRecord& issue) { return frame.clock - static_cast<double>(issue.cycle); };
+    const Lights lights = lights_of(frame);
     for (size_t b = 0; b < std::size(belts); ++b) {
         const BeltRow& belt = belts[b];
         const float y = r.y + pitch * static_cast<float>(b), h = pitch - 5;
@@ -265,26 +323,31 @@ void draw_belts(const MachineFrame& frame, const Rect& r, const SubCoreFacts& fa
             const Rect box{x, y + 1, std::min(w, older - x - 1), h - 2};
             older = x;
             if (box.w < 1) continue;
-            ui.rect(box, data::green, 3);
+            const Color fill = lit(data::green, lights.flash(frame.clock, static_cast<double>(issue.cycle)), t);
+            ui.rect(box, fill, 3);
             const std::string text = fmt::format("{}{}", letter_of(*frame.scene->timeline, issue.pc),
                                                  frame.scene->trace().warps[issue.warp].slot);
-            if (box.w >= ui.text_width(text, {.size = 12, .mono = true}) + 2)
+            if (h >= 14 && box.w >= ui.text_width(text, {.size = 12, .mono = true}) + 2)
                 ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f, text,
-                        {.size = 12, .color = text_on(data::green), .align = Align::center, .mono = true});
+                        {.size = 12, .color = text_on(fill), .align = Align::center, .mono = true});
         }
     }
 }
 
-void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t past) {
+void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t past, bool low = false) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     const SubCoreFacts facts = facts_of(frame, s, past + 1);
     ui.frame(r, s == focused_sub_core(frame) ? t.accent : t.line, 1, 4);
     const Rect in{r.x + 8, r.y + 4, r.w - 16, r.h - 8};
-    ui.text(in.x, in.y + 15, fmt::format("sub-core {}", s), {.size = 13, .weight = 600});
-    ui.text(in.right(), in.y + 15, fmt::format("issues {} of {}", facts.issues, facts.window),
-            {.size = 12, .color = t.ink2, .align = Align::right});
-    const ColumnPlaces p = place_column(in, facts.rows.size(), past);
+    const float title = ui.text(in.x, in.y + 15, fmt::format("sub-core {}", s), {.size = 13, .weight = 600});
+    for (const std::string& text :
+         {fmt::format("issues {} of {}", facts.issues, facts.window), fmt::format("{}/{}", facts.issues, facts.window)}) {
+        if (title + 8 + ui.text_width(text, {.size = 12}) > in.right()) continue;
+        ui.text(in.right(), in.y + 15, text, {.size = 12, .color = t.ink2, .align = Align::right});
+        break;
+    }
+    const ColumnPlaces p = place_column(in, facts.rows.size(), past, low);
     const int64_t cycle = frame.cycle();
     for (int64_t c = cycle - past; c < cycle; ++c) {  // the scheduler's slots: issued, or lost
         const bool issued =
@@ -295,8 +358,9 @@ void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t p
     draw_warp_rows(frame, p, facts);
     float y = p.below;
     const Rect box{in.x, y, in.w, 24};
+    const float flash = facts.issued == nullptr ? 0 : lights_of(frame).flash(frame.clock, static_cast<double>(cycle));
     if (facts.issued != nullptr) {
-        ui.rect(box, faded(data::green, 0.22f), 3);
+        ui.rect(box, faded(data::green, 0.22f + 0.3f * flash), 3);
         ui.frame(box, data::green, 1, 3);
         const float end = ui.text(box.x + 8, box.y + 17,
                                   "picks " + slot_name(frame.scene->trace().warps[facts.issued->warp]), {.size = 13});
@@ -309,7 +373,7 @@ void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t p
                 {.size = 13, .color = t.quiet, .width = box.w - 14});
     }
     y = box.bottom() + 6;
-    if (in.bottom() - y < 60) return;
+    if (low || in.bottom() - y < 60) return;
     draw_registers(frame, {in.x, y, in.w, 42}, facts);
     y += 48;
     const float lanes = 18, room = in.bottom() - y - lanes;
@@ -320,7 +384,7 @@ void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t p
     const uint32_t active = facts.issued != nullptr ? facts.issued->active : 0;
     for (uint32_t lane = 0; lane < 32; ++lane)
         ui.rect({in.x + 48 + pitch * static_cast<float>(lane), lane_y, pitch - 1, 10},
-                (active >> lane & 1) != 0 ? data::green : t.grid);
+                (active >> lane & 1) != 0 ? lit(data::green, flash, t) : t.grid);
 }
 
 std::vector<uint32_t> own_requests(const MachineFrame& frame) {
@@ -431,7 +495,7 @@ void draw_tickets(const MachineFrame& frame, const Rect& r) {
     ui.text(r.right() - 8, r.y + 19, fmt::format("{} of {}", waiting, frame.scene->run->gpu.l1_mshrs.value),
             {.size = 12, .color = t.ink2, .align = Align::right});
     const int columns = std::max(1, static_cast<int>((r.w - 12) / 41));
-    const int rows = std::max(1, static_cast<int>((r.h - 30) / 19));
+    const int rows = std::max(1, static_cast<int>((r.h - 30 - (frame.session.machine.followed >= 0 ? 32.0f : 0.0f)) / 19));
     const uint32_t focused = focused_warp(frame);
     int k = 0;
     for (const uint32_t i : own) {
@@ -459,6 +523,17 @@ void draw_tickets(const MachineFrame& frame, const Rect& r) {
         if (ui.clicked(box)) frame.session.machine.followed = static_cast<int64_t>(i);
     }
     if (waiting == 0) ui.text(r.x + 8, r.y + 42, "none is out", {.size = 12, .color = t.quiet});
+    const int64_t followed = frame.session.machine.followed;
+    if (followed < 0 || followed >= static_cast<int64_t>(frame.scene->machine->requests.size())) return;
+    const RequestRecord& q = frame.scene->machine->requests[static_cast<size_t>(followed)];
+    if (frame.cycle() < q.begin || frame.cycle() >= q.end()) return;
+    double share = 0;
+    const Station at = stations_of(*frame.scene->machine, q).station_at(frame.clock, share);
+    const float base = r.bottom() - 10, chip = ui.chip_width("bring it home");
+    ui.text(r.x + 8, base, fmt::format("{}: {} of {}", name_of(at), frame.cycle() - q.begin, q.ready),
+            {.size = 12, .weight = 600, .width = r.w - chip - 28});
+    float x = r.right() - chip - 8;
+    if (ui.chip(x, base - 18, "bring it home") && !frame.still) bring_home(frame);
 }
 
 void draw_door(const MachineFrame& frame, const Rect& r) {
@@ -487,18 +562,8 @@ void draw_door(const MachineFrame& frame, const Rect& r) {
                 {.size = 12, .color = t.quiet, .width = r.w - 12});
 }
 
-void draw_memory_side(const MachineFrame& frame, const Rect& r) {
-    if (frame.scene->machine == nullptr) return;
-    const float door = 110, gap = 8, rest = r.w - door - 3 * gap;
-    const float a = rest * 0.30f, b = rest * 0.30f, c = rest - a - b;
-    draw_split(frame, {r.x, r.y, a, r.h});
-    draw_shared(frame, {r.x + a + gap, r.y, b, r.h});
-    draw_tickets(frame, {r.x + a + b + 2 * gap, r.y, c, r.h});
-    draw_door(frame, {r.right() - door, r.y, door, r.h});
-}
-
-// The states that occur around now, and the letters of what issues.
-void draw_sm_legend(const MachineFrame& frame, const Rect& r) {
+// The states that occur around now, and the letters of what issues, line by line as the width allows. Returns the height.
+float draw_sm_key(const MachineFrame& frame, const Rect& r, bool draw) {
     Ui& ui = frame.ui;
     const KernelTrace& trace = frame.scene->trace();
     const int64_t cycle = frame.cycle();
@@ -506,24 +571,56 @@ void draw_sm_legend(const MachineFrame& frame, const Rect& r) {
     for (const WarpTrack& warp : trace.warps)
         for (const StallRun& run : runs_in(warp, std::max<int64_t>(0, cycle - 16), cycle + 1))
             seen[static_cast<size_t>(run.reason)] = true;
-    float x = r.x;
-    x = ui.legend(x, r.y + 15, data::green, Hatch::solid, "issued") + 4;
+    float x = r.x, y = r.y + 15;
+    const auto fit = [&](float w) {
+        if (x + w > r.right() && x > r.x) x = r.x, y += 20;
+    };
+    if (draw) ui.legend(x, y, data::green, Hatch::solid, "issued");
+    x += ui.text_width("issued", {.size = 12}) + 38;
     for (const StallRow& row : stall_reasons()) {
         const auto s = static_cast<size_t>(row.reason);
         if (!seen[s] || row.reason == StallReason::selected) continue;
-        const float w = ui.text_width(row.label, {.size = 12}) + 40;
-        if (x + w > r.right()) break;
-        draw_state(ui, {x, r.y + 4, 13, 13}, row.reason);
-        x = ui.text(x + 19, r.y + 15, row.label, {.size = 12, .color = ui.theme->ink2}) + 14;
+        const float w = ui.text_width(row.label, {.size = 12});
+        fit(w + 20);
+        if (draw) {
+            draw_state(ui, {x, y - 11, 13, 13}, row.reason);
+            ui.text(x + 19, y, row.label, {.size = 12, .color = ui.theme->ink2});
+        }
+        x += w + 33;
     }
-    x = r.x;
+    x = r.x, y += 20;
     for (const auto& [letter, meaning] : frame.scene->timeline->letters) {
-        const float w = ui.text_width(meaning, {.size = 12}) + 34;
-        if (x + w > r.right()) break;
+        const float w = ui.text_width(meaning, {.size = 12});
+        fit(w + 14);
         const char text[] = {letter, 0};
-        ui.text(x, r.y + 35, text, {.size = 12, .color = ui.theme->right, .weight = 700, .mono = true});
-        x = ui.text(x + 13, r.y + 35, meaning, {.size = 12, .color = ui.theme->ink2}) + 16;
+        if (draw) {
+            ui.text(x, y, text, {.size = 12, .color = ui.theme->right, .weight = 700, .mono = true});
+            ui.text(x + 13, y, meaning, {.size = 12, .color = ui.theme->ink2});
+        }
+        x += w + 29;
     }
+    return y + 9 - r.y;
+}
+
+// Its height in any cycle: what is seen changes, and the picture shall not jump.
+float key_height_of(const MachineFrame& frame, float width) {
+    Ui& ui = frame.ui;
+    float states = ui.text_width("issued", {.size = 12}) + 38, letters = 0;
+    int lines = 2;
+    for (const StallRow& row : stall_reasons()) {
+        if (row.reason == StallReason::selected) continue;
+        const bool seen = (frame.scene->reasons_seen >> static_cast<uint32_t>(row.reason) & 1) != 0;
+        const float w = ui.text_width(row.label, {.size = 12});
+        if (!seen) continue;
+        if (states + w + 20 > width) states = 0, ++lines;
+        states += w + 33;
+    }
+    for (const auto& [letter, meaning] : frame.scene->timeline->letters) {
+        const float w = ui.text_width(meaning, {.size = 12});
+        if (letters + w + 14 > width && letters > 0) letters = 0, ++lines;
+        letters += w + 29;
+    }
+    return 4 + 20 * static_cast<float>(lines);
 }
 
 std::string warps_text(const MachineFrame& frame) {
@@ -540,36 +637,81 @@ bool has_stretch(const MachineFrame& frame) {
 
 }  // namespace
 
+namespace {
+
+SmPlaces sm_places(const MachineFrame& frame, const Rect& body) {
+    const float key = key_height_of(frame, body.w);
+    return place_sm(body, std::max(1u, frame.scene->trace().schedulers), slots_of(*frame.scene), key,
+                    frame.scene->machine != nullptr, frame.session.machine.memory_side);
+}
+
+// What there is no room for, in words, and the chip that brings the memory side.
+void draw_folded(const MachineFrame& frame, const Rect& area, const SmPlaces& p, bool alone) {
+    Ui& ui = frame.ui;
+    bool& memory = frame.session.machine.memory_side;
+    float right = area.right() - 40;
+    if (p.folds) {
+        const std::string_view label = memory ? "units" : "memory side";
+        float x = right - ui.chip_width(label);
+        right = x - 8;
+        if (ui.chip(x, area.y + 2, label) && !frame.still) memory = !memory;
+    }
+    if (!alone) return;
+    const std::string_view words = "a warp's registers and code: further in";
+    if (right - ui.text_width(words, {.size = 12}) > area.x + 120)
+        ui.text(right, area.y + 20, words, {.size = 12, .color = ui.theme->quiet, .align = Align::right});
+}
+
+Rect sm_body(const MachineFrame& frame, const Rect& picture) {
+    return frame.ui.panel_body(picture, {.title = " ", .badge = Provenance::simulated, .caption = " "});
+}
+
+}  // namespace
+
+float needs_sm(const MachineFrame& frame, const Rect& room) {
+    if (frame.scene == nullptr) return 0;
+    const Rect picture = split_sm(room).picture;
+    const Rect body{picture.x + 12, picture.y, picture.w - 24, room.h - panel_rest};
+    const SmPlaces p = sm_places(frame, body);
+    // A window in which the sub-cores fit folds the memory side; where even they don't, the page scrolls and holds it all.
+    const float memory = frame.scene->machine != nullptr ? memory_height + 8 : 0;
+    const bool one_band = p.column.front().y == p.column.back().y;
+    if (one_band && body.h >= p.needs - memory - 0.5f) return panel_rest + p.needs - memory;
+    const auto bands = static_cast<float>(p.column.size()) * (p.column.front().w + 8) / (body.w + 8);
+    return panel_rest + p.needs + std::round(bands) * (named_row - least_row) * static_cast<float>(slots_of(*frame.scene));
+}
+
 void draw_machine_sm(const MachineFrame& frame, const Rect& area) {
     Ui& ui = frame.ui;
     const SmSplit parts = split_sm(area);
-    const std::string right = frame.scene != nullptr ? warps_text(frame) : "";
+    const bool kept = frame.scene != nullptr && has_stretch(frame);
+    const SmPlaces before = kept ? sm_places(frame, sm_body(frame, parts.picture)) : SmPlaces{};
+    const bool words_there = before.folds || (kept && parts.warp.w <= 0);
+    const std::string right = frame.scene != nullptr && !words_there ? warps_text(frame) : "";
     const Rect body = machine_panel(frame, parts.picture, Stop::sm, right);
     if (frame.scene == nullptr)
         return ui.say_nothing_yet(body, "No kernel has run yet.", "Its warps stand here, slot by slot.");
     if (parts.warp.w > 0) frame.show("warp", parts.warp);
     if (parts.code.w > 0 && parts.code.h > 120) frame.show("code", parts.code);
-    if (!has_stretch(frame))
+    if (!kept)
         return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");
-    const bool memory = body.h > 520, key = body.h > 360;
-    const float below = (memory ? memory_height + 8 : 0) + (key ? key_height : 0);
-    const uint32_t n = std::max(1u, frame.scene->trace().schedulers);
-    const float pitch = (body.w + 8) / static_cast<float>(n);
-    for (uint32_t s = 0; s < n; ++s)
-        draw_column(frame, {body.x + pitch * static_cast<float>(s), body.y, pitch - 8, body.h - below}, s, 15);
-    if (memory) draw_memory_side(frame, {body.x, body.bottom() - below + 8, body.w, memory_height});
-    if (key) draw_sm_legend(frame, {body.x, body.bottom() - key_height + 4, body.w, key_height});
+    const SmPlaces p = sm_places(frame, body);
+    if (words_there) draw_folded(frame, parts.picture, p, parts.warp.w <= 0);
+    for (uint32_t s = 0; s < p.column.size(); ++s) draw_column(frame, p.column[s], s, 15, p.low);
+    if (p.shows_memory) {
+        draw_split(frame, p.memory[0]);
+        draw_shared(frame, p.memory[1]);
+        draw_tickets(frame, p.memory[2]);
+        draw_door(frame, p.memory[3]);
+    }
+    draw_sm_key(frame, p.key, true);
 }
 
 Rect inside_sm(const MachineFrame& frame, const Rect& area) {
     if (frame.scene == nullptr) return area;
-    const SmSplit parts = split_sm(area);
-    const Rect body = frame.ui.panel_body(parts.picture, {.title = " ", .badge = Provenance::simulated, .caption = " "});
-    const uint32_t n = std::max(1u, frame.scene->trace().schedulers);
-    const float pitch = (body.w + 8) / static_cast<float>(n);
-    const float below = (body.h > 520 ? memory_height + 8 : 0) + (body.h > 360 ? key_height : 0);
-    return {body.x + pitch * static_cast<float>(focused_sub_core(frame)), body.y, pitch - 8, body.h - below};
+    const SmPlaces p = sm_places(frame, sm_body(frame, split_sm(area).picture));
+    return p.column[std::min<size_t>(focused_sub_core(frame), p.column.size() - 1)];
 }
 
 std::string sm_sentence(const MachineFrame& frame) {
@@ -613,6 +755,20 @@ std::string sm_described(const MachineFrame& frame) {
     return text + fmt::format("{} requests are out\n", own.size());
 }
 
+namespace {
+
+int64_t past_of(float width) {  // cycles that a sub-core shows of each warp: a letter needs nine units
+    return std::clamp<int64_t>(static_cast<int64_t>((width - 120) / 13), 15, 60);
+}
+
+}  // namespace
+
+float needs_sub_core(const MachineFrame& frame, const Rect& room) {
+    if (frame.scene == nullptr) return 0;
+    const float width = split_sm(room).picture.w - 24;
+    return panel_rest + column_rest + 13 * static_cast<float>(slots_of(*frame.scene)) + key_height_of(frame, width);
+}
+
 void draw_sub_core(const MachineFrame& frame, const Rect& area) {
     Ui& ui = frame.ui;
     const SmSplit parts = split_sm(area);
@@ -623,17 +779,18 @@ void draw_sub_core(const MachineFrame& frame, const Rect& area) {
     if (!has_stretch(frame))
         return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");
-    draw_column(frame, {body.x, body.y, body.w, body.h - key_height}, focused_sub_core(frame), 60);
-    draw_sm_legend(frame, {body.x, body.bottom() - key_height + 4, body.w, key_height});
+    const float key = key_height_of(frame, body.w);
+    draw_column(frame, {body.x, body.y, body.w, body.h - key}, focused_sub_core(frame), past_of(body.w));
+    draw_sm_key(frame, {body.x, body.bottom() - key + 4, body.w, key}, true);
 }
 
 Rect inside_sub_core(const MachineFrame& frame, const Rect& area) {
     if (frame.scene == nullptr) return area;
     const SmSplit parts = split_sm(area);
-    const Rect body = frame.ui.panel_body(parts.picture, {.title = " ", .badge = Provenance::simulated, .caption = " "});
+    const Rect body = sm_body(frame, parts.picture);
     const SubCoreFacts facts = facts_of(frame, focused_sub_core(frame), 1);
-    const ColumnPlaces p =
-        place_column({body.x + 8, body.y + 4, body.w - 16, body.h - key_height - 8}, facts.rows.size(), 60);
+    const ColumnPlaces p = place_column({body.x + 8, body.y + 4, body.w - 16, body.h - key_height_of(frame, body.w) - 8},
+                                        facts.rows.size(), past_of(body.w));
     const uint32_t warp = focused_warp(frame);
     for (size_t i = 0; i < facts.rows.size(); ++i)
         if (facts.rows[i].warp >= 0 && static_cast<uint32_t>(facts.rows[i].warp) == warp)

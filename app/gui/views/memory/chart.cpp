@@ -31,7 +31,7 @@ class ChartView final : public View, ChartPicture {
                                           .header_badge = Provenance::simulated,
                                           .caption = sentence});
         ui.push_scope("chart");
-        flowing_ = session.playing || (ui.enabled && area.contains(ui.mouse));
+        flowing_ = !ui.calm() && (session.playing || (ui.enabled && area.contains(ui.mouse)));
         if (flowing_) ui.animate();
         draw_controls(ui, body);
         place(Rect{body.x, body.y + 36, body.w, body.h - 36});
@@ -158,7 +158,7 @@ class ChartView final : public View, ChartPicture {
                  {.size = 12}, r.w - 14))},
             {with_commas(static_cast<int64_t>(blocks * ((threads + 31) / 32))), "warps"},
             {with_commas(cycles), "cycles"},
-            {fmt::format("{:.3g} µs", us), fmt::format("at {:.4g} GHz", run.gpu.boost_mhz / 1000)}};
+            {lockstep::time_text(us), fmt::format("at {:.4g} GHz", run.gpu.boost_mhz / 1000)}};
         const float pitch = std::min(56.0f, (r.h - 36) / 4);
         if (pitch < 34) return;
         for (size_t i = 0; i < std::size(facts); ++i) {

@@ -84,11 +84,11 @@ class RooflineView final : public View {
             text += fmt::format("  run {}{}: {}", run.number > 0 ? std::to_string(run.number) : "-", now ? " (on show)" : "",
                                 run.label);
             const double room = model::headroom(roofline, run.point);
-            text += run.point.plotted() ? fmt::format(", {:.3g} FLOP/B, {}, {:.3g} µs, {} {} the roof\n",
-                                                      run.point.intensity(RoofLevel::dram),
-                                                      flops_text(run.point.flop_per_second()), 1e6 * run.point.seconds,
-                                                      times_text(room < 1 ? 1 / room : room), room < 1 ? "above" : "below")
-                                        : ", which has no place on the roofline\n";
+            text += run.point.plotted()
+                        ? fmt::format(", {:.3g} FLOP/B, {}, {}, {} {} the roof\n", run.point.intensity(RoofLevel::dram),
+                                      flops_text(run.point.flop_per_second()), lockstep::time_text(1e6 * run.point.seconds),
+                                      times_text(room < 1 ? 1 / room : room), room < 1 ? "above" : "below")
+                        : ", which has no place on the roofline\n";
         }
         const auto measured = hidden ? std::nullopt : measured_of(session, *snapshot->kernel.run);
         return text + "  " + roof_sentence(roofline, trail, RoofLevel::dram, hidden) +

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/gui/views/roofline/roofline.h"
+#include "core/base/units.h"
 
 namespace lockstep::gui {
 using model::RoofLevel;
@@ -19,7 +20,7 @@ bool too_high(const model::Roofline& roofline, const RoofRun& run) {
 }
 
 std::string needs(double seconds) {
-    return seconds < 1e-9 ? "< 0.001 µs" : fmt::format("{:.3g} µs", 1e6 * seconds);
+    return seconds < 1e-9 ? "< 0.001 µs" : lockstep::time_text(1e6 * seconds);
 }
 
 }  // namespace

@@ -128,9 +128,9 @@ struct Picture {
             if (ui.hovered({at.x - size, at.y - size, 2 * size, 2 * size})) {
                 ui.ring(at, size + 1.5f, data::black, 3.5f);  // the double line of what the pointer is on, as a circle
                 ui.ring(at, size + 1.5f, data::white, 1.5f);
-                ui.tooltip(fmt::format("run {}: {}\n{:.3g} FLOP/B, {}\n{:.4g} µs", run.number, run.label,
+                ui.tooltip(fmt::format("run {}: {}\n{:.3g} FLOP/B, {}\n{}", run.number, run.label,
                                        run.point.intensity(scene.level), flops_text(run.point.flop_per_second()),
-                                       1e6 * run.point.seconds));
+                                       lockstep::time_text(1e6 * run.point.seconds, {.significant = 4})));
             }
         }
     }

@@ -322,7 +322,7 @@ class StackView final : public View {
             seen_ = stack;
             seen_independent_ = independent;
         }
-        slid_ = changed_ < 0 ? 1.0f : static_cast<float>(std::clamp((ui.now - changed_) * 6, 0.0, 1.0));
+        slid_ = changed_ < 0 || ui.calm() ? 1.0f : static_cast<float>(std::clamp((ui.now - changed_) * 6, 0.0, 1.0));
         if (slid_ < 1) ui.animate();
     }
 

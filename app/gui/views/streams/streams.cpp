@@ -79,12 +79,13 @@ class StreamsView final : public View, StreamsPicture {
         std::string text = std::string(title) + " (simulated), " + title_of(board) + "\n";
         if (session.learn.reveal_steps >= 0) return text + "  " + std::string(hidden_sentence) + "\n";
         const model::Schedule& s = board.schedule;
-        text += fmt::format("  {:.1f} µs in all, {:.1f} one after the other, overlap {:.0f} %\n", s.total_us, s.serial_us,
-                            100 * s.overlap);
+        text += fmt::format("  {} in all, {} one after the other, overlap {:.0f} %\n",
+                            lockstep::time_text(s.total_us, {.decimals = 1}),
+                            lockstep::time_text(s.serial_us, {.decimals = 1}), 100 * s.overlap);
         for (size_t e = 1; e < model::engines; ++e)
             if (s.busy_us[e] > 0)
-                text +=
-                    fmt::format("  {}: works {:.1f} µs\n", model::name_of(static_cast<Engine>(e), board.gpu), s.busy_us[e]);
+                text += fmt::format("  {}: works {}\n", model::name_of(static_cast<Engine>(e), board.gpu),
+                                    lockstep::time_text(s.busy_us[e], {.decimals = 1}));
         for (size_t i = 0; i < board.program.operations.size() && i < 200; ++i) {
             std::string facts = facts_of(board, static_cast<int>(i));
             for (size_t at = facts.find('\n'); at != std::string::npos; at = facts.find('\n')) facts.replace(at, 1, "; ");
@@ -322,7 +323,7 @@ class StreamsView final : public View, StreamsPicture {
             const float end = ui.text(x, body.y + 18, number, {.size = 18, .weight = 600});
             x = ui.text(end + 6, body.y + 18, words, {.size = 12, .color = theme.ink2}) + 18;
         };
-        figure(fmt::format("{:.1f} µs", s.total_us), "in all");
+        figure(lockstep::time_text(s.total_us, {.decimals = 1}), "in all");
         if (body.w > 420) figure(fmt::format("{:.0f} %", 100 * s.overlap), "overlap");
         if (body.w > 560 && s.speedup() > 1.02) figure(fmt::format("{:.2f} x", s.speedup()), "against one after the other");
         if (!board_.host || body.w < 760) return;

@@ -105,9 +105,10 @@ void StreamBoard::move(int operation, uint32_t stream) {
     program.operations[static_cast<size_t>(operation)].stream = stream;
     refresh(*this);
     const double now = schedule.total_us;
-    told = fmt::format("{} in {}: {:.1f} -> {:.1f} µs, {}", program.operations[static_cast<size_t>(operation)].name,
-                       stream_label(stream), was, now,
-                       now == was ? "no change" : fmt::format("{:+.1f} %", 100 * (now - was) / was));
+    told =
+        fmt::format("{} in {}: {} -> {}, {}", program.operations[static_cast<size_t>(operation)].name, stream_label(stream),
+                    lockstep::time_text(was, {.decimals = 1}), lockstep::time_text(now, {.decimals = 1}),
+                    now == was ? "no change" : fmt::format("{:+.1f} %", 100 * (now - was) / was));
     if (was_open && hazards.empty()) told += "; everything is ordered now";
 }
 
@@ -145,7 +146,8 @@ std::string caption_of(const StreamBoard& board) {
                            board.hazards.front());
     if (!board.told.empty()) return board.told + ".";
     std::string text =
-        fmt::format("{:.1f} µs in all; the same calls one after the other take {:.1f} µs", s.total_us, s.serial_us);
+        fmt::format("{} in all; the same calls one after the other take {}",
+                    lockstep::time_text(s.total_us, {.decimals = 1}), lockstep::time_text(s.serial_us, {.decimals = 1}));
     text += s.speedup() > 1.02 ? fmt::format(", {} as long.", times(s.speedup())) : ".";
     if (s.overlap > 0)
         return text + fmt::format(" Of the time in which an engine of the GPU works, {:.0f} % has two or more at once.",
@@ -164,26 +166,33 @@ std::string facts_of(const StreamBoard& board, int operation) {
     text += one.on_device ? stream_label(asked.stream) + ": " : "host: ";
     text += asked.name + "\n";
     if (!one.on_device)
-        return text + fmt::format("{:.1f} to {:.1f} µs{}{}", one.call_begin_us, one.call_end_us,
+        return text + fmt::format("{} to {}{}{}", lockstep::time_text(one.call_begin_us, {.decimals = 1}),
+                                  lockstep::time_text(one.call_end_us, {.decimals = 1}),
                                   one.call_end_us > one.busy_end_us
-                                      ? fmt::format(", waits {:.1f} µs", one.call_end_us - one.busy_end_us)
-                                      : "",
+                                      ? ", waits " + lockstep::time_text(one.call_end_us - one.busy_end_us, {.decimals = 1})
+                                      : std::string(),
                                   critical(board, operation, true) ? "\non the critical path" : "");
     const double took = one.end_us - one.begin_us;
     if (one.engine == model::Engine::none) {
-        text += asked.verb == model::HostVerb::record ? fmt::format("recorded at {:.1f} µs", one.end_us)
-                                                      : fmt::format("waits {:.1f} µs, until {:.1f} µs", took, one.end_us);
+        text += asked.verb == model::HostVerb::record
+                    ? "recorded at " + lockstep::time_text(one.end_us, {.decimals = 1})
+                    : fmt::format("waits {}, until {}", lockstep::time_text(took, {.decimals = 1}),
+                                  lockstep::time_text(one.end_us, {.decimals = 1}));
     } else if (one.engine == model::Engine::compute) {
-        text += fmt::format("{:.1f} µs on the SMs, {:.1f} to {:.1f} µs", took, one.begin_us, one.end_us);
-        if (took > one.alone_us * 1.001) text += fmt::format("; alone {:.1f} µs", one.alone_us);
+        text += fmt::format("{} on the SMs, {} to {}", lockstep::time_text(took, {.decimals = 1}),
+                            lockstep::time_text(one.begin_us, {.decimals = 1}),
+                            lockstep::time_text(one.end_us, {.decimals = 1}));
+        if (took > one.alone_us * 1.001) text += "; alone " + lockstep::time_text(one.alone_us, {.decimals = 1});
     } else {
-        text += fmt::format("{} bytes in {:.1f} µs, {:.1f} GB/s, {:.1f} to {:.1f} µs",
-                            with_commas(static_cast<int64_t>(asked.bytes)), took,
-                            took > 0 ? static_cast<double>(asked.bytes) / (took * 1e3) : 0, one.begin_us, one.end_us);
+        text += fmt::format(
+            "{} bytes in {}, {:.1f} GB/s, {} to {}", with_commas(static_cast<int64_t>(asked.bytes)),
+            lockstep::time_text(took, {.decimals = 1}), took > 0 ? static_cast<double>(asked.bytes) / (took * 1e3) : 0,
+            lockstep::time_text(one.begin_us, {.decimals = 1}), lockstep::time_text(one.end_us, {.decimals = 1}));
         if (!asked.pinned) text += ", pageable";
     }
-    text += fmt::format("\ncalled at {:.1f} µs", one.call_begin_us);
-    if (one.call_end_us > one.busy_end_us) text += fmt::format(", the host waits until {:.1f} µs", one.call_end_us);
+    text += "\ncalled at " + lockstep::time_text(one.call_begin_us, {.decimals = 1});
+    if (one.call_end_us > one.busy_end_us)
+        text += ", the host waits until " + lockstep::time_text(one.call_end_us, {.decimals = 1});
     if (one.cause >= 0 && board.schedule.operations[static_cast<size_t>(one.cause)].on_device)
         text += fmt::format("\nwaited for {}", board.program.operations[static_cast<size_t>(one.cause)].name);
     const bool call = critical(board, operation, true);

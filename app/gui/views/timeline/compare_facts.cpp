@@ -170,7 +170,8 @@ std::string difference_of(const model::KernelRun& a, const model::KernelRun& b) 
     if (before > 0)
         text += fmt::format(" ({})", change_text(static_cast<double>(before), static_cast<double>(after), false));
     if (a.gpu.boost_mhz.value != b.gpu.boost_mhz.value)
-        text += fmt::format(", {:.3g} µs instead of {:.3g} µs", b.result.time_us, a.result.time_us);
+        text +=
+            fmt::format(", {} instead of {}", lockstep::time_text(b.result.time_us), lockstep::time_text(a.result.time_us));
     return text + ".";
 }
 

@@ -35,6 +35,7 @@ class WarpsView final : public View {
         const bool fresh = adopt(session, snapshot->kernel.run);
         const float width = axis_width(area.w - 24);
         settle_window(session, focus, width, fresh);
+        keep_whole(session, fresh);
         follower_.follow(*timeline_, focus);
         const int64_t hidden = revealed_until(session, focus, timeline_->trace());
         sums_for(session, hidden);
@@ -225,6 +226,26 @@ class WarpsView final : public View {
         seen_time_ = focus.time;
         show(session, session.sm.cycles_begin, session.sm.cycles_end, width);
     }
+    // All cycles in view, with the numbers of all of them; back: the cycles that were in view before.
+    void show_whole(Session& session, bool whole) {
+        if (whole == session.sm.whole) return;
+        session.sm.whole = whole;
+        if (whole) {
+            before_whole_ = {session.sm.cycles_begin, session.sm.cycles_end};
+            session.sm.cycles_begin = 0;
+            session.sm.cycles_end = std::max<int64_t>(1, timeline_->cycles);
+        } else if (const auto [begin, end] = before_whole_; end > begin) {
+            session.sm.cycles_begin = begin;
+            session.sm.cycles_end = end;
+        }
+    }
+    // Another kernel, or the picture was zoomed into: what is in view is not the whole any more.
+    void keep_whole(Session& session, bool fresh) const {
+        const bool all = session.sm.cycles_begin <= 0 && session.sm.cycles_end >= timeline_->cycles;
+        if (session.sm.whole && (fresh || !all)) session.sm.whole = false;
+    }
+    std::pair<int64_t, int64_t> before_whole_ = {0, 0};
+
     uint64_t placed_ = 0;
     int64_t seen_plain_ = 0;     // cycles of a readable width, in the last frame
     int64_t hidden_after_ = -1;  // the clock while a prediction hides what follows; -1: it hides nothing, or all
@@ -335,7 +356,7 @@ class WarpsView final : public View {
         if (header.span) {
             end -= ui.segmented_width(span_words);
             float at = end;
-            session.sm.whole = ui.segmented(at, area.y + 2, span_words, session.sm.whole ? 1 : 0) == 1;
+            show_whole(session, ui.segmented(at, area.y + 2, span_words, session.sm.whole ? 1 : 0) == 1);
             end -= 8;
         }
         if (!header.where.empty())
@@ -407,7 +428,7 @@ class WarpsView final : public View {
             zoom(session, std::pow(0.8, notches), places.axis.cycle(ui.mouse.x), width);
         zoom_by_key(ui, session, focus, panel, width);
         if (ui.pressed(Key::enter, panel)) go_to_cause(session, focus);
-        if (ui.pressed(Key::v, panel)) session.sm.whole = !session.sm.whole;
+        if (ui.pressed(Key::v, panel)) show_whole(session, !session.sm.whole);
         if (ui.pressed(Key::c, panel) && places.hidden_from == INT64_MAX) start_comparing(session);
         const int rows_by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
 

@@ -8,6 +8,15 @@
 namespace lockstep::gui {
 namespace {
 
+// The newest text that is not younger than the step on show; null: there is none.
+const Written* written_at(const Snapshot& snapshot) {
+    const Written* newest = nullptr;
+    const int64_t step = snapshot.training.step ? snapshot.training.step->step : INT64_MAX;
+    for (const Written& text : snapshot.training.written)
+        if (text.step <= step && (newest == nullptr || text.step > newest->step)) newest = &text;
+    return newest;
+}
+
 Color cloud_color(int index, const Theme& theme) {
     const Color colors[] = {data::orange, data::sky,        data::green,  data::yellow,
                             data::blue,   data::vermillion, data::purple, data::grey};
@@ -149,12 +158,12 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
             ui.tooltip(fmt::format("head {}: place {} ({}) looks at place {} ({}): {:.1f} %", h, row, symbol(row), column,
                                    symbol(column), 100 * map[static_cast<size_t>(row * it.places + column)]));
     }
-    if (snapshot.training.written.empty()) return;
+    const Written* const newest = written_at(snapshot);
+    if (newest == nullptr) return;
     const float y = top + tile + 38;
-    const Written& newest = snapshot.training.written.back();
-    ui.text(r.x, y, fmt::format("written after step {}", newest.step), {.size = 12, .color = theme.ink2});
+    ui.text(r.x, y, fmt::format("written after step {}", newest->step), {.size = 12, .color = theme.ink2});
     std::string flat;
-    for (const char c : newest.text) flat += c == '\n' ? ' ' : c;
+    for (const char c : newest->text) flat += c == '\n' ? ' ' : c;
     const float room = r.bottom() - y - 8;
     if (room < 20) return;
     while (flat.size() > 20 && ui.paragraph({r.x, y + 8, r.w, room}, flat, {.size = 13}, 19, false) > room)
@@ -266,10 +275,11 @@ void draw_repaired(Ui& ui, const Snapshot& snapshot, const Exhibit& it, const Re
 }  // namespace
 
 std::string written_text(const Snapshot& snapshot) {
-    if (snapshot.training.written.empty()) return "";
+    const Written* const newest = written_at(snapshot);
+    if (newest == nullptr) return "";
     std::string text;
-    for (const char c : snapshot.training.written.back().text) text += c == '\n' ? ' ' : c;
-    return fmt::format("written after step {}: {}", snapshot.training.written.back().step, text);
+    for (const char c : newest->text) text += c == '\n' ? ' ' : c;
+    return fmt::format("written after step {}: {}", newest->step, text);
 }
 
 void draw_exhibit(Ui& ui, const Snapshot& snapshot, const Exhibit& exhibit, int& layer, const Rect& area) {

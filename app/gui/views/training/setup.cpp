@@ -13,8 +13,8 @@ namespace {
 
 using MenuKind = TrainingLook::SettingMenu::Kind;
 
-std::string setup_device(const Session& session, const TrainingSetup& setup) {
-    return setup.on_gpu ? "sim:" + session.gpu : "host";
+std::string setup_device(const Session& session, const TrainingState& training) {
+    return training.setup.on_gpu ? "sim:" + (training.gpu.empty() ? session.gpu : training.gpu) : "host";
 }
 std::string setup_optimizer(const TrainingSetup& setup) {
     return setup.optimizer.empty() ? std::string(nn::model_named(setup.model).optimizer) : setup.optimizer;
@@ -34,7 +34,7 @@ class SetupView final : public View {
         const bool busy = !snapshot->busy.empty();
         float x = area.x + 12;
         if (area.w > 1000)
-            x = ui.text(x, y + 18, snapshot->tape ? "Next run" : "Training run", {.size = 14, .weight = 600}) + 14;
+            x = ui.text(x, y + 18, is_of_others(*snapshot) ? "Next run" : "Training run", {.size = 14, .weight = 600}) + 14;
         const auto button = [&](const char* label, bool primary, bool able) {
             const float width = ui.chip_width(label) + 8;
             if (x + width > right) return false;
@@ -48,7 +48,8 @@ class SetupView final : public View {
             if (session.playing) session.post(ask::Train{-1});
         }
         if (button("Step", false, !running)) session.post(ask::Train{1});
-        if (button("Rewind", false, snapshot->training.step && !snapshot->tape && snapshot->training.step->step > 0)) {
+        if (button("Rewind", false,
+                   snapshot->training.step && !is_of_others(*snapshot) && snapshot->training.step->step > 0)) {
             session.playing = false;
             session.post(ask::ShowStep{0});
         }
@@ -65,7 +66,7 @@ class SetupView final : public View {
             if (ui.chip(x, y, label)) session.training.setting_menu = {kind, left, area.y + 38};
         };
         menu(MenuKind::model, "model", setup.model);
-        menu(MenuKind::device, "on", setup_device(session, setup));
+        menu(MenuKind::device, "on", setup_device(session, snapshot->training));
         menu(MenuKind::rate, "rate", fmt::format("{:g}", setup.learning_rate));
         menu(MenuKind::optimizer, "by", setup_optimizer(setup));
         menu(MenuKind::batch, "batch", std::to_string(setup.batch));
@@ -84,18 +85,22 @@ class SetupView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         const TrainingSetup& setup = snapshot->training.setup;
-        return fmt::format("{}: {} on {}, {}, learning rate {:g}, batch {}{}; {}\n",
-                           snapshot->tape ? "Next run" : "Training run", setup.model, setup_device(session, setup),
-                           setup_optimizer(setup), setup.learning_rate, setup.batch,
-                           setup.ranks > 1 ? fmt::format(", the step on show on {} ranks too", setup.ranks) : "",
-                           snapshot->busy.empty() ? beside_program(*snapshot).value_or(aim(setup)) : snapshot->busy);
+        return fmt::format(
+            "{}: {} on {}, {}, learning rate {:g}, batch {}{}; {}\n", is_of_others(*snapshot) ? "Next run" : "Training run",
+            setup.model, setup_device(session, snapshot->training), setup_optimizer(setup), setup.learning_rate, setup.batch,
+            setup.ranks > 1 ? fmt::format(", the step on show on {} ranks too", setup.ranks) : "",
+            snapshot->busy.empty() ? beside_program(*snapshot).value_or(aim(setup)) : snapshot->busy);
     }
 
   private:
-    // Of a tensor program on show the figures below are not this run's.
+    // Of a tensor program on show, or of a lesson's training run, the figures below are not this run's.
+    static bool is_of_others(const Snapshot& snapshot) {
+        return snapshot.tape || (snapshot.source == Source::lesson && snapshot.training.step);
+    }
     static std::optional<std::string> beside_program(const Snapshot& snapshot) {
-        if (!snapshot.tape || !snapshot.training.step) return std::nullopt;
-        return fmt::format("below: {}, until a run begins", snapshot.training.step->model);
+        if (!is_of_others(snapshot) || !snapshot.training.step) return std::nullopt;
+        return fmt::format("below: {}{}, until a run begins", snapshot.source == Source::lesson ? "the lesson's " : "",
+                           snapshot.training.step->model);
     }
     static std::string aim(const TrainingSetup& setup) {
         const nn::ModelRow& row = nn::model_named(setup.model);

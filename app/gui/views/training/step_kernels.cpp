@@ -179,7 +179,7 @@ class StepKernelsView final : public View {
         const bool exchanges = phase_of(span) == StepPhase::communication;
         ui.text(r.x, r.y + 11, fmt::format("rank {}", span_.rank), {.size = 14, .weight = 600, .width = r.w - choice});
         ui.text(r.x, r.y + 28, span.label, {.size = 13, .mono = true, .width = r.w - choice});
-        std::string words = fmt::format("{:.2f} µs", span.end_us - span.begin_us);
+        std::string words = lockstep::time_text(span.end_us - span.begin_us, {.decimals = 2});
         if (exchanges) {
             const PhaseTimes times = phase_times(rank);
             words += fmt::format(" · {} bytes sent in the step", with_commas(times.sent_bytes));
@@ -218,13 +218,20 @@ class StepKernelsView final : public View {
             return fmt::format("The host computes for {} of {}, {:.0f} %. The longest kernel is {}, {}.", time_of(busy),
                                time_of(total), 100 * busy / total, slowest->label,
                                time_of(slowest->end_us - slowest->begin_us));
-        double gap = 0;
-        for (size_t i = 1; i < step.launches.size(); ++i)
-            gap += std::max(0.0, step.launches[i].begin_us - step.launches[i - 1].end_us);
-        const std::string waits = gap < 0.1 ? "it never waits for the host"
-                                            : fmt::format("for {:.1f} µs it waits for the host between kernels", gap);
-        return fmt::format("The GPU is busy {:.1f} of {:.1f} µs, {:.0f} %; {}. The longest kernel is {}, {:.1f} µs.", busy,
-                           total, 100 * busy / total, waits, slowest->label, slowest->end_us - slowest->begin_us);
+        double host = 0, between = 0;  // for the next launch to be given, and from one kernel to the next that stands ready
+        for (size_t i = 1; i < step.launches.size(); ++i) {
+            const device::LaunchEvent& next = step.launches[i];
+            const double ended = step.launches[i - 1].end_us, gap = std::max(0.0, next.begin_us - ended);
+            const double given = std::clamp(next.enqueue_end_us - ended, 0.0, gap);
+            host += given;
+            between += gap - given;
+        }
+        const auto said = [](double us) { return lockstep::time_text(us, {.decimals = 1}); };
+        std::string waits =
+            host < 0.1 ? "it never waits for the host" : fmt::format("for {} it waits for the host", said(host));
+        if (between >= 0.1) waits += fmt::format(", and {} pass from one kernel to the next", said(between));
+        return fmt::format("The GPU is busy {} of {}, {:.0f} %; {}. The longest kernel is {}, {}.", said(busy), said(total),
+                           100 * busy / total, waits, slowest->label, said(slowest->end_us - slowest->begin_us));
     }
 
     // The caption, and what was measured of such a step on the same GPU.
@@ -299,7 +306,8 @@ class StepKernelsView final : public View {
             }
             choose(ui, session, focus, step, i, bar, r);
             if (ui.hovered(bar))
-                ui.tooltip(fmt::format("{} {} ({})\n{:.2f} µs{}", number, e.label, e.kernel, e.end_us - e.begin_us,
+                ui.tooltip(fmt::format("{} {} ({})\n{}{}", number, e.label, e.kernel,
+                                       lockstep::time_text(e.end_us - e.begin_us, {.decimals = 2}),
                                        e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : ""));
         }
     }
@@ -376,15 +384,14 @@ class StepKernelsView final : public View {
         ui.text(r.x, r.y + 11, fmt::format("{}  {}", launch + 1, e.label),
                 {.size = 14, .weight = 600, .width = r.w - choice});
         ui.text(r.x, r.y + 28, e.kernel, {.size = 13, .mono = true, .width = r.w - choice});
-        ui.text(
-            r.x, r.y + 45,
-            fmt::format("{} block{} of {}", with_commas(static_cast<int64_t>(e.grid.count())),
-                        e.grid.count() == 1 ? "" : "s", e.block.count()) +
-                (without_times(step)
-                     ? ""
-                     : fmt::format("{} · {:.2f} µs", e.cycles > 0 ? fmt::format(" · {} cycles", with_commas(e.cycles)) : "",
-                                   e.end_us - e.begin_us)),
-            {.size = 12, .color = theme.ink2, .width = r.w});
+        ui.text(r.x, r.y + 45,
+                fmt::format("{} block{} of {}", with_commas(static_cast<int64_t>(e.grid.count())),
+                            e.grid.count() == 1 ? "" : "s", e.block.count()) +
+                    (without_times(step)
+                         ? ""
+                         : fmt::format("{} · {}", e.cycles > 0 ? fmt::format(" · {} cycles", with_commas(e.cycles)) : "",
+                                       lockstep::time_text(e.end_us - e.begin_us, {.decimals = 2}))),
+                {.size = 12, .color = theme.ink2, .width = r.w});
         if (r.h < 74) return;
         if (ui.button({r.x, r.y + 52, 124, 26}, "open in SM", true, e.run != nullptr)) open_in_sm(session, launch);
         if (e.run && ui.button({r.x + 132, r.y + 52, 140, 26}, "open in Memory"))

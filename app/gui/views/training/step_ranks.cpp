@@ -150,8 +150,8 @@ void draw_step_ranks(Ui& ui, const parallel::ParallelStepRecord& record, PickedS
             if (ui.area(fmt::format("rank {} span {}", rank, i), bar))
                 picked = {rank, static_cast<int>(i), twice || (on && ui.pressed(Key::enter, r))};
             if (ui.hovered(bar))
-                ui.tooltip(fmt::format("rank {}: {} ({})\n{:.2f} µs", rank, span.label, name_of(phase),
-                                       span.end_us - span.begin_us));
+                ui.tooltip(fmt::format("rank {}: {} ({})\n{}", rank, span.label, name_of(phase),
+                                       lockstep::time_text(span.end_us - span.begin_us, {.decimals = 2})));
         }
     }
     if (rows < ranks)

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/gui/views/machine/lane/lane_number.h"
+#include "app/gui/views/machine/machine_motion.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/sm/lane_paths.h"
 #include "app/gui/views/timeline/timeline_view.h"
@@ -16,6 +17,7 @@ namespace lockstep::gui {
 namespace {
 
 constexpr float registers_width = 400, least_bit = 9.5f;
+constexpr float narrow_lane = 1050, least_work = 430, low_registers = 420;  // registers stand below the work
 
 Color part_color(BitPart part) {
     return part == BitPart::sign       ? data::purple
@@ -129,9 +131,13 @@ LanePlaces place_lane(Ui& ui, const Rect& area) {
     p.picture = area;
     p.body = ui.panel_body(area, {.title = " ", .badge = Provenance::simulated, .caption = " "});
     p.work = p.body;
-    if (p.body.w > 1050) {
+    if (p.body.w > narrow_lane) {
         p.work.w = p.body.w - registers_width - 24;
         p.registers = {p.work.right() + 24, p.body.y, registers_width, p.body.h};
+    } else if (p.body.h > least_work + 150) {  // below
+        const float h = std::clamp(p.body.h - least_work, 150.0f, low_registers);
+        p.work.h = p.body.h - h - 16;
+        p.registers = {p.body.x, p.work.bottom() + 16, p.body.w, h};
     }
     return p;
 }
@@ -240,7 +246,11 @@ void draw_arithmetic(const MachineFrame& frame, const Rect& r, const LaneNow& l)
     draw_belt(frame, {r.x, y + 2, std::min(r.w, std::max(wide, 560.0f)), p.labels ? 32.0f : 28.0f}, l, label_w);
     y += p.labels ? 46 : 38;
     if (y + result_h - 46 > r.bottom() + 4) return;
-    draw_value(frame, {r.x, y, r.w, result_h}, a.result, "=", p, label_w, !shows_result(frame, l));
+    const Rect result{r.x, y, r.w, result_h};
+    if (shows_result(frame, l))  // the cycle before others may read it
+        draw_glow(frame.ui, {r.x + label_w, y, std::min(r.w, wide) - label_w, p.high},
+                  lights_of(frame).glow(frame.clock, static_cast<double>(l.issue->ready - 1)));
+    draw_value(frame, result, a.result, "=", p, label_w, !shows_result(frame, l));
     y += result_h - 46 + 10;
     if (y + 24 > r.bottom()) return;
     if (!a.steps.empty()) draw_steps(frame, {r.x, y, r.w, r.bottom() - y}, l, label_w);
@@ -382,7 +392,10 @@ void draw_next(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
 void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow& w, int lane) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
-    ui.line({r.x - 12, r.y}, {r.x - 12, r.bottom()}, t.line);
+    if (r.w <= registers_width)
+        ui.line({r.x - 12, r.y}, {r.x - 12, r.bottom()}, t.line);
+    else
+        ui.line({r.x, r.y - 8}, {r.right(), r.y - 8}, t.line);
     ui.text(r.x, r.y + 14, fmt::format("registers of lane {}", lane), {.size = 13, .weight = 600});
     const KeptLanes::Values values = frame.kept != nullptr ? frame.kept->at(w.step) : nullptr;
     if (!values || !w.state.resident) {
@@ -394,12 +407,14 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
         return;
     }
     ui.text(r.right(), r.y + 14, "ready", {.size = 12, .color = t.quiet, .align = Align::right});
+    const Lights lights = lights_of(frame);
     float y = r.y + 26;
     const auto most = static_cast<size_t>(std::max(1.0f, (r.h - 60) / 26));
     for (const LaneRow& row : lane_rows(frame, w, *values, lane, std::min<size_t>(16, most))) {
         const bool pending = row.ready > frame.cycle();
         const Rect line{r.x - 4, y, r.w + 8, 24};
         if (row.read || row.written) ui.rect(line, t.panel2, 3);
+        if (row.ready > 0 && !row.unwritten) draw_glow(ui, line, lights.glow(frame.clock, static_cast<double>(row.ready)));
         ui.text(r.x, y + 16, row.name,
                 {.size = 12,
                  .color = row.read || row.written ? t.ink : t.ink2,
@@ -416,9 +431,10 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
             ui.text(ready - 4, y + 16, row.value,
                     {.size = 12, .align = Align::right, .mono = true, .width = ready - r.x - 204});
         ui.text(r.right(), y + 16,
-                pending                    ? with_commas(row.ready)
-                : row.written && !row.read ? "written"
-                                           : "yes",
+                pending                                       ? with_commas(row.ready)
+                : row.ready > 0 && row.ready == frame.cycle() ? "now"
+                : row.written && !row.read                    ? "written"
+                                                              : "yes",
                 {.size = 12, .color = t.ink2, .align = Align::right, .mono = true, .width = 66});
         y += 26;
     }
@@ -451,6 +467,13 @@ std::string lane_detail(const MachineFrame&) {
     return "one thread";
 }
 
+float needs_lane(const MachineFrame& frame, const Rect& room) {
+    if (frame.scene == nullptr) return 0;
+    constexpr float panel = 102;
+    if (room.w - 24 > narrow_lane) return 0;
+    return panel + least_work + 16 + low_registers;
+}
+
 void draw_lane(const MachineFrame& frame, const Rect& area) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
@@ -475,7 +498,9 @@ void draw_lane(const MachineFrame& frame, const Rect& area) {
         frame.kept->ask(frame.session, frame.focus, frame.snapshot, l.step);
     const Rect head{p.work.x, p.work.y, p.work.w, 30};
     const Rect box{head.x, head.y + 4, 20, 18};
-    letter_box(ui, box, letter_of(*frame.scene->timeline, l.issue->pc), data::green);
+    const Lights lights = lights_of(frame);
+    const float flash = lights.flash(frame.clock, static_cast<double>(l.issue->cycle));
+    letter_box(ui, box, letter_of(*frame.scene->timeline, l.issue->pc), lit(data::green, flash, t));
     const std::string when =
         l.age == 0 ? "issues now" : fmt::format("issued {} cycle{} ago", with_commas(l.age), l.age == 1 ? "" : "s");
     const float begin = ui.text(head.right(), head.y + 18, when,

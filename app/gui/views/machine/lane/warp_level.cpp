@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "app/gui/views/machine/machine_motion.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/memory/bank_data.h"
 #include "app/gui/views/memory/coalesce_picture.h"
@@ -24,12 +25,17 @@ struct WarpPlaces {
     float pitch = 30;                     // of a lane
 };
 
+constexpr float narrow = 1180, low_code = 230;  // of the code below the picture
+
 WarpPlaces place_warp(Ui& ui, const Rect& area, bool memory) {
     WarpPlaces p;
     p.picture = area;
-    if (area.w >= 1180) {
+    if (area.w >= narrow) {
         p.picture.w = area.w - code_width - 8;
         p.code = {p.picture.right() + 8, area.y, code_width, area.h};
+    } else if (area.h >= 760) {
+        p.picture.h = area.h - low_code - 8;
+        p.code = {area.x, p.picture.bottom() + 8, area.w, low_code};
     }
     p.body = ui.panel_body(p.picture, {.title = " ", .badge = Provenance::simulated, .caption = " "});
     p.pitch = p.body.w / 32;
@@ -45,6 +51,10 @@ WarpPlaces place_warp(Ui& ui, const Rect& area, bool memory) {
     p.wait = {p.body.x, y, p.body.w - (beside ? stack_w + 16 : 0), wait_h};
     if (beside) p.stack = {p.wait.right() + 16, y, stack_w, wait_h};
     y += wait_h + 8;
+    if (!beside && p.body.bottom() - y > 160) {  // the paths below
+        p.stack = {p.body.x, y, p.body.w, 118};
+        y += 126;
+    }
     float left = p.body.bottom() - y;
     if (memory && left > 310) {
         const float h = std::clamp(left * 0.42f, 150.0f, 190.0f);
@@ -75,6 +85,7 @@ void draw_lane_row(const MachineFrame& frame, const WarpPlaces& p, const WarpNow
     const int picked = picked_lane(frame, w);
     static constexpr std::string_view words[] = {"works", "off: its predicate is false", "waits: its path does not run",
                                                  "has ended, or there is no thread"};
+    const float flash = lights_of(frame).flash(frame.clock, static_cast<double>(frame.cycle()));
     for (int lane = 0; lane < 32; ++lane) {
         const Rect cell = lane_cell(p, lane);
         const PathCode code = code_of_lane(w, lane);
@@ -93,7 +104,7 @@ void draw_lane_row(const MachineFrame& frame, const WarpPlaces& p, const WarpNow
             const Rect foot{cell.x, cell.bottom() - cell.h * 0.3f, cell.w, cell.h * 0.3f};
             ui.rect(foot, t.panel);
             if (w.state.issue != nullptr)
-                ui.rect({foot.x, foot.y + 2, foot.w, foot.h - 2}, data::green);
+                ui.rect({foot.x, foot.y + 2, foot.w, foot.h - 2}, lit(data::green, flash, t));
             else
                 draw_state(ui, {foot.x, foot.y + 2, foot.w, foot.h - 2}, w.state.reason());
         }
@@ -156,7 +167,8 @@ void draw_instruction(const MachineFrame& frame, const Rect& r, const WarpNow& w
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     const bool issues = w.state.issue != nullptr;
-    ui.rect(r, issues ? faded(data::green, 0.16f) : t.panel2, 4);
+    const float flash = issues ? lights_of(frame).flash(frame.clock, static_cast<double>(frame.cycle())) : 0;
+    ui.rect(r, issues ? faded(data::green, 0.16f + 0.3f * flash) : t.panel2, 4);
     ui.frame(r, issues ? data::green : t.line, 1, 4);
     if (w.instruction == nullptr) {
         const std::string text = w.track == nullptr || w.state.resident ? "no instruction"
@@ -170,7 +182,7 @@ void draw_instruction(const MachineFrame& frame, const Rect& r, const WarpNow& w
     const float base = low ? r.y + 24 : r.y + 23;
     const Rect box{r.x + 8, base - 14, 20, 18};
     if (issues)
-        letter_box(ui, box, letter_of(*frame.scene->timeline, w.pc), data::green);
+        letter_box(ui, box, letter_of(*frame.scene->timeline, w.pc), lit(data::green, flash, t));
     else
         draw_state(ui, box, w.state.reason());
     const std::string now =
@@ -409,11 +421,13 @@ void draw_register_rows(const MachineFrame& frame, const Rect& r, const WarpNow&
     ui.text(r.right() - value_w - 6, r.y + 14, "as the instruction finds them; > reads, * writes",
             {.size = 12, .color = t.quiet, .align = Align::right, .width = r.w - value_w - 190});
     const float first = r.x + name_w, cell_w = (r.w - name_w - value_w) / 32;
+    const Lights lights = lights_of(frame);
     float y = r.y + 24;
     for (const LaneRow& row : rows) {
         const bool pending = row.ready > frame.cycle();
         const Rect line{r.x - 4, y, r.w + 8, pitch - 2};
         if (row.read || row.written) ui.rect(line, t.panel2, 3);
+        if (row.ready > 0 && !row.unwritten) draw_glow(ui, line, lights.glow(frame.clock, static_cast<double>(row.ready)));
         const char mark[] = {row.read ? '>' : row.written ? '*' : ' ', 0};
         ui.text(r.x, y + 16, mark, {.size = 12, .color = row.written ? t.right : t.accent, .weight = 700, .mono = true});
         const float end =
@@ -536,6 +550,15 @@ std::string warp_label(const MachineFrame& frame) {
 }
 std::string warp_detail(const MachineFrame&) {
     return "32 lanes";
+}
+
+float needs_warp(const MachineFrame& frame, const Rect& room) {
+    if (frame.scene == nullptr) return 0;
+    const bool beside = room.w >= narrow ? room.w - code_width - 32 > 700 : room.w - 24 > 700;
+    // Lanes, instruction, wait, paths, registers, the lines or banks of an access, and the code where it is not beside.
+    const float height =
+        102 + 106 + 68 + 184 + (beside ? 0.0f : 126.0f) + 150 + 160 + (room.w >= narrow ? 0.0f : low_code + 8);
+    return room.w >= narrow ? 0 : height;
 }
 
 void draw_machine_warp(const MachineFrame& frame, const Rect& area) {

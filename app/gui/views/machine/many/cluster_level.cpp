@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/cluster/collective_data.h"
@@ -25,6 +26,16 @@ struct ClusterView {  // of one frame
     ClusterPlaces places;
     double now = 0, least = 0;  // least: of a packet's way, in the step's time
     int picked = 0;
+    StepWay way = {};  // of what is followed
+    Lights lights = {};
+    const FollowedPacket& followed() const { return frame.session.machine.packet; }
+    bool is_followed(int replica, const StepPacket& packet, size_t number) const {
+        const FollowedPacket& f = followed();
+        if (way.empty() || f.replica != replica) return false;
+        return f.kind == FollowedPacket::Kind::microbatch
+                   ? packet.microbatch == f.number
+                   : f.kind == FollowedPacket::Kind::message && f.number == static_cast<int>(number);
+    }
     Ui& ui() const { return frame.ui; }
     const Theme& theme() const { return *frame.ui.theme; }
 };
@@ -145,46 +156,111 @@ void draw_node_tile(const ClusterView& v, int replica, int stage) {
             for (const float g : {7.0f, 5.0f, 3.0f})
                 ui.rect({box.x - g, box.y - g, box.w + 2 * g, box.h + 2 * g}, faded(data::vermillion, 0.22f), 5);
         draw_gpu_cell(ui, box, cell, letters);
+        if (cell.span == nullptr || cell.does != GpuDoes::works) continue;
+        if (const float flash = v.lights.flash(v.now, cell.span->begin); flash > 0) ui.frame(box, faded(t.ink, flash), 2);
     }
 }
 
-// Tiles that are too small: a line of pixels a row of them.
+// Tiles that are too small for rectangles: a picture of what each pixel's GPU does, in its colour and with its stroke.
 void draw_node_texture(const ClusterView& v) {
     const ClusterPlaces& p = v.places;
     const Theme& t = v.theme();
     const Rect grid = p.grid();
-    const int w = std::clamp(static_cast<int>(grid.w), 1, 2600), h = std::clamp(p.rows(), 1, 4096);
+    const int w = std::clamp(static_cast<int>(grid.w), 1, 2600), h = std::clamp(static_cast<int>(grid.h), 1, 2000);
     const uint64_t version = std::bit_cast<uint64_t>(v.now) ^ (static_cast<uint64_t>(w) << 40) ^
                              (static_cast<uint64_t>(h) << 20) ^ t.panel ^ std::bit_cast<uintptr_t>(&v.step);
-    const auto line_of = [&](int row) {
-        std::vector<Color> line(static_cast<size_t>(w), t.panel);
+    using Line = std::vector<Color>;
+    const auto line_of = [&](int row, int y) {
+        Line line(static_cast<size_t>(w), t.panel);
         for (int i = 0; i < p.across(); ++i) {
             const int replica = p.wide > 0 ? row * p.wide + i : row, stage = p.wide > 0 ? 0 : i;
             if (replica >= p.replicas) break;
             const Rect tile = p.tile(replica, stage);
             const int from = std::max(0, static_cast<int>(tile.x - grid.x)),
                       to = std::min(w, std::max(from + 1, static_cast<int>(tile.right() - grid.x)));
-            for (int x = from; x < to; ++x) {
-                const int gpu = std::min(p.group - 1, (x - from) * p.group / std::max(1, to - from));
-                line[static_cast<size_t>(x)] = fill_of(gpu_at(v.step, replica, stage, gpu, v.now), t);
+            const int cells = std::max(1, std::min(p.group, to - from));
+            for (int cell = 0; cell < cells; ++cell) {
+                const GpuNow now = gpu_at(v.step, replica, stage, cell * p.group / cells, v.now);
+                const int end = from + (to - from) * (cell + 1) / cells;
+                for (int x = from + (to - from) * cell / cells; x < end; ++x)
+                    line[static_cast<size_t>(x)] = texel_of(now, x, y, t);
             }
         }
         return line;
     };
     v.ui().picture("nodes", version, w, h, grid, [&](std::span<Color> pixels) {
-        std::vector<std::vector<Color>> known(v.step.columns.size());  // replicas of a column do the same
-        for (int row = 0; row < h; ++row) {
-            std::vector<Color> line;
-            if (p.wide > 0) {
-                line = line_of(row);
-            } else {
-                std::vector<Color>& column = known[v.step.column_of[static_cast<size_t>(row)]];
-                if (column.empty()) column = line_of(row);
-                line = column;
-            }
-            std::copy(line.begin(), line.end(), pixels.begin() + static_cast<std::ptrdiff_t>(row) * w);
+        std::vector<Line> known(v.step.columns.size() * texel_period);  // replicas of a column do the same
+        std::vector<Line> of_row(texel_period);
+        int row_before = -1;
+        for (int y = 0; y < h; ++y) {
+            const int row = std::min(p.rows() - 1, static_cast<int>((static_cast<float>(y) + 0.5f) / p.pitch_y));
+            const auto phase = static_cast<size_t>(y % texel_period);
+            if (p.wide > 0 && row != std::exchange(row_before, row))
+                for (Line& line : of_row) line.clear();
+            Line& line =
+                p.wide > 0 ? of_row[phase] : known[v.step.column_of[static_cast<size_t>(row)] * texel_period + phase];
+            if (line.empty()) line = line_of(row, y);
+            std::copy(line.begin(), line.end(), pixels.begin() + static_cast<std::ptrdiff_t>(y) * w);
         }
     });
+}
+
+std::string late_text(const ClusterView& v) {
+    const LateGpu& late = v.step.late;
+    const int others = v.step.group - 1;
+    return fmt::format(
+        "GPU {} is {} late with {}{}", late.gpu, step_time_text(v.step, v.now - late.from), late.what,
+        others > 0 ? fmt::format(", {} neighbour{} wait{}", others, others == 1 ? "" : "s", others == 1 ? "s" : "") : "");
+}
+
+// Where the words about the late GPU stand; no width: nobody is late now, or there is no room.
+Rect late_box(const ClusterView& v) {
+    const LateGpu& late = v.step.late;
+    if (late.replica < 0 || v.now < late.from || v.now >= late.until) return {};
+    const Rect tile = v.places.tile(late.replica, late.stage);
+    const float w = v.ui().text_width(late_text(v), {.size = 13, .weight = 600}) + 24;
+    const float gap = v.places.pitch_y - v.places.tile_h;
+    Rect box{std::clamp(tile.x + tile.w / 2 - w / 2, v.places.all.x + 4, v.places.all.right() - w - 4), tile.bottom() + 4, w,
+             25};
+    if (gap < 30 && v.places.detail != TileDetail::texture) return {};
+    if (gap < 30) box.y = tile.bottom() + 14;
+    if (box.bottom() > v.places.all.bottom()) box.y = tile.y - 29;
+    return box;
+}
+
+// Over the texture a letter on every stretch of replicas that do the same, where one fits.
+void draw_texture_letters(const ClusterView& v) {
+    const ClusterPlaces& p = v.places;
+    if (p.wide > 0) return;
+    for (int stage = 0; stage < p.stages; ++stage)
+        for (int first = 0; first < p.replicas;) {
+            const GpuNow now = stage_at(v.step, first, stage, v.now);
+            int end = first + 1;
+            for (; end < p.replicas; ++end)
+                if (const GpuNow other = stage_at(v.step, end, stage, v.now);
+                    other.does != now.does || (now.span != nullptr) != (other.span != nullptr) ||
+                    (now.span != nullptr && other.span->work != now.span->work))
+                    break;
+            const Rect top = p.tile(first, stage), foot = p.tile(end - 1, stage);
+            first = end;
+            if (now.span == nullptr || now.does != GpuDoes::works || foot.bottom() - top.y < 26 || top.w < 16) continue;
+            const Color fill = fill_of(now, v.theme());
+            Point middle{top.x + top.w / 2, (top.y + foot.bottom()) / 2};
+            const Rect words = late_box(v);
+            if (words.w > 0 && middle.x + 10 > words.x && middle.x - 10 < words.right() && middle.y + 12 > words.y &&
+                middle.y - 12 < words.bottom())
+                middle.y = words.bottom() + 14;  // below them, or not at all
+            if (middle.y + 12 > foot.bottom()) continue;
+            const char letter[] = {letter_of(now.span->work), 0};
+            v.ui().rect({middle.x - 8, middle.y - 10, 16, 20}, fill, 3);  // no stroke behind it
+            v.ui().text(middle.x, middle.y + 5.5f, letter,
+                        {.size = 15, .color = text_on(fill), .align = Align::center, .weight = 700});
+        }
+}
+
+FollowedPacket followed_by(int replica, const StepPacket& packet, size_t number) {
+    if (packet.microbatch >= 0) return {FollowedPacket::Kind::microbatch, replica, packet.microbatch, -1};
+    return {FollowedPacket::Kind::message, replica, static_cast<int>(number), -1};
 }
 
 void draw_packets(const ClusterView& v) {
@@ -214,12 +290,17 @@ void draw_packets(const ClusterView& v) {
                             v.ui().rect({x, at.y - 1.5f, 4, 3}, faded(color, 0.5f - 0.2f * static_cast<float>(q)));
                     }
             }
+            if (const float came = v.lights.flash(v.now, packet.arrives); came > 0)
+                v.ui().frame({at.x - half - 2, at.y - 11, 2 * half + 4, 22}, faded(v.theme().ink, came), 2, 4);
             packet_tag(v.ui(), at, packet.text(), color);
-            if (!v.frame.still && v.ui().hovered({at.x - half, at.y - 9, 2 * half, 18}))
-                v.ui().tooltip(fmt::format("{} of {}, stage {} to {}: sent at {}, there at {}, taken at {}",
-                                           packet.gradient ? "gradients" : "activations", packet.text(), packet.from,
-                                           packet.to, step_time_text(v.step, packet.sent),
-                                           step_time_text(v.step, packet.arrives), step_time_text(v.step, packet.taken)));
+            const Rect tag{at.x - half, at.y - 9, 2 * half, 18};
+            if (v.is_followed(replica, packet, i)) v.ui().outline(tag, -3);
+            if (v.frame.still || !v.ui().hovered(tag)) continue;
+            v.ui().tooltip(fmt::format("{} of {}, stage {} to {}: sent at {}, there at {}, taken at {}\nclick to follow it",
+                                       packet.gradient ? "gradients" : "activations", packet.text(), packet.from, packet.to,
+                                       step_time_text(v.step, packet.sent), step_time_text(v.step, packet.arrives),
+                                       step_time_text(v.step, packet.taken)));
+            if (v.ui().clicked(tag)) follow(v.frame, followed_by(replica, packet, i));
         }
     }
 }
@@ -246,8 +327,45 @@ void draw_rings(const ClusterView& v) {
             if (way.size() == 2 && p.wide == 0 && way[1].y - way[0].y > 18)
                 at.y = way[0].y + 9 + (way[1].y - way[0].y - 18) * static_cast<float>(share);
             packet_tag(ui, at, chunk_name(chunk, n), data::blue);
+            const auto number = static_cast<int>(&ring - v.step.rings.data());
+            const FollowedPacket& f = v.followed();
+            const Rect tag{at.x - 10, at.y - 9, 20, 18};
+            if (f.kind == FollowedPacket::Kind::chunk && f.number == number && f.chunk == chunk) ui.outline(tag, -3);
+            if (v.frame.still || !ui.hovered(tag)) continue;
+            ui.tooltip(fmt::format("chunk {} goes from replica {} to {}\nclick to follow it", chunk_name(chunk, n), replica,
+                                   (replica + 1) % n));
+            if (ui.clicked(tag)) follow(v.frame, {FollowedPacket::Kind::chunk, replica, number, chunk});
         }
     }
+}
+
+// What is followed: the node that works on it, or keeps it, and where nothing on its way is drawn, a tag where it is.
+void draw_followed_mark(const ClusterView& v) {
+    if (v.way.empty() || v.now < v.way.begin || v.now >= v.way.end) return;
+    Ui& ui = v.ui();
+    const WayLeg& leg = v.way.legs[static_cast<size_t>(v.way.leg_at(v.now))];
+    const FollowedPacket& f = v.followed();
+    const bool packets = v.places.detail == TileDetail::packets && v.places.pitch_x - v.places.tile_w >= 14;
+    if (leg.sums) {
+        if (v.places.detail >= TileDetail::letters) return;  // its ring is drawn
+    } else if (packets) {
+        for (const uint32_t i : packets_at(v.step, f.replica, v.now))
+            if (v.is_followed(f.replica, v.step.column(f.replica).packets[i], i)) return;
+    }
+    const std::string text = f.kind == FollowedPacket::Kind::chunk ? chunk_name(f.chunk, v.step.replicas)
+                             : f.number >= 0 && f.kind == FollowedPacket::Kind::microbatch
+                                 ? fmt::format("{}{}", leg.gradient ? 'B' : 'F', f.number + 1)
+                                 : std::string(leg.gradient ? "B" : "F");
+    Point at = followed_at(v.places, f, v.way, v.now);
+    if (!leg.sums && leg.is != WayLeg::Is::travels) {
+        const Rect tile = v.places.tile(f.replica, leg.to);
+        ui.outline(tile, -4);
+        if (v.places.headed) return;              // its head says what it works on
+        at = {tile.x + tile.w / 2, tile.y - 24};  // above the mark of where one looks
+    }
+    packet_tag(ui, at, text, leg.sums ? data::blue : leg.gradient ? data::green : data::sky);
+    const float w = std::max(20.0f, ui.text_width(text, {.size = 12, .weight = 700}) + 9);
+    ui.outline({at.x - w / 2, at.y - 9, w, 18}, -3);
 }
 
 void draw_late_words(const ClusterView& v) {
@@ -258,22 +376,12 @@ void draw_late_words(const ClusterView& v) {
     const Rect tile = v.places.tile(late.replica, late.stage);
     if (v.places.detail == TileDetail::texture)
         glow(ui, {tile.x, tile.y - 2, tile.w, tile.h + 4}), ui.rect(tile, data::vermillion);
-    const std::string text =
-        fmt::format("GPU {} is {} late with {}{}", late.gpu, step_time_text(v.step, v.now - late.from), late.what,
-                    v.step.group > 1 ? fmt::format(", {} neighbour{} wait{}", v.step.group - 1, v.step.group == 2 ? "" : "s",
-                                                   v.step.group == 2 ? "s" : "")
-                                     : "");
-    const float w = ui.text_width(text, {.size = 13, .weight = 600}) + 24;
-    const float gap = v.places.pitch_y - v.places.tile_h;
-    Rect box{std::clamp(tile.x + tile.w / 2 - w / 2, v.places.all.x + 4, v.places.all.right() - w - 4), tile.bottom() + 4, w,
-             25};
-    if (gap < 30 && v.places.detail != TileDetail::texture) return;  // the caption says it
-    if (gap < 30) box.y = tile.bottom() + 14;
-    if (box.bottom() > v.places.all.bottom()) box.y = tile.y - 29;
+    const Rect box = late_box(v);
+    if (box.w <= 0) return;  // the caption says it
     const Color warm = t.dark ? rgb(0xFF9A5C) : rgb(0xB34700);
     ui.rect(box, t.dark ? rgb(0x33211A) : rgb(0xFFF4EC), 4);
     ui.frame(box, data::vermillion, 1.25f, 4);
-    ui.text(box.x + 12, box.y + 17, text, {.size = 13, .color = warm, .weight = 600});
+    ui.text(box.x + 12, box.y + 17, late_text(v), {.size = 13, .color = warm, .weight = 600});
 }
 
 void offer_plans(const ClusterView& v, const Rect& r, float x) {
@@ -292,6 +400,7 @@ void offer_plans(const ClusterView& v, const Rect& r, float x) {
         wanted.plan = setup;
         v.frame.session.cluster.time = -1;
         v.frame.session.machine.rank = -1;
+        v.frame.session.machine.packet = {};
         ask_cluster(v.frame.session, wanted);
     }
 }
@@ -302,7 +411,11 @@ void draw_cluster_legend(const ClusterView& v, const Rect& r) {
     float x = r.x + 12;
     const auto key = [&](const GpuNow& now, std::string_view words, bool letter) {
         if (x + 30 + ui.text_width(words, {.size = 13}) > room) return;
-        draw_gpu_cell(ui, {x, y - 14, 18, 18}, now, letter);
+        const Rect cell{x, y - 14, 18, 18};
+        draw_gpu_cell(ui, cell, now, letter);
+        if (const Hatch stroke = now.span != nullptr ? texture_hatch_of(now.span->work) : Hatch::solid;
+            v.places.detail == TileDetail::texture && stroke != Hatch::solid)
+            ui.hatch(cell, faded(data::black, 0.4f), stroke);
         x = ui.text(x + 25, y, words, {.size = 13, .color = v.theme().ink2}) + 18;
     };
     bool used[16] = {};
@@ -350,12 +463,17 @@ void choose_in_cluster(const ClusterView& v) {
 }
 
 ClusterView view_of(const MachineFrame& frame, const ClusterStep& step, const Rect& body) {
+    const bool moves = frame.session.playing || frame.session.machine.filmed > 0;
+    const double filmed = frame.session.machine.filmed;
+    const double speed = filmed > 0 ? filmed : cluster_speed(frame.session, step);
     return {frame,
             step,
             places_of(step, body),
             cluster_time(frame.session, step),
-            frame.session.playing ? least_on_screen * cluster_speed(frame.session, step) : 0,
-            picked_gpu(frame.session, step)};
+            moves ? least_on_screen * speed : 0,
+            picked_gpu(frame.session, step),
+            followed_way(frame, step),
+            lights_of_step(frame, step)};
 }
 
 struct ClusterCounts {
@@ -418,18 +536,19 @@ void draw_cluster(const MachineFrame& frame, const Rect& area) {
     draw_heads(v);
     draw_links(v);
     if (v.places.detail == TileDetail::texture)
-        draw_node_texture(v);
+        draw_node_texture(v), draw_texture_letters(v);
     else
         for (int replica = 0; replica < v.places.replicas; ++replica)
             for (int stage = 0; stage < v.places.stages; ++stage) draw_node_tile(v, replica, stage);
     draw_packets(v);
     draw_rings(v);
+    draw_followed_mark(v);
     if (!frame.still)  // on its way the zoom outlines it
         frame.ui.outline(v.places.tile(step->replica_of(v.picked), step->stage_of(v.picked)), -2);
     draw_late_words(v);
     draw_cluster_legend(v, {body.x, body.bottom() - cluster_legend, body.w, cluster_legend});
     choose_in_cluster(v);
-    if (parts.strip.h > 0) draw_step_strip(frame, *step, parts.strip, step->replica_of(v.picked), step->stage_of(v.picked));
+    if (parts.strip.h > 0) draw_step_foot(frame, *step, parts.strip, v.picked);
 }
 
 Rect inside_cluster(const MachineFrame& frame, const Rect& area) {
@@ -452,7 +571,9 @@ std::string cluster_sentence(const MachineFrame& frame) {
     const auto step = step_of(frame);
     if (!step) return "";
     const std::string below = kernel_below(frame, *step);
-    return what_happens(*step, cluster_time(frame.session, *step)) + (below.empty() ? "" : " " + below);
+    const double now = cluster_time(frame.session, *step);
+    const std::string followed = followed_sentence(*step, followed_way(frame, *step), now);
+    return (followed.empty() ? what_happens(*step, now) : followed) + (below.empty() ? "" : " " + below);
 }
 
 std::string cluster_described(const MachineFrame& frame) {
@@ -479,6 +600,8 @@ std::string cluster_described(const MachineFrame& frame) {
         if (const int round = ring.round_at(now); round >= 0)
             text += fmt::format("stage {}: {}, step {} of {}\n", ring.stage,
                                 ring.gathers ? "weights gathered" : "gradients summed", round + 1, ring.rounds);
+    if (const std::string followed = followed_sentence(*step, followed_way(frame, *step), now); !followed.empty())
+        text += "followed: " + followed + "\n";
     return text;
 }
 

@@ -20,6 +20,7 @@ struct NodeView {
     Rect doors[2];  // from before, and to behind; no width: there is no room
     double now = 0;
     int picked = 0, first = 0, count = 0;  // ranks
+    Lights lights = {};
     Ui& ui() const { return frame.ui; }
     const Theme& theme() const { return *frame.ui.theme; }
 };
@@ -36,6 +37,7 @@ std::string joined_by(const ClusterStep& step) {
 
 NodeView node_view(const MachineFrame& frame, const ClusterStep& step, const Rect& body) {
     NodeView v{frame, step, {}, {}, cluster_time(frame.session, step), picked_gpu(frame.session, step), 0, 0};
+    v.lights = lights_of_step(frame, step);
     v.first = first_of_node(step, v.picked);
     v.count = std::min(step.node_gpus, step.gpus() - v.first);
     Rect middle{body.x + 14, body.y + 10, body.w - 28, body.h - node_legend - 18};
@@ -104,6 +106,9 @@ void draw_gpu_tile(const NodeView& v, int number) {
     if (late) glow(ui, tile);
     ui.rect(tile, t.panel2, 4);
     ui.frame(tile, late ? data::vermillion : t.line, late ? 1.5f : 1.0f, 4);
+    if (const float flash = now.span != nullptr && now.does == GpuDoes::works ? v.lights.flash(v.now, now.span->begin) : 0;
+        flash > 0)
+        ui.frame({tile.x - 1, tile.y - 1, tile.w + 2, tile.h + 2}, faded(color_of(now.span->work), flash), 2.5f, 4);
     const float inset = std::min(14.0f, tile.w * 0.08f);
     const std::string name = fmt::format("GPU {}", number);
     float top = tile.y + 8;
@@ -230,6 +235,15 @@ void draw_door(const NodeView& v, bool behind) {
         const bool comes = packet.from == other && packet.to == stage, leaves = packet.from == stage && packet.to == other;
         if ((!comes && !leaves) || y > r.bottom() - 30) continue;
         packet_tag(ui, {r.x + 16, y}, packet.text(), packet.gradient ? data::green : data::sky);
+        const FollowedPacket here = packet.microbatch >= 0
+                                        ? FollowedPacket{FollowedPacket::Kind::microbatch, replica, packet.microbatch, -1}
+                                        : FollowedPacket{FollowedPacket::Kind::message, replica, static_cast<int>(i), -1};
+        const Rect row{r.x - 2, y - 11, r.w + 4, 31};
+        if (v.frame.session.machine.packet == here) ui.outline({r.x + 1, y - 9, 30, 18}, -3);
+        if (!v.frame.still && ui.hovered(row)) {
+            ui.tooltip("click to follow it");
+            if (ui.clicked(row)) follow(v.frame, here);
+        }
         const double share = way_of(packet, v.now, 0);
         const bool waits = share >= 1;
         ui.text(
@@ -297,7 +311,7 @@ void draw_node(const MachineFrame& frame, const Rect& area) {
     draw_door(v, false);
     draw_door(v, true);
     draw_node_legend(v, {body.x, body.bottom() - node_legend, body.w, node_legend});
-    if (parts.strip.h > 0) draw_step_strip(frame, *step, parts.strip, step->replica_of(v.picked), step->stage_of(v.picked));
+    if (parts.strip.h > 0) draw_step_foot(frame, *step, parts.strip, v.picked);
 }
 
 Rect inside_node(const MachineFrame& frame, const Rect& area) {
@@ -338,6 +352,8 @@ std::string node_sentence(const MachineFrame& frame) {
         text = fmt::format("{} GPUs share every layer and add up their parts, twice a layer in each pass.", step->group);
     else
         text = fmt::format("{} of {} GPUs of this node work.", works, count);
+    if (const std::string followed = followed_sentence(*step, followed_way(frame, *step), now); !followed.empty())
+        text = followed;
     const std::string below = kernel_below(frame, *step);
     return text + (below.empty() ? "" : " " + below);
 }
@@ -355,6 +371,8 @@ std::string node_described(const MachineFrame& frame) {
         text += fmt::format("GPU {}{}: {}{}\n", rank - first, rank == picked ? " (looked at)" : "", doing_words(at, sum),
                             sum.on ? fmt::format(", its part of the sum {}", sum.share < 0.5 ? "goes" : "comes back") : "");
     }
+    if (const std::string followed = followed_sentence(*step, followed_way(frame, *step), now); !followed.empty())
+        text += "followed: " + followed + "\n";
     return text;
 }
 

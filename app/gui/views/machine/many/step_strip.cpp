@@ -111,14 +111,32 @@ void draw_bar_texture(const MachineFrame& frame, const ClusterStep& step, const 
                       bottom = std::min(h, top + std::max(1, static_cast<int>(p.bar)));
             for (int x = 0; x < w; ++x) {
                 const GpuNow at = stage_at(step, replica, stage, p.end * (x + 0.5) / w);
-                const Color color = at.does == GpuDoes::held_up && at.span ? late_color() : fill_of(at, t);
+                const bool late = at.does == GpuDoes::held_up && at.span;
                 for (int y = top; y < bottom; ++y)
-                    pixels[static_cast<size_t>(y) * static_cast<size_t>(w) + static_cast<size_t>(x)] = color;
+                    pixels[static_cast<size_t>(y) * static_cast<size_t>(w) + static_cast<size_t>(x)] =
+                        late ? late_color() : texel_of(at, x, y, t);
             }
         }
     });
     const float cursor = p.x(now);
     ui.rect({cursor, p.all.y, p.all.right() - cursor, p.all.h}, faded(t.panel, 1 - future));
+}
+
+// The passes of the followed micro-batch, outlined, joined in order.
+void draw_followed_bars(const MachineFrame& frame, const ClusterStep& step, const StripPlot& p, int replica) {
+    const FollowedPacket& followed = frame.session.machine.packet;
+    if (followed.replica != replica || followed.kind == FollowedPacket::Kind::chunk) return;
+    const StepWay way = followed_way(frame, step);
+    std::vector<Point> joined;
+    for (const WayLeg& leg : way.legs) {
+        if (leg.is != WayLeg::Is::works) continue;
+        const float x = p.x(leg.begin), end = p.x(leg.end), y = p.y(leg.to);
+        joined.push_back({x, y + p.bar / 2});
+        joined.push_back({end, y + p.bar / 2});
+        frame.ui.frame({x - 1, y - 1, std::max(3.0f, end - x + 1), p.bar + 2}, frame.ui.theme->ink, 2);
+    }
+    for (size_t i = 1; i + 1 < joined.size(); i += 2)
+        frame.ui.line(joined[i], joined[i + 1], faded(frame.ui.theme->ink, 0.75f), 1.5f);
 }
 
 void draw_ruler(const MachineFrame& frame, const ClusterStep& step, const StripPlot& p, double now, float baseline) {
@@ -213,6 +231,10 @@ StepSplit split_step(const Rect& area, int stages) {
     return s;
 }
 
+float needs_cluster(const MachineFrame& frame, const Rect& room) {
+    return step_of(frame) && room.w < 1000 ? 560 : 0;  // nodes, and the strip with its ruler
+}
+
 void draw_step_strip(const MachineFrame& frame, const ClusterStep& step, const Rect& area, int replica, int stage) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
@@ -244,6 +266,7 @@ void draw_step_strip(const MachineFrame& frame, const ClusterStep& step, const R
         draw_bar_texture(frame, step, p, replica, now);
     else
         draw_bars(frame, step, p, replica, now);
+    draw_followed_bars(frame, step, p, replica);
     if (step.stages > 1) draw_phases(ui, step, p, replica);
     const int every = p.pitch >= 13 ? 1 : static_cast<int>(std::ceil(14 / std::max(1.0f, p.pitch)));
     for (int s = 0; s < step.stages; s += every) {
@@ -269,6 +292,60 @@ Color fill_of(const GpuNow& now, const Theme& theme) {
         default:
             return theme.dark ? rgb(0x2C3038) : rgb(0xDCE0E6);
     }
+}
+
+Hatch texture_hatch_of(StepWork work) {
+    switch (work) {
+        case StepWork::forward:
+            return Hatch::solid;
+        case StepWork::backward:
+        case StepWork::input:
+            return Hatch::vertical;
+        case StepWork::weight:
+        case StepWork::sum:
+            return Hatch::cross;
+        case StepWork::recompute:
+            return Hatch::diagonal;
+        case StepWork::update:
+            return Hatch::dots;
+        case StepWork::gather:
+        case StepWork::other:
+            return Hatch::horizontal;
+    }
+    return Hatch::solid;
+}
+
+namespace {
+
+bool on_stroke(Hatch hatch, int x, int y) {
+    const int u = x % texel_period, w = y % texel_period;
+    switch (hatch) {
+        case Hatch::diagonal:
+            return (u + w) % texel_period == 0;
+        case Hatch::dots:
+            return u == 1 && w == 1;
+        case Hatch::cross:
+            return (u + w) % texel_period == 0 || u == w;
+        case Hatch::horizontal:
+            return w == 0;
+        case Hatch::vertical:
+            return u == 0;
+        case Hatch::solid:
+            return false;
+    }
+    return false;
+}
+
+}  // namespace
+
+Color texel_of(const GpuNow& now, int x, int y, const Theme& theme) {
+    const Color fill = fill_of(now, theme);
+    if (now.does == GpuDoes::late) return fill;
+    if (now.does == GpuDoes::works)
+        return on_stroke(texture_hatch_of(now.span->work), x, y) ? mix(fill, data::black, 0.4f) : fill;
+    const bool held = now.does == GpuDoes::held_up;
+    const Color stroke = held ? fill : idle_color(theme);
+    return on_stroke(held ? Hatch::diagonal : Hatch::dots, x, y) ? stroke : mix(theme.panel, stroke, 0.25f);
 }
 
 void draw_gpu_cell(Ui& ui, const Rect& cell, const GpuNow& now, bool letters) {

@@ -1,0 +1,209 @@
+// What the app costs: memory after a start and after a session, a training step beside the same step without the app, a key
+// to the picture that follows it, and our own work in a frame of every workspace. Memory is that of a child process, which
+// has done nothing else.
+#include <imgui.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "app/gui/window/bench.h"
+#include "app/gui/window/renderer.h"
+#include "core/nn/train/trainer.h"
+#include "core/system/system.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+using BenchTime = std::chrono::steady_clock;
+double seconds_from(BenchTime::time_point begin) {
+    return std::chrono::duration<double>(BenchTime::now() - begin).count();
+}
+
+struct BenchContext {
+    BenchContext() {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+    }
+    ~BenchContext() { ImGui::DestroyContext(); }
+    BenchContext(const BenchContext&) = delete;
+    BenchContext& operator=(const BenchContext&) = delete;
+};
+
+// The app without a window: frames are drawn into a picture.
+struct Drawn {
+    Session session;
+    Shell shell;
+    Offscreen screen{1600, 1000};
+    Renderer renderer{shell};
+    double now = 1;
+
+    explicit Drawn(SessionOptions options) : session(std::move(options)), shell(session, theme_named("dark"), 1) {}
+    void frame(const Input& input = {}) {
+        renderer.frame(input, 1600, 1000, 1, now += 0.02);
+        screen.finish();
+    }
+    void settle(int frames = 6) {
+        for (int i = 0; i < frames; ++i) frame(), session.wait_until_idle(120);
+    }
+};
+
+double resident_mb() {  // 0: this system does not say
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmRSS:")) return std::strtod(line.c_str() + 6, nullptr) * 1024 / 1e6;
+    return 0;
+}
+
+bool begins_alike(std::string_view row, std::string_view wanted) {
+    return row.substr(0, wanted.size()) == wanted || wanted.substr(0, row.size()) == row;
+}
+
+// A lesson step by step, a kernel of one's own, and fifty steps of a small language model.
+void use_for_a_while(Drawn& app) {
+    Session& session = app.session;
+    session.workspace = Workspace::learn;
+    session.post(ask::OpenLesson{"A05", 0});
+    app.settle();
+    const int steps = session.lesson.lesson ? static_cast<int>(session.lesson.lesson->steps.size()) : 0;
+    for (int step = 1; step < steps; ++step) {
+        session.lesson.step = step;
+        session.post(ask::ShowLessonStep{step});
+        app.settle(3);
+    }
+    session.workspace = Workspace::kernel;
+    app.settle(12);
+    session.workspace = Workspace::training;
+    session.post(ask::SetUpTraining{std::make_shared<const TrainingSetup>(setup_of("gpt"))});
+    app.settle(2);
+    session.post(ask::Train{50});
+    app.settle();
+}
+
+// From an arrow key to the frame that shows its step, in SM, in a run of many cycles.
+AppRate step_key() {
+    Drawn app({.training_steps = 1});
+    app.session.workspace = Workspace::sm;
+    app.session.grain = Grain::cycle;
+    app.settle(8);
+    std::vector<double> took;
+    for (int i = 0; i < 40; ++i) {
+        Input input;
+        input.keys.push_back({KeyCode::right});
+        const auto begin = BenchTime::now();
+        app.frame(input);
+        took.push_back(seconds_from(begin));
+        app.session.wait_until_idle(10);
+    }
+    std::sort(took.begin(), took.end());
+    return {
+        "app/step_key", 1e3 * took[took.size() / 2], "ms",
+        "an arrow key to the drawn frame, SM, 1600x1000; at most " + std::to_string(static_cast<int>(1e3 * took.back()))};
+}
+
+// Our own work in a frame of every workspace, without OpenGL.
+std::vector<AppRate> own_work(std::string_view wanted) {
+    std::vector<AppRate> rates;
+    Drawn app({.training_steps = 3});
+    app.session.wait_until_idle(120);
+    for (const WorkspaceRow& row : workspaces) {
+        const std::string name = "app/own/" + std::string(row.name);
+        if (!begins_alike(name, wanted)) continue;
+        app.session.workspace = *workspace_named(row.name);
+        if (app.session.workspace == Workspace::learn) app.session.post(ask::OpenLesson{"A05", 0});
+        app.settle(10);
+        double spent = 0, most = 0;
+        constexpr int frames = 60;
+        for (int i = 0; i < frames; ++i) {
+            app.shell.focus.time += 1;
+            const auto begin = BenchTime::now();
+            ImGui::NewFrame();
+            app.shell.frame({}, 1600, 1000, app.now += 0.02);
+            ImGui::Render();
+            spent += seconds_from(begin);
+            most = std::max(most, seconds_from(begin));
+        }
+        rates.push_back({name, 1e3 * spent / frames, "ms",
+                         "our own work a frame, 1600x1000, at most " + std::to_string(static_cast<int>(1e3 * most + 0.5))});
+    }
+    return rates;
+}
+
+// Processor time of a step of gpt in the app while it runs, as a multiple of the same step without the app.
+AppRate training_step() {
+    constexpr int64_t steps = 20;
+    const TrainingSetup setup = setup_of("gpt");
+    nn::TrainerOptions options;
+    options.model = setup.model;
+    options.device = "host";
+    options.learning_rate = setup.learning_rate;
+    options.batch = setup.batch;
+    double alone = 0;
+    {
+        nn::Trainer trainer(options);
+        for (int i = 0; i < 3; ++i) trainer.step();
+        const double begin = system::process_seconds();
+        for (int64_t i = 0; i < steps; ++i) trainer.step();
+        alone = system::process_seconds() - begin;
+    }
+    Drawn app({.training_steps = 3, .setup = setup});
+    app.session.workspace = Workspace::training;
+    app.settle(3);
+    const auto run = [&](int64_t until) {
+        const auto begin = BenchTime::now();
+        while (seconds_from(begin) < 120) {
+            const auto snapshot = app.session.snapshot();
+            if (!snapshot->training.curves.empty() &&
+                static_cast<int64_t>(snapshot->training.curves.front().loss.size()) >= until)
+                return;
+            app.frame();
+            std::this_thread::sleep_for(std::chrono::milliseconds(90));  // about as often as a run publishes
+        }
+    };
+    app.session.post(ask::Train{-1});
+    run(6);
+    const double begin = system::process_seconds();
+    run(6 + steps);
+    const double in_app = system::process_seconds() - begin;
+    app.session.post(ask::Pause{});
+    app.session.wait_until_idle(60);
+    return {"app/train/gpt", in_app / alone, "times as long",
+            "processor time of a step of gpt while it runs in the app, its frames included, against the same step alone"};
+}
+
+}  // namespace
+
+std::string memory_of_app(const std::vector<std::string>& words) {
+    const BenchContext context;
+    Drawn app({.training_steps = 1, .steps_later = 41});
+    app.session.workspace = Workspace::machine;
+    app.settle(10);
+    if (!words.empty() && words.front() == "session") use_for_a_while(app);
+    std::this_thread::sleep_for(std::chrono::seconds(10));  // what is not needed is put away
+    return std::to_string(resident_mb());
+}
+
+std::vector<AppRate> bench_manners(std::string_view name) {
+    std::vector<AppRate> rates;
+    constexpr std::pair<std::string_view, std::string_view> sessions[] = {
+        {"start", "resident memory once the machine has its kernel and ten seconds passed"},
+        {"session", "and after a lesson, a kernel of one's own and 50 steps of gpt"}};
+    for (const auto& [row, what] : sessions) {
+        const std::string full = "app/memory/" + std::string(row);
+        if (!begins_alike(full, name)) continue;
+        const auto child = system::run_task(memory_task_name, {std::string(row)}, std::filesystem::current_path(),
+                                            {.seconds = 300, .memory_bytes = uint64_t{16} << 30});
+        const double mb = child.succeeded() ? std::strtod(child.output.c_str(), nullptr) : 0;
+        if (mb > 0) rates.push_back({full, mb, "MB", std::string(what)});
+    }
+    const BenchContext context;
+    if (begins_alike("app/step_key", name)) rates.push_back(step_key());
+    if (begins_alike("app/own/", name))
+        for (AppRate& rate : own_work(name)) rates.push_back(std::move(rate));
+    if (begins_alike("app/train/gpt", name)) rates.push_back(training_step());
+    return rates;
+}
+
+}  // namespace lockstep::gui
