@@ -249,6 +249,7 @@ SessionOptions scene_of(const AppOptions& options, bool still, const Remembered&
     const std::optional<Workspace> asked = left ? left : workspace_of(options.view);
     scene.own_kernel = scene.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
     scene.build = scene.lesson.empty() && asked == Workspace::build;
+    scene.puzzle = page_of(options.view).second;
     scene.cluster = scene.lesson.empty() && (!options.plan.empty() || asked == Workspace::cluster);
     return scene;
 }

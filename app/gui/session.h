@@ -282,7 +282,8 @@ struct SessionOptions {
     TrainingSetup setup = {};                  // of the training scene
     bool own_kernel = false;                   // begin with the learner's kernel instead of a training scene
     bool cluster = false;                      // begin with the Cluster workspace's own scene
-    bool build = false;                        // begin with the Build workspace's first puzzle
+    bool build = false;                        // begin with a puzzle of the Build workspace
+    int puzzle = 1;                            // which: its place in the list, from 1
 };
 
 class Session {

@@ -76,13 +76,8 @@ void Shell::enter_workspace() {
     }
     if (entered_ != Workspace::machine) session.build.inside = false;
     if (entered_ == Workspace::build) {
-        session.playing = !state.calm;                                            // the die lives
-        const auto page = static_cast<size_t>(std::exchange(tabs_["build"], 0));  // a puzzle by its place in the list
-        const std::vector<std::filesystem::path> puzzles = lessons::puzzle_files();
-        if (page > 0 && page < puzzles.size())
-            session.build.open(session, puzzles[page].string());
-        else if (!snapshot_->build)
-            session.build.open_first(session);
+        session.playing = !state.calm;  // the die lives
+        if (!snapshot_->build) session.build.open_first(session);
     }
     if (entered_ == Workspace::kernel) {
         session.playing = false;
@@ -147,7 +142,6 @@ bool Shell::show_alone(std::string_view view) {
 
 void Shell::show_page(int page) {
     if (session.workspace == Workspace::sm) session.sm.page = page <= 2 ? static_cast<SmPage>(page) : SmPage::one_run;
-    if (session.workspace == Workspace::build) tabs_["build"] = page;
     const bool kernel = session.workspace == Workspace::kernel;
     const LayoutNode& tree = (kernel ? scene_on_show(session) : scene_named(session.workspace, {})).tree;
     const std::string id = pages_id(tree);

@@ -155,8 +155,10 @@ void Session::Worker::run(const std::stop_token& stop) {
     guarded([&] {
         if (options.cluster && options.lesson.empty())
             show_cluster(nullptr);
-        else if (options.build && options.lesson.empty() && !lessons::puzzle_files().empty())
-            open_build({.puzzle = lessons::puzzle_files().front().string()});
+        else if (const auto puzzles = lessons::puzzle_files(); options.build && options.lesson.empty() && !puzzles.empty())
+            open_build(
+                {.puzzle =
+                     puzzles[std::clamp<size_t>(static_cast<size_t>(options.puzzle), 1, puzzles.size()) - 1].string()});
         else if (options.own_kernel && options.lesson.empty())
             bring(Source::own), busy("");
         else if (options.lesson.empty())
