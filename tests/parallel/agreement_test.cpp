@@ -65,7 +65,7 @@ TEST_CASE("a bit that turns over in one rank's memory is told in the step in whi
     CHECK(cause->step == 3);
     CHECK(cause->layer == "fc2");
     CHECK_THAT(cause->text,
-               Contains("after step 3: fc2.weight of rank 2 is not that of ranks 0 and 1 (1 of 1,280 elements; [64, 0] is"));
+               Contains("after step 3: fc2.weight of rank 2 is not that of ranks 0 and 1 (1 of 1,280 elements; [5, 0] is"));
     ParallelOptions rarely = options_for({.dp = 3}, {{2, "flip", "fc2.weight@1"}});
     rarely.compare_every = 3;
     const auto later = first_cause(rarely);
