@@ -96,7 +96,9 @@ void Shell::bring_source() {
     if (session.workspace == Workspace::learn && session.lesson.lesson) wanted = Source::lesson;
     // A lesson's is looked at here too.
     const bool of_lesson = shown == Source::lesson && (snapshot_->training.step || snapshot_->host);
-    if (session.workspace == Workspace::training && !of_lesson) wanted = Source::training;
+    // Nor is a tensor program of one's own pushed away where no run is open.
+    const bool of_tape = shown == Source::own && snapshot_->tape && !snapshot_->training.open;
+    if (session.workspace == Workspace::training && !of_lesson && !of_tape) wanted = Source::training;
     if (shown == Source::none && !snapshot_->busy.empty()) wanted.reset();  // it is on its way
     if (!maximised_.empty() && maximised_ == alone_) wanted.reset();
     if (!wanted || *wanted == shown)

@@ -408,10 +408,12 @@ class BlocksView final : public View {
         const float pitch_y = std::min(84.0f, (r.h - 4) / static_cast<float>(rows));
         const float w = pitch_x - 3, h = pitch_y - 3;
         const TileCells cells = cells_of_tile(w, h);
+        const int64_t labelled =
+            pitch_y >= 16 ? 1 : static_cast<int64_t>(16 / std::max(1.0f, pitch_y)) + 1;  // each n-th row
         for (int64_t sm = 0; sm < sms_; ++sm) {
             const Rect tile{r.x + label + pitch_x * static_cast<float>(sm % columns),
                             r.y + 2 + pitch_y * static_cast<float>(sm / columns), w, h};
-            if (sm % columns == 0)
+            if (sm % columns == 0 && sm / columns % labelled == 0)
                 ui.text(tile.x - 8, tile.y + h / 2 + 4, std::to_string(sm),
                         {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
             const bool traced = sm == static_cast<int64_t>(run_->result.trace.sm);
