@@ -708,7 +708,7 @@ TEST_CASE("what no longer fits on the top bar is in its menus") {
         open = space.title;
     }
     REQUIRE(desk.click_on("Menu"));
-    REQUIRE(desk.click_on("Text size"));
+    REQUIRE(desk.click_on("Text size, motion"));
     REQUIRE(desk.click_on("100 %"));
     CHECK(desk.shell.text_scale == Approx(1));
     desk.size(700, 720, 2.5f);

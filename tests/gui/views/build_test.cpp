@@ -390,7 +390,7 @@ TEST_CASE("the die plays by itself and goes round, and stands still where motion
 
     window.session.workspace = Workspace::sm;
     window.frames(2);
-    window.shell.state.calm = true;
+    window.shell.motion = "reduced";
     window.session.workspace = Workspace::build;
     window.frames(3);
     CHECK_FALSE(window.session.playing);
