@@ -181,14 +181,13 @@ std::string memory_of_app(const std::vector<std::string>& words) {
     app.session.workspace = Workspace::machine;
     app.settle(10);
     if (!words.empty() && words.front() == "session") use_for_a_while(app);
-    std::this_thread::sleep_for(std::chrono::seconds(10));  // what is not needed is put away
     return std::to_string(resident_mb());
 }
 
 std::vector<AppRate> bench_manners(std::string_view name) {
     std::vector<AppRate> rates;
     constexpr std::pair<std::string_view, std::string_view> sessions[] = {
-        {"start", "resident memory once the machine has its kernel and ten seconds passed"},
+        {"start", "resident memory once the machine has its kernel"},
         {"session", "and after a lesson, a kernel of one's own and 50 steps of gpt"}};
     for (const auto& [row, what] : sessions) {
         const std::string full = "app/memory/" + std::string(row);

@@ -4,13 +4,11 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
-#include "core/system/memory.h"
 
 namespace lockstep::gui {
 
 namespace {
 
-constexpr auto tidied_after = std::chrono::seconds(8);
 constexpr auto frame_of_training = std::chrono::milliseconds(90);  // a run that a person can follow: 11 steps a second
 
 template <typename... F>
@@ -182,22 +180,12 @@ void Session::Worker::run(const std::stop_token& stop) {
                     working = false;
                     settled.notify_all();
                 }
-                // Time travel's machine and its checkpoints are put away once nobody has stepped for a while, unless it
-                // takes long to come back.
-                if (!untidy) {
-                    wake.wait(lock, stop, something);
-                } else if (!wake.wait_for(lock, stop, tidied_after, something) && !stop.stop_requested()) {
-                    lock.unlock();
-                    if (launched && launched->result.warp_instructions < short_run) replay.reset();
-                    system::give_back_memory();
-                    untidy = false;
-                    continue;
-                }
+                wake.wait(lock, stop, something);
             } else if (queue.empty() && steps_to_run != 0 && options.paced) {
                 wake.wait_until(lock, stop, last_step + frame_of_training, something);
             }
             if (stop.stop_requested()) break;
-            working = untidy = true;
+            working = true;
             if (!queue.empty()) {
                 request = std::move(queue.front());
                 queue.pop_front();

@@ -99,10 +99,8 @@ struct Session::Worker {
         std::string whose;
         int64_t shown_kernel = -1;
     };
-    static constexpr uint64_t short_run = 2'000'000;  // warp instructions: it takes a moment to simulate
-    bool untidy = false;                              // something was done since memory was given back
-    std::map<Source, Shelf> shelves;                  // not of draft.source, whose are in the draft
-    std::jthread thread;                              // last: it uses all of the above
+    std::map<Source, Shelf> shelves;  // not of draft.source, whose are in the draft
+    std::jthread thread;              // last: it uses all of the above
 
     // worker.cpp
     void run(const std::stop_token& stop);
@@ -152,7 +150,6 @@ struct Session::Worker {
     void forget_fault();  // of another kernel; what was said about a file stays until it is dismissed
     void focus_warp(int64_t index);
     void lanes_at(int64_t step, int64_t cycle);
-    void begin_replay();
     bool travels();  // whether the launch on show can be replayed; makes the replay ready
     bool values_at(int64_t step, int64_t cycle);
     void fetch_stretch(int64_t cycle);

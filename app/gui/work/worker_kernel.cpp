@@ -210,25 +210,18 @@ bool Session::Worker::values_at(int64_t step, int64_t cycle) {
 bool Session::Worker::travels() {
     const model::KernelRun& run = *draft.kernel.run;
     if (!run.before || run.result.max_instructions == 0 || run.result.cycles <= 0 || run.result.stopped) return false;
-    if (launched && launched->before == run.before) {
-        if (!replay) begin_replay();  // it was put away
-        return true;
-    }
+    if (launched && launched->before == run.before) return true;
     replay.reset();
     launched = draft.kernel.run;
     auto light = std::make_shared<model::KernelRun>(*launched);
     light->result.trace.warps = {};
     light->result.trace.issues = {};
     traceless = light;
-    begin_replay();
-    return true;
-}
-
-void Session::Worker::begin_replay() {
     // A run that takes a moment to simulate needs few checkpoints to come back quickly.
-    constexpr uint64_t few = uint64_t{48} << 20;  // bytes
+    constexpr uint64_t short_run = 2'000'000, few = uint64_t{48} << 20;  // warp instructions, bytes
     const bool is_short = launched->result.warp_instructions < short_run;
     replay = std::make_unique<model::Replay>(traceless, is_short ? few : model::Replay::default_bytes);
+    return true;
 }
 
 model::ReplayWatch Session::Worker::watch(const std::string& what) {
