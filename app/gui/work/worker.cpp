@@ -105,7 +105,7 @@ void Session::Worker::serve_bring(Source wanted) {
     if (draft.source == wanted && wanted == Source::training && training) return;
     bring(wanted);
     if (wanted == Source::own) return show_own();
-    const bool empty = !draft.kernel.run && !draft.training.step && !draft.host;
+
     if (wanted == Source::lesson) show_lesson_step(lesson_step);  // from where the step begins
     if (wanted != Source::training) return;
     if (!training) {
