@@ -191,7 +191,7 @@ int Shell::menu_of_menus(Ui& ui, Menu& next) {
     const int pressed = drop_down(ui, menu_x_, width_, height_,
                                   {{shown_title(*snapshot_), "lessons"},
                                    {"GPU", gpu_on_show(*snapshot_)},
-                                   {"Text size, motion", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
+                                   {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
                                    {"Theme", std::string(theme->name)},
                                    {"Keyboard", "F1"}});
     static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};

@@ -99,7 +99,7 @@ void Shell::bring_source() {
     // Nor is a tensor program of one's own pushed away where no run is open.
     const bool of_tape = shown == Source::own && snapshot_->tape && !snapshot_->training.open;
     if (session.workspace == Workspace::training && !of_lesson && !of_tape) wanted = Source::training;
-    if (shown == Source::none && !snapshot_->busy.empty()) wanted.reset();  // it is on its way
+    if (shown == Source::none && (snapshot_->version == 0 || !snapshot_->busy.empty())) wanted.reset();  // it is on its way
     if (!maximised_.empty() && maximised_ == alone_) wanted.reset();
     if (!wanted || *wanted == shown)
         asked_source_.reset();
