@@ -51,8 +51,8 @@ constexpr CauseRow cause_rows[] = {
      "curvature grows from the beginning until it meets 2 / rate (Cohen et al. 2021)"},
     {"guessing", "the loss stays at ln C", 0.02, "off ln C, in shares of it, after 1,000 steps or more",
      "ln C is the cross-entropy of C equal probabilities"},
-    {"ranks_disagree", "ranks hold the same parameter unlike (core/parallel/train/agreement.h)", 0, "of its bytes' checksums",
-     "exact: what ranks add up together has the same bits on each"},
+    {"ranks_disagree", "ranks hold the same parameter unlike (core/parallel/train/agreement.h)", 0,
+     "of its bytes' checksums", "exact: what ranks add up together has the same bits on each"},
 };
 
 const CauseRow& row_of(std::string_view name) {

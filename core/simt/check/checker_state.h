@@ -292,7 +292,7 @@ struct Place {  // of an access, for reports
 // Whether a plain read and a plain write that nothing orders come to the same, whichever is first; one of them is what lane
 // `lane` of the warp does now.
 bool comes_to_the_same(CheckerState& state, const Warp& warp, uint32_t lane, uint32_t read_pc, uint32_t write_pc,
-                     bool writes_now, const Place& place);
+                       bool writes_now, const Place& place);
 // As a hint where doubt_of says so.
 void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
                  const Recorded& other, AccessKind other_kind);

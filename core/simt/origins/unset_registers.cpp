@@ -189,9 +189,8 @@ std::vector<int32_t> registers_never_set(const ptx::Program& program) {
     if (!live.known()) return {};
     std::vector<int32_t> registers = live.before(0);
     if (!program.functions.empty())  // these begin with where local memory does
-        std::erase_if(registers, [&](int32_t reg) {
-            return reg == program.functions[0].base32 || reg == program.functions[0].base64;
-        });
+        std::erase_if(registers,
+                      [&](int32_t reg) { return reg == program.functions[0].base32 || reg == program.functions[0].base64; });
     return registers;
 }
 
