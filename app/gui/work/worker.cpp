@@ -106,7 +106,8 @@ void Session::Worker::serve_bring(Source wanted) {
     bring(wanted);
     if (wanted == Source::own) return show_own();
 
-    if (wanted == Source::lesson) show_lesson_step(lesson_step);  // from where the step begins
+    const bool empty = !draft.kernel.run && !draft.training.step && !draft.host;
+    if (wanted == Source::lesson && empty) show_lesson_step(lesson_step);
     if (wanted != Source::training) return;
     if (!training) {
         open_training();

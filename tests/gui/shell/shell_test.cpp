@@ -12,8 +12,9 @@ using namespace lockstep::gui;
 namespace {
 
 struct Desk : test::Desk {
-    explicit Desk(float text_scale = 1, SessionOptions scene = {.start = false})
-        : test::Desk(std::move(scene), "dark", text_scale) {
+    explicit Desk(float text_scale = 1, const SessionOptions& scene = {.start = false})
+        : test::Desk(scene, "dark", text_scale) {
+        if (!scene.lesson.empty()) session.workspace = Workspace::learn;  // where the app opens one
         frame();
     }
 };
@@ -645,6 +646,7 @@ TEST_CASE("what an answer uncovers fills the picture; a scene that hid everythin
         desk.settle();
         REQUIRE(desk.session.learn.reveal_steps > 0);
         const int64_t time = desk.shell.focus.time;
+        CHECK((time - desk.session.sm.cycles_begin) * 3 > desk.session.sm.cycles_end - desk.session.sm.cycles_begin);
         answer(desk, 0);
         CHECK(desk.shell.focus.time == time);
         CHECK((time - desk.session.sm.cycles_begin) * 7 < desk.session.sm.cycles_end - desk.session.sm.cycles_begin);

@@ -357,7 +357,7 @@ TEST_CASE("lanes that the run never issued to are told") {
     CHECK(words("02").find(", not used") == std::string::npos);
 }
 
-TEST_CASE("the die plays by itself and goes round, and the transport moves it") {
+TEST_CASE("the die plays by itself and goes round, and stands still where motion is reduced") {
     BuildWindow window("02");
     BuildDesk& desk = window.session.build;
     window.frames(2);
@@ -386,6 +386,14 @@ TEST_CASE("the die plays by itself and goes round, and the transport moves it") 
     window.key(KeyCode::end);
     CHECK(cycle_on_die(desk, *design) == design->run->result.cycles - 1);
     REQUIRE(window.click_on("whole run"));
+    CHECK(desk.at < 0);
+
+    window.session.workspace = Workspace::sm;
+    window.frames(2);
+    window.shell.motion = "reduced";
+    window.session.workspace = Workspace::build;
+    window.frames(3);
+    CHECK_FALSE(window.session.playing);
     CHECK(desk.at < 0);
 }
 

@@ -143,7 +143,7 @@ class LessonView final : public View {
   private:
     std::shared_ptr<const lessons::Lesson> shown_;
     int shown_step_ = -1, checks_ = 0, hints_open_ = 0;
-    float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_bottom_ = 0;
+    float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_top_ = 0, answer_bottom_ = 0;
     bool tight_ = false, foot_ = false;  // a low panel: lines and cards stand closer
     size_t answered_ = 0;
     int reveal_frames_ = 0;
@@ -293,7 +293,8 @@ class LessonView final : public View {
         if (reveal_frames_ <= 0) return;
         --reveal_frames_;
         ui.animate();
-        if (answer_bottom_ > page.bottom()) ui.scroll_to("page", offset + answer_bottom_ - page.bottom());
+        if (answer_bottom_ > page.bottom())  // of what is longer than the page its beginning
+            ui.scroll_to("page", offset + std::min(answer_bottom_ - page.bottom(), answer_top_ - page.y));
     }
 
     float draw_predict(Ui& ui, Session& session, const lessons::Predict& predict, LessonState::Prediction& given,
@@ -320,6 +321,7 @@ class LessonView final : public View {
             ui.text(x, y + 18, "The engine works out the answer ...", {.size = 14, .color = theme.ink2});
             return y + 38;
         }
+        answer_top_ = y;
         if (given.locked) return draw_truth(ui, predict, given, x, w, y);
         if (predict.sure) y = draw_confidence(ui, given, x, w, y);
         if (ui.button({x, y, 152, 32}, "Lock answer", true, given.chosen >= 0)) {
