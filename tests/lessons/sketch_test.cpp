@@ -109,6 +109,10 @@ TEST_CASE("the sectors of a shifted request: five belong there, and what was mis
     const SketchScore spare = asked.score({{1, 1, 1, 1, 1, 0, 0, 1}});
     CHECK_FALSE(spare.right);
     CHECK(spare.sentence == "You painted all 5 sectors; sector 7 is spare.");
+    SketchTruth lone = asked.truth;
+    lone.sketch.values = {0, 0, 1, 0, 0, 0, 0, 0};
+    CHECK(score_of(*asked.predict, asked.board, {{0, 1, 1, 0, 0, 0, 0, 0}}, lone).sentence ==
+          "You painted the one sector; sector 1 is spare.");
     CHECK(nearest_answer(*asked.predict, asked.board, asked.board.ghost) == 0);  // "Why 4 tempts"
     CHECK(asked.predict->answers[static_cast<size_t>(asked.truth.right)].value == 5);
     CHECK_FALSE(complete(asked.board, unmarked(asked.board)));

@@ -356,11 +356,12 @@ SketchScore score_cells(const SketchBoard& board, const Sketch& sketch, const Sk
     const size_t any = wanted + painted - both;
     score.near = any == 0 ? 1 : static_cast<double>(both) / static_cast<double>(any);
     score.right = any == both;
+    const std::string whole = wanted == 1 ? fmt::format("the one {}", cell) : "all " + counted(wanted, cell, cells);
     if (score.right) {
-        score.sentence = fmt::format("You {} all {}, and nothing else.", done, counted(wanted, cell, cells));
+        score.sentence = fmt::format("You {} {}, and nothing else.", done, whole);
         return score;
     }
-    score.sentence = missed.empty() ? fmt::format("You {} all {}", done, counted(wanted, cell, cells))
+    score.sentence = missed.empty() ? fmt::format("You {} {}", done, whole)
                                     : fmt::format("You {} {} of {}", done, both, counted(wanted, cell, cells));
     if (!missed.empty())
         score.sentence += fmt::format("; {} {} missed", listed(missed), missed.size() == 1 ? "was" : "were");

@@ -241,4 +241,19 @@ TEST_CASE("no sketch of the course writes text on text, small or large, open or 
     }
 }
 
+TEST_CASE("a step that was answered otherwise than the run says is told so, and has no green tick") {
+    SketchDesk desk("A06", 2);
+    LessonState::Prediction& given = desk.session.lesson.predictions[2][0];
+    given.chosen = 1;
+    given.locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    REQUIRE(given.truth);
+    REQUIRE_FALSE(given.right);
+    CHECK(desk.session.lesson.done[2]);
+    CHECK_THAT(desk.shell.describe("lesson"), Catch::Contains("Step 3 is done, answered otherwise than the run says."));
+    given.right = true;
+    CHECK_THAT(desk.shell.describe("lesson"), Catch::Contains("Step 3 is done."));
+}
+
 }  // namespace gui_sketch_test

@@ -46,6 +46,13 @@ std::string truth_text(const lessons::Predict& predict, double truth) {
     return counted || truth == 0 || truth == 1 ? words : fmt::format("{} ({})", words, answer_text(truth));
 }
 
+// Whether the run said otherwise than an answer of the step.
+bool missed(const LessonState& state, size_t step) {
+    if (step >= state.predictions.size()) return false;
+    const auto& given = state.predictions[step];
+    return std::any_of(given.begin(), given.end(), [](const auto& p) { return p.locked && p.truth && !p.right; });
+}
+
 int tries_of(const LessonState& state, int checks) {
     int tries = checks;
     if (state.step < static_cast<int>(state.predictions.size()))
@@ -137,6 +144,10 @@ class LessonView final : public View {
         for (const auto& exercise : step.exercises)
             text += fmt::format("  Exercise {}: {} ({})\n", exercise.id, exercise.prompt, exercise.check.text());
         for (const std::string& line : state.exercise_report) text += "    " + line + "\n";
+        for (size_t i = 0; i < lesson.steps.size() && i < state.done.size(); ++i)
+            if (state.done[i])
+                text += fmt::format("  Step {} is done{}.\n", i + 1,
+                                    missed(state, i) ? ", answered otherwise than the run says" : "");
         return text;
     }
 
@@ -539,7 +550,10 @@ class LessonView final : public View {
                                        {.size = 13, .color = now ? theme.ink2 : theme.quiet, .align = Align::right});
             ui.text(x_ + 28, y + 16, step.title,
                     {.size = 13, .color = now ? theme.ink : theme.ink2, .weight = now ? 600 : 400, .width = verb - x_ - 36});
-            if (done)
+            if (done && missed(state, i)) {  // answered, but not so
+                ui.icon(right - 6, y + 16, Icon::close, {.size = 12, .color = theme.quiet, .align = Align::center});
+                if (ui.hovered(row)) ui.tooltip("done; the run said otherwise than the answer");
+            } else if (done)
                 ui.icon(right - 6, y + 16, Icon::check, {.size = 12, .color = theme.right, .align = Align::center});
             else if (now)
                 ui.circle({right - 6, y + 11}, 3, theme.accent);

@@ -405,12 +405,7 @@ void draw_dot(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, con
 
 bool dot_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const KeyPress& key) {
     if (clears(key)) return clear(scene, pencil, hand), true;
-    const int across = key.code == KeyCode::right  ? 1
-                       : key.code == KeyCode::left ? -1
-                                                   : 0,
-              up = key.code == KeyCode::up     ? 1
-                   : key.code == KeyCode::down ? -1
-                                               : 0;
+    const auto [across, up] = arrow_step(key);
     if (across == 0 && up == 0) return false;
     const double x = pencil.values[0], y = pencil.values[1];
     pencil.values[0] = across == 0 && std::isfinite(x) ? x : moved(scene.board.across, x, across, key.shift);

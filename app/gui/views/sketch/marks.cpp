@@ -23,6 +23,21 @@ float jitter(uint32_t seed, uint32_t number) {
 
 }  // namespace
 
+ArrowStep arrow_step(const KeyPress& key) {
+    switch (key.code) {
+        case KeyCode::right:
+            return {1, 0};
+        case KeyCode::left:
+            return {-1, 0};
+        case KeyCode::up:
+            return {0, 1};
+        case KeyCode::down:
+            return {0, -1};
+        default:
+            return {};
+    }
+}
+
 std::vector<std::pair<Point, Point>> pencil_strokes(const Rect& box, uint32_t seed, float pitch) {
     std::vector<std::pair<Point, Point>> strokes;
     const Rect in{box.x + 3, box.y + 3, box.w - 6, box.h - 6};

@@ -148,18 +148,13 @@ bool blocks_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, cons
         if (sign - '0' < count) hand.cursor = sign - '0';
         return true;
     }
-    const int across = key.code == KeyCode::right  ? 1
-                       : key.code == KeyCode::left ? -1
-                                                   : 0,
-              down = key.code == KeyCode::down ? 1
-                     : key.code == KeyCode::up ? -1
-                                               : 0;
-    if (across == 0 && down == 0 && key.code != KeyCode::enter) return false;
+    const auto [across, up] = arrow_step(key);
+    if (across == 0 && up == 0 && key.code != KeyCode::enter) return false;
     if (key.code == KeyCode::enter || hand.cursor < 0) hand.cursor = (hand.cursor + 1) % count;
     double& at = pencil.values[static_cast<size_t>(hand.cursor)];
     if (!std::isfinite(at)) return at = 0, true;
     const int turn = std::clamp(static_cast<int>(at) % turns + across, 0, turns - 1),
-              sm = std::clamp(static_cast<int>(at) / turns + down, 0, board.rows - 1);
+              sm = std::clamp(static_cast<int>(at) / turns - up, 0, board.rows - 1);
     at = sm * turns + turn;
     return true;
 }

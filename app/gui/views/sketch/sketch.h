@@ -82,6 +82,11 @@ double snapped(const lessons::SketchAxis& axis, double value);
 Rect order_slot(const Rect& area, size_t count, size_t place);
 Rect block_cell(const Rect& area, const lessons::SketchBoard& board, double place);
 
+struct ArrowStep {
+    int across = 0, up = 0;  // 1: right, up; -1: left, down
+};
+ArrowStep arrow_step(const KeyPress& key);  // zeros: it is no arrow
+
 // The pencil: strokes with a jitter that hangs on `seed` alone, so that a stroke stays as it was drawn.
 std::vector<std::pair<Point, Point>> pencil_strokes(const Rect& box, uint32_t seed, float pitch = 8);
 void draw_pencil(Ui& ui, const Rect& box, uint32_t seed, float pitch = 8);
