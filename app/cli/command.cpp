@@ -1,7 +1,12 @@
 #include "app/cli/command.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
+
+#include "app/cli/cli.h"
 
 namespace lockstep::cli {
 
@@ -11,6 +16,12 @@ void missing_option(const std::string& name) {
 
 const Option& Option::check(std::function<std::string(const std::string&)> why_not) const {
     at_->check(std::move(why_not));
+    return *this;
+}
+
+const Option& Option::between(double least, double most) const {
+    at_->check(CLI::Validator([wrong = number_within(least, most)](std::string& text) { return wrong(text); },
+                              fmt::format("{} to {}", least, most)));
     return *this;
 }
 
@@ -75,13 +86,12 @@ Option Command::add_option(const std::string& names, T& into, const std::string&
 
 template Option Command::add_option(const std::string&, std::string&, const std::string&) const;
 template Option Command::add_option(const std::string&, double&, const std::string&) const;
-template Option Command::add_option(const std::string&, float&, const std::string&) const;
 template Option Command::add_option(const std::string&, int&, const std::string&) const;
 template Option Command::add_option(const std::string&, int64_t&, const std::string&) const;
 template Option Command::add_option(const std::string&, uint32_t&, const std::string&) const;
 template Option Command::add_option(const std::string&, uint64_t&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<int64_t>&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;
-template Option Command::add_option(const std::string&, std::vector<double>&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::vector<int>&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::vector<int64_t>&, const std::string&) const;
 

@@ -22,6 +22,7 @@ class Option {
 
     // `why_not` says of a value's text what is wrong with it, and nothing when it is right.
     const Option& check(std::function<std::string(const std::string&)> why_not) const;
+    const Option& between(double least, double most) const;  // the help says so too
     const Option& required() const;
     const Option& needs(const Option& other) const;
     const Option& excludes(const Option& other) const;

@@ -23,7 +23,7 @@ void add_compiler_options(const Command& command, device::CompileOptions& option
     command
         .add_option("--compile-seconds", options.seconds,
                     "after which a compiler is ended, and the next one tried; default: 30, for a program 300")
-        .check(number_within(1.0, 86400.0));
+        .between(1.0, 86400.0);
 }
 
 device::Compiled compile_with_warnings(const std::string& source, const std::string& file, device::CompileOptions how) {

@@ -224,16 +224,16 @@ void add_grade(const Command& app, int& status) {
         .add_option("--cpu-seconds", program.processor_seconds,
                     "of a program and its compiler: processor time, 60 unless said")
         .needs(whole)
-        .check(number_within(1.0, 86400.0));
+        .between(1.0, 86400.0);
     command.add_option("--memory", program.memory_gib, "of a program and its compiler: GiB, 4 unless said")
         .needs(whole)
-        .check(number_within(0.25, 4096.0));
+        .between(0.25, 4096.0);
     command.add_option("--processes", program.threads, "of a program: processes and threads at once, 256 unless said")
         .needs(whole)
-        .check(number_within(16, 100'000));
+        .between(16, 100'000);
     command.add_option("--output", program.output_bytes, "of a program: bytes that it may print, 1048576 unless said")
         .needs(whole)
-        .check(number_within(1, 1 << 28));
+        .between(1, 1 << 28);
     command.add_option(
         "--submission", asked->submissions,
         "a file, a notebook, a folder or a .zip with a file an exercise; or a folder or a .zip that holds one of "
@@ -249,7 +249,7 @@ void add_grade(const Command& app, int& status) {
         "of processor time, for one exercise of one submission, compiler included, 60 unless said; what takes ten times as "
         "long on the wall is ended too. Of a program: of wall time, ten times --cpu-seconds unless said");
     command.add_option("--jobs", asked->jobs, "submissions at once, as many as there are cores unless said; of programs 1")
-        .check(number_within(1, 256));
+        .between(1, 256);
     command.callback([asked, command, &status] {
         asked->program.arguments = words_behind();
         if (asked->program.asked && !command.given("--max-seconds"))  // a busy computer is nobody's wrong answer

@@ -49,9 +49,9 @@ void add_silicon(const Command& app, int&) {
     }
     const Option minutes = command.add_option(
         "--minutes", chosen->minutes, "for all parts, each with its share; what is left over is for the next run (8)");
-    minutes.check(number_within(0.01, 1e4));
+    minutes.between(0.01, 1e4);
     command.add_option("--patience", chosen->patience, "seconds that a row may take before it is given up, as failed (120)")
-        .check(number_within(0.1, 1e5));
+        .between(0.1, 1e5);
     command.add_option("--part", chosen->parts,
                        fmt::format("may be given again; all unless said, about {:.0f} min: {}", seconds / 60, parts));
     command.footer(

@@ -184,7 +184,7 @@ void add_validate(const Command& app, int&) {
         command.add_flag("--fit", silicon.fit, "silicon: propose figures of the GPU's row that come nearer (takes long)"),
         command.add_option("--figure", silicon.figures, "silicon, --fit: only this figure of the row; may be given again"),
         command.add_option("--threads", silicon.threads, "silicon: kernels that run side by side; default: all cores")
-            .check(number_within(1, 256)),
+            .between(1, 256),
         command.add_flag("--again", silicon.again, "silicon: run kernels again that this program has run before")};
     command.callback([chosen, of_silicon, of_kernels] {
         std::vector<std::string> known = validate::tables();
