@@ -203,7 +203,7 @@ void check_step(const AppOptions& options) {
                       std::to_string(options.step));
 }
 
-// Nothing was asked for: the app opens where it was left, the first time on the machine at work.
+// Nothing was asked for: the app opens at Home.
 bool meets_people(const AppOptions& options) {
     const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
     return !still && options.lesson.empty() && options.open.empty() && options.view.empty() && options.model.empty() &&
@@ -220,18 +220,11 @@ AppOptions completed(AppOptions options, const Remembered& kept) {
     return options;
 }
 
-// Where somebody was who comes back without a wish.
-std::optional<Workspace> left_in(const AppOptions& options, const Remembered& kept) {
-    return meets_people(options) && !options.tour ? workspace_named(kept.workspace) : std::nullopt;
-}
-
 // What the session begins with. `still`: for a picture or text, not for a window.
 SessionOptions scene_of(const AppOptions& options, bool still, const Remembered& kept) {
     SessionOptions scene;
     scene.lesson = options.lesson;
     scene.lesson_step = options.lesson.empty() ? 0 : options.step - 1;
-    const std::optional<Workspace> left = left_in(options, kept);
-    if (left && lessons::lesson_named(kept.lesson).ok()) scene.lesson = kept.lesson, scene.lesson_step = kept.lesson_step;
     if (!kept.gpu.empty()) scene.gpu = kept.gpu;
     if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
@@ -246,7 +239,7 @@ SessionOptions scene_of(const AppOptions& options, bool still, const Remembered&
         scene.first_time = !std::filesystem::exists(scene.progress_file);
         scene.kernel_file = system::state_folder() / "kernels.json";
     }
-    const std::optional<Workspace> asked = left ? left : workspace_of(options.view);
+    const std::optional<Workspace> asked = workspace_of(options.view);
     scene.own_kernel = scene.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
     scene.build = scene.lesson.empty() && asked == Workspace::build;
     scene.puzzle = page_of(options.view).second;
@@ -262,13 +255,11 @@ void open_file(Shell& shell, const std::string& file) {
 }
 
 // What the shell begins with: the workspace or the view that was asked for, and the learner's file.
-void open(Shell& shell, const AppOptions& options, const Remembered& kept) {
+void open(Shell& shell, const AppOptions& options) {
     Workspace& workspace = shell.session.workspace;
     workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
-    if (const std::optional<Workspace> left = left_in(options, kept)) {
-        workspace = *left;
-    } else if (meets_people(options)) {  // something moves at once
-        workspace = Workspace::machine;
+    if (meets_people(options)) {  // something moves at once
+        workspace = Workspace::home;
         shell.session.playing = true;
     }
     if (!options.open.empty()) open_file(shell, options.open);
@@ -388,6 +379,7 @@ int record_film(Shell& shell, const AppOptions& options) {
 int draw_still(Shell& shell, const AppOptions& options) {
     if (is_folder(options.screenshot)) return draw_steps(shell, options), static_cast<int>(ExitStatus::done);
     run_own(shell, options);
+    if (row_of(shell.session.workspace).page) settle(shell, row_of(shell.session.workspace).name, 120, 8);
     go_to_cycle(shell, options);
     go_to_moment(shell, options);
     go_to_stop(shell, options);
@@ -417,8 +409,8 @@ int run_app(const AppOptions& asked) {
     if (still || scene.paced) {
         Session session(scene);
         Shell shell(session, theme, static_cast<float>(options.scale));
-        if (!still) shell.recall(before.kept, left_in(options, before.kept).has_value());
-        open(shell, options, before.kept);
+        if (!still) shell.recall(before.kept, meets_people(options) && !options.tour);
+        open(shell, options);
         if (still) return draw_still(shell, options);
         shell.keeper = std::make_unique<RememberedKeeper>(remembered, before.kept);
         const std::jthread asking([&shell] { shell.desktop_is_calm = system::prefers_less_motion(); });
@@ -436,7 +428,7 @@ int run_app(const AppOptions& asked) {
     scene.lesson_step = std::max(0, scene.lesson_step);
     Session session(scene);
     Shell shell(session, theme, static_cast<float>(options.scale));
-    open(shell, options, {});
+    open(shell, options);
     const std::string file = (std::filesystem::current_path() / "lockstep.png").string();
     draw(shell, options, file);
     std::printf("no display here: the app's first scene is in %s\n", file.c_str());

@@ -69,7 +69,7 @@ constexpr struct {
                 {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
                 {"+  -", "Cluster: move an action in its rank's order"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
-                {"1 to 7", "Learn, Machine, SM, Memory, Training, Kernel, Cluster"},
+                {"1 to 9", "the workspaces, from Home to Build"},
                 {"Enter, Escape", "machine, Build's die: further in, out"},
                 {"F5  Shift + F5", "Kernel: run, cancel"},
                 {"F8  Shift + F8", "Kernel: next report, report before"},
@@ -138,8 +138,8 @@ int Shell::lesson_menu(Ui& ui) {
     if (open) bring(Source::lesson, open->id + "  " + open->title, "the open lesson's run");
     if (snapshot_->own.run || shown == Source::own) bring(Source::own, own_title(*snapshot_), "your own run");
     items.push_back({"Training step", "a network learns drawn digits", brings.empty() ? !open : shown == Source::training});
-    for (size_t i = 0; i < lesson_ids_.size(); ++i)
-        items.push_back({lesson_titles_[i], "lesson", brings.empty() && open && open->id == lesson_ids_[i]});
+    for (const auto& lesson : session.home.course)
+        items.push_back({lesson->id + "  " + lesson->title, "lesson", brings.empty() && open && open->id == lesson->id});
     const int pressed = drop_down(ui, menu_x_, width_, height_, items);
     if (pressed < 0) return pressed;
     session.playing = false;
@@ -151,7 +151,7 @@ int Shell::lesson_menu(Ui& ui) {
     else if (pressed == sources)
         session.post(ask::CloseLesson{});
     else
-        session.post(ask::OpenLesson{lesson_ids_[static_cast<size_t>(pressed - sources) - 1]});
+        session.post(ask::OpenLesson{session.home.course[static_cast<size_t>(pressed - sources) - 1]->id});
     if (pressed > sources || session.workspace == Workspace::learn || !row_of(session.workspace).shows_kernel)
         choose_workspace(pressed <= sources ? Workspace::training : Workspace::learn);
     return pressed;

@@ -139,6 +139,9 @@ class Shell {
     void choose_workspace(Workspace chosen);
     void open_files(const std::vector<std::string>& files);
     void enter_workspace();
+    void drive_home();
+    void note_place(Remembered& kept) const;
+    bool page_key(const KeyPress& key);
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
     void bring_source();
@@ -220,7 +223,6 @@ class Shell {
     Point tip_pointer_{-1e6f, -1e6f};     // where the pointer was when it moved last, and when
     double tip_moved_at_ = 0;
     bool tip_away_ = false;  // a key, a click or the wheel took the tooltip away, until the pointer moves
-    std::vector<std::string> lesson_ids_, lesson_titles_;
 };
 
 // One move of the transport. `way` is -1 or +1; far: to the first or last.

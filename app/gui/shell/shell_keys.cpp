@@ -189,9 +189,29 @@ bool Shell::sketch_key(const KeyPress& key) {
     return true;
 }
 
+// On a page, which has no clock to be stepped, the arrows go from one thing to the next.
+bool Shell::page_key(const KeyPress& key) {
+    if (!row_of(session.workspace).page) return false;
+    if (is(key, 'G')) return true;
+    switch (key.code) {
+        case KeyCode::left:
+        case KeyCode::up:
+            return keyboard_ = true, state.move_focus(-1), true;
+        case KeyCode::right:
+        case KeyCode::down:
+            return keyboard_ = true, state.move_focus(1), true;
+        case KeyCode::home:
+        case KeyCode::end:
+            return true;
+        default:
+            return false;
+    }
+}
+
 void Shell::plain_key(const KeyPress& key) {
     if (splitter_key(key)) return;
     if (sketch_key(key)) return;
+    if (page_key(key)) return;
     switch (key.code) {
         case KeyCode::escape:
             return escape_key();

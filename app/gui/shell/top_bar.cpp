@@ -183,6 +183,7 @@ std::string Shell::own_title(const Snapshot& snapshot) const {
 std::string Shell::shown_title(const Snapshot& snapshot) const {
     const auto& lesson = session.lesson.lesson;
     const std::string of_lesson = lesson ? lesson->id + "  " + lesson->title : "Lessons";
+    if (row_of(session.workspace).page) return of_lesson;
     if (session.workspace == Workspace::kernel)
         return (session.desk.document().is_tape() || session.desk.document().is_program() ? "Your program: "
                                                                                           : "Your kernel: ") +
