@@ -60,6 +60,7 @@ void add_occupancy(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 void add_lesson(CLI::App& app, int& status);
 void add_collective(CLI::App& app, int& status);
+void add_glossary(CLI::App& app);
 void add_grade(CLI::App& app, int& status);
 void add_mesh(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);

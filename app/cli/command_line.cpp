@@ -250,6 +250,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_tensors(app);
     add_lesson(app, status);
     add_puzzle(app, status);
+    add_glossary(app);
     add_grade(app, status);
     add_gpus(app, status);
     add_occupancy(app, status);

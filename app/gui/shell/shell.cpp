@@ -13,6 +13,7 @@
 #include "app/gui/views/cluster/cluster_data.h"
 #include "core/base/diagnostic.h"
 #include "core/scene/tape/tape_program.h"
+#include "lessons/player/glossary/glossary.h"
 
 namespace lockstep::gui {
 
@@ -20,10 +21,18 @@ namespace {
 
 constexpr float top_height = 44;
 
+std::vector<UiState::TermSpan> terms_in(std::string_view text) {
+    std::vector<UiState::TermSpan> spans;
+    for (const lessons::Glossary::Found& found : lessons::glossary().in(text))
+        spans.push_back({found.begin, found.end, static_cast<int>(found.term)});
+    return spans;
+}
+
 }  // namespace
 
 Shell::Shell(Session& owner, const Theme& chosen, float scale) : session(owner), theme(&chosen), text_scale(scale) {
     for (const ViewRow& row : views()) views_.push_back({&row, row.make()});
+    if (!lessons::glossary_problem().empty()) session.post(ask::Tell{lessons::glossary_problem()});
     for (const auto& folder : lessons::lesson_folders()) {
         if (auto lesson = lessons::load_lesson(folder)) {
             session.home.course.push_back(std::make_shared<const lessons::Lesson>(std::move(lesson.value())));
@@ -177,6 +186,8 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     width_ = width / scale;
     height_ = height / scale;
     state.begin_frame();
+    state.find_terms = {};
+    if (!presenter.on) state.find_terms = terms_in;
     state.mouse_clicked = input.clicked;
     state.mouse_double = input.double_clicked;
     state.mouse_down = input.down;

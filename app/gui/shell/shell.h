@@ -21,6 +21,13 @@ namespace lockstep::gui {
 inline constexpr float desk_margin = 8, transport_height = 56;  // around and between panels; of the bar below them
 
 struct BarPlan;
+}  // namespace lockstep::gui
+
+namespace lockstep::lessons {
+struct Term;  // lessons/player/glossary/glossary.h
+}
+
+namespace lockstep::gui {
 
 class Shell {
   public:
@@ -129,7 +136,9 @@ class Shell {
     void turn_page(int way);
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
-    int gpu_menu(Ui& ui);  // each draws its menu: which row was pressed, -1 none, -2 it closes
+    bool term_card(Ui& ui);                      // what a term means that is pointed at; false: none is
+    void open_place(const lessons::Term& term);  // where it is seen
+    int gpu_menu(Ui& ui);                        // each draws its menu: which row was pressed, -1 none, -2 it closes
     int lesson_menu(Ui& ui);
     int size_menu(Ui& ui);
     int workspace_menu(Ui& ui);

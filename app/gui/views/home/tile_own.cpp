@@ -6,10 +6,10 @@
 #include <array>
 
 #include "app/gui/views/home/home.h"
+#include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/program/program_data.h"
 #include "app/gui/views/timeline/state_code.h"
 #include "app/gui/views/timeline/timeline_data.h"
-#include "app/gui/widgets/code_colours.h"
 #include "core/base/units.h"
 
 namespace lockstep::gui {
@@ -39,44 +39,12 @@ LineHeat heat_of(const Session& session, const std::shared_ptr<const model::Kern
     return heat;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const size_t end = std::min(text.find('\n'), text.size());
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(text.size(), end + 1));
-    }
-    return lines;
-}
-
 // From where on the text is shown: its first kernel's, past what comes before.
-size_t first_line(const std::vector<std::string_view>& lines, size_t room) {
+size_t first_line(const std::vector<std::string>& lines, size_t room) {
     for (size_t i = 0; i < lines.size(); ++i)
-        if (lines[i].find("__global__") != std::string_view::npos || lines[i].find(".entry") != std::string_view::npos)
+        if (lines[i].find("__global__") != std::string::npos || lines[i].find(".entry") != std::string::npos)
             return i + room > lines.size() && lines.size() >= room ? lines.size() - room : i;
     return 0;
-}
-
-void draw_code(Ui& ui, std::string_view text, bool ptx, float x, float y, float width) {
-    const Theme& t = *ui.theme;
-    const float letter = ui.text_width("0", {.size = 12, .mono = true});
-    const auto most = static_cast<size_t>(std::max(0.0f, width / letter));
-    std::string line;
-    for (const char c : text) line += c == '\t' ? "    " : std::string(1, c);
-    const bool cut = line.size() > most;
-    if (cut && most > 1) line = line.substr(0, most - 1);
-    std::vector<ColouredWord> words;
-    colour_line(line, ptx, 0, words);
-    size_t at = 0;
-    const auto piece = [&](size_t end, WordKind kind) {
-        if (end <= at) return;
-        ui.text(x + letter * static_cast<float>(at), y, std::string_view(line).substr(at, end - at),
-                {.size = 12, .color = kind == WordKind::plain ? t.ink : color_of(kind, t), .mono = true});
-        at = end;
-    };
-    for (const ColouredWord& word : words) piece(word.begin, WordKind::plain), piece(word.end, word.kind);
-    piece(line.size(), WordKind::plain);
-    if (cut) ui.text(x + letter * static_cast<float>(line.size()), y, "…", {.size = 12, .color = t.quiet, .mono = true});
 }
 
 // What the warps did over the whole run, the most first.
@@ -170,7 +138,7 @@ void draw_own_tile(const HomeFrame& frame, const Rect& area) {
             ui.hatch({area.x + 12, y - 10, std::max(3.0f, w), 11}, data::orange, Hatch::diagonal);
         }
         ui.text(area.x + 64, y, std::to_string(line), {.size = 12, .color = t.quiet, .align = Align::right, .mono = true});
-        draw_code(ui, lines[first + i], document.is_ptx(), area.x + 74, y, code_end - area.x - 80);
+        draw_code(ui, area.x + 74, y, lines[first + i], 12, code_end - area.x - 80);
     }
     const Rect right{code_end + 12, area.y + 36, area.right() - 16 - code_end - 12, area.h - 44};
     if (!beside) return;
