@@ -193,6 +193,7 @@ struct HomeLook {
     std::vector<std::shared_ptr<const lessons::Lesson>> course;  // by id
     std::map<std::string, LessonProgress> progress;              // by the lesson's id, as it is kept
     Remembered left;           // where one was before Home was opened: what Continue goes back to
+    bool asks_search = false;  // its search field was pressed: the shell opens the search
     int64_t trains_until = 0;  // steps of the training run that its tile shows, once its first kernel is there
     enum class Own : uint8_t {
         wanted,
@@ -219,8 +220,9 @@ struct SmLook {  // of every picture of a kernel
         int looks = 0;                      // stretches looked into so far
     } wanted;
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
-    bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view
-    IssueTrail issues;   // issue slots used by resident warps, of one launch
+    bool whole = false;         // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    std::string register_wish;  // that the picture of the registers is to show alone; it takes the wish
+    IssueTrail issues;          // issue slots used by resident warps, of one launch
 };
 struct TrainingLook {
     int32_t tape_at = -1;  // moment of the tape that was stepped to (tape_data.h); -1: follows the launch

@@ -69,6 +69,7 @@ constexpr struct {
                 {"V", "the whole kernel in view, or the cycles before"},
                 {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
                 {"+  -", "Cluster: move an action in its rank's order"},
+                {"Ctrl K", "search: lessons, words, kernels, lines, cycles, settings"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                 {"1 to 9", "the workspaces, from Home to Build"},
                 {"Enter, Escape", "machine, Build's die: further in, out"},
@@ -107,6 +108,8 @@ void Shell::overlay(Ui& ui) {
                 return help(ui);
             case Menu::setting:
                 return setting_menu(ui);
+            case Menu::palette:
+                return palette_menu(ui);
             case Menu::none:
                 break;
         }
@@ -190,13 +193,15 @@ int Shell::workspace_menu(Ui& ui) {
 // Where the bar has no room for the others.
 int Shell::menu_of_menus(Ui& ui, Menu& next) {
     const int pressed = drop_down(ui, menu_x_, width_, height_,
-                                  {{shown_title(*snapshot_), "lessons"},
+                                  {{"Search", "Ctrl K"},
+                                   {shown_title(*snapshot_), "lessons"},
                                    {"GPU", gpu_on_show(*snapshot_)},
                                    {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
                                    {"Theme", std::string(theme->name)},
                                    {"Keyboard", "F1"}});
-    static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
+    static constexpr Menu leads_to[] = {Menu::palette, Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
     if (pressed >= 0) next = leads_to[pressed];
+    if (next == Menu::palette) palette_.open(*this);
     if (pressed >= 0 && next == Menu::none) theme = &next_theme(*theme);
     return pressed;
 }

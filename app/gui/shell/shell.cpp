@@ -254,6 +254,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     body(ui, {margin, top, width_ - 2 * margin, body_bottom - margin - top});
     if (!page) transport(ui, *snapshot_, {0, body_bottom, width_, transport_height});
     if (was_training && !(session.playing && session.grain == Grain::training_step)) session.post(ask::Pause{});
+    if (std::exchange(session.home.asks_search, false)) open_palette();
     grains_[*entered_] = session.grain;
     keep_remembered();
     tooltip(ui);

@@ -12,6 +12,7 @@
 #include "app/gui/desk/remembered.h"
 #include "app/gui/input.h"
 #include "app/gui/scenes.h"
+#include "app/gui/shell/palette.h"
 #include "app/gui/view.h"
 #include "app/gui/widgets/fonts.h"
 #include "app/gui/widgets/ui_state.h"
@@ -60,6 +61,7 @@ class Shell {
     // The desk's kernel is compiled and run at once, though another workspace shows it; one that does not compile is shown
     // in its own.
     void run_own();
+    void open_palette(std::string begins_with = {});  // the search over everything
 
     Session& session;
     Focus focus;
@@ -76,7 +78,8 @@ class Shell {
     } window;
 
   private:
-    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting };
+    friend struct PaletteLists;  // what the search lists may do all that the shell may
+    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting, palette };
     struct Shown {
         const ViewRow* row;
         std::unique_ptr<View> view;
@@ -145,6 +148,9 @@ class Shell {
     int menu_of_menus(Ui& ui, Menu& next);
     int help(Ui& ui);
     int setting_menu(Ui& ui);
+    int palette_menu(Ui& ui);
+    bool palette_key(const KeyPress& key);
+    void choose_found(size_t index);
     void choose_workspace(Workspace chosen);
     void open_files(const std::vector<std::string>& files);
     void enter_workspace();
@@ -182,6 +188,7 @@ class Shell {
     std::string maximised_;
     std::string alone_;  // the view that was asked for alone: it shows whatever run is there
     Menu menu_ = Menu::none;
+    Palette palette_;
     float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by
     uint32_t menu_from_ = 0;              // control that had the keyboard before

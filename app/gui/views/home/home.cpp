@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "app/gui/scenes.h"
+#include "app/gui/shell/palette.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/widgets/ui_state.h"
@@ -97,12 +98,32 @@ class HomeView final : public View {
     static void draw_head(const HomeFrame& frame, const Rect& head) {
         Ui& ui = frame.ui;
         const Theme& t = *ui.theme;
+        const float field = head.w > 1000 ? 360.0f : 0.0f;
+        if (field > 0) draw_search(frame, {head.right() - field, head.y + 28, field, 40});
         if (!frame.shows(head)) return;
-        ui.text(head.x, head.y + 48, headline, {.size = head.w > 700 ? 32.0f : 24.0f, .weight = 700, .width = head.w});
+        const float words = head.w - (field > 0 ? field + 24 : 0);
+        ui.text(head.x, head.y + 48, headline, {.size = head.w > 700 ? 32.0f : 24.0f, .weight = 700, .width = words});
         if (head.h > 96)
             ui.paragraph({head.x, head.y + 56, head.w, 44}, below_it, {.size = 14, .color = t.ink2}, 19);
         else
-            ui.text(head.x, head.y + 74, below_it, {.size = 15, .color = t.ink2, .width = head.w});
+            ui.text(head.x, head.y + 74, below_it, {.size = 15, .color = t.ink2, .width = words});
+    }
+
+    static void draw_search(const HomeFrame& frame, const Rect& box) {
+        Ui& ui = frame.ui;
+        const Theme& t = *ui.theme;
+        if (ui.area("search", box)) frame.session.home.asks_search = true;
+        if (!frame.shows(box)) return;
+        const bool over = ui.hovered(box);
+        ui.rect(box, t.panel, 5);
+        ui.frame(box, over ? t.accent : t.line, 1, 5);
+        draw_search_glass(ui, {box.x + 18, box.y + 20}, t.ink2);
+        const float w = ui.text_width("Ctrl K", {.size = 12, .weight = 600}) + 12;
+        ui.frame({box.right() - 12 - w, box.y + 10, w, 20}, t.ink3, 1, 4);
+        ui.text(box.right() - 12 - w / 2, box.y + 24, "Ctrl K",
+                {.size = 12, .color = t.ink2, .align = Align::center, .weight = 600});
+        ui.text(box.x + 36, box.y + 25, "A lesson, a word, a kernel",
+                {.size = 14, .color = t.quiet, .width = box.w - 60 - w});
     }
 
     void draw_tile(const HomeFrame& frame, size_t index, const Rect& tile, const TileText& text) {
