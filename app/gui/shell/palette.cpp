@@ -70,7 +70,7 @@ int palette_score(std::string_view text, std::string_view query) {
     return between < 0 || between > 24 ? 0 : 200 + shorter - between;
 }
 
-void Palette::open(Shell& shell, std::string begins_with) {
+void PaletteSearch::open(Shell& shell, std::string begins_with) {
     entries.clear();
     for (const PaletteRow& row : palette_rows()) {
         if (row.of_query) continue;
@@ -85,7 +85,7 @@ void Palette::open(Shell& shell, std::string begins_with) {
     type(shell, std::move(begins_with));
 }
 
-void Palette::type(Shell& shell, std::string changed) {
+void PaletteSearch::type(Shell& shell, std::string changed) {
     query = std::move(changed);
     if (query.size() > longest_query) query.resize(longest_query);
     std::string low = lower(query);
@@ -119,7 +119,7 @@ void Shell::open_palette(std::string begins_with) {
 // Letters are the query's, whatever they mean elsewhere.
 bool Shell::palette_key(const KeyPress& key) {
     keyboard_ = true;
-    Palette& search = palette_;
+    PaletteSearch& search = palette_;
     const auto last = static_cast<std::ptrdiff_t>(search.found.size()) - 1;
     const auto select = [&](std::ptrdiff_t by) {
         search.selected = static_cast<size_t>(std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(search.selected) + by,
@@ -185,7 +185,8 @@ int Shell::palette_menu(Ui& ui) {
     constexpr float row_height = 30, field = 46;
     const float width = std::min(720.0f, width_ - 24);
     const float room = height_ - 40 - field - 34;
-    const auto rows = static_cast<size_t>(std::max(1.0f, std::min(room / row_height, static_cast<float>(Palette::most))));
+    const auto rows =
+        static_cast<size_t>(std::max(1.0f, std::min(room / row_height, static_cast<float>(PaletteSearch::most))));
     const size_t count = palette_.found.size(), shown = std::min(rows, count);
     const float list = count == 0 ? 66.0f : row_height * static_cast<float>(shown);
     const Rect box{(width_ - width) / 2, std::max(12.0f, std::min(96.0f, (height_ - list - field - 34) / 3)), width,

@@ -34,7 +34,7 @@ std::span<const PaletteRow> palette_rows();
 int palette_score(std::string_view text, std::string_view query);
 
 // The search while it is open.
-struct Palette {
+struct PaletteSearch {
     static constexpr size_t most = 16;
     std::string query;
     std::vector<PaletteEntry> entries;  // all that there is

@@ -188,7 +188,7 @@ class Shell {
     std::string maximised_;
     std::string alone_;  // the view that was asked for alone: it shows whatever run is there
     Menu menu_ = Menu::none;
-    Palette palette_;
+    PaletteSearch palette_;
     float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by
     uint32_t menu_from_ = 0;              // control that had the keyboard before

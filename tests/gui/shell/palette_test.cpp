@@ -31,7 +31,7 @@ struct Desk : test::Desk {
 };
 
 std::vector<std::string> found(Shell& shell, const std::string& query) {
-    Palette palette;
+    PaletteSearch palette;
     palette.open(shell);
     palette.type(shell, query);
     std::vector<std::string> texts;
@@ -85,8 +85,8 @@ TEST_CASE("every kind of thing is found") {
     CHECK(first("zoom to sm").starts_with("zoom: "));
     CHECK(first("roofline").find("oofline") != std::string::npos);
     CHECK(found(desk.shell, "qqqxqqq").empty());
-    CHECK(found(desk.shell, "a").size() == Palette::most);
-    CHECK(found(desk.shell, "").size() == Palette::most);
+    CHECK(found(desk.shell, "a").size() == PaletteSearch::most);
+    CHECK(found(desk.shell, "").size() == PaletteSearch::most);
     for (const lessons::Term& term : lessons::glossary().terms()) {  // every one by its name
         const auto all = found(desk.shell, term.name);
         INFO(term.name);
@@ -97,7 +97,7 @@ TEST_CASE("every kind of thing is found") {
 TEST_CASE("a key costs less than two milliseconds with all there is", "[timing]") {
     Desk desk({.training_steps = 1});
     desk.settle();
-    Palette palette;
+    PaletteSearch palette;
     palette.open(desk.shell);
     CHECK(palette.entries.size() > 700);
     double worst = 0;
