@@ -81,7 +81,8 @@ void check_picture(const AppOptions& options) {
         for (const StopRow& row : stop_rows()) known += (known.empty() ? "" : ", ") + std::string(row.key);
         throw Failure("--zoom is one of " + known + ", not '" + options.zoom + "'");
     }
-    const bool text_or_picture = !options.screenshot.empty() || options.describe || !options.film.file.empty();
+    const bool text_or_picture =
+        !options.save_run.empty() || !options.screenshot.empty() || options.describe || !options.film.file.empty();
     if ((options.cycle >= 0 || options.sm >= 0) && !text_or_picture)
         throw Failure("--cycle and --sm are for --screenshot, --record and --describe");
     const bool folder = is_folder(options.screenshot);
@@ -124,6 +125,8 @@ void check(const AppOptions& options) {
     check_film(options);
     check_ranks(options);
     if (!options.gpu.empty()) model::gpu_named(options.gpu).value();
+    if (!options.save_run.empty() && !is_run_file(options.save_run))
+        throw Failure("--save-run takes a name that ends in .lockstep, not '" + options.save_run + "'");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     check_view(options);
@@ -205,7 +208,8 @@ void check_step(const AppOptions& options) {
 
 // Nothing was asked for: the app opens at Home.
 bool meets_people(const AppOptions& options) {
-    const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
+    const bool still =
+        !options.save_run.empty() || !options.screenshot.empty() || options.describe || !options.film.file.empty();
     return !still && options.lesson.empty() && options.open.empty() && options.view.empty() && options.model.empty() &&
            options.plan.empty() && options.ranks == 1 && options.step == 0;
 }
@@ -262,6 +266,7 @@ void open(Shell& shell, const AppOptions& options) {
         workspace = Workspace::home;
         shell.session.playing = true;
     }
+    if (is_run_file(options.open)) return shell.open_run(read_run_file(options.open).value());
     if (!options.open.empty()) open_file(shell, options.open);
     if (!options.gpu.empty()) {
         shell.session.desk.document().launch.gpu = options.gpu;
@@ -301,6 +306,7 @@ void settle(Shell& shell, std::string_view view, double seconds = 120, int times
 // A picture of another workspace shows the learner's kernel too: it is compiled and run on its own desk first.
 void run_own(Shell& shell, const AppOptions& options) {
     if (options.open.empty() || shell.session.workspace == Workspace::kernel) return;
+    if (is_run_file(options.open) && !read_run_file(options.open).value().kernel) return;
     const Workspace wanted = std::exchange(shell.session.workspace, Workspace::kernel);
     settle(shell, "results", 60, 8);
     shell.session.wait_until_idle(60);
@@ -380,6 +386,7 @@ int draw_still(Shell& shell, const AppOptions& options) {
     if (is_folder(options.screenshot)) return draw_steps(shell, options), static_cast<int>(ExitStatus::done);
     run_own(shell, options);
     if (row_of(shell.session.workspace).page) settle(shell, row_of(shell.session.workspace).name, 120, 8);
+    if (is_run_file(options.open)) settle(shell, row_of(shell.session.workspace).name, 120, 8);
     go_to_cycle(shell, options);
     go_to_moment(shell, options);
     go_to_stop(shell, options);
@@ -390,6 +397,10 @@ int draw_still(Shell& shell, const AppOptions& options) {
         const std::string place = page_of(options.view).first;
         std::fputs(shell.describe(place.empty() ? workspace : std::string_view(place)).c_str(), stdout);
     }
+    if (!options.save_run.empty()) {
+        settle(shell, workspace);
+        write_file(options.save_run, text_of(shell.run_on_show()));
+    }
     if (!options.screenshot.empty()) draw(shell, options, options.screenshot);
     return options.film.file.empty() ? static_cast<int>(ExitStatus::done) : record_film(shell, options);
 }
@@ -397,7 +408,7 @@ int draw_still(Shell& shell, const AppOptions& options) {
 }  // namespace
 
 int run_app(const AppOptions& asked) {
-    const bool still = !asked.screenshot.empty() || asked.describe || !asked.film.file.empty();
+    const bool still = !asked.save_run.empty() || !asked.screenshot.empty() || asked.describe || !asked.film.file.empty();
     const std::filesystem::path remembered = system::state_folder() / "remembered.json";
     const RememberedRead before = still || !has_display() ? RememberedRead() : read_remembered(remembered);
     const AppOptions options = completed(asked, before.kept);
@@ -416,7 +427,7 @@ int run_app(const AppOptions& asked) {
         const std::jthread asking([&shell] { shell.desktop_is_calm = system::prefers_less_motion(); });
         if (!before.problem.empty()) session.post(ask::Tell{before.problem});
         session.machine.offers_tour = scene.first_time;
-        if (!options.open.empty() && !options.view.empty()) shell.run_own();
+        if (!options.open.empty() && !options.view.empty() && !is_run_file(options.open)) shell.run_own();
         const bool as_before = asked.width == 0 && asked.height == 0 && before.kept.width > 0;
         shell.window.whole_screen = as_before && before.kept.whole_screen;
         if (run_window(shell, options.width, options.height, as_before)) return static_cast<int>(ExitStatus::done);

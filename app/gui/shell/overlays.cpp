@@ -70,6 +70,7 @@ constexpr struct {
                 {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
                 {"+  -", "Cluster: move an action in its rank's order"},
                 {"Ctrl K", "search: lessons, words, kernels, lines, cycles, settings"},
+                {"Ctrl R", "save this run, with where you stand in it, as one file"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                 {"1 to 9", "the workspaces, from Home to Build"},
                 {"Enter, Escape", "machine, Build's die: further in, out"},

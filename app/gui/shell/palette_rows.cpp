@@ -195,6 +195,18 @@ struct PaletteLists {
                                }});
     }
 
+    // "save this run as NAME"
+    static void run_files(Shell&, const std::string& query, Entries& entries) {
+        static constexpr std::string_view says = "save this run as";
+        const std::string_view typed = query;
+        if (typed.size() < 4 || !(says.starts_with(typed) || typed.starts_with(says))) return;
+        std::string name(typed.size() > says.size() ? typed.substr(says.size()) : std::string_view());
+        name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
+        entries.push_back({name.empty() ? "Save this run as ..." : fmt::format("Save this run as {}.lockstep", name),
+                           "Ctrl R: source, launch and where you stand, in one file",
+                           [name](Shell& s) { s.save_run(name); }});
+    }
+
     // "cycle 1200", "1200" or "50 %", of the kernel on show.
     static void cycles(Shell& shell, const std::string& query, Entries& entries) {
         const KernelTrace* const trace = trace_of(*shell.snapshot_);
@@ -213,6 +225,7 @@ struct PaletteLists {
 
 std::span<const PaletteRow> palette_rows() {
     static constexpr PaletteRow rows[] = {
+        {"run", 0, PaletteLists::run_files, true},
         {"go on", 30, PaletteLists::places},
         {"workspace", 28, PaletteLists::spaces},
         {"lesson", 26, PaletteLists::course},

@@ -126,6 +126,13 @@ void Shell::open_files(const std::vector<std::string>& files) {
     std::string told;
     const auto tell = [&](const std::string& sentence) { told += (told.empty() ? "" : "; ") + sentence; };
     for (const std::string& file : files) {
+        if (is_run_file(file)) {
+            if (const Result<RunFile> run = read_run_file(file); run.ok())
+                open_run(run.value());
+            else
+                tell(render(run.error()));
+            continue;
+        }
         if (const auto problem = session.desk.open(file))
             tell(*problem);
         else
@@ -206,6 +213,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     session.less_motion = state.calm;
     adopt(snapshot_);
     return_to_play_head();
+    follow_place();
     play(now);
     enter_workspace();
     const bool page = row_of(session.workspace).page;
@@ -268,6 +276,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
 std::string Shell::describe(std::string_view name) {
     snapshot_ = session.snapshot();
     adopt(snapshot_);
+    follow_place();
     if (session.workspace == Workspace::kernel) session.desk.update(session, *snapshot_, now_ += 1);
     if (session.workspace == Workspace::home) now_ += 1, drive_home();
     if (const Shown* one = shown(name)) return one->view->describe(session, focus) + "\n";

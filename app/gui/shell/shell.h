@@ -11,6 +11,7 @@
 
 #include "app/gui/desk/remembered.h"
 #include "app/gui/input.h"
+#include "app/gui/run_file.h"
 #include "app/gui/scenes.h"
 #include "app/gui/shell/palette.h"
 #include "app/gui/view.h"
@@ -62,6 +63,10 @@ class Shell {
     // in its own.
     void run_own();
     void open_palette(std::string begins_with = {});  // the search over everything
+    // A run as one file: opened, and once it has run again one stands where its sender stood; saved, where one stands now.
+    void open_run(const RunFile& run);
+    RunFile run_on_show() const { return gui::run_on_show(session, focus, maximised_); }
+    void save_run(const std::string& name);  // beside the document, else where the program was started; says where
 
     Session& session;
     Focus focus;
@@ -123,6 +128,7 @@ class Shell {
     void cycle_field(Ui& ui, const Snapshot& snapshot, const Rect& box);
     void keep_remembered();
     void return_to_play_head();
+    void follow_place();
     void go_to_cycle(int64_t cycle);
     std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
@@ -220,7 +226,14 @@ class Shell {
     bool older_ = false;                            // the run on show is older than what is on the desk
     bool asks_cycle_ = false, cycle_open_ = false;  // a cycle is typed in the transport
     std::string typed_cycle_, cycle_wrong_;
-    std::string chosen_gpu_;               // by hand, for what no lesson and no document says
+    std::string chosen_gpu_;  // by hand, for what no lesson and no document says
+    struct PlaceWish {        // of a run that was opened
+        RunPlace place;
+        Source source = Source::none;
+        int64_t step = -1, launch = -1;  // of a training run
+        bool asked_sm = false;
+    };
+    std::optional<PlaceWish> place_wish_;
     std::optional<Remembered> play_head_;  // to go back to, once its kernel is there
     bool told_fonts_ = false;
     bool runs_own_ = false, stays_ = false;  // stays_: in the workspace that one is in, even if it does not compile

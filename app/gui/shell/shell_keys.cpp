@@ -86,6 +86,7 @@ bool Shell::kernel_key(const KeyPress& key) {
 // Text size in steps of ten.
 void Shell::control_key(const KeyPress& key) {
     if (is(key, 'K')) open_palette();
+    if (is(key, 'R')) save_run({});
     if (is(key, '+') || is(key, '=')) set_text_scale(std::floor(text_scale * 10 + 1.01f) / 10);
     if (is(key, '-')) set_text_scale(std::ceil(text_scale * 10 - 1.01f) / 10);
     if (is(key, '0')) set_text_scale(1);
