@@ -57,6 +57,7 @@ void add_occupancy(const Command& app, int& status);
 void add_devices(const Command& app, int& status);
 void add_lesson(const Command& app, int& status);
 void add_collective(const Command& app, int& status);
+void add_glossary(const Command& app);
 void add_grade(const Command& app, int& status);
 void add_mesh(const Command& app, int& status);
 void add_plan(const Command& app, int& status);

@@ -195,6 +195,7 @@ std::vector<SceneRow> rows_of_learn() {
 std::vector<SceneRow> rows_of_pages() {
     const LayoutNode blocks = slot("blocks", 320, 400, 290);
     return {
+        {Workspace::home, "", row(1, {slot("home", 1584, 300, 200)}), Grain::cycle, "home"},
         {Workspace::machine, "", row(1, {slot("machine", 1584, 560, 420)}), Grain::cycle, "machine"},
         {Workspace::sm, "",
          row(1, {slot("warps", 1056, 560, 420),
@@ -278,7 +279,7 @@ std::span<const SceneRow> scenes() {
 }
 
 bool shows_run(std::string_view view) {
-    static constexpr std::string_view of_text[] = {"lesson", "editor", "reports", "launch", "setup"};
+    static constexpr std::string_view of_text[] = {"home", "lesson", "editor", "reports", "launch", "setup"};
     return std::find(std::begin(of_text), std::end(of_text), view) == std::end(of_text);
 }
 

@@ -36,6 +36,10 @@ bool asks_for(const Session& session, std::string_view words) {
     return open && !answered;
 }
 
+const TrainingState& training_run_of(const Snapshot& snapshot) {
+    return snapshot.source != Source::training && snapshot.trained ? *snapshot.trained : snapshot.training;
+}
+
 bool shows_own_run(const Snapshot& snapshot) {
     return snapshot.own.run && snapshot.kernel.run == snapshot.own.run->run;
 }
@@ -67,11 +71,24 @@ Session::Session(SessionOptions options)
       desk(options.kernel_file),
       measured(std::make_shared<const device::MeasuredStore>(options.start ? device::read_measured(device::measured_folder())
                                                                            : device::MeasuredStore())),
+      progress_file_(options.progress_file),
       progress_(options.progress_file),
       worker_(std::make_unique<Worker>(std::move(options))) {
     for (const Diagnostic& problem : measured->problems) post(ask::Tell{render(problem)});
 }
 Session::~Session() = default;
+
+void Session::read_progress() {
+    home.progress = progress_of(progress_file_, home.course);
+}
+
+LessonState state_of(std::shared_ptr<const lessons::Lesson> lesson) {
+    LessonState state;
+    for (const lessons::Step& one : lesson->steps) state.predictions.emplace_back(one.predicts.size());
+    state.done.assign(lesson->steps.size(), false);
+    state.lesson = std::move(lesson);
+    return state;
+}
 
 std::shared_ptr<const Snapshot> Session::snapshot() const {
     const std::lock_guard lock(worker_->mutex);

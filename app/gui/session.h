@@ -15,6 +15,7 @@
 #include "app/gui/desk/kernel_desk.h"
 #include "app/gui/desk/program_run.h"
 #include "app/gui/desk/progress.h"
+#include "app/gui/desk/remembered.h"
 #include "app/gui/desk/roof_trail.h"
 #include "app/gui/requests.h"
 #include "core/model/launch/launch.h"
@@ -99,6 +100,8 @@ struct LessonState {  // the player's part: which step, what was answered
     std::vector<std::string> exercise_report;          // lines of the last check of this step's exercise
 };
 
+LessonState state_of(std::shared_ptr<const lessons::Lesson> lesson);  // nothing is done or answered yet
+
 // The sketch that the step on show is about: the first open prediction where that is one, else the last that was answered,
 // if all are. -1: there is none.
 int sketch_on_show(const LessonState& state);
@@ -162,6 +165,7 @@ struct Snapshot {
     OwnState own;
     ProgramState program;
     TrainingState training;
+    std::shared_ptr<const TrainingState> trained;        // the training run while another source is on show; null: none
     std::shared_ptr<const scene::HostRun> host;          // the host program shown; null: none is
     std::shared_ptr<const scene::TapeRun> tape;          // the tensor program shown, whose last step is on show; or null
     std::shared_ptr<const BuildState> build;             // what the Build workspace shows; null until it was open
@@ -175,15 +179,28 @@ struct Snapshot {
     uint64_t version = 0;               // counts publications
 };
 
-enum class Workspace { learn, machine, sm, memory, training, kernel, cluster, build };  // rows of scenes.h
-enum class SmPage { one_run, compare, occupancy };                                      // what the SM workspace shows
+enum class Workspace { home, learn, machine, sm, memory, training, kernel, cluster, build };  // rows of scenes.h
+enum class SmPage { one_run, compare, occupancy };                                            // what the SM workspace shows
 
-bool shows_own_run(const Snapshot& snapshot);  // the kernel on show is the learner's own
+const TrainingState& training_run_of(const Snapshot& snapshot);  // the Training workspace's, whatever is on show
+bool shows_own_run(const Snapshot& snapshot);                    // the kernel on show is the learner's own
 
 // node: of the autograd tape; action: of a pipeline schedule, or a collective's round; call: of a whole program's host
 enum class Grain { cycle, instruction, node, kernel, training_step, action, call };
 
 // What is looked at, a struct for each workspace.
+struct HomeLook {
+    std::vector<std::shared_ptr<const lessons::Lesson>> course;  // by id
+    std::map<std::string, LessonProgress> progress;              // by the lesson's id, as it is kept
+    Remembered left;           // where one was before Home was opened: what Continue goes back to
+    bool asks_search = false;  // its search field was pressed: the shell opens the search
+    int64_t trains_until = 0;  // steps of the training run that its tile shows, once its first kernel is there
+    enum class Own : uint8_t {
+        wanted,
+        asked,
+        done
+    } own = Own::wanted;  // whether the kernel on the desk has run for its tile
+};
 struct LearnLook {
     std::string last_lesson;    // the one that was worked on last, before this start; empty: none
     uint64_t placed = 0;        // how often a lesson has put the focus where its step begins
@@ -203,8 +220,9 @@ struct SmLook {  // of every picture of a kernel
         int looks = 0;                      // stretches looked into so far
     } wanted;
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
-    bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view
-    IssueTrail issues;   // issue slots used by resident warps, of one launch
+    bool whole = false;         // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    std::string register_wish;  // that the picture of the registers is to show alone; it takes the wish
+    IssueTrail issues;          // issue slots used by resident warps, of one launch
 };
 struct TrainingLook {
     int32_t tape_at = -1;  // moment of the tape that was stepped to (tape_data.h); -1: follows the launch
@@ -301,6 +319,8 @@ class Session {
     void on_publish(std::function<void()> wake);  // called on the worker's thread after every publication
     void publish_for_test(std::shared_ptr<const Snapshot> snapshot);
 
+    void read_progress();  // into home.progress: of all lessons, as it is kept
+
     // What the time pictures draw of a run, made once for all of them and kept for as long as one holds it.
     std::shared_ptr<const Timeline> timeline(const std::shared_ptr<const model::KernelRun>& run) const;
 
@@ -315,6 +335,7 @@ class Session {
     std::string gpu = "v100";
     int64_t steps_later = 0;  // see SessionOptions
     LessonState lesson;
+    HomeLook home;
     LearnLook learn;
     SmLook sm;
     TrainingLook training;
@@ -330,6 +351,7 @@ class Session {
     struct Worker;  // worker.h
 
   private:
+    std::filesystem::path progress_file_;
     mutable std::vector<std::weak_ptr<const Timeline>> timelines_;
     mutable std::shared_ptr<const ClusterStep> cluster_step_;
     ProgressLog progress_;

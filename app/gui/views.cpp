@@ -8,6 +8,7 @@ namespace lockstep::gui {
 
 // clang-format off
 #define VIEWS(VIEW) \
+    VIEW(make_home_view, "home", "Home", home, 0, 15)                                                     \
     VIEW(make_lesson_view, "lesson", "Lesson", learn)                                                     \
     VIEW(make_sketch_view, "sketch", "Your prediction", learn, 400, 14)                                   \
     VIEW(make_source_view, "source", "Source", learn)                                                     \

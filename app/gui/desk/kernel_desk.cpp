@@ -267,6 +267,15 @@ void KernelDesk::open_template(const KernelTemplate& made) {
     show(0);
 }
 
+void KernelDesk::open_document(KernelDocument document) {
+    document.path.clear();
+    document.stored_as.clear();
+    document.on_disk = 0;
+    trusted_.erase(document.path + '\n' + document.name);  // whatever a program of this name was before
+    documents_.insert(documents_.begin(), std::move(document));
+    show(0);
+}
+
 static int64_t used_now(const std::vector<KernelDocument>& documents) {  // milliseconds, after all the others
     int64_t latest =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();

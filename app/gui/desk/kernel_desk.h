@@ -48,6 +48,7 @@ class KernelDesk {
     std::optional<std::string> open(const std::filesystem::path& file);
     std::string note;  // what is odd about the file that was opened, to be said once
     void open_template(const KernelTemplate& made);
+    void open_document(KernelDocument document);                         // a new one, of no file, to the front
     void show(size_t index);                                             // document `index` to the front
     void forget(size_t index);                                           // takes it off the desk; its file stays
     std::optional<std::string> save(const std::filesystem::path& file);  // and it is that file's document from now on

@@ -11,7 +11,9 @@
 
 #include "app/gui/desk/remembered.h"
 #include "app/gui/input.h"
+#include "app/gui/run_file.h"
 #include "app/gui/scenes.h"
+#include "app/gui/shell/palette.h"
 #include "app/gui/view.h"
 #include "app/gui/widgets/fonts.h"
 #include "app/gui/widgets/ui_state.h"
@@ -21,6 +23,13 @@ namespace lockstep::gui {
 inline constexpr float desk_margin = 8, transport_height = 56;  // around and between panels; of the bar below them
 
 struct BarPlan;
+}  // namespace lockstep::gui
+
+namespace lockstep::lessons {
+struct Term;  // lessons/player/glossary/glossary.h
+}
+
+namespace lockstep::gui {
 
 class Shell {
   public:
@@ -53,6 +62,11 @@ class Shell {
     // The desk's kernel is compiled and run at once, though another workspace shows it; one that does not compile is shown
     // in its own.
     void run_own();
+    void open_palette(std::string begins_with = {});  // the search over everything
+    // A run as one file: opened, and once it has run again one stands where its sender stood; saved, where one stands now.
+    void open_run(const RunFile& run);
+    RunFile run_on_show() const { return gui::run_on_show(session, focus, maximised_); }
+    void save_run(const std::string& name);  // beside the document, else where the program was started; says where
 
     Session& session;
     Focus focus;
@@ -69,7 +83,8 @@ class Shell {
     } window;
 
   private:
-    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting };
+    friend struct PaletteLists;  // what the search lists may do all that the shell may
+    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting, palette };
     struct Shown {
         const ViewRow* row;
         std::unique_ptr<View> view;
@@ -113,6 +128,7 @@ class Shell {
     void cycle_field(Ui& ui, const Snapshot& snapshot, const Rect& box);
     void keep_remembered();
     void return_to_play_head();
+    void follow_place();
     void go_to_cycle(int64_t cycle);
     std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
@@ -129,16 +145,24 @@ class Shell {
     void turn_page(int way);
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
-    int gpu_menu(Ui& ui);  // each draws its menu: which row was pressed, -1 none, -2 it closes
+    bool term_card(Ui& ui);                      // what a term means that is pointed at; false: none is
+    void open_place(const lessons::Term& term);  // where it is seen
+    int gpu_menu(Ui& ui);                        // each draws its menu: which row was pressed, -1 none, -2 it closes
     int lesson_menu(Ui& ui);
     int size_menu(Ui& ui);
     int workspace_menu(Ui& ui);
     int menu_of_menus(Ui& ui, Menu& next);
     int help(Ui& ui);
     int setting_menu(Ui& ui);
+    int palette_menu(Ui& ui);
+    bool palette_key(const KeyPress& key);
+    void choose_found(size_t index);
     void choose_workspace(Workspace chosen);
     void open_files(const std::vector<std::string>& files);
     void enter_workspace();
+    void drive_home();
+    void note_place(Remembered& kept) const;
+    bool page_key(const KeyPress& key);
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
     void bring_source();
@@ -170,6 +194,7 @@ class Shell {
     std::string maximised_;
     std::string alone_;  // the view that was asked for alone: it shows whatever run is there
     Menu menu_ = Menu::none;
+    PaletteSearch palette_;
     float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by
     uint32_t menu_from_ = 0;              // control that had the keyboard before
@@ -201,7 +226,14 @@ class Shell {
     bool older_ = false;                            // the run on show is older than what is on the desk
     bool asks_cycle_ = false, cycle_open_ = false;  // a cycle is typed in the transport
     std::string typed_cycle_, cycle_wrong_;
-    std::string chosen_gpu_;               // by hand, for what no lesson and no document says
+    std::string chosen_gpu_;  // by hand, for what no lesson and no document says
+    struct PlaceWish {        // of a run that was opened
+        RunPlace place;
+        Source source = Source::none;
+        int64_t step = -1, launch = -1;  // of a training run
+        bool asked_sm = false;
+    };
+    std::optional<PlaceWish> place_wish_;
     std::optional<Remembered> play_head_;  // to go back to, once its kernel is there
     bool told_fonts_ = false;
     bool runs_own_ = false, stays_ = false;  // stays_: in the workspace that one is in, even if it does not compile
@@ -220,7 +252,6 @@ class Shell {
     Point tip_pointer_{-1e6f, -1e6f};     // where the pointer was when it moved last, and when
     double tip_moved_at_ = 0;
     bool tip_away_ = false;  // a key, a click or the wheel took the tooltip away, until the pointer moves
-    std::vector<std::string> lesson_ids_, lesson_titles_;
 };
 
 // One move of the transport. `way` is -1 or +1; far: to the first or last.

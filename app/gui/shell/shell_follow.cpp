@@ -549,6 +549,10 @@ void Shell::follow_jump(const Snapshot& snapshot) {
 
 void Shell::play(double now) {
     if (!session.playing) return;
+    if (row_of(session.workspace).page) {  // what moves there has a clock of its own
+        last_play_ = 0;
+        return;
+    }
     if (session.machine.tour >= 0 && session.workspace == Workspace::machine) {
         const double passed = last_play_ == 0 ? 0 : std::min(now - last_play_, 0.1);
         last_play_ = now;

@@ -33,7 +33,9 @@ bool is(const KeyPress& key, char sign) {
 
 void Shell::keys(const Input& input) {
     for (const KeyPress& key : input.keys) {
-        if (menu_ == Menu::none && goes_to_text(key))
+        if (menu_ == Menu::palette && palette_key(key))
+            continue;
+        else if (menu_ == Menu::none && goes_to_text(key))
             state.typed_keys.push_back(key);
         else if (key.character != 0)
             continue;
@@ -58,7 +60,7 @@ bool Shell::goes_to_text(const KeyPress& key) const {
         return false;
     if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
     if (!key.control) return true;
-    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O')) return false;
+    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O') || is(key, 'K')) return false;
     return !is(key, '+') && !is(key, '=') && !is(key, '-') && !is(key, '0');
 }
 
@@ -83,6 +85,8 @@ bool Shell::kernel_key(const KeyPress& key) {
 
 // Text size in steps of ten.
 void Shell::control_key(const KeyPress& key) {
+    if (is(key, 'K')) open_palette();
+    if (is(key, 'R')) save_run({});
     if (is(key, '+') || is(key, '=')) set_text_scale(std::floor(text_scale * 10 + 1.01f) / 10);
     if (is(key, '-')) set_text_scale(std::ceil(text_scale * 10 - 1.01f) / 10);
     if (is(key, '0')) set_text_scale(1);
@@ -189,9 +193,29 @@ bool Shell::sketch_key(const KeyPress& key) {
     return true;
 }
 
+// On a page, which has no clock to be stepped, the arrows go from one thing to the next.
+bool Shell::page_key(const KeyPress& key) {
+    if (!row_of(session.workspace).page) return false;
+    if (is(key, 'G')) return true;
+    switch (key.code) {
+        case KeyCode::left:
+        case KeyCode::up:
+            return keyboard_ = true, state.move_focus(-1), true;
+        case KeyCode::right:
+        case KeyCode::down:
+            return keyboard_ = true, state.move_focus(1), true;
+        case KeyCode::home:
+        case KeyCode::end:
+            return true;
+        default:
+            return false;
+    }
+}
+
 void Shell::plain_key(const KeyPress& key) {
     if (splitter_key(key)) return;
     if (sketch_key(key)) return;
+    if (page_key(key)) return;
     switch (key.code) {
         case KeyCode::escape:
             return escape_key();

@@ -70,6 +70,7 @@ void Session::Worker::clear_shown() {
 
 void Session::Worker::bring(Source wanted) {
     if (draft.source == wanted) return;
+    if (draft.source == Source::training && training) draft.trained = std::make_shared<const TrainingState>(draft.training);
     Shelf& left = shelves[draft.source];
     left = {std::move(draft.kernel),
             std::move(draft.training),
@@ -95,6 +96,7 @@ void Session::Worker::bring(Source wanted) {
     judged = std::move(found.judged);
     shown_kernel = found.shown_kernel;
     if (!draft.problem) draft.problem = std::move(found.problem);
+    if (wanted == Source::training) draft.trained.reset();
     draft.training.setup = setup;
     draft.training.gpu = gpu;
     draft.training.open = training != nullptr;

@@ -128,10 +128,7 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
     draft.problem.reset();
     lesson = std::make_shared<const lessons::Lesson>(std::move(loaded.value()));
     lesson_gpu.clear();
-    LessonState state;
-    state.lesson = lesson;
-    for (const lessons::Step& one : lesson->steps) state.predictions.emplace_back(one.predicts.size());
-    state.done.assign(lesson->steps.size(), false);
+    LessonState state = state_of(lesson);
     if (!options.progress_file.empty()) restore_progress(options.progress_file, state);
     if (step < 0) {
         const auto open = std::find(state.done.begin(), state.done.end(), false);

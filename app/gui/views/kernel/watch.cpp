@@ -47,6 +47,7 @@ class WatchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
+        if (!session.sm.register_wish.empty()) filter_ = std::exchange(session.sm.register_wish, {});
         if (!snapshot->kernel.run || !snapshot->kernel.lanes || !snapshot->kernel.history ||
             snapshot->kernel.lanes->empty()) {
             const Rect body = ui.panel(area, {.title = "Registers"});

@@ -213,6 +213,7 @@ class LessonView final : public View {
 
     float draw_prose(Ui& ui, const std::vector<TextBlock>& blocks, float y) const {
         const Theme& theme = *ui.theme;
+        const Telling telling(ui);
         for (const TextBlock& block : blocks) {
             std::vector<Run> runs;
             const bool code = block.kind == TextBlock::Kind::code;
