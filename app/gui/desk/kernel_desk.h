@@ -76,8 +76,9 @@ class KernelDesk {
     std::string stale_run(const Snapshot& snapshot) const;
     std::optional<ReportPlace> jump;
     DeskWish wish = DeskWish::none;
-    int32_t go_to_line = 0, go_to_column = 0;  // from 1: the editor jumps there, then sets them to 0
-    double edit_to_result = -1;                // seconds from the last change to the result on show
+    int32_t go_to_line = 0, go_to_column = 0;     // from 1: the editor jumps there, then sets them to 0
+    bool shows_heat = true, shows_values = true;  // beside the lines: what they cost; what they hold at the play head
+    double edit_to_result = -1;                   // seconds from the last change to the result on show
 
   private:
     void load();

@@ -74,6 +74,7 @@ constexpr struct {
                 {"F5  Shift + F5", "Kernel: run, cancel"},
                 {"F8  Shift + F8", "Kernel: next report, report before"},
                 {"Ctrl O  S  F", "Kernel: open, save, find"},
+                {"H  I", "Kernel: what each line costs; what it holds"},
                 {"Ctrl Z", "Build: the design before"},
                 {",  .", "play slower, faster"},
                 {"G", "go to a cycle by its number"},

@@ -242,6 +242,8 @@ void Shell::letter_key(const KeyPress& key) {
         const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel.run->gpu.sms));
         focus.sm = std::clamp(focus.sm + other_sm, 0, sms - 1);  // its trace follows
     }
+    if (session.workspace == Workspace::kernel && is(key, 'H')) session.desk.shows_heat = !session.desk.shows_heat;
+    if (session.workspace == Workspace::kernel && is(key, 'I')) session.desk.shows_values = !session.desk.shows_values;
     if (is(key, 'T')) theme = &next_theme(*theme);
     if (is(key, ',')) change_speed(session, -1);
     if (is(key, '.')) change_speed(session, 1);
