@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,6 +28,10 @@
 #include "core/trace/focus.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/sketch/sketch.h"
+
+namespace lockstep::lessons {
+struct ExerciseReport;  // lessons/player/exercise.h
+}
 
 namespace lockstep::scene {
 struct ClusterScene;  // cluster.h
@@ -94,9 +99,31 @@ struct LessonState {  // the player's part: which step, what was answered
         std::shared_ptr<const lessons::SketchTruth> told;
         lessons::SketchScore score;
     };
-    std::vector<std::vector<Prediction>> predictions;  // by step, by predict
-    std::vector<bool> done;                            // by step
-    std::vector<std::string> exercise_report;          // lines of the last check of this step's exercise
+    std::vector<std::vector<Prediction>> predictions;           // by step, by predict
+    std::vector<bool> done;                                     // by step
+    struct Checked {                                            // an exercise
+        std::shared_ptr<const lessons::ExerciseReport> report;  // of the last check that ended; null: there was none
+        uint64_t text = 0;                                      // hash of the text that it is of
+        std::string problem;  // why the last check told nothing: it was cancelled, or the lesson is wrong; "": it did
+        int checks = 0;       // how often it was asked for
+    };
+    std::map<std::pair<int, size_t>, Checked> checked;  // by step and exercise
+    const Checked* last_check(int at, size_t exercise) const {
+        const auto found = checked.find({at, exercise});
+        return found == checked.end() ? nullptr : &found->second;
+    }
+};
+
+// What a check found, one sentence a line: the source and its caret are in the learner's editor.
+std::vector<std::string> lines_of(const LessonState::Checked& checked);
+
+struct CheckedExercise {  // a check that has ended
+    std::shared_ptr<const lessons::Lesson> lesson;
+    int step = 0;
+    size_t exercise = 0;
+    uint64_t text = 0;
+    std::shared_ptr<const lessons::ExerciseReport> report;
+    std::string problem;
 };
 
 // The sketch that the step on show is about: the first open prediction where that is one, else the last that was answered,
@@ -169,6 +196,7 @@ struct Snapshot {
     // Measurements with what the model gives for the same launches, a report a GPU; not a number: it has not run. Null: the
     // view that shows them has not been open.
     std::shared_ptr<const std::vector<device::SiliconReport>> silicon;
+    std::string checking;               // "by_warp.cu": an exercise's text that is being checked; empty: none is
     std::string busy;                   // "timing kernel 3 of 11"; empty when idle
     double progress = -1;               // 0..1, -1 unknown
     std::optional<Diagnostic> problem;  // the last bad input or fault, shown in a strip until dismissed

@@ -31,6 +31,7 @@ namespace lockstep::gui {
     VIEW(make_measured_view, "measured", "Measured and simulated", learn, 330)                            \
     VIEW(make_measured_ladder_view, "measured_ladder", "The ladder, measured and simulated", learn, 330)  \
     VIEW(make_editor_view, "editor", "Kernel", kernel)                                                    \
+    VIEW(make_exercise_view, "exercise", "Exercise", kernel)                                              \
     VIEW(make_reports_view, "reports", "Reports", kernel)                                                 \
     VIEW(make_launch_view, "launch", "Launch", kernel)                                                    \
     VIEW(make_results_view, "results", "Results", kernel, 0, 9)                                           \

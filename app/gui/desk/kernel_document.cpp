@@ -217,6 +217,10 @@ bool KernelDocument::is_program() const {
     return has_main_;
 }
 
+bool KernelDocument::is_lesson_text() const {
+    return scene::is_engine_program(name) || scene::is_parallel_program(name);
+}
+
 bool KernelDocument::is_tape() const {
     return scene::is_tensor_program(name);
 }

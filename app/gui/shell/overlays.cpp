@@ -72,6 +72,7 @@ constexpr struct {
                 {"1 to 7", "Learn, Machine, SM, Memory, Training, Kernel, Cluster"},
                 {"Enter, Escape", "machine, Build's die: further in, out"},
                 {"F5  Shift + F5", "Kernel: run, cancel"},
+                {"F7  Shift + F7", "Kernel: check the exercise, cancel the check"},
                 {"F8  Shift + F8", "Kernel: next report, report before"},
                 {"Ctrl O  S  F", "Kernel: open, save, find"},
                 {"H  I", "Kernel: what each line costs; what it holds"},

@@ -77,7 +77,6 @@ void Shell::turn_page(int way) {
     if (wanted == lesson.step) return;
     session.playing = false;
     lesson.step = wanted;
-    lesson.exercise_report.clear();
     session.post(ask::ShowLessonStep{wanted});
 }
 

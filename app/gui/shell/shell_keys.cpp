@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/desk/work_file.h"
 #include "app/gui/shell/shell.h"
 
 namespace lockstep::gui {
@@ -54,7 +55,8 @@ void Shell::keys(const Input& input) {
 // While a text has the keyboard, all but F-keys, the text size and what leads out of a one-line field are its own.
 bool Shell::goes_to_text(const KeyPress& key) const {
     if (!state.text_was_focused) return false;
-    if (key.code == KeyCode::f1 || key.code == KeyCode::f11 || key.code == KeyCode::f5 || key.code == KeyCode::f8)
+    if (key.code == KeyCode::f1 || key.code == KeyCode::f11 || key.code == KeyCode::f5 || key.code == KeyCode::f7 ||
+        key.code == KeyCode::f8)
         return false;
     if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
     if (!key.control) return true;
@@ -70,6 +72,15 @@ bool Shell::kernel_key(const KeyPress& key) {
             session.desk.cancel(session);
         else
             session.desk.run(session);
+        return true;
+    }
+    if (key.code == KeyCode::f7) {
+        ExerciseOnDesk known;
+        const ExerciseOnDesk& found = exercise_on_desk(session, known);
+        if (key.shift)
+            session.post(ask::CancelCheck{});
+        else if (found.open && found.exercise() != nullptr && snapshot_->checking.empty())
+            check_exercise(session, found.step, found.index);
         return true;
     }
     if (key.code == KeyCode::f8)

@@ -31,6 +31,7 @@ Session::Worker::Worker(SessionOptions chosen) : options(std::move(chosen)) {
 
 Session::Worker::~Worker() {
     thread.request_stop();
+    checker.request_stop();
     {
         const std::lock_guard lock(mutex);
         closing = true;
@@ -227,7 +228,12 @@ void Session::Worker::serve(const Request& request) {
                               if (lesson) show_lesson_step(wish.step);
                           },
                           [&](const ask::LockPrediction& wish) { lock_prediction(wish.prediction); },
-                          [&](const ask::CheckExercise&) { check_exercise(); },
+                          [&](const ask::CheckExercise& wish) { check_exercise(wish); },
+                          [&](const ask::CancelCheck&) {
+                              next_check.reset();
+                              checker.request_stop();
+                          },
+                          [&](const ask::TakeCheck& ended) { take_check(ended.found); },
                           [&](const ask::SetGpu& wish) { set_gpu(wish.name); },
                           [&](const ask::Reload&) { reload(); },
                           [&](const ask::OpenLesson& wish) { open_lesson(wish.id, wish.step); },

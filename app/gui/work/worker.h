@@ -17,6 +17,10 @@
 #include "core/scene/cluster/cluster_training.h"
 #include "core/scene/run.h"
 
+namespace lockstep::lessons {
+struct Yardstick;  // exercise.h
+}
+
 namespace lockstep::gui {
 
 struct Session::Worker {
@@ -33,6 +37,7 @@ struct Session::Worker {
     std::shared_ptr<const Snapshot> newest;
     bool closing = false;
     bool working = true;        // false: nothing queued, nothing under way
+    bool checking = false;      // an exercise, on a thread of its own
     std::stop_source job;       // of the work that a request may interrupt
     std::stop_source stepping;  // of a training step under way
     std::stop_source looking;   // of a replay: any other wish but for values ends it
@@ -51,14 +56,9 @@ struct Session::Worker {
             size_t predict = 0;
             std::shared_ptr<const lessons::SketchBoard> board;
         };
-        struct Report {
-            int step = 0;
-            std::vector<std::string> lines;
-            bool passed = false;
-        };
         std::vector<Truth> truths;
         std::vector<Board> boards;
-        std::optional<Report> report;
+        std::shared_ptr<const CheckedExercise> report;
         std::optional<int32_t> launch;  // kernel of the training step to look at
         std::optional<std::string> gpu;
     } results;
@@ -99,8 +99,12 @@ struct Session::Worker {
         std::string whose;
         int64_t shown_kernel = -1;
     };
-    std::map<Source, Shelf> shelves;  // not of draft.source, whose are in the draft
-    std::jthread thread;              // last: it uses all of the above
+    std::map<Source, Shelf> shelves;                // not of draft.source, whose are in the draft
+    std::optional<ask::CheckExercise> next_check;   // once the one under way has ended
+    std::shared_ptr<lessons::Yardstick> yardstick;  // of the exercise that was checked last
+    const lessons::Exercise* measured_for = nullptr;
+    std::jthread checker;
+    std::jthread thread;  // last: it uses all of the above
 
     // worker.cpp
     void run(const std::stop_token& stop);
@@ -205,7 +209,9 @@ struct Session::Worker {
     const scene::SceneResult& result_of(const scene::Scene& scene);  // runs it where it has not run yet
     void show_training(const scene::SceneResult& shown, int32_t launch);
     void lock_prediction(size_t index);
-    void check_exercise();
+    void check_exercise(const ask::CheckExercise& wish);
+    void begin_check(const ask::CheckExercise& wish);
+    void take_check(const std::shared_ptr<const CheckedExercise>& found);
 };
 
 // "A100" for "a100".

@@ -48,6 +48,7 @@ std::string program_caption(const KernelDesk& desk, const Snapshot& snapshot) {
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
     const bool tape = desk.document().is_tape();
     if (desk.document().is_program()) return program_caption(desk, snapshot);
+    if (desk.document().is_lesson_text()) return "An answer to an exercise: Check it (F7) runs and judges it.";
     if (!snapshot.own.compiled) return tape ? "It runs when you pause." : "The text is compiled when you pause.";
     const CompiledKernel& compiled = *snapshot.own.compiled;
     if (desk.compiling(snapshot))
@@ -178,7 +179,8 @@ class EditorView final : public View {
         take_wish(session);
         const KernelDocument& document = desk.document();
         const bool low = area.h < 230;  // the text needs the room more than the sentence
-        const bool broken = snapshot->own.compiled && !snapshot->own.compiled->ok && !desk.compiling(*snapshot);
+        const bool broken = snapshot->own.compiled && !snapshot->own.compiled->ok && !desk.compiling(*snapshot) &&
+                            !document.is_lesson_text();
         const std::string right = document.path.empty() ? "not in a file yet" : document.saved() ? "saved" : "not saved";
         const std::string sentence = caption_of(desk, *snapshot);
         const Rect body = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
