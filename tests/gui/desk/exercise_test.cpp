@@ -22,7 +22,7 @@ struct StateFolder {  // of this test's own, so that the learner's copies are no
         if (const char* was = std::getenv("XDG_STATE_HOME")) before = was;
         ::setenv("XDG_STATE_HOME", scratch.folder.string().c_str(), 1);
     }
-    ~StateFolder() { before.empty() ? ::unsetenv("XDG_STATE_HOME") : ::setenv("XDG_STATE_HOME", before.c_str(), 1), 0; }
+    ~StateFolder() { before.empty() ? ::unsetenv("XDG_STATE_HOME") : ::setenv("XDG_STATE_HOME", before.c_str(), 1); }
 };
 
 struct Exercise {

@@ -13,7 +13,7 @@
 #include "app/gui/desk/work_file.h"
 #include "app/gui/views/kernel/file_panel.h"
 #include "app/gui/views/kernel/kernel_values.h"
-#include "app/gui/views/kernel/variable_names.h"
+#include "app/gui/views/kernel/lines/variable_names.h"
 #include "app/gui/widgets/text_buffer.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"

@@ -1,8 +1,8 @@
 // What stands beside the lines of the learner's kernel: what each costs, what its variables hold at the play head, and which
 // lines an edit changed.
-#include "app/gui/views/kernel/line_diff.h"
-#include "app/gui/views/kernel/line_heat.h"
-#include "app/gui/views/kernel/line_values.h"
+#include "app/gui/views/kernel/lines/line_diff.h"
+#include "app/gui/views/kernel/lines/line_heat.h"
+#include "app/gui/views/kernel/lines/line_values.h"
 #include "core/base/files.h"
 #include "tests/gui/own_desk.h"
 

@@ -1,5 +1,5 @@
 // What both texts begin and end with is set aside; the longest common sequence of the rest is kept.
-#include "app/gui/views/kernel/line_diff.h"
+#include "app/gui/views/kernel/lines/line_diff.h"
 
 #include <fmt/format.h>
 

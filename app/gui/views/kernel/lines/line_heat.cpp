@@ -1,4 +1,4 @@
-#include "app/gui/views/kernel/line_heat.h"
+#include "app/gui/views/kernel/lines/line_heat.h"
 
 #include <fmt/format.h>
 

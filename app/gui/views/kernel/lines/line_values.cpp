@@ -1,4 +1,4 @@
-#include "app/gui/views/kernel/line_values.h"
+#include "app/gui/views/kernel/lines/line_values.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "app/gui/views/kernel/variable_names.h"
+#include "app/gui/views/kernel/lines/variable_names.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "core/ptx/analyse/dataflow.h"
 
