@@ -68,6 +68,7 @@ struct Bring { static constexpr Manner manner = newest; Source source = Source{}
 struct Cancel { static constexpr Manner manner = ending; };                                    // whatever runs
 struct LimitBlocks { static constexpr Manner manner = newest_now; int64_t most = 0; };       // on an SM; 0: as many as fit
 struct SimulateGains { static constexpr Manner manner = newest_now; };                         // of the verdict on show
+struct TryWhatIf { static constexpr Manner manner = newest_now; std::string name; };  // of a finding: KernelState::tried
 struct CarveOut { static constexpr Manner manner = now; int64_t bytes = -1; };               // of L1; -1: as the GPU does
 struct SetUpTraining {  // this instead, from the beginning
     static constexpr Manner manner = {.interrupts = true, .stops_step = true, .replaces = true};
@@ -95,7 +96,7 @@ using Request = std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowS
                              ask::FetchStretch, ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction,
                              ask::CheckExercise, ask::CancelCheck, ask::TakeCheck, ask::SetGpu, ask::Reload, ask::OpenLesson,
                              ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::Bring, ask::Cancel,
-                             ask::LimitBlocks, ask::SimulateGains, ask::CarveOut, ask::SetUpTraining, ask::OpenBuild,
+                             ask::LimitBlocks, ask::SimulateGains, ask::TryWhatIf, ask::CarveOut, ask::SetUpTraining, ask::OpenBuild,
                              ask::RunDesign, ask::OpenDesign, ask::RunReal, ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {

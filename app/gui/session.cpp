@@ -150,6 +150,23 @@ void sketch_again(LessonState::Prediction& given) {
     if (given.board) given.sketch = lessons::unmarked(*given.board);
 }
 
+std::shared_ptr<const model::KernelRun> without_trace(const model::KernelRun& run) {
+    auto slim = std::make_shared<model::KernelRun>();
+    slim->gpu = run.gpu;
+    slim->program = run.program;
+    slim->config = run.config;
+    slim->source = run.source;
+    static_cast<simt::LaunchResult&>(slim->result) = run.result;
+    slim->result.cycles = run.result.cycles;
+    slim->result.time_us = run.result.time_us;
+    slim->result.launch_us = run.result.launch_us;
+    slim->result.occupancy = run.result.occupancy;
+    slim->result.totals = run.result.totals;
+    slim->result.metrics = run.result.metrics;
+    slim->result.instructions = run.result.instructions;
+    return slim;
+}
+
 std::vector<std::string> lines_of(const LessonState::Checked& checked) {
     std::vector<std::string> lines;
     if (!checked.problem.empty()) lines.push_back(checked.problem);

@@ -137,9 +137,18 @@ bool sketch_is_open(const LessonState& state);  // there is one, and it is not a
 void sketch_again(LessonState::Prediction& given);
 
 // What the worker publishes, a struct for what each workspace shows.
+// A run as numbers alone, to be held beside another one: without its trace, what it needs to be replayed, and its memory.
+std::shared_ptr<const model::KernelRun> without_trace(const model::KernelRun& run);
+
+struct TriedWhatIf {                              // the launch on show with one thing idealised
+    std::string name;                             // "coalesced": of a row of core/model/advice/what_if.h
+    std::string words;                            // "every request to global memory took as few sectors as its bytes fill"
+    std::shared_ptr<const model::KernelRun> run;  // without_trace()
+};
 struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and what its focused warp does
     std::shared_ptr<const model::KernelRun> run;                    // null until one has run
     std::shared_ptr<const model::Verdict> verdict;                  // what limits it; null until a timed run has ended
+    std::shared_ptr<const TriedWhatIf> tried;                       // of the run on show; null: none was
     std::string label;                                              // "matmul_dW1 (kernel 9 of 11)"
     std::shared_ptr<const std::vector<scene::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
     std::shared_ptr<const model::KernelRun> other;                  // the scene that this one is compared with; null: none
@@ -153,10 +162,16 @@ struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and
     std::shared_ptr<const std::vector<simt::StackEntry>>
         stack;  // of the focused warp at `lanes_step`, from the replay of the timed run; null: the history has it
 };
+struct EarlierRun {  // of the learner's kernel, before the edit or the setting that the newest run has
+    std::shared_ptr<const model::KernelRun> run;  // without_trace()
+    std::string text;                             // that ran
+};
 struct OwnState {  // of Kernel: what the learner's newest text compiled to, the last text that compiled, and its last run
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> result;
     std::shared_ptr<const KernelResult> run;  // the last that ran: what is stepped through
+    std::shared_ptr<const EarlierRun>
+        before;  // the timed run before it, of the same document and kernel; null: there is none
 };
 struct ProgramState {  // of Kernel: a whole program's run, and which of its launches `kernel` shows
     std::shared_ptr<const ProgramRun> run;

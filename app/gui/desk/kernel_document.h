@@ -90,7 +90,8 @@ struct KernelResult {      // of one run of the learner's kernel; immutable
     std::optional<Diagnostic> refused;  // the launch was not possible, or was stopped
     std::string field;  // what is wrong then: "grid", "block", "shared", "seed", "argument 0"; empty: nothing typed
     bool cancelled = false;
-    std::shared_ptr<const model::KernelRun> run;  // null when refused
+    std::shared_ptr<const model::KernelRun> run;     // null when refused
+    std::shared_ptr<const CompiledKernel> compiled;  // what ran: its text
     bool timed = true;
     scene::BoundArguments bound;
     std::shared_ptr<const simt::Memory> after;  // device memory behind the launch

@@ -253,6 +253,7 @@ void Session::Worker::serve(const Request& request) {
                           },
                           [&](const ask::LimitBlocks& wish) { run_resident(wish.most); },
                           [&](const ask::SimulateGains&) { simulate_gains(); },
+                          [&](const ask::TryWhatIf& wish) { try_what_if(wish.name); },
                           [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
                           [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
                           [&](const ask::OpenBuild& wish) { open_build(wish); },

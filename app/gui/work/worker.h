@@ -147,6 +147,7 @@ struct Session::Worker {
     void run_resident(int64_t most_blocks);  // the kernel on show again
     void judge_kernel(bool wished);          // what limits the kernel on show
     void simulate_gains();
+    void try_what_if(const std::string& name);
     void keep_judged();
     void run_carved(int64_t bytes);  // the same
     void run_again(const model::GpuSpec& on, uint32_t most_blocks, const std::string& what);

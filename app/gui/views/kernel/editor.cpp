@@ -146,9 +146,9 @@ class ShownHeat {
         return snapshot.own.run ? snapshot.own.run->version : 0;
     }
     static std::string_view text_that_ran(const Snapshot& snapshot) {
-        for (const auto& compiled : {snapshot.own.runnable, snapshot.own.compiled})
-            if (compiled && compiled->version == run_version(snapshot)) return compiled->source;
-        return snapshot.kernel.run->source;
+        const auto& own = snapshot.own.run;
+        return own && own->compiled && !snapshot.program.run ? std::string_view(own->compiled->source)
+                                                             : std::string_view(snapshot.kernel.run->source);
     }
 };
 
