@@ -71,10 +71,12 @@ LayoutNode own_kernel(bool exercise) {
         column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200), slot("divergence", 260, 640, 220)});
     LayoutNode warps =
         column(1, {row(360, {slot("code", 520, 400, 180), slot("stack", 424, 300, 180)}), slot("warps", 480, 560, 300)});
-    return row(1, {own_text(664, exercise), pages(912, {titled("Launch and results", std::move(launch)),
-                                                        titled("What limits it", slot("verdict", 876, 420, 260)),
-                                                        titled("Registers and memory", std::move(state)),
-                                                        titled("Warps and PTX", std::move(warps))})});
+    return row(1,
+               {own_text(664, exercise),
+                pages(912, {titled("Launch and results", std::move(launch)),
+                            titled("Why is it slow?",
+                                   column(1, {slot("verdict", 520, 420, 260), slot("before_after", 356, 420, 200)})),
+                            titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
 }
 // The program's text, and beside it what it did; a launch that is open has the further pages of a kernel's run.
 LayoutNode own_program() {
@@ -87,10 +89,10 @@ LayoutNode own_program() {
         column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200), slot("divergence", 260, 640, 220)});
     LayoutNode warps =
         column(1, {row(360, {slot("code", 520, 400, 180), slot("warp", 424, 300, 250)}), slot("warps", 480, 560, 300)});
-    return row(1,
-               {slot("editor", 536, 380, 250),
-                pages(1048, {titled("Program", std::move(program)), titled("What limits it", slot("verdict", 876, 420, 260)),
-                             titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
+    return row(
+        1, {slot("editor", 536, 380, 250),
+            pages(1048, {titled("Program", std::move(program)), titled("Why is it slow?", slot("verdict", 876, 420, 260)),
+                         titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
 }
 LayoutNode own_host(bool exercise) {
     return row(
@@ -205,7 +207,7 @@ std::vector<SceneRow> rows_of_pages() {
          row(1, {slot("warps", 1056, 560, 420),
                  column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250),
                               pages(320, {titled("Blocks on SMs", blocks),
-                                          titled("What limits it", slot("verdict", 320, 400, 260))})})}),
+                                          titled("Why is it slow?", slot("verdict", 320, 400, 260))})})}),
          Grain::cycle, "warps"},
         {Workspace::sm, "compare",
          row(1, {slot("compare", 1056, 560, 420), column(520, {slot("code", 576, 400, 180), blocks})}), Grain::cycle,

@@ -6,6 +6,7 @@
 
 #include "app/gui/work/worker.h"
 #include "app/silicon/measured.h"
+#include "core/model/advice/verdict.h"
 #include "core/model/gpus/gpu_file.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
@@ -148,6 +149,18 @@ void sketch_again(LessonState::Prediction& given) {
     given.score = {};
     given.chosen = -1;
     if (given.board) given.sketch = lessons::unmarked(*given.board);
+}
+
+std::string what_to_try(const KernelState& kernel) {
+    if (!kernel.verdict || !kernel.run || !kernel.run->before) return {};
+    const std::vector<model::Finding>& findings = kernel.verdict->findings;
+    size_t from = 0;
+    for (size_t i = 0; kernel.tried && i < findings.size(); ++i)
+        if (findings[i].what_if == kernel.tried->name) from = i + 1;
+    for (size_t i = 0; i < findings.size(); ++i)
+        if (const model::Finding& finding = findings[(from + i) % findings.size()]; !finding.what_if.empty())
+            return std::string(finding.what_if);
+    return {};
 }
 
 std::shared_ptr<const model::KernelRun> without_trace(const model::KernelRun& run) {

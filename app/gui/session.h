@@ -162,6 +162,8 @@ struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and
     std::shared_ptr<const std::vector<simt::StackEntry>>
         stack;  // of the focused warp at `lanes_step`, from the replay of the timed run; null: the history has it
 };
+// Of the findings' what-ifs the one behind the one that was tried last, else the first; "": none can be tried.
+std::string what_to_try(const KernelState& kernel);
 struct EarlierRun {  // of the learner's kernel, before the edit or the setting that the newest run has
     std::shared_ptr<const model::KernelRun> run;  // without_trace()
     std::string text;                             // that ran
@@ -169,9 +171,9 @@ struct EarlierRun {  // of the learner's kernel, before the edit or the setting 
 struct OwnState {  // of Kernel: what the learner's newest text compiled to, the last text that compiled, and its last run
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> result;
-    std::shared_ptr<const KernelResult> run;  // the last that ran: what is stepped through
-    std::shared_ptr<const EarlierRun>
-        before;  // the timed run before it, of the same document and kernel; null: there is none
+    std::shared_ptr<const KernelResult> run;       // the last that ran: what is stepped through
+    std::shared_ptr<const LearnedLaunch> learned;  // of the newest text's guesses; null: nothing was guessed or tried
+    std::shared_ptr<const EarlierRun> before;      // the timed run before `run`, of the same document and kernel; or null
 };
 struct ProgramState {  // of Kernel: a whole program's run, and which of its launches `kernel` shows
     std::shared_ptr<const ProgramRun> run;

@@ -78,6 +78,7 @@ class KernelDesk {
     DeskWish wish = DeskWish::none;
     int32_t go_to_line = 0, go_to_column = 0;     // from 1: the editor jumps there, then sets them to 0
     bool shows_heat = true, shows_values = true;  // beside the lines: what they cost; what they hold at the play head
+    bool swaps_runs = false;                      // beside each other: A is the newer one
     double edit_to_result = -1;                   // seconds from the last change to the result on show
 
   private:

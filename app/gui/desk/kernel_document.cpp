@@ -242,6 +242,13 @@ std::vector<simt::Fault> KernelResult::reports() const {
     return all;
 }
 
+bool same_sizes(const LaunchSettings& a, const LaunchSettings& b) {
+    return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block && a.shared == b.shared &&
+           a.symbols == b.symbols &&
+           std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(),
+                      [](const ArgumentText& x, const ArgumentText& y) { return x.text == y.text && x.chosen == y.chosen; });
+}
+
 std::string_view name_of(simt::WarpOrder order) {
     static constexpr std::string_view names[] = {"round robin", "greedy", "reverse", "random"};
     return names[static_cast<size_t>(order)];

@@ -104,6 +104,21 @@ struct KernelResult {      // of one run of the learner's kernel; immutable
     std::vector<simt::Fault> reports() const;
 };
 
+// What a first run of a kernel tells of the sizes that nobody has given: functional, in buffers that grow as it needs.
+struct LaunchOffer {
+    std::string title;                                      // "as much as it touches"
+    std::string detail;                                     // "m in:f32[1048576]"
+    std::vector<std::pair<size_t, std::string>> arguments;  // by parameter: its text
+};
+struct LearnedLaunch {
+    uint64_t version = 0;     // of the text
+    LaunchSettings settings;  // that it began with
+    std::vector<LaunchOffer> offers;
+    std::string sentence;  // what it found, or why it could not
+};
+// The settings' launch tells as much about sizes as those settings do.
+bool same_sizes(const LaunchSettings& a, const LaunchSettings& b);
+
 struct KernelJob {  // what the worker is asked to do
     uint64_t version = 0;
     std::string text, name, path;

@@ -76,6 +76,7 @@ constexpr struct {
                 {"F8  Shift + F8", "Kernel: next report, report before"},
                 {"Ctrl O  S  F", "Kernel: open, save, find"},
                 {"H  I", "Kernel: what each line costs; what it holds"},
+                {"Y  X", "Kernel: try the first finding; swap the runs A and B"},
                 {"Ctrl Z", "Build: the design before"},
                 {",  .", "play slower, faster"},
                 {"G", "go to a cycle by its number"},

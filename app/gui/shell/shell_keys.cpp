@@ -255,6 +255,10 @@ void Shell::letter_key(const KeyPress& key) {
     }
     if (session.workspace == Workspace::kernel && is(key, 'H')) session.desk.shows_heat = !session.desk.shows_heat;
     if (session.workspace == Workspace::kernel && is(key, 'I')) session.desk.shows_values = !session.desk.shows_values;
+    if (session.workspace == Workspace::kernel && is(key, 'X')) session.desk.swaps_runs = !session.desk.swaps_runs;
+    if (session.workspace == Workspace::kernel && is(key, 'Y'))
+        if (const std::string what_if = what_to_try(snapshot_->kernel); !what_if.empty())
+            session.post(ask::TryWhatIf{what_if});
     if (is(key, 'T')) theme = &next_theme(*theme);
     if (is(key, ',')) change_speed(session, -1);
     if (is(key, '.')) change_speed(session, 1);

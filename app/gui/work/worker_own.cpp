@@ -76,6 +76,7 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
         tape_run.reset();
         draft.own.run.reset();
         draft.own.before.reset();
+        draft.own.learned.reset();
         draft.program = {};
     }
     draft.whose = wanted.name;
@@ -100,6 +101,7 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
         if (waits<ask::RunOwn>()) return;
     }
     run_own(wanted);
+    learn_own(wanted);
 }
 
 void Session::Worker::compile_own(const KernelJob& wanted) {
