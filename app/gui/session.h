@@ -233,6 +233,7 @@ struct LearnLook {
     std::string last_lesson;    // the one that was worked on last, before this start; empty: none
     uint64_t placed = 0;        // how often a lesson has put the focus where its step begins
     int run_shown = -1;         // the step whose run stands where its answered sketch was; -1: none
+    bool presented = false;     // in front of a class: statement and asked line stand outside of the picture
     uint64_t learner = 0;       // whose order of answers it is
     int64_t reveal_steps = -1;  // while a prediction is open: the warp's instructions from here on stay hidden everywhere
                                 // (rows, totals, captions); -1: nothing is
