@@ -105,7 +105,7 @@ constexpr std::string_view names_known =
 bool is_kernel_file(const std::filesystem::path& file) {
     const std::string extension = file.extension().string();
     return extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".cpp" || extension == ".host" ||
-           extension == ".tape";
+           extension == ".tape" || scene::is_engine_program(file.string()) || scene::is_parallel_program(file.string());
 }
 
 std::string same_file(const std::filesystem::path& file) {

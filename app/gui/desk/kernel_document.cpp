@@ -218,7 +218,7 @@ bool KernelDocument::is_program() const {
 }
 
 bool KernelDocument::is_lesson_text() const {
-    return scene::is_engine_program(name) || scene::is_parallel_program(name);
+    return !is_tape() && (scene::is_engine_program(name) || scene::is_parallel_program(name));
 }
 
 bool KernelDocument::is_tape() const {

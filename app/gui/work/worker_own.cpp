@@ -80,15 +80,14 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
         draft.program = {};
     }
     draft.whose = wanted.name;
+    if (scene::is_tensor_program(wanted.name)) return own_tape(wanted);
+    tape_run.reset();
     if (scene::is_engine_program(wanted.name) || scene::is_parallel_program(wanted.name)) {  // its exercise's check runs it
-        tape_run.reset();
         draft.own.compiled = begun(wanted);
         draft.own.runnable.reset();
         draft.own.result.reset();
         return busy("");
     }
-    if (scene::is_tensor_program(wanted.name)) return own_tape(wanted);
-    tape_run.reset();
     if (wanted.is_program) return own_program(wanted);
     if (scene::is_host_program(wanted.name)) return own_host(wanted);
     if (wanted.compile) compile_own(wanted);
