@@ -56,7 +56,9 @@ std::string exercise_lesson(const std::string& path) {
     namespace fs = std::filesystem;
     const fs::path folder = fs::path(path).parent_path();
     if (path.empty() || folder.parent_path().filename() != "exercises") return {};
-    return folder.parent_path() == system::state_folder() / "exercises" ? folder.filename().string() : std::string();
+    std::error_code error;
+    const fs::path ours = fs::weakly_canonical(system::state_folder() / "exercises", error);
+    return fs::weakly_canonical(folder.parent_path(), error) == ours ? folder.filename().string() : std::string();
 }
 
 const ExerciseOnDesk& exercise_on_desk(const Session& session, ExerciseOnDesk& known) {

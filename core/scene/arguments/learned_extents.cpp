@@ -15,7 +15,7 @@ namespace lockstep::scene {
 namespace {
 
 constexpr uint64_t first_stretch = 0x7f10'0000'0000ull, stretch = uint64_t{1} << 36;  // 64 GiB of addresses a buffer
-constexpr uint64_t inside = stretch / 2;         // where a buffer begins: what lies in front of it is its stretch, too
+constexpr uint64_t begins_inside = stretch / 2;         // where a buffer begins: what lies in front of it is its stretch, too
 constexpr size_t most_filled = size_t{1} << 20;  // elements that are filled as the argument says; zeros behind them
 
 struct LearnedBuffer {
@@ -85,7 +85,7 @@ std::optional<std::string> place(const ptx::Program& program, const std::vector<
         filled.shape = {static_cast<int64_t>(std::min<uint64_t>(buffer.bytes / size, most_filled))};
         const auto values = initial_contents(filled, 1 + k);
         if (!values) return values.error().message;
-        memory.begin_at(first_stretch + k * stretch + inside);
+        memory.begin_at(first_stretch + k * stretch + begins_inside);
         buffer.address = memory.allocate(buffer.bytes, "learned " + std::to_string(buffer.argument + 1));
         buffer.touched = 0;
         buffer.read = buffer.written = false;
