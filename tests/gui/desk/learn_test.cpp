@@ -105,7 +105,7 @@ TEST_CASE("guesses that a kernel outgrows are offered with the sizes it touches,
     REQUIRE(learned.offers.size() == 2);
     const std::string said = desk.shell.describe("launch");
     CHECK(said.find("Learned from a first run") != std::string::npos);
-    CHECK(learned.offers[1].detail.find("rows = i32:1000") != std::string::npos);
+    CHECK(learned.offers[1].detail.find(" = i32:1000") != std::string::npos);
     CHECK(snapshot->own.result->run->result.fault);  // with the guesses it reaches past its buffer, and that is said
     desk.frames(2);
     REQUIRE(desk.click_on("Use as much as it touches"));

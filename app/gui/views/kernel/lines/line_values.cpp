@@ -114,7 +114,11 @@ const std::vector<LineValue>& LineValues::at(const KernelState& kernel, int lane
                                     nameless_by.step + 1),
                         nameless_by.step});
     }
-    const bool off = here > 0 && (just->active >> lane & 1) == 0;
+    // Off its path, or held back by its guard; a branch that a lane does not take is no work that it misses.
+    const uint32_t working = here > 0 && program.instructions[just->pc].kind == ptx::Kind::branch ? just->active
+                             : here > 0                                                           ? just->executed
+                                                                                                  : 0;
+    const bool off = here > 0 && (working >> lane & 1) == 0;
     if (off) by_line[here];
     for (const auto& [line, named] : by_line) {
         std::vector<const NamedValue*> order;
