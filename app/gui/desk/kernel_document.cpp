@@ -217,6 +217,11 @@ bool KernelDocument::is_program() const {
     return has_main_;
 }
 
+bool KernelDocument::is_header() const {
+    const auto extension = std::filesystem::path(name).extension();
+    return extension == ".h" || extension == ".hpp";
+}
+
 bool KernelDocument::is_lesson_text() const {
     return !is_tape() && (scene::is_engine_program(name) || scene::is_parallel_program(name));
 }

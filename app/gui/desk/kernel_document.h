@@ -53,6 +53,7 @@ struct KernelDocument {
     bool is_host() const;  // a host program (core/scene/host/host_program.h)
     bool is_tape()
         const;  // a tensor program (core/scene/tape/tape_program.h); launch.timed: on the modelled GPU, else the host
+    bool is_header() const;       // it is compiled with the file that includes it
     bool is_lesson_text() const;  // of a kind that only a lesson's exercise runs: training runs, rows of many ranks
     // A whole program: C++ with main(), unless its kernels are to be launched alone.
     bool is_program() const;

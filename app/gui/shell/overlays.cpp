@@ -77,6 +77,7 @@ constexpr struct {
                 {"Ctrl O  S  F", "Kernel: open, save, find"},
                 {"H  I", "Kernel: what each line costs; what it holds"},
                 {"Y  X", "Kernel: try the first finding; swap the runs A and B"},
+                {"Ctrl Page Up  Down", "Kernel: the program's file before, next file"},
                 {"Ctrl Z", "Build: the design before"},
                 {",  .", "play slower, faster"},
                 {"G", "go to a cycle by its number"},

@@ -61,6 +61,7 @@ bool Shell::goes_to_text(const KeyPress& key) const {
     if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
     if (!key.control) return true;
     if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O')) return false;
+    if (key.code == KeyCode::page_up || key.code == KeyCode::page_down) return session.desk.tabs().size() < 2;
     return !is(key, '+') && !is(key, '=') && !is(key, '-') && !is(key, '0');
 }
 
@@ -86,6 +87,8 @@ bool Shell::kernel_key(const KeyPress& key) {
     if (key.code == KeyCode::f8)
         return session.desk.wish = key.shift ? DeskWish::previous_report : DeskWish::next_report, true;
     if (!key.control) return false;
+    if (key.code == KeyCode::page_up) return session.desk.next_tab(-1), true;
+    if (key.code == KeyCode::page_down) return session.desk.next_tab(1), true;
     if (is(key, 'S')) return session.desk.wish = key.shift ? DeskWish::save_as : DeskWish::save, true;
     if (is(key, 'O')) return session.desk.wish = DeskWish::open, true;
     if (is(key, 'F') && !state.text_was_focused) return session.desk.wish = DeskWish::find, true;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "app/gui/shell/shell.h"
 #include "app/gui/view.h"
@@ -48,6 +49,12 @@ std::string program_caption(const KernelDesk& desk, const Snapshot& snapshot) {
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
     const bool tape = desk.document().is_tape();
     if (desk.document().is_program()) return program_caption(desk, snapshot);
+    if (desk.document().is_header() || desk.owner() > 0) {
+        const size_t whole = desk.owner();
+        return whole > 0
+                   ? fmt::format("A part of {}: Run (F5) saves it and runs that.", desk.documents()[whole].shown_name())
+                   : std::string("A header: it runs with a file of its folder that includes it.");
+    }
     if (desk.document().is_lesson_text()) return "An answer to an exercise: Check it (F7) runs and judges it.";
     if (!snapshot.own.compiled) return tape ? "It runs when you pause." : "The text is compiled when you pause.";
     const CompiledKernel& compiled = *snapshot.own.compiled;
@@ -120,10 +127,11 @@ class ShownHeat {
             document_ = document.shown_name();
             version_ = 0;
         }
-        stale_ = run_version(snapshot) != session.desk.version();
+        const bool part = document.is_header() || session.desk.owner() > 0;  // not the text whose version the run has
+        stale_ = part ? !document.saved() : run_version(snapshot) != session.desk.version();
         if (stale_ && version_ != session.desk.version()) {
             version_ = session.desk.version();
-            kept_ = kept_lines(text_that_ran(snapshot), document.text);
+            kept_ = part ? std::vector<int32_t>() : kept_lines(text_that_ran(snapshot), document.text);
         }
         return heat_.timed() ? &heat_ : nullptr;
     }
@@ -174,24 +182,26 @@ class EditorView final : public View {
         if (opened_ != desk.opened()) {
             opened_ = desk.opened();
             first_version_ = desk.version();
-            editor_.open(desk.document().text);
+            take_over(desk.document());
         }
         take_wish(session);
         const KernelDocument& document = desk.document();
         const bool low = area.h < 230;  // the text needs the room more than the sentence
         const bool broken = snapshot->own.compiled && !snapshot->own.compiled->ok && !desk.compiling(*snapshot) &&
-                            !document.is_lesson_text();
+                            !document.is_lesson_text() && !document.is_header() && desk.owner() == 0;
         const std::string right = document.path.empty() ? "not in a file yet" : document.saved() ? "saved" : "not saved";
         const std::string sentence = caption_of(desk, *snapshot);
-        const Rect body = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
-                                          .right = right,
-                                          .badge = broken || !snapshot->own.compiled             ? Provenance::none
-                                                   : document.is_tape() || document.is_program() ? Provenance::executed
-                                                                                                 : Provenance::measured,
-                                          .caption = low ? std::string_view() : sentence});
+        const Rect whole = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
+                                           .right = right,
+                                           .badge = broken || !snapshot->own.compiled             ? Provenance::none
+                                                    : document.is_tape() || document.is_program() ? Provenance::executed
+                                                                                                  : Provenance::measured,
+                                           .caption = low ? std::string_view() : sentence});
         if (!low && (broken || !snapshot->own.compiled))
-            ui.line({area.x + 1, body.bottom() + 8}, {area.right() - 1, body.bottom() + 8}, ui.theme->grid);
+            ui.line({area.x + 1, whole.bottom() + 8}, {area.right() - 1, whole.bottom() + 8}, ui.theme->grid);
         ui.push_scope("editor");
+        const float tabs_h = panel_.open() ? 0 : tabs(ui, desk, {whole.x, whole.y - 4, whole.w, 28});
+        const Rect body{whole.x, whole.y + tabs_h, whole.w, whole.h - tabs_h};
         if (panel_.open()) {
             if (const auto chosen = panel_.draw(ui, session, body)) finish(session, *chosen);
             ui.pop_scope();
@@ -267,6 +277,8 @@ class EditorView final : public View {
     ShownHeat heat_;
     LineValues values_;
     std::vector<LineNote> inlays_;
+    std::string shown_key_;
+    std::map<std::string, TextEditor> parked_;  // of documents that are not shown, by path and name
     TextEditor editor_;
     FilePanel panel_;
     uint64_t opened_ = 0, first_version_ = 0;
@@ -277,6 +289,41 @@ class EditorView final : public View {
     ProgramBoards boards_;
     std::vector<CodeBand> bands_;
     uint64_t banded_version_ = 0;
+
+    // Another document: the one before keeps its place, its selection and what can be undone.
+    void take_over(const KernelDocument& document) {
+        const auto key = [](const KernelDocument& one) { return one.path + '\n' + one.name; };
+        if (!shown_key_.empty()) parked_[shown_key_] = std::move(editor_);
+        editor_ = {};
+        shown_key_ = key(document);
+        const auto known = parked_.find(shown_key_);
+        if (known != parked_.end() && known->second.buffer.text() == document.text)
+            editor_ = std::move(known->second);
+        else
+            editor_.open(document.text);
+        if (known != parked_.end()) parked_.erase(known);
+        if (parked_.size() > KernelDesk::most_documents) parked_.clear();
+    }
+
+    // The files of the program; returns the height of their strip.
+    static float tabs(Ui& ui, KernelDesk& desk, const Rect& r) {
+        const std::vector<size_t> all = desk.tabs();
+        if (all.size() < 2) return 0;
+        ui.push_scope("tabs");
+        float x = r.x;
+        for (const size_t index : all) {
+            const KernelDocument& one = desk.documents()[index];
+            const std::string label = one.shown_name() + (one.saved() ? "" : " *");
+            if (x + ui.chip_width(label) > r.right() - 30) break;
+            if (ui.chip(x, r.y, label, index == 0) && index != 0) {
+                desk.show(index);
+                break;  // the others stand elsewhere now
+            }
+        }
+        if (ui.chip(x, r.y, "×")) desk.close_tab(0);
+        ui.pop_scope();
+        return 32;
+    }
 
     // Of a text with main(): whether it is a program or kernels alone; how launches are timed, and what is checked.
     static void program_chips(Ui& ui, KernelDesk& desk, float& x, float y, float right) {
