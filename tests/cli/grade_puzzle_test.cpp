@@ -108,6 +108,32 @@ TEST_CASE("a folder of designs is a line each in CSV, with time, area, power and
           std::string::npos);
 }
 
+TEST_CASE("no design inherits from somebody else's, handed in beside it or lying about") {
+    const fs::path all = scratch() / "designs_that_inherit";
+    fs::remove_all(all);
+    const std::string gold = designs()[0].second, mine = "inherits = \"base.toml\"\n";
+    put(all / "anna" / "mine.toml", gold);
+    put(all / "ben" / "mine.toml", "inherits = \"../anna/mine.toml\"\n");
+    put(all / "carla.toml", gold);
+    put(all / "dan.toml", "inherits = \"carla.toml\"\n");
+    put(scratch() / "solution.toml", gold);
+    put(all / "eve" / "mine.toml", "inherits = \"" + (scratch() / "solution.toml").string() + "\"\n");
+    put(all / "finn" / "mine.toml", mine);  // two files of one's own are
+    put(all / "finn" / "base.toml", gold);
+    const auto rows =
+        nlohmann::json::parse(lockstep_command("grade --puzzle waits --format json " + all.string()).out)["submissions"];
+    REQUIRE(rows.size() == 6);
+    for (const auto& row : rows) {
+        INFO(row.dump(1));
+        const std::string name = row["submission"];
+        const bool own = name == "anna" || name.starts_with("carla") || name == "finn";
+        CHECK(row["points"] == (own ? 3 : 0));
+        if (!own)
+            CHECK(row["exercises"][0]["reasons"].get<std::string>().find("inherits from a GPU by name") !=
+                  std::string::npos);
+    }
+}
+
 TEST_CASE("what cannot be graded as a design is one sentence") {
     const auto refused = [](const std::string& arguments, const std::string& sentence) {
         const Outcome outcome = lockstep_command(arguments);

@@ -85,7 +85,7 @@ class Table {
         memories();
         the_rest();
         for (PartArea& row : estimate_.rows) {
-            row.watts += row.mm2 * static_watts_a_mm2;
+            row.watts += row.mm2 * static_watts_a_mm2(gpu_.boost_mhz);
             estimate_.mm2 += row.mm2;
             estimate_.watts += row.watts;
         }
@@ -109,7 +109,7 @@ class Table {
     }
     // Of so many operations of all SMs in every cycle.
     double busy(double a_cycle, const OperationEnergy& energy) const {
-        return a_cycle * gpu_.boost_mhz * 1e6 * energy.pj * 1e-12 * process_.energy;
+        return a_cycle * gpu_.boost_mhz * 1e6 * energy.pj * 1e-12 * energy_scale(process_, gpu_.boost_mhz);
     }
 
     void sm_parts() {

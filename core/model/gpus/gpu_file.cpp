@@ -26,11 +26,21 @@ std::string lower(std::string text) {
     return text;
 }
 
-Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth);
+// `within`: a folder that nothing may be inherited from outside of; empty: any.
+Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth, const std::filesystem::path& within);
+
+bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder) {
+    std::error_code error;
+    const auto whole = std::filesystem::weakly_canonical(file, error),
+               root = std::filesystem::weakly_canonical(folder, error);
+    const auto [at, end] = std::mismatch(whole.begin(), whole.end(), root.begin(), root.end());
+    return !error && end == root.end();
+}
 
 class Reader {
   public:
-    Reader(const std::string& text, std::string file, int depth) : text_(text), file_(std::move(file)), depth_(depth) {}
+    Reader(const std::string& text, std::string file, int depth, const std::filesystem::path& within)
+        : text_(text), file_(std::move(file)), depth_(depth), within_(within) {}
 
     GpuSpec read() {
         try {
@@ -104,7 +114,9 @@ class Reader {
             refuse(*inherits(), fmt::format("more than {} files inherit from one another here", most_inherited));
         std::filesystem::path path = *name;
         if (is_gpu_file(*name) && path.is_relative()) path = std::filesystem::path(file_).parent_path() / path;
-        const Result<GpuSpec> gpu = is_gpu_file(*name) ? read_file_at(path, depth_ + 1) : gpu_named(*name);
+        if (is_gpu_file(*name) && !within_.empty() && !lies_in(path, within_))
+            refuse(*inherits(), "a design that is handed in inherits from a GPU by name, or from a file handed in with it");
+        const Result<GpuSpec> gpu = is_gpu_file(*name) ? read_file_at(path, depth_ + 1, within_) : gpu_named(*name);
         if (gpu) return gpu.value();
         if (gpu.error().where.line != 0) throw Failure(gpu.error());  // in the file that this one inherits from
         refuse(*inherits(),
@@ -205,22 +217,23 @@ class Reader {
     const std::string& text_;
     std::string file_;
     int depth_;
+    const std::filesystem::path& within_;
     toml::table table_;
     std::string_view source_;
 };
 
-Result<GpuSpec> parsed(const std::string& text, const std::string& file, int depth) {
+Result<GpuSpec> parsed(const std::string& text, const std::string& file, int depth, const std::filesystem::path& within) {
     try {
-        return Reader(text, file, depth).read();
+        return Reader(text, file, depth, within).read();
     } catch (const Failure& failure) {
         return failure.diagnostic;
     }
 }
 
-Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth) {
+Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth, const std::filesystem::path& within) {
     const Result<std::string> text = read_text(file, most_bytes);
     if (!text) return text.error();
-    return parsed(text.value(), file.string(), depth);
+    return parsed(text.value(), file.string(), depth, within);
 }
 
 }  // namespace
@@ -233,8 +246,8 @@ std::string short_name(std::string_view gpu) {
     return is_gpu_file(gpu) ? std::filesystem::path(gpu).stem().string() : std::string(gpu);
 }
 
-Result<GpuSpec> parse_gpu_file(const std::string& text, const std::string& file) {
-    return parsed(text, file, 0);
+Result<GpuSpec> parse_gpu_file(const std::string& text, const std::string& file, const std::filesystem::path& within) {
+    return parsed(text, file, 0, within);
 }
 
 // The app asks for its GPU in every frame. What a file inherits from is looked at again when the file itself has changed.
@@ -254,7 +267,7 @@ Result<GpuSpec> read_gpu_file(const std::filesystem::path& file) {
         const auto at = known.find(file.string());
         if (at != known.end() && at->second.time == time && at->second.size == size) return at->second.gpu;
     }
-    Result<GpuSpec> gpu = read_file_at(file, 0);
+    Result<GpuSpec> gpu = read_file_at(file, 0, {});
     if (gpu && !error) {
         const std::lock_guard lock(mutex);
         known[file.string()] = {time, size, gpu.value()};
@@ -292,7 +305,7 @@ std::string new_gpu_file(const GpuSpec& from, std::string_view inherits, std::st
 
 const GpuSpec& teaching_gpu() {
     static const GpuSpec gpu = [] {
-        GpuSpec read = read_file_at(resource_root() / "assets" / "gpus" / "teaching.toml", 0).value();
+        GpuSpec read = read_file_at(resource_root() / "assets" / "gpus" / "teaching.toml", 0, {}).value();
         read.name = "teaching";
         return read;
     }();
