@@ -19,6 +19,7 @@
 #include "core/model/gpus/process.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lockstep::model {
 namespace {
@@ -49,8 +50,10 @@ constexpr std::string_view jouppi =
 constexpr std::string_view fed =
     "measured: an A100 takes 9.2 pJ a multiply-add with its instruction (gpu-benches), less Jouppi's 1.69 of the lane";
 constexpr std::string_view way =
-    "measured: an A100 takes some 107 pJ a byte from DRAM to a lane (gpu-benches), less DRAM and L1; Arunkumar et al., HPCA "
-    "2019: 124 pJ at 28 nm (recalled)";
+    "measured: an A100 takes some 107 pJ a byte from DRAM to a lane (gpu-benches), less DRAM and L1: 40 of the 50 pJ left "
+    "for "
+    "wires as long as its die's side (estimate), less on a smaller die; Arunkumar et al., HPCA 2019: 124 pJ at 28 nm "
+    "(recalled)";
 constexpr std::string_view tensors =
     "measured: an A100 at its limit of 400 W makes 257 TFLOP/s of random numbers (He, thonking.ai, 2024), less static "
     "power, "
@@ -113,6 +116,13 @@ double clock_scale(double mhz) {
 
 double energy_scale(const Process& process, double mhz) {
     return process.energy * clock_scale(mhz);
+}
+
+OperationEnergy l2_energy(const Energies& energies, double mm2) {
+    constexpr double measured_on = 826, wires = 40;  // mm2, and pJ a byte there
+    OperationEnergy l2 = energies.l2;
+    l2.pj += wires * (std::sqrt(mm2 / measured_on) - 1);
+    return l2;
 }
 
 double static_watts_a_mm2(double mhz) {

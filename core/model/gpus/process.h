@@ -36,6 +36,8 @@ struct Energies {
 const Energies& energies_of(DramKind);
 // What the energies of the table, but DRAM's, are multiplied by in this process at this clock.
 double energy_scale(const Process&, double mhz);
+// L2's, on a die of that area: the way to an SM is as long as the die. `l2` of the table is that of 826 mm2.
+OperationEnergy l2_energy(const Energies&, double mm2);
 double static_watts_a_mm2(double mhz);  // clocks and leakage, of all of a die
 
 }  // namespace lockstep::model

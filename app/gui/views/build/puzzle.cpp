@@ -79,6 +79,12 @@ std::string short_time(double us) {
     return time_text(us, {.significant = 3});
 }
 
+// Cards are files of plain letters.
+std::string with_squares(std::string text) {
+    for (size_t at = text.find("mm2"); at != std::string::npos; at = text.find("mm2", at)) text.replace(at, 3, "mm\xC2\xB2");
+    return text;
+}
+
 class PuzzleView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -118,7 +124,7 @@ class PuzzleView final : public View {
         const auto snapshot = session.snapshot();
         const BuildTask& task = *desk.task();
         const BuiltDesign* const shown = shown_design(session, *snapshot);
-        std::string text = fmt::format("{}\n  {}\n", task.title, task.question);
+        std::string text = fmt::format("{}\n  {}\n", with_squares(task.title), with_squares(task.question));
         if (!desk.note.empty()) text += "  " + desk.note + "\n";
         if (!snapshot->build || snapshot->build->task != desk.task()) return text;
         const BuildState& state = *snapshot->build;
@@ -148,6 +154,12 @@ class PuzzleView final : public View {
     }
 
   private:
+    // The file of the next one; empty: this is the last, or none of them.
+    static std::string puzzle_after(const BuildDesk& desk) {
+        if (!desk.task() || !desk.task()->puzzle) return "";
+        const auto at = std::ranges::find(all_puzzles(), desk.task()->puzzle->file);
+        return at == all_puzzles().end() || at + 1 == all_puzzles().end() ? "" : (at + 1)->string();
+    }
     static const std::vector<std::filesystem::path>& all_puzzles() {
         static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
         return files;
@@ -195,11 +207,11 @@ class PuzzleView final : public View {
     }
 
     static float question(Ui& ui, const BuildTask& task, const Rect& box) {
-        std::string title = task.title;
+        std::string title = with_squares(task.title);
         if (task.step && !title.empty() && title[0] == 'a') title[0] = 'A';
         ui.text(box.x, box.y + 16, title, {.size = 20, .weight = 700, .width = box.w});
-        const float used =
-            ui.paragraph({box.x, box.y + 26, box.w, 120}, task.question, {.size = 13, .color = ui.theme->ink2}, 19);
+        const float used = ui.paragraph({box.x, box.y + 26, box.w, 120}, with_squares(task.question),
+                                        {.size = 13, .color = ui.theme->ink2}, 19);
         return box.y + 26 + used + 10;
     }
 
@@ -421,6 +433,11 @@ class PuzzleView final : public View {
 
     static std::string next_words(const Session& session, const Snapshot& snapshot) {
         const BuildDesk& desk = session.build;
+        if (desk.shows_hint && desk.task()->puzzle) {
+            const auto& hints = desk.task()->puzzle->hints;
+            const size_t at = static_cast<size_t>(desk.hint) % hints.size();
+            return fmt::format("Hint {} of {}: {}", at + 1, hints.size(), with_squares(hints[at]));
+        }
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
         const BuiltDesign* const shown = shown_design(session, snapshot);
         if (shown == nullptr) return snapshot.busy.empty() ? "This design has not run yet." : "This design runs.";
@@ -444,8 +461,7 @@ class PuzzleView final : public View {
             return "No change that was run gains as much time as it adds area. There is no budget: any may be tried.";
         std::string words = shown->within(task) ? "No change that was run is faster within the budget."
                                                 : "It is over the budget, and no change that was run leads nearer to it.";
-        if (task.puzzle && !task.puzzle->hints.empty())
-            words += " " + task.puzzle->hints[static_cast<size_t>(shown->number) % task.puzzle->hints.size()];
+        if (task.puzzle && !task.puzzle->hints.empty()) words += " A hint may help.";
         return words;
     }
 
@@ -479,11 +495,21 @@ class PuzzleView final : public View {
                 ui.text(table.right() - 12, y + 21, name_of(next->medal),
                         {.size = 14, .color = medal_color(next->medal, theme), .align = Align::right, .weight = 700});
         }
-        const float top = box.bottom() - 30, gap = 8;
-        const float small = std::min(78.0f, (box.w - 3 * gap) / 4);
-        Rect at{box.x, top, box.w - 3 * (small + gap), 28};
-        if (ui.button(at, "Try it", true, next != nullptr) && next != nullptr) desk.take(session, next->figures);
+        const bool hinted = desk.task()->puzzle && !desk.task()->puzzle->hints.empty();
+        const float top = box.bottom() - 30, gap = 8, others = hinted ? 4 : 3;
+        const float small = std::min(78.0f, (box.w - others * gap) / (others + 1.3f));
+        Rect at{box.x, top, box.w - others * (small + gap), 28};
+        const std::string following = shown != nullptr && shown->medal == Medal::gold ? puzzle_after(desk) : std::string();
+        if (!following.empty()) {
+            if (ui.button(at, "Next puzzle", true)) desk.open(session, following);
+        } else if (ui.button(at, "Try it", true, next != nullptr) && next != nullptr) {
+            desk.take(session, next->figures);
+        }
         at = {at.right() + gap, top, small, 28};
+        if (hinted) {
+            if (ui.button(at, "Hint")) desk.hint += desk.shows_hint ? 1 : 0, desk.shows_hint = true;
+            at.x += small + gap;
+        }
         if (ui.button(at, "Undo", false, desk.can_undo())) desk.undo(session);
         at.x += small + gap;
         if (ui.button(at, "Reset", false, !desk.figures().empty())) desk.reset(session);
