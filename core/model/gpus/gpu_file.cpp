@@ -155,8 +155,7 @@ class Reader {
                 throw Failure(Diagnostic{
                     table_.empty()
                         ? std::string("there is nothing in this file: a GPU's begins with inherits = \"v100\", as one")
-                        : fmt::format("no inherits = \"v100\", as one, and no '{}': a file without the one sets every "
-                                      "figure",
+                        : fmt::format("the GPU's file lacks '{}': it says inherits = \"v100\", as one, or sets every figure",
                                       name),
                     {file_, 1, 1},
                     line_of(text_, 1)});
