@@ -293,11 +293,22 @@ class PuzzleView final : public View {
             ui.rect({x - 2, plot.box.y + 3, 40, 18}, theme.code);
             ui.text(x, plot.box.y + 16, "over", {.size = 12, .color = theme.wrong, .weight = 600});
         }
+        float above = plot.box.y - 15;
         if (state.thresholds)
             for (const Medal medal : medals) {
                 const float y = plot.y(threshold_of(*state.thresholds, medal));
                 const Point line[] = {{plot.box.x, y}, {budget > 0 ? plot.x(budget) : plot.box.right(), y}};
                 ui.polyline(line, medal_color(medal, theme), 1.5f, 5, 4);
+                // The letter of a medal stands on its line, where the one before leaves room.
+                if (y - above < 15) continue;
+                above = y;
+                const std::string_view letter = name_of(medal).substr(0, 1);
+                ui.rect({plot.box.x + 3, y - 8, 15, 16}, theme.code, 2);
+                ui.text(plot.box.x + 10.5f, y + 4.5f,
+                        letter == "b"   ? "B"
+                        : letter == "s" ? "S"
+                                        : "G",
+                        {.size = 12, .color = medal_color(medal, theme), .align = Align::center, .weight = 700});
             }
         if (desk.shows_real) real_dots(ui, state, plot);
         dots(ui, session, state, plot);
@@ -323,7 +334,7 @@ class PuzzleView final : public View {
                     return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
                            other.y < label.bottom();
                 };
-                if (label.x < plot.box.x + 2 || label.right() > plot.box.right() - 2 || std::ranges::any_of(taken, covers))
+                if (label.x < plot.box.x + 20 || label.right() > plot.box.right() - 2 || std::ranges::any_of(taken, covers))
                     continue;
                 ui.text(label.x, label.y + 12, chip->name, {.size = 12});
                 taken.push_back(label);
