@@ -1,4 +1,5 @@
 // `lockstep grade --puzzle`: designs of a class, as folders and as files, with points for medals; and the puzzles' cards.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
@@ -97,6 +98,11 @@ TEST_CASE("a folder of designs is a line each in CSV, with time, area, power and
     CHECK(lines[2].find(",bronze,1,3,") != std::string::npos);
     CHECK(lines[3].find(",none,0,3,") != std::string::npos);
     CHECK(lines[4].find(",none,0,3,,,,") != std::string::npos);
+    put(scratch() / "broken.toml", "inherits = \"teaching\"\nsmms = 4\n");
+    const std::string broken =
+        lockstep_command("grade --puzzle waits --format csv " + (scratch() / "broken.toml").string()).out;
+    CHECK(std::ranges::count(broken, '\n') == 2);
+    CHECK(broken.find("broken.toml:2:1: error: unknown figure 'smms'") != std::string::npos);
     const std::string gold = (all / "anna.toml").string();
     const Outcome one = lockstep_command("grade --puzzle waits " + gold);
     CHECK(one.status == 0);
