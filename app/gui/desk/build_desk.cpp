@@ -190,6 +190,7 @@ void BuildDesk::adopt(Session& session, const Snapshot& snapshot) {
     if (!snapshot.build || snapshot.build->task == task_) return;
     task_ = snapshot.build->task;
     shows_recap = had_gold_ = shows_hint = false;
+    against = Against::before;
     hint = 0;
     figures_.clear();
     undo_.clear();

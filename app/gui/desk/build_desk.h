@@ -3,6 +3,7 @@
 // stand at, the way back, and what is looked at. Area, power and price are estimates everywhere; times are simulated.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -179,8 +180,9 @@ class BuildDesk {
     double speed = 100;        // cycles a second, while it plays
     bool shows_real = false;   // real chips in the plot
     bool shows_recap = false;  // below the die, where the medal is gold
-    bool shows_hint = false;   // instead of what to change next, until the design is another one
-    int hint = 0;              // which
+    enum class Against : uint8_t { before, first, best } against = Against::before;  // what a design is compared with
+    bool shows_hint = false;  // instead of what to change next, until the design is another one
+    int hint = 0;             // which
 
   private:
     void update();

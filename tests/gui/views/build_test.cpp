@@ -251,6 +251,31 @@ TEST_CASE("gold leads to the next puzzle, and a puzzle that was open has its med
     CHECK(window.state().thresholds->bronze_us == before.bronze_us);
 }
 
+TEST_CASE("a design is compared with the one before, the first or the best") {
+    BuildWindow window;
+    Session& session = window.session;
+    const auto compared = [&] {
+        const BuiltDesign* const other = earlier_design(session, *session.snapshot());
+        return other == nullptr ? 0 : other->number;
+    };
+    CHECK(compared() == 0);
+    CHECK_FALSE(window.shows("vs before"));
+    for (const double warps : {12.0, 11.0, 10.0}) {  // designs 2, 3 and 4
+        session.build.take(session, {{"warps_per_sm", warps}, {"blocks_per_sm", warps}, {"registers_per_sm", warps * 1024}});
+        window.settle();
+    }
+    CHECK(compared() == 3);
+    REQUIRE(window.click_on("vs before"));
+    CHECK(compared() == 1);
+    REQUIRE(window.click_on("vs first"));
+    CHECK(compared() == 2);
+    REQUIRE(window.click_on("vs best"));
+    CHECK(compared() == 3);
+    window.input.mouse_x = window.input.mouse_y = 4;  // off the chip and its tooltip
+    window.frames(2);
+    CHECK(window.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("keys on one handle, one after the other, are one design") {
     BuildWindow window;
     BuildDesk& desk = window.session.build;

@@ -126,9 +126,17 @@ const BuiltDesign* shown_design(const Session& session, const Snapshot& snapshot
 
 const BuiltDesign* earlier_design(const Session& session, const Snapshot& snapshot) {
     if (!snapshot.build || snapshot.build->task != session.build.task()) return nullptr;
+    const BuildDesk& desk = session.build;
     const BuiltDesign* found = nullptr;
-    for (const auto& design : snapshot.build->designs)
-        if (design->number < session.build.number() && design->ran()) found = design.get();
+    for (const auto& design : snapshot.build->designs) {
+        if (!design->ran() || design->number == desk.number()) continue;
+        const bool takes =
+            desk.against == BuildDesk::Against::before ? design->number < desk.number()
+            : desk.against == BuildDesk::Against::first
+                ? found == nullptr
+                : design->within(*desk.task()) && design->sampled == 0 && (!found || design->time_us < found->time_us);
+        if (takes) found = design.get();
+    }
     return found;
 }
 

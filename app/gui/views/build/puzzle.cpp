@@ -266,7 +266,20 @@ class PuzzleView final : public View {
         BuildDesk& desk = session.build;
         constexpr std::string_view real = "real GPUs";
         float chip = box.right() - ui.chip_width(real);
+        const float real_chip = chip;
+        if (state.designs.size() > 1) {
+            using Against = BuildDesk::Against;
+            const std::string_view with = desk.against == Against::before  ? "vs before"
+                                          : desk.against == Against::first ? "vs first"
+                                                                           : "vs best";
+            chip -= ui.chip_width(with) + 6;
+            if (ui.hovered({chip, box.y + 4, ui.chip_width(with), 26}))
+                ui.tooltip("what the design on show is compared with: the one before, the first, or the fastest other one");
+            if (ui.chip(chip, box.y + 4, with))
+                desk.against = static_cast<Against>((static_cast<int>(desk.against) + 1) % 3);
+        }
         const float beside = chip - 8;
+        chip = real_chip;
         if (ui.hovered({chip, box.y + 4, ui.chip_width(real), 26}))
             ui.tooltip("the same on the rows of real GPUs: times simulated, areas of their dies published");
         if (ui.chip(chip, box.y + 4, real, desk.shows_real)) desk.shows_real = !desk.shows_real;
