@@ -266,13 +266,13 @@ class KitView final : public View {
         figures(ui, at, line.y + 16, row.mm2, row.watts, false);
         if (row.free == nullptr) return;
         const auto bar = [&](float right, double share) {
-            ui.rect({right - 52, line.y + 24, 52, 5}, theme.grid);
-            ui.rect({right - 52, line.y + 24, 52 * static_cast<float>(std::clamp(share, 0.0, 1.0)), 5},
+            ui.rect({right - 52, line.y + 26, 52, 5}, theme.grid);
+            ui.rect({right - 52, line.y + 26, 52 * static_cast<float>(std::clamp(share, 0.0, 1.0)), 5},
                     limits ? data::orange : data::grey);
         };
         bar(at.mm2, row.mm2 / std::max(1e-9, desk.area().mm2));
         bar(at.watts, row.watts / std::max(1e-9, desk.area().watts));
-        handle(ui, session, row, marks, {line.x + 8, line.y + 20, at.slider - 16, 16});
+        handle(ui, session, row, marks, {line.x + 8, line.y + 22, at.slider - 16, 16});
     }
 
     using Clock = std::chrono::steady_clock;
