@@ -104,6 +104,10 @@ struct Session::Worker {
     std::shared_ptr<lessons::Yardstick> yardstick;  // of the exercise that was checked last
     const lessons::Exercise* measured_for = nullptr;
     std::jthread checker;
+    // Of puzzles that were open, by their files: the task of then, and the designs of its medals.
+    std::map<std::filesystem::path,
+             std::pair<std::shared_ptr<const BuildTask>, std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>>>>
+        medals;
     std::jthread thread;  // last: it uses all of the above
 
     // worker.cpp
@@ -181,8 +185,9 @@ struct Session::Worker {
     void open_design(int number, uint32_t sm);
     void run_real();
     void run_wish(const DesignWish& wish);
-    void judge_designs();  // of a puzzle whose medals are not known yet
-    void find_next();      // the change of the newest design that gains most
+    bool known_medals();
+    void judge_designs(std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>> references);
+    void find_next();  // the change of the newest design that gains most
 
     // worker_measured.cpp
     // What is known of all; `run`: what is not known of those whose names begin so (the request's text) is run first.
