@@ -92,12 +92,13 @@ struct CompareMeasured {  // what real GPUs measured with the model; run: first 
 
 }  // namespace ask
 
-using Request = std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt,
-                             ask::FetchStretch, ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction,
-                             ask::CheckExercise, ask::CancelCheck, ask::TakeCheck, ask::SetGpu, ask::Reload, ask::OpenLesson,
-                             ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::Bring, ask::Cancel,
-                             ask::LimitBlocks, ask::SimulateGains, ask::TryWhatIf, ask::CarveOut, ask::SetUpTraining, ask::OpenBuild,
-                             ask::RunDesign, ask::OpenDesign, ask::RunReal, ask::RunCluster, ask::CompareMeasured>;
+using Request =
+    std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt, ask::FetchStretch,
+                 ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise,
+                 ask::CancelCheck, ask::TakeCheck, ask::SetGpu, ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss,
+                 ask::Tell, ask::RunOwn, ask::Bring, ask::Cancel, ask::LimitBlocks, ask::SimulateGains, ask::TryWhatIf,
+                 ask::CarveOut, ask::SetUpTraining, ask::OpenBuild, ask::RunDesign, ask::OpenDesign, ask::RunReal,
+                 ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {
     return std::visit([](const auto& one) -> const ask::Manner& { return one.manner; }, request);

@@ -1,8 +1,9 @@
 // The session's worker thread, its requests and what it keeps. It takes requests in order, runs the engine, and publishes
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
-// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_learn.cpp, worker_host.cpp,
-// worker_program.cpp, worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp, worker_design.cpp: what it does.
+// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_learn.cpp,
+// worker_host.cpp, worker_program.cpp, worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp, worker_design.cpp: what it
+// does.
 #pragma once
 #include <algorithm>
 #include <chrono>

@@ -15,7 +15,7 @@ namespace lockstep::scene {
 namespace {
 
 constexpr uint64_t first_stretch = 0x7f10'0000'0000ull, stretch = uint64_t{1} << 36;  // 64 GiB of addresses a buffer
-constexpr uint64_t begins_inside = stretch / 2;         // where a buffer begins: what lies in front of it is its stretch, too
+constexpr uint64_t begins_inside = stretch / 2;  // where a buffer begins: what lies in front of it is its stretch, too
 constexpr size_t most_filled = size_t{1} << 20;  // elements that are filled as the argument says; zeros behind them
 
 struct LearnedBuffer {
