@@ -75,7 +75,7 @@ LayoutNode own_kernel(bool exercise) {
                {own_text(664, exercise),
                 pages(912, {titled("Launch and results", std::move(launch)),
                             titled("Why is it slow?",
-                                   column(1, {slot("verdict", 520, 420, 260), slot("before_after", 356, 420, 200)})),
+                                   column(1, {slot("verdict", 560, 420, 260), slot("before_after", 316, 420, 200)})),
                             titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
 }
 // The program's text, and beside it what it did; a launch that is open has the further pages of a kernel's run.

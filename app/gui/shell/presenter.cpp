@@ -44,6 +44,14 @@ float draw_blocks(Ui& ui, const std::vector<lessons::TextBlock>& blocks, const R
     return y;
 }
 
+// The line of the source that a question is about; 0: of none.
+int32_t line_asked(const lessons::Predict& predict) {
+    for (const scene::FigureName& name : predict.of.names())
+        if (const std::string line = name.place("line"); !line.empty() && line.size() < 7)
+            return static_cast<int32_t>(std::strtol(line.c_str(), nullptr, 10));
+    return 0;
+}
+
 std::string hands_text(int hands) {
     return fmt::format("{} hand{}", hands, hands == 1 ? "" : "s");
 }
@@ -189,7 +197,7 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     const bool source_alone = asked != nullptr && !asked->is_sketch() && open_prediction() != none && snapshot.kernel.run &&
                               !snapshot.kernel.run->source.empty();
     if (source_alone) {
-        present_source(ui, snapshot.kernel.run->source, room);
+        present_source(ui, snapshot.kernel.run->source, line_asked(*asked), room);
     } else {
         ui.rect(room, t.panel, 5);
         state.active_view = presented_view();
@@ -224,7 +232,8 @@ void Shell::laser(Ui& ui) {
     constexpr double stays = 1.2, tail = 0.35;  // seconds
     const bool inside = ui.mouse.x >= 0 && ui.mouse.x < width_ && ui.mouse.y >= 0 && ui.mouse.y < height_;
     auto& trail = presenter.trail;
-    const bool moved = inside && (trail.empty() || trail.back().at.x != ui.mouse.x || trail.back().at.y != ui.mouse.y);
+    const bool moved = inside && (presenter.pointer.x != ui.mouse.x || presenter.pointer.y != ui.mouse.y);
+    presenter.pointer = ui.mouse;
     if (moved) trail.push_back({ui.mouse, now_});
     std::erase_if(trail, [&](const Presenter::Spot& spot) { return now_ - spot.seconds > stays || spot.seconds > now_; });
     if (trail.empty()) return;
@@ -287,7 +296,7 @@ Rect Shell::present_line(Ui& ui, const Snapshot& snapshot, const lessons::Predic
     const bool open = open_prediction() != none;
     if (board == nullptr && open) return room;  // the source stands in the picture's place
     const std::string text = board != nullptr ? board->text : snapshot.kernel.run ? snapshot.kernel.run->source : "";
-    const int32_t line = board != nullptr ? board->line : asked_line_;
+    const int32_t line = board != nullptr ? board->line : line_asked(asked);
     const std::vector<std::string> lines = lines_of(text);
     if (line < 1 || static_cast<size_t>(line) > lines.size()) return room;
     const Rect box{room.x, room.y, room.w, 32};
@@ -313,7 +322,7 @@ Rect Shell::present_line(Ui& ui, const Snapshot& snapshot, const lessons::Predic
 }
 
 // A question about the source: as many lines as fit, the asked one among them.
-void Shell::present_source(Ui& ui, const std::string& source, const Rect& room) {
+void Shell::present_source(Ui& ui, const std::string& source, int32_t line, const Rect& room) {
     const Theme& t = *theme;
     ui.rect(room, t.code, 5);
     ui.frame(room, t.line, 1, 5);
@@ -321,13 +330,13 @@ void Shell::present_source(Ui& ui, const std::string& source, const Rect& room) 
     constexpr float pitch = 23;
     const auto fit = static_cast<size_t>(std::max(1.0f, (room.h - 12) / pitch));
     size_t begin = 0;
-    if (lines.size() > fit && asked_line_ > 0)
-        begin =
-            std::min(static_cast<size_t>(asked_line_) - 1 - std::min<size_t>(static_cast<size_t>(asked_line_) - 1, fit / 2),
-                     lines.size() - fit);
+    if (lines.size() > fit && line > 0) {
+        const size_t at = static_cast<size_t>(line) - 1;
+        begin = std::min(at - std::min(at, fit / 2), lines.size() - fit);
+    }
     float y = room.y + 6;
     for (size_t i = begin; i < std::min(lines.size(), begin + fit); ++i, y += pitch) {
-        const bool asked = static_cast<int32_t>(i) + 1 == asked_line_;
+        const bool asked = static_cast<int32_t>(i) + 1 == line;
         if (asked) {
             ui.rect({room.x + 1, y, room.w - 2, pitch}, t.selected);
             ui.rect({room.x + 1, y, 4, pitch}, t.accent);

@@ -53,7 +53,8 @@ class Shell {
             Point at;
             double seconds = 0;
         };
-        std::vector<Spot> trail;                                   // where the pointer was, the newest last
+        std::vector<Spot> trail;                                   // where the pointer moved, the newest last
+        Point pointer{-1, -1};                                     // in the last frame
         std::shared_ptr<const lessons::Lesson> lesson;             // that the hands were counted in
         std::map<std::pair<int, size_t>, std::vector<int>> hands;  // by step and prediction: by answer
     } presenter;
@@ -149,7 +150,7 @@ class Shell {
     Rect present_tally(Ui& ui, size_t index, const Rect& room);
     Rect present_line(Ui& ui, const Snapshot& snapshot, const lessons::Predict& asked, const Rect& room);
     Rect present_prose(Ui& ui, const Rect& room);
-    void present_source(Ui& ui, const std::string& source, const Rect& room);
+    void present_source(Ui& ui, const std::string& source, int32_t line, const Rect& room);
     const lessons::Step& question_step() const;
     const lessons::Predict* presented_question() const;
     void laser(Ui& ui);

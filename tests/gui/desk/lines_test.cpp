@@ -50,8 +50,8 @@ void open_walk(Desk& desk, const test::Scratch& scratch) {
     desk.open(scratch.write("walk.ptx", walk_ptx));
     LaunchSettings& launch = desk.session.desk.document().launch;
     launch.grid = "2", launch.block = "64", launch.grid_chosen = true;
-    launch.arguments.at(0) = {"in", "in:f32[4096]", true};
-    launch.arguments.at(1) = {"out", "out:f32[128]", true};
+    launch.arguments.at(0).text = "in:f32[4096]", launch.arguments.at(0).chosen = true;
+    launch.arguments.at(1).text = "out:f32[128]", launch.arguments.at(1).chosen = true;
     launch.initcheck = launch.racecheck = false;
     desk.session.desk.run(desk.session);
     desk.settle();
@@ -168,8 +168,8 @@ TEST_CASE("variables go by their names, and a lane that is off says so") {
                             "}\n"));
     LaunchSettings& launch = desk.session.desk.document().launch;
     launch.grid = "1", launch.block = "32", launch.grid_chosen = true;
-    launch.arguments.at(0) = {"out", "inout:i32[32]", true};
-    launch.arguments.at(1) = {"n", "i32:100", true};
+    launch.arguments.at(0).text = "inout:i32[32]", launch.arguments.at(0).chosen = true;
+    launch.arguments.at(1).text = "i32:100", launch.arguments.at(1).chosen = true;
     desk.session.desk.run(desk.session);
     desk.settle();
     REQUIRE(desk.snapshot()->kernel.history);

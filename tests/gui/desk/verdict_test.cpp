@@ -47,8 +47,8 @@ void run_rows(Desk& desk, const test::Scratch& scratch) {
     desk.open(scratch.write("rows.ptx", rows_ptx(2048)));
     LaunchSettings& launch = desk.session.desk.document().launch;
     launch.grid = "16", launch.block = "128", launch.grid_chosen = true;
-    launch.arguments.at(0) = {"in", "in:f32[1048576]", true};
-    launch.arguments.at(1) = {"out", "out:f32[2048]", true};
+    launch.arguments.at(0).text = "in:f32[1048576]", launch.arguments.at(0).chosen = true;
+    launch.arguments.at(1).text = "out:f32[2048]", launch.arguments.at(1).chosen = true;
     launch.initcheck = launch.racecheck = false;
     desk.session.desk.run(desk.session);
     desk.settle();

@@ -117,8 +117,8 @@ class ShownHeat {
     const HeatMap* of(const Session& session, const Snapshot& snapshot) {
         const KernelDocument& document = session.desk.document();
         const auto& run = snapshot.kernel.run;
-        if (snapshot.source != Source::own || !run || session.learn.reveal_steps >= 0 || document.is_host() ||
-            document.is_tape())
+        if (snapshot.source != Source::own || !run || run->result.fault || session.learn.reveal_steps >= 0 ||
+            document.is_host() || document.is_tape())
             return nullptr;
         if (run_ != run || document_ != document.shown_name()) {
             if (!run_ || run_->program != run->program || run_->before != run->before || document_ != document.shown_name())
@@ -160,7 +160,7 @@ class ShownHeat {
     }
 };
 
-constexpr float heat_bar = 44, heat_width = 96, legend_height = 22;
+constexpr float heat_bar = 44, heat_width = 106, legend_height = 22;
 
 // A line's share of the time as a bar in the colour and hatch of what it waits for most, and in figures.
 void draw_heat(Ui& ui, const HeatMap& heat, const LineHeat& line, const Rect& row, bool stale) {

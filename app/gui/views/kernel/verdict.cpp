@@ -261,7 +261,7 @@ class VerdictView final : public View {
                     change = ui.paragraph({0, 0, width, 400}, card.change, bold, 19, false),
                     evidence = ui.paragraph({0, 0, width, 400}, card.evidence, small, 17, false);
         const bool buttons = !card.rule.empty();
-        const Rect box{at.x, at.y, at.w, 36 + sentence + 4 + evidence + 6 + change + pad + (buttons ? 34.0f : 0.0f)};
+        const Rect box{at.x, at.y, at.w, 36 + sentence + 4 + evidence + 6 + change + pad};
         if (box.bottom() < view.y || box.y > view.bottom()) return box.bottom();
         const bool goes = card.line > 0;
         ui.rect(box, goes && ui.hovered(box) ? theme.selected : theme.panel2, 5);
@@ -270,18 +270,19 @@ class VerdictView final : public View {
         ui.text(box.x + 24, box.y + 27, std::to_string(number),
                 {.size = 14, .color = number == 1 ? rgb(0x10161C) : theme.ink, .align = Align::center, .weight = 600});
         float x = ui.text(box.x + left, box.y + 27, card.title, {.size = 15, .weight = 600, .width = width});
-        if (!card.lines.empty()) {
-            const float chip = ui.text_width(card.lines, {.size = 12}) + 14;
-            if (x + 10 + chip < box.x + left + width + right * 0.4f) {
-                ui.frame({x + 10, box.y + 12, chip, 19}, theme.line, 1, 4);
-                ui.text(x + 17, box.y + 26, card.lines, {.size = 12, .color = theme.ink2});
-            }
+        const float end = box.x + left + width + right * 0.4f;
+        if (buttons)
+            x = line_chips(ui, session, card, number, {x + 10, box.y + 9, end - x - 10, 26});
+        else if (const float chip = ui.text_width(card.lines, {.size = 12}) + 14;
+                 !card.lines.empty() && x + 10 + chip < end) {
+            ui.frame({x + 10, box.y + 12, chip, 19}, theme.line, 1, 4);
+            ui.text(x + 17, box.y + 26, card.lines, {.size = 12, .color = theme.ink2});
         }
         float y = box.y + 36;
         y += ui.paragraph({box.x + left, y, width, 400}, card.sentence, words, 19) + 4;
         y += ui.paragraph({box.x + left, y, width, 400}, card.evidence, small, 17) + 6;
-        y += ui.paragraph({box.x + left, y, width, 400}, card.change, bold, 19) + 6;
-        if (buttons) ways_on(ui, session, focus, card, number, {box.x + left, y, box.right() - pad - box.x - left, 26});
+        ui.paragraph({box.x + left, y, width, 400}, card.change, bold, 19);
+        if (buttons) ways_on(ui, session, focus, card, number, {box.right() - pad - right, box.bottom() - 34, right, 26});
         if (card.gain_unknown) {
             ui.text(box.right() - pad, box.y + 32, "gain not known",
                     {.size = 12, .color = theme.ink2, .align = Align::right});
@@ -295,27 +296,35 @@ class VerdictView final : public View {
             ui.text(box.right() - pad, box.y + 69, card.simulated ? "about, simulated" : "about, derived",
                     {.size = 12, .color = theme.ink2, .align = Align::right});
         }
-        const Rect leads{box.x, box.y, box.w, box.h - (buttons ? 40.0f : 0.0f)};
+        const Rect leads{box.x, box.y + 36, box.w - right - pad, box.h - 36};
         if (goes && ui.area(fmt::format("finding {}", number), leads)) session.desk.go_to_line = card.line;
         if (goes && ui.hovered(leads)) ui.tooltip("go to this line");
         return box.bottom();
     }
 
-    // To its lines, to its picture, and its what-if.
+    // Of a finding each line; returns where they end.
+    static float line_chips(Ui& ui, Session& session, const Card& card, size_t number, const Rect& r) {
+        ui.push_scope(fmt::format("lines {}", number));
+        float x = r.x;
+        for (const int32_t line : card.places) {
+            const std::string label = fmt::format("line {}", line);
+            if (x + ui.chip_width(label) > r.right()) break;
+            if (ui.chip(x, r.y, label)) session.desk.go_to_line = line;
+        }
+        ui.pop_scope();
+        return x;
+    }
+
+    // To the picture of the cause, and its what-if.
     static void ways_on(Ui& ui, Session& session, Focus& focus, const Card& card, size_t number, const Rect& r) {
         ui.push_scope(fmt::format("card {}", number));
-        float x = r.x;
-        for (size_t i = 0; i < std::min<size_t>(card.places.size(), 4); ++i) {
-            const std::string label = fmt::format("line {}", card.places[i]);
-            if (x + ui.chip_width(label) + 190 > r.right()) break;
-            if (ui.chip(x, r.y, label)) session.desk.go_to_line = card.places[i];
-        }
-        if (ui.chip(x, r.y, "Show picture")) {
+        const bool tries = !card.what_if.empty();
+        float x = r.right() - ui.chip_width("Picture") - (tries ? ui.chip_width("Try it") + 8 : 0);
+        if (ui.chip(x, r.y, "Picture")) {
             session.workspace = picture_of(card.rule);
             if (card.line > 0) focus.line = card.line;
         }
-        if (!card.what_if.empty() && ui.chip(x, r.y, "Try it", card.tried))
-            session.post(ask::TryWhatIf{std::string(card.what_if)});
+        if (tries && ui.chip(x, r.y, "Try it", card.tried)) session.post(ask::TryWhatIf{std::string(card.what_if)});
         ui.pop_scope();
     }
 };
