@@ -50,6 +50,10 @@ struct MeasuredStore;  // measured.h
 struct SiliconReport;  // app/silicon/compare/compare.h
 }  // namespace lockstep::device
 
+namespace lockstep::lessons {
+struct Companion;
+}
+
 namespace lockstep::gui {
 
 struct Timeline;     // views/timeline_data.h
@@ -85,6 +89,7 @@ struct Curve {                             // one training run in the learning c
 
 struct LessonState {  // the player's part: which step, what was answered
     std::shared_ptr<const lessons::Lesson> lesson;
+    std::shared_ptr<const lessons::Companion> companion;  // null: the lesson has none
     int step = 0;
     struct Prediction {
         int chosen = -1;      // index of the answer

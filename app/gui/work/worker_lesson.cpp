@@ -16,6 +16,7 @@
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/tape/tape_program.h"
 #include "core/scene/training/training_runs.h"
+#include "lessons/player/companion/companion.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
 
@@ -131,6 +132,8 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
     lesson = std::make_shared<const lessons::Lesson>(std::move(loaded.value()));
     lesson_gpu.clear();
     LessonState state = state_of(lesson);
+    if (auto companion = lessons::companion_of(*lesson); companion && companion.value())
+        state.companion = std::make_shared<const lessons::Companion>(std::move(*companion.value()));
     if (!options.progress_file.empty()) restore_progress(options.progress_file, state);
     if (step < 0) {
         const auto open = std::find(state.done.begin(), state.done.end(), false);

@@ -7,6 +7,7 @@
 
 #include "app/gui/desk/work_file.h"
 #include "app/gui/view.h"
+#include "app/gui/views/lesson/companion_parts.h"
 #include "app/gui/views/sketch/sketch.h"
 #include "core/base/diagnostic.h"
 #include "lessons/player/predict.h"
@@ -101,12 +102,18 @@ class LessonView final : public View {
         bring_answer_in_sight(ui, state, page, offset);
         y = draw_exercises(ui, session, y);
         y = draw_hints(ui, state, y);
+        y = parts_.draw_same(ui, state, x_, w_, y);
         next_bottom_ = 0;
         if (may_go_on(state)) {
             next_bottom_ = y + 44;
             if (!foot_) draw_next(ui, session, y + 12);
             y += 56;
         }
+        if (CompanionParts::has_ending(state)) {
+            if (!ended_) ui.scroll_to("page", y + offset - page.y), ui.animate();
+            y = parts_.draw_ending(ui, session, x_, w_, y + 12);
+        }
+        ended_ = CompanionParts::has_ending(state);
         const float list = 40 + 22 * static_cast<float>(lesson.steps.size());
         y = draw_list(ui, session, std::max(y + 8, page.bottom() - offset - list));  // at the foot when there is room
         height_ = y + offset - page.y;
@@ -152,7 +159,7 @@ class LessonView final : public View {
             if (state.done[i])
                 text += fmt::format("  Step {} is done{}.\n", i + 1,
                                     missed(state, i) ? ", answered otherwise than the run says" : "");
-        return text;
+        return text + CompanionParts::describe(state);
     }
 
   private:
@@ -160,6 +167,8 @@ class LessonView final : public View {
     int shown_step_ = -1, hints_open_ = 0;
     float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_top_ = 0, answer_bottom_ = 0;
     bool tight_ = false, foot_ = false;  // a low panel: lines and cards stand closer
+    CompanionParts parts_;
+    bool ended_ = false;
     size_t answered_ = 0;
     int reveal_frames_ = 0;
     std::string work_id_, work_path_;
@@ -208,6 +217,8 @@ class LessonView final : public View {
         shown_ = state.lesson;
         shown_step_ = state.step;
         foot_ = false;
+        ended_ = CompanionParts::has_ending(state);  // a lesson that is opened again begins at its top
+        parts_.begin_step();
         answered_ = answered(state);
         ui.push_scope("lesson");
         ui.scroll_to("page", 0);
