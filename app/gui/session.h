@@ -32,7 +32,8 @@
 
 namespace lockstep::lessons {
 struct ExerciseReport;  // lessons/player/exercise.h
-}
+struct Companion;       // lessons/player/companion/companion.h
+}  // namespace lockstep::lessons
 
 namespace lockstep::scene {
 struct ClusterScene;  // cluster.h
@@ -49,10 +50,6 @@ namespace lockstep::device {
 struct MeasuredStore;  // measured.h
 struct SiliconReport;  // app/silicon/compare/compare.h
 }  // namespace lockstep::device
-
-namespace lockstep::lessons {
-struct Companion;
-}
 
 namespace lockstep::gui {
 
