@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -58,13 +57,13 @@ void tell_glossary(const std::string& word, const std::string& json) {
 
 }  // namespace
 
-void add_glossary(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("glossary", "what a word means, in one sentence, and where to see it");
+void add_glossary(const Command& app) {
+    const Command command = app.add_subcommand("glossary", "what a word means, in one sentence, and where to see it");
     auto word = std::make_shared<std::vector<std::string>>();
     auto json = std::make_shared<std::string>();
-    command->add_option("WORD", *word, "a term such as warp, or bank conflict; without one all of them");
-    command->add_option("--json", *json, "write it as JSON; '-' for stdout");
-    command->callback([word, json] { tell_glossary(fmt::format("{}", fmt::join(*word, " ")), *json); });
+    command.add_option("WORD", *word, "a term such as warp, or bank conflict; without one all of them");
+    command.add_option("--json", *json, "write it as JSON; '-' for stdout");
+    command.callback([word, json] { tell_glossary(fmt::format("{}", fmt::join(*word, " ")), *json); });
 }
 
 }  // namespace lockstep::cli

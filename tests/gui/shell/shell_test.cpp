@@ -366,6 +366,11 @@ TEST_CASE("pictures of part A say their numbers and limits whole at 1280 x 720")
     opened("A03", 1, [](Desk& desk) {  // the program begins where it works, so that its calls are in sight
         CHECK(desk.shows("launch damp("));
         CHECK(desk.shows("d2h"));
+        desk.size(1600, 2000, 1);  // all of it fits
+        desk.frames(3);
+        desk.size(1280, 720, 1);
+        desk.frames(3);
+        CHECK(desk.shows("launch damp("));
     });
     opened("A04", 3, [](Desk& desk) { CHECK(desk.shows("sched 0")); });  // the strip that the text speaks of
     opened("A08", 7, [](Desk& desk) {

@@ -47,7 +47,10 @@ class HostProgramView final : public View {
         // What is looked at comes into view: the line that runs, else that of the first value that is no finite number.
         const bool anomaly = snapshot->tape && !snapshot->host && session.learn.reveal_steps < 0 && snapshot->tape->anomaly;
         const int32_t wanted = anomaly ? snapshot->tape->anomaly_line : marked;
-        if (in_view_ == -2) {  // where the work begins; text that fits is not moved
+        // Where the work begins; text that fits is not moved, and in a panel of another height it begins there again, unless
+        // somebody has moved it.
+        const bool begins = in_view_ == -2 || (wanted <= 0 && body.h != height_ && scrolled_ == begun_);
+        if (begins) {
             size_t above = 0;
             const auto begin = static_cast<size_t>(std::max(0, first_work(*snapshot) - 1));
             for (size_t i = 0; i < std::min(begin, rows.size()); ++i) above += rows[i].size();
@@ -63,6 +66,8 @@ class HostProgramView final : public View {
         const Rect whole{body.x, body.y, body.w, std::max(1.f, std::floor(body.h / pitch)) * pitch};  // rows
         const float offset = scrolled_ =
             std::floor(ui.scroll("lines", whole, pitch * static_cast<float>(count)) / pitch) * pitch;
+        if (begins) begun_ = offset;
+        height_ = body.h;
         ui.clip(whole);
         float y = body.y - offset;
         for (size_t i = 0; i < rows.size(); ++i) {
@@ -112,6 +117,7 @@ class HostProgramView final : public View {
     std::vector<std::string> lines_;
     int32_t in_view_ = -2;  // the line that was wanted; -2: another text
     float scrolled_ = 0;
+    float begun_ = 0, height_ = 0;  // how far down the text was begun, and how high the panel was last
 
     struct Program {  // what is shown
         const std::string* text = nullptr;
