@@ -120,7 +120,7 @@ void draw_own_tile(const HomeFrame& frame, const Rect& area) {
     if (ran_program) did = fmt::format("{} launches", frame.snapshot.program.run->report.launches.size());
     if (did.empty())
         did = program ? "runs when you open it" : frame.session.home.own == HomeLook::Own::asked ? "is compiled ..." : "";
-    ui.text(x, area.y + 20, did, {.size = 13, .color = t.ink2, .width = area.right() - 110 - x});
+    fit_text(ui, x, area.y + 20, did, {.size = 13, .color = t.ink2, .width = area.right() - 110 - x});
 
     const auto lines = lines_of(document.text);
     const auto room = static_cast<size_t>((area.h - 40) / line_height);
