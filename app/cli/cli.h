@@ -55,7 +55,7 @@ void add_train(const Command& app, int& status);
 void add_gpus(const Command& app, int& status);
 void add_occupancy(const Command& app, int& status);
 void add_devices(const Command& app, int& status);
-void add_lesson(const Command& app, int& status);
+void add_lesson(const Command& app, int& status, const Hooks& hooks);
 void add_collective(const Command& app, int& status);
 void add_glossary(const Command& app);
 void add_grade(const Command& app, int& status);

@@ -254,7 +254,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_experiment(root, status);
     add_tape(root, status);
     add_tensors(root);
-    add_lesson(root, status);
+    add_lesson(root, status, hooks);
     add_puzzle(root, status);
     add_glossary(root);
     add_grade(root, status);

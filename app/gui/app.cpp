@@ -289,6 +289,8 @@ void open(Shell& shell, const AppOptions& options) {
         ask_cluster(shell.session, trained);
     }
     shell.presenter.on = options.present;
+    if (system::errors_go_to_a_terminal() && options.screenshot.empty())
+        shell.say_to_speaker = [](const std::string& text) { fmt::print(stderr, "{}", text); };
     if (options.less_motion) shell.motion = "reduced";
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
     if (options.tour) begin_tour(shell.session);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,6 +29,11 @@
 #include "core/trace/focus.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/sketch/sketch.h"
+
+namespace lockstep::lessons {
+struct ExerciseReport;  // lessons/player/exercise.h
+struct Companion;       // lessons/player/companion/companion.h
+}  // namespace lockstep::lessons
 
 namespace lockstep::scene {
 struct ClusterScene;  // cluster.h
@@ -80,6 +86,7 @@ struct Curve {                             // one training run in the learning c
 
 struct LessonState {  // the player's part: which step, what was answered
     std::shared_ptr<const lessons::Lesson> lesson;
+    std::shared_ptr<const lessons::Companion> companion;  // null: the lesson has none
     int step = 0;
     struct Prediction {
         int chosen = -1;      // index of the answer
@@ -95,9 +102,31 @@ struct LessonState {  // the player's part: which step, what was answered
         std::shared_ptr<const lessons::SketchTruth> told;
         lessons::SketchScore score;
     };
-    std::vector<std::vector<Prediction>> predictions;  // by step, by predict
-    std::vector<bool> done;                            // by step
-    std::vector<std::string> exercise_report;          // lines of the last check of this step's exercise
+    std::vector<std::vector<Prediction>> predictions;           // by step, by predict
+    std::vector<bool> done;                                     // by step
+    struct Checked {                                            // an exercise
+        std::shared_ptr<const lessons::ExerciseReport> report;  // of the last check that ended; null: there was none
+        uint64_t text = 0;                                      // hash of the text that it is of
+        std::string problem;  // why the last check told nothing: it was cancelled, or the lesson is wrong; "": it did
+        int checks = 0;       // how often it was asked for
+    };
+    std::map<std::pair<int, size_t>, Checked> checked;  // by step and exercise
+    const Checked* last_check(int at, size_t exercise) const {
+        const auto found = checked.find({at, exercise});
+        return found == checked.end() ? nullptr : &found->second;
+    }
+};
+
+// What a check found, one sentence a line: the source and its caret are in the learner's editor.
+std::vector<std::string> lines_of(const LessonState::Checked& checked);
+
+struct CheckedExercise {  // a check that has ended
+    std::shared_ptr<const lessons::Lesson> lesson;
+    int step = 0;
+    size_t exercise = 0;
+    uint64_t text = 0;
+    std::shared_ptr<const lessons::ExerciseReport> report;
+    std::string problem;
 };
 
 LessonState state_of(std::shared_ptr<const lessons::Lesson> lesson);  // nothing is done or answered yet
@@ -113,9 +142,18 @@ bool sketch_is_open(const LessonState& state);  // there is one, and it is not a
 void sketch_again(LessonState::Prediction& given);
 
 // What the worker publishes, a struct for what each workspace shows.
+// A run as numbers alone, to be held beside another one: without its trace, what it needs to be replayed, and its memory.
+std::shared_ptr<const model::KernelRun> without_trace(const model::KernelRun& run);
+
+struct TriedWhatIf {                              // the launch on show with one thing idealised
+    std::string name;                             // "coalesced": of a row of core/model/advice/what_if.h
+    std::string words;                            // "every request to global memory took as few sectors as its bytes fill"
+    std::shared_ptr<const model::KernelRun> run;  // without_trace()
+};
 struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and what its focused warp does
     std::shared_ptr<const model::KernelRun> run;                    // null until one has run
     std::shared_ptr<const model::Verdict> verdict;                  // what limits it; null until a timed run has ended
+    std::shared_ptr<const TriedWhatIf> tried;                       // of the run on show; null: none was
     std::string label;                                              // "matmul_dW1 (kernel 9 of 11)"
     std::shared_ptr<const std::vector<scene::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
     std::shared_ptr<const model::KernelRun> other;                  // the scene that this one is compared with; null: none
@@ -129,10 +167,18 @@ struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and
     std::shared_ptr<const std::vector<simt::StackEntry>>
         stack;  // of the focused warp at `lanes_step`, from the replay of the timed run; null: the history has it
 };
+// Of the findings' what-ifs the one behind the one that was tried last, else the first; "": none can be tried.
+std::string what_to_try(const KernelState& kernel);
+struct EarlierRun {  // of the learner's kernel, before the edit or the setting that the newest run has
+    std::shared_ptr<const model::KernelRun> run;  // without_trace()
+    std::string text;                             // that ran
+};
 struct OwnState {  // of Kernel: what the learner's newest text compiled to, the last text that compiled, and its last run
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> result;
-    std::shared_ptr<const KernelResult> run;  // the last that ran: what is stepped through
+    std::shared_ptr<const KernelResult> run;       // the last that ran: what is stepped through
+    std::shared_ptr<const LearnedLaunch> learned;  // of the newest text's guesses; null: nothing was guessed or tried
+    std::shared_ptr<const EarlierRun> before;      // the timed run before `run`, of the same document and kernel; or null
 };
 struct ProgramState {  // of Kernel: a whole program's run, and which of its launches `kernel` shows
     std::shared_ptr<const ProgramRun> run;
@@ -173,6 +219,7 @@ struct Snapshot {
     // Measurements with what the model gives for the same launches, a report a GPU; not a number: it has not run. Null: the
     // view that shows them has not been open.
     std::shared_ptr<const std::vector<device::SiliconReport>> silicon;
+    std::string checking;               // "by_warp.cu": an exercise's text that is being checked; empty: none is
     std::string busy;                   // "timing kernel 3 of 11"; empty when idle
     double progress = -1;               // 0..1, -1 unknown
     std::optional<Diagnostic> problem;  // the last bad input or fault, shown in a strip until dismissed
@@ -205,6 +252,7 @@ struct LearnLook {
     std::string last_lesson;    // the one that was worked on last, before this start; empty: none
     uint64_t placed = 0;        // how often a lesson has put the focus where its step begins
     int run_shown = -1;         // the step whose run stands where its answered sketch was; -1: none
+    bool presented = false;     // in front of a class: statement and asked line stand outside of the picture
     uint64_t learner = 0;       // whose order of answers it is
     int64_t reveal_steps = -1;  // while a prediction is open: the warp's instructions from here on stay hidden everywhere
                                 // (rows, totals, captions); -1: nothing is

@@ -92,9 +92,9 @@ std::vector<Case> cases_on(const std::string& gpu);
 // A Diagnostic names the nearest table where there is none of that name. A kernel that faults throws Failure.
 Result<Report> validate(const Options& options);
 
-// On request only: what the estimate of energy says of the kernels that reach a board's peaks, beside the power that the
-// board is sold with. Rows are named by board and peak, "v100/f16_tensor"; the largest of a board is the one to look at.
-Report power_report(const Options& options);
+// On request only: the power of boards that somebody measured together with the rate of multiply-adds and bytes, beside what
+// the estimate of energy says of those rates. Rows are named by board and run, "h200/stream".
+Report power_report();
 
 // Over the predicted rows of a table (all: ""); `rows` 0 where there are none.
 struct Total {

@@ -1,4 +1,5 @@
 // `lockstep grade --puzzle`: designs of a class, as folders and as files, with points for medals; and the puzzles' cards.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
@@ -97,6 +98,11 @@ TEST_CASE("a folder of designs is a line each in CSV, with time, area, power and
     CHECK(lines[2].find(",bronze,1,3,") != std::string::npos);
     CHECK(lines[3].find(",none,0,3,") != std::string::npos);
     CHECK(lines[4].find(",none,0,3,,,,") != std::string::npos);
+    put(scratch() / "broken.toml", "inherits = \"teaching\"\nsmms = 4\n");
+    const std::string broken =
+        lockstep_command("grade --puzzle waits --format csv " + (scratch() / "broken.toml").string()).out;
+    CHECK(std::ranges::count(broken, '\n') == 2);
+    CHECK(broken.find("broken.toml:2:1: error: unknown figure 'smms'") != std::string::npos);
     const std::string gold = (all / "anna.toml").string();
     const Outcome one = lockstep_command("grade --puzzle waits " + gold);
     CHECK(one.status == 0);
@@ -106,6 +112,32 @@ TEST_CASE("a folder of designs is a line each in CSV, with time, area, power and
     CHECK(scope["score"] == 3);
     CHECK(lockstep_command("grade --puzzle waits --format junit " + all.string()).out.find("failures=\"1\"") !=
           std::string::npos);
+}
+
+TEST_CASE("no design inherits from somebody else's, handed in beside it or lying about") {
+    const fs::path all = scratch() / "designs_that_inherit";
+    fs::remove_all(all);
+    const std::string gold = designs()[0].second, mine = "inherits = \"base.toml\"\n";
+    put(all / "anna" / "mine.toml", gold);
+    put(all / "ben" / "mine.toml", "inherits = \"../anna/mine.toml\"\n");
+    put(all / "carla.toml", gold);
+    put(all / "dan.toml", "inherits = \"carla.toml\"\n");
+    put(scratch() / "solution.toml", gold);
+    put(all / "eve" / "mine.toml", "inherits = \"" + (scratch() / "solution.toml").string() + "\"\n");
+    put(all / "finn" / "mine.toml", mine);  // two files of one's own are
+    put(all / "finn" / "base.toml", gold);
+    const auto rows =
+        nlohmann::json::parse(lockstep_command("grade --puzzle waits --format json " + all.string()).out)["submissions"];
+    REQUIRE(rows.size() == 6);
+    for (const auto& row : rows) {
+        INFO(row.dump(1));
+        const std::string name = row["submission"];
+        const bool own = name == "anna" || name.starts_with("carla") || name == "finn";
+        CHECK(row["points"] == (own ? 3 : 0));
+        if (!own)
+            CHECK(row["exercises"][0]["reasons"].get<std::string>().find("inherits from a GPU by name") !=
+                  std::string::npos);
+    }
 }
 
 TEST_CASE("what cannot be graded as a design is one sentence") {

@@ -197,22 +197,29 @@ TEST_CASE("money is estimated part by part, beside what others have published, a
     CHECK(checked["prices"].size() >= 2);
 }
 
-TEST_CASE("the power of boards is estimated for the kernels of their peaks, with the error") {
-    const Outcome power = lockstep_command("validate power --quick --json -");
+TEST_CASE("measured power of boards stands beside the estimate, which three runs of one board made, with the error") {
+    const Outcome power = lockstep_command("validate power --json -");
     REQUIRE(power.status == 0);
     const auto rows = nlohmann::json::parse(power.out);
-    double nearest[2] = {1e9, 1e9};  // of the V100's and the H100's kernels
-    size_t k = 0;
-    for (const char* board : {"v100/", "h100/"}) {
-        for (const auto& row : rows.is_array() ? rows : rows["rows"])
-            if (row["name"].get<std::string>().find(board) == 0) {
-                CHECK(row["got"] > 0);
-                nearest[k] =
-                    std::min(nearest[k], std::fabs(std::log(row["got"].get<double>() / row["expected"].get<double>())));
-            }
-        CHECK(nearest[k] < std::log(2.6));  // no more than the arithmetic is estimated
-        ++k;
+    double sum = 0;
+    size_t predicted = 0, calibrated = 0;
+    for (const auto& row : rows) {
+        const std::string name = row["name"];
+        INFO(name << ": " << row["got"] << " W of " << row["expected"]);
+        CHECK_FALSE(row["source"].get<std::string>().empty());
+        const double error = std::fabs(row["error"].get<double>());
+        if (row["kind"] == "calibrated") {
+            CHECK(name.starts_with("a100/"));
+            CHECK(error < 0.05);
+            ++calibrated;
+            continue;
+        }
+        CHECK(error < 0.2);
+        sum += error, ++predicted;
     }
+    CHECK(calibrated == 3);
+    CHECK(predicted == 8);
+    CHECK(sum / 8 < 0.12);
 }
 
 TEST_CASE("the app runs on a GPU of one's own, and refuses one that there is not") {

@@ -5,6 +5,7 @@
 
 #include "core/base/files.h"
 #include "core/model/gpus/area.h"
+#include "core/model/gpus/gpu_fields.h"
 #include "core/model/gpus/gpu_file.h"
 #include "tests/catch.h"
 
@@ -125,6 +126,36 @@ TEST_CASE("no puzzle gives a medal for its cheat, for changed latencies or for f
         const scene::DesignRun run = scene::run_design(player(puzzle, gold, lines), played.launch);
         const scene::DesignRun honest = scene::run_design(player(puzzle, gold), played.launch);
         CHECK((puzzle.most_watts > 0 ? run.watts < honest.watts : run.time_us < honest.time_us));
+    }
+}
+
+TEST_CASE("no figure of the machine may be other than in the puzzle, whichever it is") {
+    // Peaks for the roofline alone, and what a run's time and area do not ask for.
+    constexpr std::string_view harmless[] = {"fp32_tflops", "fp16_tflops", "memory_gb", "year"};
+    for (const auto& file : puzzle_files()) {
+        const Puzzle puzzle = puzzle_named(file.string()).value();
+        INFO(puzzle.id);
+        const Figures& gold = puzzle.reference.at(Medal::gold);
+        const model::GpuSpec honest = player(puzzle, gold);
+        size_t tried = 0;
+        for (const model::GpuField& field : model::gpu_fields()) {
+            if (std::ranges::find(harmless, field.name) != std::end(harmless)) continue;
+            const auto free = [&](const Puzzle::Free& row) {
+                return model::field_named(row.field).first == &field ||
+                       (row.field == "tensor_fmas" && field.name == "fp16_tensor_tflops");
+            };
+            if (std::ranges::any_of(puzzle.free, free)) continue;
+            const double now = model::value_of(honest, field);
+            for (const double other : {now / 2, now * 2, now - 1, now + 1}) {
+                if (!model::refused_value(field, other).empty() || other == now) continue;
+                model::GpuSpec cheat = honest;
+                model::set_value(cheat, field, other, "a cheat");
+                INFO(field.name << " = " << other << " instead of " << now);
+                CHECK_FALSE(against_the_rules(puzzle, cheat).empty());
+                ++tried;
+            }
+        }
+        CHECK(tried > 200);
     }
 }
 

@@ -64,7 +64,7 @@ std::string area_text(const model::GpuSpec& gpu, const model::AreaEstimate& area
     text += price_text(area);
     text += "\nThe same table for dies whose size is published (with all SMs that they have; boards leave some out):\n";
     text += fmt::format("  {:<7} {:<12} {:>9} {:>10} {:>7}   {:>8} {:>9}\n", "die", "board", "estimate", "published",
-                        "error", "W", "its board");
+                        "error", "all busy", "limit, W");
     for (const model::RealDie& die : model::real_dies()) {
         text += fmt::format("  {:<7} {:<12} {:>9.0f} {:>10.0f} {:>+6.1f} %", die.name, die.board,
                             model::area_of(die.gpu).mm2, die.mm2, 100 * error_of(die));

@@ -43,8 +43,14 @@ void take_the_only_design(const HandedIn& submission, Answer& answer) {
     answer.problem.clear();
 }
 
+// Where a design may inherit from: its own folder, and nothing else where it was handed in alone, beside those of others.
+fs::path own_folder(const HandedIn& submission, const Answer& answer) {
+    std::error_code error;
+    return fs::equivalent(submission.place, answer.file, error) ? answer.file : answer.file.parent_path();
+}
+
 Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& launch, const lessons::Thresholds& thresholds,
-                    const Answer& answer, const std::stop_token& stop) {
+                    const Answer& answer, const fs::path& within, const std::stop_token& stop) {
     Graded graded;
     graded.exercise = puzzle.id;
     graded.file = answer.shown;
@@ -59,7 +65,7 @@ Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& la
     try {
         const Result<std::string> text = read_text(answer.file, largest_design);
         if (!text) throw Failure(text.error());
-        const model::GpuSpec gpu = model::parse_gpu_file(text.value(), answer.file.string()).value();
+        const model::GpuSpec gpu = model::parse_gpu_file(text.value(), answer.file.string(), within).value();
         const lessons::PuzzleResult result = lessons::judge_for(puzzle, launch, thresholds, gpu, stop);
         const bool ran = result.run.cycles > 0;
         graded.design = {std::string(lessons::name_of(result.medal)), ran ? result.run.time_us : 0, ran ? result.run.mm2 : 0,
@@ -122,7 +128,8 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
             try {
                 for (Answer& answer : answers) {
                     take_the_only_design(submission, answer);
-                    made.exercises.push_back(judge_design(puzzle, launch, thresholds, answer, stop));
+                    made.exercises.push_back(
+                        judge_design(puzzle, launch, thresholds, answer, own_folder(submission, answer), stop));
                 }
             } catch (const Cancelled&) {
                 return;

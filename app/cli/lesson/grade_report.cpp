@@ -192,8 +192,10 @@ std::string designs_csv(const std::vector<GradedSubmission>& submissions) {
         for (const Graded& graded : submission.exercises) {
             const GradedDesign design = graded.design.value_or(GradedDesign{});
             const bool ran = design.time_us > 0;
-            // The figures have columns of their own: the last line says what is missing.
-            const std::string why = graded.problem.empty() ? graded.report.lines.back() : graded.problem;
+            // The figures have columns of their own: the last line says what is missing. Of a problem the sentence, without
+            // the line of the file and its caret.
+            const std::string why =
+                graded.problem.empty() ? graded.report.lines.back() : graded.problem.substr(0, graded.problem.find('\n'));
             const auto figure = [&](double value) { return ran ? fmt::format("{:.6g}", value) : std::string(); };
             text += fmt::format("{},{},{},{},{:.4g},{:.4g},{},{},{},{}\n", csv_field(submission.name),
                                 csv_field(graded.exercise), csv_field(graded.file), graded.passed() ? design.medal : "none",

@@ -210,7 +210,7 @@ void add_validate(const Command& app, int&) {
         options.started = [](std::string_view row) { tell("{} ...\n", row); };
         validate::Report report;
         if (options.table == "power")
-            report = validate::power_report(options);
+            report = validate::power_report();
         else if (options.table != "cluster")
             report = validate::validate(options).value();
         if (options.table.empty() || options.table == "cluster") {

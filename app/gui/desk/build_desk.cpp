@@ -19,10 +19,10 @@ namespace {
 
 // What may change where no puzzle says it: the rows of the kit, with bounds that a run of a minute bears.
 const std::vector<lessons::Puzzle::Free> whole_kit = {
-    {"sms", 1, 160},          {"sub_cores", 1, 4},        {"fp32_lanes", 4, 64},    {"fp64_lanes", 0, 32},
-    {"tensor_fmas", 0, 1024}, {"warps_per_sm", 4, 128},   {"blocks_per_sm", 1, 64}, {"registers_per_sm", 4096, 131072},
-    {"l1_kb", 0, 512},        {"boost_mhz", 500, 3000},   {"l2_mb", 0, 128},        {"dram_channels", 1, 128},
-    {"l2_latency", 50, 1000}, {"dram_latency", 100, 2000}};
+    {"sms", 1, 160},           {"sub_cores", 1, 4},      {"fp32_lanes", 4, 64},      {"fp64_lanes", 0, 32},
+    {"tensor_fmas", 0, 1024},  {"warps_per_sm", 4, 128}, {"blocks_per_sm", 1, 64},   {"registers_per_sm", 4096, 131072},
+    {"l1_kb", 0, 512},         {"boost_mhz", 500, 3000}, {"l2_mb", 0, 128},          {"l2_slices", 1, 128},
+    {"dram_channels", 1, 128}, {"l2_latency", 50, 1000}, {"dram_latency", 100, 2000}};
 
 const lessons::Figures::value_type* find_figure(const lessons::Figures& figures, std::string_view field) {
     const auto at = std::ranges::find(figures, field, &lessons::Figures::value_type::first);
@@ -189,7 +189,9 @@ void BuildDesk::adopt(Session& session, const Snapshot& snapshot) {
     }
     if (!snapshot.build || snapshot.build->task == task_) return;
     task_ = snapshot.build->task;
-    shows_recap = had_gold_ = false;
+    shows_recap = had_gold_ = shows_hint = false;
+    against = Against::before;
+    hint = 0;
     figures_.clear();
     undo_.clear();
     number_ = 1;
@@ -229,6 +231,7 @@ void BuildDesk::update() {
 void BuildDesk::post(Session& session) {
     update();
     note.clear();
+    if (std::exchange(shows_hint, false)) ++hint;
     at = -1;
     session.post(ask::RunDesign{std::make_shared<const DesignWish>(DesignWish{task_, figures_, number_})});
 }

@@ -3,6 +3,7 @@
 // stand at, the way back, and what is looked at. Area, power and price are estimates everywhere; times are simulated.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -52,7 +53,7 @@ std::vector<double> stops_of(const lessons::Puzzle::Free& free);
 // What a run of a design was busy with, each a share from 0 to 1.
 struct DesignUse {
     double issue = 0, fp32 = 0, l1 = 0, l2 = 0, memory = 0, tensor = 0, fp64 = 0;
-    double l2_hits = 0, warps = 0;  // resident warps, of those that there is room for
+    double l2_hits = 0, warps = 0;  // of reads; resident warps, of those that there is room for
 };
 struct KernelShare {
     std::string label;
@@ -179,6 +180,9 @@ class BuildDesk {
     double speed = 100;        // cycles a second, while it plays
     bool shows_real = false;   // real chips in the plot
     bool shows_recap = false;  // below the die, where the medal is gold
+    enum class Against : uint8_t { before, first, best } against = Against::before;  // what a design is compared with
+    bool shows_hint = false;  // instead of what to change next, until the design is another one
+    int hint = 0;             // which
 
   private:
     void update();

@@ -39,7 +39,7 @@ DesignUse use_of(const model::TimedResult& result) {
             share("dram_throughput"),
             share("pipe_tensor"),
             share("pipe_fp64"),
-            share("l2_hit_rate"),
+            share("l2_read_hit_rate"),
             share("achieved_occupancy")};
 }
 
@@ -49,6 +49,8 @@ void add_use(DesignUse& sum, const DesignUse& of, double weight) {
                                              &DesignUse::fp64,  &DesignUse::l2_hits, &DesignUse::warps};
     for (double DesignUse::*share : shares) sum.*share += weight * of.*share;
 }
+
+constexpr double hardly_busy = 0.6;  // below it nothing is busy, and what is short is what could wait beside
 
 // The busiest part, or, where none is, what bounds how many warps wait; `longest`: the launch that took most of the time.
 void tell_busiest(BuiltDesign& design, const model::TimedResult& longest) {
@@ -69,8 +71,7 @@ void tell_busiest(BuiltDesign& design, const model::TimedResult& longest) {
     for (const Part& part : parts)
         if (part.busy > busiest->busy) busiest = &part;
     design.limits = busiest->field, design.part = busiest->word, design.busy = busiest->busy;
-    constexpr double hardly = 0.6;  // below it nothing is busy, and what is short is what could wait beside
-    if (busiest->busy >= hardly) return;
+    if (busiest->busy >= hardly_busy) return;
     design.limits = scarce(longest);
     design.part = design.bound == model::Bound::barriers ? "barriers" : "waiting";
 }
@@ -134,6 +135,16 @@ void tell_by_time(BuiltDesign& design, std::vector<Stretch> stretches) {
 void draw_out(model::TimedResult& result, double share) {
     result.cycles = static_cast<int64_t>(static_cast<double>(result.cycles) / share);
     result.time_us /= share;
+}
+
+// A busy part needs more of its kind. L1 and L2 are busy with requests, which more bytes do not serve: a wider pipe and more
+// slices do. What is in an SM comes with another SM too, where its own figure may not change.
+void name_a_handle(const BuildTask& task, BuiltDesign& design) {
+    if (design.busy < hardly_busy) return;
+    if (design.limits == "l2_bytes") design.limits = "l2_slices";
+    if (design.limits == "l1_bytes") design.limits = "l1_bytes_per_cycle";
+    if (design.limits == "l2_slices" || design.limits == "dram_channels") return;
+    if (task.free_named(design.limits) == nullptr && task.free_named("sms") != nullptr) design.limits = "sms";
 }
 
 }  // namespace
@@ -203,9 +214,7 @@ BuiltDesign built(const BuildTask& task, const lessons::Figures& figures, const 
     launch.process = task.process;
     BuiltDesign design = built_on(launch, std::move(gpu), stop, instructions);
     design.figures = figures;
-    // A busy L2 has too few slices, where those may be more and its bytes may not.
-    if (design.limits == "l2_bytes" && task.free_named("l2_bytes") == nullptr && task.free_named("l2_slices") != nullptr)
-        design.limits = "l2_slices";
+    name_a_handle(task, design);
     return design;
 }
 

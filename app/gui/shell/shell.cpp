@@ -237,6 +237,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.now = now;
     ui.mouse = {input.mouse_x < 0 ? -1e6f : input.mouse_x / scale, input.mouse_y < 0 ? -1e6f : input.mouse_y / scale};
     ui.enabled = menu_ == Menu::none;
+    session.learn.presented = presenter.on;
     if (presenter.on) {
         present(ui, *snapshot_);
         if (was_training && !session.playing) session.post(ask::Pause{});

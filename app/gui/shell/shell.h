@@ -4,6 +4,7 @@
 // parts.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -47,10 +48,18 @@ class Shell {
     // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.
     struct Presenter {
         bool on = false, blank = false, notes = false;
+        int noted_step = -1;  // whose notes the terminal shows; -1: none
+        struct Spot {
+            Point at;
+            double seconds = 0;
+        };
+        std::vector<Spot> trail;                                   // where the pointer moved, the newest last
+        Point pointer{-1, -1};                                     // in the last frame
         std::shared_ptr<const lessons::Lesson> lesson;             // that the hands were counted in
         std::map<std::pair<int, size_t>, std::vector<int>> hands;  // by step and prediction: by answer
     } presenter;
-    static constexpr float presenter_scale = 5.0f / 3;  // text size, at least
+    std::function<void(const std::string&)> say_to_speaker;  // on the terminal; null: there is none
+    static constexpr float presenter_scale = 5.0f / 3;       // text size, at least
 
     std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
     bool show_alone(std::string_view view);                    // --view of one view; false: no such view
@@ -136,9 +145,19 @@ class Shell {
     void panel(Ui& ui, std::string_view name, const Rect& where);
     void present(Ui& ui, const Snapshot& snapshot);
     bool presenter_key(const KeyPress& key);
-    void present_step(Ui& ui, const Rect& area);
+    // Each draws its part of the room and returns what is left of it.
+    Rect present_head(Ui& ui, const lessons::Predict* asked, const Rect& room);
+    Rect present_tally(Ui& ui, size_t index, const Rect& room);
+    Rect present_line(Ui& ui, const Snapshot& snapshot, const lessons::Predict& asked, const Rect& room);
+    Rect present_prose(Ui& ui, const Rect& room);
+    void present_source(Ui& ui, const std::string& source, int32_t line, const Rect& room);
+    const lessons::Step& question_step() const;
+    const lessons::Predict* presented_question() const;
+    void laser(Ui& ui);
+    void show_notes();
+    void say_notes();
+    void notes_on_picture(Ui& ui, const Rect& room, float foot);
     void count_hand(size_t open, size_t row, int by);
-    float present_prediction(Ui& ui, size_t index, const Rect& area);
     void present_strip(Ui& ui, const Rect& strip);
     std::string_view presented_view() const;
     size_t open_prediction() const;  // of the step on show, the first; npos: none

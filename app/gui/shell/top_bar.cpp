@@ -88,6 +88,7 @@ std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapsh
     if (!plan.chips) return {{"Menu", Menu::all, {}}};
     std::string gpu = model::short_name(gpu_on_show(snapshot));
     for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    if (session.workspace == Workspace::build && session.build.task()) gpu = "yours";
     const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
     return {{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},
             {plan.words ? "Theme" : "T", Menu::none, "theme (T)"},

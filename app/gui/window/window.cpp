@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "app/gui/window/gl.h"
+#include "app/gui/window/input_queue.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
 
@@ -10,10 +11,8 @@ namespace lockstep::gui {
 namespace {
 
 struct Events {
-    Input input;
+    InputQueue input;
     int wake = 3;  // frames still wanted
-    double last_click = -1;
-    float click_x = 0, click_y = 0;
 };
 
 Events& events_of(GLFWwindow* window) {
@@ -56,6 +55,8 @@ KeyCode key_of(int key) {
             return KeyCode::delete_;
         case GLFW_KEY_F5:
             return KeyCode::f5;
+        case GLFW_KEY_F7:
+            return KeyCode::f7;
         case GLFW_KEY_F8:
             return KeyCode::f8;
         case GLFW_KEY_KP_ADD:
@@ -79,40 +80,30 @@ void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
     Events& events = events_of(window);
     events.wake = 3;
     if (action == GLFW_RELEASE) return;
-    events.input.keys.push_back(
+    events.input.key(
         {layout_code(key, scancode), (mods & GLFW_MOD_SHIFT) != 0, (mods & (GLFW_MOD_CONTROL | GLFW_MOD_SUPER)) != 0});
 }
 
 void on_character(GLFWwindow* window, unsigned code) {
     Events& events = events_of(window);
     events.wake = 3;
-    events.input.keys.push_back({KeyCode::none, false, false, static_cast<char32_t>(code)});
+    events.input.key({KeyCode::none, false, false, static_cast<char32_t>(code)});
 }
 
 void on_drop(GLFWwindow* window, int count, const char** paths) {
     Events& events = events_of(window);
     events.wake = 3;
-    for (int i = 0; i < count; ++i) events.input.dropped.emplace_back(paths[i]);
+    for (int i = 0; i < count; ++i) events.input.drop(paths[i]);
 }
 
 void on_button(GLFWwindow* window, int button, int action, int mods) {
     Events& events = events_of(window);
     events.wake = 3;
     if (button != GLFW_MOUSE_BUTTON_LEFT) return;
-    events.input.down = action == GLFW_PRESS;
-    if (action != GLFW_PRESS) {
-        events.input.released = true;
-        return;
-    }
-    events.input.clicked = true;
-    events.input.shift = (mods & GLFW_MOD_SHIFT) != 0;
-    const double now = glfwGetTime();
-    if (now - events.last_click < 0.35 &&
-        std::abs(events.input.mouse_x - events.click_x) + std::abs(events.input.mouse_y - events.click_y) < 8)
-        events.input.double_clicked = true;
-    events.last_click = now;
-    events.click_x = events.input.mouse_x;
-    events.click_y = events.input.mouse_y;
+    if (action == GLFW_PRESS)
+        events.input.press(glfwGetTime(), (mods & GLFW_MOD_SHIFT) != 0);
+    else
+        events.input.release();
 }
 
 void on_move(GLFWwindow* window, double x, double y) {
@@ -122,8 +113,8 @@ void on_move(GLFWwindow* window, double x, double y) {
     int w = 0, h = 0, pw = 0, ph = 0;
     glfwGetWindowSize(window, &w, &h);
     glfwGetFramebufferSize(window, &pw, &ph);
-    events.input.mouse_x = static_cast<float>(x) * (w > 0 ? static_cast<float>(pw) / static_cast<float>(w) : 1);
-    events.input.mouse_y = static_cast<float>(y) * (h > 0 ? static_cast<float>(ph) / static_cast<float>(h) : 1);
+    events.input.move(static_cast<float>(x) * (w > 0 ? static_cast<float>(pw) / static_cast<float>(w) : 1),
+                      static_cast<float>(y) * (h > 0 ? static_cast<float>(ph) / static_cast<float>(h) : 1));
 }
 
 }  // namespace
@@ -222,11 +213,11 @@ bool run_window(Shell& shell, int width, int height, bool exact) {
     glfwSetMouseButtonCallback(window, on_button);
     glfwSetCursorPosCallback(window, on_move);
     glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int inside) {
-        if (inside == GLFW_FALSE) events_of(w).input.mouse_x = events_of(w).input.mouse_y = -1;
+        if (inside == GLFW_FALSE) events_of(w).input.move(-1, -1);
         events_of(w).wake = 2;
     });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double, double y) {
-        events_of(w).input.wheel += static_cast<float>(y);
+        events_of(w).input.turn(static_cast<float>(y));
         events_of(w).wake = 3;
     });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { events_of(w).wake = 3; });
@@ -259,11 +250,8 @@ bool run_window(Shell& shell, int width, int height, bool exact) {
             }
             float screen_scale = 1;
             glfwGetWindowContentScale(window, &screen_scale, nullptr);
-            const Input input = events.input;
-            events.input.clicked = events.input.double_clicked = events.input.released = false;
-            events.input.wheel = 0;
-            events.input.keys.clear();
-            events.input.dropped.clear();
+            const Input input = events.input.take();
+            if (events.input.more()) events.wake = std::max(events.wake, 1);
             if (glfwGetWindowMonitor(window) == nullptr) {  // to come back with the same size
                 shell.window.whole_screen = glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE;
                 if (!shell.window.whole_screen) glfwGetWindowSize(window, &shell.window.width, &shell.window.height);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "app/gui/work/watchdog.h"
@@ -12,8 +13,39 @@
 
 namespace lockstep::gui {
 namespace {
-constexpr double first_picture_seconds = 0.2;  // then what has run so far is shown, drawn out
+constexpr double first_picture_seconds = 0.15;  // then what has run so far is shown, drawn out
+
+using References = std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>>;
+
+References run_references(const std::shared_ptr<const BuildTask>& task, const std::stop_token& stop) {
+    References references;
+    for (const auto& [medal, figures] : task->puzzle->reference) {
+        const auto reference = std::make_shared<BuiltDesign>(built(*task, figures, stop));
+        if (!reference->ran())
+            throw Failure(fmt::format("the design for {} does not run: {}", lessons::name_of(medal), reference->refused));
+        references[medal] = reference;
+    }
+    return references;
 }
+
+// Changes of the best one that it does without: they only take ground. Each is left out in a run.
+std::shared_ptr<BuiltDesign> without_needless(const BuildTask& task, const BuiltDesign& design,
+                                              std::shared_ptr<BuiltDesign> best, const std::stop_token& stop) {
+    for (const lessons::Puzzle::Free& free : task.free) {
+        const double before = figure_of(design.gpu, free.field);
+        if (figure_of(best->gpu, free.field) == before) continue;
+        lessons::Figures figures = best->figures;
+        const auto at = std::ranges::find(figures, free.field, &lessons::Figures::value_type::first);
+        if (at == figures.end()) continue;
+        at->second = before;
+        auto less = std::make_shared<BuiltDesign>(built(task, figures, stop));
+        if (less->ran() && less->time_us <= best->time_us * 1.001 && less->area.mm2 <= best->area.mm2 &&
+            less->within(task) >= best->within(task))
+            best = std::move(less);
+    }
+    return best;
+}
+}  // namespace
 
 void Session::Worker::open_build(const ask::OpenBuild& wish) {
     busy(wish.step ? "running a training step, to build for it" : "opening the puzzle");
@@ -68,8 +100,15 @@ void Session::Worker::run_wish(const DesignWish& wish) {
         }
     }
     if (whole) show_design(wish, std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, job_token())));
+    std::future<References> runs;  // of the medals, beside the recording; they end with the job's token
+    if (!draft.build->thresholds && draft.build->task->puzzle && !known_medals())
+        runs = std::async(std::launch::async, run_references, draft.build->task, job_token());
     record_newest(0);
-    judge_designs();
+    if (runs.valid()) {
+        busy("running the designs of the medals");
+        while (runs.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) serve_light();
+        judge_designs(runs.get());
+    }
     find_next();
     busy("");
 }
@@ -119,29 +158,31 @@ void Session::Worker::open_design(int number, uint32_t sm) {
     busy(before, draft.progress);
 }
 
-void Session::Worker::judge_designs() {
-    if (draft.build->thresholds || !draft.build->task->puzzle) return;
-    busy("running the designs of the medals");
-    const BuildTask& task = *draft.build->task;
-    std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>> references;
-    lessons::Thresholds found;
-    for (const auto& [medal, figures] : task.puzzle->reference) {
-        const auto reference = std::make_shared<BuiltDesign>(built(task, figures, job_token()));
-        if (!reference->ran())
-            throw Failure(fmt::format("the design for {} does not run: {}", lessons::name_of(medal), reference->refused));
-        double& time = medal == lessons::Medal::gold     ? found.gold_us
-                       : medal == lessons::Medal::silver ? found.silver_us
-                                                         : found.bronze_us;
-        time = reference->time_us;
-        references[medal] = reference;
-        serve_light();
-    }
+// The medals of a puzzle that was open before, if it is the same still.
+bool Session::Worker::known_medals() {
+    const lessons::Puzzle& puzzle = *draft.build->task->puzzle;
+    const auto known = medals.find(puzzle.file);
+    if (known == medals.end()) return false;
+    const auto& [before, references] = known->second;
+    if (before->puzzle->reference != puzzle.reference || before->puzzle->start != puzzle.start ||
+        before->puzzle->kernel != puzzle.kernel)
+        return false;
+    judge_designs(References(references));
+    return true;
+}
+
+void Session::Worker::judge_designs(References references) {
+    const auto time_of = [&](lessons::Medal medal) {
+        const auto at = references.find(medal);
+        return at == references.end() ? 0 : at->second->time_us;
+    };
     auto state = std::make_shared<BuildState>(*draft.build);
-    state->thresholds = found;
+    state->thresholds = {time_of(lessons::Medal::bronze), time_of(lessons::Medal::silver), time_of(lessons::Medal::gold)};
+    medals[state->task->puzzle->file] = {state->task, references};
     state->references = std::move(references);
     for (std::shared_ptr<const BuiltDesign>& design : state->designs) {
         auto judged_design = std::make_shared<BuiltDesign>(*design);
-        judge(task, *state->thresholds, *judged_design);
+        judge(*state->task, *state->thresholds, *judged_design);
         design = std::move(judged_design);
     }
     draft.build = state;
@@ -188,7 +229,7 @@ void Session::Worker::find_next() {
                 ++done;
             }
         };
-        const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+        const size_t cores = std::max(2u, std::thread::hardware_concurrency()) - 1;  // one is the picture's
         std::vector<std::jthread> threads;
         for (size_t k = 0; k < std::min(cores, changes.size()); ++k) threads.emplace_back(work);
         size_t told = changes.size();
@@ -203,7 +244,7 @@ void Session::Worker::find_next() {
         threads.clear();
         if (stop.stop_requested()) throw Cancelled();
     }
-    std::shared_ptr<const BuiltDesign> best;
+    std::shared_ptr<BuiltDesign> best;
     const BuildTask& task = *from->task;
     constexpr double least_gain = 1.02;
     // Within the budget the fastest counts; from over it, first what leads into it, then what leads nearest.
@@ -217,9 +258,12 @@ void Session::Worker::find_next() {
     };
     for (const std::shared_ptr<BuiltDesign>& change : tried) {
         if (!change || !change->ran() || !better(*change, best ? *best : design)) continue;
-        change->number = design.number + 1;
-        if (from->thresholds) judge(task, *from->thresholds, *change);
         best = change;
+    }
+    if (best) {
+        if (design.within(task)) best = without_needless(task, design, best, job_token());
+        best->number = design.number + 1;
+        if (from->thresholds) judge(task, *from->thresholds, *best);
     }
     auto state = std::make_shared<BuildState>(*draft.build);
     state->next = best;

@@ -84,9 +84,10 @@ class Table {
         lanes();
         memories();
         the_rest();
+        for (const PartArea& row : estimate_.rows) estimate_.mm2 += row.mm2;
+        estimate_.rows[l2_row_].watts = busy(gpu_.l2_bytes_per_cycle, l2_energy(energies_, estimate_.mm2));
         for (PartArea& row : estimate_.rows) {
-            row.watts += row.mm2 * static_watts_a_mm2;
-            estimate_.mm2 += row.mm2;
+            row.watts += row.mm2 * static_watts_a_mm2(gpu_.boost_mhz);
             estimate_.watts += row.watts;
         }
         estimate_.watts -= std::min(fp32_busy_, tensor_busy_);  // one of them at a time
@@ -109,7 +110,7 @@ class Table {
     }
     // Of so many operations of all SMs in every cycle.
     double busy(double a_cycle, const OperationEnergy& energy) const {
-        return a_cycle * gpu_.boost_mhz * 1e6 * energy.pj * 1e-12 * process_.energy;
+        return a_cycle * gpu_.boost_mhz * 1e6 * energy.pj * 1e-12 * energy_scale(process_, gpu_.boost_mhz);
     }
 
     void sm_parts() {
@@ -149,8 +150,8 @@ class Table {
     }
 
     void memories() {
-        add("L2", PartGroup::l2, "l2_bytes", gpu_.l2_bytes / 1048576.0, "MiB", l2_mib, Scales::sram,
-            busy(gpu_.l2_bytes_per_cycle, energies_.l2));
+        l2_row_ = estimate_.rows.size();  // its energy hangs on the area of all
+        add("L2", PartGroup::l2, "l2_bytes", gpu_.l2_bytes / 1048576.0, "MiB", l2_mib, Scales::sram);
         add("L2 slices", PartGroup::l2, "l2_slices", gpu_.l2_slices, "slices", l2_slice, Scales::logic);
         // With the memory's own chips, in every process the same.
         const double watts = gpu_.dram_gb_per_second * 1e9 * energies_.dram.pj * 1e-12;
@@ -215,6 +216,7 @@ class Table {
     const Energies& energies_;
     AreaEstimate estimate_;
     double fp32_busy_ = 0, tensor_busy_ = 0;
+    size_t l2_row_ = 0;
 };
 
 // A row with the figures of the whole die.

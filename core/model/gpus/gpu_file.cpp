@@ -26,11 +26,21 @@ std::string lower(std::string text) {
     return text;
 }
 
-Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth);
+// `within`: a folder that nothing may be inherited from outside of; empty: any.
+Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth, const std::filesystem::path& within);
+
+bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder) {
+    std::error_code error;
+    const auto whole = std::filesystem::weakly_canonical(file, error),
+               root = std::filesystem::weakly_canonical(folder, error);
+    const auto [at, end] = std::mismatch(whole.begin(), whole.end(), root.begin(), root.end());
+    return !error && end == root.end();
+}
 
 class Reader {
   public:
-    Reader(const std::string& text, std::string file, int depth) : text_(text), file_(std::move(file)), depth_(depth) {}
+    Reader(const std::string& text, std::string file, int depth, const std::filesystem::path& within)
+        : text_(text), file_(std::move(file)), depth_(depth), within_(within) {}
 
     GpuSpec read() {
         try {
@@ -43,6 +53,7 @@ class Reader {
         const auto source = word("source");
         source_ = kept_text(source ? *source : "set in " + std::filesystem::path(file_).filename().string());
         GpuDesign design(base());
+        refuse_twice();
         for (const auto& [key, node] : table_) set(design, key.str(), node);
         if (!inherits()) refuse_incomplete(design);
         const auto follows = kept_text("follows from what is " + std::string(source ? "set in " : "") +
@@ -51,6 +62,10 @@ class Reader {
         GpuSpec& gpu = design.gpu();
         gpu.name = kept_text(file_);
         const auto title = word("name");
+        constexpr size_t longest = 80;
+        if (title &&
+            (title->size() > longest || std::ranges::any_of(*title, [](unsigned char c) { return c < 32 || c == 127; })))
+            refuse(*table_.get("name"), fmt::format("'name' is one line of at most {} letters", longest));
         gpu.title = kept_text(title ? *title : std::filesystem::path(file_).stem().string());
         return gpu;
     }
@@ -88,6 +103,22 @@ class Reader {
         }
     }
 
+    // l2_mb and l2_bytes are one figure, and tensor_fmas and the tensor peak.
+    void refuse_twice() const {
+        std::map<std::string_view, std::pair<std::string_view, const toml::node*>> before;
+        for (const auto& [key, node] : table_) {
+            const GpuField* const field = field_named(key.str()).first;
+            const std::string_view name = field != nullptr             ? field->name
+                                          : key.str() == "tensor_fmas" ? std::string_view("fp16_tensor_tflops")
+                                                                       : std::string_view(key.str());
+            const auto [at, first] = before.try_emplace(name, std::string_view(key.str()), &node);
+            if (first) continue;
+            const auto& [other, earlier] = at->second;
+            const bool later = node.source().begin > earlier->source().begin;
+            refuse(later ? node : *earlier, fmt::format("'{}' and '{}' are one figure: set one of them", other, key.str()));
+        }
+    }
+
     const toml::node* inherits() const { return table_.get("inherits"); }
     std::optional<std::string> word(std::string_view key) const {
         const toml::node* const node = table_.get(key);
@@ -104,7 +135,11 @@ class Reader {
             refuse(*inherits(), fmt::format("more than {} files inherit from one another here", most_inherited));
         std::filesystem::path path = *name;
         if (is_gpu_file(*name) && path.is_relative()) path = std::filesystem::path(file_).parent_path() / path;
-        const Result<GpuSpec> gpu = is_gpu_file(*name) ? read_file_at(path, depth_ + 1) : gpu_named(*name);
+        if (std::error_code error; is_gpu_file(*name) && std::filesystem::equivalent(path, file_, error))
+            refuse(*inherits(), "this file inherits from itself");
+        if (is_gpu_file(*name) && !within_.empty() && !lies_in(path, within_))
+            refuse(*inherits(), "a design that is handed in inherits from a GPU by name, or from a file handed in with it");
+        const Result<GpuSpec> gpu = is_gpu_file(*name) ? read_file_at(path, depth_ + 1, within_) : gpu_named(*name);
         if (gpu) return gpu.value();
         if (gpu.error().where.line != 0) throw Failure(gpu.error());  // in the file that this one inherits from
         refuse(*inherits(),
@@ -117,15 +152,20 @@ class Reader {
         for (const std::string& name : gpu_field_names()) {
             if (std::ranges::find(optional, name) != std::end(optional)) continue;
             if (std::ranges::find(design.chosen(), name) == design.chosen().end() && table_.get(name) == nullptr)
-                throw Failure(Diagnostic{fmt::format("the GPU's file lacks '{}': it says inherits = \"v100\", as one, or "
-                                                     "sets every figure",
-                                                     name),
-                                         {file_}});
+                throw Failure(Diagnostic{
+                    table_.empty()
+                        ? std::string("there is nothing in this file: a GPU's begins with inherits = \"v100\", as one")
+                        : fmt::format("the GPU's file lacks '{}': it says inherits = \"v100\", as one, or sets every figure",
+                                      name),
+                    {file_, 1, 1},
+                    line_of(text_, 1)});
         }
     }
 
     double number(std::string_view name, const toml::node& node, bool whole) const {
-        if (const auto* yes = node.as_boolean()) return yes->get() ? 1 : 0;
+        const GpuField* const field = field_named(name).first;
+        const bool yes_or_no = field != nullptr && field->whole() && field->least == 0 && field->most == 1;
+        if (const auto* yes = node.as_boolean(); yes != nullptr && yes_or_no) return yes->get() ? 1 : 0;
         if (const auto* count = node.as_integer()) return static_cast<double>(count->get());
         if (const auto* figure = node.as_floating_point()) {
             if (whole && std::isfinite(figure->get()) && figure->get() != std::floor(figure->get()))
@@ -205,22 +245,23 @@ class Reader {
     const std::string& text_;
     std::string file_;
     int depth_;
+    const std::filesystem::path& within_;
     toml::table table_;
     std::string_view source_;
 };
 
-Result<GpuSpec> parsed(const std::string& text, const std::string& file, int depth) {
+Result<GpuSpec> parsed(const std::string& text, const std::string& file, int depth, const std::filesystem::path& within) {
     try {
-        return Reader(text, file, depth).read();
+        return Reader(text, file, depth, within).read();
     } catch (const Failure& failure) {
         return failure.diagnostic;
     }
 }
 
-Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth) {
+Result<GpuSpec> read_file_at(const std::filesystem::path& file, int depth, const std::filesystem::path& within) {
     const Result<std::string> text = read_text(file, most_bytes);
     if (!text) return text.error();
-    return parsed(text.value(), file.string(), depth);
+    return parsed(text.value(), file.string(), depth, within);
 }
 
 }  // namespace
@@ -233,8 +274,8 @@ std::string short_name(std::string_view gpu) {
     return is_gpu_file(gpu) ? std::filesystem::path(gpu).stem().string() : std::string(gpu);
 }
 
-Result<GpuSpec> parse_gpu_file(const std::string& text, const std::string& file) {
-    return parsed(text, file, 0);
+Result<GpuSpec> parse_gpu_file(const std::string& text, const std::string& file, const std::filesystem::path& within) {
+    return parsed(text, file, 0, within);
 }
 
 // The app asks for its GPU in every frame. What a file inherits from is looked at again when the file itself has changed.
@@ -254,7 +295,7 @@ Result<GpuSpec> read_gpu_file(const std::filesystem::path& file) {
         const auto at = known.find(file.string());
         if (at != known.end() && at->second.time == time && at->second.size == size) return at->second.gpu;
     }
-    Result<GpuSpec> gpu = read_file_at(file, 0);
+    Result<GpuSpec> gpu = read_file_at(file, 0, {});
     if (gpu && !error) {
         const std::lock_guard lock(mutex);
         known[file.string()] = {time, size, gpu.value()};
@@ -292,7 +333,7 @@ std::string new_gpu_file(const GpuSpec& from, std::string_view inherits, std::st
 
 const GpuSpec& teaching_gpu() {
     static const GpuSpec gpu = [] {
-        GpuSpec read = read_file_at(resource_root() / "assets" / "gpus" / "teaching.toml", 0).value();
+        GpuSpec read = read_file_at(resource_root() / "assets" / "gpus" / "teaching.toml", 0, {}).value();
         read.name = "teaching";
         return read;
     }();

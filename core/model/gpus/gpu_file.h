@@ -25,8 +25,9 @@ std::string short_name(std::string_view gpu);
 // The GPU of a file. Its `name` is the path, so that gpu_named() finds it again. A file that has not changed is not read
 // twice.
 Result<GpuSpec> read_gpu_file(const std::filesystem::path& file);
-// The same of a text; `file`: what it is called in diagnostics, and beside which inherited files lie.
-Result<GpuSpec> parse_gpu_file(const std::string& text, const std::string& file);
+// The same of a text; `file`: what it is called in diagnostics, and beside which inherited files lie. `within`: a folder
+// that nothing may be inherited from outside of, as of designs that are handed in; empty: any.
+Result<GpuSpec> parse_gpu_file(const std::string& text, const std::string& file, const std::filesystem::path& within = {});
 
 // A file that inherits from the GPU and lists its figures, each behind a comment sign.
 // `inherits`: how the file names it; `name`: what it is called itself.

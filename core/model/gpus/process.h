@@ -23,7 +23,7 @@ std::span<const Process> processes();
 const Process& process_of(const GpuSpec&);
 const Process* process_named(std::string_view name);  // null: there is none
 
-// Energy of one operation at 7 nm, in pJ. DRAM's is its own in every process.
+// Energy of one operation at 7 nm and 1,410 MHz, in pJ, as a board draws it. DRAM's is its own in every process.
 struct OperationEnergy {
     std::string_view name;  // "FP32 multiply-add"
     std::string_view unit;  // "a lane", "a byte"
@@ -34,6 +34,10 @@ struct Energies {
     OperationEnergy instruction, integer, fp32, fp64, half_pair, special, tensor, shared, l1, l2, dram;
 };
 const Energies& energies_of(DramKind);
-constexpr double static_watts_a_mm2 = 0.08;  // see process.cpp
+// What the energies of the table, but DRAM's, are multiplied by in this process at this clock.
+double energy_scale(const Process&, double mhz);
+// L2's, on a die of that area: the way to an SM is as long as the die. `l2` of the table is that of 826 mm2.
+OperationEnergy l2_energy(const Energies&, double mm2);
+double static_watts_a_mm2(double mhz);  // clocks and leakage, of all of a die
 
 }  // namespace lockstep::model

@@ -66,7 +66,7 @@ LaunchEnergy energy_of(const GpuSpec& gpu, const ptx::Program& program, const Ti
         const double pj = of.pj * scale;
         energy.rows.push_back({of.name, count, unit, pj, count * pj * 1e-12, of.source});
     };
-    const double scale = energy.process->energy;
+    const double scale = energy_scale(*energy.process, gpu.boost_mhz);
     add(each.instruction, counts.instruction, "lanes", scale);
     add(each.integer, counts.integer, "lanes", scale);
     add(each.fp32, counts.fp32, "lanes", scale);
@@ -76,15 +76,26 @@ LaunchEnergy energy_of(const GpuSpec& gpu, const ptx::Program& program, const Ti
     add(each.tensor, counts.tensor, "products", scale);
     add(each.shared, counts.shared, "bytes", scale);
     add(each.l1, counts.l1, "bytes", scale);
-    add(each.l2, counts.l2, "bytes", scale);
+    const double mm2 = area_of(gpu, energy.process).mm2;
+    add(l2_energy(each, mm2), counts.l2, "bytes", scale);
     add(each.dram, static_cast<double>(result.totals.dram_read + result.totals.dram_written), "bytes", 1);
-    const double seconds = result.time_us * 1e-6, mm2 = area_of(gpu, energy.process).mm2;
-    const double watts = mm2 * static_watts_a_mm2;
-    energy.rows.push_back({"static power", result.time_us, "us", watts * 1e6, watts * seconds,
-                           "0.08 W a mm2: boards with a kernel that waits, over their dies (AccelWattch, recalled)"});
+    const double seconds = result.time_us * 1e-6;
+    const double watts = mm2 * static_watts_a_mm2(gpu.boost_mhz);
+    energy.rows.push_back(
+        {"static power", result.time_us, "us", watts * 1e6, watts * seconds,
+         "0.096 W a mm2 at 1,410 MHz: what an A100 draws where nothing moves (gpu-benches); GV100 0.087 (AccelWattch)"});
     for (const EnergyRow& row : energy.rows) energy.joules += row.joules;
     energy.watts = seconds > 0 ? energy.joules / seconds : 0;
     return energy;
+}
+
+double watts_at(const GpuSpec& gpu, double multiply_adds, double dram_bytes, const Process* process) {
+    const Process& made = process != nullptr ? *process : process_of(gpu);
+    const Energies& each = energies_of(gpu.dram_kind);
+    const double scale = energy_scale(made, gpu.boost_mhz), loads = dram_bytes / 4, mm2 = area_of(gpu, &made).mm2;
+    const double core = (multiply_adds + loads) * each.instruction.pj + multiply_adds * each.fp32.pj +
+                        dram_bytes * (l2_energy(each, mm2).pj + each.l1.pj);
+    return (core * scale + dram_bytes * each.dram.pj) * 1e-12 + mm2 * static_watts_a_mm2(gpu.boost_mhz);
 }
 
 }  // namespace lockstep::model

@@ -27,4 +27,8 @@ struct LaunchEnergy {
 // `process`: null takes that of the GPU's generation.
 LaunchEnergy energy_of(const GpuSpec&, const ptx::Program&, const TimedResult&, const Process* process = nullptr);
 
+// The same of what is known by rates only, in watts: FP32 multiply-adds and bytes of DRAM a second, these by way of L2 and
+// L1 in loads of four bytes a lane.
+double watts_at(const GpuSpec&, double multiply_adds, double dram_bytes, const Process* process = nullptr);
+
 }  // namespace lockstep::model

@@ -2,13 +2,13 @@
 #include "lessons/player/glossary/glossary.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "lessons/player/companion/toml_reader.h"
 
 namespace lockstep::lessons {
 
@@ -33,72 +33,46 @@ std::string first_word(std::string_view text) {
 
 class GlossaryReader {
   public:
-    GlossaryReader(const std::string& text, std::string file) : text_(text), file_(std::move(file)) {}
+    GlossaryReader(const std::string& text, std::string file) : toml_(text, std::move(file)) {}
 
     std::vector<Term> read() {
-        const toml::table table = [&] {
-            try {
-                return toml::parse(text_);
-            } catch (const toml::parse_error& error) {
-                throw Failure(
-                    at(error.source(), "the file is not valid TOML: " + std::string(error.description()).substr(0, 200)));
-            }
-        }();
-        refuse_other_keys(table, {"term"});
-        const toml::array* const list = table["term"].as_array();
-        if (list == nullptr) throw Failure(Diagnostic{"the file has no [[term]]", {file_, 1, 1}});
+        toml_.refuse_other_keys(toml_.table(), {"term"});
+        const toml::array* const list = toml_.table()["term"].as_array();
+        if (list == nullptr) throw Failure(Diagnostic{"the file has no [[term]]", {toml_.file(), 1, 1}});
         std::vector<Term> terms;
         for (const toml::node& node : *list) terms.push_back(term(node));
         return terms;
     }
 
   private:
-    Diagnostic at(const toml::source_region& region, std::string message) const {
-        const int line = static_cast<int>(region.begin.line);
-        return Diagnostic{std::move(message), {file_, line, static_cast<int>(region.begin.column)}, line_of(text_, line)};
-    }
-    [[noreturn]] void refuse(const toml::node& node, std::string message) const {
-        throw Failure(at(node.source(), std::move(message)));
-    }
-    void refuse_other_keys(const toml::table& table, const std::vector<std::string>& known) const {
-        for (const auto& [key, node] : table)
-            if (const std::string name(key.str()); std::ranges::find(known, name) == known.end())
-                throw Failure(at(key.source(), fmt::format("unknown key '{}'{}", name, did_you_mean(name, known))));
-    }
-    std::string words(const toml::node& node, std::string_view key) const {
-        const auto value = node.value<std::string>();
-        if (!node.is_string() || !value || value->empty()) refuse(node, fmt::format("'{}' is a text in quotes", key));
-        return *value;
-    }
     void spell(const toml::node& node, const std::string& word) {
         const auto [known, fresh] = spelled_.emplace(lower(word), static_cast<int>(node.source().begin.line));
-        if (!fresh) refuse(node, fmt::format("'{}' stands in line {} already", word, known->second));
+        if (!fresh) toml_.refuse(node, fmt::format("'{}' stands in line {} already", word, known->second));
     }
     Term term(const toml::node& node) {
-        if (node.as_table() == nullptr) refuse(node, "a term is a table of keys and values");
-        const toml::table& table = *node.as_table();
-        refuse_other_keys(table, {"name", "also", "says", "see"});
-        for (const char* key : {"name", "says", "see"})
-            if (table.get(key) == nullptr) refuse(node, fmt::format("'{}' is missing here", key));
+        const toml::table& table = toml_.as_table(node, "a term");
+        toml_.refuse_other_keys(table, {"name", "also", "says", "see"});
+        for (const char* key : {"name", "says", "see"}) toml_.needed(table, key);
         Term term;
-        term.where = {file_, static_cast<int>(node.source().begin.line), 1};
-        term.name = words(*table.get("name"), "name");
+        term.where = {toml_.file(), static_cast<int>(node.source().begin.line), 1};
+        term.name = toml_.words(*table.get("name"), "name");
         spell(*table.get("name"), term.name);
         if (const toml::node* also = table.get("also")) {
-            if (also->as_array() == nullptr) refuse(*also, "'also' is a list of texts in quotes");
+            if (also->as_array() == nullptr) toml_.refuse(*also, "'also' is a list of texts in quotes");
             for (const toml::node& one : *also->as_array()) {
-                term.also.push_back(words(one, "also"));
+                term.also.push_back(toml_.words(one, "also"));
                 spell(one, term.also.back());
             }
         }
-        term.says = words(*table.get("says"), "says");
+        term.says = toml_.words(*table.get("says"), "says");
         if (const size_t count = words_of(term.says); count > most_words_of_a_term)
-            refuse(*table.get("says"), fmt::format("a sentence has at most {} words, not {}", most_words_of_a_term, count));
+            toml_.refuse(*table.get("says"),
+                         fmt::format("a sentence has at most {} words, not {}", most_words_of_a_term, count));
         see(*table.get("see"), term);
         return term;
     }
     void see(const toml::node& node, Term& term) const {
-        const std::string place = words(node, "see");
+        const std::string place = toml_.words(node, "see");
         if (place.starts_with("view:") && place.size() > 5) {
             term.view = place.substr(5);
             return;
@@ -110,11 +84,10 @@ class GlossaryReader {
         if (number) term.step = std::stoi(step);
         if (term.lesson.empty() || term.lesson.find_first_of(" :") != std::string::npos ||
             (dot != std::string::npos && term.step < 1))
-            refuse(node, "'see' is a lesson (\"A04\"), a step of one (\"A04.3\") or a view (\"view:warps\")");
+            toml_.refuse(node, "'see' is a lesson (\"A04\"), a step of one (\"A04.3\") or a view (\"view:warps\")");
     }
 
-    const std::string& text_;
-    std::string file_;
+    TomlReader toml_;
     std::map<std::string, int> spelled_;  // by the word in lower case: its line
 };
 

@@ -16,7 +16,7 @@
 namespace lockstep::lessons {
 namespace {
 
-constexpr std::string_view not_played[] = {"fp32_tflops", "fp64_tflops", "fp16_tflops", "memory_gb", "year"};
+constexpr std::string_view not_played[] = {"fp32_tflops", "fp16_tflops", "memory_gb", "year"};
 
 double value_in(const model::GpuSpec& gpu, std::string_view field) {
     if (field == "tensor_fmas") return model::tensor_fmas(gpu);

@@ -163,6 +163,135 @@ TEST_CASE("a change is within the budget, and what it gains is what its own run 
     CHECK(window.state().newest()->cycles == window.state().designs.front()->cycles);
 }
 
+TEST_CASE("a stream never hits L2, on any design, and a stencil does") {
+    const auto stream = task_of_puzzle("03");
+    for (const lessons::Figures& figures : designs_of(*stream)) {
+        const BuiltDesign design = built(*stream, figures);
+        REQUIRE(design.ran());
+        CHECK(design.use.l2 > 0);
+        CHECK(design.use.l2_hits == 0);
+    }
+    const auto stencil = task_of_puzzle("04");
+    CHECK(built(*stencil, {}).use.l2_hits == 0);  // there is no L2
+    CHECK(built(*stencil, stencil->puzzle->reference.at(lessons::Medal::bronze)).use.l2_hits > 0.5);
+    CHECK(BuildWindow("03").words("die").find("(0 % of reads hit)") != std::string::npos);
+}
+
+TEST_CASE("each part of a proposed change is needed for what it gains") {
+    BuildWindow window;
+    BuildDesk& desk = window.session.build;
+    desk.take(window.session,
+              {{"warps_per_sm", 14}, {"blocks_per_sm", 12}, {"registers_per_sm", 6144}});  // registers are short
+    window.settle();
+    const auto next = window.state().next;
+    REQUIRE(next);
+    CHECK(value_in(next->figures, "registers_per_sm") > 6144);
+    CHECK(value_in(next->figures, "warps_per_sm") == 14);
+    const BuildTask& task = *desk.task();
+    for (const auto& free : task.free) {
+        const double before = desk.value_of(free.field);
+        if (figure_of(next->gpu, free.field) == before) continue;
+        INFO(free.field);
+        lessons::Figures without = next->figures;
+        for (auto& [field, value] : without)
+            if (field == free.field) value = before;
+        const BuiltDesign less = built(task, without);
+        CHECK((less.time_us > next->time_us || less.area.mm2 > next->area.mm2));
+    }
+}
+
+TEST_CASE("what limits is a handle that would help: not more bytes where requests are many, nor what may not change") {
+    const auto matmul = built(*task_of_puzzle("09"), {});
+    CHECK(matmul.part == "L1");
+    CHECK(matmul.limits == "sms");
+    const auto ports = built(*task_of_puzzle("05"), {});
+    CHECK(ports.part == "L2");
+    CHECK(ports.limits == "l2_slices");
+    for (const auto& task : all_tasks()) {
+        INFO(task->title);
+        for (const lessons::Figures& figures : designs_of(*task))
+            if (const BuiltDesign design = built(*task, figures);
+                design.ran() && design.busy >= 0.6 && design.limits != "l2_slices" && design.limits != "dram_channels" &&
+                task->free_named("sms"))
+                CHECK(task->free_named(design.limits) != nullptr);
+    }
+}
+
+TEST_CASE("hints come one after the other when asked for, and go with the next design") {
+    BuildWindow window;
+    const lessons::Puzzle& puzzle = *window.session.build.task()->puzzle;
+    for (size_t i = 0; i < puzzle.hints.size(); ++i) {
+        REQUIRE(window.click_on("Hint"));
+        window.frames(2);
+        CHECK(window.words("puzzle").find(fmt::format("Hint {} of 3: {}", i + 1, puzzle.hints[i])) != std::string::npos);
+        CHECK(window.clashes() == std::vector<std::string>{});
+    }
+    window.session.build.set(window.session, "warps_per_sm", 8);
+    window.settle();
+    CHECK(window.words("puzzle").find("Hint ") == std::string::npos);
+    REQUIRE(window.click_on("Hint"));
+    window.frames(2);
+    CHECK(window.words("puzzle").find("Hint 1 of 3") != std::string::npos);
+}
+
+TEST_CASE("gold leads to the next puzzle, and a puzzle that was open has its medals at once") {
+    BuildWindow window;
+    CHECK_FALSE(window.shows("Next puzzle"));
+    window.session.build.take(window.session, window.session.build.task()->puzzle->reference.at(lessons::Medal::gold));
+    window.settle();
+    const lessons::Thresholds before = *window.state().thresholds;
+    REQUIRE(window.click_on("Next puzzle"));
+    window.settle();
+    CHECK(window.session.build.task()->puzzle->file == lessons::puzzle_files().at(1));
+    CHECK(window.shows("GPU  yours"));
+    REQUIRE(window.click_on("1"));
+    window.settle();
+    REQUIRE(window.state().thresholds);
+    CHECK(window.state().thresholds->gold_us == before.gold_us);
+    CHECK(window.state().thresholds->bronze_us == before.bronze_us);
+}
+
+TEST_CASE("a design is compared with the one before, the first or the best") {
+    BuildWindow window;
+    Session& session = window.session;
+    const auto compared = [&] {
+        const BuiltDesign* const other = earlier_design(session, *session.snapshot());
+        return other == nullptr ? 0 : other->number;
+    };
+    CHECK(compared() == 0);
+    CHECK_FALSE(window.shows("vs before"));
+    for (const double warps : {12.0, 11.0, 10.0}) {  // designs 2, 3 and 4
+        session.build.take(session, {{"warps_per_sm", warps}, {"blocks_per_sm", warps}, {"registers_per_sm", warps * 1024}});
+        window.settle();
+    }
+    CHECK(compared() == 3);
+    REQUIRE(window.click_on("vs before"));
+    CHECK(compared() == 1);
+    REQUIRE(window.click_on("vs first"));
+    CHECK(compared() == 2);
+    REQUIRE(window.click_on("vs best"));
+    CHECK(compared() == 3);
+    window.input.mouse_x = window.input.mouse_y = 4;  // off the chip and its tooltip
+    window.frames(2);
+    CHECK(window.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("keys on one handle, one after the other, are one design") {
+    BuildWindow window;
+    BuildDesk& desk = window.session.build;
+    const double before = desk.value_of("warps_per_sm");
+    for (int i = 0; i < 60 && desk.value_of("warps_per_sm") == before; ++i) {
+        window.key(KeyCode::tab);
+        window.key(KeyCode::right);
+    }
+    const int number = desk.number();
+    for (int i = 0; i < 5; ++i) window.key(KeyCode::right);
+    CHECK(desk.value_of("warps_per_sm") == before + 6);
+    CHECK(desk.number() == number);
+    desk.undo(window.session);
+    CHECK(desk.value_of("warps_per_sm") == before);
+}
+
 TEST_CASE("a run that is stopped is a sample where its length is known, earns nothing and says so") {
     const auto task = task_of_puzzle("09");
     const BuiltDesign whole = built(*task, {});

@@ -64,7 +64,7 @@ TEST_CASE("the rows of an area sum to its groups, and the groups to the die") {
         }
 }
 
-TEST_CASE("eight real dies come out within 5 % of their published size, and their boards near their power") {
+TEST_CASE("eight real dies come out within 5 % of their published size, and all parts busy are above a board's limit") {
     REQUIRE(real_dies().size() == 8);
     for (const RealDie& die : real_dies()) {
         const double error = area_of(die.gpu).mm2 / die.mm2 - 1;
@@ -73,7 +73,8 @@ TEST_CASE("eight real dies come out within 5 % of their published size, and thei
         if (die.board_watts == 0) continue;
         const double watts = area_of(gpu_named(die.board_gpu).value()).watts;
         INFO(watts << " W of " << die.board_watts);
-        CHECK(std::fabs(std::log(watts / die.board_watts)) < std::log(1.5));
+        CHECK(watts > die.board_watts);  // no board lets all of it be busy at once
+        CHECK(watts < 3.5 * die.board_watts);
     }
 }
 

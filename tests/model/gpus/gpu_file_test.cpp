@@ -101,6 +101,16 @@ TEST_CASE("what is wrong in a GPU's file is said with its line and a caret") {
     says(refused("inherits = \"h100\"\nshared_carveouts = [0, 5, 5]\n"), "each more than the one before");
     says(refused("inherits = \"h100\"\nfp32_lanes = nan\n"), "is a number, not nan");
     says(refused("inherits = \"h100\"\nboost_mhz = -1e400\n"), "error");
+    says(refused(""), "mine.toml:1:1: error: there is nothing in this file");
+    says(refused("inherits = \"h100\"\nl2_mb = 4\nl2_bytes = 1048576\n"),
+         "mine.toml:3:12: error: 'l2_bytes' and 'l2_mb' are one figure: set one of them");
+    says(refused("inherits = \"h100\"\nl2_bytes = 1048576\nl2_mb = 4\n"), "mine.toml:3:9: error: ");
+    says(refused("inherits = \"h100\"\ntensor_fmas = 64\nfp16_tensor_tflops = 5000\n"), "are one figure");
+    says(refused("inherits = \"h100\"\nsms = true\n"), "mine.toml:2:7: error: 'sms' is a number");
+    CHECK(mine("inherits = \"h100\"\nl1_caches_loads = false\n").l1_caches_loads == 0);
+    says(refused("name = \"a\\u001b[31mb\"\ninherits = \"h100\"\n"),
+         "mine.toml:1:8: error: 'name' is one line of at most 80");
+    says(refused("name = \"" + std::string(81, 'x') + "\"\ninherits = \"h100\"\n"), "'name' is one line of at most 80");
 }
 
 TEST_CASE("files inherit from one another, beside each other, but not in a circle") {
@@ -121,6 +131,8 @@ TEST_CASE("files inherit from one another, beside each other, but not in a circl
     const auto circle = gpu_named(path);
     REQUIRE_FALSE(circle.ok());
     says(render(circle.error()), "more than 8 files inherit");
+    write_file(folder.path() / "a.toml", "inherits = \"a.toml\"\nsms = 1\n");
+    says(render(gpu_named(path).error()), "a.toml:1:12: error: this file inherits from itself");
     says(gpu_named((folder.path() / "none.toml").string()).error().message, "no such file");
 }
 

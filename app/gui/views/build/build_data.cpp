@@ -50,8 +50,14 @@ const KitField* kit_field(std::string_view name) {
     return nullptr;
 }
 
+// Tensor products follow from a published peak: 127.7 of them are 128.
+double shown_value(const KitField& row, double own) {
+    const double value = own / row.of_unit;
+    return row.field == "tensor_fmas" && std::fabs(value - std::round(value)) <= 0.005 * value ? std::round(value) : value;
+}
+
 std::string value_text(const KitField& row, double own) {
-    return fmt::format("{:.4g}{}", own / row.of_unit, row.unit);
+    return fmt::format("{:.4g}{}", shown_value(row, own), row.unit);
 }
 
 // In the unit that the table of GPUs has.
@@ -120,9 +126,17 @@ const BuiltDesign* shown_design(const Session& session, const Snapshot& snapshot
 
 const BuiltDesign* earlier_design(const Session& session, const Snapshot& snapshot) {
     if (!snapshot.build || snapshot.build->task != session.build.task()) return nullptr;
+    const BuildDesk& desk = session.build;
     const BuiltDesign* found = nullptr;
-    for (const auto& design : snapshot.build->designs)
-        if (design->number < session.build.number() && design->ran()) found = design.get();
+    for (const auto& design : snapshot.build->designs) {
+        if (!design->ran() || design->number == desk.number()) continue;
+        const bool takes =
+            desk.against == BuildDesk::Against::before ? design->number < desk.number()
+            : desk.against == BuildDesk::Against::first
+                ? found == nullptr
+                : design->within(*desk.task()) && design->sampled == 0 && (!found || design->time_us < found->time_us);
+        if (takes) found = design.get();
+    }
     return found;
 }
 
@@ -134,7 +148,7 @@ std::string label_of(std::string_view field) {
 std::pair<std::string, std::string_view> value_of_row(const model::GpuSpec& gpu, std::string_view field) {
     const KitField* const row = kit_field(field);
     if (row == nullptr) return {fmt::format("{:.4g}", figure_of(gpu, field)), ""};
-    return {fmt::format("{:.4g}", figure_of(gpu, row->field) / row->of_unit), row->unit};
+    return {fmt::format("{:.4g}", shown_value(*row, figure_of(gpu, row->field))), row->unit};
 }
 
 std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to) {
@@ -148,7 +162,7 @@ std::string change_words(const BuildTask& task, const lessons::Figures& from, co
         const double before = value_in(from, free.field), after = value_in(to, free.field);
         const KitField* const row = kit_field(free.field);
         if (before == after || row == nullptr) continue;
-        words += fmt::format("{}{} {:.4g} to {}", words.empty() ? "" : ", ", row->label, before / row->of_unit,
+        words += fmt::format("{}{} {:.4g} to {}", words.empty() ? "" : ", ", row->label, shown_value(*row, before),
                              value_text(*row, after));
     }
     return words.empty() ? "nothing is other" : words;

@@ -34,7 +34,8 @@ void group_box(Ui& ui, const Rect& box, model::PartGroup group);  // with its le
 
 // Of the design that the handles stand at, once it has run; null: it has not.
 const BuiltDesign* shown_design(const Session& session, const Snapshot& snapshot);
-// The one that it is compared with: the newest other one that ran; null: there is none.
+// The one that it is compared with, as the desk says: the one before it, the first, or the fastest other one within the
+// budget; null: there is none.
 const BuiltDesign* earlier_design(const Session& session, const Snapshot& snapshot);
 // What is other in `to`, in words: "channels 2 to 4, L2 4 to 1 MiB".
 std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to);

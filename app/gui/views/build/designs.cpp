@@ -70,7 +70,8 @@ class DesignsView final : public View {
             draw_strip(ui, session, *shown, true, most, {plot.x, plot.y, plot.w, half - 5});
         if (earlier != nullptr)
             draw_strip(ui, session, *earlier, false, most, {plot.x, plot.y + half + 3, plot.w, half - 5});
-        if (shown != nullptr && shown->ran() && earlier != nullptr) gain(ui, *shown, *earlier, most, plot, half);
+        if (shown != nullptr && shown->ran() && earlier != nullptr)
+            gain(ui, *session.build.task(), *shown, *earlier, most, plot, half);
         axis(ui, most, plot);
         ui.pop_scope();
     }
@@ -156,7 +157,8 @@ class DesignsView final : public View {
     }
 
     // In the room that the faster one leaves.
-    static void gain(Ui& ui, const BuiltDesign& now, const BuiltDesign& before, double most, const Rect& plot, float half) {
+    static void gain(Ui& ui, const BuildTask& task, const BuiltDesign& now, const BuiltDesign& before, double most,
+                     const Rect& plot, float half) {
         const Theme& theme = *ui.theme;
         const BuiltDesign& faster = now.time_us <= before.time_us ? now : before;
         const float x = plot.x + plot.w * static_cast<float>(faster.time_us / most);
@@ -170,6 +172,9 @@ class DesignsView final : public View {
         if (room < 80) return;
         ui.line({x + 6, top + 28}, {plot.right(), top + 28}, style.color, 2);
         ui.arrow_head({x + 4, top + 28}, Way::left, style.color, 6);
+        const std::string changed = change_words(task, before.figures, now.figures);
+        const TextStyle small{.size = 12, .color = theme.ink2, .align = Align::center};
+        if (half >= 62 && ui.text_width(changed, small) < room - 16) ui.text(x + room / 2, top + 46, changed, small);
     }
 
     static void axis(Ui& ui, double most, const Rect& plot) {

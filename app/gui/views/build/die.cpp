@@ -106,7 +106,8 @@ class DieView final : public View {
         if (shown != nullptr && shown->ran()) {
             const DesignUse use = use_now(*shown, desk.at);
             text += fmt::format(
-                "  {} (simulated), {} cycles; limits: {}, {}\n  busy: schedulers {}, FP32 lanes {}, L1 {}, L2 {} ({} hits), "
+                "  {} (simulated), {} cycles; limits: {}, {}\n  busy: schedulers {}, FP32 lanes {}, L1 {}, L2 {} ({} of "
+                "reads hit), "
                 "memory {}; warps {} of the places\n",
                 time_text(shown->time_us), with_commas(shown->cycles), shown->part, percent(shown->busy), percent(use.issue),
                 percent(use.fp32), percent(use.l1), percent(use.l2), percent(use.l2_hits), percent(use.memory),
@@ -344,7 +345,7 @@ class DieView final : public View {
             ui.frame(box, theme.line, 1);
             if (desk.row == "l2_bytes") ui.outline(box);
             touch(ui, desk, box, "l2_bytes",
-                  fmt::format("L2: busy {}, {} of what it is asked for is there (simulated)", percent(now.l2),
+                  fmt::format("L2: busy {}, {} of what is read from it is there (simulated)", percent(now.l2),
                               percent(now.l2_hits)));
         }
         for (const DieBox& channel : places.channels) draw_channel(ui, desk, places, channel, use, shown, life);
@@ -370,7 +371,7 @@ class DieView final : public View {
         if (!places.channels.empty()) over(places.channels.front().box.x, "memory");
         if (!places.l2.empty())
             over(places.l2.front().box.x,
-                 shown != nullptr && shown->ran() ? fmt::format("L2: {} hits", percent(shown->use.l2_hits)) : "L2");
+                 shown != nullptr && shown->ran() ? fmt::format("L2: {} of reads hit", percent(shown->use.l2_hits)) : "L2");
         if (!places.sms.empty())
             over(places.sms.front().box.x, fmt::format("{} SM{}", places.sms.size(), places.sms.size() == 1 ? "" : "s"));
         if (places.channels.size() > 1) over(places.channels.back().box.x, "memory");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "app/gui/views/build/build_data.h"
@@ -86,7 +87,7 @@ class KitView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         BuildDesk& desk = session.build;
-        if (!ui.state->mouse_down) desk.release();
+        if (!ui.state->mouse_down && Clock::now() > held_until_) desk.release();
         const Rect body = ui.panel(area, {.title = "Your GPU",
                                           .right = "a handle runs it at once",
                                           .badge = Provenance::derived,
@@ -232,7 +233,7 @@ class KitView final : public View {
         write(at.watts, watts);
     }
 
-    static void draw_row(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& line) {
+    void draw_row(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& line) {
         const BuiltDesign* const shown = marks.shown;
         const Theme& theme = *ui.theme;
         BuildDesk& desk = session.build;
@@ -265,16 +266,19 @@ class KitView final : public View {
         figures(ui, at, line.y + 16, row.mm2, row.watts, false);
         if (row.free == nullptr) return;
         const auto bar = [&](float right, double share) {
-            ui.rect({right - 52, line.y + 24, 52, 5}, theme.grid);
-            ui.rect({right - 52, line.y + 24, 52 * static_cast<float>(std::clamp(share, 0.0, 1.0)), 5},
+            ui.rect({right - 52, line.y + 26, 52, 5}, theme.grid);
+            ui.rect({right - 52, line.y + 26, 52 * static_cast<float>(std::clamp(share, 0.0, 1.0)), 5},
                     limits ? data::orange : data::grey);
         };
         bar(at.mm2, row.mm2 / std::max(1e-9, desk.area().mm2));
         bar(at.watts, row.watts / std::max(1e-9, desk.area().watts));
-        handle(ui, session, row, marks, {line.x + 8, line.y + 20, at.slider - 16, 16});
+        handle(ui, session, row, marks, {line.x + 8, line.y + 22, at.slider - 16, 16});
     }
 
-    static void handle(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& box) {
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point held_until_{};  // by keys
+
+    void handle(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& box) {
         BuildDesk& desk = session.build;
         const std::vector<double> stops = stops_of(*row.free);
         const size_t at = nearest_stop(stops, desk.value_of(row.free->field));
@@ -283,8 +287,11 @@ class KitView final : public View {
         const auto wanted = static_cast<size_t>(std::lround(to * last));
         draw_marks(ui, row, marks, stops, at, box);
         if (wanted != at && wanted < stops.size()) {
+            // One key after the other on one handle is one change, as a drag is.
+            if (desk.row != row.field) desk.release();
             desk.row = row.field;
-            desk.set(session, row.free->field, stops[wanted], ui.state->mouse_down);
+            held_until_ = Clock::now() + std::chrono::seconds(1);
+            desk.set(session, row.free->field, stops[wanted], true);
         }
     }
 

@@ -79,6 +79,12 @@ std::string short_time(double us) {
     return time_text(us, {.significant = 3});
 }
 
+// Cards are files of plain letters.
+std::string with_squares(std::string text) {
+    for (size_t at = text.find("mm2"); at != std::string::npos; at = text.find("mm2", at)) text.replace(at, 3, "mm\xC2\xB2");
+    return text;
+}
+
 class PuzzleView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -118,7 +124,7 @@ class PuzzleView final : public View {
         const auto snapshot = session.snapshot();
         const BuildTask& task = *desk.task();
         const BuiltDesign* const shown = shown_design(session, *snapshot);
-        std::string text = fmt::format("{}\n  {}\n", task.title, task.question);
+        std::string text = fmt::format("{}\n  {}\n", with_squares(task.title), with_squares(task.question));
         if (!desk.note.empty()) text += "  " + desk.note + "\n";
         if (!snapshot->build || snapshot->build->task != desk.task()) return text;
         const BuildState& state = *snapshot->build;
@@ -148,6 +154,12 @@ class PuzzleView final : public View {
     }
 
   private:
+    // The file of the next one; empty: this is the last, or none of them.
+    static std::string puzzle_after(const BuildDesk& desk) {
+        if (!desk.task() || !desk.task()->puzzle) return "";
+        const auto at = std::ranges::find(all_puzzles(), desk.task()->puzzle->file);
+        return at == all_puzzles().end() || at + 1 == all_puzzles().end() ? "" : (at + 1)->string();
+    }
     static const std::vector<std::filesystem::path>& all_puzzles() {
         static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
         return files;
@@ -195,11 +207,11 @@ class PuzzleView final : public View {
     }
 
     static float question(Ui& ui, const BuildTask& task, const Rect& box) {
-        std::string title = task.title;
+        std::string title = with_squares(task.title);
         if (task.step && !title.empty() && title[0] == 'a') title[0] = 'A';
         ui.text(box.x, box.y + 16, title, {.size = 20, .weight = 700, .width = box.w});
-        const float used =
-            ui.paragraph({box.x, box.y + 26, box.w, 120}, task.question, {.size = 13, .color = ui.theme->ink2}, 19);
+        const float used = ui.paragraph({box.x, box.y + 26, box.w, 120}, with_squares(task.question),
+                                        {.size = 13, .color = ui.theme->ink2}, 19);
         return box.y + 26 + used + 10;
     }
 
@@ -254,7 +266,20 @@ class PuzzleView final : public View {
         BuildDesk& desk = session.build;
         constexpr std::string_view real = "real GPUs";
         float chip = box.right() - ui.chip_width(real);
+        const float real_chip = chip;
+        if (state.designs.size() > 1) {
+            using Against = BuildDesk::Against;
+            const std::string_view with = desk.against == Against::before  ? "vs before"
+                                          : desk.against == Against::first ? "vs first"
+                                                                           : "vs best";
+            chip -= ui.chip_width(with) + 6;
+            if (ui.hovered({chip, box.y + 4, ui.chip_width(with), 26}))
+                ui.tooltip("what the design on show is compared with: the one before, the first, or the fastest other one");
+            if (ui.chip(chip, box.y + 4, with))
+                desk.against = static_cast<Against>((static_cast<int>(desk.against) + 1) % 3);
+        }
         const float beside = chip - 8;
+        chip = real_chip;
         if (ui.hovered({chip, box.y + 4, ui.chip_width(real), 26}))
             ui.tooltip("the same on the rows of real GPUs: times simulated, areas of their dies published");
         if (ui.chip(chip, box.y + 4, real, desk.shows_real)) desk.shows_real = !desk.shows_real;
@@ -281,11 +306,22 @@ class PuzzleView final : public View {
             ui.rect({x - 2, plot.box.y + 3, 40, 18}, theme.code);
             ui.text(x, plot.box.y + 16, "over", {.size = 12, .color = theme.wrong, .weight = 600});
         }
+        float above = plot.box.y - 15;
         if (state.thresholds)
             for (const Medal medal : medals) {
                 const float y = plot.y(threshold_of(*state.thresholds, medal));
                 const Point line[] = {{plot.box.x, y}, {budget > 0 ? plot.x(budget) : plot.box.right(), y}};
                 ui.polyline(line, medal_color(medal, theme), 1.5f, 5, 4);
+                // The letter of a medal stands on its line, where the one before leaves room.
+                if (y - above < 15) continue;
+                above = y;
+                const std::string_view letter = name_of(medal).substr(0, 1);
+                ui.rect({plot.box.x + 3, y - 8, 15, 16}, theme.code, 2);
+                ui.text(plot.box.x + 10.5f, y + 4.5f,
+                        letter == "b"   ? "B"
+                        : letter == "s" ? "S"
+                                        : "G",
+                        {.size = 12, .color = medal_color(medal, theme), .align = Align::center, .weight = 700});
             }
         if (desk.shows_real) real_dots(ui, state, plot);
         dots(ui, session, state, plot);
@@ -311,7 +347,7 @@ class PuzzleView final : public View {
                     return label.x < other.right() + 2 && other.x < label.right() + 2 && label.y < other.bottom() &&
                            other.y < label.bottom();
                 };
-                if (label.x < plot.box.x + 2 || label.right() > plot.box.right() - 2 || std::ranges::any_of(taken, covers))
+                if (label.x < plot.box.x + 20 || label.right() > plot.box.right() - 2 || std::ranges::any_of(taken, covers))
                     continue;
                 ui.text(label.x, label.y + 12, chip->name, {.size = 12});
                 taken.push_back(label);
@@ -421,6 +457,11 @@ class PuzzleView final : public View {
 
     static std::string next_words(const Session& session, const Snapshot& snapshot) {
         const BuildDesk& desk = session.build;
+        if (desk.shows_hint && desk.task()->puzzle) {
+            const auto& hints = desk.task()->puzzle->hints;
+            const size_t at = static_cast<size_t>(desk.hint) % hints.size();
+            return fmt::format("Hint {} of {}: {}", at + 1, hints.size(), with_squares(hints[at]));
+        }
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
         const BuiltDesign* const shown = shown_design(session, snapshot);
         if (shown == nullptr) return snapshot.busy.empty() ? "This design has not run yet." : "This design runs.";
@@ -444,8 +485,7 @@ class PuzzleView final : public View {
             return "No change that was run gains as much time as it adds area. There is no budget: any may be tried.";
         std::string words = shown->within(task) ? "No change that was run is faster within the budget."
                                                 : "It is over the budget, and no change that was run leads nearer to it.";
-        if (task.puzzle && !task.puzzle->hints.empty())
-            words += " " + task.puzzle->hints[static_cast<size_t>(shown->number) % task.puzzle->hints.size()];
+        if (task.puzzle && !task.puzzle->hints.empty()) words += " A hint may help.";
         return words;
     }
 
@@ -479,11 +519,21 @@ class PuzzleView final : public View {
                 ui.text(table.right() - 12, y + 21, name_of(next->medal),
                         {.size = 14, .color = medal_color(next->medal, theme), .align = Align::right, .weight = 700});
         }
-        const float top = box.bottom() - 30, gap = 8;
-        const float small = std::min(78.0f, (box.w - 3 * gap) / 4);
-        Rect at{box.x, top, box.w - 3 * (small + gap), 28};
-        if (ui.button(at, "Try it", true, next != nullptr) && next != nullptr) desk.take(session, next->figures);
+        const bool hinted = desk.task()->puzzle && !desk.task()->puzzle->hints.empty();
+        const float top = box.bottom() - 30, gap = 8, others = hinted ? 4 : 3;
+        const float small = std::min(78.0f, (box.w - others * gap) / (others + 1.3f));
+        Rect at{box.x, top, box.w - others * (small + gap), 28};
+        const std::string following = shown != nullptr && shown->medal == Medal::gold ? puzzle_after(desk) : std::string();
+        if (!following.empty()) {
+            if (ui.button(at, "Next puzzle", true)) desk.open(session, following);
+        } else if (ui.button(at, "Try it", true, next != nullptr) && next != nullptr) {
+            desk.take(session, next->figures);
+        }
         at = {at.right() + gap, top, small, 28};
+        if (hinted) {
+            if (ui.button(at, "Hint")) desk.hint += desk.shows_hint ? 1 : 0, desk.shows_hint = true;
+            at.x += small + gap;
+        }
         if (ui.button(at, "Undo", false, desk.can_undo())) desk.undo(session);
         at.x += small + gap;
         if (ui.button(at, "Reset", false, !desk.figures().empty())) desk.reset(session);

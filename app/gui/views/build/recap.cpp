@@ -107,8 +107,8 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         ui.text(ground + bars + 6, line, fmt::format("{:.1f}", design.area.mm2), {.size = 13, .weight = 600});
         draw_time(ui, design, most_us, {time, y, bars, bar_h});
         ui.text(time + bars + 6, line, time_text(design.time_us, {.significant = 3}), {.size = 13, .weight = 600});
-        ui.text(time, y + bar_h + 13, fmt::format("{}: {:.0f} %", design.part, 100 * design.busy),
-                {.size = 12, .color = theme.ink2, .width = bars});
+        ui.text(time, y + bar_h + 13, fmt::format("{:.0f} %: {}", 100 * design.busy, design.part),
+                {.size = 12, .color = theme.ink2, .width = bars + numbers});
     }
     if (table <= 0) return;
     constexpr float column = 42;

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "app/gui/view.h"
-#include "app/gui/views/kernel/variable_names.h"
+#include "app/gui/views/kernel/lines/variable_names.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/widgets/text_editor.h"
