@@ -45,7 +45,7 @@ struct Exercise {
         REQUIRE(desk.session.workspace == Workspace::kernel);
         desk.settle();
     }
-    std::string said() { return desk.shell.describe("exercise"); }
+    std::string said() { return desk.shell.describe("task"); }
     void write(const std::string& text) {
         desk.session.desk.set_text(text);
         desk.settle();
