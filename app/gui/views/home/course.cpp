@@ -103,7 +103,7 @@ HomePlan plan_home(const Session& session, const Rect& area, const bool (&whole)
         bottom = std::max(bottom, end + part.more.h);
         if (last(p, plan.parts.size())) y = bottom;
     }
-    plan.height = bottom + gap - area.y;
+    plan.height = bottom + 8 - area.y;
     return plan;
 }
 
@@ -156,7 +156,7 @@ void draw_progress(Ui& ui, Point centre, float radius, float width, double share
         ui.polyline(tick, t.background, 2);
         return;
     }
-    ui.ring(centre, radius, t.line, width);
+    ui.ring(centre, radius, t.ink3, width * 0.6f);
     if (share <= 0) return;
     std::vector<Point> arc;
     for (int i = 0; i <= 24; ++i) {

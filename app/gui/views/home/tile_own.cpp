@@ -58,6 +58,7 @@ void draw_states(Ui& ui, const LineHeat& heat, const Rect& area) {
     float y = area.y;
     for (const size_t s : order) {
         const StateCode& code = code_of(static_cast<StallReason>(s));
+        if (y + 24 > area.bottom()) break;
         const float share = static_cast<float>(heat.states[s]);
         draw_state(ui, {area.x, y, std::max(3.0f, (area.w - 44) * share), 9}, code.reason);
         ui.text(area.right(), y + 9, fmt::format("{:.0f} %", 100 * share),
