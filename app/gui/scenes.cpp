@@ -62,7 +62,7 @@ LayoutNode one_request(float share, LayoutNode picture) {
 LayoutNode own_text(float share, bool exercise) {
     LayoutNode reports = slot("reports", 240, 380, 110);
     if (!exercise) return column(share, {slot("editor", 636, 380, 250), std::move(reports)});
-    return column(share, {slot("editor", 556, 380, 250), pages(320, {titled("Exercise", slot("exercise", 320, 380, 200)),
+    return column(share, {slot("editor", 556, 380, 250), pages(320, {titled("Exercise", slot("task", 320, 380, 200)),
                                                                      titled("Reports", std::move(reports))})});
 }
 LayoutNode own_kernel(bool exercise) {
@@ -227,19 +227,19 @@ std::vector<SceneRow> rows_of_pages() {
                                         titled("Copies and streams", slot("streams", 168, 640, 180))}))}),
          Grain::kernel, "curves"},
         {Workspace::kernel, "", own_kernel(false), Grain::instruction, "editor"},
-        {Workspace::kernel, "exercise", own_kernel(true), Grain::instruction, "editor"},
-        {Workspace::kernel, "text exercise", own_text(1, true), Grain::instruction, "editor"},
+        {Workspace::kernel, "kernel with task", own_kernel(true), Grain::instruction, "editor"},
+        {Workspace::kernel, "text with task", own_text(1, true), Grain::instruction, "editor"},
         {Workspace::kernel, "whole program", own_program(), Grain::kernel, "editor"},
         {Workspace::kernel, "host program", own_host(false), Grain::instruction, "editor"},
-        {Workspace::kernel, "host program exercise", own_host(true), Grain::instruction, "editor"},
+        {Workspace::kernel, "host program with task", own_host(true), Grain::instruction, "editor"},
         {Workspace::kernel, "tape", own_tape(false, false, false), Grain::node, "editor"},
-        {Workspace::kernel, "tape exercise", own_tape(false, false, true), Grain::node, "editor"},
+        {Workspace::kernel, "tape with task", own_tape(false, false, true), Grain::node, "editor"},
         {Workspace::kernel, "tape steps", own_tape(true, false, false), Grain::node, "editor"},
-        {Workspace::kernel, "tape steps exercise", own_tape(true, false, true), Grain::node, "editor"},
+        {Workspace::kernel, "tape steps with task", own_tape(true, false, true), Grain::node, "editor"},
         {Workspace::kernel, "tape tensors", own_tape(false, true, false), Grain::node, "editor"},
-        {Workspace::kernel, "tape tensors exercise", own_tape(false, true, true), Grain::node, "editor"},
+        {Workspace::kernel, "tape tensors with task", own_tape(false, true, true), Grain::node, "editor"},
         {Workspace::kernel, "tape steps tensors", own_tape(true, true, false), Grain::node, "editor"},
-        {Workspace::kernel, "tape steps tensors exercise", own_tape(true, true, true), Grain::node, "editor"},
+        {Workspace::kernel, "tape steps tensors with task", own_tape(true, true, true), Grain::node, "editor"},
         {Workspace::cluster, "",
          row(1, {column(1064, {slot("pipeline", 556, 620, 440), slot("collective", 320, 620, 270)}),
                  column(512, {slot("rank_memory", 556, 400, 340),
@@ -266,15 +266,15 @@ const scene::Scene* scene_of(const LessonState& state) {
 
 std::string page_of_kernel(const Session& session) {
     const KernelDocument& document = session.desk.document();
-    const std::string exercise = exercise_lesson(document.path).empty() ? "" : " exercise";
+    const std::string task = exercise_lesson(document.path).empty() ? "" : " with task";
     if (document.is_program()) return "whole program";
-    if (document.is_lesson_text()) return "text exercise";
-    if (!document.is_tape()) return document.is_host() ? "host program" + exercise : exercise.empty() ? "" : "exercise";
+    if (document.is_lesson_text()) return "text with task";
+    if (!document.is_tape()) return document.is_host() ? "host program" + task : task.empty() ? "" : "kernel with task";
     const std::shared_ptr<const scene::TapeRun> tape = session.snapshot()->tape;
-    if (!tape) return "tape" + exercise;
+    if (!tape) return "tape" + task;
     const auto& nodes = tape->step->nodes;
     const bool tensors = std::any_of(nodes.begin(), nodes.end(), [](const nn::GraphNode& n) { return n.shape.size() > 1; });
-    return std::string("tape") + (tape->text.steps > 1 ? " steps" : "") + (tensors ? " tensors" : "") + exercise;
+    return std::string("tape") + (tape->text.steps > 1 ? " steps" : "") + (tensors ? " tensors" : "") + task;
 }
 
 }  // namespace
@@ -295,7 +295,7 @@ std::span<const SceneRow> scenes() {
 }
 
 bool shows_run(std::string_view view) {
-    static constexpr std::string_view of_text[] = {"home", "lesson", "editor", "exercise", "reports", "launch", "setup"};
+    static constexpr std::string_view of_text[] = {"home", "lesson", "editor", "task", "reports", "launch", "setup"};
     return std::find(std::begin(of_text), std::end(of_text), view) == std::end(of_text);
 }
 

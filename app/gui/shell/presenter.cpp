@@ -44,14 +44,6 @@ float draw_blocks(Ui& ui, const std::vector<lessons::TextBlock>& blocks, const R
     return y;
 }
 
-// The line of the source that a question is about; 0: of none.
-int32_t line_asked(const lessons::Predict& predict) {
-    for (const scene::FigureName& name : predict.of.names())
-        if (const std::string line = name.place("line"); !line.empty() && line.size() < 7)
-            return static_cast<int32_t>(std::strtol(line.c_str(), nullptr, 10));
-    return 0;
-}
-
 std::string hands_text(int hands) {
     return fmt::format("{} hand{}", hands, hands == 1 ? "" : "s");
 }

@@ -279,6 +279,8 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 void change_speed(Session& session, int way);
 // Cycles of the kernel that may be seen: all, unless a prediction is open.
 int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot);
+// The line of the scene's kernel that a question is about; 0: none.
+int line_asked(const lessons::Predict& predict);
 // Where the transport stands, 0..1, and its two lines of text.
 struct Position {
     double share = 0;

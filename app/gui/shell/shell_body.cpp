@@ -35,9 +35,8 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     ui.push_scope(name);
     ui.clip(where);
     // A panel too low for its picture scrolls it: the wheel, Page Up and Page Down, the bar.
-    const bool bare = session.learn.presented && name == "sketch";  // its headline and source stand above it
-    const float least = std::max(bare ? 230.0f : view->row->least,
-                                 view->view->needs(ui, session, focus, {where.x, where.y, where.w - 8, where.h}));
+    const float least =
+        std::max(view->row->least, view->view->needs(ui, session, focus, {where.x, where.y, where.w - 8, where.h}));
     const bool low = where.h < least - 0.5f;
     if (!low) view->scrolled = 0;
     Rect whole_view = where;

@@ -45,7 +45,7 @@ struct Exercise {
         REQUIRE(desk.session.workspace == Workspace::kernel);
         desk.settle();
     }
-    std::string said() { return desk.shell.describe("exercise"); }
+    std::string said() { return desk.shell.describe("task"); }
     void write(const std::string& text) {
         desk.session.desk.set_text(text);
         desk.settle();
@@ -131,7 +131,7 @@ TEST_CASE("a document knows whose exercise it is, also when its lesson is not op
     Exercise on;
     CHECK(exercise_lesson("/tmp/exercises/A06/by_warp.cu").empty());  // not the learner's folder
     CHECK(exercise_lesson(on.desk.session.desk.document().path) == "A06");
-    on.desk.session.post(ask::CloseLesson{});
+    on.desk.session.post(ask::OpenLesson{"A02", 0});
     on.desk.settle();
     CHECK(on.said().find(on.exercise->id) != std::string::npos);
     on.desk.session.workspace = Workspace::kernel;

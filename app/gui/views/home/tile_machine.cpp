@@ -111,6 +111,8 @@ void draw_rate(Ui& ui, float x, float y, float w, std::string_view name, double 
 void HomeKernel::adopt(const Session& session, const Snapshot& snapshot) {
     const auto& newest = snapshot.kernel.run;
     if (!newest || newest == run) return;
+    // The desk's kernel runs for its own tile.
+    if (run && session.home.own == HomeLook::Own::asked && snapshot.source == Source::own) return;
     // The steps of a training run bring a kernel each: the first goes on.
     if (run && snapshot.source == Source::training && newest->program == run->program && newest->gpu.name == run->gpu.name)
         return;

@@ -81,6 +81,9 @@ class SketchView final : public View {
         ui.pop_scope();
     }
 
+    // In front of a class its headline and source stand above it.
+    float needs(Ui&, Session& session, Focus&, const Rect&) override { return session.learn.presented ? 230 : 400; }
+
     std::string describe(const Session& session, const Focus&) const override { return sketch_text(session.lesson); }
 
   private:
