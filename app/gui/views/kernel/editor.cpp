@@ -462,7 +462,7 @@ class EditorView final : public View {
         }
         const HeatMap* const heat = r.w >= 380 && desk.shows_heat ? heat_.of(session, snapshot) : nullptr;
         if (heat != nullptr) {
-            look.gutter = HeatMargin::width;
+            look.gutter = HeatMargin::width(r.w);
             look.paint_gutter = [&](Ui& drawn, const Rect& row, int32_t line) {
                 if (const LineHeat* const found = heat_at(*heat, heat_.line_then(line)))
                     heat_.draw(drawn, *heat, *found, row);

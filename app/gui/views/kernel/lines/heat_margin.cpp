@@ -57,9 +57,18 @@ void HeatMargin::draw(Ui& ui, const HeatMap& heat, const LineHeat& line, const R
     const auto length = bar * static_cast<float>(line.share / std::max(0.2, heat.hottest));
     if (length >= 0.75f) draw_state(ui, {row.x, row.y + 4, std::max(2.0f, length), 11}, line.wait);
     if (line.share < 0.0005) return;
-    ui.text(row.x + width - 14, row.y + 14, fmt::format("{:.1f} %", 100 * line.share),
+    ui.text(row.x + narrow - 14, row.y + 14, fmt::format("{:.1f} %", 100 * line.share),
             {.size = 12, .color = line.share >= 0.1 ? ui.theme->ink : ui.theme->ink2, .align = Align::right, .mono = true});
-    if (ui.hovered({row.x, row.y, width - 12, row.h}))
+    if (row.w > narrow) {
+        ui.text(row.x + narrow - 4, row.y + 14, code_of(line.wait).brief,
+                {.size = 12, .color = ui.theme->ink2, .width = 62});
+        const std::string waste = line.wasteful()                      ? fmt::format("{:.0f} sectors", line.sectors)
+                                  : line.issues > 0 && line.lanes < 28 ? fmt::format("{:.0f} lanes", line.lanes)
+                                                                       : std::string();
+        ui.text(row.right() - 12, row.y + 14, waste,
+                {.size = 12, .color = ui.theme->dark ? data::orange : rgb(0x8A5A00), .align = Align::right, .weight = 600});
+    }
+    if (ui.hovered({row.x, row.y, row.w - 12, row.h}))
         ui.tooltip(sentence_of(line) + (stale_ ? "\nof the run before the text changed" : ""));
 }
 

@@ -12,7 +12,9 @@ namespace lockstep::gui {
 
 class HeatMargin {
   public:
-    static constexpr float width = 106;  // left of the line numbers
+    // Left of the line numbers; where there is room, the wait has its name and what an issue wastes its number.
+    static constexpr float narrow = 106, wide = 244, room_for_wide = 820;
+    static float width(float room) { return room >= room_for_wide ? wide : narrow; }
 
     // Null: nothing is told of the cost of what is on show. Made anew when the run or the text is another one.
     const HeatMap* of(const Session& session, const Snapshot& snapshot);
