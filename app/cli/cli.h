@@ -7,12 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/command.h"
 #include "app/gui/app.h"
 #include "core/base/diagnostic.h"
-
-namespace CLI {
-class App;
-}
 
 namespace lockstep::device {
 struct CompileOptions;
@@ -41,40 +38,40 @@ struct Hooks {
 int run_command_line(int argc, char** argv, const Hooks& hooks);
 
 // A command adds its options to `app` and sets the callback that will store its exit status in `status`.
-void add_run(CLI::App& app, int& status);
+void add_run(const Command& app, int& status);
 // What `run` does with a FILE.host. JSON: times, figures, operations, hazards, outputs by name; trace: Perfetto.
 int run_host_program(const std::string& file, const std::string& gpu, uint64_t seed, const std::string& json,
                      const std::string& trace, const std::string& check);
-void add_compare(CLI::App& app, int& status);
-void add_exec(CLI::App& app, int& status);
-void add_compile(CLI::App& app, int& status);
-void add_compiler_options(CLI::App& command, device::CompileOptions& options);  // --compiler --arch --include --define
+void add_compare(const Command& app, int& status);
+void add_exec(const Command& app, int& status);
+void add_compile(const Command& app, int& status);
+void add_compiler_options(const Command& command, device::CompileOptions& options);  // --compiler --arch --include --define
 // CUDA C++ to PTX; warnings go to stderr with their places, an error is thrown.
 device::Compiled compile_with_warnings(const std::string& source, const std::string& file, device::CompileOptions how);
-void add_experiment(CLI::App& app, int& status);
-void add_tape(CLI::App& app, int& status);
-void add_tensors(CLI::App& app);
-void add_train(CLI::App& app, int& status);
-void add_gpus(CLI::App& app, int& status);
-void add_occupancy(CLI::App& app, int& status);
-void add_devices(CLI::App& app, int& status);
-void add_lesson(CLI::App& app, int& status);
-void add_collective(CLI::App& app, int& status);
-void add_grade(CLI::App& app, int& status);
-void add_mesh(CLI::App& app, int& status);
-void add_plan(CLI::App& app, int& status);
-void add_puzzle(CLI::App& app, int& status);
-void add_schedule(CLI::App& app, int& status);
-void add_validate(CLI::App& app, int& status);
-void add_silicon(CLI::App& app, int& status);
-void add_sweep(CLI::App& app, int& status);
-void add_bench(CLI::App& app, int& status, const Hooks& hooks);
+void add_experiment(const Command& app, int& status);
+void add_tape(const Command& app, int& status);
+void add_tensors(const Command& app);
+void add_train(const Command& app, int& status);
+void add_gpus(const Command& app, int& status);
+void add_occupancy(const Command& app, int& status);
+void add_devices(const Command& app, int& status);
+void add_lesson(const Command& app, int& status);
+void add_collective(const Command& app, int& status);
+void add_grade(const Command& app, int& status);
+void add_mesh(const Command& app, int& status);
+void add_plan(const Command& app, int& status);
+void add_puzzle(const Command& app, int& status);
+void add_schedule(const Command& app, int& status);
+void add_validate(const Command& app, int& status);
+void add_silicon(const Command& app, int& status);
+void add_sweep(const Command& app, int& status);
+void add_bench(const Command& app, int& status, const Hooks& hooks);
 
 // Writes to stdout for "-", else to the file.
 void write_json(const nlohmann::ordered_json& json, const std::string& path, int indent = 2);
 // A number as JSON has it: NaN and infinities are the strings "nan", "inf", "-inf".
 nlohmann::ordered_json json_number(double value);
-// For CLI11's check: why the text is no whole number from 0 (or from 1), empty when it is one.
+// For an option's check: why the text is no whole number from 0 (or from 1), empty when it is one.
 std::string not_from_0(const std::string& text);
 std::string not_from_1(const std::string& text);
 // The same for numbers with a fraction: finite, and from `least` (above it, when told so) to `most`.

@@ -187,24 +187,24 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     int status = 0;
     gui::AppOptions picture;
     std::string size;
-    auto app_options = [&](CLI::App& command) {
+    auto app_options = [&](const Command& command) {
         command.add_option("--lesson", picture.lesson, "open this lesson, such as A06");
-        command.add_option("--step", picture.step, "at this step, from 1")->check(not_from_1);
+        command.add_option("--step", picture.step, "at this step, from 1").check(not_from_1);
         command.add_option("--view", picture.view, "one picture alone, such as warps");
         command.add_option("--open,--kernel", picture.open,
                            "open this .cu, .ptx, .host or .tape file in the Kernel workspace");
         command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
         command.add_option("--gpu", picture.gpu, "run on this GPU: a name, or a file of your own, mine.toml");
         command.add_option("--ranks", picture.ranks, "run the Training workspace's step on so many ranks too: 1, 2, 4 or 8")
-            ->check(not_from_1);
+            .check(not_from_1);
         command.add_option("--plan", picture.plan,
                            "train on ranks in the Cluster workspace, such as \"dp=2 pp=2 zero=1 schedule=1f1b\"");
         command.add_option("--moment", picture.moment, "with --screenshot or --describe: at this moment of the tape")
-            ->check(not_from_1);
+            .check(not_from_1);
         command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel")
-            ->check(not_from_0);
+            .check(not_from_0);
         command.add_option("--sm", picture.sm, "with --screenshot, --record or --describe: this SM traced")
-            ->check(not_from_0);
+            .check(not_from_0);
         command.add_option("--zoom", picture.zoom,
                            "of the machine: where its zoom stands, from cluster to lane, such as sm");
         command.add_flag("--follow", picture.follow,
@@ -215,13 +215,13 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--record", film.file, "record its clock to this GIF, or by ffmpeg MP4, and leave");
         command
             .add_option("--from", film.from, "with --record: from this cycle, or with --zoom cluster this time in the step")
-            ->check(number_within(0));
+            .check(number_within(0));
         command.add_option("--to", film.to, "with --record: to this cycle or time, by default the last")
-            ->check(number_within(0));
+            .check(number_within(0));
         command.add_option("--speed", film.speed, "with --record: cycles a second, by default so that it lasts 10 s")
-            ->check(number_within(0, 1e12, true));
+            .check(number_within(0, 1e12, true));
         command.add_option("--fps", film.frames_a_second, "with --record: frames a second, by default 20")
-            ->check(number_within(1, 120));
+            .check(number_within(1, 120));
         command.add_option("--size", size, "window or picture size, such as 1600x1000; of a recording 1280x800");
         command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
         command.add_option("--theme", picture.theme, "dark, light, high-contrast or print");
@@ -229,39 +229,41 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_flag("--present", picture.present, "presenter mode: a step and its picture, large (F11)");
         command.add_flag("--describe", picture.describe, "print what the pictures show, as text");
     };
-    app_options(app);
-    CLI::App* app_command = app.add_subcommand("app", "open the app (the default)");
-    app_options(*app_command);
-    CLI::App* tour_command = app.add_subcommand("tour", "twenty seconds through the machine, from a cluster to one lane");
-    tour_command->add_option("--record", picture.film.file, "record it to this GIF, or by ffmpeg MP4, and leave");
-    tour_command->add_option("--fps", picture.film.frames_a_second, "with --record: frames a second, by default 20")
-        ->check(number_within(1, 120));
-    tour_command->add_option("--size", size, "window size, such as 1600x1000; of a recording 1280x800");
-    tour_command->add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
-    tour_command->add_option("--theme", picture.theme, "dark, light, high-contrast or print");
-    app_command->add_option("file", picture.open, "the same as --open")->excludes("--open");
-    add_run(app, status);
-    add_compare(app, status);
-    add_exec(app, status);
-    add_compile(app, status);
-    add_train(app, status);
-    add_experiment(app, status);
-    add_tape(app, status);
-    add_tensors(app);
-    add_lesson(app, status);
-    add_puzzle(app, status);
-    add_grade(app, status);
-    add_gpus(app, status);
-    add_occupancy(app, status);
-    add_sweep(app, status);
-    add_devices(app, status);
-    add_plan(app, status);
-    add_collective(app, status);
-    add_schedule(app, status);
-    add_mesh(app, status);
-    add_validate(app, status);
-    add_silicon(app, status);
-    add_bench(app, status, hooks);
+    const Command root(&app);
+    app_options(root);
+    const Command app_command = root.add_subcommand("app", "open the app (the default)");
+    app_options(app_command);
+    const Command tour_command =
+        root.add_subcommand("tour", "twenty seconds through the machine, from a cluster to one lane");
+    tour_command.add_option("--record", picture.film.file, "record it to this GIF, or by ffmpeg MP4, and leave");
+    tour_command.add_option("--fps", picture.film.frames_a_second, "with --record: frames a second, by default 20")
+        .check(number_within(1, 120));
+    tour_command.add_option("--size", size, "window size, such as 1600x1000; of a recording 1280x800");
+    tour_command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
+    tour_command.add_option("--theme", picture.theme, "dark, light, high-contrast or print");
+    app_command.add_option("file", picture.open, "the same as --open").excludes("--open");
+    add_run(root, status);
+    add_compare(root, status);
+    add_exec(root, status);
+    add_compile(root, status);
+    add_train(root, status);
+    add_experiment(root, status);
+    add_tape(root, status);
+    add_tensors(root);
+    add_lesson(root, status);
+    add_puzzle(root, status);
+    add_grade(root, status);
+    add_gpus(root, status);
+    add_occupancy(root, status);
+    add_sweep(root, status);
+    add_devices(root, status);
+    add_plan(root, status);
+    add_collective(root, status);
+    add_schedule(root, status);
+    add_mesh(root, status);
+    add_validate(root, status);
+    add_silicon(root, status);
+    add_bench(root, status, hooks);
     for (CLI::App* command : app.get_subcommands({})) command->set_help_flag("-h,--help", "print this help");
     refuse_options_as_values(app);
 
@@ -281,8 +283,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     }
     try {
         app.parse(static_cast<int>(words.size()), words.data());
-        picture.tour = tour_command->parsed();
-        if (app.get_subcommands().empty() || app_command->parsed() || picture.tour) {
+        picture.tour = app.got_subcommand("tour");
+        if (app.get_subcommands().empty() || app.got_subcommand("app") || picture.tour) {
             status = run_the_app(std::move(picture), size, hooks);
         }
     } catch (const CLI::CallForHelp& help) {

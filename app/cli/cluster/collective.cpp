@@ -3,7 +3,6 @@
 // started, and what it leaves is checked.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -267,11 +266,11 @@ void really_run(const CollectiveOptions& options, std::shared_ptr<const Collecti
 }
 
 // A list that somebody wrote (*.collective): timed, and judged chunk by chunk.
-int run_file(CollectiveOptions options, const CLI::App& command) {
-    for (const CLI::Option* option : command.get_options())
-        if (option->count() > 0 && option->get_name() != "--file" && option->get_name() != "--json")
+int run_file(CollectiveOptions options, const Command& command) {
+    for (const Option& option : command.options())
+        if (option.given() && option.name() != "--file" && option.name() != "--json")
             throw Failure(fmt::format("--file has its settings in the file: write {}=... in its first line in place of {}",
-                                      option->get_name().substr(2), option->get_name()));
+                                      option.name().substr(2), option.name()));
     keep_apart({{"--file", options.file}}, {{"--json", options.json}});
     const auto scene = read_lists("collective", options.file).value();
     auto all = nlohmann::ordered_json::array();
@@ -302,9 +301,9 @@ int run_file(CollectiveOptions options, const CLI::App& command) {
     return static_cast<int>(right ? ExitStatus::done : ExitStatus::faulted);
 }
 
-int collective_command(const CollectiveOptions& options, const CLI::App& command) {
+int collective_command(const CollectiveOptions& options, const Command& command) {
     if (!options.file.empty()) return run_file(options, command);
-    if (command.get_option("--ranks")->count() == 0) throw Failure("--ranks is required, or --file");
+    if (!command.given("--ranks")) throw Failure("--ranks is required, or --file");
     collective_named(options.operation, options.algorithm);
     if (options.ranks < 1) throw Failure(fmt::format("--ranks takes a number from 1, not {}", options.ranks));
     const Link link = link_named(options.link).link();
@@ -356,34 +355,33 @@ int collective_command(const CollectiveOptions& options, const CLI::App& command
 }  // namespace
 }  // namespace of_collective
 
-void add_collective(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand("collective", "one collective, timed round by round on a modelled network");
+void add_collective(const Command& app, int& status) {
+    const Command command = app.add_subcommand("collective", "one collective, timed round by round on a modelled network");
     auto o = std::make_shared<of_collective::CollectiveOptions>();
-    command->add_option("--op", o->operation,
-                        "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, barrier");
-    command->add_option("--algorithm", o->algorithm, "ring, tree, halving_doubling, parameter_server, hierarchical");
-    command->add_option("--ranks", o->ranks, "how many ranks");
-    command->add_option("--file", o->file,
-                        "a list of messages of one's own (F.collective): timed, and told what is wrong with it");
-    command->add_option("--bytes", o->bytes, "of the whole buffer; K, M and G are thousands, default 100M");
-    command->add_option("--link", o->link, "such as nvlink4, pcie4, 10gbe, ib-hdr; default nvlink4");
-    command->add_option("--topology", o->topology,
-                        "switch (default), ring, fully_connected, two_level, fat_tree, torus2d, torus3d, dragonfly, ideal");
-    command->add_option("--inner", o->inner, "two_level: the link inside a node, default nvlink4");
-    command->add_option("--node-size", o->node_size, "ranks of a node: two_level, hierarchical; default 8");
-    command->add_option("--adapters", o->adapters, "two_level: links that a node has to the spine, default 1");
-    command->add_option("--servers", o->servers, "parameter_server: how many ranks serve, default 1");
-    command->add_option("--root", o->root, "of a broadcast or reduce, default 0");
-    command->add_option("--pieces", o->pieces, "of pipelined chains and trees; default: as many as pay");
-    command->add_option("--late", o->late, "RANK:US: the rank begins so much later")->allow_extra_args(false);
-    command->add_option("--slow", o->slow, "RANK:FACTOR: the rank's links take so many times as long")
-        ->allow_extra_args(false);
-    command->add_option("--comm", o->comm, "also run it: on threads (in_process), or under mpirun alone (mpi, nccl)");
-    command->add_flag("--library", o->library, "with --comm mpi or nccl: the library's own collective");
-    command->add_option("--timeout", o->timeout, "with --comm mpi: seconds after which a wait is a deadlock, default 60")
-        ->check(number_within(0, 1e9, true));
-    command->add_option("--json", o->json, "write rounds, ranks and links as JSON to this file, - for stdout");
-    command->callback([o, command, &status] { status = of_collective::collective_command(*o, *command); });
+    command.add_option("--op", o->operation,
+                       "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, barrier");
+    command.add_option("--algorithm", o->algorithm, "ring, tree, halving_doubling, parameter_server, hierarchical");
+    command.add_option("--ranks", o->ranks, "how many ranks");
+    command.add_option("--file", o->file,
+                       "a list of messages of one's own (F.collective): timed, and told what is wrong with it");
+    command.add_option("--bytes", o->bytes, "of the whole buffer; K, M and G are thousands, default 100M");
+    command.add_option("--link", o->link, "such as nvlink4, pcie4, 10gbe, ib-hdr; default nvlink4");
+    command.add_option("--topology", o->topology,
+                       "switch (default), ring, fully_connected, two_level, fat_tree, torus2d, torus3d, dragonfly, ideal");
+    command.add_option("--inner", o->inner, "two_level: the link inside a node, default nvlink4");
+    command.add_option("--node-size", o->node_size, "ranks of a node: two_level, hierarchical; default 8");
+    command.add_option("--adapters", o->adapters, "two_level: links that a node has to the spine, default 1");
+    command.add_option("--servers", o->servers, "parameter_server: how many ranks serve, default 1");
+    command.add_option("--root", o->root, "of a broadcast or reduce, default 0");
+    command.add_option("--pieces", o->pieces, "of pipelined chains and trees; default: as many as pay");
+    command.add_option("--late", o->late, "RANK:US: the rank begins so much later").one_value_each();
+    command.add_option("--slow", o->slow, "RANK:FACTOR: the rank's links take so many times as long").one_value_each();
+    command.add_option("--comm", o->comm, "also run it: on threads (in_process), or under mpirun alone (mpi, nccl)");
+    command.add_flag("--library", o->library, "with --comm mpi or nccl: the library's own collective");
+    command.add_option("--timeout", o->timeout, "with --comm mpi: seconds after which a wait is a deadlock, default 60")
+        .check(number_within(0, 1e9, true));
+    command.add_option("--json", o->json, "write rounds, ranks and links as JSON to this file, - for stdout");
+    command.callback([o, command, &status] { status = of_collective::collective_command(*o, command); });
 }
 
 }  // namespace lockstep::cli

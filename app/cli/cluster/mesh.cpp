@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -317,17 +316,18 @@ nlohmann::ordered_json json_of_mesh(const MeshRun& run) {
 }  // namespace
 }  // namespace of_mesh
 
-void add_mesh(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand("mesh", "a tensor laid out over named axes of ranks, and moved between layouts");
+void add_mesh(const Command& app, int& status) {
+    const Command command =
+        app.add_subcommand("mesh", "a tensor laid out over named axes of ranks, and moved between layouts");
     auto o = std::make_shared<of_mesh::MeshOptions>();
-    command->add_option("--mesh", o->mesh, "named axes with their sizes, the last fastest: x:3,y:2")->required();
-    command->add_option("--shape", o->shape, "the tensor's extents: 6,4; with --matmul M,K,N")->required();
-    command->add_option("--layout", o->layout,
-                        "an item a dimension: an axis that cuts it, - for whole, x*y for two; +y: y's ranks hold summands");
-    command->add_option("--to", o->to, "the layout to bring it into, with real values on ranks as threads");
-    command->add_option("--matmul", o->matmul, "A's and B's layouts, \"x,-;-,y\": the product's layout follows");
-    command->add_option("--json", o->json, "write everything as JSON to this file, - for stdout");
-    command->callback([o, &status] {
+    command.add_option("--mesh", o->mesh, "named axes with their sizes, the last fastest: x:3,y:2").required();
+    command.add_option("--shape", o->shape, "the tensor's extents: 6,4; with --matmul M,K,N").required();
+    command.add_option("--layout", o->layout,
+                       "an item a dimension: an axis that cuts it, - for whole, x*y for two; +y: y's ranks hold summands");
+    command.add_option("--to", o->to, "the layout to bring it into, with real values on ranks as threads");
+    command.add_option("--matmul", o->matmul, "A's and B's layouts, \"x,-;-,y\": the product's layout follows");
+    command.add_option("--json", o->json, "write everything as JSON to this file, - for stdout");
+    command.callback([o, &status] {
         const of_mesh::MeshRun run = of_mesh::run_mesh(*o);
         if (!o->json.empty()) write_json(of_mesh::json_of_mesh(run), o->json, o->json == "-" ? 1 : 2);
         if (o->json != "-") of_mesh::print_mesh(run);

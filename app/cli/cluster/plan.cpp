@@ -2,7 +2,6 @@
 // core/parallel/plan/planner.h.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -257,42 +256,42 @@ void search_and_print(const PlanOptions& o, bool quiet, nlohmann::ordered_json& 
 
 }  // namespace
 
-void add_plan(CLI::App& app, int&) {
-    CLI::App* command = app.add_subcommand("plan", "what a training step would take on a machine of any size; derived");
+void add_plan(const Command& app, int&) {
+    const Command command = app.add_subcommand("plan", "what a training step would take on a machine of any size; derived");
     auto o = std::make_shared<PlanOptions>();
-    command->add_option("--model", o->model, "gpt, llama, llama3-8b, llama3-70b, llama3-405b, megatron-1.7b ... megatron-1t")
-        ->required();
-    command->add_option("--gpu", o->gpu, "GPU, see 'lockstep gpus'")->required();
+    command.add_option("--model", o->model, "gpt, llama, llama3-8b, llama3-70b, llama3-405b, megatron-1.7b ... megatron-1t")
+        .required();
+    command.add_option("--gpu", o->gpu, "GPU, see 'lockstep gpus'").required();
     for (const parallel::PlanOption& row : parallel::plan_options())
         if (std::find(std::begin(of_plans), std::end(of_plans), row.name) != std::end(of_plans))
-            add_plan_option(*command, o->plan, row);
-    command->add_option("--seq", o->sequence, "tokens a sequence; unless said, the model's context")->check(not_from_1);
-    command->add_option("--batch", o->batch, "sequences a step, of all ranks together")->required()->check(not_from_1);
-    command->add_option("--microbatch", o->microbatch, "sequences a micro-batch")->check(not_from_1);
-    command->add_option("--schedule", o->plan.schedule, "of the pipeline, see 'lockstep schedule'");
-    command->add_option("--context", o->context, "how attention crosses a cut sequence: ring, balanced or all_to_all");
-    command->add_flag("--sequence-parallel", o->plan.sequence_parallel,
-                      "norms on a part of the sequence a tp rank; llama: unless said");
-    command->add_flag("--whole-sequences", o->whole_sequences, "not that");
-    command->add_option("--bucket", o->plan.bucket_bytes, "bytes of a bucket of gradients; 0: all at the end of backward")
-        ->check(not_from_0);
-    command->add_option("--dtype", o->dtype, "of weights and activations: bf16, f16 or f32");
-    command->add_option("--link", o->link, "between nodes: 10gbe, 40gbe, ib-edr, ib-hdr, ib-ndr or nvlink; all: each");
-    command->add_option("--gpus-per-node", o->gpus_per_node, "that NVLink or PCI Express joins");
-    command->add_flag("--search", o->search, "look for the best plan for as many GPUs");
-    command->add_option("--gpus", o->gpus, "with --search: how many; unless said, tp x cp x pp x dp")->check(not_from_1);
-    command->add_option("--memory-limit", o->memory_limit, "with --search: GB a GPU")->check(number_within(0, 1e9, true));
-    command->add_option("--most", o->most, "with --search: plans that are looked at")->check(not_from_1);
-    command->add_option("--tokens", o->power.tokens, "of a whole training run: time, energy and cost")
-        ->check(number_within(0, 1e30, true));
-    command->add_option("--pue", o->power.pue, "the building's power over the machines'")->check(number_within(1, 100));
-    command->add_option("--kwh-price", o->power.price_per_kwh, "of a kWh")->check(number_within(0, 1e9));
-    command->add_option("--gpu-hour", o->power.price_per_gpu_hour, "price of a GPU hour")->check(number_within(0, 1e9));
-    command->add_option("--json", o->json, "write the plan as JSON; '-' for stdout");
-    command->callback([o, command] {
+            add_plan_option(command, o->plan, row);
+    command.add_option("--seq", o->sequence, "tokens a sequence; unless said, the model's context").check(not_from_1);
+    command.add_option("--batch", o->batch, "sequences a step, of all ranks together").required().check(not_from_1);
+    command.add_option("--microbatch", o->microbatch, "sequences a micro-batch").check(not_from_1);
+    command.add_option("--schedule", o->plan.schedule, "of the pipeline, see 'lockstep schedule'");
+    command.add_option("--context", o->context, "how attention crosses a cut sequence: ring, balanced or all_to_all");
+    command.add_flag("--sequence-parallel", o->plan.sequence_parallel,
+                     "norms on a part of the sequence a tp rank; llama: unless said");
+    command.add_flag("--whole-sequences", o->whole_sequences, "not that");
+    command.add_option("--bucket", o->plan.bucket_bytes, "bytes of a bucket of gradients; 0: all at the end of backward")
+        .check(not_from_0);
+    command.add_option("--dtype", o->dtype, "of weights and activations: bf16, f16 or f32");
+    command.add_option("--link", o->link, "between nodes: 10gbe, 40gbe, ib-edr, ib-hdr, ib-ndr or nvlink; all: each");
+    command.add_option("--gpus-per-node", o->gpus_per_node, "that NVLink or PCI Express joins");
+    command.add_flag("--search", o->search, "look for the best plan for as many GPUs");
+    command.add_option("--gpus", o->gpus, "with --search: how many; unless said, tp x cp x pp x dp").check(not_from_1);
+    command.add_option("--memory-limit", o->memory_limit, "with --search: GB a GPU").check(number_within(0, 1e9, true));
+    command.add_option("--most", o->most, "with --search: plans that are looked at").check(not_from_1);
+    command.add_option("--tokens", o->power.tokens, "of a whole training run: time, energy and cost")
+        .check(number_within(0, 1e30, true));
+    command.add_option("--pue", o->power.pue, "the building's power over the machines'").check(number_within(1, 100));
+    command.add_option("--kwh-price", o->power.price_per_kwh, "of a kWh").check(number_within(0, 1e9));
+    command.add_option("--gpu-hour", o->power.price_per_gpu_hour, "price of a GPU hour").check(number_within(0, 1e9));
+    command.add_option("--json", o->json, "write the plan as JSON; '-' for stdout");
+    command.callback([o, command] {
         if (!o->search)
             for (const char* name : {"--gpus", "--memory-limit", "--most"})
-                if (command->get_option(name)->count() > 0) throw Failure(fmt::format("{} is of --search", name));
+                if (command.given(name)) throw Failure(fmt::format("{} is of --search", name));
         if (o->search && !o->plan.cut.empty()) throw Failure("--search cuts every plan by itself: leave --cut out");
         check_can_write(o->json);
         const bool quiet = o->json == "-";

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -193,11 +192,11 @@ ScheduleRow own_row() {
 }
 
 // Lists that somebody wrote (*.schedule): run, or who waits for whom.
-int run_schedule_file(const ScheduleChoice& chosen, const CLI::App& command) {
-    for (const CLI::Option* option : command.get_options())
+int run_schedule_file(const ScheduleChoice& chosen, const Command& command) {
+    for (const Option& option : command.options())
         for (const char* own :
              {"--kind", "--stages", "--microbatches", "--chunks", "--batches", "--times", "--hop", "--kept", "--slow"})
-            if (option->get_name() == own && option->count() > 0)
+            if (option.name() == own && option.given())
                 throw Failure(fmt::format("--file has its settings in the file, so {} goes without it", own));
     keep_apart({{"--file", chosen.file}}, {{"--json", chosen.json}, {"--trace", chosen.trace}});
     const auto scene = read_lists("schedule", chosen.file).value();
@@ -225,46 +224,45 @@ int run_schedule_file(const ScheduleChoice& chosen, const CLI::App& command) {
     return static_cast<int>(right ? ExitStatus::done : ExitStatus::faulted);
 }
 
-void check_given(const CLI::App& command) {
+void check_given(const Command& command) {
     std::string missing;
     for (const char* needed : {"--kind", "--stages", "--microbatches"})
-        if (command.get_option(needed)->count() == 0) missing += (missing.empty() ? "" : ", ") + std::string(needed);
+        if (!command.given(needed)) missing += (missing.empty() ? "" : ", ") + std::string(needed);
     if (!missing.empty()) throw Failure(missing + " required, or --file");
 }
 
 }  // namespace
 
-void add_schedule(CLI::App& app, int& status) {
-    CLI::App* command =
+void add_schedule(const Command& app, int& status) {
+    const Command command =
         app.add_subcommand("schedule", "a pipeline schedule: who works when, who waits for what, what is kept");
     auto chosen = std::make_shared<ScheduleChoice>();
     std::string kinds;
     for (const ScheduleRow& row : schedules()) kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", row.name);
-    command->add_option("--kind", chosen->kind, kinds);
-    command->add_option("--stages", chosen->shape.ranks, "ranks of the pipeline");
-    command->add_option("--microbatches", chosen->shape.microbatches, "micro-batches of a batch");
-    command->add_option("--file", chosen->file,
-                        "lists of actions of one's own (F.schedule): run, or told who waits for whom");
-    command->add_option("--chunks", chosen->chunks, "pieces of the model a rank holds (interleaved; default 2)");
-    command->add_option("--batches", chosen->shape.batches,
-                        "batches one after another (default 1; 3 of what never flushes)");
-    command->add_option("--times", chosen->times,
-                        "F,I,W: of a micro-batch through a rank's part of the model; default 1,1,1");
-    command->add_option("--hop", chosen->hop, "time of a message from rank to rank; default 0");
-    command->add_option("--kept", chosen->kept,
-                        "zb-1p, zb-2p: share of a micro-batch's memory that stays between I and W; default 1");
-    command->add_option("--slow", chosen->slow, "RANK:FACTOR: a rank that takes FACTOR times as long");
-    command->add_option("--width", chosen->width, "columns of the picture; default 200");
-    command->add_option("--json", chosen->json, "write everything as JSON to this file, - for stdout");
-    command->add_option("--trace", chosen->trace,
-                        "write a trace: F.json for ui.perfetto.dev (one unit is shown as one microsecond), F.csv, or F.txt");
-    command->callback([chosen, command, &status] {
+    command.add_option("--kind", chosen->kind, kinds);
+    command.add_option("--stages", chosen->shape.ranks, "ranks of the pipeline");
+    command.add_option("--microbatches", chosen->shape.microbatches, "micro-batches of a batch");
+    command.add_option("--file", chosen->file,
+                       "lists of actions of one's own (F.schedule): run, or told who waits for whom");
+    command.add_option("--chunks", chosen->chunks, "pieces of the model a rank holds (interleaved; default 2)");
+    command.add_option("--batches", chosen->shape.batches, "batches one after another (default 1; 3 of what never flushes)");
+    command.add_option("--times", chosen->times,
+                       "F,I,W: of a micro-batch through a rank's part of the model; default 1,1,1");
+    command.add_option("--hop", chosen->hop, "time of a message from rank to rank; default 0");
+    command.add_option("--kept", chosen->kept,
+                       "zb-1p, zb-2p: share of a micro-batch's memory that stays between I and W; default 1");
+    command.add_option("--slow", chosen->slow, "RANK:FACTOR: a rank that takes FACTOR times as long");
+    command.add_option("--width", chosen->width, "columns of the picture; default 200");
+    command.add_option("--json", chosen->json, "write everything as JSON to this file, - for stdout");
+    command.add_option("--trace", chosen->trace,
+                       "write a trace: F.json for ui.perfetto.dev (one unit is shown as one microsecond), F.csv, or F.txt");
+    command.callback([chosen, command, &status] {
         check_trace_name(chosen->trace);
         if (!chosen->file.empty()) {
-            status = run_schedule_file(*chosen, *command);
+            status = run_schedule_file(*chosen, command);
             return;
         }
-        check_given(*command);
+        check_given(command);
         keep_apart({}, {{"--json", chosen->json}, {"--trace", chosen->trace}});
         const ScheduleRow& row = schedule_named(chosen->kind);
         PipelineShape shape = chosen->shape;

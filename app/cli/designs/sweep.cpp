@@ -2,7 +2,6 @@
 // cores. CSV and a picture of the front.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -103,8 +102,8 @@ Base base_of(const SweepAsked& asked) {
         const lessons::Puzzle puzzle = lessons::puzzle_named(launch.file).value();
         base = {lessons::design_of(puzzle, {}), lessons::launch_of(puzzle)};
     } else {
-        if (launch.grid.empty()) throw CLI::RequiredError("--grid");
-        if (launch.block.empty()) throw CLI::RequiredError("--block");
+        if (launch.grid.empty()) missing_option("--grid");
+        if (launch.block.empty()) missing_option("--block");
         simt::Memory memory;
         LaunchInput input;
         input.gpu = model::gpu_named(launch.gpu).value();
@@ -147,40 +146,39 @@ int run_sweep_asked(const SweepAsked& asked) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, int& status) {
-    CLI::App* command =
+void add_sweep(const Command& app, int& status) {
+    const Command command =
         app.add_subcommand("sweep", "run a kernel on a grid of GPUs: which designs are fastest for their area");
     auto asked = std::make_shared<SweepAsked>();
     KernelAsked& launch = asked->launch;
     command
-        ->add_option("FILE", launch.file,
-                     "kernel.cu or kernel.ptx, the name of a puzzle, or step:mlp, a training step of a model")
-        ->required();
+        .add_option("FILE", launch.file,
+                    "kernel.cu or kernel.ptx, the name of a puzzle, or step:mlp, a training step of a model")
+        .required();
     command
-        ->add_option("--vary", asked->vary,
-                     "a figure and its values, as often as there are figures: sms=4..32 (doubling), sms=4..32:4 (in steps "
-                     "of 4), l2_mb=1,2,4; names as 'lockstep gpus NAME --json -' prints them")
-        ->required()
-        ->allow_extra_args(false);
-    command->add_option("--gpu", launch.gpu, "the GPU that the others begin with: a name, or a file of your own");
-    command->add_option("--kernel", launch.kernel, "entry name, when the file has several");
-    command->add_option("--grid", launch.grid, "blocks: X[,Y[,Z]]");
-    command->add_option("--block", launch.block, "threads a block: X[,Y[,Z]]");
-    command->add_option("--shared", launch.shared, "bytes of dynamic shared memory")->check(not_from_0);
-    command->add_option("--arg", launch.arguments, "an argument, as 'lockstep run' takes it")->allow_extra_args(false);
-    command->add_option("--symbol", launch.symbols, "a module variable's value, as 'lockstep run' takes it")
-        ->allow_extra_args(false);
-    command->add_option("--seed", launch.seed, "of random arguments")->check(not_from_0);
-    command->add_option("--registers", launch.registers, "registers a thread, 1 to 255; default: as 'lockstep run'");
-    command->add_option("--max-instructions", launch.max_instructions, "warp instructions before a run counts as a run-away")
-        ->check(not_from_1);
-    add_compiler_options(*command, launch.compiler);
-    command->add_option("--process", asked->process, "of the estimates: 16nm, 12nm, 8nm, 7nm, 4nm; else that of --gpu");
-    command->add_option("--threads", asked->threads, "designs at once; else one a core")->check(not_from_1);
-    command->add_option("--csv", asked->csv, "write a line a design");
-    command->add_option("--svg", asked->svg, "write a picture: area against time, and the front");
-    command->add_option("--json", asked->json, "write the same as JSON; '-' for stdout");
-    command->callback([asked, &status] { status = run_sweep_asked(*asked); });
+        .add_option("--vary", asked->vary,
+                    "a figure and its values, as often as there are figures: sms=4..32 (doubling), sms=4..32:4 (in steps "
+                    "of 4), l2_mb=1,2,4; names as 'lockstep gpus NAME --json -' prints them")
+        .required()
+        .one_value_each();
+    command.add_option("--gpu", launch.gpu, "the GPU that the others begin with: a name, or a file of your own");
+    command.add_option("--kernel", launch.kernel, "entry name, when the file has several");
+    command.add_option("--grid", launch.grid, "blocks: X[,Y[,Z]]");
+    command.add_option("--block", launch.block, "threads a block: X[,Y[,Z]]");
+    command.add_option("--shared", launch.shared, "bytes of dynamic shared memory").check(not_from_0);
+    command.add_option("--arg", launch.arguments, "an argument, as 'lockstep run' takes it").one_value_each();
+    command.add_option("--symbol", launch.symbols, "a module variable's value, as 'lockstep run' takes it").one_value_each();
+    command.add_option("--seed", launch.seed, "of random arguments").check(not_from_0);
+    command.add_option("--registers", launch.registers, "registers a thread, 1 to 255; default: as 'lockstep run'");
+    command.add_option("--max-instructions", launch.max_instructions, "warp instructions before a run counts as a run-away")
+        .check(not_from_1);
+    add_compiler_options(command, launch.compiler);
+    command.add_option("--process", asked->process, "of the estimates: 16nm, 12nm, 8nm, 7nm, 4nm; else that of --gpu");
+    command.add_option("--threads", asked->threads, "designs at once; else one a core").check(not_from_1);
+    command.add_option("--csv", asked->csv, "write a line a design");
+    command.add_option("--svg", asked->svg, "write a picture: area against time, and the front");
+    command.add_option("--json", asked->json, "write the same as JSON; '-' for stdout");
+    command.callback([asked, &status] { status = run_sweep_asked(*asked); });
 }
 
 }  // namespace lockstep::cli

@@ -2,7 +2,6 @@
 // findings that are gone or new.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -144,15 +143,15 @@ int compare(const CompareAsked& asked) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, int& status) {
-    CLI::App* command =
+void add_compare(const Command& app, int& status) {
+    const Command command =
         app.add_subcommand("compare", "two results of 'lockstep run --json' side by side: times, counters, findings");
     auto asked = std::make_shared<CompareAsked>();
-    command->add_option("BEFORE", asked->before, "the JSON of the first run")->required();
-    command->add_option("AFTER", asked->after, "the JSON of the second one")->required();
-    command->add_flag("--all", asked->all, "every counter, not only those that differ by 5 % or more");
-    command->add_option("--json", asked->json, "write the comparison as JSON; '-' for stdout");
-    command->callback([asked, &status] { status = compare(*asked); });
+    command.add_option("BEFORE", asked->before, "the JSON of the first run").required();
+    command.add_option("AFTER", asked->after, "the JSON of the second one").required();
+    command.add_flag("--all", asked->all, "every counter, not only those that differ by 5 % or more");
+    command.add_option("--json", asked->json, "write the comparison as JSON; '-' for stdout");
+    command.callback([asked, &status] { status = compare(*asked); });
 }
 
 }  // namespace lockstep::cli

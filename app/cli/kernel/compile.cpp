@@ -1,7 +1,6 @@
 // `lockstep compile FILE.cu [-o F.ptx] [--compiler nvrtc|nvcc|clang]`, and the compilers' options that `run` has too.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -14,17 +13,17 @@
 
 namespace lockstep::cli {
 
-void add_compiler_options(CLI::App& command, device::CompileOptions& options) {
+void add_compiler_options(const Command& command, device::CompileOptions& options) {
     command.add_option("--compiler", options.compiler, "nvrtc, nvcc or clang; default: the first found");
     command.add_option("--arch", options.arch,
                        "such as sm_75; default: the lowest the compiler has, for run at least the GPU's");
     command.add_option("-I,--include", options.include, "a folder to look for headers in, behind the file's own")
-        ->allow_extra_args(false);
-    command.add_option("-D,--define", options.define, "a macro: N=16")->allow_extra_args(false);
+        .one_value_each();
+    command.add_option("-D,--define", options.define, "a macro: N=16").one_value_each();
     command
         .add_option("--compile-seconds", options.seconds,
                     "after which a compiler is ended, and the next one tried; default: 30, for a program 300")
-        ->check(CLI::Range(1.0, 86400.0));
+        .between(1.0, 86400.0);
 }
 
 device::Compiled compile_with_warnings(const std::string& source, const std::string& file, device::CompileOptions how) {
@@ -41,18 +40,18 @@ device::Compiled compile_with_warnings(const std::string& source, const std::str
     return compiled;
 }
 
-void add_compile(CLI::App& app, int&) {
-    CLI::App* command = app.add_subcommand("compile", "CUDA C++ to PTX, by NVRTC, nvcc or clang");
+void add_compile(const Command& app, int&) {
+    const Command command = app.add_subcommand("compile", "CUDA C++ to PTX, by NVRTC, nvcc or clang");
     struct Options {
         std::string file, output;
         device::CompileOptions how;
     };
     auto options = std::make_shared<Options>();
-    command->add_option("FILE", options->file, "CUDA source")->required();
-    command->add_option("-o,--output", options->output,
-                        "PTX file, or - for stdout; default: the source's name with .ptx, in this folder");
-    add_compiler_options(*command, options->how);
-    command->callback([options] {
+    command.add_option("FILE", options->file, "CUDA source").required();
+    command.add_option("-o,--output", options->output,
+                       "PTX file, or - for stdout; default: the source's name with .ptx, in this folder");
+    add_compiler_options(command, options->how);
+    command.callback([options] {
         const std::string source = read_text(options->file).value();
         const std::string output =
             options->output.empty() ? std::filesystem::path(options->file).stem().string() + ".ptx" : options->output;

@@ -2,7 +2,6 @@
 // figure with its source.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cctype>
 #include <filesystem>
 #include <memory>
@@ -103,20 +102,20 @@ void write_new_file(const GpusAsked& asked) {
 
 }  // namespace
 
-void add_gpus(CLI::App& app, int&) {
-    CLI::App* command = app.add_subcommand("gpus", "the modelled GPUs, every figure with its source");
+void add_gpus(const Command& app, int&) {
+    const Command command = app.add_subcommand("gpus", "the modelled GPUs, every figure with its source");
     auto asked = std::make_shared<GpusAsked>();
-    command->add_option("NAME", asked->name, "one GPU in full: a name, or a file of your own, mine.toml");
-    command->add_option("--json", asked->json, "write its figures as JSON to this file, - for stdout");
-    command->add_flag("--area", asked->area,
-                      "estimate its area, power and price instead, part by part, beside dies whose size is published");
-    command->add_option("--process", asked->process, "with --area: 16nm, 12nm, 8nm, 7nm, 4nm; else that of its generation");
-    CLI::App* fresh = command->add_subcommand("new", "write a file for a GPU of your own");
-    fresh->add_option("FILE", asked->file, "the file, mine.toml")->required();
-    fresh->add_option("--from", asked->from, "the GPU that it inherits from: a name or a file");
-    fresh->callback([asked] { write_new_file(*asked); });
-    command->callback([asked, command] {
-        if (!command->get_subcommands().empty()) return;
+    command.add_option("NAME", asked->name, "one GPU in full: a name, or a file of your own, mine.toml");
+    command.add_option("--json", asked->json, "write its figures as JSON to this file, - for stdout");
+    command.add_flag("--area", asked->area,
+                     "estimate its area, power and price instead, part by part, beside dies whose size is published");
+    command.add_option("--process", asked->process, "with --area: 16nm, 12nm, 8nm, 7nm, 4nm; else that of its generation");
+    const Command fresh = command.add_subcommand("new", "write a file for a GPU of your own");
+    fresh.add_option("FILE", asked->file, "the file, mine.toml").required();
+    fresh.add_option("--from", asked->from, "the GPU that it inherits from: a name or a file");
+    fresh.callback([asked] { write_new_file(*asked); });
+    command.callback([asked, command] {
+        if (command.has_subcommand()) return;
         if (asked->name.empty()) {
             if (!asked->json.empty() || asked->area)
                 throw Failure("--json and --area are for one GPU: lockstep gpus NAME --area");
@@ -135,19 +134,19 @@ void add_gpus(CLI::App& app, int&) {
     });
 }
 
-void add_occupancy(CLI::App& app, int&) {
-    CLI::App* command = app.add_subcommand("occupancy", "resident blocks and warps of an SM, and what limits them");
+void add_occupancy(const Command& app, int&) {
+    const Command command = app.add_subcommand("occupancy", "resident blocks and warps of an SM, and what limits them");
     struct Options {
         std::string gpu, json;
         uint32_t threads = 0, registers = 0, shared = 0;
     };
     auto options = std::make_shared<Options>();
-    command->add_option("--gpu", options->gpu, "GPU, see 'lockstep gpus'")->required();
-    command->add_option("--block", options->threads, "threads a block")->required();
-    command->add_option("--regs", options->registers, "registers a thread")->required();
-    command->add_option("--shared", options->shared, "bytes of shared memory a block")->required();
-    command->add_option("--json", options->json, "write the facts as JSON to this file, - for stdout");
-    command->callback([options] {
+    command.add_option("--gpu", options->gpu, "GPU, see 'lockstep gpus'").required();
+    command.add_option("--block", options->threads, "threads a block").required();
+    command.add_option("--regs", options->registers, "registers a thread").required();
+    command.add_option("--shared", options->shared, "bytes of shared memory a block").required();
+    command.add_option("--json", options->json, "write the facts as JSON to this file, - for stdout");
+    command.callback([options] {
         const model::GpuSpec gpu = model::gpu_named(options->gpu).value();
         if (options->threads == 0 || options->threads > 1024)
             throw Failure(fmt::format("a block has 1 to 1024 threads, not {}", options->threads));
@@ -190,9 +189,9 @@ void add_occupancy(CLI::App& app, int&) {
     });
 }
 
-void add_devices(CLI::App& app, int&) {
-    CLI::App* command = app.add_subcommand("devices", "what kernels can run on here, and which compilers were found");
-    command->callback([] {
+void add_devices(const Command& app, int&) {
+    const Command command = app.add_subcommand("devices", "what kernels can run on here, and which compilers were found");
+    command.callback([] {
         for (const auto& list : {device::list_devices(), device::list_compilers()})
             for (const device::DeviceListing& row : list)
                 fmt::print("{} {:<16} {}\n", row.available ? " " : "-", row.name, row.description);

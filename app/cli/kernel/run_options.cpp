@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <deque>
@@ -126,18 +125,18 @@ std::string number_of_32_bits(const std::string& text) {
 }
 
 // `lockstep run FILE.host`: of the options those that are not for one kernel alone.
-int run_host_asked(const CLI::App& command, const KernelAsked& asked) {
+int run_host_asked(const Command& command, const KernelAsked& asked) {
     std::vector<FileUse> read{{"", asked.file}};
     if (const auto text = read_text(asked.file, 1 << 20))
         if (const auto host = scene::parse_host(text.value(), asked.file))
             for (const std::string& file : host.value().kernel_files)
                 read.push_back({"the host program", (std::filesystem::path(asked.file).parent_path() / file).string()});
     keep_apart(read, {{"--json", asked.json}, {"--trace", asked.trace}});
-    for (const CLI::Option* const given : command.get_options()) {
-        const std::string name = given->get_name();
+    for (const Option& given : command.options()) {
+        const std::string name = given.name();
         const bool fits = name == "FILE" || name == "--gpu" || name == "--seed" || name == "--json" || name == "--trace" ||
                           name == "--check";
-        if (given->count() > 0 && !fits)
+        if (given.given() && !fits)
             throw Failure(
                 name +
                 " is for one kernel: a host program says itself what it launches, and takes --gpu, --seed, --json, "
@@ -163,22 +162,22 @@ static void refuse_second_file(const std::string& word) {
 }
 
 // A whole program: what it shares with kernels alone, and refuses of it.
-static int run_program_asked(const CLI::App& command, const KernelAsked& asked, ProgramAsked& program) {
+static int run_program_asked(const Command& command, const KernelAsked& asked, ProgramAsked& program) {
     for (const char* name : {"--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order", "--scheduler",
                              "--registers", "--metrics", "--energy", "--what-if", "--trace-sm", "--trace-cycles"})
-        if (command.count(name) > 0)
+        if (command.given(name))
             throw Failure(fmt::format("{} is for one kernel with --grid and --block; this is a program with main()", name));
     for (std::string& option : program.build.more)
         if (option.starts_with("=")) option.erase(0, 1);  // -X=-fopenmp, as the help writes it
     program.arguments = words_behind();
     program.gpu = asked.gpu;
     program.functional = asked.functional;
-    if (command.count("--max-instructions") > 0) program.max_instructions = asked.max_instructions;
+    if (command.given("--max-instructions")) program.max_instructions = asked.max_instructions;
     program.json = asked.json;
     program.trace = asked.trace;
-    if (command.count("--check") > 0) program.check = asked.check;
+    if (command.given("--check")) program.check = asked.check;
     program.build.compiler = asked.compiler.compiler;
-    if (command.count("--compile-seconds") > 0) program.build.seconds = asked.compiler.seconds;
+    if (command.given("--compile-seconds")) program.build.seconds = asked.compiler.seconds;
     program.build.arch = asked.compiler.arch;
     program.build.include = asked.compiler.include;
     program.build.define = asked.compiler.define;
@@ -187,8 +186,8 @@ static int run_program_asked(const CLI::App& command, const KernelAsked& asked, 
     return run_program(program);
 }
 
-void add_run(CLI::App& app, int& status) {
-    CLI::App* command =
+void add_run(const Command& app, int& status) {
+    const Command command =
         app.add_subcommand("run",
                            "run a kernel (with --grid and --block), or a whole program with main(), on the modelled GPU: "
                            "lockstep run prog.cu -- "
@@ -196,17 +195,17 @@ void add_run(CLI::App& app, int& status) {
     auto options = std::make_shared<KernelAsked>();
     auto program = std::make_shared<ProgramAsked>();
     command
-        ->add_option(
+        .add_option(
             "FILE", program->files,
             "kernel.cu or kernel.ptx; program.cu and what belongs to it; or program.host, a host program with streams")
-        ->required();
-    command->add_option("--kernel", options->kernel, "entry name, when the file has several");
-    command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]");
-    command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]");
-    command->add_option("--cluster", options->cluster, "blocks a cluster: X[,Y[,Z]]; else as the kernel says");
-    command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(number_of_32_bits);
+        .required();
+    command.add_option("--kernel", options->kernel, "entry name, when the file has several");
+    command.add_option("--grid", options->grid, "blocks: X[,Y[,Z]]");
+    command.add_option("--block", options->block, "threads a block: X[,Y[,Z]]");
+    command.add_option("--cluster", options->cluster, "blocks a cluster: X[,Y[,Z]]; else as the kernel says");
+    command.add_option("--shared", options->shared, "bytes of dynamic shared memory").check(number_of_32_bits);
     command
-        ->add_option(
+        .add_option(
             "--arg", options->arguments,
             "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}, "
             "in:f32[1024 random] (or ramp, zero, below N), tex2d:image.npy,linear,normalized, surf2d:u8[64,64,4]=out.npy, "
@@ -214,25 +213,25 @@ void add_run(CLI::App& app, int& status) {
             "in:f32[64]+3 (elements behind the first); a struct may hold them: struct:i32:4,in:f32[16],null, and "
             "pointers:in:f32[8],out:f32[8] is an array of them, float **. What an output has to hold, and how far off it "
             "may be: out:f32[64],expect=ref.npy,rtol=1e-5,atol=1e-6")
-        ->allow_extra_args(false);
+        .one_value_each();
     command
-        ->add_option("--symbol", options->symbols,
-                     "a module variable's value before the launch: filter=in:f32{1,2,1}, table=in:x.npy, n=i32:7, "
-                     "p=struct:i32:4,f32:2; "
-                     "of a pointer, float *d, as pointers:inout:f32[64]=d.npy or pointers:@NAME+4")
-        ->allow_extra_args(false);
-    command->add_option("--order", options->order,
-                        "of warps and blocks, functional runs: round_robin, greedy, reverse or random");
-    command->add_option("--seed", options->seed, "of --order random and of random arguments")->check(not_from_0);
-    command->add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
-    command->add_option("--scheduler", options->scheduler,
-                        "of warps: lrr (loose round robin), gto (greedy then oldest) or gty (greedy then youngest); "
-                        "default: the GPU's own");
-    command->add_option("--registers", options->registers,
-                        "registers a thread, 1 to 255, or ptxas: as the ptxas of this machine says; default: what the "
-                        "PTX states, else what its values need");
-    command->add_flag("--functional", options->functional, "no timing, much faster");
-    command->add_option(
+        .add_option("--symbol", options->symbols,
+                    "a module variable's value before the launch: filter=in:f32{1,2,1}, table=in:x.npy, n=i32:7, "
+                    "p=struct:i32:4,f32:2; "
+                    "of a pointer, float *d, as pointers:inout:f32[64]=d.npy or pointers:@NAME+4")
+        .one_value_each();
+    command.add_option("--order", options->order,
+                       "of warps and blocks, functional runs: round_robin, greedy, reverse or random");
+    command.add_option("--seed", options->seed, "of --order random and of random arguments").check(not_from_0);
+    command.add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
+    command.add_option("--scheduler", options->scheduler,
+                       "of warps: lrr (loose round robin), gto (greedy then oldest) or gty (greedy then youngest); "
+                       "default: the GPU's own");
+    command.add_option("--registers", options->registers,
+                       "registers a thread, 1 to 255, or ptxas: as the ptxas of this machine says; default: what the "
+                       "PTX states, else what its values need");
+    command.add_flag("--functional", options->functional, "no timing, much faster");
+    command.add_option(
         "--check", options->check,
         "all, strict (all, and a warning makes the exit status 1 too), none or a list of memcheck (bounds, alignment, use "
         "after free: always on), racecheck (two accesses to one "
@@ -243,49 +242,47 @@ void add_run(CLI::App& app, int& status) {
         "what "
         "nobody wrote), synccheck (barriers that not all threads reach) and leakcheck (malloc without free)");
     command
-        ->add_option("--max-instructions", options->max_instructions,
-                     "warp instructions before the kernel counts as a run-away: 1,000,000,000 unless told, of a program "
-                     "20,000,000,000")
-        ->check(not_from_1);
-    add_compiler_options(*command, options->compiler);
-    command->add_option("--std", program->build.standard, "of a program: its C++, c++17 unless told");
-    command->add_flag("--rdc", program->build.separate, "of a program: link the device code of its files together");
-    command->add_option("-X", program->build.more, "of a program: an option for its compiler, as it stands: -X=-fopenmp")
-        ->allow_extra_args(false);
-    command
-        ->add_option("--threads", program->threads, "of a program: for blocks of launches without timing; else one a core")
-        ->check(not_from_1);
-    command->add_option("--gpus", program->gpus, "of a program: how many GPUs it sees")->check(not_from_1);
-    command->add_option(
-        "--time", program->time,
-        "of a program: the launches to simulate: all, none, or first:N of each kernel and shape; a later one "
-        "takes the time of those");
-    command->add_option("--l2", program->l2, std::string("of a program: ") + l2_of_a_program);
-    command->add_option("--report", program->report, "of a program: none says nothing behind it; else all");
-    command->add_option("--metrics", options->metrics,
-                        "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "
-                        "all@cycles:1000..2000, or their names, as in "
-                        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000; in --json as by_line, "
-                        "by_window and selected. --metrics names runs nothing and lists all names with what they say");
-    command->add_flag("--energy", options->energy,
-                      "estimate the launch's energy: what it did, counted, times published energies of an operation");
-    command->add_option(
+        .add_option("--max-instructions", options->max_instructions,
+                    "warp instructions before the kernel counts as a run-away: 1,000,000,000 unless told, of a program "
+                    "20,000,000,000")
+        .check(not_from_1);
+    add_compiler_options(command, options->compiler);
+    command.add_option("--std", program->build.standard, "of a program: its C++, c++17 unless told");
+    command.add_flag("--rdc", program->build.separate, "of a program: link the device code of its files together");
+    command.add_option("-X", program->build.more, "of a program: an option for its compiler, as it stands: -X=-fopenmp")
+        .one_value_each();
+    command.add_option("--threads", program->threads, "of a program: for blocks of launches without timing; else one a core")
+        .check(not_from_1);
+    command.add_option("--gpus", program->gpus, "of a program: how many GPUs it sees").check(not_from_1);
+    command.add_option("--time", program->time,
+                       "of a program: the launches to simulate: all, none, or first:N of each kernel and shape; a later one "
+                       "takes the time of those");
+    command.add_option("--l2", program->l2, std::string("of a program: ") + l2_of_a_program);
+    command.add_option("--report", program->report, "of a program: none says nothing behind it; else all");
+    command.add_option("--metrics", options->metrics,
+                       "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "
+                       "all@cycles:1000..2000, or their names, as in "
+                       "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000; in --json as by_line, "
+                       "by_window and selected. --metrics names runs nothing and lists all names with what they say");
+    command.add_flag("--energy", options->energy,
+                     "estimate the launch's energy: what it did, counted, times published energies of an operation");
+    command.add_option(
         "--what-if", options->what_if,
         "simulate the launch again with one thing idealised, which bounds what a change can gain: names with "
         "commas between, all (those that the findings name) or none; left out: all, where they take a share of "
         "a second. There are " +
             what_if_names());
-    command->add_option(
+    command.add_option(
         "--json", options->json,
         "write the result as JSON; '-' for stdout. An output of more than 16,777,216 elements is null there: name its file");
-    command->add_option(
+    command.add_option(
         "--trace", options->trace,
         "write the warp timeline of one SM: F.json for ui.perfetto.dev (1 µs is 1 cycle), F.csv, or F.txt; of a "
         "long run the first 2,000,000 issues: a file of up to 0.8 GB, and up to 0.5 GB of memory on the way");
-    command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
-    command->add_option("--trace-cycles", options->trace_cycles,
-                        "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
-    command->callback([command, options, program, &status] {
+    command.add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told").check(not_from_0);
+    command.add_option("--trace-cycles", options->trace_cycles,
+                       "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
+    command.callback([command, options, program, &status] {
         if (options->metrics == "names") {
             if (options->json != "-") fmt::print("{}", metric_names());
             if (!options->json.empty()) write_json(metric_names_json(), options->json);
@@ -307,19 +304,19 @@ void add_run(CLI::App& app, int& status) {
         program->files = files;
         options->file = program->files.front();
         if (options->grid.empty() && options->block.empty() && is_program(program->files)) {
-            status = run_program_asked(*command, *options, *program);
+            status = run_program_asked(command, *options, *program);
             return;
         }
         if (program->files.size() > 1) refuse_second_file(program->files[1]);
         if (scene::is_host_program(options->file)) {
-            status = run_host_asked(*command, *options);
+            status = run_host_asked(command, *options);
             return;
         }
         if (options->grid.empty() && options->block.empty())
             throw Failure(
                 Diagnostic{"there is no main() in it, so it is a kernel, which needs --grid and --block", {options->file}});
-        if (options->grid.empty()) throw CLI::RequiredError("--grid");
-        if (options->block.empty()) throw CLI::RequiredError("--block");
+        if (options->grid.empty()) missing_option("--grid");
+        if (options->block.empty()) missing_option("--block");
         status = run_kernel(*options);
     });
 }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -186,8 +185,8 @@ int grade_all(GradeAsked asked) {
 
 }  // namespace
 
-void add_grade(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand(
+void add_grade(const Command& app, int& status) {
+    const Command command = app.add_subcommand(
         "grade",
         "points and reasons for a submission to a lesson's exercises; or, with --program, for a whole program with main(): "
         "lockstep grade --program --stdin in.txt --expect out.txt --submission alice/ -- ARGUMENTS. It is compiled and run "
@@ -195,69 +194,70 @@ void add_grade(CLI::App& app, int& status) {
         "a sandbox of Linux' namespaces: no network, no files but the compilers' and its own, limits on time, memory, "
         "processes and output");
     auto asked = std::make_shared<GradeAsked>();
-    auto* lesson = command->add_option("--lesson", asked->lesson, "a lesson such as A06, or its folder");
-    auto* puzzle = command
-                       ->add_option("--puzzle", asked->puzzle,
-                                    "a puzzle such as waits, whose submissions are designs, mine.toml: no medal 0 points, "
-                                    "bronze 1, silver 2, gold 3")
-                       ->excludes(lesson);
+    const Option lesson = command.add_option("--lesson", asked->lesson, "a lesson such as A06, or its folder");
+    const Option puzzle =
+        command
+            .add_option("--puzzle", asked->puzzle,
+                        "a puzzle such as waits, whose submissions are designs, mine.toml: no medal 0 points, "
+                        "bronze 1, silver 2, gold 3")
+            .excludes(lesson);
     ProgramTest& program = asked->program;
-    auto* whole = command
-                      ->add_flag("--program", program.asked,
-                                 "the submissions are whole programs: a file, or a folder with its sources")
-                      ->excludes(lesson)
-                      ->excludes(puzzle);
-    command->add_option("--stdin", program.input, "of a program: the file that it reads")->needs(whole);
+    const Option whole =
+        command
+            .add_flag("--program", program.asked, "the submissions are whole programs: a file, or a folder with its sources")
+            .excludes(lesson)
+            .excludes(puzzle);
+    command.add_option("--stdin", program.input, "of a program: the file that it reads").needs(whole);
     command
-        ->add_option("--expect", program.expected,
-                     "of a program: the file with what it is to print; blanks at ends of "
-                     "lines do not count")
-        ->needs(whole);
-    command->add_option("--status", program.status, "of a program: its exit status, 0 unless said")->needs(whole);
+        .add_option("--expect", program.expected,
+                    "of a program: the file with what it is to print; blanks at ends of "
+                    "lines do not count")
+        .needs(whole);
+    command.add_option("--status", program.status, "of a program: its exit status, 0 unless said").needs(whole);
     command
-        ->add_option("--check", program.check,
-                     "of a program: all, none or a list, as for 'lockstep run'; what is found costs the points")
-        ->needs(whole);
-    command->add_option("--gpu", program.gpu, "of a program: the modelled GPU, see 'lockstep gpus'")->needs(whole);
-    command->add_option("--points", program.points, "of a program: how many it is worth, 1 unless said")->needs(whole);
+        .add_option("--check", program.check,
+                    "of a program: all, none or a list, as for 'lockstep run'; what is found costs the points")
+        .needs(whole);
+    command.add_option("--gpu", program.gpu, "of a program: the modelled GPU, see 'lockstep gpus'").needs(whole);
+    command.add_option("--points", program.points, "of a program: how many it is worth, 1 unless said").needs(whole);
     command
-        ->add_option("--cpu-seconds", program.processor_seconds,
-                     "of a program and its compiler: processor time, 60 unless said")
-        ->needs(whole)
-        ->check(CLI::Range(1.0, 86400.0));
-    command->add_option("--memory", program.memory_gib, "of a program and its compiler: GiB, 4 unless said")
-        ->needs(whole)
-        ->check(CLI::Range(0.25, 4096.0));
-    command->add_option("--processes", program.threads, "of a program: processes and threads at once, 256 unless said")
-        ->needs(whole)
-        ->check(CLI::Range(16, 100'000));
-    command->add_option("--output", program.output_bytes, "of a program: bytes that it may print, 1048576 unless said")
-        ->needs(whole)
-        ->check(CLI::Range(1, 1 << 28));
-    command->add_option(
+        .add_option("--cpu-seconds", program.processor_seconds,
+                    "of a program and its compiler: processor time, 60 unless said")
+        .needs(whole)
+        .between(1.0, 86400.0);
+    command.add_option("--memory", program.memory_gib, "of a program and its compiler: GiB, 4 unless said")
+        .needs(whole)
+        .between(0.25, 4096.0);
+    command.add_option("--processes", program.threads, "of a program: processes and threads at once, 256 unless said")
+        .needs(whole)
+        .between(16, 100'000);
+    command.add_option("--output", program.output_bytes, "of a program: bytes that it may print, 1048576 unless said")
+        .needs(whole)
+        .between(1, 1 << 28);
+    command.add_option(
         "--submission", asked->submissions,
         "a file, a notebook, a folder or a .zip with a file an exercise; or a folder or a .zip that holds one of "
         "these a student; may be repeated");
-    command->add_option("SUBMISSIONS", asked->places, "the same without the word, as in grade --puzzle waits class.zip");
-    command->add_option("--exercise", asked->exercise,
-                        "which one, where the lesson has several and the file's name does not say");
-    command->add_option("--format", asked->format, "text, json, csv, junit or gradescope");
-    command->add_option("--out", asked->out, "where to; '-' is stdout");
-    command->add_option("--compiler", asked->compiler, "nvrtc, nvcc or clang; default: the first found");
-    command->add_option(
+    command.add_option("SUBMISSIONS", asked->places, "the same without the word, as in grade --puzzle waits class.zip");
+    command.add_option("--exercise", asked->exercise,
+                       "which one, where the lesson has several and the file's name does not say");
+    command.add_option("--format", asked->format, "text, json, csv, junit or gradescope");
+    command.add_option("--out", asked->out, "where to; '-' is stdout");
+    command.add_option("--compiler", asked->compiler, "nvrtc, nvcc or clang; default: the first found");
+    command.add_option(
         "--max-seconds", asked->max_seconds,
         "of processor time, for one exercise of one submission, compiler included, 60 unless said; what takes ten times as "
         "long on the wall is ended too. Of a program: of wall time, ten times --cpu-seconds unless said");
-    command->add_option("--jobs", asked->jobs, "submissions at once, as many as there are cores unless said; of programs 1")
-        ->check(CLI::Range(1, 256));
-    command->callback([asked, command, &status] {
+    command.add_option("--jobs", asked->jobs, "submissions at once, as many as there are cores unless said; of programs 1")
+        .between(1, 256);
+    command.callback([asked, command, &status] {
         asked->program.arguments = words_behind();
-        if (asked->program.asked && command->count("--max-seconds") == 0)  // a busy computer is nobody's wrong answer
+        if (asked->program.asked && !command.given("--max-seconds"))  // a busy computer is nobody's wrong answer
             asked->max_seconds = 10 * asked->program.processor_seconds;
         if (asked->lesson.empty() && asked->puzzle.empty() && !asked->program.asked)
             throw Failure("grade needs --lesson, such as A06, --puzzle, such as waits, or --program for a whole program");
         asked->submissions.insert(asked->submissions.end(), asked->places.begin(), asked->places.end());
-        if (asked->submissions.empty()) throw CLI::RequiredError("--submission");
+        if (asked->submissions.empty()) missing_option("--submission");
         if (!asked->program.asked && !asked->program.arguments.empty())
             throw Failure("arguments behind -- are a program's: say --program");
         status = grade_all(*asked);

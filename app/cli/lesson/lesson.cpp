@@ -2,7 +2,6 @@
 // coverage [DECK]`
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/cli/cli.h"
@@ -95,48 +94,48 @@ void coverage(const CoverageAsked& asked) {
 
 }  // namespace
 
-void add_lesson(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand("lesson", "list lessons, run one headless, or prove that it holds");
-    command->require_subcommand(1);
-    command->add_subcommand("list", "the lessons")->callback(list);
+void add_lesson(const Command& app, int& status) {
+    const Command command = app.add_subcommand("lesson", "list lessons, run one headless, or prove that it holds");
+    command.require_subcommand();
+    command.add_subcommand("list", "the lessons").callback(list);
     struct Options {
         std::string what, json;
     };
     auto options = std::make_shared<Options>();
-    CLI::App* run_command = command->add_subcommand("run", "run every scene and compute every prediction");
-    run_command->add_option("ID", options->what, "a lesson such as A06, the folder of one of your own, or all")->required();
-    run_command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
-    run_command->callback([options] { run(options->what, options->json); });
-    CLI::App* check_command =
-        command->add_subcommand("check", "scenes run, predictions have one right answer, starters fail, solutions pass");
-    check_command->add_option("DIR", options->what, "a lesson's folder or id, or all")->required();
-    check_command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
-    check_command->callback([options, &status] { status = check(options->what, options->json); });
-    CLI::App* new_command = command->add_subcommand("new", "begin a lesson of your own: a small one that holds already");
-    new_command->add_option("DIR", options->what, "a folder such as X01_first_steps, which is made")->required();
-    new_command->callback([options] {
+    const Command run_command = command.add_subcommand("run", "run every scene and compute every prediction");
+    run_command.add_option("ID", options->what, "a lesson such as A06, the folder of one of your own, or all").required();
+    run_command.add_option("--json", options->json, "write the result as JSON; '-' for stdout");
+    run_command.callback([options] { run(options->what, options->json); });
+    const Command check_command =
+        command.add_subcommand("check", "scenes run, predictions have one right answer, starters fail, solutions pass");
+    check_command.add_option("DIR", options->what, "a lesson's folder or id, or all").required();
+    check_command.add_option("--json", options->json, "write the result as JSON; '-' for stdout");
+    check_command.callback([options, &status] { status = check(options->what, options->json); });
+    const Command new_command = command.add_subcommand("new", "begin a lesson of your own: a small one that holds already");
+    new_command.add_option("DIR", options->what, "a folder such as X01_first_steps, which is made").required();
+    new_command.callback([options] {
         for (const auto& file : lessons::new_lesson(options->what).value()) fmt::print("{}\n", file.string());
         fmt::print("next: lockstep lesson check {}\n", options->what);
     });
-    CLI::App* ptx_command = command->add_subcommand(
+    const Command ptx_command = command.add_subcommand(
         "ptx", "compile the kernels of a lesson's folder whose PTX is missing or older, with whatever compiler is here");
-    ptx_command->add_option("DIR", options->what, "a lesson's folder")->required();
-    ptx_command->add_option("--compiler", options->json, "nvrtc, nvcc or clang; default: the first found");
-    ptx_command->callback([options] {
+    ptx_command.add_option("DIR", options->what, "a lesson's folder").required();
+    ptx_command.add_option("--compiler", options->json, "nvrtc, nvcc or clang; default: the first found");
+    ptx_command.callback([options] {
         const auto written = lessons::write_missing_ptx(options->what, options->json).value();
         for (const auto& file : written) fmt::print("{}\n", file.string());
         if (written.empty()) fmt::print("the PTX of every kernel is as new as its source\n");
     });
-    command->add_subcommand("figures", "every figure that a lesson may ask for, and every view, as Markdown")->callback([] {
+    command.add_subcommand("figures", "every figure that a lesson may ask for, and every view, as Markdown").callback([] {
         fmt::print("{}\n", lessons::figures_page());
     });
     auto asked = std::make_shared<CoverageAsked>();
-    CLI::App* coverage_command = command->add_subcommand(
+    const Command coverage_command = command.add_subcommand(
         "coverage", "what the lecture decks behind the course teach, against the steps that teach it");
-    coverage_command->add_option("DECK", asked->deck, "one deck, such as ARCHI");
-    coverage_command->add_flag("--missing", asked->missing, "only what no step teaches yet");
-    coverage_command->add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
-    coverage_command->callback([asked] { coverage(*asked); });
+    coverage_command.add_option("DECK", asked->deck, "one deck, such as ARCHI");
+    coverage_command.add_flag("--missing", asked->missing, "only what no step teaches yet");
+    coverage_command.add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
+    coverage_command.callback([asked] { coverage(*asked); });
 }
 
 }  // namespace lockstep::cli

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -167,25 +166,26 @@ int check_puzzle(const PuzzleAsked& asked) {
 
 }  // namespace
 
-void add_puzzle(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand("puzzle", "build a GPU for a kernel, within a budget of area and power");
-    command->require_subcommand(1);
-    command->add_subcommand("list", "the puzzles")->callback(list_puzzles);
+void add_puzzle(const Command& app, int& status) {
+    const Command command = app.add_subcommand("puzzle", "build a GPU for a kernel, within a budget of area and power");
+    command.require_subcommand();
+    command.add_subcommand("list", "the puzzles").callback(list_puzzles);
     auto asked = std::make_shared<PuzzleAsked>();
-    CLI::App* show = command->add_subcommand("show", "the question, the budget, what may change, and the medals");
-    show->add_option("NAME", asked->name, "a puzzle's name, or a file")->required();
-    show->add_option("--json", asked->json, "write it as JSON; '-' for stdout");
-    show->add_flag("--hints", asked->hints, "the hints as well");
-    show->callback([asked] { show_puzzle(*asked); });
-    CLI::App* fresh = command->add_subcommand("new", "write the design to begin with");
-    fresh->add_option("NAME", asked->name, "a puzzle's name, or a file")->required();
-    fresh->add_option("FILE", asked->file, "the file, mine.toml")->required();
-    fresh->callback([asked] { new_file(*asked); });
-    CLI::App* check = command->add_subcommand("check", "run a design: time, area, power and medal; 1 where there is none");
-    check->add_option("NAME", asked->name, "a puzzle's name, or a file")->required();
-    check->add_option("--gpu", asked->gpu, "the design, mine.toml")->required();
-    check->add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
-    check->callback([asked, &status] { status = check_puzzle(*asked); });
+    const Command show = command.add_subcommand("show", "the question, the budget, what may change, and the medals");
+    show.add_option("NAME", asked->name, "a puzzle's name, or a file").required();
+    show.add_option("--json", asked->json, "write it as JSON; '-' for stdout");
+    show.add_flag("--hints", asked->hints, "the hints as well");
+    show.callback([asked] { show_puzzle(*asked); });
+    const Command fresh = command.add_subcommand("new", "write the design to begin with");
+    fresh.add_option("NAME", asked->name, "a puzzle's name, or a file").required();
+    fresh.add_option("FILE", asked->file, "the file, mine.toml").required();
+    fresh.callback([asked] { new_file(*asked); });
+    const Command check =
+        command.add_subcommand("check", "run a design: time, area, power and medal; 1 where there is none");
+    check.add_option("NAME", asked->name, "a puzzle's name, or a file").required();
+    check.add_option("--gpu", asked->gpu, "the design, mine.toml").required();
+    check.add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
+    check.callback([asked, &status] { status = check_puzzle(*asked); });
 }
 
 }  // namespace lockstep::cli

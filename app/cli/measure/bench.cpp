@@ -4,7 +4,6 @@
 // installed, rows train/... are followed by its own on the same models (torch_bench.h).
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -279,15 +278,15 @@ std::vector<Bench> benches() {
 
 }  // namespace
 
-void add_bench(CLI::App& app, int&, const Hooks& hooks) {
-    CLI::App* command = app.add_subcommand("bench", "measure rates: machine, timing model, training, app");
+void add_bench(const Command& app, int&, const Hooks& hooks) {
+    const Command command = app.add_subcommand("bench", "measure rates: machine, timing model, training, app");
     struct Options {
         std::string name, json;
     };
     auto options = std::make_shared<Options>();
-    command->add_option("NAME", options->name, "rows whose name begins so; default: all");
-    command->add_option("--json", options->json, "write the rows as JSON; '-' for stdout");
-    command->callback([options, hooks] {
+    command.add_option("NAME", options->name, "rows whose name begins so; default: all");
+    command.add_option("--json", options->json, "write the rows as JSON; '-' for stdout");
+    command.callback([options, hooks] {
         std::vector<BenchRow> rows;
         const bool quiet = options->json == "-";
         auto add = [&](BenchRow row) {

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -28,8 +27,8 @@ device::SiliconFile read_silicon(const std::string& path) {
 
 }  // namespace
 
-void add_silicon(CLI::App& app, int&) {
-    CLI::App* command = app.add_subcommand("silicon", "measure a real GPU once and keep the figures");
+void add_silicon(const Command& app, int&) {
+    const Command command = app.add_subcommand("silicon", "measure a real GPU once and keep the figures");
     struct Chosen {
         std::string out, device = "cuda:0";
         std::vector<std::string> parts;
@@ -37,35 +36,35 @@ void add_silicon(CLI::App& app, int&) {
         double minutes = 8, patience = 120;
     };
     auto chosen = std::make_shared<Chosen>();
-    command->add_option("--out", chosen->out, "the file; what it holds is not measured again")->required();
-    command->add_option("--device", chosen->device, "cuda:0, cuda:1; sim:v100 gives a file that says it is modelled");
-    command->add_flag("--quick", chosen->quick,
-                      "a first picture: one minute, fewer repeats; a run without it goes on in the same file");
-    command->add_flag("--tiny", chosen->tiny, "the smallest sizes: to try out the way, not to keep");
+    command.add_option("--out", chosen->out, "the file; what it holds is not measured again").required();
+    command.add_option("--device", chosen->device, "cuda:0, cuda:1; sim:v100 gives a file that says it is modelled");
+    command.add_flag("--quick", chosen->quick,
+                     "a first picture: one minute, fewer repeats; a run without it goes on in the same file");
+    command.add_flag("--tiny", chosen->tiny, "the smallest sizes: to try out the way, not to keep");
     std::string parts;
     double seconds = 0;
     for (const device::SiliconPartRow& part : device::silicon_parts()) {
         parts += fmt::format("{}{} ({}; about {:.0f} s)", parts.empty() ? "" : ", ", part.name, part.what, part.seconds);
         seconds += part.seconds;
     }
-    CLI::Option* const minutes = command->add_option(
+    const Option minutes = command.add_option(
         "--minutes", chosen->minutes, "for all parts, each with its share; what is left over is for the next run (8)");
-    minutes->check(CLI::Range(0.01, 1e4));
-    command->add_option("--patience", chosen->patience, "seconds that a row may take before it is given up, as failed (120)")
-        ->check(CLI::Range(0.1, 1e5));
-    command->add_option("--part", chosen->parts,
-                        fmt::format("may be given again; all unless said, about {:.0f} min: {}", seconds / 60, parts));
-    command->footer(
+    minutes.between(0.01, 1e4);
+    command.add_option("--patience", chosen->patience, "seconds that a row may take before it is given up, as failed (120)")
+        .between(0.1, 1e5);
+    command.add_option("--part", chosen->parts,
+                       fmt::format("may be given again; all unless said, about {:.0f} min: {}", seconds / 60, parts));
+    command.footer(
         "Libraries are sought on the loader's path, in the CUDA toolkit and where pip puts PyTorch's; these name others:\n"
         "  LOCKSTEP_LIBCUDA    the driver, libcuda.so.1\n"
         "  LOCKSTEP_LIBCUBLAS  cuBLAS, the yardstick of the part ratios; without it those rows are left out\n"
         "  LOCKSTEP_LIBNCCL    NCCL, of the part nccl");
-    command->callback([chosen, minutes] {
+    command.callback([chosen, minutes] {
         device::SiliconFile file;
         if (std::filesystem::exists(chosen->out)) file = read_silicon(chosen->out);
         device::SiliconOptions options;
         options.parts = chosen->parts;
-        options.budget = 60 * (chosen->quick && minutes->count() == 0 ? 1 : chosen->minutes);
+        options.budget = 60 * (chosen->quick && !minutes.given() ? 1 : chosen->minutes);
         if (chosen->quick) {
             options.repeats = 5;
             options.seconds = 0.1;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -159,8 +158,8 @@ void validate_kernels(const KernelsAsked& asked, bool quick, const std::string& 
 
 }  // namespace
 
-void add_validate(CLI::App& app, int&) {
-    CLI::App* command = app.add_subcommand("validate", "published figures of real GPUs beside those of the model");
+void add_validate(const Command& app, int&) {
+    const Command command = app.add_subcommand("validate", "published figures of real GPUs beside those of the model");
     struct Chosen {
         std::string table, json;
         bool quick = false;
@@ -168,26 +167,26 @@ void add_validate(CLI::App& app, int&) {
         SiliconChoice silicon;
     };
     auto chosen = std::make_shared<Chosen>();
-    command->add_option(
+    command.add_option(
         "TABLE", chosen->table,
         "one table: latency, rate, bandwidth, peak, sgemm, kernels, power, silicon or cluster; default: all but kernels and "
         "power");
-    command->add_flag("--quick", chosen->quick, "the rows that take seconds");
-    command->add_option("--json", chosen->json, "write the rows as JSON; '-' for stdout");
-    std::vector<CLI::Option*> of_kernels = {
-        command->add_option("--only", chosen->kernels.only, "kernels: rows whose kind or name contains this"),
-        command->add_option("--write-errors", chosen->kernels.errors,
-                            "kernels: write each row's error as core/model/metrics/known_errors.cpp has it")};
+    command.add_flag("--quick", chosen->quick, "the rows that take seconds");
+    command.add_option("--json", chosen->json, "write the rows as JSON; '-' for stdout");
+    std::vector<Option> of_kernels = {
+        command.add_option("--only", chosen->kernels.only, "kernels: rows whose kind or name contains this"),
+        command.add_option("--write-errors", chosen->kernels.errors,
+                           "kernels: write each row's error as core/model/metrics/known_errors.cpp has it")};
     SiliconChoice& silicon = chosen->silicon;
-    std::vector<CLI::Option*> of_silicon = {
-        command->add_option("--file", silicon.file, "silicon: these measurements instead of those in assets/silicon"),
-        command->add_option("--gpu", silicon.gpu, "silicon: against this modelled GPU instead of the file's own"),
-        command->add_flag("--fit", silicon.fit, "silicon: propose figures of the GPU's row that come nearer (takes long)"),
-        command->add_option("--figure", silicon.figures, "silicon, --fit: only this figure of the row; may be given again"),
-        command->add_option("--threads", silicon.threads, "silicon: kernels that run side by side; default: all cores")
-            ->check(CLI::Range(1, 256)),
-        command->add_flag("--again", silicon.again, "silicon: run kernels again that this program has run before")};
-    command->callback([chosen, of_silicon, of_kernels] {
+    std::vector<Option> of_silicon = {
+        command.add_option("--file", silicon.file, "silicon: these measurements instead of those in assets/silicon"),
+        command.add_option("--gpu", silicon.gpu, "silicon: against this modelled GPU instead of the file's own"),
+        command.add_flag("--fit", silicon.fit, "silicon: propose figures of the GPU's row that come nearer (takes long)"),
+        command.add_option("--figure", silicon.figures, "silicon, --fit: only this figure of the row; may be given again"),
+        command.add_option("--threads", silicon.threads, "silicon: kernels that run side by side; default: all cores")
+            .between(1, 256),
+        command.add_flag("--again", silicon.again, "silicon: run kernels again that this program has run before")};
+    command.callback([chosen, of_silicon, of_kernels] {
         std::vector<std::string> known = validate::tables();
         known.emplace_back("cluster");
         known.emplace_back("kernels");
@@ -196,11 +195,11 @@ void add_validate(CLI::App& app, int&) {
             throw Failure(fmt::format("unknown table '{}'; there are {}", chosen->table, fmt::join(known, ", ")));
         if (!chosen->silicon.gpu.empty()) model::gpu_named(chosen->silicon.gpu).value();
         if (chosen->table != "silicon")
-            for (const CLI::Option* option : of_silicon)
-                if (*option) throw Failure(option->get_name() + " is for the table silicon");
+            for (const Option& option : of_silicon)
+                if (option.given()) throw Failure(option.name() + " is for the table silicon");
         if (chosen->table != "kernels")
-            for (const CLI::Option* option : of_kernels)
-                if (*option) throw Failure(option->get_name() + " is for the table kernels");
+            for (const Option& option : of_kernels)
+                if (option.given()) throw Failure(option.name() + " is for the table kernels");
         if (!chosen->silicon.figures.empty() && !chosen->silicon.fit) throw Failure("--figure needs --fit");
         chosen->silicon.json = chosen->json;
         if (chosen->table == "silicon" && validate_silicon(chosen->silicon)) return;

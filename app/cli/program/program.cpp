@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -277,27 +276,27 @@ int exec_program(const ProgramAsked& asked) {
     return run_executable(asked, program, asked.arguments.front(), {asked.arguments.begin() + 1, asked.arguments.end()});
 }
 
-void add_exec(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand(
+void add_exec(const Command& app, int& status) {
+    const Command command = app.add_subcommand(
         "exec",
         "run a program that nvcc linked with -cudart shared on the modelled GPU: lockstep exec [options] -- ./a.out "
         "ARGUMENTS. Its host part runs as any program does, with all that you may do");
     auto asked = std::make_shared<ProgramAsked>();
-    command->add_option("--gpu", asked->gpu, "modelled GPU, see 'lockstep gpus'");
-    command->add_option("--gpus", asked->gpus, "how many of them the program sees")->check(not_from_1);
-    command->add_option("--time", asked->time, "launches to simulate: all, none, or first:N of each kernel and shape");
-    command->add_option("--l2", asked->l2, l2_of_a_program);
-    command->add_option("--threads", asked->threads, "for blocks of launches without timing; else one a core")
-        ->check(not_from_1);
-    command->add_flag("--functional", asked->functional, "no timing, much faster: as --time none");
-    command->add_option("--check", asked->check, "all, none or a list, as for 'lockstep run'");
-    command->add_option("--max-instructions", asked->max_instructions, "warp instructions before a kernel is a run-away")
-        ->check(not_from_1);
-    command->add_option("--report", asked->report, "none: say nothing behind the program; else all");
-    command->add_option("--json", asked->json, "write the report as JSON; '-' for stdout");
-    command->add_option("--trace", asked->trace,
-                        "write the host's calls, copies and kernels on a timeline: F.json for ui.perfetto.dev");
-    command->callback([asked, &status] {
+    command.add_option("--gpu", asked->gpu, "modelled GPU, see 'lockstep gpus'");
+    command.add_option("--gpus", asked->gpus, "how many of them the program sees").check(not_from_1);
+    command.add_option("--time", asked->time, "launches to simulate: all, none, or first:N of each kernel and shape");
+    command.add_option("--l2", asked->l2, l2_of_a_program);
+    command.add_option("--threads", asked->threads, "for blocks of launches without timing; else one a core")
+        .check(not_from_1);
+    command.add_flag("--functional", asked->functional, "no timing, much faster: as --time none");
+    command.add_option("--check", asked->check, "all, none or a list, as for 'lockstep run'");
+    command.add_option("--max-instructions", asked->max_instructions, "warp instructions before a kernel is a run-away")
+        .check(not_from_1);
+    command.add_option("--report", asked->report, "none: say nothing behind the program; else all");
+    command.add_option("--json", asked->json, "write the report as JSON; '-' for stdout");
+    command.add_option("--trace", asked->trace,
+                       "write the host's calls, copies and kernels on a timeline: F.json for ui.perfetto.dev");
+    command.callback([asked, &status] {
         asked->arguments = words_behind();
         status = exec_program(*asked);
     });

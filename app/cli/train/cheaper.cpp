@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +13,7 @@
 
 namespace lockstep::cli {
 
-void add_cheaper(CLI::App& command, CheaperChoice& choice) {
+void add_cheaper(const Command& command, CheaperChoice& choice) {
     command.add_flag("--compare", choice.compare, "with --dtype f16 or bf16: trains in f32 too, and shows both");
     command.add_option("--quantize", choice.quantize,
                        "int8: trains, then shows weights and activations in 8 bits beside f32");
@@ -24,17 +23,17 @@ void add_cheaper(CLI::App& command, CheaperChoice& choice) {
     command.add_option("--distill", choice.distill, "a teacher, such as mlp512: the model alone and taught by it");
     command.add_option("--temperature", choice.temperature, "of --distill");
     command.add_option("--teacher-weight", choice.teacher_weight, "of --distill: the teacher's share of the loss");
-    command.add_option("--seeds", choice.seeds, "of --distill: students of each kind")->check(not_from_1);
+    command.add_option("--seeds", choice.seeds, "of --distill: students of each kind").check(not_from_1);
     command
         .add_option("--lora", choice.lora,
                     "rank of adapters: the trained model tuned to --tune-data; with --resume a run that begins with the "
                     "checkpoint's weights, on --data")
-        ->check(not_from_1);
+        .check(not_from_1);
     command.add_option("--lora-alpha", choice.alpha, "of --lora: adapters count alpha / rank times");
     command.add_option("--tune-data", choice.tune_data,
                        "of --lora: what --data takes; 'pig latin' for text and mirrored digits for pictures unless said");
     command.add_option("--tune-steps", choice.tune_steps, "of --prune and --lora; a share of --steps unless said")
-        ->check(not_from_1);
+        .check(not_from_1);
 }
 
 namespace {

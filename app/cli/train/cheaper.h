@@ -5,12 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "app/cli/command.h"
 #include "core/base/dtype.h"
 #include "core/nn/cheaper/cheaper.h"
-
-namespace CLI {
-class App;
-}
 
 namespace lockstep::cli {
 
@@ -24,7 +21,7 @@ struct CheaperChoice {
     bool any() const { return compare || !quantize.empty() || !prune.empty() || !distill.empty() || lora > 0; }
 };
 
-void add_cheaper(CLI::App& command, CheaperChoice& choice);
+void add_cheaper(const Command& command, CheaperChoice& choice);
 int train_cheaper(const CheaperChoice& choice, const nn::TrainerOptions& options, DType type, std::optional<int64_t> steps,
                   std::optional<int64_t> batch, std::optional<double> learning_rate, const std::string& json);
 

@@ -1,7 +1,6 @@
 // `lockstep experiment`: training runs set beside each other, a line a run: step sizes, batch sizes, large batches.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -64,15 +63,16 @@ int experiment(const Asked& asked) {
 
 }  // namespace
 
-void add_experiment(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand("experiment", "compare training runs: step sizes, batch sizes, large batches");
+void add_experiment(const Command& app, int& status) {
+    const Command command =
+        app.add_subcommand("experiment", "compare training runs: step sizes, batch sizes, large batches");
     auto asked = std::make_shared<Asked>();
     std::string names;
     for (const nn::Experiment& row : nn::experiments())
         names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", row.name, row.summary);
-    command->add_option("name", asked->name, names)->required();
-    command->add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
-    command->callback([asked, &status] { status = experiment(*asked); });
+    command.add_option("name", asked->name, names).required();
+    command.add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
+    command.callback([asked, &status] { status = experiment(*asked); });
 }
 
 }  // namespace lockstep::cli

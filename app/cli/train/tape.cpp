@@ -2,7 +2,6 @@
 // second derivatives, gradcheck, and the first value that is not finite. The language: core/scene/tape/tape_program.h.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -171,17 +170,17 @@ int run_program(const TapeAsked& asked) {
 
 }  // namespace
 
-void add_tape(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand(
+void add_tape(const Command& app, int& status) {
+    const Command command = app.add_subcommand(
         "tape", "run a tensor program (.tape): values, gradients along every edge, second derivatives, gradcheck, hooks");
     auto asked = std::make_shared<TapeAsked>();
-    command->add_option("FILE", asked->file, "a program; lessons/B02_chain_rule/chain.tape is one")->required();
-    command->add_option("--device", asked->device, "host or sim:GPU, see 'lockstep devices'");
-    command->add_option("--seed", asked->seed, "of random fills")->check(not_from_0);
-    command->add_option("--nan", asked->nan,
-                        "what a value or gradient that is no finite number does: stop (exit status 1) or warn");
-    command->add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
-    command->callback([asked, &status] { status = run_program(*asked); });
+    command.add_option("FILE", asked->file, "a program; lessons/B02_chain_rule/chain.tape is one").required();
+    command.add_option("--device", asked->device, "host or sim:GPU, see 'lockstep devices'");
+    command.add_option("--seed", asked->seed, "of random fills").check(not_from_0);
+    command.add_option("--nan", asked->nan,
+                       "what a value or gradient that is no finite number does: stop (exit status 1) or warn");
+    command.add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
+    command.callback([asked, &status] { status = run_program(*asked); });
 }
 
 }  // namespace lockstep::cli

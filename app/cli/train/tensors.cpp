@@ -2,7 +2,6 @@
 // values. A file that is cut off or lies about its offsets is refused with the offset and the reason.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -95,15 +94,15 @@ void list(const std::string& file, const std::string& json) {
 
 }  // namespace
 
-void add_tensors(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("tensors", "what a safetensors, npz or npy file or a checkpoint holds");
+void add_tensors(const Command& app) {
+    const Command command = app.add_subcommand("tensors", "what a safetensors, npz or npy file or a checkpoint holds");
     struct Options {
         std::string file, json;
     };
     auto options = std::make_shared<Options>();
-    command->add_option("FILE", options->file, "the file, or a checkpoint's folder")->required();
-    command->add_option("--json", options->json, "write the list as JSON; '-' for stdout");
-    command->callback([options] { list(options->file, options->json); });
+    command.add_option("FILE", options->file, "the file, or a checkpoint's folder").required();
+    command.add_option("--json", options->json, "write the list as JSON; '-' for stdout");
+    command.callback([options] { list(options->file, options->json); });
 }
 
 }  // namespace lockstep::cli

@@ -1,7 +1,6 @@
 // `lockstep train`: a training run, one line a step; with `--json -` one JSON object a line on stdout and nothing else.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -118,13 +117,12 @@ void check_can_save(const std::filesystem::path& folder) {
     if (!why.empty()) throw Failure(Diagnostic{fmt::format("no checkpoint can be saved there: {}", why), {folder.string()}});
 }
 
-bool is_given(const CLI::App& command, std::string_view name) {  // some are no options of the command
-    const CLI::Option* option = command.get_option_no_throw("--" + std::string(name));
-    return option && option->count() > 0;
+bool is_given(const Command& command, std::string_view name) {  // some are no options of the command
+    return command.given("--" + std::string(name));
 }
 
 // The options of the run: those given, then the checkpoint's, then the model's own.
-nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoint* from, const CLI::App& command) {
+nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoint* from, const Command& command) {
     nn::TrainerOptions trainer = options.trainer;
     const auto given = [&](std::string_view name) { return is_given(command, name); };
     if (!given("model") && !from) throw Failure("--model is needed, or --resume; 'lockstep train --help' lists the models");
@@ -302,7 +300,7 @@ void check_steps(int64_t steps, int64_t begin) {
                       : fmt::format("the checkpoint is after step {}, the end of its plan: --steps N trains N more", begin));
 }
 
-int train(const TrainAsked& options, const CLI::App& command) {
+int train(const TrainAsked& options, const Command& command) {
     std::optional<nn::Checkpoint> from;
     if (!options.resume.empty()) from = open_checkpoint(options.resume);
     if (!options.save.empty()) check_can_save(options.save);
@@ -348,11 +346,11 @@ int train(const TrainAsked& options, const CLI::App& command) {
     return train_on_one_rank(options, request, begin, formed ? &*formed : nullptr, from ? from->step : 0);
 }
 
-void add_training_option(CLI::App& command, nn::TrainerOptions& options, const nn::TrainingOption& row) {
+void add_training_option(const Command& command, nn::TrainerOptions& options, const nn::TrainingOption& row) {
     if (row.summary.empty()) return;
     const std::string flag = fmt::format("--{}", row.name), summary(row.summary);
     if (!names_of(row).empty()) {
-        command.add_option_function<std::string>(
+        command.add_option_function(
             flag,
             [&options, &row](const std::string& name) {
                 if (!set_named(options, row, name))
@@ -368,11 +366,11 @@ void add_training_option(CLI::App& command, nn::TrainerOptions& options, const n
             if constexpr (std::is_same_v<Value, bool>) {
                 command.add_flag(flag, value, summary);
             } else if constexpr (!std::is_enum_v<Value>) {
-                CLI::Option* option = command.add_option(flag, value, summary);
+                const Option option = command.add_option(flag, value, summary);
                 if (std::is_same_v<Value, double> && row.least > -1e300)
-                    option->check(number_within(row.least, row.most));
+                    option.check(number_within(row.least, row.most));
                 else if (std::is_integral_v<Value> && row.least >= 0)
-                    option->check(row.least > 0 ? not_from_1 : not_from_0);
+                    option.check(row.least > 0 ? not_from_1 : not_from_0);
             }
         },
         row.field);
@@ -380,41 +378,41 @@ void add_training_option(CLI::App& command, nn::TrainerOptions& options, const n
 
 }  // namespace
 
-void add_train(CLI::App& app, int& status) {
-    CLI::App* command = app.add_subcommand("train", "train a model, on the host or on the modelled GPU");
+void add_train(const Command& app, int& status) {
+    const Command command = app.add_subcommand("train", "train a model, on the host or on the modelled GPU");
     auto options = std::make_shared<TrainAsked>();
     nn::TrainerOptions& t = options->trainer;
     std::string names;
     for (const nn::ModelRow& row : nn::models())
         names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", row.name, row.summary);
-    command->add_option("--model", t.model, names);
-    for (const nn::TrainingOption& row : nn::training_options()) add_training_option(*command, t, row);
-    command->add_option("--steps", options->steps, "training steps; unless said, as many as the model needs")
-        ->check(not_from_1);
-    command->add_option("--save", options->save, "folder for a checkpoint after the last step");
-    command->add_option("--save-every", options->save_every, "steps between checkpoints in that folder")->check(not_from_1);
-    command->add_option("--resume", options->resume,
-                        "folder of a checkpoint to go on from, with its options unless said; --steps counts from there");
-    command->add_option("--sample", options->sample, "characters of text that a language model writes at the end")
-        ->check(not_from_0);
-    command->add_option("--prompt", options->prompt, "what that text goes on from");
-    command->add_option("--mode", options->mode, modes_text());
-    command->add_option("--l2", options->l2,
-                        "on a modelled GPU, warm: L2 holds at a launch what earlier ones have left there; cold: nothing. "
-                        "Warm unless told");
-    add_cheaper(*command, options->cheaper);
-    add_parallel(*command, options->parallel);
+    command.add_option("--model", t.model, names);
+    for (const nn::TrainingOption& row : nn::training_options()) add_training_option(command, t, row);
+    command.add_option("--steps", options->steps, "training steps; unless said, as many as the model needs")
+        .check(not_from_1);
+    command.add_option("--save", options->save, "folder for a checkpoint after the last step");
+    command.add_option("--save-every", options->save_every, "steps between checkpoints in that folder").check(not_from_1);
+    command.add_option("--resume", options->resume,
+                       "folder of a checkpoint to go on from, with its options unless said; --steps counts from there");
+    command.add_option("--sample", options->sample, "characters of text that a language model writes at the end")
+        .check(not_from_0);
+    command.add_option("--prompt", options->prompt, "what that text goes on from");
+    command.add_option("--mode", options->mode, modes_text());
+    command.add_option("--l2", options->l2,
+                       "on a modelled GPU, warm: L2 holds at a launch what earlier ones have left there; cold: nothing. "
+                       "Warm unless told");
+    add_cheaper(command, options->cheaper);
+    add_parallel(command, options->parallel);
     command
-        ->add_option("--evaluate-every", options->evaluate_every,
-                     "steps between evaluations on the test set; 0: once at the end")
-        ->check(not_from_0);
-    command->add_option("--json", options->json, "one JSON object a step; '-' for stdout");
-    command->add_option("--trace", options->trace,
-                        "write the last step's timeline: F.json for ui.perfetto.dev, F.csv, or F.txt");
-    command->callback([options, command, &status] {
+        .add_option("--evaluate-every", options->evaluate_every,
+                    "steps between evaluations on the test set; 0: once at the end")
+        .check(not_from_0);
+    command.add_option("--json", options->json, "one JSON object a step; '-' for stdout");
+    command.add_option("--trace", options->trace,
+                       "write the last step's timeline: F.json for ui.perfetto.dev, F.csv, or F.txt");
+    command.callback([options, command, &status] {
         take_pipeline_schedule(options->parallel, options->trainer.schedule);
-        if (options->parallel.any()) refuse_single_rank_options(*command);
-        status = train(*options, *command);
+        if (options->parallel.any()) refuse_single_rank_options(command);
+        status = train(*options, command);
     });
 }
 

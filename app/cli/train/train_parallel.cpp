@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -121,7 +120,7 @@ void print_end(const parallel::ParallelTrainer& trainer, const parallel::Paralle
 
 bool ParallelChoice::any() const {
     if (!command) return false;
-    const auto given = [&](std::string_view name) { return command->get_option(fmt::format("--{}", name))->count() > 0; };
+    const auto given = [&](std::string_view name) { return command->given(fmt::format("--{}", name)); };
     for (const parallel::PlanOption& row : parallel::plan_options())
         if (!row.name.empty() && row.name != "keep" && row.name != "rank" && given(row.name)) return true;
     for (const char* name : {"bucket-mb", "comm", "link", "gpu", "own-steps", "set-examples", "partition", "batches",
@@ -142,18 +141,18 @@ void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule) {
         parallel::schedule_named(schedule);  // refuses it, with the nearest
 }
 
-void refuse_single_rank_options(const CLI::App& command) {
+void refuse_single_rank_options(const Command& command) {
     for (const char* name :
          {"--mode", "--quantize", "--prune", "--distill", "--lora", "--compare", "--noise-scale", "--sample", "--nan"})
-        if (const CLI::Option* option = command.get_option_no_throw(name); option && option->count() > 0)
+        if (command.given(name))
             throw Failure(fmt::format("{} works on one rank: leave it out, or the options that ask for many", name));
 }
 
-void add_plan_option(CLI::App& command, parallel::ParallelPlan& plan, const parallel::PlanOption& row) {
+void add_plan_option(const Command& command, parallel::ParallelPlan& plan, const parallel::PlanOption& row) {
     if (row.name.empty()) return;
     const std::string flag = fmt::format("--{}", row.name), summary(row.summary);
     if (!row.names.empty()) {
-        command.add_option_function<std::string>(
+        command.add_option_function(
             flag, [&plan, &row, flag](const std::string& name) { parallel::set_named(plan, row, flag, name); }, summary);
         return;
     }
@@ -164,33 +163,33 @@ void add_plan_option(CLI::App& command, parallel::ParallelPlan& plan, const para
             if constexpr (std::is_same_v<Value, bool>)
                 command.add_flag(flag, value, summary);
             else if constexpr (std::is_same_v<Value, std::vector<int>>)
-                command.add_option(flag, value, summary)->delimiter(',');
+                command.add_option(flag, value, summary).delimiter(',');
             else if constexpr (std::is_integral_v<Value>)
-                command.add_option(flag, value, summary)->check(row.least > 0 ? not_from_1 : not_from_0);
+                command.add_option(flag, value, summary).check(row.least > 0 ? not_from_1 : not_from_0);
             else if constexpr (!std::is_enum_v<Value>)
                 command.add_option(flag, value, summary);
         },
         row.field);
 }
 
-void add_parallel(CLI::App& command, ParallelChoice& choice) {
-    choice.command = &command;
+void add_parallel(const Command& command, ParallelChoice& choice) {
+    choice.command = command;
     for (const parallel::PlanOption& row : parallel::plan_options()) add_plan_option(command, choice.plan, row);
     command.add_option("--bucket-mb", choice.bucket_mb, "of gradients that travel together; 0: all after backward")
-        ->check(number_within(0, 4096));
+        .check(number_within(0, 4096));
     command.add_option("--set-examples", choice.set, "that training draws from, reshuffled each time through; 0: all")
-        ->check(not_from_0);
+        .check(not_from_0);
     command.add_flag("--partition", choice.partition, "each worker draws from a part of --set-examples of its own");
     command
         .add_option("--batches", choice.batches,
                     "that each worker has, in place of --steps: 5,5,4; where they differ, the others wait for ever")
-        ->delimiter(',');
+        .delimiter(',');
     command.add_option("--timeout", choice.timeout, "with mpi: seconds after which a wait is a deadlock, default 60")
-        ->check(number_within(0, 86400, true));
+        .check(number_within(0, 86400, true));
     command
         .add_option("--compare-ranks", choice.compare_every,
                     "steps after which it is compared whether ranks hold the same parameters alike; 0: never")
-        ->check(not_from_0);
+        .check(not_from_0);
     command.add_option("--on-rank", choice.told,
                        "one rank is told otherwise, to see what becomes of it: 1:lr=0.2, or 1:flip=PARAMETER@STEP, a bit of "
                        "its memory; may be repeated");

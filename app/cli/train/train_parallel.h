@@ -2,14 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/cli/command.h"
 #include "core/parallel/plan_options.h"
 
-namespace CLI {
-class App;
-}
 namespace lockstep::nn {
 struct Checkpoint;
 struct TrainerOptions;
@@ -27,16 +26,16 @@ struct ParallelChoice {
     double timeout = 60;            // seconds, of a receive under MPI
     int64_t compare_every = 1;      // steps
     std::vector<std::string> told;  // "1:lr=0.2"
-    CLI::App* command = nullptr;
+    std::optional<Command> command;
 
     bool any() const;  // whether an option of many ranks was given
 };
-void add_parallel(CLI::App& command, ParallelChoice& choice);
-void add_plan_option(CLI::App& command, parallel::ParallelPlan& plan, const parallel::PlanOption& row);
+void add_parallel(const Command& command, ParallelChoice& choice);
+void add_plan_option(const Command& command, parallel::ParallelPlan& plan, const parallel::PlanOption& row);
 // --schedule names the learning rate's schedule, or the pipeline's: then it is taken out of `schedule`.
 void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule);
 // Throws Failure for what training on many ranks would not heed: --mode, --quantize ...
-void refuse_single_rank_options(const CLI::App& command);
+void refuse_single_rank_options(const Command& command);
 
 struct ParallelRun {
     const nn::TrainerOptions& training;
