@@ -146,7 +146,8 @@ bool opens_in_the_app(const std::string& word) {
     const std::filesystem::path file = word;
     const std::string extension = file.extension().string();
     std::error_code error;
-    return (extension == ".cu" || extension == ".ptx" || extension == ".host" || extension == ".tape") &&
+    return (extension == ".lockstep" || extension == ".cu" || extension == ".ptx" || extension == ".host" ||
+            extension == ".tape") &&
            std::filesystem::exists(file, error);
 }
 
@@ -192,7 +193,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--step", picture.step, "at this step, from 1").check(not_from_1);
         command.add_option("--view", picture.view, "one picture alone, such as warps");
         command.add_option("--open,--kernel", picture.open,
-                           "open this .cu, .ptx, .host or .tape file in the Kernel workspace");
+                           "open this .cu, .ptx, .host or .tape file in the Kernel workspace; or a .lockstep, a run that "
+                           "somebody saved");
         command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
         command.add_option("--gpu", picture.gpu, "run on this GPU: a name, or a file of your own, mine.toml");
         command.add_option("--ranks", picture.ranks, "run the Training workspace's step on so many ranks too: 1, 2, 4 or 8")
@@ -211,6 +213,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
                          "of the machine: follow the next request that goes far, or a micro-batch");
         command.add_option("--screenshot", picture.screenshot,
                            "render to this PNG or SVG and leave; a folder: every step of the lesson, open and answered");
+        command.add_option("--save-run", picture.save_run,
+                           "save the run on show, with --cycle and where it stands, as one file F.lockstep, and leave");
         gui::AppOptions::Film& film = picture.film;
         command.add_option("--record", film.file, "record its clock to this GIF, or by ffmpeg MP4, and leave");
         command
@@ -250,8 +254,9 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_experiment(root, status);
     add_tape(root, status);
     add_tensors(root);
-    add_lesson(root, status);
+    add_lesson(root, status, hooks);
     add_puzzle(root, status);
+    add_glossary(root);
     add_grade(root, status);
     add_gpus(root, status);
     add_occupancy(root, status);

@@ -81,7 +81,8 @@ void check_picture(const AppOptions& options) {
         for (const StopRow& row : stop_rows()) known += (known.empty() ? "" : ", ") + std::string(row.key);
         throw Failure("--zoom is one of " + known + ", not '" + options.zoom + "'");
     }
-    const bool text_or_picture = !options.screenshot.empty() || options.describe || !options.film.file.empty();
+    const bool text_or_picture =
+        !options.save_run.empty() || !options.screenshot.empty() || options.describe || !options.film.file.empty();
     if ((options.cycle >= 0 || options.sm >= 0) && !text_or_picture)
         throw Failure("--cycle and --sm are for --screenshot, --record and --describe");
     const bool folder = is_folder(options.screenshot);
@@ -124,6 +125,8 @@ void check(const AppOptions& options) {
     check_film(options);
     check_ranks(options);
     if (!options.gpu.empty()) model::gpu_named(options.gpu).value();
+    if (!options.save_run.empty() && !is_run_file(options.save_run))
+        throw Failure("--save-run takes a name that ends in .lockstep, not '" + options.save_run + "'");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     check_view(options);
@@ -203,9 +206,10 @@ void check_step(const AppOptions& options) {
                       std::to_string(options.step));
 }
 
-// Nothing was asked for: the app opens where it was left, the first time on the machine at work.
+// Nothing was asked for: the app opens at Home.
 bool meets_people(const AppOptions& options) {
-    const bool still = !options.screenshot.empty() || options.describe || !options.film.file.empty();
+    const bool still =
+        !options.save_run.empty() || !options.screenshot.empty() || options.describe || !options.film.file.empty();
     return !still && options.lesson.empty() && options.open.empty() && options.view.empty() && options.model.empty() &&
            options.plan.empty() && options.ranks == 1 && options.step == 0;
 }
@@ -220,18 +224,11 @@ AppOptions completed(AppOptions options, const Remembered& kept) {
     return options;
 }
 
-// Where somebody was who comes back without a wish.
-std::optional<Workspace> left_in(const AppOptions& options, const Remembered& kept) {
-    return meets_people(options) && !options.tour ? workspace_named(kept.workspace) : std::nullopt;
-}
-
 // What the session begins with. `still`: for a picture or text, not for a window.
 SessionOptions scene_of(const AppOptions& options, bool still, const Remembered& kept) {
     SessionOptions scene;
     scene.lesson = options.lesson;
     scene.lesson_step = options.lesson.empty() ? 0 : options.step - 1;
-    const std::optional<Workspace> left = left_in(options, kept);
-    if (left && lessons::lesson_named(kept.lesson).ok()) scene.lesson = kept.lesson, scene.lesson_step = kept.lesson_step;
     if (!kept.gpu.empty()) scene.gpu = kept.gpu;
     if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
@@ -246,7 +243,7 @@ SessionOptions scene_of(const AppOptions& options, bool still, const Remembered&
         scene.first_time = !std::filesystem::exists(scene.progress_file);
         scene.kernel_file = system::state_folder() / "kernels.json";
     }
-    const std::optional<Workspace> asked = left ? left : workspace_of(options.view);
+    const std::optional<Workspace> asked = workspace_of(options.view);
     scene.own_kernel = scene.lesson.empty() && (!options.open.empty() || asked == Workspace::kernel);
     scene.build = scene.lesson.empty() && asked == Workspace::build;
     scene.puzzle = page_of(options.view).second;
@@ -262,15 +259,14 @@ void open_file(Shell& shell, const std::string& file) {
 }
 
 // What the shell begins with: the workspace or the view that was asked for, and the learner's file.
-void open(Shell& shell, const AppOptions& options, const Remembered& kept) {
+void open(Shell& shell, const AppOptions& options) {
     Workspace& workspace = shell.session.workspace;
     workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
-    if (const std::optional<Workspace> left = left_in(options, kept)) {
-        workspace = *left;
-    } else if (meets_people(options)) {  // something moves at once
-        workspace = Workspace::machine;
+    if (meets_people(options)) {  // something moves at once
+        workspace = Workspace::home;
         shell.session.playing = true;
     }
+    if (is_run_file(options.open)) return shell.open_run(read_run_file(options.open).value());
     if (!options.open.empty()) open_file(shell, options.open);
     if (!options.gpu.empty()) {
         shell.session.desk.document().launch.gpu = options.gpu;
@@ -293,6 +289,8 @@ void open(Shell& shell, const AppOptions& options, const Remembered& kept) {
         ask_cluster(shell.session, trained);
     }
     shell.presenter.on = options.present;
+    if (system::errors_go_to_a_terminal() && options.screenshot.empty())
+        shell.say_to_speaker = [](const std::string& text) { fmt::print(stderr, "{}", text); };
     if (options.less_motion) shell.motion = "reduced";
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
     if (options.tour) begin_tour(shell.session);
@@ -310,6 +308,7 @@ void settle(Shell& shell, std::string_view view, double seconds = 120, int times
 // A picture of another workspace shows the learner's kernel too: it is compiled and run on its own desk first.
 void run_own(Shell& shell, const AppOptions& options) {
     if (options.open.empty() || shell.session.workspace == Workspace::kernel) return;
+    if (is_run_file(options.open) && !read_run_file(options.open).value().kernel) return;
     const Workspace wanted = std::exchange(shell.session.workspace, Workspace::kernel);
     settle(shell, "results", 60, 8);
     shell.session.wait_until_idle(60);
@@ -388,6 +387,8 @@ int record_film(Shell& shell, const AppOptions& options) {
 int draw_still(Shell& shell, const AppOptions& options) {
     if (is_folder(options.screenshot)) return draw_steps(shell, options), static_cast<int>(ExitStatus::done);
     run_own(shell, options);
+    if (row_of(shell.session.workspace).page) settle(shell, row_of(shell.session.workspace).name, 120, 8);
+    if (is_run_file(options.open)) settle(shell, row_of(shell.session.workspace).name, 120, 8);
     go_to_cycle(shell, options);
     go_to_moment(shell, options);
     go_to_stop(shell, options);
@@ -398,6 +399,10 @@ int draw_still(Shell& shell, const AppOptions& options) {
         const std::string place = page_of(options.view).first;
         std::fputs(shell.describe(place.empty() ? workspace : std::string_view(place)).c_str(), stdout);
     }
+    if (!options.save_run.empty()) {
+        settle(shell, workspace);
+        write_file(options.save_run, text_of(shell.run_on_show()));
+    }
     if (!options.screenshot.empty()) draw(shell, options, options.screenshot);
     return options.film.file.empty() ? static_cast<int>(ExitStatus::done) : record_film(shell, options);
 }
@@ -405,7 +410,7 @@ int draw_still(Shell& shell, const AppOptions& options) {
 }  // namespace
 
 int run_app(const AppOptions& asked) {
-    const bool still = !asked.screenshot.empty() || asked.describe || !asked.film.file.empty();
+    const bool still = !asked.save_run.empty() || !asked.screenshot.empty() || asked.describe || !asked.film.file.empty();
     const std::filesystem::path remembered = system::state_folder() / "remembered.json";
     const RememberedRead before = still || !has_display() ? RememberedRead() : read_remembered(remembered);
     const AppOptions options = completed(asked, before.kept);
@@ -417,14 +422,14 @@ int run_app(const AppOptions& asked) {
     if (still || scene.paced) {
         Session session(scene);
         Shell shell(session, theme, static_cast<float>(options.scale));
-        if (!still) shell.recall(before.kept, left_in(options, before.kept).has_value());
-        open(shell, options, before.kept);
+        if (!still) shell.recall(before.kept, meets_people(options) && !options.tour);
+        open(shell, options);
         if (still) return draw_still(shell, options);
         shell.keeper = std::make_unique<RememberedKeeper>(remembered, before.kept);
         const std::jthread asking([&shell] { shell.desktop_is_calm = system::prefers_less_motion(); });
         if (!before.problem.empty()) session.post(ask::Tell{before.problem});
         session.machine.offers_tour = scene.first_time;
-        if (!options.open.empty() && !options.view.empty()) shell.run_own();
+        if (!options.open.empty() && !options.view.empty() && !is_run_file(options.open)) shell.run_own();
         const bool as_before = asked.width == 0 && asked.height == 0 && before.kept.width > 0;
         shell.window.whole_screen = as_before && before.kept.whole_screen;
         if (run_window(shell, options.width, options.height, as_before)) return static_cast<int>(ExitStatus::done);
@@ -436,7 +441,7 @@ int run_app(const AppOptions& asked) {
     scene.lesson_step = std::max(0, scene.lesson_step);
     Session session(scene);
     Shell shell(session, theme, static_cast<float>(options.scale));
-    open(shell, options, {});
+    open(shell, options);
     const std::string file = (std::filesystem::current_path() / "lockstep.png").string();
     draw(shell, options, file);
     std::printf("no display here: the app's first scene is in %s\n", file.c_str());

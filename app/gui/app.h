@@ -10,7 +10,7 @@ namespace lockstep::gui {
 struct AppOptions {
     std::string lesson = {};      // "B04"; empty: the training scene
     int step = 0;                 // of the lesson, from 1; 0: its first step; of the training scene: the step to reach
-    std::string open = {};        // a .cu, .ptx, .host or .tape file: opens it in the Kernel workspace
+    std::string open = {};        // a .cu, .ptx, .host or .tape file: opens it in the Kernel workspace; or a .lockstep
     std::string view = {};        // a workspace ("sm") or one view of views.cpp ("warps"), drawn alone
     std::string model = {};       // what the Training workspace trains; empty: the opening scene
     std::string gpu = {};         // that kernels run on: a name or a file; empty: as the scene says
@@ -23,6 +23,7 @@ struct AppOptions {
     std::string zoom = {};        // of the machine: the stop that it stands at, such as "sm"; empty: the GPU
     bool follow = false;          // the machine follows the next request that goes far, half of its way
     std::string screenshot = {};  // F.png or F.svg: render without a window
+    std::string save_run = {};    // F.lockstep: the run that is on show, with where it stands, and leave
     // Of these 0 and "" stand for what was remembered of the last time, else for 1600, 1000, 1 and "dark".
     int width = 0, height = 0;
     double scale = 0;  // text scale, 0.75 .. 2.5

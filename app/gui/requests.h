@@ -16,6 +16,7 @@ namespace lockstep::gui {
 struct KernelJob;             // kernel_document.h
 struct TrainingSetup;         // session.h
 struct DesignWish;            // build_desk.h
+struct CheckedExercise;       // session.h
 enum class Source : uint8_t;  // session.h
 
 namespace ask {
@@ -46,7 +47,15 @@ struct FetchStretch { static constexpr Manner manner = newest_beside; int64_t cy
 struct TraceSm { static constexpr Manner manner = newest_beside; int64_t sm = 0, cycle = -1; };
 struct ShowLessonStep { static constexpr Manner manner = newest_now; int step = 0; };
 struct LockPrediction { static constexpr Manner manner = in_turn; size_t prediction = 0; };  // of the lesson step
-struct CheckExercise { static constexpr Manner manner = in_turn; };
+// A text against an exercise of the open lesson: on a thread of its own, beside whatever else is done.
+struct CheckExercise {
+    static constexpr Manner manner = {.light = true, .keeps_replay = true};
+    int step = 0;
+    size_t exercise = 0;
+    std::string text;
+};
+struct CancelCheck { static constexpr Manner manner = {.light = true, .keeps_replay = true}; };
+struct TakeCheck { static constexpr Manner manner = {.light = true, .keeps_replay = true}; std::shared_ptr<const CheckedExercise> found; };  // it has ended
 struct SetGpu { static constexpr Manner manner = newest_now; std::string name; };            // "a100", "teaching:4"
 struct Reload { static constexpr Manner manner = ending; };                                    // runs the scene again
 struct OpenLesson { static constexpr Manner manner = ending; std::string id; int step = -1; }; // -1: where it was left
@@ -59,6 +68,7 @@ struct Bring { static constexpr Manner manner = newest; Source source = Source{}
 struct Cancel { static constexpr Manner manner = ending; };                                    // whatever runs
 struct LimitBlocks { static constexpr Manner manner = newest_now; int64_t most = 0; };       // on an SM; 0: as many as fit
 struct SimulateGains { static constexpr Manner manner = newest_now; };                         // of the verdict on show
+struct TryWhatIf { static constexpr Manner manner = newest_now; std::string name; };  // of a finding: KernelState::tried
 struct CarveOut { static constexpr Manner manner = now; int64_t bytes = -1; };               // of L1; -1: as the GPU does
 struct SetUpTraining {  // this instead, from the beginning
     static constexpr Manner manner = {.interrupts = true, .stops_step = true, .replaces = true};
@@ -84,10 +94,11 @@ struct CompareMeasured {  // what real GPUs measured with the model; run: first 
 
 using Request =
     std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt, ask::FetchStretch,
-                 ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise, ask::SetGpu,
-                 ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::Bring,
-                 ask::Cancel, ask::LimitBlocks, ask::SimulateGains, ask::CarveOut, ask::SetUpTraining, ask::OpenBuild,
-                 ask::RunDesign, ask::OpenDesign, ask::RunReal, ask::RunCluster, ask::CompareMeasured>;
+                 ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise,
+                 ask::CancelCheck, ask::TakeCheck, ask::SetGpu, ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss,
+                 ask::Tell, ask::RunOwn, ask::Bring, ask::Cancel, ask::LimitBlocks, ask::SimulateGains, ask::TryWhatIf,
+                 ask::CarveOut, ask::SetUpTraining, ask::OpenBuild, ask::RunDesign, ask::OpenDesign, ask::RunReal,
+                 ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {
     return std::visit([](const auto& one) -> const ask::Manner& { return one.manner; }, request);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/gui/desk/work_file.h"
 #include "app/gui/shell/panels.h"
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/tape/tape_program.h"
@@ -57,19 +58,25 @@ LayoutNode one_request(float share, LayoutNode picture) {
     return lesson({with_source(share, slot("warp", 576, 400, 250)), std::move(picture)});
 }
 
-LayoutNode own_text() {
-    return column(664, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)});
+// The text, and below it what is wrong with it; of a lesson's exercise its task first.
+LayoutNode own_text(float share, bool exercise) {
+    LayoutNode reports = slot("reports", 240, 380, 110);
+    if (!exercise) return column(share, {slot("editor", 636, 380, 250), std::move(reports)});
+    return column(share, {slot("editor", 556, 380, 250), pages(320, {titled("Exercise", slot("task", 320, 380, 200)),
+                                                                     titled("Reports", std::move(reports))})});
 }
-LayoutNode own_kernel() {
+LayoutNode own_kernel(bool exercise) {
     LayoutNode launch = row(1, {slot("launch", 440, 350, 300), slot("results", 504, 350, 300)});
     LayoutNode state =
         column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200), slot("divergence", 260, 640, 220)});
     LayoutNode warps =
         column(1, {row(360, {slot("code", 520, 400, 180), slot("stack", 424, 300, 180)}), slot("warps", 480, 560, 300)});
-    return row(1, {own_text(), pages(912, {titled("Launch and results", std::move(launch)),
-                                           titled("What limits it", slot("verdict", 876, 420, 260)),
-                                           titled("Registers and memory", std::move(state)),
-                                           titled("Warps and PTX", std::move(warps))})});
+    return row(1,
+               {own_text(664, exercise),
+                pages(912, {titled("Launch and results", std::move(launch)),
+                            titled("Why is it slow?",
+                                   column(1, {slot("verdict", 560, 420, 260), slot("before_after", 316, 420, 200)})),
+                            titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
 }
 // The program's text, and beside it what it did; a launch that is open has the further pages of a kernel's run.
 LayoutNode own_program() {
@@ -82,24 +89,24 @@ LayoutNode own_program() {
         column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200), slot("divergence", 260, 640, 220)});
     LayoutNode warps =
         column(1, {row(360, {slot("code", 520, 400, 180), slot("warp", 424, 300, 250)}), slot("warps", 480, 560, 300)});
-    return row(1,
-               {slot("editor", 536, 380, 250),
-                pages(1048, {titled("Program", std::move(program)), titled("What limits it", slot("verdict", 876, 420, 260)),
-                             titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
+    return row(
+        1, {slot("editor", 536, 380, 250),
+            pages(1048, {titled("Program", std::move(program)), titled("Why is it slow?", slot("verdict", 876, 420, 260)),
+                         titled("Registers and memory", std::move(state)), titled("Warps and PTX", std::move(warps))})});
 }
-LayoutNode own_host() {
-    return row(1, {own_text(), column(912, {slot("streams", 470, 560, 300),
-                                            row(406, {slot("code", 480, 400, 180), slot("blocks", 424, 400, 290)})})});
+LayoutNode own_host(bool exercise) {
+    return row(
+        1, {own_text(664, exercise), column(912, {slot("streams", 470, 560, 300),
+                                                  row(406, {slot("code", 480, 400, 180), slot("blocks", 424, 400, 290)})})});
 }
 // A tensor program, with its curves where it takes several steps and its tensors where it has larger ones.
-LayoutNode own_tape(bool steps, bool tensors) {
+LayoutNode own_tape(bool steps, bool tensors, bool exercise) {
     Nodes beside;
     if (steps) beside.push_back(slot("curves", 548, 370, 290));
     if (!steps || !tensors) beside.push_back(slot("code", 548, 370, 180));
     if (tensors) beside.push_back(slot("weights", 548, 370, 250));
-    return row(1, {column(480, {slot("editor", 600, 380, 250), slot("reports", 276, 380, 110)}),
-                   column(1096, {slot("graph", 404, 760, 290), row(296, std::move(beside)),
-                                 staying(slot("kernels", 180, 640, 180))})});
+    return row(1, {own_text(480, exercise), column(1096, {slot("graph", 404, 760, 290), row(296, std::move(beside)),
+                                                          staying(slot("kernels", 180, 640, 180))})});
 }
 
 bool always(const scene::ClusterScene&) {
@@ -195,12 +202,13 @@ std::vector<SceneRow> rows_of_learn() {
 std::vector<SceneRow> rows_of_pages() {
     const LayoutNode blocks = slot("blocks", 320, 400, 290);
     return {
+        {Workspace::home, "", row(1, {slot("home", 1584, 300, 200)}), Grain::cycle, "home"},
         {Workspace::machine, "", row(1, {slot("machine", 1584, 560, 420)}), Grain::cycle, "machine"},
         {Workspace::sm, "",
          row(1, {slot("warps", 1056, 560, 420),
                  column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250),
                               pages(320, {titled("Blocks on SMs", blocks),
-                                          titled("What limits it", slot("verdict", 320, 400, 260))})})}),
+                                          titled("Why is it slow?", slot("verdict", 320, 400, 260))})})}),
          Grain::cycle, "warps"},
         {Workspace::sm, "compare",
          row(1, {slot("compare", 1056, 560, 420), column(520, {slot("code", 576, 400, 180), blocks})}), Grain::cycle,
@@ -218,13 +226,20 @@ std::vector<SceneRow> rows_of_pages() {
                     staying(pages(200, {titled("Kernels", slot("kernels", 168, 640, 180)),
                                         titled("Copies and streams", slot("streams", 168, 640, 180))}))}),
          Grain::kernel, "curves"},
-        {Workspace::kernel, "", own_kernel(), Grain::instruction, "editor"},
+        {Workspace::kernel, "", own_kernel(false), Grain::instruction, "editor"},
+        {Workspace::kernel, "kernel with task", own_kernel(true), Grain::instruction, "editor"},
+        {Workspace::kernel, "text with task", own_text(1, true), Grain::instruction, "editor"},
         {Workspace::kernel, "whole program", own_program(), Grain::kernel, "editor"},
-        {Workspace::kernel, "host program", own_host(), Grain::instruction, "editor"},
-        {Workspace::kernel, "tape", own_tape(false, false), Grain::node, "editor"},
-        {Workspace::kernel, "tape steps", own_tape(true, false), Grain::node, "editor"},
-        {Workspace::kernel, "tape tensors", own_tape(false, true), Grain::node, "editor"},
-        {Workspace::kernel, "tape steps tensors", own_tape(true, true), Grain::node, "editor"},
+        {Workspace::kernel, "host program", own_host(false), Grain::instruction, "editor"},
+        {Workspace::kernel, "host program with task", own_host(true), Grain::instruction, "editor"},
+        {Workspace::kernel, "tape", own_tape(false, false, false), Grain::node, "editor"},
+        {Workspace::kernel, "tape with task", own_tape(false, false, true), Grain::node, "editor"},
+        {Workspace::kernel, "tape steps", own_tape(true, false, false), Grain::node, "editor"},
+        {Workspace::kernel, "tape steps with task", own_tape(true, false, true), Grain::node, "editor"},
+        {Workspace::kernel, "tape tensors", own_tape(false, true, false), Grain::node, "editor"},
+        {Workspace::kernel, "tape tensors with task", own_tape(false, true, true), Grain::node, "editor"},
+        {Workspace::kernel, "tape steps tensors", own_tape(true, true, false), Grain::node, "editor"},
+        {Workspace::kernel, "tape steps tensors with task", own_tape(true, true, true), Grain::node, "editor"},
         {Workspace::cluster, "",
          row(1, {column(1064, {slot("pipeline", 556, 620, 440), slot("collective", 320, 620, 270)}),
                  column(512, {slot("rank_memory", 556, 400, 340),
@@ -251,13 +266,15 @@ const scene::Scene* scene_of(const LessonState& state) {
 
 std::string page_of_kernel(const Session& session) {
     const KernelDocument& document = session.desk.document();
+    const std::string task = exercise_lesson(document.path).empty() ? "" : " with task";
     if (document.is_program()) return "whole program";
-    if (!document.is_tape()) return document.is_host() ? "host program" : "";
+    if (document.is_lesson_text()) return "text with task";
+    if (!document.is_tape()) return document.is_host() ? "host program" + task : task.empty() ? "" : "kernel with task";
     const std::shared_ptr<const scene::TapeRun> tape = session.snapshot()->tape;
-    if (!tape) return "tape";
+    if (!tape) return "tape" + task;
     const auto& nodes = tape->step->nodes;
     const bool tensors = std::any_of(nodes.begin(), nodes.end(), [](const nn::GraphNode& n) { return n.shape.size() > 1; });
-    return std::string("tape") + (tape->text.steps > 1 ? " steps" : "") + (tensors ? " tensors" : "");
+    return std::string("tape") + (tape->text.steps > 1 ? " steps" : "") + (tensors ? " tensors" : "") + task;
 }
 
 }  // namespace
@@ -278,7 +295,7 @@ std::span<const SceneRow> scenes() {
 }
 
 bool shows_run(std::string_view view) {
-    static constexpr std::string_view of_text[] = {"lesson", "editor", "reports", "launch", "setup"};
+    static constexpr std::string_view of_text[] = {"home", "lesson", "editor", "task", "reports", "launch", "setup"};
     return std::find(std::begin(of_text), std::end(of_text), view) == std::end(of_text);
 }
 

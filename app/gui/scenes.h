@@ -16,15 +16,14 @@ struct WorkspaceRow {
     Grain grain;                  // what a step is where the command line opens it
     bool shows_kernel;            // its pictures are of one kernel, on the GPU that this ran on
     std::string_view strip = {};  // the view that stands over its panels while no lesson is open
+    bool page = false;            // it is one view as large as the window, without a transport
 };
-inline constexpr WorkspaceRow workspaces[] = {{"learn", "Learn", Grain::instruction, true},
-                                              {"machine", "Machine", Grain::cycle, true},
-                                              {"sm", "SM", Grain::cycle, true},
-                                              {"memory", "Memory", Grain::instruction, true},
-                                              {"training", "Training", Grain::kernel, false, "setup"},
-                                              {"kernel", "Kernel", Grain::instruction, false},
-                                              {"cluster", "Cluster", Grain::action, false},
-                                              {"build", "Build", Grain::cycle, false}};
+inline constexpr WorkspaceRow workspaces[] = {
+    {"home", "Home", Grain::cycle, false, {}, true}, {"learn", "Learn", Grain::instruction, true},
+    {"machine", "Machine", Grain::cycle, true},      {"sm", "SM", Grain::cycle, true},
+    {"memory", "Memory", Grain::instruction, true},  {"training", "Training", Grain::kernel, false, "setup"},
+    {"kernel", "Kernel", Grain::instruction, false}, {"cluster", "Cluster", Grain::action, false},
+    {"build", "Build", Grain::cycle, false}};
 constexpr const WorkspaceRow& row_of(Workspace workspace) {
     return workspaces[static_cast<size_t>(workspace)];
 }

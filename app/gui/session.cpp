@@ -6,7 +6,9 @@
 
 #include "app/gui/work/worker.h"
 #include "app/silicon/measured.h"
+#include "core/model/advice/verdict.h"
 #include "core/model/gpus/gpu_file.h"
+#include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
 
 namespace lockstep::gui {
@@ -34,6 +36,10 @@ bool asks_for(const Session& session, std::string_view words) {
         }
     }
     return open && !answered;
+}
+
+const TrainingState& training_run_of(const Snapshot& snapshot) {
+    return snapshot.source != Source::training && snapshot.trained ? *snapshot.trained : snapshot.training;
 }
 
 bool shows_own_run(const Snapshot& snapshot) {
@@ -67,11 +73,24 @@ Session::Session(SessionOptions options)
       desk(options.kernel_file),
       measured(std::make_shared<const device::MeasuredStore>(options.start ? device::read_measured(device::measured_folder())
                                                                            : device::MeasuredStore())),
+      progress_file_(options.progress_file),
       progress_(options.progress_file),
       worker_(std::make_unique<Worker>(std::move(options))) {
     for (const Diagnostic& problem : measured->problems) post(ask::Tell{render(problem)});
 }
 Session::~Session() = default;
+
+void Session::read_progress() {
+    home.progress = progress_of(progress_file_, home.course);
+}
+
+LessonState state_of(std::shared_ptr<const lessons::Lesson> lesson) {
+    LessonState state;
+    for (const lessons::Step& one : lesson->steps) state.predictions.emplace_back(one.predicts.size());
+    state.done.assign(lesson->steps.size(), false);
+    state.lesson = std::move(lesson);
+    return state;
+}
 
 std::shared_ptr<const Snapshot> Session::snapshot() const {
     const std::lock_guard lock(worker_->mutex);
@@ -97,7 +116,7 @@ bool Session::wait_until_idle(double timeout_seconds) {
     if (!worker_->options.start) return true;
     std::unique_lock lock(worker_->mutex);
     return worker_->settled.wait_for(lock, std::chrono::duration<double>(timeout_seconds),
-                                     [&] { return !worker_->working && worker_->queue.empty(); });
+                                     [&] { return !worker_->working && !worker_->checking && worker_->queue.empty(); });
 }
 
 void Session::on_publish(std::function<void()> notify) {
@@ -149,6 +168,43 @@ void sketch_again(LessonState::Prediction& given) {
     if (given.board) given.sketch = lessons::unmarked(*given.board);
 }
 
+std::string what_to_try(const KernelState& kernel) {
+    if (!kernel.verdict || !kernel.run || !kernel.run->before) return {};
+    const std::vector<model::Finding>& findings = kernel.verdict->findings;
+    size_t from = 0;
+    for (size_t i = 0; kernel.tried && i < findings.size(); ++i)
+        if (findings[i].what_if == kernel.tried->name) from = i + 1;
+    for (size_t i = 0; i < findings.size(); ++i)
+        if (const model::Finding& finding = findings[(from + i) % findings.size()]; !finding.what_if.empty())
+            return std::string(finding.what_if);
+    return {};
+}
+
+std::shared_ptr<const model::KernelRun> without_trace(const model::KernelRun& run) {
+    auto slim = std::make_shared<model::KernelRun>();
+    slim->gpu = run.gpu;
+    slim->program = run.program;
+    slim->config = run.config;
+    slim->source = run.source;
+    static_cast<simt::LaunchResult&>(slim->result) = run.result;
+    slim->result.cycles = run.result.cycles;
+    slim->result.time_us = run.result.time_us;
+    slim->result.launch_us = run.result.launch_us;
+    slim->result.occupancy = run.result.occupancy;
+    slim->result.totals = run.result.totals;
+    slim->result.metrics = run.result.metrics;
+    slim->result.instructions = run.result.instructions;
+    return slim;
+}
+
+std::vector<std::string> lines_of(const LessonState::Checked& checked) {
+    std::vector<std::string> lines;
+    if (!checked.problem.empty()) lines.push_back(checked.problem);
+    if (checked.report && checked.problem.empty()) lines = checked.report->lines;
+    for (std::string& line : lines) line = line.substr(0, line.find('\n'));
+    return lines;
+}
+
 // A board that has come, and whose answer may lie further back: then the engine tells the truth once more.
 static void adopt_board(LessonState::Prediction& given, const std::shared_ptr<const lessons::SketchBoard>& board) {
     given.board = board;
@@ -195,10 +251,12 @@ void Session::adopt_results(Focus& focus) {
             lesson.done[step] = std::all_of(lesson.predictions[step].begin(), lesson.predictions[step].end(),
                                             [](const LessonState::Prediction& p) { return p.locked; });
     }
-    if (got.report) {
+    if (got.report && got.report->lesson == lesson.lesson) {
         const auto step = static_cast<size_t>(got.report->step);
-        if (got.report->step == lesson.step) lesson.exercise_report = std::move(got.report->lines);
-        if (step < lesson.done.size() && got.report->passed) lesson.done[step] = true;
+        LessonState::Checked& checked = lesson.checked[{got.report->step, got.report->exercise}];
+        checked.problem = got.report->problem;
+        if (got.report->report) checked.report = got.report->report, checked.text = got.report->text;
+        if (step < lesson.done.size() && got.report->report && got.report->report->passed) lesson.done[step] = true;
     }
     if (!worker_->options.start) return;
     if (const std::string problem = progress_.note(lesson); !problem.empty()) post(ask::Tell{problem});

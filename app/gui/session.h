@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "app/gui/desk/kernel_desk.h"
 #include "app/gui/desk/program_run.h"
 #include "app/gui/desk/progress.h"
+#include "app/gui/desk/remembered.h"
 #include "app/gui/desk/roof_trail.h"
 #include "app/gui/requests.h"
 #include "core/model/launch/launch.h"
@@ -27,6 +29,11 @@
 #include "core/trace/focus.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/sketch/sketch.h"
+
+namespace lockstep::lessons {
+struct ExerciseReport;  // lessons/player/exercise.h
+struct Companion;       // lessons/player/companion/companion.h
+}  // namespace lockstep::lessons
 
 namespace lockstep::scene {
 struct ClusterScene;  // cluster.h
@@ -79,6 +86,7 @@ struct Curve {                             // one training run in the learning c
 
 struct LessonState {  // the player's part: which step, what was answered
     std::shared_ptr<const lessons::Lesson> lesson;
+    std::shared_ptr<const lessons::Companion> companion;  // null: the lesson has none
     int step = 0;
     struct Prediction {
         int chosen = -1;      // index of the answer
@@ -94,10 +102,34 @@ struct LessonState {  // the player's part: which step, what was answered
         std::shared_ptr<const lessons::SketchTruth> told;
         lessons::SketchScore score;
     };
-    std::vector<std::vector<Prediction>> predictions;  // by step, by predict
-    std::vector<bool> done;                            // by step
-    std::vector<std::string> exercise_report;          // lines of the last check of this step's exercise
+    std::vector<std::vector<Prediction>> predictions;           // by step, by predict
+    std::vector<bool> done;                                     // by step
+    struct Checked {                                            // an exercise
+        std::shared_ptr<const lessons::ExerciseReport> report;  // of the last check that ended; null: there was none
+        uint64_t text = 0;                                      // hash of the text that it is of
+        std::string problem;  // why the last check told nothing: it was cancelled, or the lesson is wrong; "": it did
+        int checks = 0;       // how often it was asked for
+    };
+    std::map<std::pair<int, size_t>, Checked> checked;  // by step and exercise
+    const Checked* last_check(int at, size_t exercise) const {
+        const auto found = checked.find({at, exercise});
+        return found == checked.end() ? nullptr : &found->second;
+    }
 };
+
+// What a check found, one sentence a line: the source and its caret are in the learner's editor.
+std::vector<std::string> lines_of(const LessonState::Checked& checked);
+
+struct CheckedExercise {  // a check that has ended
+    std::shared_ptr<const lessons::Lesson> lesson;
+    int step = 0;
+    size_t exercise = 0;
+    uint64_t text = 0;
+    std::shared_ptr<const lessons::ExerciseReport> report;
+    std::string problem;
+};
+
+LessonState state_of(std::shared_ptr<const lessons::Lesson> lesson);  // nothing is done or answered yet
 
 // The sketch that the step on show is about: the first open prediction where that is one, else the last that was answered,
 // if all are. -1: there is none.
@@ -110,9 +142,18 @@ bool sketch_is_open(const LessonState& state);  // there is one, and it is not a
 void sketch_again(LessonState::Prediction& given);
 
 // What the worker publishes, a struct for what each workspace shows.
+// A run as numbers alone, to be held beside another one: without its trace, what it needs to be replayed, and its memory.
+std::shared_ptr<const model::KernelRun> without_trace(const model::KernelRun& run);
+
+struct TriedWhatIf {                              // the launch on show with one thing idealised
+    std::string name;                             // "coalesced": of a row of core/model/advice/what_if.h
+    std::string words;                            // "every request to global memory took as few sectors as its bytes fill"
+    std::shared_ptr<const model::KernelRun> run;  // without_trace()
+};
 struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and what its focused warp does
     std::shared_ptr<const model::KernelRun> run;                    // null until one has run
     std::shared_ptr<const model::Verdict> verdict;                  // what limits it; null until a timed run has ended
+    std::shared_ptr<const TriedWhatIf> tried;                       // of the run on show; null: none was
     std::string label;                                              // "matmul_dW1 (kernel 9 of 11)"
     std::shared_ptr<const std::vector<scene::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
     std::shared_ptr<const model::KernelRun> other;                  // the scene that this one is compared with; null: none
@@ -126,10 +167,18 @@ struct KernelState {  // of SM, Memory, Kernel and Learn: a run of a kernel, and
     std::shared_ptr<const std::vector<simt::StackEntry>>
         stack;  // of the focused warp at `lanes_step`, from the replay of the timed run; null: the history has it
 };
+// Of the findings' what-ifs the one behind the one that was tried last, else the first; "": none can be tried.
+std::string what_to_try(const KernelState& kernel);
+struct EarlierRun {  // of the learner's kernel, before the edit or the setting that the newest run has
+    std::shared_ptr<const model::KernelRun> run;  // without_trace()
+    std::string text;                             // that ran
+};
 struct OwnState {  // of Kernel: what the learner's newest text compiled to, the last text that compiled, and its last run
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> result;
-    std::shared_ptr<const KernelResult> run;  // the last that ran: what is stepped through
+    std::shared_ptr<const KernelResult> run;       // the last that ran: what is stepped through
+    std::shared_ptr<const LearnedLaunch> learned;  // of the newest text's guesses; null: nothing was guessed or tried
+    std::shared_ptr<const EarlierRun> before;      // the timed run before `run`, of the same document and kernel; or null
 };
 struct ProgramState {  // of Kernel: a whole program's run, and which of its launches `kernel` shows
     std::shared_ptr<const ProgramRun> run;
@@ -162,6 +211,7 @@ struct Snapshot {
     OwnState own;
     ProgramState program;
     TrainingState training;
+    std::shared_ptr<const TrainingState> trained;        // the training run while another source is on show; null: none
     std::shared_ptr<const scene::HostRun> host;          // the host program shown; null: none is
     std::shared_ptr<const scene::TapeRun> tape;          // the tensor program shown, whose last step is on show; or null
     std::shared_ptr<const BuildState> build;             // what the Build workspace shows; null until it was open
@@ -169,25 +219,40 @@ struct Snapshot {
     // Measurements with what the model gives for the same launches, a report a GPU; not a number: it has not run. Null: the
     // view that shows them has not been open.
     std::shared_ptr<const std::vector<device::SiliconReport>> silicon;
+    std::string checking;               // "by_warp.cu": an exercise's text that is being checked; empty: none is
     std::string busy;                   // "timing kernel 3 of 11"; empty when idle
     double progress = -1;               // 0..1, -1 unknown
     std::optional<Diagnostic> problem;  // the last bad input or fault, shown in a strip until dismissed
     uint64_t version = 0;               // counts publications
 };
 
-enum class Workspace { learn, machine, sm, memory, training, kernel, cluster, build };  // rows of scenes.h
-enum class SmPage { one_run, compare, occupancy };                                      // what the SM workspace shows
+enum class Workspace { home, learn, machine, sm, memory, training, kernel, cluster, build };  // rows of scenes.h
+enum class SmPage { one_run, compare, occupancy };                                            // what the SM workspace shows
 
-bool shows_own_run(const Snapshot& snapshot);  // the kernel on show is the learner's own
+const TrainingState& training_run_of(const Snapshot& snapshot);  // the Training workspace's, whatever is on show
+bool shows_own_run(const Snapshot& snapshot);                    // the kernel on show is the learner's own
 
 // node: of the autograd tape; action: of a pipeline schedule, or a collective's round; call: of a whole program's host
 enum class Grain { cycle, instruction, node, kernel, training_step, action, call };
 
 // What is looked at, a struct for each workspace.
+struct HomeLook {
+    std::vector<std::shared_ptr<const lessons::Lesson>> course;  // by id
+    std::map<std::string, LessonProgress> progress;              // by the lesson's id, as it is kept
+    Remembered left;           // where one was before Home was opened: what Continue goes back to
+    bool asks_search = false;  // its search field was pressed: the shell opens the search
+    int64_t trains_until = 0;  // steps of the training run that its tile shows, once its first kernel is there
+    enum class Own : uint8_t {
+        wanted,
+        asked,
+        done
+    } own = Own::wanted;  // whether the kernel on the desk has run for its tile
+};
 struct LearnLook {
     std::string last_lesson;    // the one that was worked on last, before this start; empty: none
     uint64_t placed = 0;        // how often a lesson has put the focus where its step begins
     int run_shown = -1;         // the step whose run stands where its answered sketch was; -1: none
+    bool presented = false;     // in front of a class: statement and asked line stand outside of the picture
     uint64_t learner = 0;       // whose order of answers it is
     int64_t reveal_steps = -1;  // while a prediction is open: the warp's instructions from here on stay hidden everywhere
                                 // (rows, totals, captions); -1: nothing is
@@ -203,8 +268,9 @@ struct SmLook {  // of every picture of a kernel
         int looks = 0;                      // stretches looked into so far
     } wanted;
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
-    bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view
-    IssueTrail issues;   // issue slots used by resident warps, of one launch
+    bool whole = false;         // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    std::string register_wish;  // that the picture of the registers is to show alone; it takes the wish
+    IssueTrail issues;          // issue slots used by resident warps, of one launch
 };
 struct TrainingLook {
     int32_t tape_at = -1;  // moment of the tape that was stepped to (tape_data.h); -1: follows the launch
@@ -301,6 +367,8 @@ class Session {
     void on_publish(std::function<void()> wake);  // called on the worker's thread after every publication
     void publish_for_test(std::shared_ptr<const Snapshot> snapshot);
 
+    void read_progress();  // into home.progress: of all lessons, as it is kept
+
     // What the time pictures draw of a run, made once for all of them and kept for as long as one holds it.
     std::shared_ptr<const Timeline> timeline(const std::shared_ptr<const model::KernelRun>& run) const;
 
@@ -315,6 +383,7 @@ class Session {
     std::string gpu = "v100";
     int64_t steps_later = 0;  // see SessionOptions
     LessonState lesson;
+    HomeLook home;
     LearnLook learn;
     SmLook sm;
     TrainingLook training;
@@ -330,6 +399,7 @@ class Session {
     struct Worker;  // worker.h
 
   private:
+    std::filesystem::path progress_file_;
     mutable std::vector<std::weak_ptr<const Timeline>> timelines_;
     mutable std::shared_ptr<const ClusterStep> cluster_step_;
     ProgressLog progress_;

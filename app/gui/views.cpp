@@ -8,8 +8,9 @@ namespace lockstep::gui {
 
 // clang-format off
 #define VIEWS(VIEW) \
+    VIEW(make_home_view, "home", "Home", home, 0, 15)                                                     \
     VIEW(make_lesson_view, "lesson", "Lesson", learn)                                                     \
-    VIEW(make_sketch_view, "sketch", "Your prediction", learn, 400, 14)                                   \
+    VIEW(make_sketch_view, "sketch", "Your prediction", learn, 230, 14)                                   \
     VIEW(make_source_view, "source", "Source", learn)                                                     \
     VIEW(make_threads_view, "threads", "Grid, block, thread", learn, 240)                                 \
     VIEW(make_stack_view, "stack", "Reconvergence stack", learn)                                          \
@@ -31,10 +32,12 @@ namespace lockstep::gui {
     VIEW(make_measured_view, "measured", "Measured and simulated", learn, 330)                            \
     VIEW(make_measured_ladder_view, "measured_ladder", "The ladder, measured and simulated", learn, 330)  \
     VIEW(make_editor_view, "editor", "Kernel", kernel)                                                    \
+    VIEW(make_exercise_view, "task", "Exercise", kernel)                                                  \
     VIEW(make_reports_view, "reports", "Reports", kernel)                                                 \
     VIEW(make_launch_view, "launch", "Launch", kernel)                                                    \
     VIEW(make_results_view, "results", "Results", kernel, 0, 9)                                           \
-    VIEW(make_verdict_view, "verdict", "What limits it", kernel)                                          \
+    VIEW(make_verdict_view, "verdict", "Why is it slow?", kernel)                                         \
+    VIEW(make_before_after_view, "before_after", "Before and after", kernel, 180)                        \
     VIEW(make_watch_view, "watch", "Registers", kernel)                                                   \
     VIEW(make_memory_view, "bytes", "Memory", kernel, 0, 8)                                               \
     VIEW(make_calls_view, "calls", "Streams", kernel, 150, 11)                                           \

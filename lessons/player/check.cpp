@@ -12,6 +12,7 @@
 #include "core/scene/host/host_program.h"
 #include "core/scene/tape/tape_program.h"
 #include "core/scene/training/training_runs.h"
+#include "lessons/player/companion/companion.h"
 #include "lessons/player/sketch/sketch.h"
 
 namespace lockstep::lessons {
@@ -44,6 +45,7 @@ class Checker {
     void all() {
         for (size_t i = 0; i < lesson_.steps.size(); ++i) step(i);
         spread();
+        companion();
         files();
     }
     void add(std::string what, bool passed, std::string detail) {
@@ -218,6 +220,15 @@ class Checker {
                             sketched == 0 ? "warning: " : "", asked, most_predictions));
     }
 
+    void companion() {
+        const Result<std::optional<Companion>> read = companion_of(lesson_);
+        if (!read) return add("companion.toml", false, render(read.error()));
+        if (!read.value()) return;
+        const std::vector<std::string> problems = companion_problems(lesson_, *read.value());
+        for (const std::string& problem : problems) add("companion.toml", false, problem);
+        if (problems.empty()) add("companion.toml", true, fmt::format("{} plans", read.value()->plans.size()));
+    }
+
     void judged(const std::string& what, const Exercise& exercise, const std::string& file, bool should_pass) {
         Result<ExerciseReport> report = judge(exercise, file);
         if (!report) return add(what, false, render(report.error()));
@@ -284,6 +295,7 @@ class Checker {
             for (const Exercise& exercise : step.exercises) argument_files(exercise.arguments);
         }
         known_.insert("lesson.md");
+        known_.insert("companion.toml");
         for (const auto& entry : fs::recursive_directory_iterator(lesson_.folder)) {
             if (!entry.is_regular_file()) continue;
             const std::string name = entry.path().lexically_relative(lesson_.folder).generic_string();

@@ -1,4 +1,4 @@
-// Keys: id, title, part, minutes, gpu are required; needs and seed may be absent. Anything else is a mistake.
+// Keys: id, title, part, minutes, gpu are required; question, needs and seed may be absent. Anything else is a mistake.
 #include "lessons/player/front_matter.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ Result<Lesson> parse_front_matter(const std::string& text, const std::string& fi
         message = message.substr(0, 200);
         return at(error.source(), fmt::format("the front matter is not valid TOML: {}", message));
     }
-    const std::vector<std::string> known = {"id", "title", "part", "needs", "minutes", "gpu", "seed"};
+    const std::vector<std::string> known = {"id", "title", "question", "part", "needs", "minutes", "gpu", "seed"};
     for (const auto& [key, value] : table)
         if (const std::string word(key.str()); std::find(known.begin(), known.end(), word) == known.end()) {
             return at(key.source(), fmt::format("unknown key '{}'{}", word, did_you_mean(word, known)));
@@ -39,6 +39,12 @@ Result<Lesson> parse_front_matter(const std::string& text, const std::string& fi
         if (!node->is_string() || !value || value->empty())
             return at(node->source(), fmt::format("'{}' is a text in quotes", key));
         *place = *value;
+    }
+    if (const toml::node* question = table.get("question")) {
+        const auto value = question->is_string() ? question->value<std::string>() : std::nullopt;
+        if (!value || value->empty() || value->size() > 60)
+            return at(question->source(), "'question' is a text in quotes of at most 60 letters, for the lesson's card");
+        lesson.question = *value;
     }
     const toml::node* minutes = table.get("minutes");
     if (!minutes) return Diagnostic{"the front matter lacks 'minutes'", {file, first_line, 1}};

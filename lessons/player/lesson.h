@@ -96,6 +96,7 @@ struct Step {
 };
 struct Lesson : scene::SceneHome {
     std::string id, title, part;
+    std::string question;  // that it answers, on its card; "": none is given
     std::vector<std::string> needs;
     int minutes = 0;
     std::vector<Step> steps;

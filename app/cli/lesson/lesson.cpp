@@ -1,8 +1,10 @@
 // `lockstep lesson list | run ID|DIR|all [--json F|-] | check DIR|all | new DIR | ptx DIR | figures |
-// coverage [DECK]`
+// coverage [DECK] | plan ID | handout ID -o F.html`
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
@@ -10,6 +12,7 @@
 #include "lessons/player/authors/authors.h"
 #include "lessons/player/authors/coverage.h"
 #include "lessons/player/check.h"
+#include "lessons/player/companion/handout.h"
 
 namespace lockstep::cli {
 namespace {
@@ -92,9 +95,53 @@ void coverage(const CoverageAsked& asked) {
     fmt::print("{} of {} rows of slides have no step yet\n", missing, slides);
 }
 
+struct HandoutAsked {
+    std::string lesson, out = "-";
+    int minutes = 50;
+    bool lecturer = false, bare = false;
+};
+
+lessons::Companion needed_companion(const lessons::Lesson& lesson) {
+    std::optional<lessons::Companion> companion = lessons::companion_of(lesson).value();
+    if (!companion)
+        throw Failure(fmt::format("lesson {} has no companion.toml, where plans and questions stand", lesson.id));
+    return std::move(*companion);
+}
+
+void plan(const HandoutAsked& asked) {
+    const lessons::Lesson lesson = lessons::lesson_named(asked.lesson).value();
+    fmt::print("{}", lessons::plan_text(lesson, needed_companion(lesson), asked.minutes));
+}
+
+// The app draws every step, as it stands before the class, into a folder that is gone afterwards.
+void handout(const HandoutAsked& asked, const Hooks& hooks) {
+    check_can_write(asked.out);
+    const lessons::Lesson lesson = lessons::lesson_named(asked.lesson).value();
+    const std::optional<lessons::Companion> companion = lessons::companion_of(lesson).value();
+    std::optional<lessons::LessonRun> run;
+    if (asked.lecturer)
+        run = lessons::run(asked.lesson, [](const std::string& line) { fmt::print(stderr, "{}\n", line); }).value();
+    lessons::Handout page{.companion = companion ? &*companion : nullptr, .answers = run ? &*run : nullptr};
+    std::optional<TemporaryFolder> folder;
+    if (!asked.bare) {
+        folder.emplace();
+        fmt::print(stderr, "drawing {} steps of lesson {} ...\n", lesson.steps.size(), lesson.id);
+        gui::AppOptions drawn{.lesson = asked.lesson};
+        drawn.screenshot = folder->path().string() + "/";
+        drawn.width = 1280, drawn.height = 720, drawn.scale = 1, drawn.theme = "print", drawn.present = true;
+        if (hooks.app(drawn) != 0) throw Failure("the lesson's pictures could not be drawn; --no-pictures does without");
+        page.picture = [&](size_t step, bool answered) {
+            const std::string name = fmt::format("{}-{}{}.png", lesson.id, step + 1, answered ? "-answered" : "");
+            const auto png = read_text(folder->path() / name, size_t{1} << 26);
+            return png ? png.value() : std::string();
+        };
+    }
+    write_text(lessons::handout_page(lesson, page), asked.out);
+}
+
 }  // namespace
 
-void add_lesson(const Command& app, int& status) {
+void add_lesson(const Command& app, int& status, const Hooks& hooks) {
     const Command command = app.add_subcommand("lesson", "list lessons, run one headless, or prove that it holds");
     command.require_subcommand();
     command.add_subcommand("list", "the lessons").callback(list);
@@ -136,6 +183,19 @@ void add_lesson(const Command& app, int& status) {
     coverage_command.add_flag("--missing", asked->missing, "only what no step teaches yet");
     coverage_command.add_option("--json", asked->json, "write the result as JSON; '-' for stdout");
     coverage_command.callback([asked] { coverage(*asked); });
+    auto page = std::make_shared<HandoutAsked>();
+    const Command plan_command =
+        command.add_subcommand("plan", "a lesson in 25, 50 or 90 minutes, and what students believe");
+    plan_command.add_option("ID", page->lesson, "a lesson such as A08, or a folder").required();
+    plan_command.add_option("--minutes", page->minutes, "that there are, 50 unless said").between(1, 1000);
+    plan_command.callback([page] { plan(*page); });
+    const Command handout_command = command.add_subcommand(
+        "handout", "a lesson on paper: an HTML page with its pictures and room for answers, which a browser prints as PDF");
+    handout_command.add_option("ID", page->lesson, "a lesson such as A08, or a folder").required();
+    handout_command.add_option("-o,--out", page->out, "the page, F.html; '-' for stdout").required();
+    handout_command.add_flag("--lecturer", page->lecturer, "with the run's answers, the notes, plans and hints");
+    handout_command.add_flag("--no-pictures", page->bare, "text alone");
+    handout_command.callback([page, hooks] { handout(*page, hooks); });
 }
 
 }  // namespace lockstep::cli

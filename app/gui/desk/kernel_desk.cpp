@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/gui/session.h"
 #include "app/gui/widgets/text_buffer.h"
@@ -105,7 +106,8 @@ constexpr std::string_view names_known =
 bool is_kernel_file(const std::filesystem::path& file) {
     const std::string extension = file.extension().string();
     return extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".cpp" || extension == ".host" ||
-           extension == ".tape";
+           extension == ".h" || extension == ".hpp" || extension == ".tape" || scene::is_engine_program(file.string()) ||
+           scene::is_parallel_program(file.string());
 }
 
 std::string same_file(const std::filesystem::path& file) {
@@ -267,6 +269,15 @@ void KernelDesk::open_template(const KernelTemplate& made) {
     show(0);
 }
 
+void KernelDesk::open_document(KernelDocument document) {
+    document.path.clear();
+    document.stored_as.clear();
+    document.on_disk = 0;
+    trusted_.erase(document.path + '\n' + document.name);  // whatever a program of this name was before
+    documents_.insert(documents_.begin(), std::move(document));
+    show(0);
+}
+
 static int64_t used_now(const std::vector<KernelDocument>& documents) {  // milliseconds, after all the others
     int64_t latest =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -303,6 +314,73 @@ void KernelDesk::forget(size_t index) {
     }
     documents_.erase(documents_.begin() + static_cast<std::ptrdiff_t>(index));
     dirty_ = true;
+}
+
+static std::filesystem::path folder_of(const KernelDocument& document) {
+    return std::filesystem::path(document.path).parent_path();
+}
+
+// Whether `whole` is built with `part`: it includes it, or names it among its further sources.
+static bool is_built_with(const KernelDocument& whole, const KernelDocument& part) {
+    if (part.path.empty() || whole.path.empty() || folder_of(whole) != folder_of(part)) return false;
+    std::istringstream words(whole.launch.build);
+    for (std::string word; words >> word;)
+        if (std::filesystem::path(word).filename() == part.name) return true;
+    for (size_t at = whole.text.find("#include"); at != std::string::npos; at = whole.text.find("#include", at + 1)) {
+        const std::string line = whole.text.substr(at, whole.text.find('\n', at) - at);
+        const size_t open = line.find('"'), close = line.rfind('"');
+        if (open != std::string::npos && close > open &&
+            std::filesystem::path(line.substr(open + 1, close - open - 1)).filename() == part.name)
+            return true;
+    }
+    return false;
+}
+
+std::vector<size_t> KernelDesk::tabs() const {
+    std::vector<size_t> all = {0};
+    for (size_t i = 1; i < documents_.size() && !document().path.empty(); ++i)
+        if (!documents_[i].path.empty() && folder_of(documents_[i]) == folder_of(document())) all.push_back(i);
+    std::sort(all.begin(), all.end(), [&](size_t a, size_t b) { return documents_[a].path < documents_[b].path; });
+    return all;
+}
+
+void KernelDesk::next_tab(int way) {
+    const std::vector<size_t> all = tabs();
+    const auto here = static_cast<size_t>(std::find(all.begin(), all.end(), size_t{0}) - all.begin());
+    show(all[(here + all.size() + static_cast<size_t>(way + static_cast<int>(all.size()))) % all.size()]);
+}
+
+void KernelDesk::close_tab(size_t index) {
+    if (index == 0) {
+        if (tabs().size() < 2) return;
+        next_tab(1);
+        index = 1;
+    }
+    forget(index);
+}
+
+size_t KernelDesk::owner() const {
+    if (document().is_program() || document().is_ptx()) return 0;
+    for (size_t i = 1; i < documents_.size(); ++i)
+        if (!documents_[i].is_header() && is_built_with(documents_[i], document())) return i;
+    return 0;
+}
+
+// What is not saved of the files that the open one is built with is written: compilers read it from the disk.
+bool KernelDesk::save_parts(Session& session) {
+    bool any = false;
+    for (size_t i = 1; i < documents_.size(); ++i) {
+        KernelDocument& part = documents_[i];
+        if (part.saved() || !is_built_with(document(), part)) continue;
+        try {
+            write_file(part.path, part.text);
+            part.on_disk = fnv1a64(part.text);
+            any = dirty_ = true;
+        } catch (const std::exception& error) {
+            session.post(ask::Tell{error.what()});
+        }
+    }
+    return any;
 }
 
 std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
@@ -415,6 +493,7 @@ const KernelEntry* KernelDesk::entry(const Snapshot& snapshot) const {
 }
 
 bool KernelDesk::compiling(const Snapshot& snapshot) const {
+    if (document().is_header()) return false;
     return !snapshot.own.compiled || snapshot.own.compiled->version != version_;
 }
 
@@ -453,6 +532,13 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
     adopt_entries(snapshot);
     adopt_result(snapshot);
     const bool fits = adopted_ == version_;
+    if (const size_t whole = owner(); run_asked_ && whole > 0) show(whole);  // a part is run with what it is a part of
+    if (run_asked_ && save_parts(session)) changed();
+    if (document().is_header() || owner() > 0) {
+        asked_version_ = version_;
+        run_asked_ = launch_changed_ = false;
+        return keep(session, now) || soon;
+    }
     if (asked_version_ != version_) {
         const double wait = changed_at_ < 0 ? 0 : changed_at_ + idle_seconds - now;
         if (wait > 0 && !run_asked_)

@@ -47,7 +47,14 @@ class KernelDesk {
     // Opens a file, or brings its document to the front when it is on the desk. A sentence when that is not possible.
     std::optional<std::string> open(const std::filesystem::path& file);
     std::string note;  // what is odd about the file that was opened, to be said once
+    // The documents of one program, as tabs: the open one and those of its folder, by name. Indices of documents().
+    std::vector<size_t> tabs() const;
+    void next_tab(int way);
+    void close_tab(size_t index);  // its file stays; the open one makes room for its neighbour
+    // Which document is run when the open one, a header or a further source, is only a part of it; 0: it runs itself.
+    size_t owner() const;
     void open_template(const KernelTemplate& made);
+    void open_document(KernelDocument document);                         // a new one, of no file, to the front
     void show(size_t index);                                             // document `index` to the front
     void forget(size_t index);                                           // takes it off the desk; its file stays
     std::optional<std::string> save(const std::filesystem::path& file);  // and it is that file's document from now on
@@ -76,8 +83,10 @@ class KernelDesk {
     std::string stale_run(const Snapshot& snapshot) const;
     std::optional<ReportPlace> jump;
     DeskWish wish = DeskWish::none;
-    int32_t go_to_line = 0, go_to_column = 0;  // from 1: the editor jumps there, then sets them to 0
-    double edit_to_result = -1;                // seconds from the last change to the result on show
+    int32_t go_to_line = 0, go_to_column = 0;     // from 1: the editor jumps there, then sets them to 0
+    bool shows_heat = true, shows_values = true;  // beside the lines: what they cost; what they hold at the play head
+    bool swaps_runs = false;                      // beside each other: A is the newer one
+    double edit_to_result = -1;                   // seconds from the last change to the result on show
 
   private:
     void load();
@@ -92,6 +101,7 @@ class KernelDesk {
     void post_new_text(Session& session);
     void post_new_launch(Session& session, const Snapshot& snapshot, bool fits);
     bool keep(Session& session, double now);
+    bool save_parts(Session& session);
 
     std::filesystem::path state_file_;
     std::vector<KernelDocument> documents_;

@@ -217,6 +217,15 @@ bool KernelDocument::is_program() const {
     return has_main_;
 }
 
+bool KernelDocument::is_header() const {
+    const auto extension = std::filesystem::path(name).extension();
+    return extension == ".h" || extension == ".hpp";
+}
+
+bool KernelDocument::is_lesson_text() const {
+    return !is_tape() && (scene::is_engine_program(name) || scene::is_parallel_program(name));
+}
+
 bool KernelDocument::is_tape() const {
     return scene::is_tensor_program(name);
 }
@@ -236,6 +245,13 @@ std::vector<simt::Fault> KernelResult::reports() const {
     all.insert(all.end(), run->result.reports.begin(), run->result.reports.end());
     all.insert(all.end(), run->result.warnings.begin(), run->result.warnings.end());
     return all;
+}
+
+bool same_sizes(const LaunchSettings& a, const LaunchSettings& b) {
+    return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block && a.shared == b.shared &&
+           a.symbols == b.symbols &&
+           std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(),
+                      [](const ArgumentText& x, const ArgumentText& y) { return x.text == y.text && x.chosen == y.chosen; });
 }
 
 std::string_view name_of(simt::WarpOrder order) {

@@ -53,6 +53,8 @@ struct KernelDocument {
     bool is_host() const;  // a host program (core/scene/host/host_program.h)
     bool is_tape()
         const;  // a tensor program (core/scene/tape/tape_program.h); launch.timed: on the modelled GPU, else the host
+    bool is_header() const;       // it is compiled with the file that includes it
+    bool is_lesson_text() const;  // of a kind that only a lesson's exercise runs: training runs, rows of many ranks
     // A whole program: C++ with main(), unless its kernels are to be launched alone.
     bool is_program() const;
     bool saved() const;  // the file holds this text
@@ -89,7 +91,8 @@ struct KernelResult {      // of one run of the learner's kernel; immutable
     std::optional<Diagnostic> refused;  // the launch was not possible, or was stopped
     std::string field;  // what is wrong then: "grid", "block", "shared", "seed", "argument 0"; empty: nothing typed
     bool cancelled = false;
-    std::shared_ptr<const model::KernelRun> run;  // null when refused
+    std::shared_ptr<const model::KernelRun> run;     // null when refused
+    std::shared_ptr<const CompiledKernel> compiled;  // what ran: its text
     bool timed = true;
     scene::BoundArguments bound;
     std::shared_ptr<const simt::Memory> after;  // device memory behind the launch
@@ -101,6 +104,21 @@ struct KernelResult {      // of one run of the learner's kernel; immutable
     // Fault first, then the checkers' reports.
     std::vector<simt::Fault> reports() const;
 };
+
+// What a first run of a kernel tells of the sizes that nobody has given: functional, in buffers that grow as it needs.
+struct LaunchOffer {
+    std::string title;                                      // "as much as it touches"
+    std::string detail;                                     // "m in:f32[1048576]"
+    std::vector<std::pair<size_t, std::string>> arguments;  // by parameter: its text
+};
+struct LearnedLaunch {
+    uint64_t version = 0;     // of the text
+    LaunchSettings settings;  // that it began with
+    std::vector<LaunchOffer> offers;
+    std::string sentence;  // what it found, or why it could not
+};
+// The settings' launch tells as much about sizes as those settings do.
+bool same_sizes(const LaunchSettings& a, const LaunchSettings& b);
 
 struct KernelJob {  // what the worker is asked to do
     uint64_t version = 0;

@@ -1,6 +1,7 @@
 // Reading is forgiving and bounded; a line is written in one piece, so that two windows do not tear each other's.
 #include "app/gui/desk/progress.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,7 +14,8 @@ namespace lockstep::gui {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::streamoff most_bytes = 16 << 20;  // of the end of the file: some hundred thousand lines
+constexpr std::streamoff most_bytes = 16 << 20;        // of the end of the file: some hundred thousand lines
+constexpr std::streamoff most_bytes_of_all = 2 << 20;  // the same where a frame waits for it: the whole course ten times
 
 std::string text_of(const Json& line, const char* key) {
     const auto found = line.find(key);
@@ -82,6 +84,18 @@ void restore_line(const Json& line, LessonState& state) {
     }
 }
 
+// The file's last bytes, line by line; a file that is not there has none.
+template <typename Each>
+void each_line(const std::filesystem::path& file, std::streamoff most, const Each& each) {
+    std::error_code error;
+    if (file.empty() || !std::filesystem::is_regular_file(file, error)) return;
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    if (!in) return;
+    const std::streamoff size = in.tellg();
+    in.seekg(std::max<std::streamoff>(0, size - most));
+    for (std::string line; std::getline(in, line);) each(Json::parse(line, nullptr, false));
+}
+
 bool append(const std::filesystem::path& file, const std::string& lines) {
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
@@ -99,27 +113,42 @@ bool append(const std::filesystem::path& file, const std::string& lines) {
 }  // namespace
 
 void restore_progress(const std::filesystem::path& file, LessonState& state) {
-    std::error_code error;
-    if (!state.lesson || !std::filesystem::is_regular_file(file, error)) return;
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
-    if (!in) return;
-    const std::streamoff size = in.tellg();
-    in.seekg(std::max<std::streamoff>(0, size - most_bytes));
-    for (std::string line; std::getline(in, line);) restore_line(Json::parse(line, nullptr, false), state);
+    if (state.lesson) each_line(file, most_bytes, [&](const Json& line) { restore_line(line, state); });
+}
+
+LessonProgress progress_in(const LessonState& state) {
+    const auto done = std::count(state.done.begin(), state.done.end(), true);
+    const auto open = std::find(state.done.begin(), state.done.end(), false) - state.done.begin();
+    const auto steps = static_cast<int64_t>(state.done.size());
+    return {static_cast<size_t>(done), static_cast<size_t>(steps),
+            static_cast<int>(std::max<int64_t>(0, std::min<int64_t>(open, steps - 1)))};
+}
+
+std::map<std::string, LessonProgress> progress_of(const std::filesystem::path& file,
+                                                  std::span<const std::shared_ptr<const lessons::Lesson>> course) {
+    std::map<std::string, LessonState> states;
+    each_line(file, most_bytes_of_all, [&](const Json& line) {
+        if (!line.is_object()) return;
+        const std::string id = text_of(line, "lesson");
+        auto known = states.find(id);
+        if (known == states.end()) {
+            const auto of = std::find_if(course.begin(), course.end(), [&](const auto& one) { return one->id == id; });
+            if (of == course.end()) return;
+            known = states.emplace(id, state_of(*of)).first;
+        }
+        restore_line(line, known->second);
+    });
+    std::map<std::string, LessonProgress> progress;
+    for (const auto& [id, state] : states) progress[id] = progress_in(state);
+    return progress;
 }
 
 std::string last_lesson_in(const std::filesystem::path& file) {
-    std::error_code error;
-    if (file.empty() || !std::filesystem::is_regular_file(file, error)) return {};
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
-    if (!in) return {};
-    const std::streamoff size = in.tellg();
-    constexpr std::streamoff tail = 64 << 10;
-    in.seekg(std::max<std::streamoff>(0, size - tail));
     std::string last;
-    for (std::string line; std::getline(in, line);)
-        if (const Json read = Json::parse(line, nullptr, false); read.is_object())
-            if (const std::string id = text_of(read, "lesson"); !id.empty()) last = id;
+    each_line(file, 64 << 10, [&](const Json& line) {
+        if (!line.is_object()) return;
+        if (const std::string id = text_of(line, "lesson"); !id.empty()) last = id;
+    });
     return last;
 }
 

@@ -7,7 +7,9 @@
 //   {"lesson":"A02","event":"exercise","exercise":"guard","points":2.0}
 #pragma once
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,15 @@ struct LessonState;
 
 // Fills in what the file says about the state's lesson. A file that is not there says nothing.
 void restore_progress(const std::filesystem::path& file, LessonState& state);
+struct LessonProgress {
+    size_t done = 0, steps = 0;  // steps of the lesson
+    int next = 0;                // the first that is not done, from 0; its last where all are
+    bool whole() const { return steps > 0 && done == steps; }
+};
+LessonProgress progress_in(const LessonState& state);
+// What the file says about each of the lessons that it speaks of, by id: read once for all of them.
+std::map<std::string, LessonProgress> progress_of(const std::filesystem::path& file,
+                                                  std::span<const std::shared_ptr<const lessons::Lesson>> course);
 // The id of the lesson that the file's last readable line is about; empty: there is none.
 std::string last_lesson_in(const std::filesystem::path& file);
 

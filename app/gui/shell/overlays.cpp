@@ -8,6 +8,7 @@
 #include "app/gui/views/training/training_data.h"
 #include "core/nn/layers/optim.h"
 #include "core/nn/models/models.h"
+#include "lessons/player/glossary/glossary.h"
 
 namespace lockstep::gui {
 
@@ -68,12 +69,18 @@ constexpr struct {
                 {"V", "the whole kernel in view, or the cycles before"},
                 {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
                 {"+  -", "Cluster: move an action in its rank's order"},
+                {"Ctrl K", "search: lessons, words, kernels, lines, cycles, settings"},
+                {"Ctrl R", "save this run, with where you stand in it, as one file"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
-                {"1 to 7", "Learn, Machine, SM, Memory, Training, Kernel, Cluster"},
+                {"1 to 9", "the workspaces, from Home to Build"},
                 {"Enter, Escape", "machine, Build's die: further in, out"},
                 {"F5  Shift + F5", "Kernel: run, cancel"},
+                {"F7  Shift + F7", "Kernel: check the exercise, cancel the check"},
                 {"F8  Shift + F8", "Kernel: next report, report before"},
                 {"Ctrl O  S  F", "Kernel: open, save, find"},
+                {"H  I", "Kernel: what each line costs; what it holds"},
+                {"Y  X", "Kernel: try the first finding; swap the runs A and B"},
+                {"Ctrl Page Up  Down", "Kernel: the program's file before, next file"},
                 {"Ctrl Z", "Build: the design before"},
                 {",  .", "play slower, faster"},
                 {"G", "go to a cycle by its number"},
@@ -106,6 +113,8 @@ void Shell::overlay(Ui& ui) {
                 return help(ui);
             case Menu::setting:
                 return setting_menu(ui);
+            case Menu::palette:
+                return palette_menu(ui);
             case Menu::none:
                 break;
         }
@@ -138,8 +147,8 @@ int Shell::lesson_menu(Ui& ui) {
     if (open) bring(Source::lesson, open->id + "  " + open->title, "the open lesson's run");
     if (snapshot_->own.run || shown == Source::own) bring(Source::own, own_title(*snapshot_), "your own run");
     items.push_back({"Training step", "a network learns drawn digits", brings.empty() ? !open : shown == Source::training});
-    for (size_t i = 0; i < lesson_ids_.size(); ++i)
-        items.push_back({lesson_titles_[i], "lesson", brings.empty() && open && open->id == lesson_ids_[i]});
+    for (const auto& lesson : session.home.course)
+        items.push_back({lesson->id + "  " + lesson->title, "lesson", brings.empty() && open && open->id == lesson->id});
     const int pressed = drop_down(ui, menu_x_, width_, height_, items);
     if (pressed < 0) return pressed;
     session.playing = false;
@@ -151,7 +160,7 @@ int Shell::lesson_menu(Ui& ui) {
     else if (pressed == sources)
         session.post(ask::CloseLesson{});
     else
-        session.post(ask::OpenLesson{lesson_ids_[static_cast<size_t>(pressed - sources) - 1]});
+        session.post(ask::OpenLesson{session.home.course[static_cast<size_t>(pressed - sources) - 1]->id});
     if (pressed > sources || session.workspace == Workspace::learn || !row_of(session.workspace).shows_kernel)
         choose_workspace(pressed <= sources ? Workspace::training : Workspace::learn);
     return pressed;
@@ -189,13 +198,15 @@ int Shell::workspace_menu(Ui& ui) {
 // Where the bar has no room for the others.
 int Shell::menu_of_menus(Ui& ui, Menu& next) {
     const int pressed = drop_down(ui, menu_x_, width_, height_,
-                                  {{shown_title(*snapshot_), "lessons"},
+                                  {{"Search", "Ctrl K"},
+                                   {shown_title(*snapshot_), "lessons"},
                                    {"GPU", gpu_on_show(*snapshot_)},
                                    {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
                                    {"Theme", std::string(theme->name)},
                                    {"Keyboard", "F1"}});
-    static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
+    static constexpr Menu leads_to[] = {Menu::palette, Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
     if (pressed >= 0) next = leads_to[pressed];
+    if (next == Menu::palette) palette_.open(*this);
     if (pressed >= 0 && next == Menu::none) theme = &next_theme(*theme);
     return pressed;
 }
@@ -303,7 +314,62 @@ int Shell::setting_menu(Ui& ui) {
     return pressed;
 }
 
+// Where a term is seen, in words: "A04, step 3: Dealt out to four", "Warps by cycle".
+std::string see_text(const Session& session, const lessons::Term& term) {
+    if (const ViewRow* const row = view_named(term.view)) return std::string(row->title);
+    for (const auto& lesson : session.home.course) {
+        if (lesson->id != term.lesson) continue;
+        if (term.step < 1 || static_cast<size_t>(term.step) > lesson->steps.size()) return lesson->id + ": " + lesson->title;
+        return fmt::format("{}, step {}: {}", lesson->id, term.step,
+                           lesson->steps[static_cast<size_t>(term.step) - 1].title);
+    }
+    return term.see();
+}
+
+bool Shell::term_card(Ui& ui) {
+    const auto& terms = lessons::glossary().terms();
+    const UiState::PointedTerm& on = state.term;
+    if (on.term < 0 || static_cast<size_t>(on.term) >= terms.size() || menu_ != Menu::none) return false;
+    const lessons::Term& term = terms[static_cast<size_t>(on.term)];
+    if (on.pressed) return open_place(term), true;
+    if (tip_away_ && !on.by_key) return false;
+    const std::string leads = fmt::format("{}: {}", on.by_key ? "Enter" : "Click", see_text(session, term));
+    const float width = std::min(360.0f, width_ - 28);
+    const auto draw = [&](float x, float y, bool drawn) {
+        const float top = y;
+        if (drawn) ui.text(x, y + 18, term.name, {.size = 14, .weight = 700, .width = width});
+        y += 26;
+        y += ui.paragraph({x, y, width, 400}, term.says, {.size = 13}, 19, drawn) + 6;
+        y += ui.paragraph({x, y, width, 60}, leads, {.size = 13, .color = theme->accent}, 19, drawn);
+        return y - top;
+    };
+    Rect box{on.at.x - 10, on.at.bottom() + 6, width + 24, draw(0, 0, false) + 14};
+    box.x = std::clamp(box.x, 4.0f, std::max(4.0f, width_ - box.w - 4));
+    if (box.bottom() > height_ - 4) box.y = std::max(4.0f, on.at.y - box.h - 6);
+    ui.rect(box, theme->panel2, 5);
+    ui.frame(box, theme->ink3, 1, 5);
+    draw(box.x + 12, box.y + 6, true);
+    return true;
+}
+
+// The lesson's step, or the view alone.
+void Shell::open_place(const lessons::Term& term) {
+    session.playing = false;
+    if (!term.view.empty()) {
+        show_alone(term.view);
+        return;
+    }
+    choose_workspace(Workspace::learn);
+    const int step = std::max(0, term.step - 1);
+    const auto& open = session.lesson.lesson;
+    if (!open || open->id != term.lesson) return session.post(ask::OpenLesson{term.lesson, step});
+    if (term.step < 1 || static_cast<size_t>(step) >= open->steps.size()) return;
+    session.lesson.step = step;
+    session.post(ask::ShowLessonStep{step});
+}
+
 void Shell::tooltip(Ui& ui) {
+    if (term_card(ui)) return;
     if (state.tooltip.empty() || menu_ != Menu::none || tip_away_) return;
     std::vector<std::string_view> lines;
     const float most = std::min(620.0f, width_ - 28);  // longer lines wrap

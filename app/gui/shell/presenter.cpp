@@ -1,11 +1,14 @@
-// Presenter mode: on the left the step's statement and its question, with a bar of hands an answer; on the right the step's
-// picture; below the transport and a strip with the keys. Space goes on: first an open question is answered by the run,
-// then the next step comes. A ring around the pointer shows where it is.
+// Presenter mode: the question as the statement over everything, the line that it is about, the picture, and a card an
+// answer with its hands; a step without a question has its prose beside the picture and the transport below. Space goes on:
+// first an open question is answered by the run, then the next step comes. The pointer is a laser's dot that fades once it
+// rests. The speaker's notes go to the terminal, where there is one; the projected picture shows them only where not.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/gui/shell/shell.h"
+#include "app/gui/views/kernel/source_text.h"
 #include "lessons/player/predict.h"
 
 namespace lockstep::gui {
@@ -41,14 +44,6 @@ float draw_blocks(Ui& ui, const std::vector<lessons::TextBlock>& blocks, const R
     return y;
 }
 
-constexpr float answer_height = 30, foot_height = 26;
-
-// Of a question with its answers and the line of hands below them.
-float question_height(Ui& ui, const lessons::Predict& predict, float width) {
-    return ui.paragraph({0, 0, width, 300}, predict.question, {.size = 16, .weight = 600}, 24, false) + 10 +
-           answer_height * static_cast<float>(predict.answers.size()) + foot_height;
-}
-
 std::string hands_text(int hands) {
     return fmt::format("{} hand{}", hands, hands == 1 ? "" : "s");
 }
@@ -77,7 +72,6 @@ void Shell::turn_page(int way) {
     if (wanted == lesson.step) return;
     session.playing = false;
     lesson.step = wanted;
-    lesson.exercise_report.clear();
     session.post(ask::ShowLessonStep{wanted});
 }
 
@@ -90,12 +84,15 @@ bool Shell::presenter_key(const KeyPress& key) {
     }
     if (key.control) return false;
     const auto sign = static_cast<char>(key.code);
-    if (presenter.blank || key.code == static_cast<KeyCode>('B')) return presenter.blank = !presenter.blank, true;
-    if (!session.lesson.lesson || session.workspace != Workspace::learn) return false;
-    if (key.code == static_cast<KeyCode>('N')) return presenter.notes = !presenter.notes, true;
+    const bool learns = session.lesson.lesson && session.workspace == Workspace::learn;
+    const size_t open = learns ? open_prediction() : none;
+    // While hands are counted B is an answer: the full stop blanks always.
+    const bool blanks = key.code == static_cast<KeyCode>('.') || (key.code == static_cast<KeyCode>('B') && open == none);
+    if (presenter.blank || blanks) return presenter.blank = !presenter.blank, true;
+    if (!learns) return false;
+    if (key.code == static_cast<KeyCode>('N')) return show_notes(), true;
     if (key.code == KeyCode::escape) return presenter.notes = false, true;
     if (key.code == KeyCode::backspace) return turn_page(-1), true;
-    const size_t open = open_prediction();
     LessonState& lesson = session.lesson;
     if (key.code == KeyCode::space && state.focused == 0) {
         if (open == none) return turn_page(1), true;
@@ -113,7 +110,41 @@ bool Shell::presenter_key(const KeyPress& key) {
         count_hand(open, static_cast<size_t>(sign - '1'), key.shift ? -1 : 1);
         return true;
     }
+    const size_t answers =
+        open == none ? 0 : lesson.lesson->steps[static_cast<size_t>(lesson.step)].predicts[open].answers.size();
+    if (sign >= 'A' && static_cast<size_t>(sign - 'A') < answers && key.code < KeyCode::left) {
+        count_hand(open, static_cast<size_t>(sign - 'A'), key.shift ? -1 : 1);
+        return true;
+    }
     return false;
+}
+
+// To the terminal, of this step and of every one that follows, until the key is pressed again; over the picture where no
+// terminal is there.
+void Shell::show_notes() {
+    presenter.notes = !presenter.notes;
+    presenter.noted_step = -1;
+}
+
+static std::string text_of_blocks(const std::vector<lessons::TextBlock>& blocks) {
+    std::string text;
+    for (const lessons::TextBlock& block : blocks) {
+        for (const auto& run : block.runs) text += run.text;
+        text += "\n";
+    }
+    return text;
+}
+
+void Shell::say_notes() {
+    const lessons::Lesson& lesson = *session.lesson.lesson;
+    const auto at = static_cast<size_t>(session.lesson.step);
+    if (!presenter.notes || !say_to_speaker || presenter.noted_step == session.lesson.step) return;
+    presenter.noted_step = session.lesson.step;
+    const lessons::Step& step = lesson.steps[at];
+    std::string text = fmt::format("\n{} step {} of {}: {}\n", lesson.id, at + 1, lesson.steps.size(), step.title);
+    text += step.presenter_notes.empty() ? "There are no notes for this step.\n" : text_of_blocks(step.presenter_notes);
+    if (at + 1 < lesson.steps.size()) text += "Next: " + lesson.steps[at + 1].title + "\n";
+    say_to_speaker(text);
 }
 
 // Keys and rows follow the order that is shown; hands are counted by answer. What most of the class says is pencilled into
@@ -139,137 +170,284 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     if (presenter.blank) return ui.rect({0, 0, width_, height_}, data::black);
     if (presenter.lesson != session.lesson.lesson) presenter.lesson = session.lesson.lesson, presenter.hands.clear();
     const bool learns = session.lesson.lesson && session.workspace == Workspace::learn;
-    const float foot = height_ - strip_height - transport_height;
-    ui.rect({0, 0, width_, foot}, t.background);
+    const lessons::Predict* const asked = learns ? presented_question() : nullptr;
+    const bool has_transport = asked == nullptr || open_prediction() == none;
+    const float foot = height_ - strip_height - (has_transport ? transport_height : 0);
+    ui.rect({0, 0, width_, height_ - strip_height}, t.background);
     float top = desk_margin;
     if (!learns || !snapshot.problem || open_prediction() == none) top += problem_strip(ui, snapshot, desk_margin);
-    float left = desk_margin;
-    if (learns) {
-        const Rect page{desk_margin, top, std::clamp(width_ * 0.33f, 230.0f, 460.0f), foot - top - desk_margin};
-        ui.rect(page, t.panel, 5);
-        ui.frame(page, t.line, 1, 5);
-        present_step(ui, page);
-        left = page.right() + desk_margin;
+    Rect room{desk_margin, top, width_ - 2 * desk_margin, foot - top - desk_margin};
+    ui.push_scope("presenter");
+    if (learns) room = present_head(ui, asked, room);
+    if (asked != nullptr) {
+        room = present_tally(ui, static_cast<size_t>(asked - question_step().predicts.data()), room);
+        room = present_line(ui, snapshot, *asked, room);
+    } else if (learns) {
+        room = present_prose(ui, room);
     }
-    const Rect picture{left, top, width_ - left - desk_margin, foot - top - desk_margin};
-    ui.rect(picture, t.panel, 5);
-    state.active_view = presented_view();
-    panel(ui, presented_view(), picture);
-    ui.rect({0, foot, width_, transport_height}, t.panel);
-    transport(ui, snapshot, {0, foot, width_, transport_height});
+    ui.pop_scope();
+    const bool source_alone = asked != nullptr && !asked->is_sketch() && open_prediction() != none && snapshot.kernel.run &&
+                              !snapshot.kernel.run->source.empty();
+    if (source_alone) {
+        present_source(ui, snapshot.kernel.run->source, line_asked(*asked), room);
+    } else {
+        ui.rect(room, t.panel, 5);
+        state.active_view = presented_view();
+        panel(ui, presented_view(), room);
+    }
+    if (has_transport) {
+        ui.rect({0, foot, width_, transport_height}, t.panel);
+        transport(ui, snapshot, {0, foot, width_, transport_height});
+    }
     present_strip(ui, {0, height_ - strip_height, width_, strip_height});
-    if (presenter.notes && learns) {
-        const auto& steps = session.lesson.lesson->steps;
-        const auto& notes = steps[static_cast<size_t>(session.lesson.step)].presenter_notes;
-        const Rect box{left + 24, foot - 190, width_ - left - desk_margin - 48, 176};
-        ui.rect(box, t.panel2, 6);
-        ui.frame(box, t.accent, 2, 6);
-        ui.text(box.x + 16, box.y + 24, "For the speaker", {.size = 13, .color = t.accent, .weight = 600});
-        if (notes.empty())
-            ui.text(box.x + 16, box.y + 50, "There are no notes for this step.", {.size = 14, .color = t.ink2});
-        else
-            draw_blocks(ui, notes, {box.x + 16, box.y + 36, box.w - 32, box.h - 44}, 14, 22);
-    }
+    if (learns) say_notes();
+    if (presenter.notes && learns && !say_to_speaker) notes_on_picture(ui, room, foot);
     tooltip(ui);
-    if (ui.mouse.x >= 0 && ui.mouse.x < width_) {
-        ui.ring(ui.mouse, 31, data::black, 1.5f);
-        ui.ring(ui.mouse, 28, data::orange, 5);
-    }
+    laser(ui);
 }
 
-// Lesson, statement, and below it the question or the prose.
-void Shell::present_step(Ui& ui, const Rect& area) {
+void Shell::notes_on_picture(Ui& ui, const Rect& room, float foot) {
     const Theme& t = *theme;
+    const auto& notes = question_step().presenter_notes;
+    const Rect box{room.x + 24, foot - 190, room.w - 48, 176};
+    ui.rect(box, t.panel2, 6);
+    ui.frame(box, t.accent, 2, 6);
+    ui.text(box.x + 16, box.y + 24, "For the speaker", {.size = 13, .color = t.accent, .weight = 600});
+    if (notes.empty())
+        ui.text(box.x + 16, box.y + 50, "There are no notes for this step.", {.size = 14, .color = t.ink2});
+    else
+        draw_blocks(ui, notes, {box.x + 16, box.y + 36, box.w - 32, box.h - 44}, 14, 22);
+}
+
+// A dot with a tail while the pointer moves; both fade once it rests.
+void Shell::laser(Ui& ui) {
+    constexpr double stays = 1.2, tail = 0.35;  // seconds
+    const bool inside = ui.mouse.x >= 0 && ui.mouse.x < width_ && ui.mouse.y >= 0 && ui.mouse.y < height_;
+    auto& trail = presenter.trail;
+    const bool moved = inside && (presenter.pointer.x != ui.mouse.x || presenter.pointer.y != ui.mouse.y);
+    presenter.pointer = ui.mouse;
+    if (moved) trail.push_back({ui.mouse, now_});
+    std::erase_if(trail, [&](const Presenter::Spot& spot) { return now_ - spot.seconds > stays || spot.seconds > now_; });
+    if (trail.empty()) return;
+    ui.animate();
+    const Presenter::Spot last = trail.back();
+    for (size_t i = 0; i + 1 < trail.size() && !ui.calm(); ++i) {
+        const auto age = static_cast<float>((now_ - trail[i].seconds) / tail);
+        if (age < 1) ui.line(trail[i].at, trail[i + 1].at, faded(data::vermillion, 0.55f * (1 - age)), 6 * (1 - age) + 1);
+    }
+    const auto strength = static_cast<float>(1 - (now_ - last.seconds) / stays);
+    ui.circle(last.at, 13, faded(data::vermillion, 0.25f * strength));
+    ui.circle(last.at, 7, faded(data::vermillion, strength));
+    ui.ring(last.at, 8, faded(rgb(0xFFFFFF), strength), 1.5f);
+}
+
+const lessons::Step& Shell::question_step() const {
     const LessonState& lesson = session.lesson;
-    const auto at = static_cast<size_t>(std::clamp(lesson.step, 0, static_cast<int>(lesson.lesson->steps.size()) - 1));
-    const lessons::Step& step = lesson.lesson->steps[at];
-    const Rect in{area.x + 16, area.y + 10, area.w - 32, area.h - 20};
-    ui.push_scope("presenter");
-    ui.clip(area);
-    const float count = ui.text(in.right(), in.y + 18, fmt::format("{} of {}", at + 1, lesson.lesson->steps.size()),
-                                {.size = 13, .color = t.ink2, .align = Align::right});
-    ui.text(in.x, in.y + 18, lesson.lesson->id + "  " + lesson.lesson->title,
-            {.size = 13, .color = t.accent, .weight = 600, .width = count - in.x - 10});
-    float y = in.y + 30;
-    // The last question that is answered, until the next is put.
+    return lesson.lesson
+        ->steps[static_cast<size_t>(std::clamp(lesson.step, 0, static_cast<int>(lesson.lesson->steps.size()) - 1))];
+}
+
+// The step's open question, else its last that is answered; null: it asks none.
+const lessons::Predict* Shell::presented_question() const {
+    const lessons::Step& step = question_step();
+    const auto at = static_cast<size_t>(session.lesson.step);
+    if (step.predicts.empty() || at >= session.lesson.predictions.size()) return nullptr;
     const size_t open = open_prediction();
-    const lessons::Predict* const asked =
-        step.predicts.empty() ? nullptr : &step.predicts[open == none ? step.predicts.size() - 1 : open];
-    const float below = asked == nullptr ? 0 : 20 + question_height(ui, *asked, in.w);
-    for (const float size : {32.0f, 24.0f, 18.0f}) {  // as large as three lines hold and the question leaves room for
+    const size_t index = open == none ? step.predicts.size() - 1 : open;
+    return index < session.lesson.predictions[at].size() ? &step.predicts[index] : nullptr;
+}
+
+// Which lesson and step, and the statement: the question, else the step's title. Returns the room below.
+Rect Shell::present_head(Ui& ui, const lessons::Predict* asked, const Rect& room) {
+    const Theme& t = *theme;
+    const lessons::Lesson& lesson = *session.lesson.lesson;
+    const float left = room.x + 8, right = room.right() - 8;
+    const float count =
+        ui.text(right, room.y + 15, fmt::format("step {} of {}", session.lesson.step + 1, lesson.steps.size()),
+                {.size = 13, .color = t.ink2, .align = Align::right});
+    ui.text(left, room.y + 15, lesson.id + "  " + lesson.title,
+            {.size = 13, .color = t.accent, .weight = 600, .width = count - left - 10});
+    float y = room.y + 24;
+    const std::string& statement = asked != nullptr ? asked->question : question_step().title;
+    for (const float size : {32.0f, 24.0f, 18.0f}) {  // as large as two lines hold
         const TextStyle style{.size = size, .weight = 700};
-        const float line = std::round(size * 1.14f),
-                    height = ui.paragraph({in.x, y, in.w, 600}, step.title, style, line, false);
-        if ((height > line * 3.5f || y + height + below > in.bottom()) && size > 18) continue;
-        y += ui.paragraph({in.x, y, in.w, 600}, step.title, style, line) + 10;
+        const float line = std::round(size * 1.16f),
+                    height = ui.paragraph({left, y, right - left, 600}, statement, style, line, false);
+        if ((height > line * 2.5f || height > room.h * 0.22f) && size > 18) continue;
+        y += ui.paragraph({left, y, right - left, 600}, statement, style, line) + 6;
         break;
     }
-    ui.line({in.x, y}, {in.right(), y}, t.line);
-    y += 10;
-    if (step.predicts.empty()) {
-        y = draw_blocks(ui, step.prose, {in.x, y, in.w, in.bottom() - y}, 15, 24);
-        for (const lessons::Exercise& exercise : step.exercises)
-            if (in.bottom() - y > 40) y += ui.paragraph({in.x, y, in.w, in.bottom() - y}, exercise.prompt, {.size = 15}, 24);
-    }
-    if (asked != nullptr)
-        present_prediction(ui, static_cast<size_t>(asked - step.predicts.data()), {in.x, y, in.w, in.bottom() - y});
-    ui.unclip();
-    ui.pop_scope();
+    return {room.x, y, room.w, room.bottom() - y};
 }
 
-// Question, answers with their bars, and how many hands were right; returns where it ends.
-float Shell::present_prediction(Ui& ui, size_t index, const Rect& area) {
+// The line of the source that is asked about, with the values that are known; a sketch's own source is left out then.
+Rect Shell::present_line(Ui& ui, const Snapshot& snapshot, const lessons::Predict& asked, const Rect& room) {
+    const Theme& t = *theme;
+    const LessonState::Prediction* const given = sketch_of(session.lesson);
+    const lessons::SketchBoard* const board = asked.is_sketch() && given != nullptr ? given->board.get() : nullptr;
+    const bool open = open_prediction() != none;
+    if (board == nullptr && open) return room;  // the source stands in the picture's place
+    const std::string text = board != nullptr ? board->text : snapshot.kernel.run ? snapshot.kernel.run->source : "";
+    const int32_t line = board != nullptr ? board->line : line_asked(asked);
+    const std::vector<std::string> lines = lines_of(text);
+    if (line < 1 || static_cast<size_t>(line) > lines.size()) return room;
+    const Rect box{room.x, room.y, room.w, 32};
+    ui.rect(box, t.code, 4);
+    ui.frame(box, t.line, 1, 4);
+    ui.rect({box.x, box.y, 4, box.h}, t.accent);
+    ui.text(box.x + 34, box.y + 22, std::to_string(line),
+            {.size = 14, .color = t.ink2, .align = Align::right, .mono = true});
+    const std::string& whole = lines[static_cast<size_t>(line) - 1];
+    const std::string code = whole.substr(std::min(whole.find_first_not_of(' '), whole.size()));
+    float values = box.right() - 8;
+    if (board != nullptr)
+        for (size_t i = board->values.size(); i-- > 0;) {
+            const float w = ui.text_width(board->values[i], {.size = 13, .mono = true}) + 14;
+            if (values - w < box.x + box.w * 0.5f) break;
+            values -= w;
+            ui.rect({values, box.y + 5, w, 22}, t.selected, 3);
+            ui.text(values + 7, box.y + 21, board->values[i], {.size = 13, .mono = true});
+            values -= 6;
+        }
+    draw_code(ui, box.x + 50, box.y + 22, code, 15, values - box.x - 58);
+    return {room.x, box.bottom() + 6, room.w, room.bottom() - box.bottom() - 6};
+}
+
+// A question about the source: as many lines as fit, the asked one among them.
+void Shell::present_source(Ui& ui, const std::string& source, int32_t line, const Rect& room) {
+    const Theme& t = *theme;
+    ui.rect(room, t.code, 5);
+    ui.frame(room, t.line, 1, 5);
+    const std::vector<std::string> lines = lines_of(source);
+    constexpr float pitch = 23;
+    const auto fit = static_cast<size_t>(std::max(1.0f, (room.h - 12) / pitch));
+    size_t begin = 0;
+    if (lines.size() > fit && line > 0) {
+        const size_t at = static_cast<size_t>(line) - 1;
+        begin = std::min(at - std::min(at, fit / 2), lines.size() - fit);
+    }
+    float y = room.y + 6;
+    for (size_t i = begin; i < std::min(lines.size(), begin + fit); ++i, y += pitch) {
+        const bool asked = static_cast<int32_t>(i) + 1 == line;
+        if (asked) {
+            ui.rect({room.x + 1, y, room.w - 2, pitch}, t.selected);
+            ui.rect({room.x + 1, y, 4, pitch}, t.accent);
+        }
+        ui.text(room.x + 40, y + 16, std::to_string(i + 1),
+                {.size = 14, .color = t.ink2, .align = Align::right, .mono = true});
+        draw_code(ui, room.x + 54, y + 16, lines[i], 15, room.w - 64);
+    }
+}
+
+// The prose of a step that asks nothing, left of its picture.
+Rect Shell::present_prose(Ui& ui, const Rect& room) {
+    const lessons::Step& step = question_step();
+    const Rect page{room.x, room.y, std::clamp(room.w * 0.33f, 230.0f, 460.0f), room.h};
+    ui.rect(page, theme->panel, 5);
+    ui.frame(page, theme->line, 1, 5);
+    const Rect in{page.x + 14, page.y + 8, page.w - 28, page.h - 16};
+    ui.clip(page);
+    float y = draw_blocks(ui, step.prose, in, 15, 24);
+    for (const lessons::Exercise& exercise : step.exercises)
+        if (in.bottom() - y > 40) y += ui.paragraph({in.x, y, in.w, in.bottom() - y}, exercise.prompt, {.size = 15}, 24);
+    ui.unclip();
+    return {page.right() + desk_margin, room.y, room.right() - page.right() - desk_margin, room.h};
+}
+
+namespace {
+
+// On one line, else smaller on two; returns where it ends.
+float answer_text(Ui& ui, const std::string& words, const Rect& box) {
+    const TextStyle large{.size = 16, .weight = 600}, small{.size = 13, .weight = 600};
+    if (ui.text_width(words, large) <= box.w)
+        return ui.text(box.x, box.y + 21, words, {.size = 16, .weight = 600, .width = box.w + 2});
+    if (ui.paragraph({0, 0, box.w, 100}, words, small, 17, false) > 36)
+        return ui.text(box.x, box.y + 21, words, {.size = 13, .weight = 600, .width = box.w});
+    ui.paragraph({box.x, box.y, box.w, 36}, words, small, 17);
+    return box.right();
+}
+
+// Of the hands that chose an answer with a value: right, within a factor of two of the truth, and the others.
+struct Nearness {
+    int right = 0, near = 0, wrong = 0;
+};
+Nearness nearness_of(const lessons::Predict& predict, const std::vector<int>& hands, int right, double truth) {
+    Nearness all;
+    for (size_t i = 0; i < hands.size(); ++i) {
+        const lessons::Answer& answer = predict.answers[i];
+        const double low = std::min(std::abs(answer.value), std::abs(truth)),
+                     high = std::max(std::abs(answer.value), std::abs(truth));
+        const bool near = answer.has_value && low > 0 && high <= 2 * low;
+        (static_cast<int>(i) == right ? all.right : near ? all.near : all.wrong) += hands[i];
+    }
+    return all;
+}
+
+}  // namespace
+
+// A card an answer: its letter, what it says, how many hands, and a bar. Returns the room above.
+Rect Shell::present_tally(Ui& ui, size_t index, const Rect& room) {
     const Theme& t = *theme;
     LessonState& lesson = session.lesson;
     const auto at = static_cast<size_t>(lesson.step);
     const lessons::Predict& predict = lesson.lesson->steps[at].predicts[index];
-    if (at >= lesson.predictions.size() || index >= lesson.predictions[at].size()) return area.y;
     const LessonState::Prediction& given = lesson.predictions[at][index];
+    const size_t count = predict.answers.size();
     std::vector<int>& hands = presenter.hands[{lesson.step, index}];
-    hands.resize(predict.answers.size());
-    const int most = std::max(1, *std::max_element(hands.begin(), hands.end())), all = [&] {
-        int sum = 0;
-        for (const int one : hands) sum += one;
-        return sum;
-    }();
+    hands.resize(count);
+    int most = 1, all = 0;
+    for (const int one : hands) most = std::max(most, one), all += one;
     const int right = given.locked && given.truth ? lessons::right_answer(predict, *given.truth) : -1;
-    float y = area.y;
-    const bool small = question_height(ui, predict, area.w) > area.h;
-    y += ui.paragraph({area.x, y, area.w, 300}, predict.question, {.size = small ? 14.0f : 16.0f, .weight = 600},
-                      small ? 19.0f : 24.0f) +
-         (small ? 6 : 10);
-    const float room = area.bottom() - y - foot_height,
-                pitch = std::clamp(room / static_cast<float>(predict.answers.size()), 26.0f, 58.0f);
-    const std::vector<size_t> order = lessons::shown_order(*lesson.lesson, predict, session.learn.learner);
-    for (size_t at_row = 0; at_row < order.size() && y + 24 < area.bottom(); ++at_row, y += pitch) {
-        const size_t i = order[at_row];
-        const bool is_right = static_cast<int>(i) == right;
-        const Rect key{area.x, y, 24, 24}, row{area.x, y - 2, area.w, pitch - 4};
-        ui.rect(key, is_right ? t.ink : t.panel, 4);
-        ui.frame(key, t.ink, 1.2f, 4);
-        ui.text(key.x + 12, key.y + 17, std::to_string(at_row + 1),
-                {.size = 14, .color = is_right ? t.panel : t.ink, .align = Align::center, .weight = 600});
-        const float x = area.x + 36, number = area.right() - 30;
-        const float end = ui.text(x, y + 17, readable_number(predict.answers[i].text),
-                                  {.size = 15, .weight = is_right ? 600 : 400, .width = number - x - 26});
-        if (is_right) ui.icon(end + 10, y + 17, Icon::check, {.size = 13, .color = t.right});
-        ui.text(area.right(), y + 17, std::to_string(hands[i]), {.size = 15, .align = Align::right, .weight = 600});
-        if (pitch >= 44) {
-            const Rect bar{x, y + 27, number - x, 10};
-            ui.rect(bar, t.grid);
-            ui.rect({bar.x, bar.y, bar.w * static_cast<float>(hands[i]) / static_cast<float>(most), bar.h},
-                    is_right ? data::green : t.quiet);
-        }
-        if (!given.locked && ui.area(fmt::format("hand {}", i), row)) count_hand(index, at_row, 1);
+    std::string said = hands_text(all);
+    if (given.locked && !given.truth) said = "the run answers ...";
+    if (right >= 0 && predict.is_sketch()) {
+        const Nearness near = nearness_of(predict, hands, right, *given.truth);
+        said += fmt::format(", {} right, {} near (within a factor of 2), {} wrong", near.right, near.near, near.wrong);
+    } else if (right >= 0) {
+        said += fmt::format(", {} right", hands[static_cast<size_t>(right)]);
     }
-    std::string foot = hands_text(all);
-    if (right >= 0) foot += fmt::format(", {} right", hands[static_cast<size_t>(right)]);
-    if (given.locked && !given.truth) foot = "the run answers ...";
-    ui.text(area.x, area.bottom() - 4, foot, {.size = 13, .color = t.ink2});
+    const auto across = static_cast<size_t>(
+        std::clamp(room.w / 150, 1.0f, static_cast<float>(std::max<size_t>(1, std::min<size_t>(count, 4)))));
+    const size_t rows = count == 0 ? 0 : (count + across - 1) / across;
+    const float gap = 10, width = (room.w - gap * static_cast<float>(across - 1)) / static_cast<float>(across);
+    const float height = rows > 1 || room.h < 330 ? 40 : 58, all_rows = (height + 6) * static_cast<float>(rows);
+    const float top = room.bottom() - all_rows - 24;
+    ui.text(room.x + 4, top + 16, said, {.size = 14, .weight = 600});
     if (given.truth && right < 0)
-        ui.text(area.right(), area.bottom() - 4, fmt::format("the run says {:g}", *given.truth),
-                {.size = 13, .color = t.ink2, .align = Align::right});
-    return area.bottom();
+        ui.text(room.right() - 4, top + 16, fmt::format("the run says {:g}", *given.truth),
+                {.size = 14, .color = t.ink2, .align = Align::right});
+    const std::vector<size_t> order = lessons::shown_order(*lesson.lesson, predict, session.learn.learner);
+    for (size_t place = 0; place < order.size(); ++place) {
+        const size_t i = order[place];
+        const bool is_right = static_cast<int>(i) == right, leads = all > 0 && hands[i] == most && right < 0;
+        const Rect box{room.x + (width + gap) * static_cast<float>(place % across),
+                       top + 24 + (height + 6) * static_cast<float>(place / across), width, height};
+        ui.rect(box, t.panel, 5);
+        ui.frame(box, is_right ? t.right : leads ? t.ink : t.line, is_right || leads ? 2.0f : 1.0f, 5);
+        const Rect key{box.x + 8, box.y + 8, 24, 24};
+        ui.rect(key, is_right || leads ? t.ink : t.panel, 4);
+        ui.frame(key, t.ink2, 1.2f, 4);
+        ui.text(key.x + 12, key.y + 17, std::string(1, static_cast<char>('A' + place)),
+                {.size = 14, .color = is_right || leads ? t.panel : t.ink, .align = Align::center, .weight = 700});
+        const float number = ui.text(box.right() - 10, box.y + 26, std::to_string(hands[i]),
+                                     {.size = 18, .align = Align::right, .weight = 700});
+        const float end = answer_text(ui, readable_number(predict.answers[i].text),
+                                      {key.right() + 10, box.y + 4, number - key.right() - (is_right ? 36.0f : 18.0f), 36});
+        if (is_right) ui.icon(end + 8, box.y + 25, Icon::check, {.size = 13, .color = t.right});
+        if (height > 50) {
+            const Rect bar{box.x + 10, box.bottom() - 14, box.w - 20, 7};
+            ui.rect(bar, t.grid);
+            const Rect part{bar.x, bar.y, bar.w * static_cast<float>(hands[i]) / static_cast<float>(most), bar.h};
+            if (is_right)
+                ui.rect(part, data::green);
+            else if (leads)
+                ui.hatch(part, t.ink2, Hatch::diagonal);
+            else
+                ui.rect(part, t.quiet);
+        }
+        if (!given.locked && ui.area(fmt::format("hand {}", i), box)) count_hand(index, place, 1);
+    }
+    return {room.x, room.y, room.w, top - room.y - 2};
 }
 
 void Shell::present_strip(Ui& ui, const Rect& strip) {
@@ -278,12 +456,16 @@ void Shell::present_strip(Ui& ui, const Rect& strip) {
     struct Help {
         std::string_view key, does;
     };
+    std::string letters = "A";
+    if (const lessons::Predict* const asked = learns ? presented_question() : nullptr; asked && asked->answers.size() > 1)
+        letters += std::string(" - ") + static_cast<char>('A' + asked->answers.size() - 1);
     std::vector<Help> keys = {{"Space", "play"}};
     if (learns) {
         const size_t open = open_prediction();
-        keys = {{"Space", open == none ? "next" : "answer"}, {"Backspace", "back"}, {"B", "blank"}};
-        if (open != none) keys.push_back({"1-9", "tally"});
-        keys.push_back({"N", "notes"});
+        keys = {{"Space", open == none ? "next" : "run it"}, {"Backspace", "back"}};
+        if (open != none) keys.push_back({letters, "a hand more"}), keys.push_back({"Shift", "one less"});
+        keys.push_back({"N", say_to_speaker ? "notes, on your terminal" : "notes"});
+        keys.push_back({open == none ? "B" : ".", "blank"});
     } else {
         keys.push_back({"B", "blank"});
     }

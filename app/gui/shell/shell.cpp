@@ -13,6 +13,7 @@
 #include "app/gui/views/cluster/cluster_data.h"
 #include "core/base/diagnostic.h"
 #include "core/scene/tape/tape_program.h"
+#include "lessons/player/glossary/glossary.h"
 
 namespace lockstep::gui {
 
@@ -20,14 +21,21 @@ namespace {
 
 constexpr float top_height = 44;
 
+std::vector<UiState::TermSpan> terms_in(std::string_view text) {
+    std::vector<UiState::TermSpan> spans;
+    for (const lessons::Glossary::Found& found : lessons::glossary().in(text))
+        spans.push_back({found.begin, found.end, static_cast<int>(found.term)});
+    return spans;
+}
+
 }  // namespace
 
 Shell::Shell(Session& owner, const Theme& chosen, float scale) : session(owner), theme(&chosen), text_scale(scale) {
     for (const ViewRow& row : views()) views_.push_back({&row, row.make()});
+    if (!lessons::glossary_problem().empty()) session.post(ask::Tell{lessons::glossary_problem()});
     for (const auto& folder : lessons::lesson_folders()) {
         if (auto lesson = lessons::load_lesson(folder)) {
-            lesson_ids_.push_back(lesson.value().id);
-            lesson_titles_.push_back(lesson.value().id + "  " + lesson.value().title);
+            session.home.course.push_back(std::make_shared<const lessons::Lesson>(std::move(lesson.value())));
         } else {
             session.post(ask::Tell{"a lesson is left out: " + lesson.error().where.file + ":" +
                                    std::to_string(lesson.error().where.line) + ": " + lesson.error().message});
@@ -64,7 +72,12 @@ void Shell::set_text_scale(float scale) {
 void Shell::enter_workspace() {
     bring_source();
     if (session.workspace == entered_) return;
+    if (entered_ == Workspace::home && session.workspace != Workspace::machine) session.playing = false;  // its tiles did
     entered_ = session.workspace;
+    if (entered_ == Workspace::home) {
+        session.read_progress();
+        session.playing = !state.calm;
+    }
     const auto chosen = grains_.find(session.workspace);
     if (chosen != grains_.end()) session.grain = chosen->second;
     if (entered_ == Workspace::training && session.steps_later > 0)
@@ -113,6 +126,13 @@ void Shell::open_files(const std::vector<std::string>& files) {
     std::string told;
     const auto tell = [&](const std::string& sentence) { told += (told.empty() ? "" : "; ") + sentence; };
     for (const std::string& file : files) {
+        if (is_run_file(file)) {
+            if (const Result<RunFile> run = read_run_file(file); run.ok())
+                open_run(run.value());
+            else
+                tell(render(run.error()));
+            continue;
+        }
         if (const auto problem = session.desk.open(file))
             tell(*problem);
         else
@@ -173,6 +193,8 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     width_ = width / scale;
     height_ = height / scale;
     state.begin_frame();
+    state.find_terms = {};
+    if (!presenter.on) state.find_terms = terms_in;
     state.mouse_clicked = input.clicked;
     state.mouse_double = input.double_clicked;
     state.mouse_down = input.down;
@@ -191,8 +213,14 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     session.less_motion = state.calm;
     adopt(snapshot_);
     return_to_play_head();
+    follow_place();
     play(now);
     enter_workspace();
+    const bool page = row_of(session.workspace).page;
+    if (session.workspace == Workspace::home)
+        drive_home();
+    else
+        note_place(session.home.left);
     if (session.workspace == Workspace::kernel || runs_own_ || session.desk.due())
         if (session.desk.update(session, *snapshot_, now)) state.animate = true;
     if (runs_own_ && !stays_ && snapshot_->own.compiled && !snapshot_->own.compiled->ok)
@@ -209,6 +237,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.now = now;
     ui.mouse = {input.mouse_x < 0 ? -1e6f : input.mouse_x / scale, input.mouse_y < 0 ? -1e6f : input.mouse_y / scale};
     ui.enabled = menu_ == Menu::none;
+    session.learn.presented = presenter.on;
     if (presenter.on) {
         present(ui, *snapshot_);
         if (was_training && !session.playing) session.post(ask::Pause{});
@@ -216,17 +245,25 @@ void Shell::frame(const Input& input, float width, float height, double now) {
         return state.end_frame();
     }
     // The window is cleared to the panels' colour; what shows between them is drawn here.
-    const float body_bottom = height_ - transport_height;
-    ui.rect({0, top_height, width_, desk_margin}, theme->background);
-    ui.rect({0, body_bottom - desk_margin, width_, desk_margin}, theme->background);
-    ui.rect({0, top_height, desk_margin, body_bottom - top_height}, theme->background);
-    ui.rect({width_ - desk_margin, top_height, desk_margin, body_bottom - top_height}, theme->background);
+    const float body_bottom = height_ - (page ? 0 : transport_height);
+    if (page) {
+        ui.rect({0, top_height, width_, body_bottom - top_height}, theme->background);
+    } else {
+        ui.rect({0, top_height, width_, desk_margin}, theme->background);
+        ui.rect({0, body_bottom - desk_margin, width_, desk_margin}, theme->background);
+        ui.rect({0, top_height, desk_margin, body_bottom - top_height}, theme->background);
+        ui.rect({width_ - desk_margin, top_height, desk_margin, body_bottom - top_height}, theme->background);
+    }
     top_bar(ui, *snapshot_);
-    float top = top_height + desk_margin + problem_strip(ui, *snapshot_, top_height + desk_margin);
+    const float margin = page ? 0 : desk_margin;
+    float top = top_height + desk_margin;
+    top += problem_strip(ui, *snapshot_, top);
     top += stale_strip(ui, *snapshot_, top);
-    body(ui, {desk_margin, top, width_ - 2 * desk_margin, height_ - transport_height - desk_margin - top});
-    transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
+    if (page && top == top_height + desk_margin) top = top_height;
+    body(ui, {margin, top, width_ - 2 * margin, body_bottom - margin - top});
+    if (!page) transport(ui, *snapshot_, {0, body_bottom, width_, transport_height});
     if (was_training && !(session.playing && session.grain == Grain::training_step)) session.post(ask::Pause{});
+    if (std::exchange(session.home.asks_search, false)) open_palette();
     grains_[*entered_] = session.grain;
     keep_remembered();
     tooltip(ui);
@@ -240,7 +277,9 @@ void Shell::frame(const Input& input, float width, float height, double now) {
 std::string Shell::describe(std::string_view name) {
     snapshot_ = session.snapshot();
     adopt(snapshot_);
+    follow_place();
     if (session.workspace == Workspace::kernel) session.desk.update(session, *snapshot_, now_ += 1);
+    if (session.workspace == Workspace::home) now_ += 1, drive_home();
     if (const Shown* one = shown(name)) return one->view->describe(session, focus) + "\n";
     const std::optional<Workspace> workspace = workspace_named(name);
     if (!workspace) throw Failure("there is no view '" + std::string(name) + "'");

@@ -4,6 +4,7 @@
 // parts.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,7 +12,9 @@
 
 #include "app/gui/desk/remembered.h"
 #include "app/gui/input.h"
+#include "app/gui/run_file.h"
 #include "app/gui/scenes.h"
+#include "app/gui/shell/palette.h"
 #include "app/gui/view.h"
 #include "app/gui/widgets/fonts.h"
 #include "app/gui/widgets/ui_state.h"
@@ -21,6 +24,13 @@ namespace lockstep::gui {
 inline constexpr float desk_margin = 8, transport_height = 56;  // around and between panels; of the bar below them
 
 struct BarPlan;
+}  // namespace lockstep::gui
+
+namespace lockstep::lessons {
+struct Term;  // lessons/player/glossary/glossary.h
+}
+
+namespace lockstep::gui {
 
 class Shell {
   public:
@@ -38,10 +48,18 @@ class Shell {
     // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.
     struct Presenter {
         bool on = false, blank = false, notes = false;
+        int noted_step = -1;  // whose notes the terminal shows; -1: none
+        struct Spot {
+            Point at;
+            double seconds = 0;
+        };
+        std::vector<Spot> trail;                                   // where the pointer moved, the newest last
+        Point pointer{-1, -1};                                     // in the last frame
         std::shared_ptr<const lessons::Lesson> lesson;             // that the hands were counted in
         std::map<std::pair<int, size_t>, std::vector<int>> hands;  // by step and prediction: by answer
     } presenter;
-    static constexpr float presenter_scale = 5.0f / 3;  // text size, at least
+    std::function<void(const std::string&)> say_to_speaker;  // on the terminal; null: there is none
+    static constexpr float presenter_scale = 5.0f / 3;       // text size, at least
 
     std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
     bool show_alone(std::string_view view);                    // --view of one view; false: no such view
@@ -53,6 +71,11 @@ class Shell {
     // The desk's kernel is compiled and run at once, though another workspace shows it; one that does not compile is shown
     // in its own.
     void run_own();
+    void open_palette(std::string begins_with = {});  // the search over everything
+    // A run as one file: opened, and once it has run again one stands where its sender stood; saved, where one stands now.
+    void open_run(const RunFile& run);
+    RunFile run_on_show() const { return gui::run_on_show(session, focus, maximised_); }
+    void save_run(const std::string& name);  // beside the document, else where the program was started; says where
 
     Session& session;
     Focus focus;
@@ -69,7 +92,8 @@ class Shell {
     } window;
 
   private:
-    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting };
+    friend struct PaletteLists;  // what the search lists may do all that the shell may
+    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting, palette };
     struct Shown {
         const ViewRow* row;
         std::unique_ptr<View> view;
@@ -113,6 +137,7 @@ class Shell {
     void cycle_field(Ui& ui, const Snapshot& snapshot, const Rect& box);
     void keep_remembered();
     void return_to_play_head();
+    void follow_place();
     void go_to_cycle(int64_t cycle);
     std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
@@ -120,25 +145,43 @@ class Shell {
     void panel(Ui& ui, std::string_view name, const Rect& where);
     void present(Ui& ui, const Snapshot& snapshot);
     bool presenter_key(const KeyPress& key);
-    void present_step(Ui& ui, const Rect& area);
+    // Each draws its part of the room and returns what is left of it.
+    Rect present_head(Ui& ui, const lessons::Predict* asked, const Rect& room);
+    Rect present_tally(Ui& ui, size_t index, const Rect& room);
+    Rect present_line(Ui& ui, const Snapshot& snapshot, const lessons::Predict& asked, const Rect& room);
+    Rect present_prose(Ui& ui, const Rect& room);
+    void present_source(Ui& ui, const std::string& source, int32_t line, const Rect& room);
+    const lessons::Step& question_step() const;
+    const lessons::Predict* presented_question() const;
+    void laser(Ui& ui);
+    void show_notes();
+    void say_notes();
+    void notes_on_picture(Ui& ui, const Rect& room, float foot);
     void count_hand(size_t open, size_t row, int by);
-    float present_prediction(Ui& ui, size_t index, const Rect& area);
     void present_strip(Ui& ui, const Rect& strip);
     std::string_view presented_view() const;
     size_t open_prediction() const;  // of the step on show, the first; npos: none
     void turn_page(int way);
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
-    int gpu_menu(Ui& ui);  // each draws its menu: which row was pressed, -1 none, -2 it closes
+    bool term_card(Ui& ui);                      // what a term means that is pointed at; false: none is
+    void open_place(const lessons::Term& term);  // where it is seen
+    int gpu_menu(Ui& ui);                        // each draws its menu: which row was pressed, -1 none, -2 it closes
     int lesson_menu(Ui& ui);
     int size_menu(Ui& ui);
     int workspace_menu(Ui& ui);
     int menu_of_menus(Ui& ui, Menu& next);
     int help(Ui& ui);
     int setting_menu(Ui& ui);
+    int palette_menu(Ui& ui);
+    bool palette_key(const KeyPress& key);
+    void choose_found(size_t index);
     void choose_workspace(Workspace chosen);
     void open_files(const std::vector<std::string>& files);
     void enter_workspace();
+    void drive_home();
+    void note_place(Remembered& kept) const;
+    bool page_key(const KeyPress& key);
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
     void bring_source();
@@ -170,6 +213,7 @@ class Shell {
     std::string maximised_;
     std::string alone_;  // the view that was asked for alone: it shows whatever run is there
     Menu menu_ = Menu::none;
+    PaletteSearch palette_;
     float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by
     uint32_t menu_from_ = 0;              // control that had the keyboard before
@@ -201,7 +245,14 @@ class Shell {
     bool older_ = false;                            // the run on show is older than what is on the desk
     bool asks_cycle_ = false, cycle_open_ = false;  // a cycle is typed in the transport
     std::string typed_cycle_, cycle_wrong_;
-    std::string chosen_gpu_;               // by hand, for what no lesson and no document says
+    std::string chosen_gpu_;  // by hand, for what no lesson and no document says
+    struct PlaceWish {        // of a run that was opened
+        RunPlace place;
+        Source source = Source::none;
+        int64_t step = -1, launch = -1;  // of a training run
+        bool asked_sm = false;
+    };
+    std::optional<PlaceWish> place_wish_;
     std::optional<Remembered> play_head_;  // to go back to, once its kernel is there
     bool told_fonts_ = false;
     bool runs_own_ = false, stays_ = false;  // stays_: in the workspace that one is in, even if it does not compile
@@ -220,7 +271,6 @@ class Shell {
     Point tip_pointer_{-1e6f, -1e6f};     // where the pointer was when it moved last, and when
     double tip_moved_at_ = 0;
     bool tip_away_ = false;  // a key, a click or the wheel took the tooltip away, until the pointer moves
-    std::vector<std::string> lesson_ids_, lesson_titles_;
 };
 
 // One move of the transport. `way` is -1 or +1; far: to the first or last.
@@ -229,6 +279,8 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 void change_speed(Session& session, int way);
 // Cycles of the kernel that may be seen: all, unless a prediction is open.
 int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot);
+// The line of the scene's kernel that a question is about; 0: none.
+int line_asked(const lessons::Predict& predict);
 // Where the transport stands, 0..1, and its two lines of text.
 struct Position {
     double share = 0;

@@ -27,8 +27,11 @@ void Shell::give_keys(const Ui& ui, const std::vector<Placed>& panels) {
 void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     Shown* view = shown(name);
     if (view == nullptr) return;
-    ui.rect({where.right(), where.y, desk_margin, where.h + desk_margin}, theme->background);
-    ui.rect({where.x, where.bottom(), where.w, desk_margin}, theme->background);
+    const bool page = row_of(session.workspace).page;
+    if (!page) {
+        ui.rect({where.right(), where.y, desk_margin, where.h + desk_margin}, theme->background);
+        ui.rect({where.x, where.bottom(), where.w, desk_margin}, theme->background);
+    }
     ui.push_scope(name);
     ui.clip(where);
     // A panel too low for its picture scrolls it: the wheel, Page Up and Page Down, the bar.
@@ -50,7 +53,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
                                        state.focused) != state.ring.end())
         state.active_view = name;
-    if (keyboard_ && menu_ == Menu::none && state.active_view == name) ui.frame(where, theme->accent, 1.5f, 5);
+    if (keyboard_ && !page && menu_ == Menu::none && state.active_view == name) ui.frame(where, theme->accent, 1.5f, 5);
     if (low) {
         for (const auto& [key, way] : {std::pair{Key::page_up, -1.0f}, {Key::page_down, 1.0f}})
             if (ui.pressed(key, whole_view)) ui.scroll_to("whole", view->scrolled + way * where.h * 0.8f);
@@ -59,7 +62,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         if (view->scrolled != before) ui.animate();
     }
     state.drawn_view.clear();
-    if (presenter.on) return ui.unclip(), ui.pop_scope();
+    if (presenter.on || page) return ui.unclip(), ui.pop_scope();
     if (where.h < 60) return ui.unclip(), ui.pop_scope();  // a strip
     const Rect mark{whole_view.right() - 30, whole_view.y + 4, 24, 22};
     const bool whole = maximised_ == name;

@@ -48,13 +48,6 @@ int64_t place_of_line(const Snapshot& snapshot, int32_t focused, int line) {
     return first;
 }
 
-// The line of the scene's kernel that a question is about; 0: none.
-int line_asked(const lessons::Predict& predict) {
-    for (const scene::FigureName& name : predict.of.names())
-        if (const std::string line = name.place("line"); !line.empty()) return std::atoi(line.c_str());
-    return 0;
-}
-
 // Number of the first instruction that other lanes execute than those that began.
 int64_t change_of_lanes(const simt::WarpHistory& history) {
     size_t i = 0;
@@ -109,6 +102,12 @@ bool shows(const Snapshot& snapshot, int32_t warp) {
 }
 
 }  // namespace
+
+int line_asked(const lessons::Predict& predict) {
+    for (const scene::FigureName& name : predict.of.names())
+        if (const std::string line = name.place("line"); !line.empty()) return std::atoi(line.c_str());
+    return 0;
+}
 
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
@@ -549,6 +548,10 @@ void Shell::follow_jump(const Snapshot& snapshot) {
 
 void Shell::play(double now) {
     if (!session.playing) return;
+    if (row_of(session.workspace).page) {  // what moves there has a clock of its own
+        last_play_ = 0;
+        return;
+    }
     if (session.machine.tour >= 0 && session.workspace == Workspace::machine) {
         const double passed = last_play_ == 0 ? 0 : std::min(now - last_play_, 0.1);
         last_play_ = now;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/desk/work_file.h"
 #include "app/gui/shell/shell.h"
 
 namespace lockstep::gui {
@@ -33,7 +34,9 @@ bool is(const KeyPress& key, char sign) {
 
 void Shell::keys(const Input& input) {
     for (const KeyPress& key : input.keys) {
-        if (menu_ == Menu::none && goes_to_text(key))
+        if (menu_ == Menu::palette && palette_key(key))
+            continue;
+        else if (menu_ == Menu::none && goes_to_text(key))
             state.typed_keys.push_back(key);
         else if (key.character != 0)
             continue;
@@ -54,11 +57,13 @@ void Shell::keys(const Input& input) {
 // While a text has the keyboard, all but F-keys, the text size and what leads out of a one-line field are its own.
 bool Shell::goes_to_text(const KeyPress& key) const {
     if (!state.text_was_focused) return false;
-    if (key.code == KeyCode::f1 || key.code == KeyCode::f11 || key.code == KeyCode::f5 || key.code == KeyCode::f8)
+    if (key.code == KeyCode::f1 || key.code == KeyCode::f11 || key.code == KeyCode::f5 || key.code == KeyCode::f7 ||
+        key.code == KeyCode::f8)
         return false;
     if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
     if (!key.control) return true;
-    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O')) return false;
+    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O') || is(key, 'K')) return false;
+    if (key.code == KeyCode::page_up || key.code == KeyCode::page_down) return session.desk.tabs().size() < 2;
     return !is(key, '+') && !is(key, '=') && !is(key, '-') && !is(key, '0');
 }
 
@@ -72,9 +77,20 @@ bool Shell::kernel_key(const KeyPress& key) {
             session.desk.run(session);
         return true;
     }
+    if (key.code == KeyCode::f7) {
+        ExerciseOnDesk known;
+        const ExerciseOnDesk& found = exercise_on_desk(session, known);
+        if (key.shift)
+            session.post(ask::CancelCheck{});
+        else if (found.open && found.exercise() != nullptr && snapshot_->checking.empty())
+            check_exercise(session, found.step, found.index);
+        return true;
+    }
     if (key.code == KeyCode::f8)
         return session.desk.wish = key.shift ? DeskWish::previous_report : DeskWish::next_report, true;
     if (!key.control) return false;
+    if (key.code == KeyCode::page_up) return session.desk.next_tab(-1), true;
+    if (key.code == KeyCode::page_down) return session.desk.next_tab(1), true;
     if (is(key, 'S')) return session.desk.wish = key.shift ? DeskWish::save_as : DeskWish::save, true;
     if (is(key, 'O')) return session.desk.wish = DeskWish::open, true;
     if (is(key, 'F') && !state.text_was_focused) return session.desk.wish = DeskWish::find, true;
@@ -83,6 +99,8 @@ bool Shell::kernel_key(const KeyPress& key) {
 
 // Text size in steps of ten.
 void Shell::control_key(const KeyPress& key) {
+    if (is(key, 'K')) open_palette();
+    if (is(key, 'R')) save_run({});
     if (is(key, '+') || is(key, '=')) set_text_scale(std::floor(text_scale * 10 + 1.01f) / 10);
     if (is(key, '-')) set_text_scale(std::ceil(text_scale * 10 - 1.01f) / 10);
     if (is(key, '0')) set_text_scale(1);
@@ -189,9 +207,29 @@ bool Shell::sketch_key(const KeyPress& key) {
     return true;
 }
 
+// On a page, which has no clock to be stepped, the arrows go from one thing to the next.
+bool Shell::page_key(const KeyPress& key) {
+    if (!row_of(session.workspace).page) return false;
+    if (is(key, 'G')) return true;
+    switch (key.code) {
+        case KeyCode::left:
+        case KeyCode::up:
+            return keyboard_ = true, state.move_focus(-1), true;
+        case KeyCode::right:
+        case KeyCode::down:
+            return keyboard_ = true, state.move_focus(1), true;
+        case KeyCode::home:
+        case KeyCode::end:
+            return true;
+        default:
+            return false;
+    }
+}
+
 void Shell::plain_key(const KeyPress& key) {
     if (splitter_key(key)) return;
     if (sketch_key(key)) return;
+    if (page_key(key)) return;
     switch (key.code) {
         case KeyCode::escape:
             return escape_key();
@@ -242,6 +280,12 @@ void Shell::letter_key(const KeyPress& key) {
         const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel.run->gpu.sms));
         focus.sm = std::clamp(focus.sm + other_sm, 0, sms - 1);  // its trace follows
     }
+    if (session.workspace == Workspace::kernel && is(key, 'H')) session.desk.shows_heat = !session.desk.shows_heat;
+    if (session.workspace == Workspace::kernel && is(key, 'I')) session.desk.shows_values = !session.desk.shows_values;
+    if (session.workspace == Workspace::kernel && is(key, 'X')) session.desk.swaps_runs = !session.desk.swaps_runs;
+    if (session.workspace == Workspace::kernel && is(key, 'Y'))
+        if (const std::string what_if = what_to_try(snapshot_->kernel); !what_if.empty())
+            session.post(ask::TryWhatIf{what_if});
     if (is(key, 'T')) theme = &next_theme(*theme);
     if (is(key, ',')) change_speed(session, -1);
     if (is(key, '.')) change_speed(session, 1);

@@ -13,23 +13,34 @@ Remembered Shell::remembered() const {
     kept.text_size = std::round(static_cast<double>(text_scale) * 100) / 100;
     kept.motion = motion;
     kept.gpu = chosen_gpu_;
-    kept.workspace = row_of(session.workspace).name;
     kept.width = window.width;
     kept.height = window.height;
     kept.whole_screen = window.whole_screen;
     kept.panels = panel_shares;
-    if (session.lesson.lesson) {
-        kept.lesson = session.lesson.lesson->id;
-        kept.lesson_step = session.lesson.step;
-    }
     kept.speed = session.machine.tour >= 0 ? 0 : session.machine.speed;
-    const KernelTrace* const trace = snapshot_ ? trace_of(*snapshot_) : nullptr;
-    if (trace != nullptr && focus.time >= 0 && session.learn.reveal_steps < 0) {
-        kept.kernel = snapshot_->kernel.label;
-        kept.cycles = trace->cycles;
-        kept.cycle = focus.time;
-    }
+    const Remembered& left = session.home.left;
+    kept.workspace = left.workspace;
+    kept.lesson = left.lesson;
+    kept.lesson_step = left.lesson_step;
+    kept.kernel = left.kernel;
+    kept.cycles = left.cycles;
+    kept.cycle = left.cycle;
     return kept;
+}
+
+// Where one stands, to come back to from Home, in this window or after the next start.
+void Shell::note_place(Remembered& kept) const {
+    kept.workspace = row_of(session.workspace).name;
+    kept.lesson = session.lesson.lesson ? session.lesson.lesson->id : std::string();
+    kept.lesson_step = session.lesson.lesson ? session.lesson.step : -1;
+    kept.kernel.clear();
+    kept.cycles = 0;
+    kept.cycle = -1;
+    const KernelTrace* const trace = snapshot_ ? trace_of(*snapshot_) : nullptr;
+    if (trace == nullptr || focus.time < 0 || session.learn.reveal_steps >= 0) return;
+    kept.kernel = snapshot_->kernel.label;
+    kept.cycles = trace->cycles;
+    kept.cycle = focus.time;
 }
 
 // `where`: no lesson, file or view was asked for, so that it opens where it was left.
@@ -38,6 +49,7 @@ void Shell::recall(const Remembered& kept, bool where) {
     motion = kept.motion;
     panel_shares = kept.panels;
     session.machine.speed = kept.speed;
+    session.home.left = kept;
     if (!where) return;
     if (!kept.kernel.empty() && kept.cycle >= 0) play_head_ = kept;
 }
@@ -58,7 +70,7 @@ void Shell::keep_remembered() {
 
 // The clock goes back to where it stood when the window was closed, if the same kernel is on show again: as many cycles.
 void Shell::return_to_play_head() {
-    if (!play_head_ || !snapshot_->kernel.run) return;
+    if (!play_head_ || !snapshot_->kernel.run || row_of(session.workspace).page) return;
     const KernelTrace& trace = snapshot_->kernel.run->result.trace;
     if (session.playing) play_head_.reset();
     if (!play_head_ || snapshot_->kernel.label != play_head_->kernel || trace.cycles != play_head_->cycles) return;

@@ -93,7 +93,8 @@ std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapsh
     return {{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},
             {plan.words ? "Theme" : "T", Menu::none, "theme (T)"},
             {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -), motion"},
-            {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "GPU"}};
+            {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "GPU"},
+            {plan.words ? "Search  Ctrl K" : "Search", Menu::palette, "search (Ctrl K)"}};
 }
 
 // The first plan that the width has room for, else the narrowest.
@@ -153,6 +154,7 @@ float Shell::bar_chip(Ui& ui, const BarPlan& plan, const BarLabel& label, float 
     const bool pressed = ui.chip(at, 9, label.text, label.menu != Menu::none && menu_ == label.menu);
     if (!plan.words && ui.hovered({left, 9, right - left, 26})) ui.tooltip(label.tip);
     if (pressed && label.menu == Menu::none) theme = &next_theme(*theme);
+    if (pressed && label.menu == Menu::palette) return open_palette(), left - 8;
     if (pressed && label.menu != Menu::none) menu_ = menu_ == label.menu ? Menu::none : label.menu, menu_x_ = left;
     return left - 8;
 }
@@ -184,6 +186,7 @@ std::string Shell::own_title(const Snapshot& snapshot) const {
 std::string Shell::shown_title(const Snapshot& snapshot) const {
     const auto& lesson = session.lesson.lesson;
     const std::string of_lesson = lesson ? lesson->id + "  " + lesson->title : "Lessons";
+    if (row_of(session.workspace).page) return of_lesson;
     if (session.workspace == Workspace::kernel)
         return (session.desk.document().is_tape() || session.desk.document().is_program() ? "Your program: "
                                                                                           : "Your kernel: ") +

@@ -77,6 +77,7 @@ uint32_t UiState::id_of(std::string_view name) const {
 
 void UiState::begin_frame() {
     ++frame;
+    term = {};
     if (written != nullptr) written->clear();
     slider_was_focused = slider_focused;
     splitter_was_focused = splitter_focused;

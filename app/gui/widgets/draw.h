@@ -93,7 +93,8 @@ struct Ui {
     double now = 0;     // seconds, for animation; call animate() to be drawn again soon
     float opacity = 1;  // multiplies every colour (see Faded)
     Point mouse{-1, -1};
-    bool enabled = true;  // false under an open menu: nothing is hovered or clicked
+    bool enabled = true;               // false under an open menu: nothing is hovered or clicked
+    std::vector<int>* told = nullptr;  // terms of the glossary that were marked; null: none is (see Telling)
 
     // Text. Returns the x where it ends (left aligned) or begins (right aligned).
     float text(float x, float baseline_at, std::string_view text, const TextStyle& style = {});
@@ -103,6 +104,8 @@ struct Ui {
     float paragraph(const Rect& box, std::string_view text, const TextStyle& style = {}, float line_height = 0,
                     bool draw = true);
     float paragraph(const Rect& box, std::span<const Run> runs, float line_height = 24, bool draw = true);
+    // Underlines the terms of the glossary in a text that stands on one line.
+    void mark_terms(float x, float baseline, std::string_view text, const TextStyle& style);
     void icon(float x, float baseline, Icon icon, const TextStyle& style = {});
 
     // Shapes. `radius` rounds corners (rounded shapes cost more: not for cells).
@@ -182,6 +185,18 @@ struct Faded {
     ~Faded() { ui.opacity = before; }
     Faded(const Faded&) = delete;
     Faded& operator=(const Faded&) = delete;
+};
+
+// In paragraphs that are drawn while it lives the terms of the glossary are underlined by dots, each where it comes first,
+// and told where the pointer or the keyboard is on them.
+struct Telling {
+    Ui& ui;
+    std::vector<int> terms;
+    std::vector<int>* before;
+    explicit Telling(Ui& u) : ui(u), before(u.told) { ui.told = &terms; }
+    ~Telling() { ui.told = before; }
+    Telling(const Telling&) = delete;
+    Telling& operator=(const Telling&) = delete;
 };
 
 // Everything drawn while it lives is drawn in `to` instead of in `from`, larger or smaller, and cut off at `clip`. For what

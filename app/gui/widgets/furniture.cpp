@@ -94,8 +94,10 @@ Rect Ui::panel(const Rect& area, const PanelText& words) {
     const float middle = top + std::round((area.bottom() - top) / 2) + 4;  // of one line, however much room is kept
     const bool one_line = text_width(words.caption, style) <= width;
     badge(body.x, one_line ? middle : top + 22, words.badge);
+    const Telling telling(*this);
     if (one_line) {
         text(left, middle, words.caption, style);
+        mark_terms(left, middle, words.caption, style);
     } else {
         clip({body.x, top, body.w, area.bottom() - top - 2});
         paragraph({left, top + 9, width, area.bottom() - top - 16}, words.caption, style, 18);

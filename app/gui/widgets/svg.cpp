@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/gui/widgets/fonts.h"
+#include "core/base/base64.h"
 
 namespace lockstep::gui {
 
@@ -181,19 +182,6 @@ std::string xml_escaped(std::string_view text) {
             append_utf8(escaped, xml_may_hold(code) ? code : 0xFFFD);
     }
     return escaped;
-}
-
-std::string base64(std::span<const unsigned char> bytes) {
-    static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
-    for (size_t i = 0; i < bytes.size(); i += 3) {
-        const size_t there = std::min<size_t>(3, bytes.size() - i);
-        uint32_t three = 0;
-        for (size_t k = 0; k < 3; ++k) three = three << 8 | (k < there ? bytes[i + k] : 0u);
-        for (size_t k = 0; k < 4; ++k) text += k <= there ? letters[three >> (18 - 6 * k) & 63] : '=';
-    }
-    return text;
 }
 
 Svg::Svg(float width, float height, Color background, float hatch_period)

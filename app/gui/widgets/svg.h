@@ -58,6 +58,5 @@ class Svg {
 
 // As XML has it: "a &lt; b". Bytes that no XML may hold become U+FFFD.
 std::string xml_escaped(std::string_view text);
-std::string base64(std::span<const unsigned char> bytes);
 
 }  // namespace lockstep::gui

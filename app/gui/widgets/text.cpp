@@ -181,7 +181,52 @@ float Ui::paragraph(const Rect& box, std::string_view text, const TextStyle& sty
     return paragraph(box, runs, line_height > 0 ? line_height : std::round(style.size * 1.6f), draw);
 }
 
+namespace {
+
+struct MarkedTerm {  // that comes first here
+    const Run* run = nullptr;
+    UiState::TermSpan span;
+};
+
+void find_terms(const Ui& ui, const Run& run, std::vector<MarkedTerm>& marked) {
+    if (ui.told == nullptr || run.code || !ui.state->find_terms) return;
+    for (const UiState::TermSpan& span : ui.state->find_terms(run.text)) {
+        if (std::find(ui.told->begin(), ui.told->end(), span.term) != ui.told->end()) continue;
+        ui.told->push_back(span.term);
+        marked.push_back({&run, span});
+    }
+}
+
+// Dots below the part of `word` that belongs to a term; the pointer on it, or the keyboard, tells what it means.
+void mark_word(Ui& ui, const MarkedTerm& marked, std::string_view word, float x, float baseline, const TextStyle& style) {
+    const auto begin = static_cast<size_t>(word.data() - marked.run->text.data());
+    const size_t from = std::max(begin, marked.span.begin), to = std::min(begin + word.size(), marked.span.end);
+    if (from >= to) return;
+    const float left = x + ui.text_width(word.substr(0, from - begin), style),
+                width = ui.text_width(word.substr(from - begin, to - from), style);
+    for (float dot = left; dot + 1 < left + width; dot += 3.5f) ui.rect({dot, baseline + 2.5f, 1.5f, 1.5f}, ui.theme->ink2);
+    const Rect box{left - 1, baseline - style.size, width + 2, style.size + 5};
+    UiState& state = *ui.state;
+    const bool first = from == marked.span.begin;
+    const std::string id = "term " + std::to_string(marked.span.term);
+    const bool pressed = first ? ui.area(id, box) : ui.clicked(box);
+    const bool by_key = first && ui.enabled && state.focused == state.id_of(id);
+    if (pressed || by_key || ui.hovered(box)) state.term = {marked.span.term, box, pressed, by_key};
+}
+
+}  // namespace
+
+void Ui::mark_terms(float x, float baseline, std::string_view words, const TextStyle& style) {
+    const Run run{words, style};
+    std::vector<MarkedTerm> marked;
+    find_terms(*this, run, marked);
+    for (const MarkedTerm& one : marked) mark_word(*this, one, words, x, baseline, style);
+}
+
 float Ui::paragraph(const Rect& box, std::span<const Run> runs, float line_height, bool draw) {
+    std::vector<MarkedTerm> marked;
+    if (draw)
+        for (const Run& run : runs) find_terms(*this, run, marked);
     std::vector<Word> words;
     bool space = false;
     for (const Run& run : runs) {
@@ -235,6 +280,8 @@ float Ui::paragraph(const Rect& box, std::span<const Run> runs, float line_heigh
                      joined ? 0.0f : 3.0f);
             }
             if (draw) this->text(x, baseline, word.text, word.run->style);
+            for (const MarkedTerm& one : marked)
+                if (one.run == word.run) mark_word(*this, one, word.text, x, baseline, word.run->style);
             x += word.width + word.after;
         }
     }

@@ -102,7 +102,7 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
     const Rect area{whole.x, whole.y, whole.w, whole.h - (finding_ ? find_height : 0)};
     const float glyph = ui.text_width("0", mono);
     const size_t digits = std::max<size_t>(2, std::to_string(buffer.lines().size()).size());
-    const float gutter = glyph * static_cast<float>(digits) + 34;
+    const float gutter = look.gutter + glyph * static_cast<float>(digits) + (look.gutter > 0 ? 26.0f : 34.0f);
     const Rect text{area.x + gutter, area.y + 4, area.w - gutter - 10, area.h - 8};
     rows_ = static_cast<size_t>(std::max(1.0f, std::floor(text.h / row_height)));
     cells_ = static_cast<size_t>(std::max(8.0f, std::floor(text.w / glyph)));
@@ -126,14 +126,19 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
         paint_number(ui, {area.x, y, area.w, row_height}, text.x - 12, number, look);
         const auto mark = std::find_if(look.marks.begin(), look.marks.end(),
                                        [&](const LineMark& candidate) { return candidate.line == number; });
-        if (mark != look.marks.end()) paint_mark(ui, {area.x, y, area.w, row_height}, text.x, glyph, *mark);
+        if (look.gutter > 0) look.paint_gutter(ui, {area.x + 8, y, look.gutter - 8, row_height}, number);
+        if (mark != look.marks.end())
+            paint_mark(ui, {area.x + look.gutter, y, area.w - look.gutter, row_height}, text.x, glyph, *mark);
         if (ui.clicked({area.x, y, gutter - 6, row_height})) clicked_line = number;
         const bool edited = has_keyboard_ && i == buffer.caret().line;  // then all of it is shown
-        const float noted = edited ? 0 : paint_note(ui, {area.x, y, area.w, row_height}, number, look);
+        float noted = edited ? 0 : paint_note(ui, {area.x, y, area.w, row_height}, number, look);
+        const float right = text.right() - noted;
+        if (!edited && noted == 0) noted = room_for_inlay(ui, text, glyph, number, look);
         ui.clip({text.x - 2, area.y, text.w + 4, area.h});
         paint_selection(ui, text, glyph, i, y);
         paint_line(ui, text, glyph, i, y, look,
                    noted > 0 ? cells_ - std::min(cells_ - 4, static_cast<size_t>(noted / glyph) + 1) : cells_);
+        if (!edited) paint_inlay(ui, text, glyph, y, right, number, look);
         ui.unclip();
     }
     ui.line({text.x - 6, area.y}, {text.x - 6, area.bottom()}, ui.theme->grid);
@@ -238,13 +243,54 @@ float TextEditor::paint_note(Ui& ui, const Rect& row, int32_t number, const Edit
     return width + 14;
 }
 
+static const LineNote* inlay_of(const EditorLook& look, int32_t number) {
+    const auto inlay = std::lower_bound(look.inlays.begin(), look.inlays.end(), number,
+                                        [](const LineNote& n, int32_t line) { return n.line < line; });
+    return inlay != look.inlays.end() && inlay->line == number && !inlay->text.empty() ? &*inlay : nullptr;
+}
+
+constexpr TextStyle inlay_style{.size = 12, .mono = true};
+constexpr float least_inlay = 64;
+
+// Where the line's code ends, in units from the text's left edge.
+static float code_end(const TextBuffer& buffer, size_t left, float glyph, int32_t number) {
+    const auto cells = static_cast<float>(buffer.cells_before({static_cast<size_t>(number) - 1, SIZE_MAX}));
+    return (cells - static_cast<float>(left) + 2) * glyph;
+}
+
+// What a line that is too long gives up of its end, so that the value where the run stands can be read; else 0.
+float TextEditor::room_for_inlay(Ui& ui, const Rect& text, float glyph, int32_t number, const EditorLook& look) const {
+    const LineNote* const inlay = inlay_of(look, number);
+    if (inlay == nullptr || number != look.line) return 0;
+    const float wanted = std::min(ui.text_width(inlay->text, inlay_style) + 14, text.w * 0.4f);
+    return code_end(buffer, left_, glyph, number) + std::min(wanted, least_inlay) > text.w ? wanted : 0;
+}
+
+void TextEditor::paint_inlay(Ui& ui, const Rect& text, float glyph, float y, float right, int32_t number,
+                             const EditorLook& look) const {
+    const LineNote* const inlay = inlay_of(look, number);
+    if (inlay == nullptr) return;
+    const Theme& theme = *ui.theme;
+    const float wanted = ui.text_width(inlay->text, inlay_style) + 14;
+    float x = text.x + std::max(0.0f, code_end(buffer, left_, glyph, number));
+    const bool tight = x + std::min(wanted, least_inlay) > right;
+    if (tight && number != look.line) return;
+    if (tight) x = right - std::min(wanted, text.w * 0.4f) + 2;
+    const Rect box{x, y + 2, std::min(wanted, right - x), row_height - 4};
+    ui.rect(box, theme.panel2, 3);
+    ui.frame(box, number == look.line ? theme.accent : theme.line, 1, 3);
+    ui.text(box.x + 6, y + 14, inlay->text,
+            {.size = inlay_style.size, .color = theme.accent, .mono = true, .width = box.w - 10});
+    if (ui.hovered(box)) ui.tooltip(inlay->tip.empty() ? inlay->text : inlay->tip);
+}
+
 // What a compiler says of a line: a sign in the gutter, a line under it, and a caret under the place.
 void TextEditor::paint_mark(Ui& ui, const Rect& row, float text_x, float glyph, const LineMark& mark) const {
     const float gutter = text_x - row.x;
     const bool error = mark.severity == Severity::error;
     const Color color = error ? ui.theme->wrong : ui.theme->dark ? data::orange : rgb(0x8A5A00);
     ui.rect({row.x + gutter - 4, row.y + row.h - 2, row.w - gutter - 8, 1}, color);
-    ui.icon(row.x + 12, row.y + 14, error ? Icon::close : Icon::warning,
+    ui.icon(row.x + std::min(12.0f, gutter - 32), row.y + 14, error ? Icon::close : Icon::warning,
             {.size = 13, .color = color, .align = Align::center});
     if (ui.hovered({row.x, row.y, gutter, row.h})) ui.tooltip(mark.message);
     if (mark.column <= 1) return;

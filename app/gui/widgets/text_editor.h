@@ -2,6 +2,7 @@
 // find. Only the lines in view are drawn. Escape leaves it (Tab indents while it has the keyboard).
 // The same machinery edits one line in Ui fields: text_field().
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct LineNote {  // what a run says of a line, at its right end
     int32_t line = 0;
     std::string text;
     bool warns = false;
+    std::string tip = {};  // more of it, for whoever points there
 };
 
 struct CodeBand {  // lines that belong together: where they run
@@ -35,12 +37,15 @@ struct EditorLook {
     bool ptx = false;
     bool program = false;  // a host or tensor program: "#" begins a comment
     std::span<const LineMark> marks = {};
-    std::span<const LineNote> notes = {};  // by line
-    std::span<const CodeBand> bands = {};  // by line
-    int32_t line = -1;                     // from 1, highlighted: where the run stands
-    int32_t faulty = -1;                   // from 1: a line that a report names
-    bool stale = false;                    // the run's text was another one: its line is drawn faintly
-    std::string_view hint = {};            // shown while there is no text
+    std::span<const LineNote> notes = {};   // by line
+    std::span<const CodeBand> bands = {};   // by line
+    int32_t line = -1;                      // from 1, highlighted: where the run stands
+    int32_t faulty = -1;                    // from 1: a line that a report names
+    bool stale = false;                     // the run's text was another one: its line is drawn faintly
+    std::string_view hint = {};             // shown while there is no text
+    std::span<const LineNote> inlays = {};  // by line: in a box behind the line's text
+    float gutter = 0;                       // left of the numbers, for what this draws there
+    std::function<void(Ui&, const Rect& row, int32_t line)> paint_gutter = {};
 };
 
 struct KeyPress;
@@ -74,6 +79,9 @@ class TextEditor {
     void paint_number(Ui& ui, const Rect& row, float right, int32_t number, const EditorLook& look) const;
     void paint_band(Ui& ui, const Rect& row, float text_x, int32_t number, const EditorLook& look) const;
     float paint_note(Ui& ui, const Rect& row, int32_t number, const EditorLook& look) const;  // its width
+    float room_for_inlay(Ui& ui, const Rect& text, float glyph, int32_t number, const EditorLook& look) const;
+    void paint_inlay(Ui& ui, const Rect& text, float glyph, float y, float right, int32_t number,
+                     const EditorLook& look) const;
     void paint_mark(Ui& ui, const Rect& row, float text_x, float glyph, const LineMark& mark) const;
     void show_caret(size_t rows, size_t cells);
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/gui/input.h"
@@ -65,6 +66,19 @@ struct UiState {
     std::string active_view, drawn_view;  // whose panel the keys go to; whose is being drawn
     bool large_steps = false;             // Shift is held with this frame's arrow: sliders go further
     std::string tooltip;
+    // Terms of the glossary in prose and captions: who finds them (empty: nobody does), and which one the pointer is on or
+    // has the keyboard.
+    struct TermSpan {
+        size_t begin = 0, end = 0;  // bytes of the text
+        int term = -1;
+    };
+    std::function<std::vector<TermSpan>(std::string_view text)> find_terms;
+    struct PointedTerm {
+        int term = -1;
+        Rect at;               // where it stands
+        bool pressed = false;  // it is to be opened
+        bool by_key = false;   // it has the keyboard
+    } term;
     bool animate = false;
     uint64_t frame = 0;
 

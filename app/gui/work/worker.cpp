@@ -31,6 +31,7 @@ Session::Worker::Worker(SessionOptions chosen) : options(std::move(chosen)) {
 
 Session::Worker::~Worker() {
     thread.request_stop();
+    checker.request_stop();
     {
         const std::lock_guard lock(mutex);
         closing = true;
@@ -70,6 +71,7 @@ void Session::Worker::clear_shown() {
 
 void Session::Worker::bring(Source wanted) {
     if (draft.source == wanted) return;
+    if (draft.source == Source::training && training) draft.trained = std::make_shared<const TrainingState>(draft.training);
     Shelf& left = shelves[draft.source];
     left = {std::move(draft.kernel),
             std::move(draft.training),
@@ -95,6 +97,7 @@ void Session::Worker::bring(Source wanted) {
     judged = std::move(found.judged);
     shown_kernel = found.shown_kernel;
     if (!draft.problem) draft.problem = std::move(found.problem);
+    if (wanted == Source::training) draft.trained.reset();
     draft.training.setup = setup;
     draft.training.gpu = gpu;
     draft.training.open = training != nullptr;
@@ -227,7 +230,12 @@ void Session::Worker::serve(const Request& request) {
                               if (lesson) show_lesson_step(wish.step);
                           },
                           [&](const ask::LockPrediction& wish) { lock_prediction(wish.prediction); },
-                          [&](const ask::CheckExercise&) { check_exercise(); },
+                          [&](const ask::CheckExercise& wish) { check_exercise(wish); },
+                          [&](const ask::CancelCheck&) {
+                              next_check.reset();
+                              checker.request_stop();
+                          },
+                          [&](const ask::TakeCheck& ended) { take_check(ended.found); },
                           [&](const ask::SetGpu& wish) { set_gpu(wish.name); },
                           [&](const ask::Reload&) { reload(); },
                           [&](const ask::OpenLesson& wish) { open_lesson(wish.id, wish.step); },
@@ -247,6 +255,7 @@ void Session::Worker::serve(const Request& request) {
                           },
                           [&](const ask::LimitBlocks& wish) { run_resident(wish.most); },
                           [&](const ask::SimulateGains&) { simulate_gains(); },
+                          [&](const ask::TryWhatIf& wish) { try_what_if(wish.name); },
                           [&](const ask::CarveOut& wish) { run_carved(wish.bytes); },
                           [&](const ask::SetUpTraining& wish) { change_setup(*wish.setup); },
                           [&](const ask::OpenBuild& wish) { open_build(wish); },

@@ -1,8 +1,9 @@
 // The session's worker thread, its requests and what it keeps. It takes requests in order, runs the engine, and publishes
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
-// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp,
-// worker_program.cpp, worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp, worker_design.cpp: what it does.
+// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_learn.cpp,
+// worker_host.cpp, worker_program.cpp, worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp, worker_design.cpp: what it
+// does.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,10 @@
 #include "core/model/launch/replay.h"
 #include "core/scene/cluster/cluster_training.h"
 #include "core/scene/run.h"
+
+namespace lockstep::lessons {
+struct Yardstick;  // exercise.h
+}
 
 namespace lockstep::gui {
 
@@ -33,6 +38,7 @@ struct Session::Worker {
     std::shared_ptr<const Snapshot> newest;
     bool closing = false;
     bool working = true;        // false: nothing queued, nothing under way
+    bool checking = false;      // an exercise, on a thread of its own
     std::stop_source job;       // of the work that a request may interrupt
     std::stop_source stepping;  // of a training step under way
     std::stop_source looking;   // of a replay: any other wish but for values ends it
@@ -51,14 +57,9 @@ struct Session::Worker {
             size_t predict = 0;
             std::shared_ptr<const lessons::SketchBoard> board;
         };
-        struct Report {
-            int step = 0;
-            std::vector<std::string> lines;
-            bool passed = false;
-        };
         std::vector<Truth> truths;
         std::vector<Board> boards;
-        std::optional<Report> report;
+        std::shared_ptr<const CheckedExercise> report;
         std::optional<int32_t> launch;  // kernel of the training step to look at
         std::optional<std::string> gpu;
     } results;
@@ -99,7 +100,11 @@ struct Session::Worker {
         std::string whose;
         int64_t shown_kernel = -1;
     };
-    std::map<Source, Shelf> shelves;  // not of draft.source, whose are in the draft
+    std::map<Source, Shelf> shelves;                // not of draft.source, whose are in the draft
+    std::optional<ask::CheckExercise> next_check;   // once the one under way has ended
+    std::shared_ptr<lessons::Yardstick> yardstick;  // of the exercise that was checked last
+    const lessons::Exercise* measured_for = nullptr;
+    std::jthread checker;
     // Of puzzles that were open, by their files: the task of then, and the designs of its medals.
     std::map<std::filesystem::path,
              std::pair<std::shared_ptr<const BuildTask>, std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>>>>
@@ -147,6 +152,7 @@ struct Session::Worker {
     void run_resident(int64_t most_blocks);  // the kernel on show again
     void judge_kernel(bool wished);          // what limits the kernel on show
     void simulate_gains();
+    void try_what_if(const std::string& name);
     void keep_judged();
     void run_carved(int64_t bytes);  // the same
     void run_again(const model::GpuSpec& on, uint32_t most_blocks, const std::string& what);
@@ -166,6 +172,7 @@ struct Session::Worker {
     void compile_own(const KernelJob& job);
     void run_own(const KernelJob& job);
     void launch_own(const KernelJob& job, model::KernelRun& run, simt::Memory& memory, KernelResult& result);
+    void learn_own(const KernelJob& job);  // what a first run tells of sizes that were guessed
     void show_own();
 
     // worker_cluster.cpp
@@ -210,7 +217,9 @@ struct Session::Worker {
     const scene::SceneResult& result_of(const scene::Scene& scene);  // runs it where it has not run yet
     void show_training(const scene::SceneResult& shown, int32_t launch);
     void lock_prediction(size_t index);
-    void check_exercise();
+    void check_exercise(const ask::CheckExercise& wish);
+    void begin_check(const ask::CheckExercise& wish);
+    void take_check(const std::shared_ptr<const CheckedExercise>& found);
 };
 
 // "A100" for "a100".

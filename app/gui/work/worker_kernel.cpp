@@ -66,6 +66,7 @@ void Session::Worker::keep_judged() {
     judged = run;
     if (same) return;
     draft.kernel.verdict.reset();
+    draft.kernel.tried.reset();
     judge_kernel(false);
 }
 
@@ -73,6 +74,41 @@ void Session::Worker::simulate_gains() {
     busy("simulating what each cause costs", 0);
     judge_kernel(true);
     busy("");
+}
+
+// The launch on show with one thing idealised, its counters beside the real one's; its finding knows the gain from then on.
+void Session::Worker::try_what_if(const std::string& name) {
+    const std::shared_ptr<const model::KernelRun> run = draft.kernel.run;
+    if (!run || !run->before || run->result.fault || run->result.cycles == 0) return;
+    const auto what_if = model::what_if_named(name);
+    if (!what_if.ok()) throw Failure(what_if.error());
+    busy("simulating: what if " + std::string(what_if.value().words), 0);
+    const std::string said = draft.busy;
+    auto ideal = model::launch_with(*run, what_if.value(), job_token(), [&](double share) { busy(said, share); });
+    busy("");
+    if (!ideal.ok()) {
+        if (!job_token().stop_requested()) throw Failure(ideal.error());
+        return;
+    }
+    auto tried = std::make_shared<TriedWhatIf>();
+    tried->name = name;
+    tried->words = what_if.value().words;
+    model::KernelRun idealised;
+    idealised.gpu = run->gpu;
+    idealised.program = run->program;
+    idealised.config = run->config;
+    idealised.source = run->source;
+    idealised.result = std::move(ideal.value());
+    tried->run = without_trace(idealised);
+    if (draft.kernel.verdict) {
+        auto known = std::make_shared<model::Verdict>(*draft.kernel.verdict);
+        const auto real = static_cast<double>(run->result.cycles);
+        for (model::Finding& finding : known->findings)
+            if (finding.what_if == name)
+                finding.gain = 1 - static_cast<double>(tried->run->result.cycles) / real, finding.simulated = true;
+        draft.kernel.verdict = known;
+    }
+    draft.kernel.tried = tried;
 }
 
 void Session::Worker::run_resident(int64_t most_blocks) {

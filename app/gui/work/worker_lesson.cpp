@@ -5,10 +5,9 @@
 #include <cmath>
 
 #include "app/gui/desk/progress.h"
-#include "app/gui/desk/work_file.h"
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
-#include "core/base/files.h"
+#include "core/base/hash.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/nn/data/text.h"
 #include "core/nn/models/models.h"
@@ -17,6 +16,7 @@
 #include "core/scene/cluster/parallel_scene.h"
 #include "core/scene/tape/tape_program.h"
 #include "core/scene/training/training_runs.h"
+#include "lessons/player/companion/companion.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
 
@@ -107,6 +107,9 @@ scene::RunOptions Session::Worker::run_options() {
 
 void Session::Worker::close_lesson() {
     lesson.reset();
+    next_check.reset();
+    measured_for = nullptr;
+    checker.request_stop();
     scene_results.clear();
     shelves.erase(Source::lesson);
     if (draft.source == Source::lesson) {
@@ -128,10 +131,9 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
     draft.problem.reset();
     lesson = std::make_shared<const lessons::Lesson>(std::move(loaded.value()));
     lesson_gpu.clear();
-    LessonState state;
-    state.lesson = lesson;
-    for (const lessons::Step& one : lesson->steps) state.predictions.emplace_back(one.predicts.size());
-    state.done.assign(lesson->steps.size(), false);
+    LessonState state = state_of(lesson);
+    if (auto companion = lessons::companion_of(*lesson); companion && companion.value())
+        state.companion = std::make_shared<const lessons::Companion>(std::move(*companion.value()));
     if (!options.progress_file.empty()) restore_progress(options.progress_file, state);
     if (step < 0) {
         const auto open = std::find(state.done.begin(), state.done.end(), false);
@@ -286,29 +288,82 @@ void Session::Worker::lock_prediction(size_t index) {
     tell();
 }
 
-void Session::Worker::check_exercise() {
-    if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
-    const auto& exercises = lesson->steps[static_cast<size_t>(lesson_step)].exercises;
-    if (exercises.empty()) return;
-    bring(Source::lesson);
-    const std::filesystem::path file = work_file(*lesson, exercises.front());
-    busy("checking " + file.filename().string());
-    const auto text = read_text(file, size_t{1} << 20);
-    if (!text.ok()) throw Failure(text.error());
-    auto report =
-        lessons::check_submission(*lesson, exercises.front(), text.value(), file.filename().string(), run_options());
-    if (!report.ok()) throw Failure(report.error());
-    // One sentence a line: the source and its caret are in the learner's editor, at the line that the sentence names.
-    std::vector<std::string> lines = report.value().lines;
-    for (std::string& line : lines) line = line.substr(0, line.find('\n'));
-    if (const std::optional<scene::SceneResult>& timed = report.value().timed) {
-        if (const auto host = timed->as<scene::HostRun>()) draft.host = host, show_host(*host, draft.kernel.look_at);
-        if (timed->step()) show_training(*timed, -1);
-        if (const auto kernel = timed->as<scene::KernelResult>())
-            show_kernel(kernel->run, exercises.front().kernel + "  (your kernel)", draft.kernel.look_at);
+void Session::Worker::check_exercise(const ask::CheckExercise& wish) {
+    if (!lesson || wish.step < 0 || wish.step >= static_cast<int>(lesson->steps.size())) return;
+    if (wish.exercise >= lesson->steps[static_cast<size_t>(wish.step)].exercises.size()) return;
+    if (!draft.checking.empty()) {  // of two the newer counts
+        next_check = wish;
+        checker.request_stop();
+        return;
     }
-    const std::lock_guard lock(mutex);
-    results.report = Results::Report{lesson_step, std::move(lines), report.value().passed};
+    begin_check(wish);
+    publish();
+}
+
+// As `lockstep grade` judges, on a thread of its own: editing, stepping and runs go on meanwhile.
+void Session::Worker::begin_check(const ask::CheckExercise& wish) {
+    const lessons::Exercise& exercise = lesson->steps[static_cast<size_t>(wish.step)].exercises[wish.exercise];
+    if (measured_for != &exercise) yardstick = std::make_shared<lessons::Yardstick>(), measured_for = &exercise;
+    auto found = std::make_shared<CheckedExercise>();
+    found->lesson = lesson;
+    found->step = wish.step;
+    found->exercise = wish.exercise;
+    found->text = fnv1a64(wish.text);
+    draft.checking = std::filesystem::path(exercise.file).filename().string();
+    {
+        const std::lock_guard lock(mutex);
+        checking = true;
+    }
+    checker = std::jthread([this, found, known = yardstick, text = wish.text, file = draft.checking, gpu = lesson_gpu,
+                            &exercise](const std::stop_token& stop) {
+        scene::RunOptions how;
+        how.gpu = gpu;
+        how.keep_runs = how.keep_values = true;
+        how.stop = stop;
+        try {
+            auto report = lessons::check_submission(*found->lesson, exercise, text, file, how, known.get());
+            if (report.ok())
+                found->report = std::make_shared<const lessons::ExerciseReport>(std::move(report.value()));
+            else
+                found->problem = render(report.error());
+        } catch (const Cancelled&) {
+        } catch (const Failure& failure) {
+            found->problem = render(failure.diagnostic);
+        } catch (const std::exception& error) {
+            found->problem = error.what();
+        }
+        if (stop.stop_requested()) found->report.reset(), found->problem = "The check was cancelled.";
+        {
+            const std::lock_guard lock(mutex);
+            queue.push_back(ask::TakeCheck{found});
+            working = true;
+        }
+        wake.notify_all();
+    });
+}
+
+void Session::Worker::take_check(const std::shared_ptr<const CheckedExercise>& found) {
+    draft.checking.clear();
+    {
+        const std::lock_guard lock(mutex);
+        checking = false;
+        if (!next_check) results.report = found;
+    }
+    if (const auto next = std::exchange(next_check, {}); next && lesson) {
+        begin_check(*next);
+        return publish();
+    }
+    const bool looked_at = draft.source == Source::lesson && lesson == found->lesson && lesson_step == found->step;
+    if (looked_at && found->report && found->report->timed) {
+        const scene::SceneResult& timed = *found->report->timed;
+        if (const auto host = timed.as<scene::HostRun>()) draft.host = host, show_host(*host, draft.kernel.look_at);
+        if (timed.step()) show_training(timed, -1);
+        if (const auto kernel = timed.as<scene::KernelResult>()) {
+            const auto& exercises = lesson->steps[static_cast<size_t>(lesson_step)].exercises;
+            show_kernel(kernel->run, exercises[found->exercise].kernel + "  (your kernel)", draft.kernel.look_at);
+        }
+    }
+    publish();
 }
 
 }  // namespace lockstep::gui

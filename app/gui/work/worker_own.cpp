@@ -75,11 +75,19 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
         clear_shown();
         tape_run.reset();
         draft.own.run.reset();
+        draft.own.before.reset();
+        draft.own.learned.reset();
         draft.program = {};
     }
     draft.whose = wanted.name;
     if (scene::is_tensor_program(wanted.name)) return own_tape(wanted);
     tape_run.reset();
+    if (scene::is_engine_program(wanted.name) || scene::is_parallel_program(wanted.name)) {  // its exercise's check runs it
+        draft.own.compiled = begun(wanted);
+        draft.own.runnable.reset();
+        draft.own.result.reset();
+        return busy("");
+    }
     if (wanted.is_program) return own_program(wanted);
     if (scene::is_host_program(wanted.name)) return own_host(wanted);
     if (wanted.compile) compile_own(wanted);
@@ -92,6 +100,7 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
         if (waits<ask::RunOwn>()) return;
     }
     run_own(wanted);
+    learn_own(wanted);
 }
 
 void Session::Worker::compile_own(const KernelJob& wanted) {
@@ -287,6 +296,20 @@ void warn_of_outputs(model::KernelRun& run, const simt::Memory& memory, const Ke
 
 }  // namespace
 
+// What ran before stays beside what runs now, where anything differs; run once more, the two stay who they were.
+static void keep_earlier(OwnState& own, const KernelResult& now) {
+    const auto good = [](const KernelResult& result) { return result.run && result.timed && !result.run->result.fault; };
+    if (!own.run || !own.run->run || own.run->kernel != now.kernel) return own.before.reset();
+    if (!good(*own.run) || !good(now)) return;
+    const model::KernelRun &was = *own.run->run, &is = *now.run;
+    const bool same_launch = was.config.grid == is.config.grid && was.config.block == is.config.block &&
+                             was.config.dynamic_shared == is.config.dynamic_shared && was.gpu.name == is.gpu.name &&
+                             was.result.cycles == is.result.cycles;
+    if (own.run->version == now.version && same_launch) return;
+    own.before = std::make_shared<const EarlierRun>(
+        EarlierRun{without_trace(was), own.run->compiled ? own.run->compiled->source : was.source});
+}
+
 void Session::Worker::run_own(const KernelJob& wanted) {
     const CompiledKernel& compiled = *draft.own.runnable;
     auto result = std::make_shared<KernelResult>();
@@ -310,12 +333,14 @@ void Session::Worker::run_own(const KernelJob& wanted) {
         if (!run->result.fault) warn_of_outputs(*run, memory, *result, compiled.source);
         result->after = std::make_shared<simt::Memory>(std::move(memory));
         result->run = run;
+        result->compiled = draft.own.runnable;
     } catch (const Refusal& refusal) {
         result->field = refusal.field;
         result->refused = refusal.why;
         draft.own.result = result;
         return busy("");
     }
+    keep_earlier(draft.own, *result);
     draft.own.result = draft.own.run = result;
     draft.progress = -1;
     draft.busy.clear();

@@ -44,8 +44,8 @@ Result<WhatIf> what_if_named(std::string_view name) {
     return Diagnostic{fmt::format("unknown what-if '{}'{}", name, did_you_mean(std::string(name), names))};
 }
 
-Result<WhatIfTime> simulate(const KernelRun& run, const WhatIf& what_if, const std::stop_token& stop,
-                            std::function<void(double)> progress) {
+Result<TimedResult> launch_with(const KernelRun& run, const WhatIf& what_if, const std::stop_token& stop,
+                                std::function<void(double)> progress) {
     if (run.before == nullptr) return Diagnostic{"the memory that the launch began with was not kept"};
     simt::Memory memory = *run.before;
     TimedOptions options;
@@ -62,9 +62,17 @@ Result<WhatIfTime> simulate(const KernelRun& run, const WhatIf& what_if, const s
         l2 = *run.l2;
         options.l2 = &l2;
     }
-    const TimedResult ideal = launch(run.gpu, *run.program, run.config, memory, options);
+    TimedResult ideal = launch(run.gpu, *run.program, run.config, memory, options);
     if (ideal.fault) return Diagnostic{"with " + std::string(what_if.name) + ": " + render(*ideal.fault)};
     if (ideal.stopped) return Diagnostic{"stopped"};
+    return ideal;
+}
+
+Result<WhatIfTime> simulate(const KernelRun& run, const WhatIf& what_if, const std::stop_token& stop,
+                            std::function<void(double)> progress) {
+    const Result<TimedResult> launched = launch_with(run, what_if, stop, std::move(progress));
+    if (!launched) return launched.error();
+    const TimedResult& ideal = launched.value();
     const auto real = static_cast<double>(run.result.cycles);
     return WhatIfTime{what_if.name, ideal.cycles, false, real > 0 ? (real - static_cast<double>(ideal.cycles)) / real : 0};
 }

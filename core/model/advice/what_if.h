@@ -25,6 +25,10 @@ struct WhatIfTime {
     bool asked = false;  // by name, not for a finding alone
     double gain = 0;     // share of the launch's cycles that it saves; below 0 where the order of events turns against it
 };
+// The launch again as the what-if has it, without a trace, from `run.before`, which must be there. A Diagnostic where that
+// one faults or is stopped.
+Result<TimedResult> launch_with(const KernelRun& run, const WhatIf& what_if, const std::stop_token& stop = {},
+                                std::function<void(double)> progress = {});
 // Simulates the launch again from `run.before`, which must be there. A Diagnostic where that one faults or is stopped.
 Result<WhatIfTime> simulate(const KernelRun& run, const WhatIf& what_if, const std::stop_token& stop = {},
                             std::function<void(double)> progress = {});

@@ -13,14 +13,14 @@
 #include "app/gui/desk/work_file.h"
 #include "app/gui/views/kernel/file_panel.h"
 #include "app/gui/views/kernel/kernel_values.h"
-#include "app/gui/views/kernel/variable_names.h"
+#include "app/gui/views/kernel/lines/variable_names.h"
 #include "app/gui/widgets/text_buffer.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/history/history_memory.h"
-#include "tests/gui/desk.h"
+#include "tests/gui/own_desk.h"
 
 namespace gui_kernel_test {
 
@@ -67,41 +67,9 @@ const std::string endless_ptx = std::string(header) +
                                 ".visible .entry endless()\n{\n    .reg .b32 %r<2>;\n    mov.u32 %r1, 0;\nagain:\n"
                                 "    add.u32 %r1, %r1, 1;\n    bra.uni again;\n    ret;\n}\n";
 
-struct Scratch {  // a folder of this test's own
-    fs::path folder =
-        fs::temp_directory_path() /
-        ("lockstep-kernel-test-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
-    Scratch() { fs::create_directories(folder); }
-    ~Scratch() { fs::remove_all(folder); }
-    std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(folder / name, std::ios::binary) << text;
-        return (folder / name).string();
-    }
-};
-
-struct Desk : test::Desk {
-    explicit Desk(SessionOptions options = {}) : test::Desk(with_kernel(std::move(options))) {
-        session.workspace = Workspace::kernel;
-        pace = 0.4;
-    }
-    static SessionOptions with_kernel(SessionOptions options) {
-        options.own_kernel = true;
-        return options;
-    }
-    void open(const std::string& file) {
-        const auto problem = session.desk.open(file);
-        INFO((problem ? *problem : std::string()));
-        REQUIRE(!problem);
-        settle();
-    }
-    std::shared_ptr<const Snapshot> snapshot() const { return session.snapshot(); }
-};
-
-bool has_compiler() {
-    for (const auto& one : device::list_compilers())
-        if (one.available) return true;
-    return false;
-}
+using test::has_compiler;
+using test::Scratch;
+using Desk = test::OwnDesk;
 
 KernelEntry entry_of(const std::string& ptx) {
     KernelEntry entry;

@@ -201,7 +201,7 @@ TEST_CASE("a step forward never goes back: where the warp has ended the one that
 
 TEST_CASE("what a step is stays with its workspace") {
     OwnDesk desk(fill_ptx());
-    desk.key(static_cast<KeyCode>('2'));
+    desk.key(static_cast<KeyCode>('3'));
     const Workspace first = desk.session.workspace;
     desk.session.grain = Grain::cycle;
     desk.frames(2);

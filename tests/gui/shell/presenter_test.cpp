@@ -51,8 +51,9 @@ TEST_CASE("in presenter mode no text is smaller than 20 pixels, and none clashes
                 for (size_t a = 0; a < predicts.front().answers.size(); ++a) {  // each with its key
                     INFO(predicts.front().answers[a].text);
                     CHECK(desk.shows(readable_number(predicts.front().answers[a].text).substr(0, 6)));
-                    CHECK(std::any_of(desk.written.begin(), desk.written.end(),
-                                      [&](const auto& text) { return text.text == std::to_string(a + 1); }));
+                    CHECK(std::any_of(desk.written.begin(), desk.written.end(), [&](const auto& text) {
+                        return text.text == std::string(1, static_cast<char>('A' + a));
+                    }));
                 }
             }
     }
@@ -116,6 +117,88 @@ TEST_CASE("B blanks the screen, N shows the speaker's notes, arrows step the run
     CHECK_FALSE(desk.shell.presenter.on);
     CHECK(desk.shell.toggles_fullscreen);
     CHECK(desk.shell.fonts.scale == Approx(1));
+}
+
+TEST_CASE("letters are hands while a question is open, B among them, and the full stop blanks") {
+    Desk desk("A06", 2);
+    desk.key(static_cast<KeyCode>('A'));
+    desk.key(static_cast<KeyCode>('B'));
+    desk.key(static_cast<KeyCode>('B'));
+    CHECK(desk.shows("3 hands"));
+    desk.key(static_cast<KeyCode>('B'), true);
+    CHECK(desk.shows("2 hands"));
+    CHECK_FALSE(desk.shell.presenter.blank);
+    desk.key(static_cast<KeyCode>('.'));
+    CHECK(desk.written.empty());
+    desk.key(static_cast<KeyCode>('.'));
+    CHECK(desk.shows("2 hands"));
+}
+
+TEST_CASE("the class sees the question as the statement and the line that it is about, without what hides the answer") {
+    Desk desk("A06", 2);
+    const auto& predict = desk.session.lesson.lesson->steps[2].predicts[0];
+    CHECK(desk.said().find(predict.question.substr(0, 12)) != std::string::npos);
+    CHECK(desk.shows("13"));  // the asked line's number, of the source that stands in the picture's place
+    CHECK_FALSE(desk.shows("Hidden"));
+    desk.key(KeyCode::space);
+    desk.settle();
+    CHECK(desk.shows("Divergence"));  // the picture
+}
+
+TEST_CASE("of a sketch the tally says how many hands were right, near and wrong") {
+    Desk desk("A08", 1);
+    const auto& lesson = desk.session.lesson.lesson;
+    const auto& predict = lesson->steps[1].predicts[0];
+    REQUIRE(predict.is_sketch());
+    const auto order = lessons::shown_order(*lesson, predict, 0);
+    const auto hand = [&](double value) {
+        for (size_t row = 0; row < order.size(); ++row)
+            if (predict.answers[order[row]].value == value) desk.key(static_cast<KeyCode>('A' + row));
+    };
+    for (int i = 0; i < 4; ++i) hand(4);
+    for (int i = 0; i < 3; ++i) hand(8);
+    hand(16);
+    hand(32);
+    CHECK(desk.shows("9 hands"));
+    CHECK_FALSE(desk.given().sketch.empty());  // the leading answer is pencilled
+    desk.key(KeyCode::space);
+    desk.settle();
+    REQUIRE(desk.given().truth);
+    CHECK(*desk.given().truth == Approx(8));
+    CHECK(desk.shows("9 hands, 3 right, 5 near (within a factor of 2), 1 wrong"));
+}
+
+TEST_CASE("with a terminal the notes go there, of each page, and none stand on the projected picture") {
+    Desk desk("A06", 0);
+    std::string heard;
+    desk.shell.say_to_speaker = [&](const std::string& text) { heard += text; };
+    desk.frames(2);
+    CHECK(heard.empty());
+    desk.key(static_cast<KeyCode>('N'));
+    CHECK(heard.find("A06 step 1 of ") != std::string::npos);
+    CHECK_FALSE(desk.shows("For the speaker"));
+    desk.session.lesson.step = 1;
+    desk.frames(2);
+    CHECK(heard.find("A06 step 2 of ") != std::string::npos);
+    const size_t told = heard.size();
+    desk.frames(3);
+    CHECK(heard.size() == told);  // once a page
+}
+
+TEST_CASE("the laser's dot fades once the pointer rests, and is not there before it moves") {
+    Desk desk("A06", 0);
+    desk.pace = 0.05;
+    desk.input.mouse_x = 500, desk.input.mouse_y = 400;
+    desk.frame();
+    CHECK(desk.shell.presenter.trail.size() == 1);
+    CHECK(desk.shell.wants_frame());
+    const int with = desk.quads;
+    desk.frames(30);
+    CHECK(desk.shell.presenter.trail.empty());
+    CHECK(desk.quads < with);
+    desk.input.mouse_x = 510;
+    desk.frame();
+    CHECK(desk.shell.presenter.trail.size() == 1);
 }
 
 TEST_CASE("without a lesson the workspace's picture is presented alone") {

@@ -718,7 +718,7 @@ TEST_CASE("no text of the Build workspace lies on another or is cut, at any size
                 INFO(view);
                 CHECK(window.clashes() == std::vector<std::string>{});
             }
-            window.key(static_cast<KeyCode>('8'));
+            window.key(static_cast<KeyCode>('9'));
         }
     }
 }

@@ -254,15 +254,4 @@ TEST_CASE("each primitive is one real shape, and what XML cannot hold is written
     CHECK(xml.count("path") >= 3);  // strokes of the two hatches, the icon
 }
 
-TEST_CASE("base64 is that of RFC 4648") {
-    const auto of = [](std::string_view text) {
-        return base64({reinterpret_cast<const unsigned char*>(text.data()), text.size()});
-    };
-    CHECK(of("").empty());
-    CHECK(of("f") == "Zg==");
-    CHECK(of("fo") == "Zm8=");
-    CHECK(of("foo") == "Zm9v");
-    CHECK(of("foobar") == "Zm9vYmFy");
-}
-
 }  // namespace gui_svg_test

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "app/gui/shell/shell.h"
 #include "app/gui/view.h"
 #include "app/gui/views/kernel/file_panel.h"
+#include "app/gui/views/kernel/lines/line_diff.h"
+#include "app/gui/views/kernel/lines/line_heat.h"
+#include "app/gui/views/kernel/lines/line_values.h"
 #include "app/gui/views/program/program_data.h"
+#include "app/gui/views/timeline/state_code.h"
 #include "app/gui/views/training/tape_data.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
@@ -44,6 +49,13 @@ std::string program_caption(const KernelDesk& desk, const Snapshot& snapshot) {
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
     const bool tape = desk.document().is_tape();
     if (desk.document().is_program()) return program_caption(desk, snapshot);
+    if (desk.document().is_header() || desk.owner() > 0) {
+        const size_t whole = desk.owner();
+        return whole > 0
+                   ? fmt::format("A part of {}: Run (F5) saves it and runs that.", desk.documents()[whole].shown_name())
+                   : std::string("A header: it runs with a file of its folder that includes it.");
+    }
+    if (desk.document().is_lesson_text()) return "An answer to an exercise: Check it (F7) runs and judges it.";
     if (!snapshot.own.compiled) return tape ? "It runs when you pause." : "The text is compiled when you pause.";
     const CompiledKernel& compiled = *snapshot.own.compiled;
     if (desk.compiling(snapshot))
@@ -98,6 +110,70 @@ std::string_view title_of(const KernelDocument& document) {
                                  : "Kernel";
 }
 
+// The heat of the run on show, and where its lines are in the text as it stands now; made anew when either changes.
+class ShownHeat {
+  public:
+    // Null: nothing is shown of that run's cost.
+    const HeatMap* of(const Session& session, const Snapshot& snapshot) {
+        const KernelDocument& document = session.desk.document();
+        const auto& run = snapshot.kernel.run;
+        if (snapshot.source != Source::own || !run || run->result.fault || session.learn.reveal_steps >= 0 ||
+            document.is_host() || document.is_tape())
+            return nullptr;
+        if (run_ != run || document_ != document.shown_name()) {
+            if (!run_ || run_->program != run->program || run_->before != run->before || document_ != document.shown_name())
+                heat_ = heat_of(*run, document.shown_name());
+            run_ = run;
+            document_ = document.shown_name();
+            version_ = 0;
+        }
+        const bool part = document.is_header() || session.desk.owner() > 0;  // not the text whose version the run has
+        stale_ = part ? !document.saved() : run_version(snapshot) != session.desk.version();
+        if (stale_ && version_ != session.desk.version()) {
+            version_ = session.desk.version();
+            kept_ = part ? std::vector<int32_t>() : kept_lines(text_that_ran(snapshot), document.text);
+        }
+        return heat_.timed() ? &heat_ : nullptr;
+    }
+    bool stale() const { return stale_; }  // the text is another one by now
+    int32_t line_then(int32_t line) const {
+        if (!stale_) return line;
+        return line >= 1 && static_cast<size_t>(line) <= kept_.size() ? kept_[static_cast<size_t>(line) - 1] : 0;
+    }
+
+  private:
+    std::shared_ptr<const model::KernelRun> run_;
+    std::string document_;
+    HeatMap heat_;
+    uint64_t version_ = 0;  // that kept_ is of
+    std::vector<int32_t> kept_;
+    bool stale_ = false;
+
+    static uint64_t run_version(const Snapshot& snapshot) {
+        if (snapshot.program.run) return snapshot.program.run->version;
+        return snapshot.own.run ? snapshot.own.run->version : 0;
+    }
+    static std::string_view text_that_ran(const Snapshot& snapshot) {
+        const auto& own = snapshot.own.run;
+        return own && own->compiled && !snapshot.program.run ? std::string_view(own->compiled->source)
+                                                             : std::string_view(snapshot.kernel.run->source);
+    }
+};
+
+constexpr float heat_bar = 44, heat_width = 106, legend_height = 22;
+
+// A line's share of the time as a bar in the colour and hatch of what it waits for most, and in figures.
+void draw_heat(Ui& ui, const HeatMap& heat, const LineHeat& line, const Rect& row, bool stale) {
+    const Faded faded(ui, stale ? 0.45f : 1);
+    const auto length = heat_bar * static_cast<float>(line.share / std::max(0.2, heat.hottest));
+    if (length >= 0.75f) draw_state(ui, {row.x, row.y + 4, std::max(2.0f, length), 11}, line.wait);
+    if (line.share < 0.0005) return;
+    ui.text(row.x + heat_width - 14, row.y + 14, fmt::format("{:.1f} %", 100 * line.share),
+            {.size = 12, .color = line.share >= 0.1 ? ui.theme->ink : ui.theme->ink2, .align = Align::right, .mono = true});
+    if (ui.hovered({row.x, row.y, heat_width - 12, row.h}))
+        ui.tooltip(sentence_of(line) + (stale ? "\nof the run before the text changed" : ""));
+}
+
 class EditorView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
@@ -106,23 +182,26 @@ class EditorView final : public View {
         if (opened_ != desk.opened()) {
             opened_ = desk.opened();
             first_version_ = desk.version();
-            editor_.open(desk.document().text);
+            take_over(desk.document());
         }
         take_wish(session);
         const KernelDocument& document = desk.document();
         const bool low = area.h < 230;  // the text needs the room more than the sentence
-        const bool broken = snapshot->own.compiled && !snapshot->own.compiled->ok && !desk.compiling(*snapshot);
+        const bool broken = snapshot->own.compiled && !snapshot->own.compiled->ok && !desk.compiling(*snapshot) &&
+                            !document.is_lesson_text() && !document.is_header() && desk.owner() == 0;
         const std::string right = document.path.empty() ? "not in a file yet" : document.saved() ? "saved" : "not saved";
         const std::string sentence = caption_of(desk, *snapshot);
-        const Rect body = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
-                                          .right = right,
-                                          .badge = broken || !snapshot->own.compiled             ? Provenance::none
-                                                   : document.is_tape() || document.is_program() ? Provenance::executed
-                                                                                                 : Provenance::measured,
-                                          .caption = low ? std::string_view() : sentence});
+        const Rect whole = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
+                                           .right = right,
+                                           .badge = broken || !snapshot->own.compiled             ? Provenance::none
+                                                    : document.is_tape() || document.is_program() ? Provenance::executed
+                                                                                                  : Provenance::measured,
+                                           .caption = low ? std::string_view() : sentence});
         if (!low && (broken || !snapshot->own.compiled))
-            ui.line({area.x + 1, body.bottom() + 8}, {area.right() - 1, body.bottom() + 8}, ui.theme->grid);
+            ui.line({area.x + 1, whole.bottom() + 8}, {area.right() - 1, whole.bottom() + 8}, ui.theme->grid);
         ui.push_scope("editor");
+        const float tabs_h = panel_.open() ? 0 : tabs(ui, desk, {whole.x, whole.y - 4, whole.w, 28});
+        const Rect body{whole.x, whole.y + tabs_h, whole.w, whole.h - tabs_h};
         if (panel_.open()) {
             if (const auto chosen = panel_.draw(ui, session, body)) finish(session, *chosen);
             ui.pop_scope();
@@ -146,6 +225,10 @@ class EditorView final : public View {
                                   : low ? sentence
                                         : fmt::format("line {}, column {}", editor_.buffer.caret().line + 1,
                                                       editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
+        if (heat_.of(session, *snapshot) != nullptr) {
+            if (x + 130 < body.right() && ui.chip(x, y, "Heat", desk.shows_heat)) desk.shows_heat = !desk.shows_heat;
+            if (x + 70 < body.right() && ui.chip(x, y, "Values", desk.shows_values)) desk.shows_values = !desk.shows_values;
+        }
         ui.text(body.right(), y + 18, state,
                 {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
         follow(session, focus, *snapshot);
@@ -165,6 +248,12 @@ class EditorView final : public View {
         const auto marks = marks_of(session, *snapshot);
         const ProgramBoard board = document.is_program() ? make_board_of(snapshot->program.run) : ProgramBoard();
         const bool fresh = board.run && board.run->version == session.desk.version();
+        ShownHeat shown;
+        LineValues known;
+        const HeatMap* const heat = session.desk.shows_heat ? shown.of(session, *snapshot) : nullptr;
+        const std::vector<LineValue> values = shows_values(session, *snapshot, shown)
+                                                  ? known.at(snapshot->kernel, focus.lane, document.shown_name())
+                                                  : std::vector<LineValue>();
         for (size_t i = 0; i < lines.lines().size() && i < 400; ++i) {
             const auto number = static_cast<int32_t>(i) + 1;
             const bool here = document.is_tape() ? number == tape_line(session, *snapshot, focus)
@@ -172,18 +261,24 @@ class EditorView final : public View {
                                                        has_lines_of(*snapshot->kernel.run, document.shown_name());
             const auto note = std::find_if(board.notes.begin(), board.notes.end(),
                                            [&](const LineNote& n) { return fresh && n.line == number; });
-            text += fmt::format("  {}{:3}  {}{}\n", here ? '>' : ' ', number, lines.lines()[i],
-                                note == board.notes.end() ? "" : "   <- " + note->text);
+            text += fmt::format("  {}{:3}  {}{}{}\n", here ? '>' : ' ', number, lines.lines()[i],
+                                note == board.notes.end() ? "" : "   <- " + note->text, beside(heat, shown, values, number));
             for (const LineMark& mark : marks) {
                 if (mark.line != number) continue;
                 if (mark.column > 1) text += std::string(static_cast<size_t>(mark.column) + 7, ' ') + "^\n";
                 text += fmt::format("       {}: {}\n", mark.severity == Severity::error ? "error" : "warning", mark.message);
             }
         }
+        if (!values.empty()) text += "  Values of " + moment_of(snapshot->kernel, focus.lane) + ".\n";
         return text + "  " + caption_of(session.desk, *snapshot) + "\n";
     }
 
   private:
+    ShownHeat heat_;
+    LineValues values_;
+    std::vector<LineNote> inlays_;
+    std::string shown_key_;
+    std::map<std::string, TextEditor> parked_;  // of documents that are not shown, by path and name
     TextEditor editor_;
     FilePanel panel_;
     uint64_t opened_ = 0, first_version_ = 0;
@@ -194,6 +289,41 @@ class EditorView final : public View {
     ProgramBoards boards_;
     std::vector<CodeBand> bands_;
     uint64_t banded_version_ = 0;
+
+    // Another document: the one before keeps its place, its selection and what can be undone.
+    void take_over(const KernelDocument& document) {
+        const auto key = [](const KernelDocument& one) { return one.path + '\n' + one.name; };
+        if (!shown_key_.empty()) parked_[shown_key_] = std::move(editor_);
+        editor_ = {};
+        shown_key_ = key(document);
+        const auto known = parked_.find(shown_key_);
+        if (known != parked_.end() && known->second.buffer.text() == document.text)
+            editor_ = std::move(known->second);
+        else
+            editor_.open(document.text);
+        if (known != parked_.end()) parked_.erase(known);
+        if (parked_.size() > KernelDesk::most_documents) parked_.clear();
+    }
+
+    // The files of the program; returns the height of their strip.
+    static float tabs(Ui& ui, KernelDesk& desk, const Rect& r) {
+        const std::vector<size_t> all = desk.tabs();
+        if (all.size() < 2) return 0;
+        ui.push_scope("tabs");
+        float x = r.x;
+        for (const size_t index : all) {
+            const KernelDocument& one = desk.documents()[index];
+            const std::string label = one.shown_name() + (one.saved() ? "" : " *");
+            if (x + ui.chip_width(label) > r.right() - 30) break;
+            if (ui.chip(x, r.y, label, index == 0) && index != 0) {
+                desk.show(index);
+                break;  // the others stand elsewhere now
+            }
+        }
+        if (ui.chip(x, r.y, "×")) desk.close_tab(0);
+        ui.pop_scope();
+        return 32;
+    }
 
     // Of a text with main(): whether it is a program or kernels alone; how launches are timed, and what is checked.
     static void program_chips(Ui& ui, KernelDesk& desk, float& x, float y, float right) {
@@ -215,6 +345,50 @@ class EditorView final : public View {
             desk.touch();
         }
         if (fits("kernels alone") && ui.chip(x, y, "kernels alone")) launch.kernels_alone = true, desk.changed_kind();
+    }
+
+    // Values are of the text that ran: once it is another one, they would stand beside the wrong lines.
+    static bool shows_values(const Session& session, const Snapshot& snapshot, ShownHeat& heat) {
+        heat.of(session, snapshot);
+        return session.desk.shows_values && snapshot.source == Source::own && snapshot.kernel.run &&
+               session.learn.reveal_steps < 0 && !heat.stale() && !session.desk.document().is_host() &&
+               !session.desk.document().is_tape();
+    }
+
+    static std::string beside(const HeatMap* heat, const ShownHeat& shown, const std::vector<LineValue>& values,
+                              int32_t line) {
+        std::string text;
+        if (const LineHeat* const found = heat == nullptr ? nullptr : heat_at(*heat, shown.line_then(line)))
+            text += fmt::format("   [{:.1f} % {}{}]", 100 * found->share, row_of(found->wait).label,
+                                found->wasteful() ? fmt::format(", {:.1f} sectors a request", found->sectors) : "");
+        for (const LineValue& value : values)
+            if (value.line == line) text += "   {" + value.text + "}";
+        return text;
+    }
+
+    // Whose figures stand beside the lines: the waits that most of the time went to, and the moment of the values.
+    void legend(Ui& ui, const HeatMap* heat, const Snapshot& snapshot, const Focus& focus, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        float x = r.x, right = r.right();
+        if (!inlays_.empty()) {
+            const std::string moment = moment_of(snapshot.kernel, std::clamp(focus.lane, 0, 31));
+            const float width = std::min(ui.text_width(moment, {.size = 12}), r.w * 0.5f);
+            ui.text(right, r.y + 15, moment, {.size = 12, .color = theme.ink2, .align = Align::right, .width = width + 2});
+            right -= width + 12;
+        }
+        if (heat == nullptr) return;
+        x = ui.text(x, r.y + 15, heat_.stale() ? "time before the edit" : "time", {.size = 12, .color = theme.ink2}) + 10;
+        std::vector<size_t> order(state_count);
+        for (size_t s = 0; s < state_count; ++s) order[s] = s;
+        std::stable_sort(order.begin(), order.end(),
+                         [&](size_t a, size_t b) { return heat->by_state[a] > heat->by_state[b]; });
+        for (const size_t s : order) {
+            if (heat->by_state[s] < 0.01) break;
+            const StateCode& code = code_of(static_cast<StallReason>(s));
+            const std::string label = fmt::format("{} {:.0f} %", code.brief, 100 * heat->by_state[s]);
+            if (x + ui.text_width(label, {.size = 12}) + 26 > right) break;
+            x = ui.legend(x, r.y + 15, code.color, code.hatch, label);
+        }
     }
 
     void take_wish(Session& session) {
@@ -349,9 +523,25 @@ class EditorView final : public View {
             look.line = tape_line(session, snapshot, focus);
             look.stale = snapshot.tape && snapshot.tape->text.text != desk.document().text;
         }
+        const HeatMap* const heat = r.w >= 380 && desk.shows_heat ? heat_.of(session, snapshot) : nullptr;
+        if (heat != nullptr) {
+            look.gutter = heat_width;
+            look.paint_gutter = [&](Ui& drawn, const Rect& row, int32_t line) {
+                if (const LineHeat* const found = heat_at(*heat, heat_.line_then(line)))
+                    draw_heat(drawn, *heat, *found, row, heat_.stale());
+            };
+        }
+        inlays_.clear();
+        if (shows_values(session, snapshot, heat_))
+            for (const LineValue& value : values_.at(snapshot.kernel, focus.lane, desk.document().shown_name()))
+                inlays_.push_back({value.line, value.text, false, value.from});
+        look.inlays = inlays_;
+        const bool has_legend = (heat != nullptr || !inlays_.empty()) && r.h > 150;
+        const Rect code{r.x, r.y, r.w, r.h - (has_legend ? legend_height : 0)};
+        if (has_legend) legend(ui, heat, snapshot, focus, {r.x, code.bottom() + 2, r.w, legend_height - 2});
         if (look.line != seen_line_ && !editor_.has_keyboard()) editor_.reveal(look.line);
         seen_line_ = look.line;
-        if (editor_.draw(ui, r, look)) desk.set_text(editor_.buffer.text());
+        if (editor_.draw(ui, code, look)) desk.set_text(editor_.buffer.text());
         if (host && editor_.clicked_line > 0) session.host_line = editor_.clicked_line;
         if (program && editor_.clicked_line > 0) go_to_program_line(session, snapshot, editor_.clicked_line);
         if (tape && editor_.clicked_line > 0) go_to_tape_line(session, snapshot, focus, editor_.clicked_line);

@@ -40,8 +40,8 @@ std::vector<std::string> completions(const std::string& path) {
         const std::string extension = entries->path().extension().string();
         if (entries->is_directory(why))
             folders.push_back(folder + name + "/");
-        else if (extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".host" ||
-                 extension == ".tape")
+        else if (extension == ".cu" || extension == ".h" || extension == ".hpp" || extension == ".cuh" ||
+                 extension == ".ptx" || extension == ".host" || extension == ".tape")
             files.push_back(folder + name);
     }
     std::sort(folders.begin(), folders.end());

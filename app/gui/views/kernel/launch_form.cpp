@@ -102,6 +102,10 @@ class LaunchView final : public View {
             text += fmt::format("  {} = {}{}\n", a.parameter, a.text, a.chosen ? "" : "  (a guess)");
             if (const std::string why = wrong_argument(a.text); !why.empty()) text += "    " + why + "\n";
         }
+        if (const LearnedLaunch* const found = learned(session.desk, *snapshot)) {
+            text += "  " + found->sentence + "\n";
+            for (const LaunchOffer& offer : found->offers) text += "    " + offer.title + ": " + offer.detail + "\n";
+        }
         if (snapshot->own.result && snapshot->own.result->refused) {
             const Diagnostic& why = *snapshot->own.result->refused;
             text += "  not run: " + (why.where.file.empty() ? "" : why.where.file + ": ") + why.message + "\n";
@@ -243,7 +247,35 @@ class LaunchView final : public View {
             y += 30;
             y = complaint(ui, box, y, !wrong.empty() ? wrong : no);
         }
-        return variables(ui, desk, snapshot, *entry.program, r, y) + 6;
+        y = variables(ui, desk, snapshot, *entry.program, r, y);
+        return offers(ui, desk, snapshot, r, y) + 6;
+    }
+
+    // What a first run told of sizes that were guessed, while the form still has those guesses.
+    static const LearnedLaunch* learned(const KernelDesk& desk, const Snapshot& snapshot) {
+        const LearnedLaunch* const found = snapshot.own.learned.get();
+        const bool fits =
+            found != nullptr && found->version == desk.version() && same_sizes(found->settings, desk.document().launch);
+        return fits ? found : nullptr;
+    }
+
+    static float offers(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const Rect& r, float y) {
+        const LearnedLaunch* const found = learned(desk, snapshot);
+        if (found == nullptr) return y;
+        y += 4 + ui.paragraph({r.x, y + 4, r.w, 120}, found->sentence, {.size = 13, .color = ui.theme->ink2}, 19);
+        LaunchSettings& s = desk.document().launch;
+        for (const LaunchOffer& offer : found->offers) {
+            float x = r.x;
+            if (ui.chip(x, y + 4, "Use " + offer.title)) {
+                for (const auto& [index, text] : offer.arguments)
+                    if (index < s.arguments.size()) s.arguments[index].text = text, s.arguments[index].chosen = true;
+                desk.touch();
+                return y + 34;
+            }
+            y += 34;
+            y += ui.paragraph({r.x, y, r.w, 120}, offer.detail, {.size = 12, .mono = true}, 18) + 4;
+        }
+        return y;
     }
 
     // Values of the file's __constant__ and __device__ variables.

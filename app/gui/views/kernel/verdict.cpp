@@ -1,5 +1,7 @@
-// "What limits it": what the warps' time went to, and the findings of core/model/advice as cards, the largest gain first. A
-// card leads to its line. Gains are simulated by themselves where that is short, else when they are asked for.
+// "Why is it slow?": what the warps' time went to, and the findings of core/model/advice as cards, the largest gain first. A
+// card leads to its lines and to the picture of its cause, and tries its what-if: the launch simulated without that cause,
+// whose counters then stand beside those of the run (before_after.cpp). Gains are simulated by themselves where that is
+// short, else when they are asked for.
 #include "core/model/advice/verdict.h"
 
 #include <fmt/format.h>
@@ -39,23 +41,29 @@ std::string time_text(double us) {
 struct Card {  // of a finding in a kernel, or of advice on a whole program
     std::string_view title;
     std::string sentence, evidence, change;
-    std::string lines;  // "lines 5 and 7"
-    int32_t line = 0;   // of the document; 0: none of it
+    std::string lines;                 // "lines 5 and 7"
+    int32_t line = 0;                  // of the document; 0: none of it
+    std::vector<int32_t> places = {};  // all of them
+    std::string_view rule = {}, what_if = {};
+    bool tried = false;
     double gain = 0, time_us = 0;
     bool simulated = false, gain_unknown = false;
 };
 
 Card card_of(const model::Finding& finding, const model::KernelRun& run) {
-    Card card{model::title_of(finding.rule),
-              finding.sentence,
-              finding.evidence,
-              finding.change,
-              {},
-              finding.line,
-              finding.gain,
-              run.result.time_us,
-              finding.simulated,
-              finding.gain_unknown};
+    Card card;
+    card.title = model::title_of(finding.rule);
+    card.sentence = finding.sentence;
+    card.evidence = finding.evidence;
+    card.change = finding.change;
+    card.line = finding.line;
+    card.gain = finding.gain;
+    card.time_us = run.result.time_us;
+    card.simulated = finding.simulated;
+    card.gain_unknown = finding.gain_unknown;
+    card.rule = finding.rule;
+    if (run.before) card.what_if = finding.what_if;
+    if (finding.line > 0) card.places = finding.more_lines, card.places.insert(card.places.begin(), finding.line);
     if (finding.line > 0) card.lines = (finding.more_lines.empty() ? "line " : "lines ") + model::lines_text(finding);
     return card;
 }
@@ -67,9 +75,16 @@ std::vector<Card> cards_of_program(const Session& session, const Snapshot& snaps
     if (!session.desk.document().is_program() || !run || run->running || !run->reported) return cards;
     for (const runtime::Advice& advice : runtime::advice_on(run->report)) {
         const bool own = advice.site.line > 0 && run->is_own_line(advice.site.file);
-        cards.push_back({runtime::title_of_program_rule(advice.rule), advice.sentence, advice.evidence, advice.change,
-                         advice.site.line > 0 ? fmt::format("line {}", advice.site.line) : "", own ? advice.site.line : 0,
-                         advice.gain, run->report.total_us, false});
+        Card& card = cards.emplace_back();
+        card.title = runtime::title_of_program_rule(advice.rule);
+        card.sentence = advice.sentence;
+        card.evidence = advice.evidence;
+        card.change = advice.change;
+        card.lines = advice.site.line > 0 ? fmt::format("line {}", advice.site.line) : "";
+        card.line = own ? advice.site.line : 0;
+        if (own) card.places = {advice.site.line};
+        card.gain = advice.gain;
+        card.time_us = run->report.total_us;
     }
     return cards;
 }
@@ -89,9 +104,27 @@ std::string caption_of(const model::Verdict& verdict) {
                : "Gains are derived from counters so far; simulate them to see what each cause alone costs.";
 }
 
+// "Begin with 1: alone, the others hardly help." Empty where there is no such first one.
+std::string begin_with(const std::vector<model::Finding>& findings) {
+    if (findings.size() < 2 || findings[0].gain_unknown || findings[0].gain < 0.1) return {};
+    double others = 0;
+    for (size_t i = 1; i < findings.size(); ++i)
+        if (!findings[i].gain_unknown) others = std::max(others, findings[i].gain);
+    return others < 0.05 ? "Begin with 1: alone, the others hardly help." : "Begin with 1.";
+}
+
+// Where the cause of a rule can be seen.
+Workspace picture_of(std::string_view rule) {
+    static constexpr std::string_view of_memory[] = {"uncoalesced",   "misaligned",     "bank-conflicts", "local-memory",
+                                                     "uniform-loads", "atomics",        "l2-thrash",      "full-queues",
+                                                     "constants",     "register-spills"};
+    const bool memory = std::find(std::begin(of_memory), std::end(of_memory), rule) != std::end(of_memory);
+    return memory ? Workspace::memory : Workspace::sm;
+}
+
 class VerdictView final : public View {
   public:
-    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const KernelState& kernel = snapshot->kernel;
         const bool hidden = session.learn.reveal_steps >= 0, of_kernel = is_told(kernel) && !hidden;
@@ -103,7 +136,7 @@ class VerdictView final : public View {
                       : std::string();
         const std::string sentence =
             of_kernel ? caption_of(*kernel.verdict) : std::string("What limits a kernel, and what a change would gain.");
-        const Rect body = ui.panel(area, {.title = "What limits it",
+        const Rect body = ui.panel(area, {.title = "Why is it slow?",
                                           .right = right,
                                           .badge = told ? Provenance::simulated : Provenance::none,
                                           .caption = sentence});
@@ -120,7 +153,7 @@ class VerdictView final : public View {
         float y = body.y - offset;
         size_t number = 0;
         const auto draw_card = [&](const Card& card) {
-            y = paint(ui, session, card, ++number, {body.x, y, body.w - 2, 0}, body) + 10;
+            y = paint(ui, session, focus, card, ++number, {body.x, y, body.w - 2, 0}, body) + 10;
         };
         const TextStyle heading{.size = 16, .weight = 600};
         if (!of_program.empty()) y += ui.paragraph({body.x, y, body.w, 200}, "The program", heading, 22) + 8;
@@ -128,10 +161,17 @@ class VerdictView final : public View {
         if (of_kernel) {
             const model::Verdict& verdict = *kernel.verdict;
             const std::string launch = of_program.empty() ? "" : kernel.label + ": ";
-            y += ui.paragraph({body.x, y, body.w, 200}, launch + verdict.limit, heading, 22) + 8;
+            const std::string begin = begin_with(verdict.findings);
+            y += ui.paragraph({body.x, y, body.w, 200}, launch + verdict.limit + (begin.empty() ? "" : " " + begin), heading,
+                              22) +
+                 8;
             y = strip(ui, *kernel.run, {body.x, y, body.w, 20}) + 10;
             y = wish_for_gains(ui, session, *snapshot, {body.x, y, body.w, 26});
-            for (const model::Finding& finding : verdict.findings) draw_card(card_of(finding, *kernel.run));
+            for (const model::Finding& finding : verdict.findings) {
+                Card card = card_of(finding, *kernel.run);
+                card.tried = kernel.tried && kernel.tried->name == finding.what_if;
+                draw_card(card);
+            }
         }
         height_ = y + offset - body.y;
         ui.unclip();
@@ -140,14 +180,15 @@ class VerdictView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        if (session.learn.reveal_steps >= 0) return "What limits it: it is told when you lock an answer.\n";
-        std::string text = "What limits it (simulated)\n";
+        if (session.learn.reveal_steps >= 0) return "Why is it slow? It is told when you lock an answer.\n";
+        std::string text = "Why is it slow? (simulated)\n";
         for (const Card& card : cards_of_program(session, *snapshot))
             text += fmt::format("  program: {}: {} Saves about {:.0f} % (derived from the timeline); {}. {}\n", card.title,
                                 card.sentence, 100 * card.gain, card.evidence, card.change);
         if (!is_told(snapshot->kernel)) return text + "  no kernel has been timed yet.\n";
         const model::Verdict& verdict = *snapshot->kernel.verdict;
-        text += "  " + verdict.limit + "\n";
+        const std::string begin = begin_with(verdict.findings);
+        text += "  " + verdict.limit + (begin.empty() ? "" : " " + begin) + "\n";
         for (const model::Finding& finding : verdict.findings)
             text += fmt::format("  {}: {}{} Saves {}; {}. {}\n", model::title_of(finding.rule),
                                 finding.line > 0 ? fmt::format("{}:{}: ", finding.file, finding.line) : "", finding.sentence,
@@ -210,7 +251,8 @@ class VerdictView final : public View {
         return line + 4;
     }
 
-    static float paint(Ui& ui, Session& session, const Card& card, size_t number, const Rect& at, const Rect& view) {
+    static float paint(Ui& ui, Session& session, Focus& focus, const Card& card, size_t number, const Rect& at,
+                       const Rect& view) {
         const Theme& theme = *ui.theme;
         constexpr float pad = 12, left = 46, right = 150;
         const float width = at.w - left - right - pad;
@@ -218,6 +260,7 @@ class VerdictView final : public View {
         const float sentence = ui.paragraph({0, 0, width, 400}, card.sentence, words, 19, false),
                     change = ui.paragraph({0, 0, width, 400}, card.change, bold, 19, false),
                     evidence = ui.paragraph({0, 0, width, 400}, card.evidence, small, 17, false);
+        const bool buttons = !card.rule.empty();
         const Rect box{at.x, at.y, at.w, 36 + sentence + 4 + evidence + 6 + change + pad};
         if (box.bottom() < view.y || box.y > view.bottom()) return box.bottom();
         const bool goes = card.line > 0;
@@ -227,17 +270,19 @@ class VerdictView final : public View {
         ui.text(box.x + 24, box.y + 27, std::to_string(number),
                 {.size = 14, .color = number == 1 ? rgb(0x10161C) : theme.ink, .align = Align::center, .weight = 600});
         float x = ui.text(box.x + left, box.y + 27, card.title, {.size = 15, .weight = 600, .width = width});
-        if (!card.lines.empty()) {
-            const float chip = ui.text_width(card.lines, {.size = 12}) + 14;
-            if (x + 10 + chip < box.x + left + width + right * 0.4f) {
-                ui.frame({x + 10, box.y + 12, chip, 19}, theme.line, 1, 4);
-                ui.text(x + 17, box.y + 26, card.lines, {.size = 12, .color = theme.ink2});
-            }
+        const float end = box.x + left + width + right * 0.4f;
+        if (buttons)
+            x = line_chips(ui, session, card, number, {x + 10, box.y + 9, end - x - 10, 26});
+        else if (const float chip = ui.text_width(card.lines, {.size = 12}) + 14;
+                 !card.lines.empty() && x + 10 + chip < end) {
+            ui.frame({x + 10, box.y + 12, chip, 19}, theme.line, 1, 4);
+            ui.text(x + 17, box.y + 26, card.lines, {.size = 12, .color = theme.ink2});
         }
         float y = box.y + 36;
         y += ui.paragraph({box.x + left, y, width, 400}, card.sentence, words, 19) + 4;
         y += ui.paragraph({box.x + left, y, width, 400}, card.evidence, small, 17) + 6;
         ui.paragraph({box.x + left, y, width, 400}, card.change, bold, 19);
+        if (buttons) ways_on(ui, session, focus, card, number, {box.right() - pad - right, box.bottom() - 34, right, 26});
         if (card.gain_unknown) {
             ui.text(box.right() - pad, box.y + 32, "gain not known",
                     {.size = 12, .color = theme.ink2, .align = Align::right});
@@ -251,9 +296,36 @@ class VerdictView final : public View {
             ui.text(box.right() - pad, box.y + 69, card.simulated ? "about, simulated" : "about, derived",
                     {.size = 12, .color = theme.ink2, .align = Align::right});
         }
-        if (goes && ui.area(fmt::format("finding {}", number), box)) session.desk.go_to_line = card.line;
-        if (goes && ui.hovered(box)) ui.tooltip("go to this line");
+        const Rect leads{box.x, box.y + 36, box.w - right - pad, box.h - 36};
+        if (goes && ui.area(fmt::format("finding {}", number), leads)) session.desk.go_to_line = card.line;
+        if (goes && ui.hovered(leads)) ui.tooltip("go to this line");
         return box.bottom();
+    }
+
+    // Of a finding each line; returns where they end.
+    static float line_chips(Ui& ui, Session& session, const Card& card, size_t number, const Rect& r) {
+        ui.push_scope(fmt::format("lines {}", number));
+        float x = r.x;
+        for (const int32_t line : card.places) {
+            const std::string label = fmt::format("line {}", line);
+            if (x + ui.chip_width(label) > r.right()) break;
+            if (ui.chip(x, r.y, label)) session.desk.go_to_line = line;
+        }
+        ui.pop_scope();
+        return x;
+    }
+
+    // To the picture of the cause, and its what-if.
+    static void ways_on(Ui& ui, Session& session, Focus& focus, const Card& card, size_t number, const Rect& r) {
+        ui.push_scope(fmt::format("card {}", number));
+        const bool tries = !card.what_if.empty();
+        float x = r.right() - ui.chip_width("Picture") - (tries ? ui.chip_width("Try it") + 8 : 0);
+        if (ui.chip(x, r.y, "Picture")) {
+            session.workspace = picture_of(card.rule);
+            if (card.line > 0) focus.line = card.line;
+        }
+        if (tries && ui.chip(x, r.y, "Try it", card.tried)) session.post(ask::TryWhatIf{std::string(card.what_if)});
+        ui.pop_scope();
     }
 };
 

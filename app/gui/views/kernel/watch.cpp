@@ -10,7 +10,7 @@
 #include <set>
 
 #include "app/gui/view.h"
-#include "app/gui/views/kernel/variable_names.h"
+#include "app/gui/views/kernel/lines/variable_names.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "app/gui/widgets/text_editor.h"
@@ -47,6 +47,7 @@ class WatchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
+        if (!session.sm.register_wish.empty()) filter_ = std::exchange(session.sm.register_wish, {});
         if (!snapshot->kernel.run || !snapshot->kernel.lanes || !snapshot->kernel.history ||
             snapshot->kernel.lanes->empty()) {
             const Rect body = ui.panel(area, {.title = "Registers"});

@@ -7,6 +7,7 @@
 
 #include "app/gui/desk/work_file.h"
 #include "app/gui/view.h"
+#include "app/gui/views/lesson/companion_parts.h"
 #include "app/gui/views/sketch/sketch.h"
 #include "core/base/diagnostic.h"
 #include "lessons/player/predict.h"
@@ -53,8 +54,10 @@ bool missed(const LessonState& state, size_t step) {
     return std::any_of(given.begin(), given.end(), [](const auto& p) { return p.locked && p.truth && !p.right; });
 }
 
-int tries_of(const LessonState& state, int checks) {
-    int tries = checks;
+int tries_of(const LessonState& state) {
+    int tries = 0;
+    for (const auto& [place, checked] : state.checked)
+        if (place.first == state.step) tries += checked.checks;
     if (state.step < static_cast<int>(state.predictions.size()))
         for (const auto& p : state.predictions[static_cast<size_t>(state.step)]) tries += p.locked && p.truth && !p.right;
     return tries;
@@ -99,12 +102,18 @@ class LessonView final : public View {
         bring_answer_in_sight(ui, state, page, offset);
         y = draw_exercises(ui, session, y);
         y = draw_hints(ui, state, y);
+        y = parts_.draw_same(ui, state, x_, w_, y);
         next_bottom_ = 0;
         if (may_go_on(state)) {
             next_bottom_ = y + 44;
             if (!foot_) draw_next(ui, session, y + 12);
             y += 56;
         }
+        if (CompanionParts::has_ending(state)) {
+            if (!ended_) ui.scroll_to("page", y + offset - page.y), ui.animate();
+            y = parts_.draw_ending(ui, session, x_, w_, y + 12);
+        }
+        ended_ = CompanionParts::has_ending(state);
         const float list = 40 + 22 * static_cast<float>(lesson.steps.size());
         y = draw_list(ui, session, std::max(y + 8, page.bottom() - offset - list));  // at the foot when there is room
         height_ = y + offset - page.y;
@@ -143,19 +152,23 @@ class LessonView final : public View {
         }
         for (const auto& exercise : step.exercises)
             text += fmt::format("  Exercise {}: {} ({})\n", exercise.id, exercise.prompt, exercise.check.text());
-        for (const std::string& line : state.exercise_report) text += "    " + line + "\n";
+        for (size_t e = 0; e < step.exercises.size(); ++e)
+            if (const LessonState::Checked* const last = state.last_check(static_cast<int>(at), e))
+                for (const std::string& line : lines_of(*last)) text += "    " + line + "\n";
         for (size_t i = 0; i < lesson.steps.size() && i < state.done.size(); ++i)
             if (state.done[i])
                 text += fmt::format("  Step {} is done{}.\n", i + 1,
                                     missed(state, i) ? ", answered otherwise than the run says" : "");
-        return text;
+        return text + CompanionParts::describe(state);
     }
 
   private:
     std::shared_ptr<const lessons::Lesson> shown_;
-    int shown_step_ = -1, checks_ = 0, hints_open_ = 0;
+    int shown_step_ = -1, hints_open_ = 0;
     float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_top_ = 0, answer_bottom_ = 0;
     bool tight_ = false, foot_ = false;  // a low panel: lines and cards stand closer
+    CompanionParts parts_;
+    bool ended_ = false;
     size_t answered_ = 0;
     int reveal_frames_ = 0;
     std::string work_id_, work_path_;
@@ -203,8 +216,9 @@ class LessonView final : public View {
     void begin_step(Ui& ui, const LessonState& state) {
         shown_ = state.lesson;
         shown_step_ = state.step;
-        checks_ = 0;
         foot_ = false;
+        ended_ = CompanionParts::has_ending(state);  // a lesson that is opened again begins at its top
+        parts_.begin_step();
         answered_ = answered(state);
         ui.push_scope("lesson");
         ui.scroll_to("page", 0);
@@ -213,6 +227,7 @@ class LessonView final : public View {
 
     float draw_prose(Ui& ui, const std::vector<TextBlock>& blocks, float y) const {
         const Theme& theme = *ui.theme;
+        const Telling telling(ui);
         for (const TextBlock& block : blocks) {
             std::vector<Run> runs;
             const bool code = block.kind == TextBlock::Kind::code;
@@ -418,20 +433,23 @@ class LessonView final : public View {
             ui.push_scope(fmt::format("exercise {}", e));
             const float top = y + 8;
             y = card(ui, top, card_height(8 + e),
-                     [&](float x, float w) { return draw_exercise(ui, session, exercises[e], x, w, top); });
+                     [&](float x, float w) { return draw_exercise(ui, session, e, x, w, top); });
             ui.pop_scope();
         }
         return y;
     }
 
-    float draw_exercise(Ui& ui, Session& session, const lessons::Exercise& exercise, float x, float w, float y) {
+    float draw_exercise(Ui& ui, Session& session, size_t index, float x, float w, float y) {
         const Theme& theme = *ui.theme;
         LessonState& state = session.lesson;
+        const lessons::Exercise& exercise = state.lesson->steps[static_cast<size_t>(state.step)].exercises[index];
         const bool passed =
             static_cast<size_t>(state.step) < state.done.size() && state.done[static_cast<size_t>(state.step)];
         ui.text(x, y + 25, "EXERCISE", {.size = 12, .color = theme.accent, .weight = 700});
         const auto failing = [](const std::string& line) { return line.rfind("FAIL", 0) == 0; };
-        const bool failed_since = std::any_of(state.exercise_report.begin(), state.exercise_report.end(), failing);
+        const LessonState::Checked* const last = state.last_check(state.step, index);
+        const std::vector<std::string> report = last == nullptr ? std::vector<std::string>() : lines_of(*last);
+        const bool failed_since = std::any_of(report.begin(), report.end(), failing);
         ui.text(
             x + w, y + 25,
             passed ? (failed_since ? "passed before" : "passed")
@@ -450,27 +468,16 @@ class LessonView final : public View {
             y += 18;
         }
         y += 20;
-        if (ui.button({x + 160, y, 152, 32}, "Edit it here")) edit_here(session, exercise, path);
-        if (ui.button({x, y, 152, 32}, "Check it", true)) {
-            ++checks_;
-            if (session.desk.holds(path) && !session.desk.document().saved())
-                if (const auto problem = session.desk.save(path)) session.post(ask::Tell{*problem});
-            session.post(ask::CheckExercise{});
+        if (ui.button({x + 160, y, 152, 32}, "Edit it here")) edit_exercise(session, exercise);
+        if (!session.snapshot()->checking.empty()) {
+            if (ui.button({x, y, 152, 32}, "Cancel the check")) session.post(ask::CancelCheck{});
+        } else if (ui.button({x, y, 152, 32}, "Check it", true)) {
+            check_exercise(session, state.step, index);
         }
         y += 42;
-        for (const std::string& line : state.exercise_report)
+        for (const std::string& line : report)
             y += ui.paragraph({x, y, w, 400}, line, {.size = 13, .color = failing(line) ? theme.wrong : theme.ink2}, 19) + 4;
         return y + 8;
-    }
-
-    static void edit_here(Session& session, const lessons::Exercise& exercise, const std::string& path) {
-        if (const auto problem = session.desk.open(path)) return session.post(ask::Tell{*problem});
-        KernelDocument& document = session.desk.document();
-        if (document.is_host())
-            document.launch.gpu = exercise.gpu.empty() ? session.gpu : exercise.gpu;
-        else if (!document.launch.grid_chosen)
-            document.launch = launch_of(*session.lesson.lesson, exercise, document.text);
-        session.workspace = Workspace::kernel;
     }
 
     // The learner's copy of the starter is made once, when the exercise is first seen.
@@ -487,7 +494,7 @@ class LessonView final : public View {
 
     float draw_hints(Ui& ui, const LessonState& state, float y) {
         const auto& hints = state.lesson->steps[static_cast<size_t>(state.step)].hints;
-        const int tries = tries_of(state, checks_);
+        const int tries = tries_of(state);
         const Theme& theme = *ui.theme;
         int offered = 0;
         for (const lessons::Hint& hint : hints) offered += tries >= hint.after;
@@ -505,7 +512,6 @@ class LessonView final : public View {
     void go(Session& session, int step) {
         hints_open_ = 0;
         session.lesson.step = step;
-        session.lesson.exercise_report.clear();
         session.post(ask::ShowLessonStep{step});
     }
 

@@ -77,9 +77,12 @@ class SketchView final : public View {
                                           .badge = Provenance::simulated,
                                           .caption = caption});
         ui.push_scope("sketch");
-        draw_frame(ui, scene, *given, *picture, body);
+        draw_frame(ui, scene, *given, *picture, body, session.learn.presented);
         ui.pop_scope();
     }
+
+    // In front of a class its headline and source stand above it.
+    float needs(Ui&, Session& session, Focus&, const Rect&) override { return session.learn.presented ? 230 : 400; }
 
     std::string describe(const Session& session, const Focus&) const override { return sketch_text(session.lesson); }
 
@@ -95,8 +98,9 @@ class SketchView final : public View {
     }
 
     void draw_frame(Ui& ui, const SketchScene& scene, LessonState::Prediction& given, const SketchPicture& picture,
-                    const Rect& body) {
+                    const Rect& body, bool presented) {
         const Theme& theme = *ui.theme;
+        if (presented) return draw_presented(ui, scene, given, picture, body);
         const bool low = body.h < 560, tiny = body.w < 640 || body.h < 400;  // tiny: in front of a class
         // Both headlines have the height of the higher one, so that nothing moves when one becomes the other.
         const TextStyle head{.size = tiny ? 16.0f : low ? 20.0f : 24.0f, .weight = 700};
@@ -132,6 +136,18 @@ class SketchView final : public View {
         if (!scene.board.text.empty()) draw_source(ui, scene, {body.x, y, body.w - table - (tiny ? 0 : 16), h});
         if (!tiny) draw_table(ui, scene, given, {body.right() - table, y, table, h});
         if (h > 0) y += h + (low ? 10 : 18);
+        picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
+    }
+
+    // In front of a class: question and asked line stand outside; the finding comes over the picture once the run told it.
+    void draw_presented(Ui& ui, const SketchScene& scene, LessonState::Prediction& given, const SketchPicture& picture,
+                        const Rect& body) {
+        float y = body.y;
+        if (scene.truth) {
+            const Faded faint(ui, scene.shown);
+            ui.text(body.x, y + 14, scene.truth->finding, {.size = 16, .weight = 700, .width = body.w});
+            y += 24;
+        }
         picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
     }
 

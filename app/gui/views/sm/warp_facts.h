@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/views/kernel/subscripts.h"
+#include "app/gui/views/kernel/lines/subscripts.h"
 #include "app/gui/views/timeline/timeline_data.h"
 
 namespace lockstep::gui {

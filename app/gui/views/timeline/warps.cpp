@@ -29,7 +29,7 @@ class WarpsView final : public View {
             const Rect body = ui.panel(area, {.title = "Warps by cycle"});
             const std::string hint =
                 idle_sm(*snapshot) ? "Blocks on SMs shows which of them had one: click a tile there."
-                                   : "Run a lesson's scene, your own kernel (key 5), or open a kernel of the training step.";
+                                   : "Run a lesson's scene, your own kernel (key 7), or open a kernel of the training step.";
             return ui.say_nothing_yet(body, nothing_of(*snapshot), snapshot->busy.empty() ? hint : snapshot->busy);
         }
         const bool fresh = adopt(session, snapshot->kernel.run);

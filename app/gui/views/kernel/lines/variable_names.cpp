@@ -1,5 +1,5 @@
 // Assignments are found by their sign, line by line; no C++ is parsed: what looks unusual gets no name.
-#include "app/gui/views/kernel/variable_names.h"
+#include "app/gui/views/kernel/lines/variable_names.h"
 
 #include <algorithm>
 #include <map>

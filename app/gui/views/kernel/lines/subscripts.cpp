@@ -1,5 +1,5 @@
 // The line is read as text: every name[...] at any depth, which of them an assignment writes, which only give an address.
-#include "app/gui/views/kernel/subscripts.h"
+#include "app/gui/views/kernel/lines/subscripts.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,0 +1,396 @@
+// Reading is strict: a value that cannot be refuses the file, by its name, before anything is opened.
+#include "app/gui/run_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/gui/scenes.h"
+#include "app/gui/view.h"
+#include "core/base/diagnostic.h"
+#include "core/base/files.h"
+#include "core/model/gpus/gpu_file.h"
+#include "core/nn/layers/optim.h"
+#include "core/nn/models/models.h"
+#include "core/scene/arguments/kernel_arguments.h"
+#include "lessons/player/lesson.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+using RunJson = nlohmann::ordered_json;
+
+constexpr size_t longest_text = size_t{1} << 20, longest_word = 4096, most_arguments = 256;
+constexpr double largest_number = 9e15;  // that JSON's numbers tell apart
+
+// One object of the file: every value is asked for by its key, and what is left over is refused.
+class RunReader {
+  public:
+    RunReader(const RunJson& from, std::string where) : from_(from), where_(std::move(where)) {
+        if (!from.is_object()) fail("is no object of keys and values");
+    }
+    [[noreturn]] void fail(const std::string& what) const { throw Failure(fmt::format("'{}' {}", where_, what)); }
+    [[noreturn]] void refuse(const char* key, const std::string& what) const {
+        throw Failure(fmt::format("'{}.{}' {}", where_, key, what));
+    }
+    const RunJson* find(const char* key) {
+        seen_.emplace_back(key);
+        const auto found = from_.find(key);
+        return found == from_.end() ? nullptr : &*found;
+    }
+    std::string text(const char* key, size_t longest = longest_word) {
+        const RunJson* const found = find(key);
+        if (found == nullptr) return {};
+        if (!found->is_string()) refuse(key, "is no text");
+        auto text = found->get<std::string>();
+        if (text.size() > longest) refuse(key, fmt::format("is longer than {} bytes", longest));
+        if (text.find('\0') != std::string::npos) refuse(key, "has a zero byte in it");
+        return text;
+    }
+    int64_t whole(const char* key, int64_t least, int64_t otherwise, double most = largest_number) {
+        const double value = number(key, static_cast<double>(least), most, static_cast<double>(otherwise));
+        if (value != std::floor(value)) refuse(key, "is no whole number");
+        return static_cast<int64_t>(value);
+    }
+    double number(const char* key, double least, double most, double otherwise) {
+        const RunJson* const found = find(key);
+        if (found == nullptr) return otherwise;
+        if (!found->is_number()) refuse(key, "is no number");
+        const auto value = found->get<double>();
+        if (!(value >= least && value <= most)) refuse(key, fmt::format("is not from {:g} to {:g}", least, most));
+        return value;
+    }
+    bool flag(const char* key, bool otherwise) {
+        const RunJson* const found = find(key);
+        if (found == nullptr) return otherwise;
+        if (!found->is_boolean()) refuse(key, "is neither true nor false");
+        return found->get<bool>();
+    }
+    void end() const {
+        for (const auto& [key, value] : from_.items())
+            if (std::find(seen_.begin(), seen_.end(), key) == seen_.end())
+                fail(fmt::format("has a key that this version does not know: '{}'", key.substr(0, 40)));
+    }
+
+  private:
+    const RunJson& from_;
+    std::string where_;
+    std::vector<std::string> seen_;
+};
+
+void check_gpu(const std::string& gpu, const char* where) {
+    if (gpu.empty()) return;
+    if (model::is_gpu_file(gpu) || gpu.find_first_of("/\\") != std::string::npos)
+        throw Failure(
+            fmt::format("'{}' names a file; a run that is opened names one of the GPUs that come with the program", where));
+    if (!model::gpu_named(gpu).ok())
+        throw Failure(fmt::format("'{}' is '{}', which is no GPU that is known here", where, gpu.substr(0, 60)));
+}
+
+LaunchSettings read_launch(const RunJson& from) {
+    RunReader in(from, "kernel.launch");
+    LaunchSettings s;
+    s.kernel = in.text("kernel");
+    for (const auto& [key, value] :
+         {std::pair{"grid", &s.grid}, {"block", &s.block}, {"shared", &s.shared}, {"seed", &s.seed}})
+        if (std::string text = in.text(key); !text.empty()) *value = std::move(text);
+    if (std::string gpu = in.text("gpu"); !gpu.empty()) s.gpu = std::move(gpu);
+    check_gpu(s.gpu, "kernel.launch.gpu");
+    s.grid_chosen = true;
+    s.symbols = in.text("symbols");
+    s.words = in.text("words");
+    s.input = in.text("input", longest_text);
+    if (std::string time = in.text("time"); !time.empty()) s.time = std::move(time);
+    s.timed = in.flag("timed", true);
+    s.synccheck = in.flag("synccheck", true);
+    s.racecheck = in.flag("racecheck", true);
+    s.initcheck = in.flag("initcheck", true);
+    s.kernels_alone = in.flag("kernels_alone", false);
+    s.order = static_cast<simt::WarpOrder>(in.whole("order", 0, 0, 3));
+    if (const RunJson* const list = in.find("arguments")) {
+        if (!list->is_array() || list->size() > most_arguments)
+            in.refuse("arguments", fmt::format("is no list of at most {} arguments", most_arguments));
+        for (const RunJson& item : *list) {
+            RunReader one(item, "kernel.launch.arguments");
+            s.arguments.push_back({one.text("parameter"), one.text("text", longest_text), true});
+            one.end();
+        }
+    }
+    in.end();
+    return s;
+}
+
+KernelDocument read_kernel(const RunJson& from) {
+    RunReader in(from, "kernel");
+    KernelDocument document;
+    document.name = in.text("name", 200);
+    document.text = in.text("text", longest_text);
+    const std::filesystem::path name = document.name;
+    const std::string extension = name.extension().string();
+    if (document.name.empty() || document.name != name.filename().string() ||
+        document.name.find('\\') != std::string::npos ||
+        (extension != ".cu" && extension != ".ptx" && extension != ".host" && extension != ".tape"))
+        in.refuse("name", "is no file's name that ends in .cu, .ptx, .host or .tape");
+    if (document.text.empty()) in.refuse("text", "is missing");
+    if (const RunJson* const launch = in.find("launch")) document.launch = read_launch(*launch);
+    in.end();
+    if (const std::string why = needs_other_files(document); !why.empty()) throw Failure(why);
+    return document;
+}
+
+TrainingSetup read_training(const RunJson& from, RunFile& run) {
+    RunReader in(from, "training");
+    const std::string model = in.text("model");
+    const auto models = nn::models();
+    if (std::none_of(models.begin(), models.end(), [&](const nn::ModelRow& row) { return row.name == model; }))
+        in.refuse("model", fmt::format("is '{}', which is no model that is known here", model.substr(0, 60)));
+    TrainingSetup setup = setup_of(model);
+    setup.on_gpu = in.flag("on_gpu", setup.on_gpu);
+    setup.optimizer = in.text("optimizer");
+    const auto optimizers = nn::optimizers();
+    if (!setup.optimizer.empty() &&
+        std::none_of(optimizers.begin(), optimizers.end(), [&](const auto& row) { return row.name == setup.optimizer; }))
+        in.refuse("optimizer", "is none that is known here");
+    setup.learning_rate = in.number("learning_rate", 1e-12, 1e6, setup.learning_rate);
+    setup.batch = in.whole("batch", 1, setup.batch, 4096);
+    setup.ranks = static_cast<int>(in.whole("ranks", 1, 1, 8));
+    if (setup.batch % setup.ranks != 0 || (setup.ranks > 1 && !trains_on_ranks(model)))
+        in.refuse("ranks", "does not divide the batch, or the model is not split over ranks");
+    run.step = in.whole("step", 0, 0, 100'000);
+    run.launch = in.whole("launch", -1, -1, 1e6);
+    run.gpu = in.text("gpu", 60);
+    check_gpu(run.gpu, "training.gpu");
+    in.end();
+    return setup;
+}
+
+RunPlace read_place(const RunJson& from) {
+    RunReader in(from, "place");
+    RunPlace place;
+    place.workspace = in.text("workspace", 40);
+    place.view = in.text("view", 40);
+    if (!place.workspace.empty() && !workspace_named(place.workspace)) in.refuse("workspace", "is none that is known here");
+    if (!place.view.empty() && view_named(place.view) == nullptr) in.refuse("view", "is none that is known here");
+    place.cycle = in.whole("cycle", 0, -1);
+    place.cycles = in.whole("cycles", 0, -1);
+    place.sm = in.whole("sm", 0, -1, 65'535);
+    place.block = in.whole("block", 0, -1);
+    place.warp = in.whole("warp", 0, -1, 63);
+    place.lane = in.whole("lane", 0, -1, 31);
+    place.line = in.whole("line", 1, -1, 1e7);
+    place.zoom = in.number("zoom", 0, 6, -1);
+    in.end();
+    return place;
+}
+
+// The files that an argument names: "in:x.npy", "out:f32[4]=y.npy,expect=z.npy".
+bool names_files(const scene::KernelArgument& argument) {
+    return !argument.file.empty() || !argument.output_file.empty() ||
+           (argument.expected && !argument.expected->file.empty()) ||
+           std::any_of(argument.parts.begin(), argument.parts.end(), names_files);
+}
+
+// The text as the compiler's preprocessor sees its lines: lines that go on are one, comments are gone.
+std::string without_comments(const std::string& text) {
+    std::string spliced, plain;
+    for (size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && text.compare(i + 1, 1, "\n") == 0)
+            ++i;
+        else if (text[i] == '\\' && text.compare(i + 1, 2, "\r\n") == 0)
+            i += 2;
+        else
+            spliced += text[i];
+    }
+    for (size_t i = 0; i < spliced.size(); ++i) {
+        if (spliced.compare(i, 2, "/*") == 0) {
+            const size_t end = spliced.find("*/", i + 2);
+            i = end == std::string::npos ? spliced.size() : end + 1;
+        } else {
+            plain += spliced[i];
+        }
+    }
+    return plain;
+}
+
+// The first directive that reads a file of another kind than the compiler's own headers by their names: `#include "x.h"`,
+// `#include MACRO`, `#include </etc/x>`. "": none does.
+std::string other_include(const std::string& text) {
+    const std::string plain = without_comments(text);
+    for (size_t at = 0; at < plain.size();) {
+        const size_t end = std::min(plain.find('\n', at), plain.size());
+        std::string line;
+        for (const char c : std::string_view(plain).substr(at, end - at))
+            if (c != ' ' && c != '\t' && c != '\r') line += c;
+        at = end + 1;
+        for (const std::string_view sign : {"%:", "?\?="})
+            if (line.starts_with(sign)) line.replace(0, sign.size(), "#");
+        const bool reads =
+            line.starts_with("#") && (line.find("include") != std::string::npos ||
+                                      line.find("import") != std::string::npos || line.find("embed") != std::string::npos);
+        const bool plain_name = line.starts_with("#include<") && line.size() > 10 && line[9] != '/' &&
+                                line.find("..") == std::string::npos && line.find_first_of(":\\\"") == std::string::npos;
+        if (reads && !plain_name) return line.substr(0, 80);
+    }
+    return {};
+}
+
+}  // namespace
+
+bool is_run_file(const std::filesystem::path& file) {
+    return file.extension() == ".lockstep";
+}
+
+std::string needs_other_files(const KernelDocument& document) {
+    if (!document.launch.build.empty())
+        return "the run has further sources or options of its compiler, which are not in the file";
+    if (const std::string line = other_include(document.text); !line.empty())
+        return fmt::format("the source reads a file that is not in it: {}", line);
+    if (!document.is_ptx() && (document.is_host() || document.is_tape())) {
+        if (document.text.find(".npy") != std::string::npos || document.text.find(".cu") != std::string::npos)
+            return "the program names other files, which are not in it";
+        return {};
+    }
+    for (const ArgumentText& argument : document.launch.arguments) {
+        const auto parsed = scene::parse_argument(argument.text);
+        if (parsed.ok() && names_files(parsed.value()))
+            return fmt::format("argument '{}' names a file ({}), which is not in it: give its values, as in in:f32{{1,2,3}}",
+                               argument.parameter, argument.text.substr(0, 60));
+    }
+    return {};
+}
+
+Result<RunFile> parse_run_file(const std::string& text, const std::string& name) {
+    try {
+        if (text.size() > largest_run_file) throw Failure(fmt::format("is larger than {} MiB", largest_run_file >> 20));
+        const RunJson all = RunJson::parse(text, nullptr, false);
+        if (!all.is_object() || !all.contains("lockstep_run")) throw Failure("is no run that Lockstep has saved");
+        RunReader in(all, "run");
+        if (in.whole("lockstep_run", 1, 1) != 1) throw Failure("was saved by a later version");
+        RunFile run;
+        int kinds = 0;
+        if (const RunJson* const kernel = in.find("kernel")) run.kernel = read_kernel(*kernel), ++kinds;
+        if (const RunJson* const training = in.find("training")) run.training = read_training(*training, run), ++kinds;
+        if (const RunJson* const lesson = in.find("lesson")) {
+            RunReader of(*lesson, "lesson");
+            run.lesson = of.text("id", 40);
+            const bool plain = !run.lesson.empty() && std::all_of(run.lesson.begin(), run.lesson.end(), [](char c) {
+                return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
+            });
+            if (!plain || !lessons::lesson_named(run.lesson).ok()) of.refuse("id", "is no lesson that is here");
+            run.step =
+                of.whole("step", 0, 0, static_cast<double>(lessons::lesson_named(run.lesson).value().steps.size()) - 1);
+            of.end();
+            ++kinds;
+        }
+        if (kinds != 1) throw Failure("has to have one of 'kernel', 'lesson' and 'training'");
+        if (const RunJson* const place = in.find("place")) run.place = read_place(*place);
+        in.end();
+        return run;
+    } catch (const Failure& failure) {
+        return Diagnostic{"the run cannot be opened: " + failure.diagnostic.message, {name}};
+    } catch (const std::exception&) {
+        return Diagnostic{"the run cannot be opened: is no run that Lockstep has saved", {name}};
+    }
+}
+
+Result<RunFile> read_run_file(const std::filesystem::path& file) {
+    const Result<std::string> text = read_text(file, largest_run_file);
+    if (!text.ok()) return text.error();
+    return parse_run_file(text.value(), file.string());
+}
+
+std::string text_of(const RunFile& run) {
+    RunJson all = {{"lockstep_run", 1}};
+    if (run.kernel) {
+        const LaunchSettings& s = run.kernel->launch;
+        RunJson arguments = RunJson::array();
+        for (const ArgumentText& a : s.arguments) arguments.push_back({{"parameter", a.parameter}, {"text", a.text}});
+        all["kernel"] = {{"name", run.kernel->shown_name()},
+                         {"text", run.kernel->text},
+                         {"launch",
+                          {{"kernel", s.kernel},
+                           {"grid", s.grid},
+                           {"block", s.block},
+                           {"shared", s.shared},
+                           {"seed", s.seed},
+                           {"gpu", s.gpu},
+                           {"symbols", s.symbols},
+                           {"words", s.words},
+                           {"input", s.input},
+                           {"time", s.time},
+                           {"timed", s.timed},
+                           {"synccheck", s.synccheck},
+                           {"racecheck", s.racecheck},
+                           {"initcheck", s.initcheck},
+                           {"kernels_alone", s.kernels_alone},
+                           {"order", static_cast<int>(s.order)},
+                           {"arguments", arguments}}}};
+    }
+    if (!run.lesson.empty()) all["lesson"] = {{"id", run.lesson}, {"step", run.step}};
+    if (run.training) {
+        const TrainingSetup& s = *run.training;
+        all["training"] = {
+            {"model", s.model}, {"on_gpu", s.on_gpu}, {"optimizer", s.optimizer}, {"learning_rate", s.learning_rate},
+            {"batch", s.batch}, {"ranks", s.ranks},   {"step", run.step},         {"launch", run.launch},
+            {"gpu", run.gpu}};
+    }
+    RunJson place = RunJson::object();
+    const auto put = [&](const char* key, int64_t value) {
+        if (value >= 0) place[key] = value;
+    };
+    if (!run.place.workspace.empty()) place["workspace"] = run.place.workspace;
+    if (!run.place.view.empty()) place["view"] = run.place.view;
+    put("cycle", run.place.cycle);
+    put("cycles", run.place.cycles);
+    put("sm", run.place.sm);
+    put("block", run.place.block);
+    put("warp", run.place.warp);
+    put("lane", run.place.lane);
+    put("line", run.place.line > 0 ? run.place.line : -1);
+    if (run.place.zoom >= 0) place["zoom"] = run.place.zoom;
+    all["place"] = place;
+    return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+RunFile run_on_show(const Session& session, const Focus& focus, const std::string& alone) {
+    const auto snapshot = session.snapshot();
+    RunFile run;
+    run.place.workspace =
+        row_of(session.workspace).page ? session.home.left.workspace : std::string(row_of(session.workspace).name);
+    run.place.view = alone;
+    if (const auto& kernel = snapshot->kernel.run) {
+        const KernelTrace& trace = kernel->result.trace;
+        run.place.cycles = trace.cycles;
+        run.place.cycle = focus.time;
+        run.place.sm = trace.sm;
+        if (focus.warp >= 0 && static_cast<size_t>(focus.warp) < trace.warps.size()) {
+            run.place.block = trace.warps[static_cast<size_t>(focus.warp)].block;
+            run.place.warp = trace.warps[static_cast<size_t>(focus.warp)].warp_in_block;
+        }
+        run.place.lane = focus.lane;
+        run.place.line = focus.line;
+    }
+    if (session.workspace == Workspace::machine) run.place.zoom = session.machine.wanted;
+    if (snapshot->source == Source::own || session.workspace == Workspace::kernel) {
+        run.kernel = session.desk.document();
+        if (const std::string why = needs_other_files(*run.kernel); !why.empty()) throw Failure(why);
+        if (model::is_gpu_file(run.kernel->launch.gpu))
+            throw Failure("a run that is saved names one of the GPUs that come with the program, not a file of yours");
+    } else if (snapshot->source == Source::lesson && session.lesson.lesson) {
+        run.lesson = session.lesson.lesson->id;
+        run.step = std::max(0, session.lesson.step);
+    } else if (snapshot->source == Source::training && snapshot->training.step) {
+        run.training = snapshot->training.setup;
+        run.step = snapshot->training.step->step;
+        run.launch = focus.launch;
+        run.gpu = model::is_gpu_file(session.gpu) ? std::string() : session.gpu;
+    } else {
+        throw Failure("nothing has run that could be saved: open a kernel, a lesson or a training run first");
+    }
+    return run;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,52 @@
+// A run as one file, F.lockstep: what ran, and where one stood in it. Nothing of the run itself is kept: the engine is
+// deterministic, so that the same source, launch and GPU come to the same cycle on any machine, and what stood on screen is
+// made again. It opens by its name, dropped onto the window, or from the search.
+//   {"lockstep_run": 1, "kernel": {"name","text","launch":{...}}, "place": {"workspace","cycle","sm","block","warp", ...}}
+// or, instead of a kernel, {"lesson": {"id","step"}} or {"training": {"model","device", ...,"step"}}.
+// Such files come from strangers: they are small, checked value by value, and name no other file; a program with main() is
+// opened, but runs only when somebody presses Run.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/gui/desk/kernel_document.h"
+#include "app/gui/session.h"
+#include "core/base/result.h"
+
+namespace lockstep::gui {
+
+struct RunPlace {                 // where one stood; -1 and "": not said
+    std::string workspace, view;  // rows of scenes.h and views.cpp; view: the one that was shown alone
+    int64_t cycle = -1;           // of a kernel that took `cycles`
+    int64_t cycles = -1;
+    int64_t sm = -1, block = -1, warp = -1;  // traced; linear; in its block
+    int64_t lane = -1, line = -1;
+    double zoom = -1;  // of the machine
+    bool operator==(const RunPlace&) const = default;
+};
+
+struct RunFile {
+    std::optional<KernelDocument> kernel;  // or a host, tensor or whole program: its name says which
+    std::string lesson;                    // id; "": none
+    int64_t step = 0;                      // of the lesson, or of the training run, from 0
+    std::optional<TrainingSetup> training;
+    int64_t launch = -1;  // of the training step: which of its kernels is on show
+    std::string gpu;      // that lesson and training ran on
+    RunPlace place;
+};
+
+constexpr size_t largest_run_file = size_t{2} << 20;
+
+bool is_run_file(const std::filesystem::path& file);  // by its name
+// A Diagnostic says in one sentence what is wrong.
+Result<RunFile> parse_run_file(const std::string& text, const std::string& name);
+Result<RunFile> read_run_file(const std::filesystem::path& file);
+std::string text_of(const RunFile& run);
+// Why the run cannot be had from one file: it reads others; "": it can.
+std::string needs_other_files(const KernelDocument& document);
+// The session's run as it is on show. Throws Failure where it cannot be put into one file.
+RunFile run_on_show(const Session& session, const Focus& focus, const std::string& alone);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,130 @@
+// A run as one file, as the shell sees it: opening one is opening its kernel, lesson or training run, and, once that has run
+// again, going to where its sender stood; saving one is writing down where one stands.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/gui/shell/shell.h"
+#include "app/gui/views/timeline/timeline_data.h"
+#include "core/base/diagnostic.h"
+#include "core/base/files.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+int32_t warp_of(const KernelTrace& trace, const RunPlace& place) {  // -1: it is not traced
+    for (size_t w = 0; w < trace.warps.size(); ++w)
+        if (trace.warps[w].block == static_cast<uint64_t>(place.block) &&
+            trace.warps[w].warp_in_block == static_cast<uint64_t>(place.warp))
+            return static_cast<int32_t>(w);
+    return -1;
+}
+
+// "sum.lockstep", "sum-2.lockstep": the first name that no file has.
+std::filesystem::path free_name(const std::filesystem::path& folder, const std::string& stem) {
+    std::error_code error;
+    std::filesystem::path file = folder / (stem + ".lockstep");
+    for (int i = 2; std::filesystem::exists(file, error) && i < 1000; ++i)
+        file = folder / fmt::format("{}-{}.lockstep", stem, i);
+    return file;
+}
+
+}  // namespace
+
+void Shell::open_run(const RunFile& run) {
+    session.playing = false;
+    PlaceWish wish{.place = run.place};
+    const std::optional<Workspace> was = workspace_named(run.place.workspace);
+    if (run.kernel) {
+        wish.source = Source::own;
+        session.desk.open_document(*run.kernel);
+        // A whole program may do what its reader may do: it is shown, and runs when somebody presses Run.
+        const bool waits = session.desk.document().is_program();
+        choose_workspace(waits || !was ? Workspace::kernel : *was);
+        if (!waits) run_own();
+    } else if (!run.lesson.empty()) {
+        wish.source = Source::lesson;
+        choose_workspace(was.value_or(Workspace::learn));
+        session.post(ask::OpenLesson{run.lesson, static_cast<int>(run.step)});
+    } else if (run.training) {
+        wish.source = Source::training;
+        wish.step = run.step;
+        wish.launch = run.launch;
+        choose_workspace(was.value_or(Workspace::training));
+        session.steps_later = 0;
+        if (!run.gpu.empty() && run.gpu != session.gpu) session.post(ask::SetGpu{run.gpu});
+        session.post(ask::SetUpTraining{std::make_shared<const TrainingSetup>(*run.training)});
+        session.post(ask::Train{run.step + 1});
+    }
+    if (!run.place.view.empty()) maximised_ = alone_ = run.place.view;
+    if (run.place.zoom >= 0) session.machine.zoom = session.machine.wanted = run.place.zoom;
+    place_wish_ = wish;
+}
+
+// Once a frame, until the run that was opened is there again.
+void Shell::follow_place() {
+    if (!place_wish_ || !snapshot_->busy.empty() || snapshot_->source != place_wish_->source) return;
+    const RunPlace& place = place_wish_->place;
+    if (place_wish_->source == Source::training) {
+        if (!snapshot_->training.step || snapshot_->training.step->step < place_wish_->step) return;
+        if (place_wish_->launch >= 0 && focus.launch != place_wish_->launch) {
+            session.post(ask::OpenKernel{place_wish_->launch});
+            focus.launch = static_cast<int32_t>(place_wish_->launch);
+            return;
+        }
+    }
+    if (place.cycle < 0) return place_wish_.reset();
+    if (!snapshot_->kernel.run) return;
+    const KernelTrace& trace = snapshot_->kernel.run->result.trace;
+    if (place.cycles >= 0 && trace.cycles != place.cycles) {
+        session.post(ask::Tell{fmt::format(
+            "this run took {} cycles where it was saved and takes {} here: it was saved by another version, or with another "
+            "compiler, and opens at its beginning",
+            with_commas(place.cycles), with_commas(trace.cycles))});
+        return place_wish_.reset();
+    }
+    if (place.sm >= 0 && trace.sm != static_cast<uint64_t>(place.sm) && !place_wish_->asked_sm &&
+        place.sm < static_cast<int64_t>(snapshot_->kernel.run->gpu.sms)) {
+        place_wish_->asked_sm = true;
+        focus.sm = static_cast<int32_t>(place.sm);
+        return session.post(ask::TraceSm{place.sm, place.cycle});
+    }
+    const PlaceWish wish = *place_wish_;
+    place_wish_.reset();
+    play_head_.reset();
+    line_wish_ = -1;
+    begin_wish_ = false;
+    if (const int32_t warp = warp_of(trace, wish.place); warp >= 0) {
+        focus.warp = warp;
+        focus.block = static_cast<int32_t>(wish.place.block);
+    }
+    if (wish.place.lane >= 0) focus.lane = static_cast<int32_t>(wish.place.lane);
+    if (wish.place.cycle < cycles_shown(session, focus, *snapshot_)) go_to_cycle(wish.place.cycle);
+    if (wish.place.line > 0) focus.line = static_cast<int32_t>(wish.place.line);
+    state.animate = true;
+}
+
+void Shell::save_run(const std::string& name) {
+    try {
+        const RunFile run = run_on_show();
+        std::string stem = name;
+        if (stem.ends_with(".lockstep")) stem.resize(stem.size() - 9);
+        if (stem.empty() && run.kernel) stem = std::filesystem::path(run.kernel->shown_name()).stem().string();
+        if (stem.empty()) stem = run.lesson.empty() ? "training" : run.lesson;
+        if (stem.find_first_of("/\\:*?\"<>|") != std::string::npos || stem.starts_with('.'))
+            throw Failure("a run's name is one of a file, without a folder");
+        std::error_code error;
+        std::filesystem::path folder = std::filesystem::current_path(error);
+        if (run.kernel && !run.kernel->path.empty()) folder = std::filesystem::path(run.kernel->path).parent_path();
+        const std::filesystem::path file = free_name(folder, stem);
+        write_file(file, text_of(run));
+        session.post(
+            ask::Tell{fmt::format("this run is saved as {}: it opens at this place on any machine", file.string())});
+    } catch (const Failure& failure) {
+        session.post(ask::Tell{"this run cannot be saved: " + failure.diagnostic.message});
+    }
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,35 @@
+// What a lesson's companion adds to the lesson panel: under a step the same in today's tools, closed until it is asked for,
+// and after the last step what was found, how sure one was against how often right, questions, and the way back and on.
+#pragma once
+#include <set>
+#include <string>
+
+#include "app/gui/session.h"
+#include "app/gui/widgets/draw.h"
+
+namespace lockstep::gui {
+
+// How sure the learner was on average, in percent, and how often right, of the predictions that asked for it.
+struct Calibration {
+    int asked = 0, right = 0;
+    double sure = 0;
+    std::string words() const;  // "" where nothing was asked
+};
+Calibration calibration_of(const LessonState& state);
+
+class CompanionParts {
+  public:
+    void begin_step();  // everything is closed again
+    // Both return where they end.
+    float draw_same(Ui& ui, const LessonState& state, float x, float w, float y);
+    float draw_ending(Ui& ui, Session& session, float x, float w, float y);
+    static bool has_ending(const LessonState& state);  // the last step is on show and done
+    static std::string describe(const LessonState& state);
+
+  private:
+    std::set<size_t> same_open_, answers_open_;
+    size_t copied_ = ~size_t{0};
+    float draw_code(Ui& ui, const std::string& code, float x, float w, float y) const;
+};
+
+}  // namespace lockstep::gui

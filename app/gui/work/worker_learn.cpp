@@ -1,0 +1,141 @@
+// Sizes that nobody has given: the kernel runs once more, functionally and in buffers that grow as it needs, and the launch
+// form offers what that told. Nothing is taken over unasked: a buffer that is as large as the kernel reaches would hide that
+// it reaches too far.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/gui/work/worker.h"
+#include "core/scene/arguments/learned_extents.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr double most_learn_seconds = 1;  // on the processor
+
+struct Learner {
+    const KernelEntry& entry;
+    const CompiledKernel& compiled;
+    const KernelResult& result;
+    std::stop_token stop;
+
+    scene::LearnedExtents extents(const std::vector<scene::KernelArgument>& arguments) const {
+        const simt::LaunchConfig& config = result.run->config;
+        const simt::LaunchOptions options = model::functional_options(result.run->gpu, *entry.program, config);
+        scene::LearnLimits limits;
+        limits.seconds = most_learn_seconds / 2;
+        return scene::learn_extents(*entry.program, config, arguments, options, compiled.source, limits, stop);
+    }
+    std::string name(size_t i) const {
+        return i < entry.parameters.size() ? entry.parameters[i] : fmt::format("argument {}", i + 1);
+    }
+};
+
+std::vector<scene::KernelArgument> parsed(const std::vector<std::string>& texts) {
+    std::vector<scene::KernelArgument> arguments;
+    for (const std::string& text : texts) {
+        auto argument = scene::parse_argument(text);
+        if (!argument.ok()) return {};
+        arguments.push_back(std::move(argument.value()));
+    }
+    return arguments;
+}
+
+// The texts with the sizes that were learned, of those buffers that nobody chose.
+void take_extents(LaunchOffer& offer, const std::vector<std::string>& texts, const std::vector<ArgumentText>& were,
+                  const scene::LearnedExtents& learned, const Learner& learner) {
+    for (size_t i = 0; i < texts.size() && i < learned.arguments.size(); ++i) {
+        std::string text = texts[i];
+        const scene::LearnedExtent& extent = learned.arguments[i];
+        if (extent.learned && extent.elements > 0 && extent.elements != extent.asked && !were[i].chosen)
+            text = scene::with_elements(text, extent.elements);
+        if (text == were[i].text) continue;
+        offer.arguments.emplace_back(i, text);
+        offer.detail += (offer.detail.empty() ? "" : ", ") + learner.name(i) + " = " + text;
+    }
+}
+
+// A number below `threads` that is a multiple neither of the block nor of a warp; 0: there is none.
+int64_t odd_size(int64_t threads, int64_t block) {
+    const int64_t round = threads >= 300 ? 100 : threads >= 30 ? 10 : 1;
+    for (int64_t n = (threads - 1) / round * round; n > 1; n -= round)
+        if (n % block != 0 && n % 32 != 0) return n;
+    return 0;
+}
+
+// Whether a guess is a whole number that stands for as many as there are threads along an axis.
+bool is_size(const ArgumentText& argument, int64_t threads) {
+    const size_t colon = argument.text.find(':');
+    if (argument.chosen || colon == std::string::npos) return false;
+    const std::string type = argument.text.substr(0, colon);
+    const bool whole = type == "i32" || type == "u32" || type == "i64" || type == "u64";
+    return whole && argument.text.substr(colon + 1) == std::to_string(threads);
+}
+
+// The guesses with sizes that leave the last block partly empty; empty: none of them stands for a size.
+std::vector<std::string> odd_texts(const KernelResult& result) {
+    const simt::Dim3 grid = result.run->config.grid, block = result.run->config.block;
+    std::vector<std::string> odd;
+    bool any = false;
+    for (const ArgumentText& argument : result.settings.arguments) {
+        odd.push_back(argument.text);
+        for (const auto& [threads, width] :
+             {std::pair<int64_t, int64_t>{int64_t{grid.x} * block.x, block.x}, {int64_t{grid.y} * block.y, block.y}}) {
+            const int64_t n = threads > 1 && is_size(argument, threads) ? odd_size(threads, width) : 0;
+            if (n == 0) continue;
+            odd.back() = argument.text.substr(0, argument.text.find(':') + 1) + std::to_string(n);
+            any = true;
+            break;
+        }
+    }
+    return any ? odd : std::vector<std::string>();
+}
+
+}  // namespace
+
+void Session::Worker::learn_own(const KernelJob& wanted) {
+    const std::shared_ptr<const KernelResult> result = draft.own.result;
+    const auto forget = [&] { draft.own.learned.reset(); };
+    if (!result || !result->run || !result->compiled) return forget();
+    const LaunchSettings& settings = result->settings;
+    const bool guessed = std::any_of(settings.arguments.begin(), settings.arguments.end(),
+                                     [](const ArgumentText& argument) { return !argument.chosen; });
+    if (!guessed) return forget();
+    const auto& known = draft.own.learned;
+    if (known && known->version == result->version && same_sizes(known->settings, settings)) return;
+    const auto& entries = result->compiled->entries;
+    const auto entry = std::find_if(entries.begin(), entries.end(),
+                                    [&](const KernelEntry& one) { return one.program == result->run->program; });
+    if (entry == entries.end()) return forget();
+    auto learned = std::make_shared<LearnedLaunch>();
+    learned->version = result->version;
+    learned->settings = settings;
+    busy("learning what " + wanted.name + " touches");
+    const Learner learner{*entry, *result->compiled, *result, job_token()};
+    std::vector<std::string> texts;
+    for (const ArgumentText& argument : settings.arguments) texts.push_back(argument.text);
+    const scene::LearnedExtents first = learner.extents(parsed(texts));
+    if (learner.stop.stop_requested()) return;
+    const bool ended = first.stopped.empty();
+    LaunchOffer exact;
+    exact.title = "as much as it touches";
+    if (ended) take_extents(exact, texts, settings.arguments, first, learner);
+    learned->sentence = !ended ? "Sizes could not be learned: " + first.stopped + "."
+                        : exact.arguments.empty()
+                            ? "A first run touches just what these sizes hold."
+                            : "Learned from a first run: functional, in buffers that grew as it needed.";
+    if (!exact.arguments.empty()) learned->offers.push_back(std::move(exact));
+    if (const std::vector<std::string> odd = odd_texts(*result); ended && !odd.empty()) {
+        const scene::LearnedExtents second = learner.extents(parsed(odd));
+        if (learner.stop.stop_requested()) return;
+        LaunchOffer offer;
+        offer.title = "no multiple of the block";
+        if (second.stopped.empty()) take_extents(offer, odd, settings.arguments, second, learner);
+        if (!offer.arguments.empty()) learned->offers.push_back(std::move(offer));
+    }
+    draft.own.learned = learned;
+    busy("");
+}
+
+}  // namespace lockstep::gui

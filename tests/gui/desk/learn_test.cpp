@@ -1,0 +1,119 @@
+// Sizes that nobody has given are learned from a first run and offered, and never taken over unasked.
+#include "core/ptx/ptx.h"
+#include "core/scene/arguments/learned_extents.h"
+#include "tests/gui/own_desk.h"
+
+namespace gui_learn_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+
+namespace {
+
+// out[i] = in[i * cols], for i < rows.
+constexpr const char* column_ptx = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry column(.param .u64 in, .param .u64 out, .param .u32 rows, .param .u32 cols) {
+    .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<2>;
+    ld.param.u64 %rd1, [in];
+    ld.param.u64 %rd2, [out];
+    ld.param.u32 %r1, [rows];
+    ld.param.u32 %r2, [cols];
+    mov.u32 %r3, %ctaid.x;
+    mov.u32 %r4, %ntid.x;
+    mov.u32 %r5, %tid.x;
+    mad.lo.u32 %r6, %r3, %r4, %r5;
+    setp.ge.u32 %p1, %r6, %r1;
+    @%p1 ret;
+    mul.lo.u32 %r7, %r6, %r2;
+    mul.wide.s32 %rd3, %r7, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    mul.wide.u32 %rd5, %r6, 4;
+    add.s64 %rd6, %rd2, %rd5;
+    st.global.f32 [%rd6], %f1;
+    ret;
+}
+)";
+
+scene::LearnedExtents learn(const std::vector<std::string>& texts, const scene::LearnLimits& limits = {},
+                            const std::stop_token& stop = {}) {
+    const auto program = ptx::decode(ptx::parse(column_ptx, "column.ptx").value()).value();
+    std::vector<scene::KernelArgument> arguments;
+    for (const std::string& text : texts) arguments.push_back(scene::parse_argument(text).value());
+    simt::LaunchConfig config;
+    config.grid = {4, 1, 1};
+    config.block = {256, 1, 1};
+    return scene::learn_extents(*program, config, arguments, {}, "", limits, stop);
+}
+
+}  // namespace
+
+TEST_CASE("a first run finds how far each buffer is touched, whatever size it was given") {
+    const auto found = learn({"in:f32[1024]", "out:f32[1024]", "i32:1000", "i32:64"});
+    CHECK(found.stopped.empty());
+    REQUIRE(found.arguments.size() == 4);
+    CHECK(found.arguments[0].learned);
+    CHECK(found.arguments[0].elements == 999 * 64 + 1);
+    CHECK(found.arguments[0].read);
+    CHECK_FALSE(found.arguments[0].written);
+    CHECK(found.arguments[1].elements == 1000);
+    CHECK(found.arguments[1].written);
+    CHECK_FALSE(found.arguments[2].learned);
+    CHECK(found.runs > 1);
+    CHECK(learn({"in:f32[70000]", "out:f32[1024]", "i32:1000", "i32:64"}).runs == 1);
+}
+
+TEST_CASE("a first run is bounded in memory and time, and can be cancelled") {
+    scene::LearnLimits low;
+    low.bytes = 1 << 20;
+    const auto large = learn({"in:f32[1024]", "out:f32[1024]", "i32:1024", "i32:1000000"}, low);
+    INFO(large.stopped);
+    CHECK(large.stopped.find("that are tried") != std::string::npos);
+    CHECK_FALSE(large.arguments[0].learned);
+    scene::LearnLimits few;
+    few.instructions = 100;
+    CHECK(learn({"in:f32[1024]", "out:f32[1024]", "i32:1000", "i32:64"}, few).stopped.find("takes longer") !=
+          std::string::npos);
+    std::stop_source stop;
+    stop.request_stop();
+    CHECK(learn({"in:f32[1024]", "out:f32[1024]", "i32:1000", "i32:64"}, {}, stop.get_token()).stopped.find("cancelled") !=
+          std::string::npos);
+    // In front of a buffer nothing can grow; what a list holds is not made larger.
+    CHECK(learn({"in:f32[1024]", "out:f32[1024]", "i32:1000", "i32:-64"}).stopped.find("in front of its beginning") !=
+          std::string::npos);
+    CHECK(learn({"in:f32{1,2,3}", "null", "i32:1", "i32:1"}).stopped == "no buffer of it is generated");
+}
+
+TEST_CASE("an argument takes another number of elements") {
+    CHECK(scene::with_elements("in:f32[1024]", 4096) == "in:f32[4096]");
+    CHECK(scene::with_elements("inout:i32[1024 below 8]=out.npy", 9) == "inout:i32[9 below 8]=out.npy");
+    CHECK(scene::with_elements("in:f32[64,64]", 128) == "in:f32[2,64]");
+    CHECK(scene::with_elements("in:f32[64,64 ramp]", 100) == "in:f32[100 ramp]");
+}
+
+TEST_CASE("guesses that a kernel outgrows are offered with the sizes it touches, and with sizes that are no multiple") {
+    const test::Scratch scratch;
+    test::OwnDesk desk;
+    desk.open(scratch.write("column.ptx", column_ptx));
+    const auto snapshot = desk.snapshot();
+    REQUIRE(snapshot->own.result);
+    REQUIRE(snapshot->own.learned);
+    const LearnedLaunch& learned = *snapshot->own.learned;
+    INFO(learned.sentence);
+    REQUIRE(learned.offers.size() == 2);
+    const std::string said = desk.shell.describe("launch");
+    CHECK(said.find("Learned from a first run") != std::string::npos);
+    CHECK(learned.offers[1].detail.find(" = i32:1000") != std::string::npos);
+    CHECK(snapshot->own.result->run->result.fault);  // with the guesses it reaches past its buffer, and that is said
+    desk.frames(2);
+    REQUIRE(desk.click_on("Use as much as it touches"));
+    desk.settle();
+    const LaunchSettings& launch = desk.session.desk.document().launch;
+    CHECK(launch.arguments.at(0).text.find("[1047553]") != std::string::npos);  // 1023 * 1024 + 1
+    CHECK(launch.arguments.at(0).chosen);
+    CHECK_FALSE(desk.snapshot()->own.result->run->result.fault);
+}
+
+}  // namespace gui_learn_test

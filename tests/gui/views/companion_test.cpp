@@ -1,0 +1,100 @@
+// The last page of a lesson, and the same in today's tools beside its steps.
+#include "lessons/player/companion/companion.h"
+
+#include "app/gui/views/lesson/companion_parts.h"
+#include "tests/gui/desk.h"
+
+namespace gui_companion_test {
+
+using namespace lockstep;
+using namespace lockstep::gui;
+
+namespace {
+
+std::shared_ptr<const lessons::Companion> companion() {
+    lessons::Companion one;
+    one.recap = "Both paths take turns.";
+    one.back = "A01: a machine for many";
+    one.forward = "A03: two memories";
+    one.questions = {{"Why so?", "One counter a warp."}};
+    one.same = {
+        {1, "CUDA C++", "a launch", "kernel<<<1, 32>>>(x);  // a line that is far too long to stand in a narrow panel"}};
+    return std::make_shared<const lessons::Companion>(one);
+}
+
+// Opens A02, which lasts a moment, with this companion.
+struct Opened : test::Desk {
+    Opened() : test::Desk({.lesson = "A02"}) {
+        session.workspace = Workspace::learn;
+        settle();
+        session.lesson.companion = companion();
+        frames(3);
+    }
+    void last_step() {
+        LessonState& state = session.lesson;
+        state.step = static_cast<int>(state.lesson->steps.size()) - 1;
+        session.post(ask::ShowLessonStep{state.step});
+        settle();
+        for (auto& given : state.predictions[static_cast<size_t>(state.step)]) given.locked = true;
+        frames(3);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the same in today's tools is closed until it is asked for, and is copied whole") {
+    Opened desk;
+    std::string copied;
+    desk.shell.state.set_clipboard = [&](const std::string& text) { copied = text; };
+    CHECK_FALSE(desk.shows("kernel<<<1, 32>>>"));
+    REQUIRE(desk.click_on("Show: The same in CUDA C++"));
+    CHECK(desk.shows("kernel<<<1, 32>>>"));
+    CHECK(desk.clashes() == std::vector<std::string>{});  // long lines go on below
+    REQUIRE(desk.click_on("Copy"));
+    CHECK(copied == desk.session.lesson.companion->same[0].code);
+    CHECK(desk.shows("Copied"));
+    REQUIRE(desk.click_on("Hide: The same in CUDA C++"));
+    CHECK_FALSE(desk.shows("kernel<<<1, 32>>>"));
+}
+
+TEST_CASE("a lesson that is done ends in what it found, questions, and the way back and on") {
+    Opened desk;
+    desk.last_step();
+    CHECK_FALSE(desk.shows("What this lesson found"));
+    desk.session.lesson.done.assign(desk.session.lesson.lesson->steps.size(), true);
+    desk.frames(4);
+    CHECK(desk.shows("What this lesson found"));
+    CHECK(desk.said().find("Both paths take turns.") != std::string::npos);
+    CHECK(desk.said().find("One counter a warp.") == std::string::npos);
+    REQUIRE(desk.click_on("Show the answer"));
+    CHECK(desk.said().find("One counter a warp.") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    CHECK(desk.shell.describe("learn").find("Found: Both paths take turns.") != std::string::npos);
+    REQUIRE(desk.click_on("On to A03"));
+    desk.settle();
+    CHECK(desk.session.lesson.lesson->id == "A03");
+}
+
+TEST_CASE("how sure somebody was is held against how often they were right") {
+    lessons::Lesson lesson;
+    lesson.steps.resize(1);
+    lesson.steps[0].predicts.resize(3);
+    lesson.steps[0].predicts[2].sure = false;
+    LessonState state;
+    state.lesson = std::make_shared<const lessons::Lesson>(lesson);
+    state.predictions.resize(1);
+    state.predictions[0].resize(3);
+    CHECK(calibration_of(state).words().empty());
+    for (size_t i = 0; i < 3; ++i) {
+        state.predictions[0][i].locked = true;
+        state.predictions[0][i].truth = 1;
+        state.predictions[0][i].confidence = i == 0 ? 90 : 80;
+        state.predictions[0][i].right = i == 0;
+    }
+    CHECK(calibration_of(state).words() ==
+          "You were 85 % sure on average, and right in 1 of 2 (50 %): less sure would have been nearer.");
+    state.predictions[0][1].right = true;
+    CHECK(calibration_of(state).words().find("2 of 2 (100 %): that is well judged") != std::string::npos);
+}
+
+}  // namespace gui_companion_test
