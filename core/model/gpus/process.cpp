@@ -50,7 +50,7 @@ constexpr std::string_view jouppi =
 constexpr std::string_view fed =
     "measured: an A100 takes 9.2 pJ a multiply-add with its instruction (gpu-benches), less Jouppi's 1.69 of the lane";
 constexpr std::string_view way =
-    "measured: an A100 takes some 107 pJ a byte from DRAM to a lane (gpu-benches), less DRAM and L1: 40 of the 50 pJ left "
+    "measured: an A100 takes some 109 pJ a byte from DRAM to a lane (gpu-benches), less DRAM and L1: 40 of the 52 pJ left "
     "for "
     "wires as long as its die's side (estimate), less on a smaller die; Arunkumar et al., HPCA 2019: 124 pJ at 28 nm "
     "(recalled)";
@@ -75,7 +75,7 @@ constexpr Energies energies(OperationEnergy dram) {
         {"tensor multiply-add", "a product", 1.3, tensors},
         {"shared memory", "a byte", 1.5, "Jouppi et al., ISCA 2021: 8.5 pJ for 64 bits of 32 KB, and the way to the lanes"},
         {"L1", "a byte", 2, "as shared memory, and its tags"},
-        {"L2 and the way to an SM", "a byte", 50, way},
+        {"L2 and the way to an SM", "a byte", 52, way},
         dram};
 }
 constexpr Energies with_hbm = energies({"DRAM, HBM", "a byte", 55, hbm});
