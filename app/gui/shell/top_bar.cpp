@@ -12,7 +12,7 @@ namespace lockstep::gui {
 // How the bar is laid out where it gets narrow: first what explains goes, then words become signs, then menus.
 struct BarPlan {
     bool name = true;        // "Lockstep" beside its mark
-    float tab_padding = 32;  // of a workspace's name, both sides
+    float tab_padding = 24;  // of a workspace's name, both sides
     bool words = true;       // "GPU  V100", not "V100"
     bool chips = true;       // one chip a setting; else one menu for all
     bool tabs = true;        // all workspaces side by side; else a menu

@@ -17,10 +17,9 @@ namespace lockstep::gui {
 namespace {
 
 constexpr double idle_after = 45;  // seconds without the pointer or a key: nothing plays on
-constexpr std::string_view headline = "See inside a GPU while it works",
-                           below_it =
-                               "Lockstep runs real CUDA kernels and really trains networks on a modelled GPU, and "
-                               "shows every cycle. You need no GPU.";
+constexpr std::string_view
+    headline = "See inside a GPU while it works",
+    below_it = "Real CUDA kernels and really trained networks on a modelled GPU, every cycle shown. You need no GPU.";
 
 struct Tile {
     Workspace opens;
