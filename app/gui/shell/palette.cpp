@@ -61,8 +61,10 @@ int gaps(std::string_view text, std::string_view query) {
 int palette_score(std::string_view text, std::string_view query) {
     if (query.empty()) return 1;
     const int shorter = 40 - static_cast<int>(std::min<size_t>(40, text.size() / 2));
+    if (text.starts_with('%') && !query.starts_with('%')) text.remove_prefix(1);  // a register's name
     if (text == query) return 1000;
-    if (text.starts_with(query)) return 800 + shorter;
+    const bool whole_word = text.size() > query.size() && text[query.size()] == ' ';
+    if (text.starts_with(query)) return (whole_word ? 850 : 800) + shorter;
     if (words_begin_words(text, query)) return 600 + shorter;
     if (text.find(query) != std::string_view::npos) return 400 + shorter;
     if (query.size() < 3) return 0;

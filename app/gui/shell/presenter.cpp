@@ -171,7 +171,8 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     if (presenter.lesson != session.lesson.lesson) presenter.lesson = session.lesson.lesson, presenter.hands.clear();
     const bool learns = session.lesson.lesson && session.workspace == Workspace::learn;
     const lessons::Predict* const asked = learns ? presented_question() : nullptr;
-    const bool has_transport = asked == nullptr || open_prediction() == none;
+    // Nothing moves when a sketch is answered: the transport comes with a picture of the run.
+    const bool has_transport = asked == nullptr || (open_prediction() == none && !shows_sketch(session));
     const float foot = height_ - strip_height - (has_transport ? transport_height : 0);
     ui.rect({0, 0, width_, height_ - strip_height}, t.background);
     float top = desk_margin;
@@ -400,7 +401,7 @@ Rect Shell::present_tally(Ui& ui, size_t index, const Rect& room) {
     const int right = given.locked && given.truth ? lessons::right_answer(predict, *given.truth) : -1;
     std::string said = hands_text(all);
     if (given.locked && !given.truth) said = "the run answers ...";
-    if (right >= 0 && predict.is_sketch()) {
+    if (right >= 0 && all > 0 && predict.is_sketch()) {
         const Nearness near = nearness_of(predict, hands, right, *given.truth);
         said += fmt::format(", {} right, {} near (within a factor of 2), {} wrong", near.right, near.near, near.wrong);
     } else if (right >= 0) {

@@ -204,7 +204,7 @@ void mark_word(Ui& ui, const MarkedTerm& marked, std::string_view word, float x,
     if (from >= to) return;
     const float left = x + ui.text_width(word.substr(0, from - begin), style),
                 width = ui.text_width(word.substr(from - begin, to - from), style);
-    for (float dot = left; dot + 1 < left + width; dot += 3.5f) ui.rect({dot, baseline + 2.5f, 1.5f, 1.5f}, ui.theme->ink2);
+    for (float dot = left; dot + 1 < left + width; dot += 4) ui.rect({dot, baseline + 2.5f, 1.5f, 1.5f}, ui.theme->ink2);
     const Rect box{left - 1, baseline - style.size, width + 2, style.size + 5};
     UiState& state = *ui.state;
     const bool first = from == marked.span.begin;

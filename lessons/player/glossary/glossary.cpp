@@ -162,7 +162,7 @@ std::vector<std::string> Glossary::near(std::string_view word, size_t most) cons
             const std::string other = lower(name);
             const int edits = edit_distance(low, other);
             if (!low.empty() &&
-                (other.find(low) != std::string::npos || (low.size() > 3 && low.find(other) != std::string::npos)))
+                (other.find(low) != std::string::npos || (other.size() > 3 && low.find(other) != std::string::npos)))
                 best = std::min(best, 0);
             if (edits <= std::max<int>(2, static_cast<int>(low.size()) / 3)) best = std::min(best, edits);
         };

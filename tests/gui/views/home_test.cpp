@@ -39,8 +39,8 @@ TEST_CASE("Home shows every lesson with its question, and each question fits its
         CHECK(lesson->question.ends_with('?'));
         CHECK(said.find(lesson->question) != std::string::npos);
     }
-    for (const UiState::Written& text : desk.written)
-        if (text.text.ends_with("…")) CHECK(text.text.find("more: ") != std::string::npos);
+    for (size_t i = 0; i < cards_shown; ++i)  // in full
+        CHECK(desk.shows(desk.session.home.course[i]->question));
 }
 
 TEST_CASE("who begins is led to the first lesson, and Enter opens it") {
@@ -118,7 +118,10 @@ TEST_CASE("a card says how far one is, and what is done is counted") {
 
 TEST_CASE("more cards are shown when they are asked for, and the page scrolls") {
     Desk desk;
-    REQUIRE_FALSE(desk.shows("A16"));
+    const auto has_card = [&](const char* id) {
+        return std::any_of(desk.written.begin(), desk.written.end(), [&](const auto& text) { return text.text == id; });
+    };
+    REQUIRE_FALSE(has_card("A16"));
     REQUIRE(desk.shows("8 more: A09"));
     const std::string more = [&] {
         for (const UiState::Written& text : desk.written)
@@ -126,14 +129,14 @@ TEST_CASE("more cards are shown when they are asked for, and the page scrolls") 
         return std::string();
     }();
     REQUIRE(desk.click_on(more));
-    CHECK(desk.shows("A09"));
+    CHECK(has_card("A09"));
     desk.input.mouse_x = 800;
     desk.input.mouse_y = 700;
     for (int i = 0; i < 12; ++i) {
         desk.input.wheel = -3;
         desk.frame();
     }
-    CHECK(desk.shows("A16"));
+    CHECK(has_card("A16"));
 }
 
 TEST_CASE("arrows and Tab go from one thing on Home to the next, and Enter opens it") {
@@ -146,8 +149,9 @@ TEST_CASE("arrows and Tab go from one thing on Home to the next, and Enter opens
     CHECK(desk.shell.state.focused == first);
     std::set<Workspace> opened;
     for (int i = 0; i < 60; ++i) {
+        desk.key(KeyCode::escape);  // a menu that the last one opened
         desk.session.workspace = Workspace::home;
-        desk.frame();
+        desk.frames(2);
         desk.shell.state.focused = first;
         for (int k = 0; k < i; ++k) desk.key(KeyCode::right);
         desk.key(KeyCode::enter);

@@ -59,10 +59,10 @@ void draw_card(const HomeFrame& frame, const lessons::Lesson& lesson, const Rect
     float x = ui.text(card.x + 96, card.y + 20, lesson.id, {.size = 13, .color = second, .mono = true}) + 8;
     const float minutes = ui.text(card.right() - 40, card.y + 20, fmt::format("{} min", lesson.minutes),
                                   {.size = 13, .color = second, .align = Align::right});
-    ui.text(x, card.y + 20, lesson.title, {.size = 14, .weight = 600, .width = minutes - x - 10});
+    fit_text(ui, x, card.y + 20, lesson.title, {.size = 14, .weight = 600, .width = minutes - x - 10});
     draw_progress(ui, {card.right() - 20, card.y + 16}, 7, 2.5f,
                   static_cast<double>(progress.done) / static_cast<double>(std::max<size_t>(1, progress.steps)));
-    ui.text(card.x + 96, card.y + 40, lesson.question, {.size = 13, .color = second, .width = card.w - 104});
+    fit_text(ui, card.x + 96, card.y + 40, lesson.question, {.size = 13, .color = second, .width = card.w - 104});
     if (over)
         ui.tooltip(fmt::format("{} of {} steps done{}", progress.done, lesson.steps.size(),
                                lesson.needs.empty() ? "" : fmt::format("; builds on {}", fmt::join(lesson.needs, ", "))));
@@ -103,7 +103,7 @@ HomePlan plan_home(const Session& session, const Rect& area, const bool (&whole)
         bottom = std::max(bottom, end + part.more.h);
         if (last(p, plan.parts.size())) y = bottom;
     }
-    plan.height = bottom + gap - area.y;
+    plan.height = bottom + 8 - area.y;
     return plan;
 }
 
@@ -116,7 +116,7 @@ void draw_part(const HomeFrame& frame, const HomePlan::Part& part, bool& whole) 
         ui.text(head.x, head.y + 36, std::string(1, part.letter), {.size = 20, .color = t.accent, .weight = 700});
         const float facts = ui.text(head.right(), head.y + 36, facts_of(frame.session, part),
                                     {.size = 13, .color = t.ink2, .align = Align::right});
-        ui.text(head.x + 24, head.y + 36, part.title, {.size = 20, .weight = 700, .width = facts - head.x - 34});
+        fit_text(ui, head.x + 24, head.y + 36, part.title, {.size = 20, .weight = 700, .width = facts - head.x - 34});
         const float each = head.w / static_cast<float>(std::max<size_t>(1, part.lessons.size()));
         for (size_t i = 0; i < part.lessons.size(); ++i) {
             const LessonProgress progress = progress_of(frame.session, *frame.session.home.course[part.lessons[i]]);
@@ -140,7 +140,7 @@ void draw_part(const HomeFrame& frame, const HomePlan::Part& part, bool& whole) 
         if (frame.shows(row)) {
             const Color color = ui.hovered(row) ? t.ink : t.ink2;
             ui.icon(row.x + 2, row.y + 18, Icon::caret_down, {.size = 13, .color = color});
-            ui.text(row.x + 24, row.y + 18, more, {.size = 13, .color = color, .width = row.w - 28});
+            fit_text(ui, row.x + 24, row.y + 18, more, {.size = 13, .color = color, .width = row.w - 28});
         }
     }
     ui.pop_scope();
@@ -156,7 +156,7 @@ void draw_progress(Ui& ui, Point centre, float radius, float width, double share
         ui.polyline(tick, t.background, 2);
         return;
     }
-    ui.ring(centre, radius, t.line, width);
+    ui.ring(centre, radius, t.ink3, width * 0.6f);
     if (share <= 0) return;
     std::vector<Point> arc;
     for (int i = 0; i <= 24; ++i) {

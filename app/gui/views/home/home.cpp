@@ -17,10 +17,9 @@ namespace lockstep::gui {
 namespace {
 
 constexpr double idle_after = 45;  // seconds without the pointer or a key: nothing plays on
-constexpr std::string_view headline = "See inside a GPU while it works",
-                           below_it =
-                               "Lockstep runs real CUDA kernels and really trains networks on a modelled GPU, and "
-                               "shows every cycle. You need no GPU.";
+constexpr std::string_view
+    headline = "See inside a GPU while it works",
+    below_it = "Real CUDA kernels and really trained networks on a modelled GPU, every cycle shown. You need no GPU.";
 
 struct Tile {
     Workspace opens;
@@ -90,7 +89,8 @@ class HomeView final : public View {
         const double passed = last_ < 0 ? 0 : std::clamp(ui.now - last_, 0.0, 0.1);
         last_ = ui.now;
         if (session.playing && ui.now - acted_at_ > idle_after) session.playing = false, rests_ = true;
-        if (!session.playing || ui.calm() || !kernel_.run) return;
+        if (ui.calm()) session.playing = false;
+        if (!session.playing || !kernel_.run) return;
         kernel_.play(passed);
         ui.animate();
     }
@@ -150,8 +150,8 @@ class HomeView final : public View {
         const Point centre{tile.right() - 34, tile.y + 209};
         const std::string key = std::to_string(static_cast<int>(row.opens) + 1);
         const float words = tile.w - 16 - 100;
-        ui.text(tile.x + 16, tile.y + 205, text.title, {.size = 18, .weight = 600, .width = words});
-        ui.text(tile.x + 16, tile.y + 228, text.sentence, {.size = 13, .color = t.ink2, .width = words});
+        fit_text(ui, tile.x + 16, tile.y + 205, text.title, {.size = 18, .weight = 600, .width = words});
+        fit_text(ui, tile.x + 16, tile.y + 228, text.sentence, {.size = 13, .color = t.ink2, .width = words});
         ui.frame({centre.x - 50, centre.y - 10, 20, 20}, t.ink3, 1, 4);
         ui.text(centre.x - 40, centre.y + 5, key, {.size = 12, .color = t.ink2, .align = Align::center, .weight = 600});
         ui.circle(centre, 19, t.panel2);
@@ -174,7 +174,7 @@ class HomeView final : public View {
         Ui& ui = frame.ui;
         const Theme& t = *ui.theme;
         const GoOn on = go_on_of(frame.session);
-        const bool tour = frame.session.machine.offers_tour;
+        const bool tour = frame.session.machine.offers_tour && box.w > 760;
         const std::string_view offer = "New here? A tour in 20 seconds";
         const float width = std::max(136.0f, ui.text_width(on.label, {.size = 14, .weight = 600}) + 40);
         const Rect button{box.right() - 16 - width, box.y + 11, width, 34};
@@ -195,7 +195,7 @@ class HomeView final : public View {
         ui.frame(box, t.line, 1, 6);
         ui.rect({box.x, box.y, 4, box.h}, t.accent, 2);
         float x = box.x + 16;
-        if (!on.lesson.empty()) {
+        if (!on.lesson.empty() && box.w > 520) {
             const Rect thumb{x, box.y + 4, 84, 48};
             ui.rect(thumb, t.code, 4);
             draw_thumb(ui, on.lesson, thumb);
@@ -214,8 +214,8 @@ class HomeView final : public View {
                     {.size = 12, .color = t.ink2, .align = Align::center, .weight = 600});
             right -= w + 16;
         }
-        ui.text(x, box.y + 24, on.title, {.size = 16, .weight = 600, .width = right - x});
-        ui.text(x, box.y + 45, on.detail, {.size = 13, .color = t.ink2, .width = right - x});
+        fit_text(ui, x, box.y + 24, on.title, {.size = 16, .weight = 600, .width = right - x});
+        fit_text(ui, x, box.y + 45, on.detail, {.size = 13, .color = t.ink2, .width = right - x});
     }
 
     HomeKernel kernel_;

@@ -54,6 +54,10 @@ struct HomePlan {  // where everything stands
 HomePlan plan_home(const Session& session, const Rect& area, const bool (&whole)[3]);
 constexpr size_t cards_shown = 8;  // of a part, until more are asked for
 
+// Text where there is room for a word of it at least.
+inline void fit_text(Ui& ui, float x, float baseline, std::string_view text, const TextStyle& style) {
+    if (style.width > 24) ui.text(x, baseline, text, style);
+}
 void draw_part(const HomeFrame& frame, const HomePlan::Part& part, bool& whole);
 // An ornament for a lesson's card, 84 x 50.
 void draw_thumb(Ui& ui, std::string_view lesson, const Rect& area);

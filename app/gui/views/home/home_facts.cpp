@@ -129,7 +129,7 @@ std::string more_of(const Session& session, const HomePlan::Part& part) {
 TileText machine_text(const Snapshot& snapshot, const HomeKernel& kernel) {
     TileText text{"Watch a GPU run a kernel", "The modelled GPU starts its first kernel ..."};
     if (kernel.run)
-        text.sentence = fmt::format("{} on a {}: warps take turns, waiting is drawn", kernel.label, kernel.run->gpu.title);
+        text.sentence = fmt::format("{} on a modelled {}", kernel.label, kernel.run->gpu.title);
     else if (snapshot.busy.empty())
         text.sentence = "Nothing has run yet: open a lesson or a kernel, and it runs here";
     return text;
@@ -140,13 +140,13 @@ TileText own_text_of(const Session& session, const Snapshot& snapshot) {
     const bool untouched = document.path.empty() && session.desk.documents().size() == 1;
     TileText text{untouched ? "Open your own CUDA program"
                             : "Your " + std::string(document.is_program() ? "program " : "kernel ") + document.shown_name(),
-                  "Any .cu file, unchanged: drop it here, or press to edit this one"};
+                  "Drop any .cu file here, or press to edit this one"};
     const auto& ran = snapshot.own.run;
     if (ran && ran->run && ran->timed && !document.is_program())
-        text.sentence = fmt::format("{} cycles on a {}; drop any .cu file here to open it",
-                                    with_commas(ran->run->result.cycles), ran->run->gpu.title);
+        text.sentence = fmt::format("{} cycles on a {}; drop any .cu file here", with_commas(ran->run->result.cycles),
+                                    ran->run->gpu.title);
     if (snapshot.program.run && document.is_program())
-        text.sentence = fmt::format("{} launches, {}; drop any .cu file here to open it",
+        text.sentence = fmt::format("{} launches, {}; drop any .cu file here",
                                     with_commas(static_cast<int64_t>(snapshot.program.run->report.launches.size())),
                                     snapshot.program.run->running ? "it runs" : snapshot.program.run->ended);
     return text;
@@ -156,7 +156,7 @@ TileText training_text(const Snapshot& snapshot) {
     const TrainingState& training = training_run_of(snapshot);
     if (!training.step) return {"Train a network", "A real one, on this computer: press to begin"};
     const nn::StepRecord& step = *training.step;
-    TileText text{"Train " + step.model, fmt::format("on {}: every number is computed, none is a recording", step.device)};
+    TileText text{"Train " + step.model, fmt::format("on {}: every number is computed", step.device)};
     if (step.model == "mlp") text.title = "Train a network to read digits";
     if (!training.written.empty()) text.sentence = "It starts with noise and learns to spell, on this computer";
     return text;

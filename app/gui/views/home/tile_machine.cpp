@@ -41,7 +41,7 @@ int state_of(const KernelTrace& trace, const SlotRow& row, int64_t cycle) {  // 
     return state.resident ? static_cast<int>(state.reason()) : -1;
 }
 
-void draw_row(Ui& ui, const HomeKernel& kernel, const SlotRow& row, const Rect& strip) {
+void draw_row(Ui& ui, const HomeKernel& kernel, const SlotRow& row, const Rect& strip, std::vector<int64_t>& seen) {
     const KernelTrace& trace = kernel.scene->trace();
     const auto now = static_cast<int64_t>(kernel.clock);
     const auto columns = static_cast<int64_t>(strip.w / cycle_width) + 2;
@@ -55,6 +55,7 @@ void draw_row(Ui& ui, const HomeKernel& kernel, const SlotRow& row, const Rect& 
         const int state = cycle > now || cycle < 0 ? -2 : state_of(trace, row, cycle);
         if (state == before) continue;
         if (before >= 0) {
+            seen[static_cast<size_t>(before)] += cycle - run_from;
             const float left = std::max(strip.x, edge(run_from)), right = std::min(strip.right(), edge(cycle));
             const float hair = before == static_cast<int>(StallReason::selected) ? 1.0f : 0.0f;
             if (right - left > 0.5f)
@@ -106,11 +107,37 @@ void draw_rate(Ui& ui, float x, float y, float w, std::string_view name, double 
     ui.text(x + w, y + 9, fmt::format("{:.0f} %", 100 * share), {.size = 12, .color = t.ink2, .align = Align::right});
 }
 
+// What the colours stand for, of those that are in sight, the most frequent first.
+void draw_states_seen(Ui& ui, const std::vector<int64_t>& seen, const Rect& area) {
+    static constexpr std::pair<StallReason, std::string_view> words[] = {
+        {StallReason::selected, "issues"},        {StallReason::not_selected, "ready"},
+        {StallReason::long_scoreboard, "memory"}, {StallReason::short_scoreboard, "shared"},
+        {StallReason::barrier, "barrier"},        {StallReason::wait, "result"}};
+    std::vector<size_t> order;
+    for (size_t s = 0; s < seen.size(); ++s)
+        if (seen[s] > 0) order.push_back(s);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return seen[a] > seen[b]; });
+    float x = area.x + 16;
+    for (const size_t s : order) {
+        const auto reason = static_cast<StallReason>(s);
+        std::string_view name = code_of(reason).brief;
+        for (const auto& [one, word] : words)
+            if (one == reason) name = word;
+        const float w = ui.text_width(name, {.size = 12}) + 29;
+        if (x + w > area.right() - 8) break;
+        draw_state(ui, {x, area.bottom() - 15, 11, 11}, reason);
+        ui.text(x + 15, area.bottom() - 5, name, {.size = 12, .color = ui.theme->ink2});
+        x += w;
+    }
+}
+
 }  // namespace
 
 void HomeKernel::adopt(const Session& session, const Snapshot& snapshot) {
     const auto& newest = snapshot.kernel.run;
     if (!newest || newest == run) return;
+    // The desk's kernel runs for its own tile.
+    if (run && session.home.own == HomeLook::Own::asked && snapshot.source == Source::own) return;
     // The steps of a training run bring a kernel each: the first goes on.
     if (run && snapshot.source == Source::training && newest->program == run->program && newest->gpu.name == run->gpu.name)
         return;
@@ -149,12 +176,13 @@ void draw_machine_tile(const HomeFrame& frame, const HomeKernel& kernel, const R
     const auto shown = rows_shown(kernel);
     ui.rect(rows, t.panel);
     float y = rows.y;
+    std::vector<int64_t> seen(state_count, 0);  // cycles in each state
     for (size_t i = 0; i < shown.size(); ++i) {
         if (i > 0 && shown[i]->scheduler != shown[i - 1]->scheduler) ui.rect({rows.x, y, rows.w, 4}, t.code), y += 4;
         const int warp = warp_at(kernel.scene->trace(), *shown[i], now);
         ui.text(rows.x - 8, y + 11, fmt::format("slot {}", shown[i]->slot),
                 {.size = 12, .color = warp >= 0 ? t.ink2 : t.quiet, .align = Align::right});
-        draw_row(ui, kernel, *shown[i], {rows.x, y, rows.w, 13});
+        draw_row(ui, kernel, *shown[i], {rows.x, y, rows.w, 13}, seen);
         y += 14.5f;
     }
     ui.cursor_line(rows.right() - 1, rows.y - 4, rows.bottom());
@@ -166,19 +194,7 @@ void draw_machine_tile(const HomeFrame& frame, const HomeKernel& kernel, const R
         draw_rate(ui, x, area.y + 128, sms, "L2", rates.l2);
         draw_rate(ui, x, area.y + 143, sms, "DRAM", rates.dram);
     }
-    float x = area.x + 16;
-    for (const auto& [reason, name] : {std::pair{StallReason::selected, "issues"},
-                                       {StallReason::not_selected, "ready"},
-                                       {StallReason::long_scoreboard, "memory"},
-                                       {StallReason::short_scoreboard, "shared"},
-                                       {StallReason::barrier, "barrier"},
-                                       {StallReason::wait, "result"}}) {
-        const float w = ui.text_width(name, {.size = 12}) + 29;
-        if (x + w > area.right() - 8) break;
-        draw_state(ui, {x, area.bottom() - 15, 11, 11}, reason);
-        ui.text(x + 15, area.bottom() - 5, name, {.size = 12, .color = t.ink2});
-        x += w;
-    }
+    draw_states_seen(ui, seen, area);
 }
 
 }  // namespace lockstep::gui

@@ -58,6 +58,7 @@ void draw_states(Ui& ui, const LineHeat& heat, const Rect& area) {
     float y = area.y;
     for (const size_t s : order) {
         const StateCode& code = code_of(static_cast<StallReason>(s));
+        if (y + 24 > area.bottom()) break;
         const float share = static_cast<float>(heat.states[s]);
         draw_state(ui, {area.x, y, std::max(3.0f, (area.w - 44) * share), 9}, code.reason);
         ui.text(area.right(), y + 9, fmt::format("{:.0f} %", 100 * share),
@@ -120,7 +121,7 @@ void draw_own_tile(const HomeFrame& frame, const Rect& area) {
     if (ran_program) did = fmt::format("{} launches", frame.snapshot.program.run->report.launches.size());
     if (did.empty())
         did = program ? "runs when you open it" : frame.session.home.own == HomeLook::Own::asked ? "is compiled ..." : "";
-    ui.text(x, area.y + 20, did, {.size = 13, .color = t.ink2, .width = area.right() - 110 - x});
+    fit_text(ui, x, area.y + 20, did, {.size = 13, .color = t.ink2, .width = area.right() - 110 - x});
 
     const auto lines = lines_of(document.text);
     const auto room = static_cast<size_t>((area.h - 40) / line_height);

@@ -67,6 +67,9 @@ std::vector<ComparedRow> rows_of_pair(const model::KernelRun& a, const model::Ke
         const double x = metric_value(a, row.metric), y = metric_value(b, row.metric);
         if (std::isfinite(x) && std::isfinite(y) && (x != 0 || y != 0)) rows.push_back(compared(row, x, y));
     }
+    // Time first, then what changed: where few fit, these are seen.
+    if (rows.size() > 1)
+        std::stable_partition(rows.begin() + 1, rows.end(), [](const ComparedRow& row) { return row.change != "the same"; });
     return rows;
 }
 
@@ -88,6 +91,8 @@ std::string time_sentence(const RunPair& pair) {
     const ComparedRow time = compared(counter_rows[0], pair.a->result.time_us, pair.b->result.time_us);
     return fmt::format("A takes {:.2f} µs, B {:.2f} µs: {}.", pair.a->result.time_us, pair.b->result.time_us, time.change);
 }
+
+constexpr std::string_view bound_words = " is a bound, not a run of an edited text.";
 
 RunPair pair_of_edit(const Snapshot& snapshot) {
     RunPair pair;
@@ -116,14 +121,15 @@ RunPair pair_of_what_if(const KernelState& kernel) {
     pair.a_name = "as it is";
     pair.b_name = "what if";
     pair.changed = "What if " + kernel.tried->words + ": the same launch simulated so.";
-    pair.caption = time_sentence(pair) + " B is a bound, not a run of an edited text.";
+    pair.caption = time_sentence(pair) + fmt::format(" B{}", bound_words);
     return pair;
 }
 
 void swap_pair(RunPair& pair) {
     std::swap(pair.a, pair.b);
     std::swap(pair.a_name, pair.b_name);
-    pair.caption = time_sentence(pair);
+    const bool bound = pair.caption.ends_with(bound_words);
+    pair.caption = time_sentence(pair) + (bound ? fmt::format(" A{}", bound_words) : "");
 }
 
 class BeforeAfterView final : public View {

@@ -8,8 +8,7 @@
 #include "app/gui/shell/shell.h"
 #include "app/gui/view.h"
 #include "app/gui/views/kernel/file_panel.h"
-#include "app/gui/views/kernel/lines/line_diff.h"
-#include "app/gui/views/kernel/lines/line_heat.h"
+#include "app/gui/views/kernel/lines/heat_margin.h"
 #include "app/gui/views/kernel/lines/line_values.h"
 #include "app/gui/views/program/program_data.h"
 #include "app/gui/views/timeline/state_code.h"
@@ -110,69 +109,7 @@ std::string_view title_of(const KernelDocument& document) {
                                  : "Kernel";
 }
 
-// The heat of the run on show, and where its lines are in the text as it stands now; made anew when either changes.
-class ShownHeat {
-  public:
-    // Null: nothing is shown of that run's cost.
-    const HeatMap* of(const Session& session, const Snapshot& snapshot) {
-        const KernelDocument& document = session.desk.document();
-        const auto& run = snapshot.kernel.run;
-        if (snapshot.source != Source::own || !run || run->result.fault || session.learn.reveal_steps >= 0 ||
-            document.is_host() || document.is_tape())
-            return nullptr;
-        if (run_ != run || document_ != document.shown_name()) {
-            if (!run_ || run_->program != run->program || run_->before != run->before || document_ != document.shown_name())
-                heat_ = heat_of(*run, document.shown_name());
-            run_ = run;
-            document_ = document.shown_name();
-            version_ = 0;
-        }
-        const bool part = document.is_header() || session.desk.owner() > 0;  // not the text whose version the run has
-        stale_ = part ? !document.saved() : run_version(snapshot) != session.desk.version();
-        if (stale_ && version_ != session.desk.version()) {
-            version_ = session.desk.version();
-            kept_ = part ? std::vector<int32_t>() : kept_lines(text_that_ran(snapshot), document.text);
-        }
-        return heat_.timed() ? &heat_ : nullptr;
-    }
-    bool stale() const { return stale_; }  // the text is another one by now
-    int32_t line_then(int32_t line) const {
-        if (!stale_) return line;
-        return line >= 1 && static_cast<size_t>(line) <= kept_.size() ? kept_[static_cast<size_t>(line) - 1] : 0;
-    }
-
-  private:
-    std::shared_ptr<const model::KernelRun> run_;
-    std::string document_;
-    HeatMap heat_;
-    uint64_t version_ = 0;  // that kept_ is of
-    std::vector<int32_t> kept_;
-    bool stale_ = false;
-
-    static uint64_t run_version(const Snapshot& snapshot) {
-        if (snapshot.program.run) return snapshot.program.run->version;
-        return snapshot.own.run ? snapshot.own.run->version : 0;
-    }
-    static std::string_view text_that_ran(const Snapshot& snapshot) {
-        const auto& own = snapshot.own.run;
-        return own && own->compiled && !snapshot.program.run ? std::string_view(own->compiled->source)
-                                                             : std::string_view(snapshot.kernel.run->source);
-    }
-};
-
-constexpr float heat_bar = 44, heat_width = 106, legend_height = 22;
-
-// A line's share of the time as a bar in the colour and hatch of what it waits for most, and in figures.
-void draw_heat(Ui& ui, const HeatMap& heat, const LineHeat& line, const Rect& row, bool stale) {
-    const Faded faded(ui, stale ? 0.45f : 1);
-    const auto length = heat_bar * static_cast<float>(line.share / std::max(0.2, heat.hottest));
-    if (length >= 0.75f) draw_state(ui, {row.x, row.y + 4, std::max(2.0f, length), 11}, line.wait);
-    if (line.share < 0.0005) return;
-    ui.text(row.x + heat_width - 14, row.y + 14, fmt::format("{:.1f} %", 100 * line.share),
-            {.size = 12, .color = line.share >= 0.1 ? ui.theme->ink : ui.theme->ink2, .align = Align::right, .mono = true});
-    if (ui.hovered({row.x, row.y, heat_width - 12, row.h}))
-        ui.tooltip(sentence_of(line) + (stale ? "\nof the run before the text changed" : ""));
-}
+constexpr float legend_height = 22;
 
 class EditorView final : public View {
   public:
@@ -248,7 +185,7 @@ class EditorView final : public View {
         const auto marks = marks_of(session, *snapshot);
         const ProgramBoard board = document.is_program() ? make_board_of(snapshot->program.run) : ProgramBoard();
         const bool fresh = board.run && board.run->version == session.desk.version();
-        ShownHeat shown;
+        HeatMargin shown;
         LineValues known;
         const HeatMap* const heat = session.desk.shows_heat ? shown.of(session, *snapshot) : nullptr;
         const std::vector<LineValue> values = shows_values(session, *snapshot, shown)
@@ -274,7 +211,7 @@ class EditorView final : public View {
     }
 
   private:
-    ShownHeat heat_;
+    HeatMargin heat_;
     LineValues values_;
     std::vector<LineNote> inlays_;
     std::string shown_key_;
@@ -348,14 +285,14 @@ class EditorView final : public View {
     }
 
     // Values are of the text that ran: once it is another one, they would stand beside the wrong lines.
-    static bool shows_values(const Session& session, const Snapshot& snapshot, ShownHeat& heat) {
+    static bool shows_values(const Session& session, const Snapshot& snapshot, HeatMargin& heat) {
         heat.of(session, snapshot);
         return session.desk.shows_values && snapshot.source == Source::own && snapshot.kernel.run &&
                session.learn.reveal_steps < 0 && !heat.stale() && !session.desk.document().is_host() &&
                !session.desk.document().is_tape();
     }
 
-    static std::string beside(const HeatMap* heat, const ShownHeat& shown, const std::vector<LineValue>& values,
+    static std::string beside(const HeatMap* heat, const HeatMargin& shown, const std::vector<LineValue>& values,
                               int32_t line) {
         std::string text;
         if (const LineHeat* const found = heat == nullptr ? nullptr : heat_at(*heat, shown.line_then(line)))
@@ -525,10 +462,10 @@ class EditorView final : public View {
         }
         const HeatMap* const heat = r.w >= 380 && desk.shows_heat ? heat_.of(session, snapshot) : nullptr;
         if (heat != nullptr) {
-            look.gutter = heat_width;
+            look.gutter = HeatMargin::width(r.w);
             look.paint_gutter = [&](Ui& drawn, const Rect& row, int32_t line) {
                 if (const LineHeat* const found = heat_at(*heat, heat_.line_then(line)))
-                    draw_heat(drawn, *heat, *found, row, heat_.stale());
+                    heat_.draw(drawn, *heat, *found, row);
             };
         }
         inlays_.clear();

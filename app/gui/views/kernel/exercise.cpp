@@ -78,7 +78,9 @@ std::vector<Target> targets_of(const lessons::Exercise& exercise, const LessonSt
         if (fresh && weighed) {
             const lessons::Clause& clause = report->clauses[i];
             target.state = clause.holds ? Target::State::holds : Target::State::fails;
-            target.value = clause.detail;
+            const bool measured = !clause.detail.starts_with("not measured");
+            target.value =
+                measured || !target.value.starts_with("now ") ? clause.detail : target.value + "; " + clause.detail;
         }
         const double worth = weighed && (report->clauses[i].of_points > 0 || report->clauses[i].required)
                                  ? report->clauses[i].of_points

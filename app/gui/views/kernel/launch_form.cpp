@@ -273,7 +273,13 @@ class LaunchView final : public View {
                 return y + 34;
             }
             y += 34;
-            y += ui.paragraph({r.x, y, r.w, 120}, offer.detail, {.size = 12, .mono = true}, 18) + 4;
+            for (const auto& [index, text] : offer.arguments) {
+                const std::string name = index < s.arguments.size() ? s.arguments[index].parameter : std::string();
+                ui.text(r.x + 8, y + 14, name + " = " + text,
+                        {.size = 12, .color = ui.theme->ink2, .mono = true, .width = r.w - 8});
+                y += 18;
+            }
+            y += 2;
         }
         return y;
     }

@@ -41,6 +41,11 @@ std::string lane_value_text(const ptx::Program& program, const simt::LaneValues&
     return type == ptx::Type::pred ? bits != 0 ? "true" : "false" : text_of(bits, type);
 }
 
+// Rather a number that was worked out than an address or a condition.
+bool is_value(const ptx::Register& reg) {
+    return reg.type != ptx::Type::pred && reg.type != ptx::Type::b64;
+}
+
 // What a store wrote, where that stands in one register; -1: it did not store.
 int32_t stored_register(const ptx::Program& program, const ptx::DecodedInstruction& in) {
     if (!ptx::is_register(in.source[0]) || in.address == ptx::no_operand) return -1;
@@ -99,7 +104,8 @@ const std::vector<LineValue>& LineValues::at(const KernelState& kernel, int lane
             take(line,
                  {name, lane_value_text(program, values, lane),
                   fmt::format("{}: {}, written by issue {}", name, values.reg.name, by->second.step + 1), by->second.step});
-        else if (line == here && (nameless == nullptr || nameless_by.step < by->second.step))
+        else if (line == here && (nameless == nullptr || std::pair(is_value(values.reg), by->second.step) >
+                                                             std::pair(is_value(nameless->reg), nameless_by.step)))
             nameless = &values, nameless_by = by->second;
     }
     if (here > 0 && (just->executed >> lane & 1) != 0) {
