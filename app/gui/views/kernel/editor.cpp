@@ -314,7 +314,9 @@ class EditorView final : public View {
             right -= width + 12;
         }
         if (heat == nullptr) return;
-        x = ui.text(x, r.y + 15, heat_.stale() ? "time before the edit" : "time", {.size = 12, .color = theme.ink2}) + 10;
+        x = ui.text(x, r.y + 15, heat_.stale() ? "simulated time before the edit" : "simulated time",
+                    {.size = 12, .color = theme.ink2}) +
+            10;
         std::vector<size_t> order(state_count);
         for (size_t s = 0; s < state_count; ++s) order[s] = s;
         std::stable_sort(order.begin(), order.end(),
