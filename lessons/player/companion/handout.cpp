@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/base64.h"
+#include "core/base/files.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -103,6 +104,18 @@ class Page {
                               : "Answer on paper, then run the lesson in Lockstep: the run says what is right.");
     }
 
+    // The text that the step is about, where it is another one than before. A question's picture would give it away.
+    void source(size_t at) {
+        const scene::Scene* const scene = scene_at(lesson_, at);
+        if (scene == nullptr) return;
+        const std::string& file = !scene->file.empty() ? scene->file : !scene->host.empty() ? scene->host : scene->tape;
+        if (file.empty() || file == shown_) return;
+        const Result<std::string> text = read_text(lesson_.folder / file, size_t{1} << 16);
+        if (!text) return;
+        shown_ = file;
+        line("<pre>{}</pre>", escaped(text.value()));
+    }
+
     void picture(size_t at, bool answered) {
         const std::string png = handout_.picture ? handout_.picture(at, answered) : std::string();
         if (png.empty()) return;
@@ -114,7 +127,11 @@ class Page {
         const Step& step = lesson_.steps[at];
         line("<section>\n<h2>{}. {} <span class=\"quiet\">{}</span></h2>", at + 1, escaped(step.title), escaped(step.verb));
         html_ += prose_html(step.prose);
-        picture(at, handout_.answers && !step.predicts.empty());
+        const bool asks = std::ranges::any_of(step.predicts, [](const Predict& one) { return !one.is_sketch(); });
+        if (asks && !handout_.answers)
+            source(at);
+        else
+            picture(at, handout_.answers && !step.predicts.empty());
         for (size_t p = 0; p < step.predicts.size(); ++p) prediction(at, p);
         for (const Exercise& exercise : step.exercises) {
             line("<p class=\"asked\">Exercise: {}</p>", escaped(exercise.prompt));
@@ -200,7 +217,7 @@ class Page {
 
     const Lesson& lesson_;
     const Handout& handout_;
-    std::string html_;
+    std::string html_, shown_;  // shown_: the file whose text stands last
 };
 
 }  // namespace
