@@ -229,7 +229,7 @@ void Session::Worker::find_next() {
                 ++done;
             }
         };
-        const size_t cores = std::max(2u, std::thread::hardware_concurrency()) - 1;  // one is the picture's
+        const size_t cores = std::max(1u, std::thread::hardware_concurrency());
         std::vector<std::jthread> threads;
         for (size_t k = 0; k < std::min(cores, changes.size()); ++k) threads.emplace_back(work);
         size_t told = changes.size();

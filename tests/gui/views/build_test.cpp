@@ -45,6 +45,7 @@ double area_of_box(const Rect& box) {
 struct BuildWindow : Desk {
     explicit BuildWindow(const std::string& puzzle = "01", const char* theme = "dark") : Desk({.own_kernel = true}, theme) {
         session.build.open(session, lessons::puzzle_named(puzzle).value().file.string());
+        settle();  // else the workspace opens the first puzzle itself
         session.workspace = Workspace::build;
         settle();
         REQUIRE(session.build.task() != nullptr);
@@ -223,15 +224,15 @@ TEST_CASE("hints come one after the other when asked for, and go with the next d
     for (size_t i = 0; i < puzzle.hints.size(); ++i) {
         REQUIRE(window.click_on("Hint"));
         window.frames(2);
-        CHECK(window.words("puzzle").find(fmt::format("Hint {} of 3: {}", i + 1, puzzle.hints[i])) != std::string::npos);
+        CHECK(window.words("puzzle").find(fmt::format("Hint, {} of 3: {}", i + 1, puzzle.hints[i])) != std::string::npos);
         CHECK(window.clashes() == std::vector<std::string>{});
     }
     window.session.build.set(window.session, "warps_per_sm", 8);
     window.settle();
-    CHECK(window.words("puzzle").find("Hint ") == std::string::npos);
+    CHECK(window.words("puzzle").find("Hint, ") == std::string::npos);
     REQUIRE(window.click_on("Hint"));
     window.frames(2);
-    CHECK(window.words("puzzle").find("Hint 1 of 3") != std::string::npos);
+    CHECK(window.words("puzzle").find("Hint, 1 of 3") != std::string::npos);
 }
 
 TEST_CASE("gold leads to the next puzzle, and a puzzle that was open has its medals at once") {
@@ -244,7 +245,7 @@ TEST_CASE("gold leads to the next puzzle, and a puzzle that was open has its med
     window.settle();
     CHECK(window.session.build.task()->puzzle->file == lessons::puzzle_files().at(1));
     CHECK(window.shows("GPU  yours"));
-    REQUIRE(window.click_on("1"));
+    window.session.build.open(window.session, lessons::puzzle_files().front().string());
     window.settle();
     REQUIRE(window.state().thresholds);
     CHECK(window.state().thresholds->gold_us == before.gold_us);
@@ -638,7 +639,7 @@ TEST_CASE("real GPUs run the same when asked, and are told apart by word, area a
               model::launch(model::gpu_named(chip->runs.gpu.name).value(), *launch.program, launch.config, memory).cycles);
         CHECK(window.words("puzzle").find(chip->name + ", a real GPU") != std::string::npos);
     }
-    CHECK(window.shows("V100"));
+    CHECK(std::ranges::any_of(window.state().real, [&](const auto& chip) { return window.shows(chip->name); }));
     window.input.mouse_x = window.input.mouse_y = 4;  // off the chip and its tooltip
     window.frames(2);
     CHECK(window.clashes() == std::vector<std::string>{});

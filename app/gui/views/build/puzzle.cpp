@@ -463,7 +463,7 @@ class PuzzleView final : public View {
         if (desk.shows_hint && desk.task()->puzzle) {
             const auto& hints = desk.task()->puzzle->hints;
             const size_t at = static_cast<size_t>(desk.hint) % hints.size();
-            return fmt::format("Hint {} of {}: {}", at + 1, hints.size(), with_squares(hints[at]));
+            return fmt::format("Hint, {} of {}: {}", at + 1, hints.size(), with_squares(hints[at]));
         }
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
         const BuiltDesign* const shown = shown_design(session, snapshot);
