@@ -176,7 +176,8 @@ void draw_steps(Shell& shell, const AppOptions& options) {
         picture(step, "");
         if (answer_step(shell)) picture(step, "-answered");
     }
-    std::printf("%d steps of lesson %s are in %s\n", steps, session.lesson.lesson->id.c_str(), folder.string().c_str());
+    if (!options.paper)
+        std::printf("%d steps of lesson %s are in %s\n", steps, session.lesson.lesson->id.c_str(), folder.string().c_str());
 }
 
 void print_summary(const Snapshot& snapshot) {
@@ -289,6 +290,7 @@ void open(Shell& shell, const AppOptions& options) {
         ask_cluster(shell.session, trained);
     }
     shell.presenter.on = options.present;
+    shell.presenter.paper = options.paper;
     if (system::errors_go_to_a_terminal() && options.screenshot.empty())
         shell.say_to_speaker = [](const std::string& text) { fmt::print(stderr, "{}", text); };
     if (options.less_motion) shell.motion = "reduced";

@@ -30,6 +30,7 @@ struct AppOptions {
     std::string theme = {};
     bool less_motion = false;  // nothing flashes
     bool present = false;      // presenter mode
+    bool paper = false;        // with it and a folder of a lesson's steps: their pictures alone, for a page
     bool describe = false;     // print the views' facts as text and leave
     struct Film {
         std::string file = {};      // F.gif or F.mp4: record without a window; empty: nothing is recorded

@@ -128,7 +128,8 @@ void handout(const HandoutAsked& asked, const Hooks& hooks) {
         fmt::print(stderr, "drawing {} steps of lesson {} ...\n", lesson.steps.size(), lesson.id);
         gui::AppOptions drawn{.lesson = asked.lesson};
         drawn.screenshot = folder->path().string() + "/";
-        drawn.width = 1280, drawn.height = 720, drawn.scale = 1, drawn.theme = "print", drawn.present = true;
+        drawn.width = 1100, drawn.height = 620, drawn.scale = 1.25, drawn.theme = "print";
+        drawn.present = drawn.paper = true;
         if (hooks.app(drawn) != 0) throw Failure("the lesson's pictures could not be drawn; --no-pictures does without");
         page.picture = [&](size_t step, bool answered) {
             const std::string name = fmt::format("{}-{}{}.png", lesson.id, step + 1, answered ? "-answered" : "");

@@ -55,6 +55,25 @@ struct Changes {
             }
         }
     }
+    // Too many watts: most of them are for bytes from DRAM, of which a larger L2 keeps some, with fewer channels that pay.
+    void add_nearer() {
+        const lessons::Puzzle::Free* const l2 = task.free_named("l2_bytes");
+        const lessons::Puzzle::Free* const channels = task.free_named("dram_channels");
+        if (l2 == nullptr) return;
+        for (const double factor : {2.0, 4.0, 8.0}) {
+            const auto value = larger(*l2, factor);
+            if (!value) continue;
+            lessons::Figures figures = design.figures;
+            put_figure(figures, l2->field, *value);
+            add(figures);
+            if (channels == nullptr) continue;
+            std::vector<double> fewer = stops_of(*channels);
+            std::erase_if(fewer, [&](double stop) { return stop >= figure_of(design.gpu, channels->field); });
+            if (fewer.empty()) continue;
+            put_figure(figures, channels->field, fewer.back());
+            add(figures);
+        }
+    }
     // Stops below the present one, the nearest last; none of what limits, nor of what costs no area.
     std::vector<double> lower(const lessons::Puzzle::Free& free, std::string_view raised) const {
         if (free.field == raised || free.field == "boost_mhz" || free.field.ends_with("_latency")) return {};
@@ -115,6 +134,7 @@ std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesig
             }
     };
     if (!design.within(task)) changes.add_less();
+    if (task.most_watts > 0 && design.watts > task.most_watts) changes.add_nearer();
     if (limit != nullptr) try_row(*limit);
     // Room for more warps is of three parts, whichever of them are free.
     for (const double factor : {2.0, 1.5}) {

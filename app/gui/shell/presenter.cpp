@@ -175,6 +175,7 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     const bool has_transport = asked == nullptr || (open_prediction() == none && !shows_sketch(session));
     const float foot = height_ - strip_height - (has_transport ? transport_height : 0);
     ui.rect({0, 0, width_, height_ - strip_height}, t.background);
+    if (presenter.paper) return present_picture(ui, snapshot, asked, {0, 0, width_, height_});
     float top = desk_margin;
     if (!learns || !snapshot.problem || open_prediction() == none) top += problem_strip(ui, snapshot, desk_margin);
     Rect room{desk_margin, top, width_ - 2 * desk_margin, foot - top - desk_margin};
@@ -187,15 +188,7 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
         room = present_prose(ui, room);
     }
     ui.pop_scope();
-    const bool source_alone = asked != nullptr && !asked->is_sketch() && open_prediction() != none && snapshot.kernel.run &&
-                              !snapshot.kernel.run->source.empty();
-    if (source_alone) {
-        present_source(ui, snapshot.kernel.run->source, line_asked(*asked), room);
-    } else {
-        ui.rect(room, t.panel, 5);
-        state.active_view = presented_view();
-        panel(ui, presented_view(), room);
-    }
+    present_picture(ui, snapshot, asked, room);
     if (has_transport) {
         ui.rect({0, foot, width_, transport_height}, t.panel);
         transport(ui, snapshot, {0, foot, width_, transport_height});
@@ -205,6 +198,16 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     if (presenter.notes && learns && !say_to_speaker) notes_on_picture(ui, room, foot);
     tooltip(ui);
     laser(ui);
+}
+
+// Of an open question that is no sketch the source stands in the picture's place, which would give it away.
+void Shell::present_picture(Ui& ui, const Snapshot& snapshot, const lessons::Predict* asked, const Rect& room) {
+    const bool source_alone = asked != nullptr && !asked->is_sketch() && open_prediction() != none && snapshot.kernel.run &&
+                              !snapshot.kernel.run->source.empty();
+    if (source_alone) return present_source(ui, snapshot.kernel.run->source, line_asked(*asked), room);
+    ui.rect(room, theme->panel, 5);
+    state.active_view = presented_view();
+    panel(ui, presented_view(), room);
 }
 
 void Shell::notes_on_picture(Ui& ui, const Rect& room, float foot) {

@@ -50,7 +50,7 @@ Shell::Shown* Shell::shown(std::string_view name) {
 }
 
 bool Shell::prepare(float screen_scale) {
-    const float text = presenter.on ? std::max(text_scale, presenter_scale) : text_scale;
+    const float text = presenter.on && !presenter.paper ? std::max(text_scale, presenter_scale) : text_scale;
     const float wanted = std::round(text * screen_scale * 100) / 100;
     if (fonts.scale == wanted && !(fonts.sheet && fonts.sheet->full())) return false;
     ImGui::GetStyle() = ImGuiStyle();  // pristine, then scaled: scaling twice would add up

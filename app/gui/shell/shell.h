@@ -48,6 +48,7 @@ class Shell {
     // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.
     struct Presenter {
         bool on = false, blank = false, notes = false;
+        bool paper = false;   // the picture alone, for a page that has the words
         int noted_step = -1;  // whose notes the terminal shows; -1: none
         struct Spot {
             Point at;
@@ -150,6 +151,7 @@ class Shell {
     Rect present_tally(Ui& ui, size_t index, const Rect& room);
     Rect present_line(Ui& ui, const Snapshot& snapshot, const lessons::Predict& asked, const Rect& room);
     Rect present_prose(Ui& ui, const Rect& room);
+    void present_picture(Ui& ui, const Snapshot& snapshot, const lessons::Predict* asked, const Rect& room);
     void present_source(Ui& ui, const std::string& source, int32_t line, const Rect& room);
     const lessons::Step& question_step() const;
     const lessons::Predict* presented_question() const;

@@ -22,7 +22,8 @@ struct BarPlan {
 namespace {
 
 constexpr BarPlan plans[] = {{},
-                             {.name = false},
+                             {.tab_padding = 22},
+                             {.tab_padding = 16},
                              {.name = false, .tab_padding = 16},
                              {.name = false, .tab_padding = 16, .words = false, .lesson = 100},
                              {.name = false, .tab_padding = 16, .chips = false, .lesson = 90},
@@ -99,8 +100,11 @@ std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapsh
 
 // The first plan that the width has room for, else the narrowest.
 const BarPlan& Shell::fitting_plan(Ui& ui, const Snapshot& snapshot) const {
+    // The title is whole for as long as only space has to make room for it.
+    const float title = 24 + std::min(340.0f, ui.text_width(shown_title(snapshot), {.size = 14}) + 58);
     for (const BarPlan& plan : plans) {
-        float need = begin_of(plan) + width_of_tabs(ui, plan, session.workspace) + plan.lesson + 14;
+        const float least = plan.name ? std::max(plan.lesson, title) : plan.lesson;
+        float need = begin_of(plan) + width_of_tabs(ui, plan, session.workspace) + least + 14;
         for (const BarLabel& label : bar_labels(plan, snapshot)) need += ui.chip_width(label.text) + 8;
         if (need <= width_) return plan;
     }

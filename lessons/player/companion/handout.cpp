@@ -227,7 +227,8 @@ std::string plan_text(const Lesson& lesson, const Companion& companion, int minu
         from += part.minutes;
     }
     if (from < plan->minutes)
-        text += fmt::format("  {:>3} min  {} minutes are left for questions\n", from, plan->minutes - from);
+        text += fmt::format("  {:>3} min  {} left for questions\n", from,
+                            plan->minutes - from == 1 ? "a minute is" : fmt::format("{} minutes are", plan->minutes - from));
     if (!companion.misconceptions.empty()) text += "\nWhat students believe\n";
     for (const Companion::Misconception& one : companion.misconceptions)
         text += fmt::format("  \"{}\"\n      {} (step {})\n", one.believed, one.instead, one.step);

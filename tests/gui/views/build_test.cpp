@@ -342,6 +342,7 @@ TEST_CASE("a design over its budget is led back into it, change by change") {
         CHECK(window.state().newest()->spent(*window.session.build.task()) < before);
     }
     CHECK(window.state().newest()->within(*window.session.build.task()));
+    CHECK(window.state().newest()->time_us < window.state().designs.front()->time_us);  // by fewer bytes, not by fewer SMs
     // And one that was dragged over its area.
     window.session.build.take(window.session, {{"sms", 6}, {"l2_mb", 8}, {"dram_channels", 2}});
     window.settle();

@@ -247,11 +247,7 @@ TEST_CASE("the Memory workspace shows the request of the picked row; keys and cl
     desk.key(KeyCode::up);
     CHECK(desk.shell.focus.pc == first);
     std::set<int32_t> picked;
-    for (float y = 380; y < 940; y += 13) {
-        desk.input.mouse_x = 200;
-        desk.input.mouse_y = y;
-        desk.frame();
-        if (desk.shell.state.term.term >= 0) continue;  // a word of a caption: a click leads to where it is seen
+    for (float y = 380; y < 475; y += 13) {  // above the caption, whose words lead elsewhere
         desk.click(200, y);
         picked.insert(desk.shell.focus.pc);
     }

@@ -175,6 +175,8 @@ class PuzzleView final : public View {
     static std::string medal_words(const BuildDesk& desk, const BuiltDesign* shown, const Snapshot& snapshot) {
         if (!desk.task() || !desk.task()->puzzle || shown == nullptr || !snapshot.build->thresholds) return "";
         if (shown->medal == Medal::gold) return "gold";
+        if (shown->medal == Medal::none && shown->why.starts_with("it takes "))
+            return shown->why;  // there is no room for both
         return fmt::format("{}: {}", shown->medal == Medal::none ? "no medal" : name_of(shown->medal), shown->why);
     }
 
@@ -267,18 +269,19 @@ class PuzzleView final : public View {
         constexpr std::string_view real = "real GPUs";
         float chip = box.right() - ui.chip_width(real);
         const float real_chip = chip;
+        float beside = chip - 8;
         if (state.designs.size() > 1) {
             using Against = BuildDesk::Against;
             const std::string_view with = desk.against == Against::before  ? "vs before"
                                           : desk.against == Against::first ? "vs first"
                                                                            : "vs best";
             chip -= ui.chip_width(with) + 6;
+            beside = chip - 8;
             if (ui.hovered({chip, box.y + 4, ui.chip_width(with), 26}))
                 ui.tooltip("what the design on show is compared with: the one before, the first, or the fastest other one");
             if (ui.chip(chip, box.y + 4, with))
                 desk.against = static_cast<Against>((static_cast<int>(desk.against) + 1) % 3);
         }
-        const float beside = chip - 8;
         chip = real_chip;
         if (ui.hovered({chip, box.y + 4, ui.chip_width(real), 26}))
             ui.tooltip("the same on the rows of real GPUs: times simulated, areas of their dies published");
