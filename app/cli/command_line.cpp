@@ -143,12 +143,9 @@ void refuse_options_as_values(CLI::App& command) {
 }
 
 bool opens_in_the_app(const std::string& word) {
-    const std::filesystem::path file = word;
-    const std::string extension = file.extension().string();
-    std::error_code error;
-    return (extension == ".lockstep" || extension == ".cu" || extension == ".ptx" || extension == ".host" ||
-            extension == ".tape") &&
-           std::filesystem::exists(file, error);
+    const std::string extension = std::filesystem::path(word).extension().string();
+    return extension == ".lockstep" || extension == ".cu" || extension == ".ptx" || extension == ".host" ||
+           extension == ".tape";
 }
 
 void read_size(const std::string& text, gui::AppOptions& options) {

@@ -174,7 +174,9 @@ void draw_steps(Shell& shell, const AppOptions& options) {
         session.lesson.step = step;
         session.post(ask::ShowLessonStep{step});
         picture(step, "");
-        if (answer_step(shell)) picture(step, "-answered");
+        if (!answer_step(shell)) continue;
+        if (options.paper) session.learn.run_shown = step;  // what the run shows, not what was put into a sketch
+        picture(step, "-answered");
     }
     if (!options.paper)
         std::printf("%d steps of lesson %s are in %s\n", steps, session.lesson.lesson->id.c_str(), folder.string().c_str());

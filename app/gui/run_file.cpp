@@ -264,11 +264,11 @@ std::string needs_other_files(const KernelDocument& document) {
 
 Result<RunFile> parse_run_file(const std::string& text, const std::string& name) {
     try {
-        if (text.size() > largest_run_file) throw Failure(fmt::format("is larger than {} MiB", largest_run_file >> 20));
+        if (text.size() > largest_run_file) throw Failure(fmt::format("it is larger than {} MiB", largest_run_file >> 20));
         const RunJson all = RunJson::parse(text, nullptr, false);
-        if (!all.is_object() || !all.contains("lockstep_run")) throw Failure("is no run that Lockstep has saved");
+        if (!all.is_object() || !all.contains("lockstep_run")) throw Failure("this is no run that Lockstep has saved");
         RunReader in(all, "run");
-        if (in.whole("lockstep_run", 1, 1) != 1) throw Failure("was saved by a later version");
+        if (in.whole("lockstep_run", 1, 1) != 1) throw Failure("it was saved by a later version");
         RunFile run;
         int kinds = 0;
         if (const RunJson* const kernel = in.find("kernel")) run.kernel = read_kernel(*kernel), ++kinds;
@@ -285,14 +285,14 @@ Result<RunFile> parse_run_file(const std::string& text, const std::string& name)
             of.end();
             ++kinds;
         }
-        if (kinds != 1) throw Failure("has to have one of 'kernel', 'lesson' and 'training'");
+        if (kinds != 1) throw Failure("it has to have one of 'kernel', 'lesson' and 'training'");
         if (const RunJson* const place = in.find("place")) run.place = read_place(*place);
         in.end();
         return run;
     } catch (const Failure& failure) {
         return Diagnostic{"the run cannot be opened: " + failure.diagnostic.message, {name}};
     } catch (const std::exception&) {
-        return Diagnostic{"the run cannot be opened: is no run that Lockstep has saved", {name}};
+        return Diagnostic{"the run cannot be opened: this is no run that Lockstep has saved", {name}};
     }
 }
 

@@ -241,6 +241,10 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     broken.replace(broken.find("fma.rn.f32"), 10, "fma.rn.f31");
     const std::string bad = write("bad.ptx", broken);
     refuses("run missing.ptx --grid 1 --block 32", "missing.ptx: error: no such file");
+    refuses("missing.cu", "missing.cu: error: no such file");
+    refuses("missing.lockstep", "missing.lockstep: error: no such file");
+    refuses("lesson handout A06 --no-pictures -o a06.pdf", "--out takes a page's name, F.html");
+    refuses("lesson plan A06 --minutes 5", "has no plan for 5 minutes");
     refuses("run " + bad + " --grid 1 --block 32" + arguments, bad + ":27:");
     refuses("run " + write("empty.ptx", "") + " --grid 1 --block 32", "empty.ptx");
     refuses("run " + write("a.txt", "x") + " --grid 1 --block 32", ".cu or .ptx");

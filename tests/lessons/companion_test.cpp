@@ -130,10 +130,11 @@ TEST_CASE("a student's page asks and gives nothing away, a lecturer's has the an
     for (const char* words : {"The run says 8: 8", "lanes@line:3", "Because.", "16 &lt; 32 lanes &amp; no more",
                               "Most say 4.", "Both sides run at once.", "25 minutes"})
         CHECK(lecturer.find(words) != std::string::npos);
-    const std::string drawn = handout_page(
-        lesson(), {.picture = [](size_t step, bool) { return step == 0 ? std::string("foo") : std::string(); }});
+    const auto foo = [](size_t step, bool) { return step == 0 ? std::string("foo") : std::string(); };
+    const std::string drawn = handout_page(lesson(), {.answers = &run, .picture = foo});
     CHECK(drawn.find("data:image/png;base64,Zm9v") != std::string::npos);
     CHECK(drawn.find("<img", drawn.find("<img") + 1) == std::string::npos);
+    CHECK(handout_page(lesson(), {.picture = foo}).find("<img") == std::string::npos);  // a run's picture answers
 }
 
 TEST_CASE("a plan for the minutes that there are is text for a terminal") {

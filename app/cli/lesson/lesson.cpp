@@ -115,6 +115,10 @@ void plan(const HandoutAsked& asked) {
 
 // The app draws every step, as it stands before the class, into a folder that is gone afterwards.
 void handout(const HandoutAsked& asked, const Hooks& hooks) {
+    const std::string ending = std::filesystem::path(asked.out).extension().string();
+    if (asked.out != "-" && ending != ".html" && ending != ".htm")
+        throw Failure(
+            fmt::format("--out takes a page's name, F.html, or '-', not '{}'; a browser prints it as PDF", asked.out));
     check_can_write(asked.out);
     const lessons::Lesson lesson = lessons::lesson_named(asked.lesson).value();
     const std::optional<lessons::Companion> companion = lessons::companion_of(lesson).value();

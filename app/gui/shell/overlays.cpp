@@ -115,6 +115,7 @@ void Shell::overlay(Ui& ui) {
                 return setting_menu(ui);
             case Menu::palette:
                 return palette_menu(ui);
+            case Menu::back:
             case Menu::none:
                 break;
         }
@@ -355,17 +356,29 @@ bool Shell::term_card(Ui& ui) {
 // The lesson's step, or the view alone.
 void Shell::open_place(const lessons::Term& term) {
     session.playing = false;
+    const auto& from = session.lesson.lesson;
+    const bool stays = from && from->id == term.lesson && session.lesson.step == std::max(0, term.step - 1);
+    if (from && session.workspace == Workspace::learn && !stays) came_from_ = {from->id, session.lesson.step};
     if (!term.view.empty()) {
         show_alone(term.view);
         return;
     }
+    go_to_step(term.lesson, std::max(0, term.step - 1));
+}
+
+void Shell::go_to_step(const std::string& lesson, int step) {
     choose_workspace(Workspace::learn);
-    const int step = std::max(0, term.step - 1);
     const auto& open = session.lesson.lesson;
-    if (!open || open->id != term.lesson) return session.post(ask::OpenLesson{term.lesson, step});
-    if (term.step < 1 || static_cast<size_t>(step) >= open->steps.size()) return;
+    if (!open || open->id != lesson) return session.post(ask::OpenLesson{lesson, step});
+    if (static_cast<size_t>(step) >= open->steps.size()) return;
     session.lesson.step = step;
     session.post(ask::ShowLessonStep{step});
+}
+
+void Shell::go_back() {
+    const auto [lesson, step] = std::exchange(came_from_, {});
+    maximised_.clear(), alone_.clear();
+    if (!lesson.empty()) go_to_step(lesson, step);
 }
 
 void Shell::tooltip(Ui& ui) {

@@ -94,7 +94,7 @@ class Shell {
 
   private:
     friend struct PaletteLists;  // what the search lists may do all that the shell may
-    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting, palette };
+    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting, palette, back };
     struct Shown {
         const ViewRow* row;
         std::unique_ptr<View> view;
@@ -168,7 +168,10 @@ class Shell {
     void tooltip(Ui& ui);
     bool term_card(Ui& ui);                      // what a term means that is pointed at; false: none is
     void open_place(const lessons::Term& term);  // where it is seen
-    int gpu_menu(Ui& ui);                        // each draws its menu: which row was pressed, -1 none, -2 it closes
+    void go_to_step(const std::string& lesson, int step);
+    void go_back();                          // to the step that a word led away from
+    std::pair<std::string, int> came_from_;  // that step, from 0; "": none did
+    int gpu_menu(Ui& ui);                    // each draws its menu: which row was pressed, -1 none, -2 it closes
     int lesson_menu(Ui& ui);
     int size_menu(Ui& ui);
     int workspace_menu(Ui& ui);

@@ -139,6 +139,8 @@ void Shell::menu_key(const KeyPress& key) {
 void Shell::escape_key() {
     if (state.focused != 0)
         state.focused = 0;
+    else if (!came_from_.first.empty() && (session.workspace == Workspace::learn || !alone_.empty()))
+        go_back();
     else if (!maximised_.empty())
         maximised_.clear();
     else if (snapshot_->problem)

@@ -1,5 +1,7 @@
 // The bar on top (44 high): logo, workspaces, lesson, GPU, text size, theme, help, as much of it in words as fits; below it
 // the strip of a problem.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -91,11 +93,15 @@ std::vector<Shell::BarLabel> Shell::bar_labels(const BarPlan& plan, const Snapsh
     for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
     if (session.workspace == Workspace::build && session.build.task()) gpu = "yours";
     const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
-    return {{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},
-            {plan.words ? "Theme" : "T", Menu::none, "theme (T)"},
-            {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -), motion"},
-            {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "GPU"},
-            {plan.words ? "Search  Ctrl K" : "Search", Menu::palette, "search (Ctrl K)"}};
+    std::vector<BarLabel> labels{{plan.words ? "?  F1" : "?", Menu::help, "keyboard (F1)"},
+                                 {plan.words ? "Theme" : "T", Menu::none, "theme (T)"},
+                                 {plan.words ? "Aa " + percent : percent, Menu::size, "text size (Ctrl + and -), motion"},
+                                 {plan.words ? "GPU  " + gpu : gpu, Menu::gpu, "GPU"},
+                                 {plan.words ? "Search  Ctrl K" : "Search", Menu::palette, "search (Ctrl K)"}};
+    if (!came_from_.first.empty())
+        labels.push_back({fmt::format("Back to {}, step {}", came_from_.first, came_from_.second + 1), Menu::back,
+                          "to where the word led away from"});
+    return labels;
 }
 
 // The first plan that the width has room for, else the narrowest.
@@ -158,6 +164,7 @@ float Shell::bar_chip(Ui& ui, const BarPlan& plan, const BarLabel& label, float 
     const bool pressed = ui.chip(at, 9, label.text, label.menu != Menu::none && menu_ == label.menu);
     if (!plan.words && ui.hovered({left, 9, right - left, 26})) ui.tooltip(label.tip);
     if (pressed && label.menu == Menu::none) theme = &next_theme(*theme);
+    if (pressed && label.menu == Menu::back) return go_back(), left - 8;
     if (pressed && label.menu == Menu::palette) return open_palette(), left - 8;
     if (pressed && label.menu != Menu::none) menu_ = menu_ == label.menu ? Menu::none : label.menu, menu_x_ = left;
     return left - 8;

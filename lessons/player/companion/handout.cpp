@@ -104,7 +104,8 @@ class Page {
                               : "Answer on paper, then run the lesson in Lockstep: the run says what is right.");
     }
 
-    // The text that the step is about, where it is another one than before. A question's picture would give it away.
+    // The text that the step is about, where it is another one than before. A student's page has no picture of a run: it
+    // would answer this question, or the one before.
     void source(size_t at) {
         const scene::Scene* const scene = scene_at(lesson_, at);
         if (scene == nullptr) return;
@@ -127,11 +128,9 @@ class Page {
         const Step& step = lesson_.steps[at];
         line("<section>\n<h2>{}. {} <span class=\"quiet\">{}</span></h2>", at + 1, escaped(step.title), escaped(step.verb));
         html_ += prose_html(step.prose);
-        const bool asks = std::ranges::any_of(step.predicts, [](const Predict& one) { return !one.is_sketch(); });
-        if (asks && !handout_.answers)
-            source(at);
-        else
-            picture(at, handout_.answers && !step.predicts.empty());
+        source(at);
+        const bool sketches = std::ranges::any_of(step.predicts, [](const Predict& one) { return one.is_sketch(); });
+        if (handout_.answers || sketches) picture(at, handout_.answers && !step.predicts.empty());
         for (size_t p = 0; p < step.predicts.size(); ++p) prediction(at, p);
         for (const Exercise& exercise : step.exercises) {
             line("<p class=\"asked\">Exercise: {}</p>", escaped(exercise.prompt));

@@ -61,6 +61,11 @@ TEST_CASE("a term in a lesson's text is told where the pointer is on it, and a c
     REQUIRE(desk.session.lesson.lesson);
     CHECK(desk.session.lesson.lesson->id == term.lesson);
     CHECK(desk.session.lesson.step == std::max(0, term.step - 1));
+    REQUIRE(desk.click_on("Back to A06, step 1"));
+    desk.settle();
+    CHECK(desk.session.lesson.lesson->id == "A06");
+    CHECK(desk.session.lesson.step == 0);
+    CHECK_FALSE(desk.shows("Back to A06, step 1"));
 }
 
 TEST_CASE("the keyboard comes to terms too, and nothing is underlined in presenter mode") {

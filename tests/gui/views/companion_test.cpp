@@ -61,6 +61,8 @@ TEST_CASE("a lesson that is done ends in what it found, questions, and the way b
     Opened desk;
     desk.last_step();
     CHECK_FALSE(desk.shows("What this lesson found"));
+    REQUIRE(desk.click_on("To the last page"));  // its exercise is not solved
+    CHECK(desk.shows("What this lesson found"));
     desk.session.lesson.done.assign(desk.session.lesson.lesson->steps.size(), true);
     desk.frames(4);
     CHECK(desk.shows("What this lesson found"));

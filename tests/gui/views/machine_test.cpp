@@ -233,6 +233,24 @@ TEST_CASE("The clock runs smoothly at the chosen speed, and the focus is its who
     CHECK(desk.shell.focus.time == desk.run().result.cycles - 1);
 }
 
+TEST_CASE("A cycle that is typed is gone to when it is whole") {
+    MachineDesk desk;
+    const auto label =
+        std::find_if(desk.written.begin(), desk.written.end(), [](const auto& t) { return t.text == "cycle"; });
+    REQUIRE(label != desk.written.end());
+    desk.click(label->ink.right() + 40, label->ink.y + 6);
+    const int64_t before = desk.shell.focus.time;
+    const int64_t wanted = desk.run().result.cycles / 2;
+    for (const char digit : std::to_string(wanted)) {
+        CHECK(desk.shell.focus.time == before);
+        desk.input.keys.push_back({KeyCode::none, false, false, static_cast<char32_t>(digit)});
+        desk.frames(2);
+    }
+    CHECK(desk.shell.focus.time == before);
+    desk.key(KeyCode::enter);
+    CHECK(desk.shell.focus.time == wanted);
+}
+
 TEST_CASE("A loop keeps the clock within its cycles, and a followed request stops it where it arrives") {
     MachineDesk desk;
     desk.session.machine.speed = 1000;

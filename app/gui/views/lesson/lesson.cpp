@@ -109,11 +109,18 @@ class LessonView final : public View {
             if (!foot_) draw_next(ui, session, y + 12);
             y += 56;
         }
-        if (CompanionParts::has_ending(state)) {
+        // An exercise that is not solved keeps nobody from the last page.
+        const bool stands_at_end = state.companion && state.step + 1 == static_cast<int>(lesson.steps.size());
+        if (stands_at_end && !may_go_on(state) && !CompanionParts::has_ending(state) && !unsolved_end_) {
+            if (ui.link(x_, y + 20, "To the last page")) unsolved_end_ = true;
+            y += 32;
+        }
+        const bool ends = CompanionParts::has_ending(state) || unsolved_end_;
+        if (ends) {
             if (!ended_) ui.scroll_to("page", y + offset - page.y), ui.animate();
             y = parts_.draw_ending(ui, session, x_, w_, y + 12);
         }
-        ended_ = CompanionParts::has_ending(state);
+        ended_ = ends;
         const float list = 40 + 22 * static_cast<float>(lesson.steps.size());
         y = draw_list(ui, session, std::max(y + 8, page.bottom() - offset - list));  // at the foot when there is room
         height_ = y + offset - page.y;
@@ -168,7 +175,7 @@ class LessonView final : public View {
     float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_top_ = 0, answer_bottom_ = 0;
     bool tight_ = false, foot_ = false;  // a low panel: lines and cards stand closer
     CompanionParts parts_;
-    bool ended_ = false;
+    bool ended_ = false, unsolved_end_ = false;
     size_t answered_ = 0;
     int reveal_frames_ = 0;
     std::string work_id_, work_path_;
@@ -218,6 +225,7 @@ class LessonView final : public View {
         shown_step_ = state.step;
         foot_ = false;
         ended_ = CompanionParts::has_ending(state);  // a lesson that is opened again begins at its top
+        unsolved_end_ = false;
         parts_.begin_step();
         answered_ = answered(state);
         ui.push_scope("lesson");

@@ -360,7 +360,9 @@ class MachineView final : public View {
             if (cycle >= 0) go_to(frame, static_cast<double>(cycle));
         }
         x = ui.text(x + 6, bar.y + 26, "cycle", {.size = 13, .color = ui.theme->quiet}) + 8;
-        if (!text_field(ui, "cycle", {x, bar.y + 8, field, 26}, typed_)) return;
+        bool entered = false;
+        text_field(ui, "cycle", {x, bar.y + 8, field, 26}, typed_, {.submitted = &entered});
+        if (!entered) return;
         std::string digits;
         for (const char c : typed_)
             if (c >= '0' && c <= '9') digits += c;
