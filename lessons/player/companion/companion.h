@@ -40,6 +40,7 @@ struct Companion {
     struct Same {
         int step = 0;
         std::string language, title, code;
+        std::string where() const { return language == "Shell" ? "from a shell" : "in " + language; }
     };
     std::string recap, back, forward;  // back, forward: "A07: ...", "" none
     std::vector<Question> questions;

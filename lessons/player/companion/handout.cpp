@@ -178,8 +178,7 @@ class Page {
         if (!handout_.companion) return;
         for (const Companion::Same& one : handout_.companion->same)
             if (one.step == at)
-                line("<h3>The same in {}: {}</h3>\n<pre>{}</pre>", escaped(one.language), escaped(one.title),
-                     escaped(one.code));
+                line("<h3>The same {}: {}</h3>\n<pre>{}</pre>", escaped(one.where()), escaped(one.title), escaped(one.code));
     }
 
     void lecturer() {

@@ -101,7 +101,7 @@ float CompanionParts::draw_same(Ui& ui, const LessonState& state, float x, float
         if (one.step != state.step + 1) continue;
         ui.push_scope(fmt::format("same {}", i));
         const bool open = same_open_.count(i) > 0;
-        const std::string label = fmt::format("{} The same in {}", open ? "Hide:" : "Show:", one.language);
+        const std::string label = fmt::format("{} The same {}", open ? "Hide:" : "Show:", one.where());
         if (ui.link(x, y + 20, label)) {
             if (open)
                 same_open_.erase(i);
@@ -158,7 +158,7 @@ std::string CompanionParts::describe(const LessonState& state) {
     if (!state.companion) return {};
     std::string text;
     for (const Companion::Same& one : state.companion->same)
-        if (one.step == state.step + 1) text += fmt::format("  The same in {}: {}\n", one.language, one.title);
+        if (one.step == state.step + 1) text += fmt::format("  The same {}: {}\n", one.where(), one.title);
     if (!has_ending(state)) return text;
     text += fmt::format("  Found: {}\n", state.companion->recap);
     if (const std::string words = calibration_of(state).words(); !words.empty()) text += "  " + words + "\n";
