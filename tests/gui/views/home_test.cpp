@@ -77,13 +77,20 @@ TEST_CASE("Continue goes to where one was: a lesson's step, one's own kernel, a 
     CHECK(own.workspace == Workspace::kernel);
     CHECK(own.title == "Continue: your kernel vector_add.cu");
     CHECK(own.detail == "vector_add, cycle 12 of 1,400.");
+    desk.session.learn.last_lesson = "A08";
     kept.workspace = "cluster";
     desk.shell.recall(kept, true);
+    CHECK(go_on_of(desk.session).lesson == "A08");  // under way, and the cluster was only looked at
+    desk.session.learn.last_lesson.clear();
+    CHECK(go_on_of(desk.session).label == "Start: A01");
+    kept.workspace = "training";
+    desk.shell.recall(kept, true);
+    desk.session.learn.last_lesson.clear();
     desk.frames(2);
     desk.key(KeyCode::enter);
-    CHECK(desk.session.workspace == Workspace::cluster);
+    CHECK(desk.session.workspace == Workspace::training);
     desk.key(KeyCode::one);  // and back: it is offered again
-    CHECK(go_on_of(desk.session).workspace == Workspace::cluster);
+    CHECK(go_on_of(desk.session).workspace == Workspace::training);
 }
 
 TEST_CASE("a card says how far one is, and what is done is counted") {

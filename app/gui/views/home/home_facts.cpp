@@ -76,14 +76,16 @@ GoOn go_on_of(const Session& session) {
         on.workspace = *was;
         return on;
     }
-    if (was && *was != Workspace::home && *was != Workspace::learn) {
+    // A lesson that is under way comes before a workspace that was only looked into.
+    const lessons::Lesson* const last = lesson_of(session, session.learn.last_lesson);
+    if (last != nullptr && !progress_of(session, *last).whole()) return in_lesson(session, *last, -1);
+    if (was == Workspace::training || was == Workspace::build) {
         GoOn on{.workspace = *was};
         on.title = fmt::format("Continue in {}", row_of(*was).title);
-        on.detail = row_of(*was).shows_kernel ? cycles_text(left) : std::string();
-        if (on.detail.empty()) on.detail = "The workspace that was open last.";
+        on.detail = "The workspace that was open last.";
         return on;
     }
-    if (const lessons::Lesson* last = lesson_of(session, session.learn.last_lesson)) return in_lesson(session, *last, -1);
+    if (last != nullptr) return in_lesson(session, *last, -1);
     if (session.home.course.empty())
         return {.label = "Look around", .title = "No lessons are installed", .detail = "The machine is there."};
     const lessons::Lesson& first = *session.home.course.front();
