@@ -10,6 +10,7 @@
 
 #include "app/gui/window/bench.h"
 #include "app/gui/window/renderer.h"
+#include "core/base/files.h"
 #include "core/nn/train/trainer.h"
 #include "core/system/system.h"
 
@@ -192,7 +193,8 @@ std::vector<AppRate> bench_manners(std::string_view name) {
     for (const auto& [row, what] : sessions) {
         const std::string full = "app/memory/" + std::string(row);
         if (!begins_alike(full, name)) continue;
-        const auto child = system::run_task(memory_task_name, {std::string(row)}, std::filesystem::current_path(),
+        const TemporaryFolder home;  // what it keeps of its user is gone with it
+        const auto child = system::run_task(memory_task_name, {std::string(row)}, home.path(),
                                             {.seconds = 300, .memory_bytes = uint64_t{16} << 30});
         const double mb = child.succeeded() ? std::strtod(child.output.c_str(), nullptr) : 0;
         if (mb > 0) rates.push_back({full, mb, "MB", std::string(what)});
