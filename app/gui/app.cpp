@@ -16,6 +16,7 @@
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "app/gui/window/canvas.h"
 #include "app/gui/window/record.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
@@ -65,7 +66,10 @@ bool is_vector(const std::string& file) {
 }
 
 RecordOptions recording(const AppOptions& options) {
-    return {.width = options.width, .height = options.height, .frames_a_second = options.film.frames_a_second};
+    return {.width = options.width,
+            .height = options.height,
+            .frames_a_second = options.film.frames_a_second,
+            .drawing = drawing_named(options.renderer)};
 }
 
 void check_film(const AppOptions& options) {
@@ -129,6 +133,7 @@ void check(const AppOptions& options) {
         throw Failure("--save-run takes a name that ends in .lockstep, not '" + options.save_run + "'");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
+    drawing_named(options.renderer);
     check_view(options);
 }
 
@@ -168,7 +173,7 @@ void draw_steps(Shell& shell, const AppOptions& options) {
     const auto picture = [&](int step, const char* state) {
         session.wait_until_idle(120);
         const std::string name = session.lesson.lesson->id + "-" + std::to_string(step + 1) + state + ".png";
-        render_to_png(shell, options.width, options.height, (folder / name).string());
+        render_to_png(shell, options.width, options.height, (folder / name).string(), drawing_named(options.renderer));
     };
     for (int step = 0; step < steps; ++step) {
         session.lesson.step = step;
@@ -370,8 +375,8 @@ void go_to_moment(Shell& shell, const AppOptions& options) {
 
 void draw(Shell& shell, const AppOptions& options, const std::string& file) {
     shell.session.wait_until_idle(120);
-    const auto render = is_vector(file) ? render_to_svg : render_to_png;
-    render(shell, options.width, options.height, file);
+    if (is_vector(file)) return render_to_svg(shell, options.width, options.height, file);
+    render_to_png(shell, options.width, options.height, file, drawing_named(options.renderer));
 }
 
 int record_film(Shell& shell, const AppOptions& options) {
