@@ -65,7 +65,8 @@ std::shared_ptr<const ptx::Program> Kernel::program_for(const model::GpuSpec& gp
 }
 
 std::vector<Parameter> Kernel::parameters() const {
-    const std::vector<std::string> names = scene::parameter_names(text(), first_->kernel);
+    const std::vector<std::string> names =
+        source_.names.empty() ? scene::parameter_names(text(), first_->kernel) : source_.names;
     const std::vector<std::string> declarations = scene::parameter_declarations(text(), first_->kernel);
     std::vector<Parameter> found;
     for (size_t i = 0; i < first_->parameters.size(); ++i) {

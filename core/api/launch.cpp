@@ -172,6 +172,8 @@ class Binding {
         const std::vector<uint64_t> addresses = Arrays(memory_, parameters_).place(arrays);
         config_.parameters.assign(program_.parameter_bytes, std::byte{});
         config_.names = scene::named_parameters(kernel_.text(), program_.kernel);
+        if (!kernel_.source().names.empty())
+            for (const Parameter& p : parameters_) config_.names.push_back({p.name, {}});
         std::vector<Bound> bound;
         for (size_t i = 0; i < arguments.size(); ++i) {
             const ptx::Parameter& p = program_.parameters[i];
