@@ -22,6 +22,12 @@ set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_D
 target_compile_options(_core PRIVATE -Wno-pedantic -Wno-shadow -Wno-conversion -Wno-missing-field-initializers)
 target_link_libraries(_core PRIVATE lockstep_library fmt::fmt Threads::Threads)
 
+add_custom_target(python_package ALL COMMAND ${Python_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/package/assemble.py ${CMAKE_BINARY_DIR}
+  ${CMAKE_BINARY_DIR}/package DEPENDS _core lockstep_start lockstep_cudart)
+
 enable_testing()
-add_test(NAME python COMMAND ${Python_EXECUTABLE} -m pytest -q ${CMAKE_SOURCE_DIR}/app/python/tests WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/python)
-set_tests_properties(python PROPERTIES TIMEOUT 1800 ENVIRONMENT "LOCKSTEP_NOTEBOOKS=${CMAKE_SOURCE_DIR}/app/python/notebooks")
+foreach(part package pictures helpers notebooks)
+  add_test(NAME python_${part} COMMAND ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_LIST_DIR}/tests/test_${part}.py
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/package)
+  set_tests_properties(python_${part} PROPERTIES TIMEOUT 1800 ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/package;PYTHONDONTWRITEBYTECODE=1")
+endforeach()

@@ -29,8 +29,8 @@ struct Source {
     std::string compiler = {};       // "" the first found, "nvrtc", "nvcc", "clang"
     std::string arch = {};           // "sm_80"; "" as the GPU of each launch wants
     std::vector<std::string> include = {}, define = {};
-    std::string source_text = {};          // of PTX: the text that it was made of, in whatever language, for reports
-    std::vector<std::string> names = {};   // of its parameters, where no CUDA text says them
+    std::string source_text = {};         // of PTX: the text that it was made of, in whatever language, for reports
+    std::vector<std::string> names = {};  // of its parameters, where no CUDA text says them
 };
 
 struct Parameter {

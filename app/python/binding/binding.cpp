@@ -1,7 +1,7 @@
 // The binding: core/api and the stills of app/gui as the Python module lockstep._core. It keeps to what crosses the border:
-// arrays come as addresses (lockstep/_arrays.py takes them from numpy, torch and DLPack), results go as JSON, columns and PNG
-// bytes. Long work runs on a thread of its own without the GIL, while this one looks for Ctrl-C and hands on what kernels
-// print.
+// arrays come as addresses (lockstep/_arrays.py takes them from numpy, torch and DLPack), results go as JSON, columns and
+// PNG bytes. Long work runs on a thread of its own without the GIL, while this one looks for Ctrl-C and hands on what
+// kernels print.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
@@ -171,7 +171,8 @@ nb::tuple from_dlpack(const nb::ndarray<nb::ro>& array) {
     int64_t dense = 1;
     std::vector<int64_t> shape;
     for (size_t k = array.ndim(); k-- > 0;) {
-        if (array.shape(k) != 1 && array.stride(k) != dense) throw Failure("the array is not contiguous: give a copy, as by .contiguous()");
+        if (array.shape(k) != 1 && array.stride(k) != dense)
+            throw Failure("the array is not contiguous: give a copy, as by .contiguous()");
         dense *= static_cast<int64_t>(array.shape(k));
     }
     for (size_t k = 0; k < array.ndim(); ++k) shape.push_back(static_cast<int64_t>(array.shape(k)));
@@ -194,10 +195,11 @@ struct Asked {  // a launch as Python says it
     std::vector<int64_t> grid, block, cluster;
 };
 
-api::Launched launch(const std::shared_ptr<api::Kernel>& kernel, const std::vector<int64_t>& grid, const std::vector<int64_t>& block,
-                     const nb::list& arguments, uint32_t shared, const std::string& gpu, const std::string& check, bool functional,
-                     bool trace, uint32_t sm, const std::string& order, uint64_t seed, uint64_t max_instructions,
-                     const std::string& what_if, const std::vector<int64_t>& cluster, const nb::dict& symbols) {
+api::Launched launch(const std::shared_ptr<api::Kernel>& kernel, const std::vector<int64_t>& grid,
+                     const std::vector<int64_t>& block, const nb::list& arguments, uint32_t shared, const std::string& gpu,
+                     const std::string& check, bool functional, bool trace, uint32_t sm, const std::string& order,
+                     uint64_t seed, uint64_t max_instructions, const std::string& what_if,
+                     const std::vector<int64_t>& cluster, const nb::dict& symbols) {
     std::vector<api::Argument> given;
     for (const nb::handle one : arguments) given.push_back(argument_of(one));
     api::Launch how;
@@ -322,9 +324,16 @@ nb::bytes bytes_of(const std::string& text) {
     return nb::bytes(text.data(), text.size());
 }
 
-gui::StillOptions still_options(const std::string& view, int width, int height, double scale, const std::string& theme, int64_t cycle,
-                                int32_t warp, const std::string& label) {
-    return {.view = view, .width = width, .height = height, .scale = scale, .theme = theme, .cycle = cycle, .warp = warp, .label = label};
+gui::StillOptions still_options(const std::string& view, int width, int height, double scale, const std::string& theme,
+                                int64_t cycle, int32_t warp, const std::string& label) {
+    return {.view = view,
+            .width = width,
+            .height = height,
+            .scale = scale,
+            .theme = theme,
+            .cycle = cycle,
+            .warp = warp,
+            .label = label};
 }
 
 // Failure -> lockstep.Error or what is derived from it, with the parts of its Diagnostic.
@@ -371,7 +380,8 @@ NB_MODULE(_core, m) {
     nb::class_<api::Launched>(m, "Launched")
         .def("report", [](const api::Launched& l) { return api::report_of(l).dump(); })
         .def_prop_ro("faulted", &api::Launched::faulted)
-        .def_prop_ro("fault_text", [](const api::Launched& l) { return l.faulted() ? simt::render(*l.run->result.fault) : std::string(); })
+        .def_prop_ro("fault_text",
+                     [](const api::Launched& l) { return l.faulted() ? simt::render(*l.run->result.fault) : std::string(); })
         .def_prop_ro("source", [](const api::Launched& l) { return l.run->source; })
         .def_prop_ro("arguments",
                      [](const api::Launched& l) {
@@ -390,9 +400,10 @@ NB_MODULE(_core, m) {
         .def("instructions", instructions_of)
         .def("save_trace", [](const api::Launched& l, const std::string& file) { api::save_trace(l, file); })
         .def("png",
-             [](const api::Launched& l, const std::string& view, int width, int height, double scale, const std::string& theme,
-                int64_t cycle, int32_t warp) {
-                 const auto options = still_options(view, width, height, scale, theme, cycle, warp, l.run->program->shown_name());
+             [](const api::Launched& l, const std::string& view, int width, int height, double scale,
+                const std::string& theme, int64_t cycle, int32_t warp) {
+                 const auto options =
+                     still_options(view, width, height, scale, theme, cycle, warp, l.run->program->shown_name());
                  return bytes_of(run_apart([&] { return gui::png_of(l.run, l.verdict, options); }));
              })
         .def("words", [](const api::Launched& l, const std::string& view, int64_t cycle, int32_t warp) {
@@ -402,12 +413,13 @@ NB_MODULE(_core, m) {
 
     m.def("stand_in", [](const std::string& program) { system::stand_in(program); });
     m.def("resource_root", [] { return resource_root().string(); });
-    m.def("compile", [](const std::string& text, const std::string& file, const std::string& kernel, const std::string& gpu,
-                        const std::string& compiler, const std::string& arch, const std::vector<std::string>& include,
-                        const std::vector<std::string>& define, const std::string& source_text, const std::vector<std::string>& names) {
-        api::Source source{text, file, kernel, gpu, compiler, arch, include, define, source_text, names};
-        return run_apart([&] { return std::make_shared<api::Kernel>(std::move(source)); });
-    });
+    m.def("compile",
+          [](const std::string& text, const std::string& file, const std::string& kernel, const std::string& gpu,
+             const std::string& compiler, const std::string& arch, const std::vector<std::string>& include,
+             const std::vector<std::string>& define, const std::string& source_text, const std::vector<std::string>& names) {
+              api::Source source{text, file, kernel, gpu, compiler, arch, include, define, source_text, names};
+              return run_apart([&] { return std::make_shared<api::Kernel>(std::move(source)); });
+          });
     m.def("kernels_in", [](const std::string& text, const std::string& file) {
         return run_apart([&] { return api::kernels_in({.text = text, .file = file}); });
     });
@@ -429,12 +441,14 @@ NB_MODULE(_core, m) {
     m.def("metrics", [] {
         nb::list all;
         for (const model::MetricRow& row : model::metric_rows())
-            all.append(nb::make_tuple(std::string(row.name), std::string(row.nsight), std::string(row.unit), std::string(row.summary)));
+            all.append(nb::make_tuple(std::string(row.name), std::string(row.nsight), std::string(row.unit),
+                                      std::string(row.summary)));
         return all;
     });
     m.def("compilers", [] {
         nb::list all;
-        for (const device::DeviceListing& one : device::list_compilers()) all.append(nb::make_tuple(one.name, one.description, one.available));
+        for (const device::DeviceListing& one : device::list_compilers())
+            all.append(nb::make_tuple(one.name, one.description, one.available));
         return all;
     });
 }

@@ -153,7 +153,13 @@ std::optional<std::string> zig_version() {
 // The lowest version of PTX that has the target: PTX ISA, "Release Notes".
 int ptx_for(const std::string& arch) {
     const int number = std::atoi(arch.c_str() + arch.find('_') + 1);
-    return number < 80 ? 64 : number < 86 ? 70 : number == 86 ? 71 : number < 89 ? 74 : number < 90 ? 78 : number < 100 ? 80 : 87;
+    return number < 80    ? 64
+           : number < 86  ? 70
+           : number == 86 ? 71
+           : number < 89  ? 74
+           : number < 90  ? 78
+           : number < 100 ? 80
+                          : 87;
 }
 
 CompilerRun run_zig(const CompileRequest& request) {

@@ -412,9 +412,11 @@ std::optional<Diagnostic> add_linked_device_code(const Toolchain& tools, const P
 static fs::path linked_runtime(const fs::path& library) {
     std::error_code error;
     const auto made = fs::last_write_time(library, error).time_since_epoch().count();
-    const fs::path folder = system::cache_folder() / fmt::format("runtime-{:016x}", fnv1a64(fmt::format("{} {}", library.string(), made)));
+    const fs::path folder =
+        system::cache_folder() / fmt::format("runtime-{:016x}", fnv1a64(fmt::format("{} {}", library.string(), made)));
     fs::create_directories(folder, error);
-    for (const char* name : {"liblockstep_cudart.so", "libcudart.so", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"})
+    for (const char* name :
+         {"liblockstep_cudart.so", "libcudart.so", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"})
         if (!fs::exists(folder / name, error)) fs::create_symlink(library, folder / name, error);
     return fs::exists(folder / "libcudart.so", error) ? folder : fs::path();
 }

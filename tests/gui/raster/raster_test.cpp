@@ -27,8 +27,7 @@ constexpr Color black = 0xFF000000, red = 0xFF0000FF, white = 0xFFFFFFFF;
 struct Small {
     Raster raster{16, 16};
     ImGuiContext* const context = ImGui::CreateContext();
-    ImDrawListSharedData shared;
-    ImDrawList list{&shared};
+    ImDrawList list{ImGui::GetDrawListSharedData()};
     Small() {
         list._ResetForNewFrame();
         list.PushClipRect({0, 0}, {16, 16});
@@ -131,7 +130,7 @@ TEST_CASE("colours are blended by their opacity and clipped to whole pixels") {
 }
 
 TEST_CASE("threads that share the rows draw the same picture") {
-    Small one, two;
+    Small one;
     Raster tall(200, 200), also(200, 200);
     for (Raster* raster : {&tall, &also}) {
         raster->clear(black);
@@ -170,8 +169,7 @@ TEST_CASE("the processor's picture is OpenGL's within the rounding of a rasteris
         const Difference found = difference(gl, cpu);
         CAPTURE(row.view, row.theme, found.mean, found.most, found.share);
         CHECK(found.mean < 0.1);
-        CHECK(found.most <= 64);
-        CHECK(found.share < 0.001);
+        CHECK(found.share < 1e-4);  // an edge through the middle of a pixel may fall to either side
     }
 }
 
