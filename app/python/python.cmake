@@ -3,8 +3,11 @@
 add_library(lockstep_library SHARED app/start.cpp)
 set_target_properties(lockstep_library PROPERTIES OUTPUT_NAME lockstep LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python
   INSTALL_RPATH $ORIGIN BUILD_WITH_INSTALL_RPATH ON)
-target_link_libraries(lockstep_library PRIVATE lockstep_cli $<LINK_LIBRARY:WHOLE_ARCHIVE,lockstep_api,lockstep_gui>)
-target_link_options(lockstep_library PRIVATE -Wl,-Bsymbolic $<$<CONFIG:Release>:-Wl,-s>)
+target_link_libraries(lockstep_library PRIVATE lockstep_cli lockstep_gui)
+# All of what the binding calls is in it, whether or not the command line calls it too.
+target_link_options(lockstep_library PRIVATE -Wl,-Bsymbolic $<$<CONFIG:Release>:-Wl,-s>
+  LINKER:--whole-archive,$<TARGET_FILE:lockstep_api>,$<TARGET_FILE:lockstep_gui>,--no-whole-archive)
+set_target_properties(lockstep_library PROPERTIES LINK_DEPENDS "$<TARGET_FILE:lockstep_api>;$<TARGET_FILE:lockstep_gui>")
 
 add_executable(lockstep_start app/main.cpp)
 set_target_properties(lockstep_start PROPERTIES OUTPUT_NAME lockstep RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/bin
