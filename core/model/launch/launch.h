@@ -91,6 +91,7 @@ struct Windows {
 
 class Checkpoints;  // checkpoint.h
 struct Timing;      // timing.h
+struct Sampling;    // sample/sampling.h
 
 struct TimedResult : simt::LaunchResult {
     int64_t cycles = 0;
@@ -109,6 +110,9 @@ struct TimedResult : simt::LaunchResult {
     std::optional<SchedulerPolicy> scheduler;
     uint64_t max_instructions = 0;
     std::shared_ptr<const Checkpoints> checkpoints;
+    // Null: every cycle was run. Else a part was, which `trace` and `windows` show; all other numbers are of the whole launch,
+    // scaled.
+    std::shared_ptr<const Sampling> sampling;
 };
 
 // What a functional launch has to know of a GPU: how its warps' threads are scheduled, how many blocks it holds.
