@@ -86,6 +86,7 @@ class Machine {
     uint64_t issues() const { return state_.issues; }
     uint32_t blocks_per_sm() const { return state_.blocks_per_sm; }
     void leave_out(uint64_t blocks);  // of those that have not started, the next ones: they count as done
+    void end_checkpoints() { next_checkpoint_ = never_due; }  // those that were taken stay
     Counted counted() const;
     double l2_filled() const { return memory_.l2_filled(); }  // 1: each line of L2 holds something
     const simt::Grid& grid() const { return grid_; }

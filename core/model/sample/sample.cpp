@@ -38,6 +38,23 @@ double mean(const std::vector<double>& values, size_t begin, size_t end) {
     return sum / static_cast<double>(end - begin);
 }
 
+// Leaves of trace and windows what lies in front of cycle `end`.
+void cut(TimedResult& timed, int64_t end) {
+    KernelTrace& trace = timed.trace;
+    const bool was_full = !trace.truncated || trace.kept_until >= end;
+    trace = stretch_of(trace, 0, end);
+    trace.cycles = end;
+    trace.truncated = !was_full;
+    std::erase_if(trace.blocks, [&](const BlockRun& block) { return block.begin >= end; });
+    for (BlockRun& block : trace.blocks) block.end = std::min(block.end, end);
+    Windows& windows = timed.windows;
+    if (windows.length <= 0) return;
+    const auto count = static_cast<size_t>((end + windows.length - 1) / windows.length);
+    if (count >= windows.totals.size()) return;
+    windows.totals.resize(count);
+    windows.counters.resize(count * windows.instructions);
+}
+
 struct Mark {  // the moment in which the last block of a wave has started
     uint64_t started = 0;
     double time = 0;  // in cycles of the whole launch
@@ -89,6 +106,8 @@ class Sampler {
             sampled.why = "it is too short, or its blocks never come to a steady pace";
             return sampled;
         }
+        sampling.shown_cycles = sampling.gaps.front().at;
+        cut(timed, sampling.shown_cycles);
         int64_t more = 0;
         double squares = 0, same_way = 0;
         for (const Gap& gap : sampling.gaps) {
@@ -140,6 +159,7 @@ class Sampler {
             warp_cycles_ += resident * gap.cycles;
         }
         gap.at = machine_.cycle();
+        machine_.end_checkpoints();
         gap.instructions = static_cast<uint64_t>(std::llround(part.warp_instructions() * times));
         gap_cycles_ += gap.cycles;
         blocks_left_out_ += gap.blocks;
@@ -283,7 +303,7 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
         result.why = std::move(why);
         return result;
     };
-    if (options.checkpoint_bytes != 0 || options.l2 != nullptr) return whole("its cycles are to be gone back to");
+    if (options.l2 != nullptr) return whole("what L2 holds behind it is wanted");
     if (missing_part(gpu, program)) return whole("the GPU lacks a part");
     const Evidence evidence = evidence_of(program, config);
     if (!evidence.refusal.empty()) return whole(evidence.refusal);
@@ -296,6 +316,7 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
     TimedOptions on_machine = options;
     on_machine.racecheck = on_machine.initcheck = false;
     on_machine.print = nullptr;
+    on_machine.max_instructions = no_end;  // its blocks end
     Sampler sampler(gpu, program, config, timing, on_machine, work, evidence);
     sampler.run();
     SampledResult sampled = sampler.finish(work.looked_at());
@@ -316,9 +337,10 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
     return sampled;
 }
 
-bool is_long(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config, const simt::Memory& memory) {
+bool is_long(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config, const simt::Memory& memory,
+             uint64_t from) {
     if (config.grid.count() <= gpu.sms || simt::cluster_of(program, config).count() > 1) return false;
-    return Work::is_more_than(sampled_from, program, config, memory, functional_options(gpu, program, config));
+    return Work::is_more_than(from, program, config, memory, functional_options(gpu, program, config));
 }
 
 }  // namespace lockstep::model

@@ -3,9 +3,14 @@
 
 #include <algorithm>
 
+#include "core/model/launch/launch.h"
 #include "core/model/sample/sampling.h"
 
 namespace lockstep::model {
+
+int64_t shown_cycles(const TimedResult& result) {
+    return result.sampling ? result.sampling->shown_cycles : result.cycles;
+}
 
 std::string words_of(const Sampling& s) {
     uint64_t blocks = 0, rounds = 0;
