@@ -6,12 +6,14 @@
 #include <charconv>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "app/gui/work/own_job.h"
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
+#include "core/base/units.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/model/gpus/refusals.h"
