@@ -71,6 +71,7 @@ constexpr struct {
                 {"+  -", "Cluster: move an action in its rank's order"},
                 {"Ctrl K", "search: lessons, words, kernels, lines, cycles, settings"},
                 {"Ctrl R", "save this run, with where you stand in it, as one file"},
+                {"Ctrl P  Shift + Ctrl P", "save this panel as a picture: PNG, SVG"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                 {"1 to 9", "the workspaces, from Home to Build"},
                 {"Enter, Escape", "machine, Build's die: further in, out"},

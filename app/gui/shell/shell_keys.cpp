@@ -62,7 +62,7 @@ bool Shell::goes_to_text(const KeyPress& key) const {
         return false;
     if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
     if (!key.control) return true;
-    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O') || is(key, 'K')) return false;
+    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O') || is(key, 'K') || is(key, 'P')) return false;
     if (key.code == KeyCode::page_up || key.code == KeyCode::page_down) return session.desk.tabs().size() < 2;
     return !is(key, '+') && !is(key, '=') && !is(key, '-') && !is(key, '0');
 }
@@ -101,6 +101,7 @@ bool Shell::kernel_key(const KeyPress& key) {
 void Shell::control_key(const KeyPress& key) {
     if (is(key, 'K')) open_palette();
     if (is(key, 'R')) save_run({});
+    if (is(key, 'P')) wants_picture = key.shift ? PictureKind::svg : PictureKind::png;
     if (is(key, '+') || is(key, '=')) set_text_scale(std::floor(text_scale * 10 + 1.01f) / 10);
     if (is(key, '-')) set_text_scale(std::ceil(text_scale * 10 - 1.01f) / 10);
     if (is(key, '0')) set_text_scale(1);

@@ -12,6 +12,7 @@
 #include "app/gui/window/renderer.h"
 #include "core/base/files.h"
 #include "core/nn/train/trainer.h"
+#include "core/system/desktop.h"
 #include "core/system/system.h"
 
 namespace lockstep::gui {
@@ -177,6 +178,7 @@ AppRate training_step() {
 }  // namespace
 
 std::string memory_of_app(const std::vector<std::string>& words) {
+    system::give_memory_back();
     const BenchContext context;
     Drawn app({.training_steps = 1, .steps_later = 41});
     app.session.workspace = Workspace::home;  // as it opens
