@@ -113,7 +113,7 @@ void check_view(const AppOptions& options) {
     for (const WorkspaceRow& space : workspaces) known += (known.empty() ? "" : ", ") + std::string(space.name);
     for (const ViewRow& row : views()) {
         if (row.name == options.view) return;
-        known += ", " + std::string(row.name);
+        if (!workspace_named(row.name)) known += ", " + std::string(row.name);
     }
     throw Failure("unknown view '" + options.view + "', known are " + known);
 }

@@ -73,7 +73,7 @@ constexpr struct {
                 {"Ctrl R", "save this run, with where you stand in it, as one file"},
                 {"Ctrl P  Shift + Ctrl P", "save this panel as a picture: PNG, SVG"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
-                {"1 to 9", "the workspaces, from Home to Build"},
+                {"1 to 9", "the workspaces, from Home to Build; in a text or a sketch with Ctrl"},
                 {"Enter, Escape", "machine, Build's die: further in, out"},
                 {"F5  Shift + F5", "Kernel: run, cancel"},
                 {"F7  Shift + F7", "Kernel: check the exercise, cancel the check"},
