@@ -64,8 +64,8 @@ void Offscreen::read(std::vector<Color>& pixels) {
     for (Color& pixel : pixels) pixel |= 0xFF000000;
 }
 
-void render_to_png(Shell& shell, int width, int height, const std::string& file) {
-    Offscreen screen(width, height);
+namespace {
+void draw_settled(Shell& shell, int width, int height) {  // into the framebuffer that is bound
     Renderer renderer(shell);
     // Each frame may ask the worker for more (a warp's history, then its registers).
     for (int i = 0; i < 4; ++i) {
@@ -73,7 +73,19 @@ void render_to_png(Shell& shell, int width, int height, const std::string& file)
         shell.session.wait_until_idle(20);
     }
     renderer.frame({}, width, height, 1, 6);
+}
+}  // namespace
+
+void render_to_png(Shell& shell, int width, int height, const std::string& file) {
+    Offscreen screen(width, height);
+    draw_settled(shell, width, height);
     screen.write_png(file);
+}
+
+void render_to_pixels(Shell& shell, int width, int height, std::vector<Color>& pixels) {
+    Offscreen screen(width, height);
+    draw_settled(shell, width, height);
+    screen.read(pixels);
 }
 
 void render_to_svg(Shell& shell, int width, int height, const std::string& file) {

@@ -39,6 +39,7 @@ class Offscreen {
 
 // Draws a few frames, so that what follows a first look (focus, registers) is there, and writes the PNG.
 void render_to_png(Shell& shell, int width, int height, const std::string& file);
+void render_to_pixels(Shell& shell, int width, int height, std::vector<Color>& pixels);  // rows from the top
 // The same as a vector picture, for which no OpenGL is needed.
 void render_to_svg(Shell& shell, int width, int height, const std::string& file);
 bool has_display();

@@ -215,6 +215,7 @@ struct Session::Worker {
     void make_boards();
     void show_host(const scene::HostRun& host, const Focus& look_at);
     const scene::SceneResult& result_of(const scene::Scene& scene);  // runs it where it has not run yet
+    void forget_far_scenes();  // of other steps, what takes much memory: it runs again when somebody comes back
     void show_training(const scene::SceneResult& shown, int32_t launch);
     void lock_prediction(size_t index);
     void check_exercise(const ask::CheckExercise& wish);

@@ -7,6 +7,7 @@
 
 #include "core/model/gpus/gpu_spec.h"
 #include "core/model/launch/ideal.h"
+#include "core/model/metrics/packed_counters.h"
 #include "core/simt/launch.h"
 #include "core/trace/kernel_trace.h"
 
@@ -85,8 +86,8 @@ struct LaunchTotals : CycleTotals {
 struct Windows {
     int64_t length = 0;
     uint32_t instructions = 0;
-    std::vector<InstructionCounters> counters;  // [window * instructions + pc], by the cycle of the issue
-    std::vector<CycleTotals> totals;            // [window]; DRAM: by the cycle in which its channel takes the request
+    PackedCounters counters;          // by the cycle of the issue
+    std::vector<CycleTotals> totals;  // [window]; DRAM: by the cycle in which its channel takes the request
 };
 
 class Checkpoints;  // checkpoint.h
