@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::model {
 namespace {
 
-constexpr uint64_t periods[] = {1, 2, 3, 4, 6};  // each divides Rounds::granule
+constexpr uint64_t periods[] = {1, 2, 3, 4, 6};  // rounds after which a register may have what it had
 
 // Runs every warp by as many instructions as `rounds` rounds of its loop; false: some warp cannot.
 bool go_on(simt::Block& block, const Loop& loop, uint64_t rounds) {
@@ -91,7 +92,7 @@ const std::vector<int32_t>& Rounds::steering_at(uint32_t pc) {
     return live_.emplace(pc, std::move(live)).first->second;
 }
 
-bool Rounds::count_on(simt::Grid& grid, simt::Block& block, uint64_t rounds, std::vector<Patch>& patches) {
+std::optional<std::vector<Rounds::Counted>> Rounds::count_on(simt::Grid& grid, simt::Block& block) {
     simt::Block copy = block;
     copy.grid = &grid;
     copy.clock = INT64_MAX / 2;  // copies that are on their way have come
@@ -104,7 +105,7 @@ bool Rounds::count_on(simt::Grid& grid, simt::Block& block, uint64_t rounds, std
     std::vector<Followed> followed;
     const std::vector<uint8_t>& lane_bytes = program_.functions.front().lane_bytes;
     for (const simt::Warp& warp : block.warps) {
-        if (!warp.frames.empty()) return false;
+        if (!warp.frames.empty()) return std::nullopt;
         std::vector<int32_t> registers;
         for (const simt::StackEntry& entry : warp.stack)
             for (const int32_t reg : steering_at(entry.pc)) registers.push_back(reg);
@@ -112,7 +113,7 @@ bool Rounds::count_on(simt::Grid& grid, simt::Block& block, uint64_t rounds, std
         registers.erase(std::unique(registers.begin(), registers.end()), registers.end());
         for (const int32_t reg : registers) {
             const uint32_t bytes = lane_bytes[static_cast<size_t>(reg) / 64];
-            if (bytes > 8) return false;
+            if (bytes > 8) return std::nullopt;
             followed.push_back({warp.index, reg, bytes, {}});
         }
     }
@@ -132,40 +133,54 @@ bool Rounds::count_on(simt::Grid& grid, simt::Block& block, uint64_t rounds, std
     uint64_t ran = 0;
     for (const uint64_t period : periods) {
         for (; ran < 2 * period; ++ran) {
-            if (!go_on(copy, loop_, 1)) return false;
+            if (!go_on(copy, loop_, 1)) return std::nullopt;
             note();
+            for (size_t w = 0; w < block.warps.size(); ++w)
+                if (!same_place(block.warps[w], copy.warps[w])) return std::nullopt;
         }
-        for (size_t w = 0; w < block.warps.size(); ++w)
-            if (!same_place(block.warps[w], copy.warps[w])) return false;
         if (!std::all_of(followed.begin(), followed.end(), [&](const Followed& each) { return even(each, period); }))
             continue;
+        std::vector<Counted> all;
         for (const Followed& each : followed) {
             if (each.bytes == 0) continue;
-            Patch patch{block.warps[each.warp].registers + each.reg, each.bytes, each.values[0]};
-            for (size_t lane = 0; lane < patch.values.size(); ++lane)
-                patch.values[lane] += rounds / period * (each.values[period][lane] - each.values[0][lane]);
-            patches.push_back(std::move(patch));
+            Counted counted{block.warps[each.warp].registers + each.reg, each.bytes, period, each.values[0],
+                            each.values[period]};
+            for (size_t lane = 0; lane < counted.gains.size(); ++lane) counted.gains[lane] -= counted.values[lane];
+            all.push_back(std::move(counted));
         }
-        return true;
+        return all;
     }
-    return false;
+    return std::nullopt;
 }
 
-bool Rounds::leave_out(Machine& machine, uint64_t rounds) {
+uint64_t Rounds::leave_out(Machine& machine, uint64_t most) {
     simt::Memory memory = machine.device_memory();
     simt::Grid grid = machine.grid();
     grid.memory = &memory;
-    std::vector<Patch> patches;
-    bool all = true;
-    machine.each_block([&](simt::Block& block) { all = all && count_on(grid, block, rounds, patches); });
-    if (!all) return false;
-    for (const Patch& patch : patches)
-        for (size_t lane = 0; lane < patch.values.size(); ++lane)
-            std::memcpy(patch.to + lane * patch.bytes, &patch.values[lane], patch.bytes);
+    std::vector<Counted> all;
+    uint64_t together = 1;  // a period of all
+    bool counts = true;
+    machine.each_block([&](simt::Block& block) {
+        if (!counts) return;
+        std::optional<std::vector<Counted>> more = count_on(grid, block);
+        counts = more.has_value();
+        if (!counts) return;
+        for (Counted& each : *more) {
+            together = std::lcm(together, each.period);
+            all.push_back(std::move(each));
+        }
+    });
+    const uint64_t rounds = most / together * together;
+    if (!counts || rounds == 0) return 0;
+    for (Counted& each : all)
+        for (size_t lane = 0; lane < each.values.size(); ++lane) {
+            const uint64_t value = each.values[lane] + rounds / each.period * each.gains[lane];
+            std::memcpy(each.at + lane * each.bytes, &value, each.bytes);
+        }
     machine.each_block([&](simt::Block& block) {
         for (simt::Warp& warp : block.warps) warp.instructions += rounds * loop_.warps[warp.index].length;
     });
-    return true;
+    return rounds;
 }
 
 }  // namespace lockstep::model

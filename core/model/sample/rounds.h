@@ -14,8 +14,6 @@ namespace lockstep::model {
 
 class Rounds {
   public:
-    static constexpr uint64_t granule = 12;  // rounds are left out by so many: registers may repeat every 1, 2, 3, 4, 6
-
     Rounds(const ptx::Program& program, const Evidence& evidence, const Loop& loop);
 
     bool known() const { return known_; }
@@ -23,17 +21,19 @@ class Rounds {
     // How many rounds every running warp still has in front of it, at least; none: some warp is not in the loop.
     std::optional<uint64_t> left(Machine& machine) const;
     uint64_t instructions_of_round(Machine& machine) const;  // of all warps that run, together
-    // Requires machine.is_exact(), and a multiple of `granule` that is at most left(). False: something does not count
-    // evenly, and nothing has changed.
-    bool leave_out(Machine& machine, uint64_t rounds);
+    // Requires machine.is_exact(). Leaves out at most so many rounds, which is at most left(), and says how many: as many as
+    // steering registers that repeat every few rounds allow; 0: something does not count evenly, and nothing has changed.
+    uint64_t leave_out(Machine& machine, uint64_t most);
 
   private:
-    struct Patch {
-        std::byte* to = nullptr;
+    struct Counted {  // a register of one warp
+        std::byte* at = nullptr;
         uint32_t bytes = 4;  // of a lane
-        std::vector<uint64_t> values;
+        uint64_t period = 1;
+        std::vector<uint64_t> values, gains;  // now; in `period` rounds
     };
-    bool count_on(simt::Grid& grid, simt::Block& block, uint64_t rounds, std::vector<Patch>& patches);
+    // What steers the block, by copying it and running it on; none: it does not count evenly.
+    std::optional<std::vector<Counted>> count_on(simt::Grid& grid, simt::Block& block);
     const std::vector<int32_t>& steering_at(uint32_t pc);
 
     const ptx::Program& program_;

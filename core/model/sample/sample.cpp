@@ -29,7 +29,7 @@ constexpr uint64_t most_measured = 48;  // waves
 constexpr double aim = 0.008;           // of the error of a gap of blocks, as a share of the launch
 constexpr double filled = 0.97;         // L2 is as full as it gets
 constexpr uint64_t warm_rounds = 4, measured_rounds = 6, rounds_behind = 3;
-constexpr uint64_t least_left_out = 2 * Rounds::granule;
+constexpr uint64_t least_left_out = 12;
 constexpr double seam_cycles = 500;  // by which a gap may be off: what is behind it finds other lines in the caches
 
 double mean(const std::vector<double>& values, size_t begin, size_t end) {
@@ -257,21 +257,21 @@ class Sampler {
             if (!run_for(1 << 8)) return false;
         left = rounds_.left(machine_);
         if (left && *left >= rounds_behind + least_left_out) {
-            const uint64_t out = (*left - rounds_behind) / Rounds::granule * Rounds::granule;
-            const double counted = cuts[2].account.warp_instructions() - cuts[0].account.warp_instructions();
-            const double skipped = static_cast<double>(out) * static_cast<double>(rounds_.instructions_of_round(machine_));
-            const auto pace = [&](size_t a, size_t b) {
-                return (cuts[b].time - cuts[a].time) /
-                       (cuts[b].account.warp_instructions() - cuts[a].account.warp_instructions());
-            };
-            if (rounds_.leave_out(machine_, out)) {
+            const uint64_t round_now = rounds_.instructions_of_round(machine_);
+            const uint64_t out = rounds_.leave_out(machine_, *left - rounds_behind);
+            if (out == 0) {
+                rounds_.give_up();
+            } else {
+                const auto between = [&](size_t a, size_t b) {
+                    return cuts[b].account.warp_instructions() - cuts[a].account.warp_instructions();
+                };
+                const auto pace = [&](size_t a, size_t b) { return (cuts[b].time - cuts[a].time) / between(a, b); };
+                const auto skipped = static_cast<double>(out * round_now);
                 Gap gap;
                 gap.rounds = out;
                 gap.cycles = std::llround(pace(0, 2) * skipped);
                 gap.error = std::abs(pace(0, 1) - pace(1, 2)) / pace(0, 2) / 2;
-                add_gap(gap, cuts[0].account, cuts[2].account, skipped / counted);
-            } else {
-                rounds_.give_up();
+                add_gap(gap, cuts[0].account, cuts[2].account, skipped / between(0, 2));
             }
         }
         machine_.let_run_ahead(true);
