@@ -52,7 +52,7 @@ void cut(TimedResult& timed, int64_t end) {
     const auto count = static_cast<size_t>((end + windows.length - 1) / windows.length);
     if (count >= windows.totals.size()) return;
     windows.totals.resize(count);
-    windows.counters.resize(count * windows.instructions);
+    windows.counters.keep(count);
 }
 
 struct Mark {  // the moment in which the last block of a wave has started
