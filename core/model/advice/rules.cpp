@@ -13,6 +13,12 @@ const Rule table[] = {
     {{"tail", "The last wave is not full", "10 % of the places of all waves empty", ours}, find_tail},
     {{"imbalance", "Blocks of very different lengths", "15 % of the SMs' time without a block, two waves or more", ours},
      find_imbalance},
+    {{"persistent-grid", "A persistent kernel's grid does not fit the GPU",
+      "more or fewer blocks than run at once, of which "
+      "10 % of the places stay empty",
+      ours},
+     find_persistent},
+    {{"persistent-waves", "A persistent kernel's blocks end at different times", "15 % of the blocks' time", ours}, nullptr},
     {{"occupancy-registers", "Registers limit the resident warps", "at most 50 % occupancy, no unit above 60 %", guide},
      find_occupancy},
     {{"occupancy-shared", "Shared memory limits the resident warps", "as occupancy-registers", guide}, nullptr},
