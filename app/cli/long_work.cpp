@@ -35,13 +35,25 @@ LongWork::LongWork(std::string what) : what_(std::move(what)), terminal_(system:
 }
 
 LongWork::~LongWork() {
-    if (width_ > 0) tell("\r{:{}}\r", "", width_);
+    looking_ = {};
+    clear();
     if (before_ != SIG_ERR) std::signal(SIGINT, before_);
 }
 
 bool LongWork::asked_to_stop() {
     if (interrupt != 0) source_.request_stop();
     return interrupted();
+}
+
+void LongWork::keep_looking() {
+    looking_ = std::jthread([this](const std::stop_token& end) {
+        while (!end.stop_requested() && !asked_to_stop()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    });
+}
+
+void LongWork::clear() {
+    if (width_ > 0) tell("\r{:{}}\r", "", width_);
+    width_ = 0;
 }
 
 void LongWork::operator()(double share) {

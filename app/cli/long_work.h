@@ -4,6 +4,7 @@
 #include <chrono>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 namespace lockstep::cli {
 
@@ -21,6 +22,8 @@ class LongWork {
     std::stop_token token() const { return source_.get_token(); }
     bool interrupted() const { return source_.stop_requested(); }
     bool asked_to_stop();  // for work that is not cut up: looks for Ctrl-C and says nothing; from any thread
+    void keep_looking();   // for it, on a thread of its own: for work that asks nobody
+    void clear();          // what stands on the terminal's line, before other words go there
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -30,6 +33,7 @@ class LongWork {
     void (*before_)(int) = nullptr;
     size_t width_ = 0;  // of what stands on the terminal's line
     bool terminal_ = false;
+    std::jthread looking_;
 };
 
 // "12 % done, 34 s, about 4 min left"
