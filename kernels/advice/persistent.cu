@@ -42,6 +42,14 @@ __global__ void large_tile_first(const float *x, float *y, int tiles, int rounds
     }
 }
 
+// One piece for each block: first + step * blockIdx.x rounds.
+__global__ void growing_blocks(const float *x, float *y, int first, int step) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = x[i];
+    for (int k = 0; k < first + step * (int)blockIdx.x; ++k) v = v * 0.5f + 1.0f;
+    y[i] = v;
+}
+
 // Not persistent, though each has an addition in a loop, or an atomic: sums along a row, and places in a list.
 __global__ void sums(const float *x, float *y, int columns) {
     float sum = 0;

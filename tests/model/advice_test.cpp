@@ -280,7 +280,7 @@ const std::string persistent = "/kernels/advice/ptx/persistent.ptx";
 KernelRun run_of_tiles(const std::string& name, uint32_t blocks, int32_t tiles, int32_t rounds) {
     const bool queue = name.starts_with("_Z15large") || name.starts_with("_Z16large");
     return run_of("v100", program_at(persistent, name), {blocks}, {256}, queue ? "fziiz" : "fzii", {tiles, rounds},
-                  static_cast<size_t>(tiles) * 256);
+                  size_t{2048} * 256);
 }
 
 const Finding* finding_of(const Verdict& verdict, std::string_view rule) {
@@ -356,6 +356,17 @@ TEST_CASE("a persistent kernel whose blocks end at different times is told why, 
     INFO(unlike->sentence << " " << unlike->gain << ": " << last.result.cycles << " -> " << first.result.cycles);
     CHECK(unlike->sentence.find("the pieces take unlike long") != std::string::npos);
     CHECK(unlike->change.starts_with("Let the pieces that have most to do be taken first"));
+}
+
+TEST_CASE("blocks that run at once and have unlike amounts to do are told, and what equal ones save") {
+    const KernelRun growing = run_of_tiles("_Z14growing_blocksPKfPfii", 80, 50, 50),
+                    equal = run_of_tiles("_Z14growing_blocksPKfPfii", 80, 2025, 0);
+    const Verdict verdict = verdict_of(growing);
+    const Finding* const found = finding_of(verdict, "imbalance");
+    REQUIRE(found != nullptr);
+    INFO(found->sentence << " " << found->gain << ": " << growing.result.cycles << " -> " << equal.result.cycles);
+    CHECK(found->gain == Approx(saved(growing, equal)).epsilon(0.2));
+    CHECK(finding_of(verdict_of(equal), "imbalance") == nullptr);
 }
 
 TEST_CASE("all that makes doubles of a line's numbers is named at once, with the functions that have a float version") {

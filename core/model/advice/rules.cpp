@@ -11,7 +11,9 @@ const Rule table[] = {
     {{"uneven-wave", "Blocks do not go evenly into the SMs", "10 % of the places of one wave empty", ours},
      find_uneven_wave},
     {{"tail", "The last wave is not full", "10 % of the places of all waves empty", ours}, find_tail},
-    {{"imbalance", "Blocks of very different lengths", "15 % of the SMs' time without a block, two waves or more", ours},
+    {{"imbalance", "Blocks of very different lengths",
+      "15 % of the SMs' time without a block, two waves or more; a quarter of the launch behind blocks that run at once",
+      ours},
      find_imbalance},
     {{"persistent-grid", "A persistent kernel's grid does not fit the GPU",
       "more or fewer blocks than run at once, of which "

@@ -114,8 +114,36 @@ void find_tail(const Facts& facts, Findings& findings) {
     findings.push_back(finding);
 }
 
+namespace {
+// Of blocks that all run at once: the share of the launch that one is no longer there, on average.
+double time_behind_blocks(const Facts& facts, const Shape& shape) {
+    const auto cycles = static_cast<double>(std::max<int64_t>(1, facts.result.cycles)), blocks = double(shape.blocks);
+    const double warps = blocks * ((shape.threads + 31) / 32);
+    const double starts = 0.5 * blocks / double(facts.run.gpu.blocks_per_cycle) + double(facts.run.gpu.block_start_latency);
+    return 1 - (static_cast<double>(facts.result.totals.warp_cycles) / warps + starts) / cycles;
+}
+
+void find_imbalance_in_a_wave(const Facts& facts, const Shape& shape, Findings& findings) {
+    const double idle = time_behind_blocks(facts, shape);
+    if (idle < 0.25 || static_cast<double>(facts.result.cycles) < 10 * start_of_warps) return;
+    Finding finding = finding_at(facts, "imbalance", {});
+    finding.sentence = fmt::format(
+        "All blocks run at once, and on average one has ended {:.0f} % of the launch before the last: they have very "
+        "different amounts to do.",
+        100 * idle);
+    finding.evidence = fmt::format("a block is there for {:.0f} % of the launch, normal above 85 %", 100 * (1 - idle));
+    finding.change =
+        "Cut the work of the longest blocks, pair long pieces with short ones, or let blocks fetch small pieces from a "
+        "counter (atomicAdd) until there is none.";
+    finding.gain = std::min(idle, facts.room());
+    findings.push_back(finding);
+}
+}  // namespace
+
 void find_imbalance(const Facts& facts, Findings& findings) {
     const Shape shape = shape_of(facts);
+    if (shape.blocks > 1 && shape.blocks <= shape.places && !takes_in_turn(facts))
+        return find_imbalance_in_a_wave(facts, shape, findings);
     const double idle = 1 - 0.01 * facts.metric("sm_efficiency");
     if (shape.blocks < 2 * shape.places || idle < 0.15) return;
     Finding finding = finding_at(facts, "imbalance", {});
@@ -167,10 +195,7 @@ void find_persistent_grid(const Facts& facts, const Shape& shape, double pieces,
 // All blocks run at once, and some are done long before the others.
 void find_persistent_waves(const Facts& facts, const Shape& shape, double pieces, Findings& findings) {
     if (shape.blocks > shape.places) return;
-    const auto cycles = static_cast<double>(std::max<int64_t>(1, facts.result.cycles)), blocks = double(shape.blocks);
-    const double warps = blocks * ((shape.threads + 31) / 32);
-    const double starts = 0.5 * blocks / double(facts.run.gpu.blocks_per_cycle) + double(facts.run.gpu.block_start_latency);
-    const double idle = 1 - (static_cast<double>(facts.result.totals.warp_cycles) / warps + starts) / cycles;
+    const double idle = time_behind_blocks(facts, shape);
     if (idle < 0.15) return;
     const double rounds = std::ceil(pieces - 0.001), uneven = 1 - pieces / rounds;
     const ptx::DecodedInstruction& step = facts.program.instructions[facts.persistent->pc];
