@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 
 #include "core/base/tell.h"
 #include "core/system/system.h"
@@ -72,5 +74,17 @@ void LongWork::operator()(double share) {
     tell("\r{:{}}", text, width_);
     width_ = text.size();
 }
+
+Patience::Patience(std::string what)
+    : waits_([what = std::move(what)](const std::stop_token& end) {
+          using namespace std::chrono;
+          std::mutex mutex;
+          std::condition_variable_any ended;
+          std::unique_lock lock(mutex);
+          const auto begin = steady_clock::now();
+          for (auto pause = seconds(2); !ended.wait_for(lock, end, pause, [&] { return end.stop_requested(); });
+               pause = seconds(10))
+              tell("{}: {}\n", what, progress_text(0, duration<double>(steady_clock::now() - begin).count()));
+      }) {}
 
 }  // namespace lockstep::cli

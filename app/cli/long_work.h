@@ -36,6 +36,16 @@ class LongWork {
     std::jthread looking_;
 };
 
+// Work of which nobody knows how far it is, such as a compiler's: after two seconds, and then every ten, stderr hears for
+// how long it has run. Ctrl-C is not its business.
+class Patience {
+  public:
+    explicit Patience(std::string what);
+
+  private:
+    std::jthread waits_;
+};
+
 // "12 % done, 34 s, about 4 min left"
 std::string progress_text(double share, double seconds);
 
