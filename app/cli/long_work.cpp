@@ -84,7 +84,7 @@ Patience::Patience(std::string what)
           const auto begin = steady_clock::now();
           for (auto pause = seconds(2); !ended.wait_for(lock, end, pause, [&] { return end.stop_requested(); });
                pause = seconds(10))
-              tell("{}: {}\n", what, progress_text(0, duration<double>(steady_clock::now() - begin).count()));
+              tell("{}: {}\n", what, progress_text(0, std::chrono::duration<double>(steady_clock::now() - begin).count()));
       }) {}
 
 }  // namespace lockstep::cli
