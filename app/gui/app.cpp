@@ -17,6 +17,7 @@
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "app/gui/window/canvas.h"
 #include "app/gui/window/contact_sheet.h"
 #include "app/gui/window/record.h"
 #include "app/gui/window/renderer.h"
@@ -67,7 +68,10 @@ bool is_vector(const std::string& file) {
 }
 
 RecordOptions recording(const AppOptions& options) {
-    return {.width = options.width, .height = options.height, .frames_a_second = options.film.frames_a_second};
+    return {.width = options.width,
+            .height = options.height,
+            .frames_a_second = options.film.frames_a_second,
+            .drawing = drawing_named(options.renderer)};
 }
 
 void check_film(const AppOptions& options) {
@@ -131,6 +135,7 @@ void check(const AppOptions& options) {
         throw Failure("--save-run takes a name that ends in .lockstep, not '" + options.save_run + "'");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
+    drawing_named(options.renderer);
     check_view(options);
 }
 
@@ -184,7 +189,8 @@ void draw_steps(Shell& shell, const AppOptions& options) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     const int steps = show_steps(shell, options, [&](const std::string& name) {
-        render_to_png(shell, options.width, options.height, (folder / (name + ".png")).string());
+        render_to_png(shell, options.width, options.height, (folder / (name + ".png")).string(),
+                      drawing_named(options.renderer));
     });
     if (!options.paper)
         std::printf("%d steps of lesson %s are in %s\n", steps, shell.session.lesson.lesson->id.c_str(),
@@ -195,7 +201,7 @@ void draw_sheet(Shell& shell, const AppOptions& options) {
     ContactSheet sheet;
     std::vector<Color> pixels;
     const int steps = show_steps(shell, options, [&](const std::string&) {
-        render_to_pixels(shell, options.width, options.height, pixels);
+        render_to_pixels(shell, options.width, options.height, pixels, drawing_named(options.renderer));
         sheet.add(pixels, options.width, options.height);
     });
     sheet.write_png(options.screenshot);
@@ -391,8 +397,8 @@ void go_to_moment(Shell& shell, const AppOptions& options) {
 
 void draw(Shell& shell, const AppOptions& options, const std::string& file) {
     shell.session.wait_until_idle(120);
-    const auto render = is_vector(file) ? render_to_svg : render_to_png;
-    render(shell, options.width, options.height, file);
+    if (is_vector(file)) return render_to_svg(shell, options.width, options.height, file);
+    render_to_png(shell, options.width, options.height, file, drawing_named(options.renderer));
 }
 
 int record_film(Shell& shell, const AppOptions& options) {

@@ -19,6 +19,7 @@
 #include "app/cli/kernel/verdict_text.h"
 #include "app/cli/long_work.h"
 #include "app/silicon/measured.h"
+#include "core/api/report.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/gpus/refusals.h"
@@ -35,6 +36,7 @@
 namespace lockstep::cli {
 namespace {
 
+using api::diagnostic_json, api::indices, api::time_error_json, api::verdict_json;
 using Json = nlohmann::ordered_json;
 
 struct Ran {
@@ -50,31 +52,6 @@ struct Ran {
     // Whether memory holds what the launch writes, all of it.
     bool has_outputs(const KernelAsked& options) const { return !sampling() || !options.time_only; }
 };
-
-Json indices(const simt::Dim3& d) {
-    return {d.x, d.y, d.z};
-}
-
-Json diagnostic_json(const simt::Fault& fault) {
-    Json json = {{"kind", fault.kind},
-                 {"message", fault.message},
-                 {"advice", fault.advice},
-                 {"file", fault.file},
-                 {"line", fault.line},
-                 {"block", indices(fault.block)},
-                 {"thread", indices(fault.thread)},
-                 {"address", fmt::format("0x{:x}", fault.address)}};
-    if (!fault.allocation.empty()) {
-        json["allocation"] = fault.allocation;
-        json["offset"] = fault.offset;
-    }
-    if (!fault.other_file.empty())
-        json["other"] = {{"file", fault.other_file},
-                         {"line", fault.other_line},
-                         {"block", indices(fault.other_block)},
-                         {"thread", indices(fault.other_thread)}};
-    return json;
-}
 
 // A short look at an output for people: the first values.
 std::string preview(const Array& array) {
@@ -246,16 +223,6 @@ std::string on_silicon(const LaunchInput& input, const Ran& ran, Json& json) {
                         {"real", found->gpu->real()}};
     return fmt::format("  {:.2f} µs {}; simulated over measured: {:.2f}\n", found->time_us, found->gpu->badge(),
                        ran.timed.time_us / found->time_us);
-}
-
-// What bounds the launch, and how far the times of such kernels were from published measurements.
-Json time_error_json(const model::TimedResult& timed) {
-    const model::Bound bound = model::bound_of(timed);
-    const model::BoundError error = model::error_of(bound);
-    Json json = {{"bound", model::name_of(bound)}, {"kernels", error.kernels}};
-    json["mean"] = error.kernels > 0 ? json_number(error.mean) : Json();
-    json["worst"] = error.kernels > 0 ? json_number(error.worst) : Json();
-    return json;
 }
 
 // How the launch was sampled, or why it was not though that was asked for; null: neither.

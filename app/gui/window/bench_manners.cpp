@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "app/gui/window/bench.h"
-#include "app/gui/window/renderer.h"
+#include "app/gui/window/canvas.h"
 #include "core/base/files.h"
 #include "core/nn/train/trainer.h"
 #include "core/system/desktop.h"
@@ -38,14 +38,13 @@ struct BenchContext {
 struct Drawn {
     Session session;
     Shell shell;
-    Offscreen screen{1600, 1000};
-    Renderer renderer{shell};
+    Canvas canvas{shell, 1600, 1000};
     double now = 1;
 
     explicit Drawn(SessionOptions options) : session(std::move(options)), shell(session, theme_named("dark"), 1) {}
     void frame(const Input& input = {}) {
-        renderer.frame(input, 1600, 1000, 1, now += 0.02);
-        screen.finish();
+        canvas.frame(input, now += 0.02);
+        canvas.finish();
     }
     void settle(int frames = 6) {
         for (int i = 0; i < frames; ++i) frame(), session.wait_until_idle(120);
