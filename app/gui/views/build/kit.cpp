@@ -258,7 +258,8 @@ class KitView final : public View {
                                    .width = value_right - width - line.x - 8});
         if (limits && end + 54 < value_right - width)
             ui.text(end + 8, line.y + 16, "limits", {.size = 13, .color = theme.ink, .weight = 700});
-        if (never_used(row, shown) && end + 70 < value_right - width)
+        const float unused = ui.text_width("not used", {.size = 12, .weight = 600});
+        if (never_used(row, shown) && end + 8 + unused + 6 < value_right - width)
             ui.text(end + 8, line.y + 16, "not used", {.size = 12, .color = theme.wrong, .weight = 600});
         ui.text(value_right, line.y + 16, row.value,
                 {.size = 13,
