@@ -188,7 +188,8 @@ struct Session::Worker {
     void run_wish(const DesignWish& wish);
     bool known_medals();
     void judge_designs(std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>> references);
-    void find_next();  // the change of the newest design that gains most
+    void put_changes_back();  // of the newest design, where it has gold
+    void find_next();         // the change of the newest design that gains most
 
     // worker_measured.cpp
     // What is known of all; `run`: what is not known of those whose names begin so (the request's text) is run first.
