@@ -1,7 +1,10 @@
-__global__ void rounds(int *x) {
+__global__ void rounds(float *x) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int last = i % 4, v = x[i];
-#pragma unroll 1
-    for (int k = 0; k <= last; ++k) v = 3 * v + k;
+    int left = i % 4 + 1;
+    float v = x[i];
+    while (left > 0) {
+        v = v * v + x[32 * left + i];
+        left = left - 1;
+    }
     x[i] = v;
 }
