@@ -141,6 +141,7 @@ void coverage(const CoverageAsked& asked) {
 struct HandoutAsked {
     std::string lesson, out = "-";
     int minutes = 50;
+    uint64_t order = 0;  // 0: as in the app here
     bool lecturer = false, bare = false;
 };
 
@@ -169,6 +170,8 @@ void handout(const HandoutAsked& asked, const Hooks& hooks) {
     if (asked.lecturer)
         run = lessons::run(asked.lesson, [](const std::string& line) { fmt::print(stderr, "{}\n", line); }).value();
     lessons::Handout page{.companion = companion ? &*companion : nullptr, .answers = run ? &*run : nullptr};
+    page.learner =
+        asked.order != 0 ? asked.order : lessons::learner_of((system::state_folder() / "progress.jsonl").string());
     std::optional<TemporaryFolder> folder;
     if (!asked.bare) {
         folder.emplace();
@@ -256,6 +259,8 @@ void add_lesson(const Command& app, int& status, const Hooks& hooks) {
     handout_command.add_option("ID", page->lesson, "a lesson such as A08, or a folder").required();
     handout_command.add_option("-o,--out", page->out, "the page, F.html; '-' for stdout").required();
     handout_command.add_flag("--lecturer", page->lecturer, "with the run's answers, the notes, plans and hints");
+    handout_command.add_option("--order", page->order,
+                               "a number that shuffles the answers; unless said they stand as in this computer's app");
     handout_command.add_flag("--no-pictures", page->bare, "text alone");
     handout_command.callback([page, hooks] { handout(*page, hooks); });
 }

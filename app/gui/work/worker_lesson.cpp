@@ -367,6 +367,7 @@ void Session::Worker::take_check(const std::shared_ptr<const CheckedExercise>& f
     const bool looked_at = draft.source == Source::lesson && lesson == found->lesson && lesson_step == found->step;
     if (looked_at && found->report && found->report->timed) {
         const scene::SceneResult& timed = *found->report->timed;
+        draft.problem.reset();  // it was of the code before
         if (const auto host = timed.as<scene::HostRun>()) draft.host = host, show_host(*host, draft.kernel.look_at);
         if (timed.step()) show_training(timed, -1);
         if (const auto kernel = timed.as<scene::KernelResult>()) {

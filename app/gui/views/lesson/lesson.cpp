@@ -513,11 +513,15 @@ class LessonView final : public View {
     }
 
     float draw_hints(Ui& ui, const LessonState& state, float y) {
-        const auto& hints = state.lesson->steps[static_cast<size_t>(state.step)].hints;
+        const lessons::Step& step = state.lesson->steps[static_cast<size_t>(state.step)];
+        const auto& hints = step.hints;
         const int tries = tries_of(state);
         const Theme& theme = *ui.theme;
+        // A prediction has one try: its hints help before the answer is out, and nobody after.
+        const bool predicts = step.exercises.empty() && !step.predicts.empty();
+        if (predicts && answered(state) == step.predicts.size()) return y;
         int offered = 0;
-        for (const lessons::Hint& hint : hints) offered += tries >= hint.after;
+        for (const lessons::Hint& hint : hints) offered += predicts || tries >= hint.after;
         if (offered == 0) return y;
         for (int i = 0; i < std::min(hints_open_, offered); ++i)
             y += ui.paragraph({x_, y + 8, w_, 400}, hints[static_cast<size_t>(i)].text, {.size = 14, .color = theme.ink2},
