@@ -487,11 +487,16 @@ int32_t line_to_show(const Snapshot& snapshot, const lessons::Step& step) {
 
 // Answered just now: the picture, held back so far, goes to the line that was asked about, else to the scene's own.
 void Shell::follow_answer(const Snapshot& snapshot, const lessons::Step& step, bool open) {
-    if (open && step.until.empty()) {
+    const bool asks_a_line = std::any_of(step.predicts.begin(), step.predicts.end(),
+                                         [](const lessons::Predict& predict) { return line_asked(predict) > 0; });
+    if (open && (step.until.empty() || asks_a_line)) {
         open_step_ = session.lesson.step;
         asked_line_ = line_to_show(snapshot, step);
     } else if (open_step_ >= 0) {
-        if (open_step_ == session.lesson.step && !open) line_wish_ = asked_line_, reveal_step_ = -1;
+        if (open_step_ == session.lesson.step && !open) {
+            line_wish_ = asked_line_;
+            if (step.until.empty()) reveal_step_ = -1;
+        }
         open_step_ = -1;
     }
 }

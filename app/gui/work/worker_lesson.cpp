@@ -19,6 +19,7 @@
 #include "lessons/player/companion/companion.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
+#include "lessons/player/story/story.h"
 
 namespace lockstep::gui {
 
@@ -278,12 +279,13 @@ void Session::Worker::show_host(const scene::HostRun& host, const Focus& look_at
     if (host.fault) draft.problem = Diagnostic{simt::render(*host.fault)};
 }
 
-void Session::Worker::lock_prediction(size_t index) {
-    if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
-    const auto& predicts = lesson->steps[static_cast<size_t>(lesson_step)].predicts;
+void Session::Worker::lock_prediction(size_t index, int step) {
+    if (step < 0) step = lesson_step;
+    if (!lesson || step >= static_cast<int>(lesson->steps.size())) return;
+    const auto& predicts = lesson->steps[static_cast<size_t>(step)].predicts;
     if (index >= predicts.size()) return;
     const lessons::Predict& predict = predicts[index];
-    Results::Truth told{lesson_step, index, {}, -1};
+    Results::Truth told{step, index, {}, -1};
     const auto tell = [&] {
         const std::lock_guard lock(mutex);
         results.truths.push_back(told);
@@ -292,20 +294,29 @@ void Session::Worker::lock_prediction(size_t index) {
         busy("working out the answer");
         lessons::SceneRuns runs(*lesson, run_options());
         for (const auto& [scene, result] : scene_results) runs.remember(*scene, result);
-        const auto truth = lessons::truth_of(runs, static_cast<size_t>(lesson_step), predict);
+        const auto truth = lessons::truth_of(runs, static_cast<size_t>(step), predict);
         if (!truth.ok()) throw Failure(truth.error());
         told.value = truth.value();
         told.right = lessons::right_answer(predict, truth.value());
         if (predict.is_sketch()) {
-            const auto board = lessons::board_of(runs, static_cast<size_t>(lesson_step), predict);
+            const auto board = lessons::board_of(runs, static_cast<size_t>(step), predict);
             told.told = std::make_shared<const lessons::SketchTruth>(
-                lessons::sketch_truth_of(runs, static_cast<size_t>(lesson_step), predict, board.value()).value());
+                lessons::sketch_truth_of(runs, static_cast<size_t>(step), predict, board.value()).value());
         }
     } catch (...) {
         tell();
         throw;
     }
     tell();
+}
+
+// The medals' limits and the story's bars: every file of them runs once.
+void Session::Worker::work_out_ending() {
+    if (!lesson) return;
+    busy("working out the last page");
+    auto ending = std::make_shared<const lessons::Ending>(lessons::ending_of(*lesson, {.stop = job_token()}));
+    const std::lock_guard lock(mutex);
+    results.ending = {lesson, std::move(ending)};
 }
 
 void Session::Worker::check_exercise(const ask::CheckExercise& wish) {
@@ -376,6 +387,7 @@ void Session::Worker::take_check(const std::shared_ptr<const CheckedExercise>& f
     const bool looked_at = draft.source == Source::lesson && lesson == found->lesson && lesson_step == found->step;
     if (looked_at && found->report && found->report->timed) {
         const scene::SceneResult& timed = *found->report->timed;
+        draft.problem.reset();  // it was of the code before
         if (const auto host = timed.as<scene::HostRun>()) draft.host = host, show_host(*host, draft.kernel.look_at);
         if (timed.step()) show_training(timed, -1);
         if (const auto kernel = timed.as<scene::KernelResult>()) {
