@@ -209,6 +209,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
                          "of the machine: follow the next request that goes far, or a micro-batch");
         command.add_option("--screenshot", picture.screenshot,
                            "render to this PNG or SVG and leave; a folder: every step of the lesson, open and answered");
+        command.add_option("--contact-sheet", picture.sheet,
+                           "all steps of this lesson, open and answered, small on one picture: A08.png, or --screenshot");
         command.add_option("--save-run", picture.save_run,
                            "save the run on show, with --cycle and where it stands, as one file F.lockstep, and leave");
         gui::AppOptions::Film& film = picture.film;

@@ -12,6 +12,7 @@
 #include "core/scene/host/host_program.h"
 #include "core/scene/tape/tape_program.h"
 #include "core/scene/training/training_runs.h"
+#include "lessons/player/challenge/challenge.h"
 #include "lessons/player/companion/companion.h"
 #include "lessons/player/sketch/sketch.h"
 
@@ -24,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int most_words = 45;
 constexpr size_t most_predictions = 4;
+constexpr double worth_the_work = 0.92;  // gold takes at most so much of what bronze does
 
 bool is_wrong_proof(const std::string& file) {
     return file.find("_wrong_") != std::string::npos;
@@ -39,12 +41,16 @@ std::string failing_clause(const std::string& text) {
 
 class Checker {
   public:
-    Checker(const Lesson& lesson, LessonCheck& check, const Sink& sink)
-        : lesson_(lesson), check_(check), sink_(sink), runs_(lesson) {}
+    Checker(const Lesson& lesson, LessonCheck& check, const Sink& sink, const std::stop_token& stop)
+        : lesson_(lesson), check_(check), sink_(sink), stop_(stop), runs_(lesson) {}
 
     void all() {
         for (size_t i = 0; i < lesson_.steps.size(); ++i) step(i);
-        spread();
+        if (lesson_.challenge) attempt("challenge", [&] { challenge(); });
+        if (lesson_.exam)
+            exam();
+        else
+            spread();
         companion();
         files();
     }
@@ -81,6 +87,8 @@ class Checker {
 
     // What this machine lacks, such as a compiler for a kernel whose PTX is stale, fails its own item and no other.
     void attempt(const std::string& what, const std::function<void()>& work) {
+        check_.cut = check_.cut || stop_.stop_requested();
+        if (check_.cut) return;
         try {
             work();
         } catch (const Failure& failure) {
@@ -220,6 +228,52 @@ class Checker {
                             sketched == 0 ? "warning: " : "", asked, most_predictions));
     }
 
+    // Who hands in the starter has no medal, whatever its clauses say; the solution has one, and gold is worth the work.
+    void challenge() {
+        const Challenge& challenge = *lesson_.challenge;
+        const Exercise& exercise = *challenged(lesson_);
+        kernel_file(challenge.gold);
+        const Result<MedalLimits> limits = medal_limits(lesson_);
+        if (!limits) return add("challenge", false, render(limits.error()));
+        const Result<AtSize> starter = at_challenge_size(lesson_, exercise.file, {}, false);
+        if (!starter) return add("challenge, starter", false, render(starter.error()));
+        const bool wrong = !starter.value().wrong.empty();
+        add("challenge, starter", wrong || limits.value().of(starter.value().figure) == Medal::none,
+            wrong ? "no medal: " + starter.value().wrong : fmt::format("{:.6g}", starter.value().figure));
+        for (const auto& [file, least] :
+             {std::pair("solution/" + exercise.file, Medal::bronze), std::pair(challenge.gold, Medal::gold)}) {
+            const Result<ExerciseReport> report = judge(exercise, file);
+            if (!report) return add("challenge, " + file, false, render(report.error()));
+            const auto& medal = report.value().medal;
+            add("challenge, " + file, medal && medal->medal >= least,
+                medal ? medal->words() : "it does not pass the exercise: " + report.value().lines.front());
+        }
+        add("challenge", limits.value().gold <= worth_the_work * limits.value().bronze, limits.value().words());
+    }
+
+    // Ten to twelve tasks without a hint, behind all lessons of the part.
+    void exam() {
+        size_t tasks = 0, hints = 0;
+        double points = 0;
+        for (const Step& step : lesson_.steps) {
+            tasks += step.predicts.size() + step.exercises.size();
+            hints += step.hints.size();
+            for (const Predict& predict : step.predicts) points += predict.points;
+            for (const Exercise& exercise : step.exercises) points += exercise.points;
+        }
+        add("exam", tasks >= 10 && tasks <= 12 && hints == 0 && lesson_.pass_mark > 0,
+            fmt::format("{} tasks, {:g} points, {:g} % to pass, {} hints", tasks, points, lesson_.pass_mark, hints));
+        std::string lacks;
+        for (const fs::path& folder : lesson_folders()) {
+            const Result<Lesson> one = load_lesson(folder);
+            if (one && one.value().part == lesson_.part && !one.value().exam &&
+                std::ranges::find(lesson_.needs, one.value().id) == lesson_.needs.end())
+                lacks += (lacks.empty() ? "" : ", ") + one.value().id;
+        }
+        add("exam, needs", lacks.empty(),
+            lacks.empty() ? "all lessons of its part" : "it comes after " + lacks + " as well");
+    }
+
     void companion() {
         const Result<std::optional<Companion>> read = companion_of(lesson_);
         if (!read) return add("companion.toml", false, render(read.error()));
@@ -311,6 +365,7 @@ class Checker {
     const Lesson& lesson_;
     LessonCheck& check_;
     const Sink& sink_;
+    const std::stop_token stop_;
     SceneRuns runs_;
     std::set<std::string> known_;
     std::map<size_t, size_t> shown_right_;         // choices whose right answer is shown in this place
@@ -337,7 +392,7 @@ bool LessonCheck::passed() const {
     return !items.empty() && std::all_of(items.begin(), items.end(), [](const CheckItem& item) { return item.passed; });
 }
 
-LessonCheck check_lesson(const fs::path& folder, const Sink& sink) {
+LessonCheck check_lesson(const fs::path& folder, const Sink& sink, const std::stop_token& stop) {
     LessonCheck check;
     check.folder = folder;
     Result<Lesson> lesson = load_lesson(folder);
@@ -350,18 +405,19 @@ LessonCheck check_lesson(const fs::path& folder, const Sink& sink) {
     }
     check.id = lesson.value().id;
     check.title = lesson.value().title;
-    Checker checker(lesson.value(), check, sink);
+    Checker checker(lesson.value(), check, sink, stop);
     checker.add("lesson.md", true, fmt::format("{} steps", lesson.value().steps.size()));
     checker.all();
     return check;
 }
 
-Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink) {
+Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink, const std::stop_token& stop) {
     std::vector<LessonCheck> checks;
     if (what == "all") {
-        for (const fs::path& folder : lesson_folders()) checks.push_back(check_lesson(folder, sink));
+        for (const fs::path& folder : lesson_folders())
+            if (!stop.stop_requested()) checks.push_back(check_lesson(folder, sink, stop));
     } else if (fs::exists(fs::path(what) / "lesson.md")) {
-        checks.push_back(check_lesson(what, sink));
+        checks.push_back(check_lesson(what, sink, stop));
     } else {  // a folder of the learner's own may be named as a lesson is
         Result<Lesson> lesson = lesson_named(what);
         if (!lesson && lesson.error().where.file.empty()) {  // an unknown name
@@ -370,7 +426,7 @@ Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink
         }
         for (const fs::path& folder : lesson_folders())
             if (folder.filename() == what || folder.filename().string().rfind(what + "_", 0) == 0)
-                checks.push_back(check_lesson(folder, sink));
+                checks.push_back(check_lesson(folder, sink, stop));
     }
     return checks;
 }

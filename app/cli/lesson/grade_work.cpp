@@ -94,6 +94,8 @@ json as_json(const Graded& graded) {
             {"of_points", graded.report.of_points},
             {"launches", graded.report.launches},
             {"lines", graded.report.lines},
+            {"medal", graded.report.medal ? std::string(lessons::name_of(graded.report.medal->medal)) : std::string()},
+            {"figure", graded.report.medal ? graded.report.medal->figure : 0.0},
             {"clauses", std::move(clauses)}};
 }
 Graded graded_of(const json& from) {
@@ -110,6 +112,8 @@ Graded graded_of(const json& from) {
     graded.report.of_points = from.at("of_points");
     graded.report.launches = from.at("launches");
     graded.report.lines = from.at("lines").get<std::vector<std::string>>();
+    if (const std::string medal = from.at("medal"); !medal.empty())
+        graded.report.medal.emplace(lessons::medal_named(medal), from.at("figure").get<double>());
     for (const json& clause : from.at("clauses"))
         graded.report.clauses.push_back(
             {clause.at(0), clause.at(1), clause.at(2), clause.at(3), clause.at(4), clause.at(5)});

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/gui/session.h"
+#include "lessons/player/certificate/certificate.h"
 
 namespace lockstep::gui {
 
@@ -76,6 +77,8 @@ void restore_line(const Json& line, LessonState& state) {
     if (!line.is_object() || text_of(line, "lesson") != state.lesson->id) return;
     const std::string event = text_of(line, "event");
     if (event == "prediction") return restore_prediction(line, state);
+    if (event == "exam") state.handed_in = true;
+    if (event == "medal") state.medal = std::max(state.medal, lessons::medal_named(text_of(line, "medal")));
     const std::string step = text_of(line, "step"), exercise = text_of(line, "exercise");
     for (size_t s = 0; s < state.lesson->steps.size(); ++s) {
         if (event == "step" && state.lesson->steps[s].title == step) state.done[s] = true;
@@ -94,6 +97,14 @@ void each_line(const std::filesystem::path& file, std::streamoff most, const Eac
     const std::streamoff size = in.tellg();
     in.seekg(std::max<std::streamoff>(0, size - most));
     for (std::string line; std::getline(in, line);) each(Json::parse(line, nullptr, false));
+}
+
+// Of an exam that was handed in: the engine has said of every answer whether it is right.
+bool everything_told(const LessonState& state) {
+    for (const auto& step : state.predictions)
+        for (const LessonState::Prediction& given : step)
+            if (!given.truth) return false;
+    return true;
 }
 
 bool append(const std::filesystem::path& file, const std::string& lines) {
@@ -155,6 +166,8 @@ std::string last_lesson_in(const std::filesystem::path& file) {
 void ProgressLog::follow(const LessonState& state) {
     lesson_ = state.lesson;
     done_ = state.done;
+    medal_ = static_cast<int>(state.medal);
+    handed_in_ = state.handed_in && everything_told(state);
     answered_.clear();
     for (const auto& step : state.predictions) {
         answered_.emplace_back();
@@ -164,9 +177,10 @@ void ProgressLog::follow(const LessonState& state) {
 }
 
 std::string ProgressLog::note(const LessonState& state) {
-    if (file_.empty() || !state.lesson || lesson_ != state.lesson) return {};
+    if (file_.empty() || !state.lesson || lesson_ != state.lesson || state.holds_back()) return {};
     std::string lines;
-    const auto add = [&](const Json& line) {
+    const auto add = [&](Json line) {
+        line["on"] = lessons::today();
         lines += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     };
     const lessons::Lesson& lesson = *state.lesson;
@@ -196,6 +210,19 @@ std::string ProgressLog::note(const LessonState& state) {
         if (step.exercises.empty()) add({{"lesson", lesson.id}, {"event", "step"}, {"step", step.title}});
         for (const lessons::Exercise& exercise : step.exercises)
             add({{"lesson", lesson.id}, {"event", "exercise"}, {"exercise", exercise.id}, {"points", exercise.points}});
+    }
+    if (static_cast<int>(state.medal) > medal_)
+        add({{"lesson", lesson.id},
+             {"event", "medal"},
+             {"exercise", lesson.challenge ? lesson.challenge->exercise : ""},
+             {"medal", lessons::name_of(state.medal)}});
+    if (lesson.exam && state.handed_in && !handed_in_ && everything_told(state)) {
+        const ExamResult result = exam_result(state);
+        add({{"lesson", lesson.id},
+             {"event", "exam"},
+             {"points", result.points},
+             {"of", result.of_points},
+             {"passed", result.passed}});
     }
     if (lines.empty()) return {};
     follow(state);

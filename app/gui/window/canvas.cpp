@@ -90,15 +90,27 @@ void Canvas::write_png(const std::string& file) {
         throw Failure("cannot write the picture to '" + file + "'");
 }
 
-void render_to_png(Shell& shell, int width, int height, const std::string& file, Drawing how) {
-    Canvas canvas(shell, width, height, how);
+namespace {
+void draw_settled(Canvas& canvas, Shell& shell) {
     // Each frame may ask the worker for more (a warp's history, then its registers).
     for (int i = 0; i < 4; ++i) {
         canvas.frame({}, 1 + i);
         shell.session.wait_until_idle(20);
     }
     canvas.frame({}, 6);
+}
+}  // namespace
+
+void render_to_png(Shell& shell, int width, int height, const std::string& file, Drawing how) {
+    Canvas canvas(shell, width, height, how);
+    draw_settled(canvas, shell);
     canvas.write_png(file);
+}
+
+void render_to_pixels(Shell& shell, int width, int height, std::vector<Color>& pixels, Drawing how) {
+    Canvas canvas(shell, width, height, how);
+    draw_settled(canvas, shell);
+    canvas.read(pixels);
 }
 
 void render_to_svg(Shell& shell, int width, int height, const std::string& file) {

@@ -35,6 +35,7 @@ class Canvas {
 
 // Draws a few frames, so that what follows a first look (focus, registers) is there, and writes the PNG.
 void render_to_png(Shell& shell, int width, int height, const std::string& file, Drawing how = Drawing::whichever);
+void render_to_pixels(Shell& shell, int width, int height, std::vector<Color>& pixels, Drawing how = Drawing::whichever);
 // The same as a vector picture.
 void render_to_svg(Shell& shell, int width, int height, const std::string& file);
 
