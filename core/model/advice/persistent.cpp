@@ -143,6 +143,10 @@ std::optional<PersistentLoop> persistent_loop(const ptx::Program& program) {
         const bool elsewhere = i.space == ptx::Space::shared || !ptx::is_register(i.destination[0]);
         if (counts && !elsewhere && decides(program, pc)) return PersistentLoop{true, {pc}};
     }
+    const bool asks_for_blocks = std::any_of(program.instructions.begin(), program.instructions.end(), [](const auto& i) {
+        return i.kind == ptx::Kind::special_register && ptx::as_special(i).which == ptx::SpecialRegister::nctaid_x;
+    });
+    if (!asks_for_blocks) return {};
     std::vector<Sum> sums = sums_over_the_grid(flow, again);
     if (sums.empty()) return {};
     const auto most =
