@@ -99,8 +99,7 @@ TEST_CASE("a lesson whose gold is not better than its solution fails its check")
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "lockstep_challenge" / "A08_coalescing";
     std::filesystem::remove_all(folder.parent_path());
     std::filesystem::create_directories(folder.parent_path());
-    std::filesystem::copy(resource_root() / "lessons" / "A08_coalescing", folder,
-                          std::filesystem::copy_options::recursive);
+    std::filesystem::copy(resource_root() / "lessons" / "A08_coalescing", folder, std::filesystem::copy_options::recursive);
     for (const char* file : {"pieces.cu", "ptx/pieces.ptx"}) {
         const std::filesystem::path from = folder / "solution" / file;
         std::filesystem::copy_file(from, from.parent_path() / ("gold_" + from.filename().string()),
