@@ -415,7 +415,7 @@ class LessonView final : public View {
                               {.size = 14, .color = theme.ink2}, 21) +
                  4;
         };
-        const bool both = right >= 0 && given.chosen >= 0 && given.chosen != right;
+        const bool both = right >= 0 && given.chosen != right;  // or nothing was chosen
         if (both) say(right, "Why " + readable_number(predict.answers[static_cast<size_t>(right)].text));
         const auto chosen = static_cast<size_t>(std::max(0, given.chosen));
         say(given.chosen, both && chosen < predict.answers.size()
