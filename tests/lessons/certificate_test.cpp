@@ -3,6 +3,7 @@
 
 #include "core/base/files.h"
 #include "lessons/player/authors/authors.h"
+#include "lessons/player/exam/exam.h"
 #include "tests/catch.h"
 
 namespace lessons_certificate_test {
@@ -64,6 +65,26 @@ TEST_CASE("its page has the name as it was given, and says what it is no proof o
     CHECK(page.find("no proof of who that was") != std::string::npos);
     CHECK(page.find("http") == std::string::npos);  // it needs nothing else
     CHECK_FALSE(certificate_from("/no/such/file", "").ok());
+}
+
+TEST_CASE("answers on paper are judged by the figure or the words, a line a task") {
+    const Lesson exam = lesson_named("AX").value();
+    REQUIRE(exam.answers);
+    CHECK(exam.answers->points == 12);
+    const ExamKey key = exam_key(exam).value();
+    CHECK(key.size() == 11);
+    const ExerciseReport all = judge_exam_answers(
+        exam, key,
+        "lanes = 8\nblocks=3\nthree = 12\ndoubles = 9 # and no more\nbanks = 4\noccupancy = 50\nrounds = 20\nroof = 6000\n"
+        "warps = 1\npieces = Three fifths\ntensor = 24,576\n");
+    for (const std::string& line : all.lines) UNSCOPED_INFO(line);
+    CHECK(all.points == 12);
+    CHECK(all.passed);
+    const ExerciseReport some = judge_exam_answers(exam, key, "lanes = 16\nblocks = 3\nbank = 4\n");
+    CHECK(some.points == 1);
+    CHECK_FALSE(some.passed);
+    CHECK(some.lines[some.lines.size() - 2] == "there is no task 'bank', did you mean 'banks'?");
+    CHECK(judge_exam_answers(exam, key, "").points == 0);
 }
 
 TEST_CASE("the table of lessons is the page that is kept") {

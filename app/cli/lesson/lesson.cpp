@@ -46,6 +46,10 @@ void show(const std::string& id) {
     fmt::print("\n");
     for (size_t i = 0; i < lesson.steps.size(); ++i) {
         fmt::print("{:>3} {} ({})\n", i + 1, lesson.steps[i].title, lesson.steps[i].verb);
+        if (lesson.exam)
+            for (const lessons::Predict& predict : lesson.steps[i].predicts)
+                fmt::print("      {} = ?  {} ({:g} point{})\n", predict.id, predict.question, predict.points,
+                           predict.points == 1 ? "" : "s");
         for (const lessons::Exercise& exercise : lesson.steps[i].exercises)
             fmt::print("      exercise {}: {:g} point{}, {}\n", exercise.id, exercise.points,
                        exercise.points == 1 ? "" : "s", exercise.check.text());
