@@ -17,6 +17,7 @@
 #include "core/base/files.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/system/system.h"
+#include "lessons/player/exam/exam.h"
 
 namespace lockstep::cli {
 namespace {
