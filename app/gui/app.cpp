@@ -26,6 +26,7 @@
 #include "core/scene/cluster/cluster_training.h"
 #include "core/system/desktop.h"
 #include "core/system/system.h"
+#include "lessons/player/certificate/certificate.h"
 
 namespace lockstep::gui {
 
@@ -319,6 +320,11 @@ void open(Shell& shell, const AppOptions& options) {
         ask_cluster(shell.session, trained);
     }
     shell.presenter.on = options.present;
+    if (!options.certificate.empty()) {
+        shell.certificate =
+            std::make_shared<const lessons::Certificate>(lessons::certificate_in(options.certificate).value());
+        shell.certificate_name = options.certificate_name;
+    }
     shell.presenter.paper = options.paper;
     if (system::errors_go_to_a_terminal() && options.screenshot.empty())
         shell.say_to_speaker = [](const std::string& text) { fmt::print(stderr, "{}", text); };

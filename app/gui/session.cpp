@@ -8,8 +8,10 @@
 
 #include "app/gui/work/worker.h"
 #include "app/silicon/measured.h"
+#include "core/base/files.h"
 #include "core/model/advice/verdict.h"
 #include "core/model/gpus/gpu_file.h"
+#include "lessons/player/certificate/certificate.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
 #include "lessons/player/story/story.h"
@@ -118,6 +120,19 @@ ExamResult exam_result(const LessonState& state) {
     }
     result.passed = result.points >= state.lesson->pass_mark / 100 * result.of_points;
     return result;
+}
+
+std::string Session::write_certificate() const {
+    if (progress_file_.empty()) return "Nothing is recorded in this window, so there is nothing to certify.";
+    const std::filesystem::path page = progress_file_.parent_path() / "certificate.html";
+    const Result<std::string> text = lessons::certificate_from(progress_file_, "");
+    if (!text) return text.error().message;
+    try {
+        write_file(page, text.value() + "\n");
+    } catch (const Failure& failure) {
+        return failure.diagnostic.message;
+    }
+    return fmt::format("Written to {}. 'lockstep lesson certificate --name' puts your name on it.", page.string());
 }
 
 void Session::take_again() {

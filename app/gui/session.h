@@ -380,6 +380,7 @@ class Session {
     void adopt_results(Focus& focus);
     void hand_in();                               // the exam: every answer is locked, and the engine says what is right
     void take_again();                            // the exam, from its beginning
+    std::string write_certificate() const;        // beside the progress file; where it is, or why it is not, in one sentence
     void on_publish(std::function<void()> wake);  // called on the worker's thread after every publication
     void publish_for_test(std::shared_ptr<const Snapshot> snapshot);
 

@@ -113,6 +113,7 @@ struct Lesson : scene::SceneHome {
     double pass_mark = 0;  // of an exam, in percent of its points
     std::vector<Step> steps;
     std::optional<Challenge> challenge;
+    std::optional<Exercise> answers;  // of an exam: its predictions as a file that is handed in (exam/exam.h)
 };
 
 // The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.

@@ -10,6 +10,7 @@
 #include "core/base/nearest.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "lessons/player/attributes.h"
+#include "lessons/player/exam/exam.h"
 #include "lessons/player/front_matter.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/parse_directives.h"
@@ -52,6 +53,7 @@ class LessonParser {
         }
         if (lesson_.steps.empty())
             fail(static_cast<int>(lines_.size()), 1, "the lesson has no step: a '## Title | verb' line is missing");
+        if (lesson_.exam) lesson_.answers = exam_answers(lesson_);
         return std::move(lesson_);
     }
 

@@ -17,6 +17,7 @@
 #include "core/base/files.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/system/system.h"
+#include "lessons/player/exam/exam.h"
 
 namespace lockstep::cli {
 namespace {
@@ -172,7 +173,23 @@ Graded judge_answer(const lessons::Lesson& lesson, const lessons::Exercise& exer
     return graded;
 }
 
+// An exam's answers.txt.
+Graded judge_paper(const lessons::Lesson& lesson, const lessons::ExamKey& key, const Item& item) {
+    Graded graded;
+    graded.exercise = item.exercise;
+    graded.file = item.shown;
+    graded.note = item.note;
+    graded.report.of_points = lesson.answers->points;
+    const Result<std::string> text = text_of_answer(item);
+    if (text)
+        graded.report = lessons::judge_exam_answers(lesson, key, text.value());
+    else
+        graded.problem = render(text.error());
+    return graded;
+}
+
 const lessons::Exercise* exercise_named(const lessons::Lesson& lesson, const std::string& id) {
+    if (lesson.answers && lesson.answers->id == id) return &*lesson.answers;
     for (const lessons::Step& step : lesson.steps)
         for (const lessons::Exercise& exercise : step.exercises)
             if (exercise.id == id) return &exercise;
@@ -183,11 +200,14 @@ const lessons::Exercise* exercise_named(const lessons::Lesson& lesson, const std
 void judge_list(const std::vector<std::string>& words, const system::SayLine& say) {
     const lessons::Lesson lesson = lessons::load_lesson(words.at(0)).value();
     std::map<std::string, lessons::Yardstick> known;
+    std::optional<lessons::ExamKey> key;  // of an exam: worked out once for all
     for (const json& each : json::parse(read_file(words.at(1)).value())) {
         const Item item = item_of(each);
         const lessons::Exercise* exercise = exercise_named(lesson, item.exercise);
         if (!exercise) continue;
-        say(as_json(judge_answer(lesson, *exercise, item, known[exercise->id]))
+        const bool on_paper = lesson.answers && exercise == &*lesson.answers;
+        if (on_paper && !key) key = lessons::exam_key(lesson).value();
+        say(as_json(on_paper ? judge_paper(lesson, *key, item) : judge_answer(lesson, *exercise, item, known[exercise->id]))
                 .dump(-1, ' ', false, json::error_handler_t::replace));
     }
 }

@@ -48,6 +48,10 @@ void show(const std::string& id) {
     fmt::print("\n");
     for (size_t i = 0; i < lesson.steps.size(); ++i) {
         fmt::print("{:>3} {} ({})\n", i + 1, lesson.steps[i].title, lesson.steps[i].verb);
+        if (lesson.exam)
+            for (const lessons::Predict& predict : lesson.steps[i].predicts)
+                fmt::print("      {} = ?  {} ({:g} point{})\n", predict.id, predict.question, predict.points,
+                           predict.points == 1 ? "" : "s");
         for (const lessons::Exercise& exercise : lesson.steps[i].exercises)
             fmt::print("      exercise {}: {:g} point{}, {}\n", exercise.id, exercise.points,
                        exercise.points == 1 ? "" : "s", exercise.check.text());
@@ -64,15 +68,20 @@ void show(const std::string& id) {
 struct CertificateAsked {
     std::string out, name, progress;
 };
-void certificate(const CertificateAsked& asked) {
+void certificate(const CertificateAsked& asked, const Hooks& hooks) {
     const std::string ending = std::filesystem::path(asked.out).extension().string();
-    if (asked.out != "-" && ending != ".html" && ending != ".htm")
-        throw Failure(
-            fmt::format("--out takes a page's name, F.html, or '-', not '{}'; a browser prints it as PDF", asked.out));
+    if (asked.out != "-" && ending != ".html" && ending != ".htm" && ending != ".png")
+        throw Failure(fmt::format("--out takes F.html, F.png or '-', not '{}'; a browser prints a page as PDF", asked.out));
     check_can_write(asked.out);
     const std::filesystem::path progress =
         asked.progress.empty() ? system::state_folder() / "progress.jsonl" : std::filesystem::path(asked.progress);
-    write_text(lessons::certificate_from(progress, asked.name).value(), asked.out);
+    const lessons::Certificate made = lessons::certificate_in(progress).value();
+    if (ending != ".png") return write_text(lessons::certificate_page(made, asked.name, lessons::today()), asked.out);
+    gui::AppOptions drawn{.model = "mlp"};
+    drawn.screenshot = asked.out, drawn.step = 1;
+    drawn.width = 1240, drawn.height = 1754, drawn.scale = 1.25, drawn.theme = "print";
+    drawn.certificate = progress.string(), drawn.certificate_name = asked.name;
+    if (hooks.app(drawn) != 0) throw Failure("the certificate could not be drawn; F.html needs no graphics");
 }
 
 void run(const std::string& id, const std::string& json) {
@@ -217,10 +226,10 @@ void add_lesson(const Command& app, int& status, const Hooks& hooks) {
     auto paper = std::make_shared<CertificateAsked>();
     const Command certificate_command = command.add_subcommand(
         "certificate", "what was done on this computer, from its record of progress: an HTML page that a browser prints");
-    certificate_command.add_option("-o,--out", paper->out, "the page, F.html; '-' for stdout").required();
+    certificate_command.add_option("-o,--out", paper->out, "F.html, F.png, or '-' for the page on stdout").required();
     certificate_command.add_option("--name", paper->name, "whose it is, as you write it");
     certificate_command.add_option("--progress", paper->progress, "another file than the app's progress.jsonl");
-    certificate_command.callback([paper] { certificate(*paper); });
+    certificate_command.callback([paper, hooks] { certificate(*paper, hooks); });
     const Command run_command = command.add_subcommand("run", "run every scene and compute every prediction");
     run_command.add_option("ID", options->what, "a lesson such as A06, the folder of one of your own, or all").required();
     run_command.add_option("--json", options->json, "write the result as JSON; '-' for stdout");

@@ -54,9 +54,13 @@ void restore_prediction(const Json& line, LessonState& state) {
         const auto& predicts = state.lesson->steps[s].predicts;
         for (size_t p = 0; p < predicts.size(); ++p) {
             if (predicts[p].id != id) continue;
-            if (predicts[p].is_sketch()) {
+            if (predicts[p].is_sketch() && (line.contains("sketch") || !state.lesson->exam)) {
                 restore_sketch(line, truth->get<double>(), state.predictions[s][p]);
                 continue;
+            }
+            if (answer.empty() && state.lesson->exam) {  // handed in without one
+                state.predictions[s][p].locked = true;
+                state.predictions[s][p].truth = truth->get<double>();
             }
             for (size_t a = 0; a < predicts[p].answers.size(); ++a) {
                 if (predicts[p].answers[a].text != answer) continue;
@@ -191,7 +195,10 @@ std::string ProgressLog::note(const LessonState& state) {
             if (predict.is_sketch() && !given.locked) answered_[s][p] = false;  // it was taken back, to be sketched again
             if (given.by_class || answered_[s][p] || !given.locked || !given.truth) continue;
             Json said = {{"lesson", lesson.id}, {"event", "prediction"}, {"predict", predict.id}};
-            if (predict.is_sketch()) {
+            const bool left_out = lesson.exam && given.chosen < 0 && given.sketch.empty();
+            if (left_out) {
+                said["answer"] = "";
+            } else if (predict.is_sketch()) {
                 said["sketch"] = Json::array();
                 for (const double v : given.sketch.values) said["sketch"].push_back(std::isfinite(v) ? Json(v) : Json());
             } else if (given.chosen >= 0 && given.chosen < static_cast<int>(predict.answers.size())) {

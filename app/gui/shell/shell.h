@@ -27,8 +27,9 @@ struct BarPlan;
 }  // namespace lockstep::gui
 
 namespace lockstep::lessons {
-struct Term;  // lessons/player/glossary/glossary.h
-}
+struct Term;         // lessons/player/glossary/glossary.h
+struct Certificate;  // lessons/player/certificate/certificate.h
+}  // namespace lockstep::lessons
 
 namespace lockstep::gui {
 
@@ -59,6 +60,8 @@ class Shell {
         std::shared_ptr<const lessons::Lesson> lesson;             // that the hands were counted in
         std::map<std::pair<int, size_t>, std::vector<int>> hands;  // by step and prediction: by answer
     } presenter;
+    std::shared_ptr<const lessons::Certificate> certificate;  // instead of everything else: a page to be kept
+    std::string certificate_name;
     std::function<void(const std::string&)> say_to_speaker;  // on the terminal; null: there is none
     static constexpr float presenter_scale = 5.0f / 3;       // text size, at least
 

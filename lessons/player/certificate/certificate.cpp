@@ -94,13 +94,6 @@ constexpr std::string_view page_style = R"(
   @media print { body { margin: 0; max-width: none } }
 )";
 
-std::string part_name(const std::string& part) {
-    return part == "A"   ? "Part A: one GPU"
-           : part == "B" ? "Part B: training"
-           : part == "C" ? "Part C: many GPUs"
-                         : "Part " + part;
-}
-
 std::string exercises_html(const Certificate::Row& row) {
     std::string text;
     for (const Certificate::Exercise& one : row.exercises)
@@ -183,21 +176,30 @@ std::string certificate_page(const Certificate& certificate, const std::string& 
                     fmt::format(
                         "<h2>{}</h2>\n<table><tr><th></th><th>lesson</th><th>steps</th><th>exercises passed</th>"
                         "<th>medal</th><th>last</th></tr>\n",
-                        html_text(part_name(row.part)));
+                        html_text(part_title(row.part)));
             part = row.part;
         }
         html += row_html(row);
     }
     if (!part.empty()) html += "</table>\n";
-    return html +
-           fmt::format(
-               "<p class=\"quiet\">Written by Lockstep on {}. This is what this computer recorded while somebody learned "
-               "on it: exercises and medals were judged by the engine, and the rest was clicked. It is no proof of who "
-               "that was.</p>\n</body>\n</html>",
-               html_text(today));
+    return html + "<p class=\"quiet\">" + html_text(certificate_says(today)) + "</p>\n</body>\n</html>";
 }
 
-Result<std::string> certificate_from(const std::filesystem::path& progress, const std::string& name) {
+std::string certificate_says(const std::string& today) {
+    return fmt::format(
+        "Written by Lockstep on {}. This is what this computer recorded while somebody learned on it: exercises and medals "
+        "were judged by the engine, and the rest was clicked. It is no proof of who that was.",
+        today);
+}
+
+std::string part_title(const std::string& part) {
+    return part == "A"   ? "Part A: one GPU"
+           : part == "B" ? "Part B: training"
+           : part == "C" ? "Part C: many GPUs"
+                         : "Part " + part;
+}
+
+Result<Certificate> certificate_in(const std::filesystem::path& progress) {
     const Result<std::string> text = read_text(progress, size_t{64} << 20);
     if (!text)
         return Diagnostic{fmt::format("there is no progress yet: '{}' is not there; the app writes it as lessons are done",
@@ -208,9 +210,15 @@ Result<std::string> certificate_from(const std::filesystem::path& progress, cons
         if (!lesson) return lesson.error();
         course.push_back(std::move(lesson.value()));
     }
-    const Certificate certificate = certificate_of(text.value(), course);
+    Certificate certificate = certificate_of(text.value(), course);
     if (certificate.rows.empty()) return Diagnostic{fmt::format("'{}' names nothing that was done yet", progress.string())};
-    return certificate_page(certificate, name, today());
+    return certificate;
+}
+
+Result<std::string> certificate_from(const std::filesystem::path& progress, const std::string& name) {
+    const Result<Certificate> certificate = certificate_in(progress);
+    if (!certificate) return certificate.error();
+    return certificate_page(certificate.value(), name, today());
 }
 
 }  // namespace lockstep::lessons

@@ -39,8 +39,12 @@ Certificate certificate_of(const std::string& progress, const std::vector<Lesson
 // One HTML page that needs no other file. `name`: of the learner, "" none; `today`: "2026-11-27".
 std::string certificate_page(const Certificate& certificate, const std::string& name, const std::string& today);
 
-// The same of the lessons that there are and a file. A Diagnostic: it is not there, or says nothing.
+// Of the lessons that there are and a file. A Diagnostic: it is not there, or says nothing.
+Result<Certificate> certificate_in(const std::filesystem::path& progress);
 Result<std::string> certificate_from(const std::filesystem::path& progress, const std::string& name);
 std::string today();  // by UTC
+// What both pages end in, and how a part is called: "Part A: one GPU".
+std::string certificate_says(const std::string& today);
+std::string part_title(const std::string& part);
 
 }  // namespace lockstep::lessons

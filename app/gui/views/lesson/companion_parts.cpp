@@ -117,6 +117,7 @@ std::string medal_won_words(const LessonState& state) {
 void CompanionParts::begin_step() {
     same_open_.clear();
     answers_open_.clear();
+    certificate_.clear();
     copied_ = ~size_t{0};
 }
 
@@ -205,6 +206,9 @@ float CompanionParts::draw_ending(Ui& ui, Session& session, float x, float w, fl
             session.post(ask::OpenLesson{id});
         y += std::max(38.0f, ui.paragraph({x + 128, y + 6, w - 128, 100}, words, said, 20) + 12);
     }
+    if (ui.link(x, y + 18, "Write my certificate")) certificate_ = session.write_certificate();
+    y += 30;
+    if (!certificate_.empty()) y += ui.paragraph({x, y, w, 100}, certificate_, {.size = 13, .color = ui.theme->ink2}, 19);
     return y + 6;
 }
 

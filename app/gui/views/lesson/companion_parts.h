@@ -35,6 +35,7 @@ class CompanionParts {
 
   private:
     std::set<size_t> same_open_, answers_open_;
+    std::string certificate_;  // where it was written
     size_t copied_ = ~size_t{0};
     const lessons::Lesson* asked_ = nullptr;  // whose medals and bars were asked for
     float draw_challenge(Ui& ui, Session& session, float x, float w, float y);

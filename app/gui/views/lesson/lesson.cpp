@@ -185,7 +185,7 @@ class LessonView final : public View {
     bool ended_ = false, unsolved_end_ = false;
     size_t answered_ = 0;
     int reveal_frames_ = 0;
-    std::string work_id_, work_path_;
+    std::string work_id_, work_path_, certificate_;
 
     float draw_head(Ui& ui, const LessonState& state, float y) {
         const Theme& theme = *ui.theme;
@@ -233,6 +233,7 @@ class LessonView final : public View {
         foot_ = false;
         ended_ = CompanionParts::has_ending(state);  // a lesson that is opened again begins at its top
         unsolved_end_ = false;
+        certificate_.clear();
         parts_.begin_step();
         answered_ = answered(state);
         ui.push_scope("lesson");
@@ -414,7 +415,7 @@ class LessonView final : public View {
                               {.size = 14, .color = theme.ink2}, 21) +
                  4;
         };
-        const bool both = right >= 0 && given.chosen >= 0 && given.chosen != right;
+        const bool both = right >= 0 && given.chosen != right;  // or nothing was chosen
         if (both) say(right, "Why " + readable_number(predict.answers[static_cast<size_t>(right)].text));
         const auto chosen = static_cast<size_t>(std::max(0, given.chosen));
         say(given.chosen, both && chosen < predict.answers.size()
@@ -551,8 +552,13 @@ class LessonView final : public View {
         if (ui.link(x_, y + 18, "Take it again")) {
             session.take_again();
             shown_step_ = -1;
+            return y;
         }
-        return y + 30;
+        if (ui.link(x_ + 120, y + 18, "Write my certificate")) certificate_ = session.write_certificate();
+        y += 30;
+        if (!certificate_.empty())
+            y += ui.paragraph({x_, y, w_, 100}, certificate_, {.size = 13, .color = ui.theme->ink2}, 19);
+        return y;
     }
 
     static std::string exam_state_words(const LessonState& state) {
