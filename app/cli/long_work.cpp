@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 
 #include "core/base/tell.h"
 #include "core/system/system.h"
@@ -35,13 +37,25 @@ LongWork::LongWork(std::string what) : what_(std::move(what)), terminal_(system:
 }
 
 LongWork::~LongWork() {
-    if (width_ > 0) tell("\r{:{}}\r", "", width_);
+    looking_ = {};
+    clear();
     if (before_ != SIG_ERR) std::signal(SIGINT, before_);
 }
 
 bool LongWork::asked_to_stop() {
     if (interrupt != 0) source_.request_stop();
     return interrupted();
+}
+
+void LongWork::keep_looking() {
+    looking_ = std::jthread([this](const std::stop_token& end) {
+        while (!end.stop_requested() && !asked_to_stop()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    });
+}
+
+void LongWork::clear() {
+    if (width_ > 0) tell("\r{:{}}\r", "", width_);
+    width_ = 0;
 }
 
 void LongWork::operator()(double share) {
@@ -60,5 +74,17 @@ void LongWork::operator()(double share) {
     tell("\r{:{}}", text, width_);
     width_ = text.size();
 }
+
+Patience::Patience(std::string what)
+    : waits_([what = std::move(what)](const std::stop_token& end) {
+          using namespace std::chrono;
+          std::mutex mutex;
+          std::condition_variable_any ended;
+          std::unique_lock lock(mutex);
+          const auto begin = steady_clock::now();
+          for (auto pause = seconds(2); !ended.wait_for(lock, end, pause, [&] { return end.stop_requested(); });
+               pause = seconds(10))
+              tell("{}: {}\n", what, progress_text(0, std::chrono::duration<double>(steady_clock::now() - begin).count()));
+      }) {}
 
 }  // namespace lockstep::cli

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 namespace lockstep::cli {
 
@@ -21,6 +22,8 @@ class LongWork {
     std::stop_token token() const { return source_.get_token(); }
     bool interrupted() const { return source_.stop_requested(); }
     bool asked_to_stop();  // for work that is not cut up: looks for Ctrl-C and says nothing; from any thread
+    void keep_looking();   // for it, on a thread of its own: for work that asks nobody
+    void clear();          // what stands on the terminal's line, before other words go there
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -30,6 +33,17 @@ class LongWork {
     void (*before_)(int) = nullptr;
     size_t width_ = 0;  // of what stands on the terminal's line
     bool terminal_ = false;
+    std::jthread looking_;
+};
+
+// Work of which nobody knows how far it is, such as a compiler's: after two seconds, and then every ten, stderr hears for
+// how long it has run. Ctrl-C is not its business.
+class Patience {
+  public:
+    explicit Patience(std::string what);
+
+  private:
+    std::jthread waits_;
 };
 
 // "12 % done, 34 s, about 4 min left"

@@ -23,11 +23,13 @@ struct AppOptions {
     std::string zoom = {};        // of the machine: the stop that it stands at, such as "sm"; empty: the GPU
     bool follow = false;          // the machine follows the next request that goes far, half of its way
     std::string screenshot = {};  // F.png or F.svg: render without a window
+    std::string sheet = {};       // "B04": all its steps on one picture, `screenshot` or B04.png
     std::string save_run = {};    // F.lockstep: the run that is on show, with where it stands, and leave
     // Of these 0 and "" stand for what was remembered of the last time, else for 1600, 1000, 1 and "dark".
     int width = 0, height = 0;
     double scale = 0;  // text scale, 0.75 .. 2.5
     std::string theme = {};
+    std::string renderer = {};          // of pictures and recordings: "gl", "cpu"; empty: OpenGL where it is
     bool less_motion = false;           // nothing flashes
     bool present = false;               // presenter mode
     bool paper = false;                 // with it and a folder of a lesson's steps: their pictures alone, for a page

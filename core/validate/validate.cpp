@@ -76,6 +76,7 @@ Result<Report> validate(const Options& options) {
     for (const Case& entry : cases()) {
         if (!options.table.empty() && options.table != entry.table) continue;
         if (options.quick && !entry.quick) continue;
+        if (options.stop.stop_requested()) break;
         Row row{std::string(entry.table), entry.name, entry.expected, 0, entry.kind, std::string(entry.unit),
                 std::string(entry.source)};
         if (options.started) options.started(row.table + " " + row.name);

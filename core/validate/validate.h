@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,7 @@ struct Options {
     bool quick = false;                                 // the rows that are marked so
     std::function<void(std::string_view row)> started;  // progress
     std::function<void(const Row& row)> finished;
+    std::stop_token stop;  // no further row, and those so far are the result
 };
 
 struct Report {

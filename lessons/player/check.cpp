@@ -41,8 +41,8 @@ std::string failing_clause(const std::string& text) {
 
 class Checker {
   public:
-    Checker(const Lesson& lesson, LessonCheck& check, const Sink& sink)
-        : lesson_(lesson), check_(check), sink_(sink), runs_(lesson) {}
+    Checker(const Lesson& lesson, LessonCheck& check, const Sink& sink, const std::stop_token& stop)
+        : lesson_(lesson), check_(check), sink_(sink), stop_(stop), runs_(lesson) {}
 
     void all() {
         for (size_t i = 0; i < lesson_.steps.size(); ++i) step(i);
@@ -87,6 +87,8 @@ class Checker {
 
     // What this machine lacks, such as a compiler for a kernel whose PTX is stale, fails its own item and no other.
     void attempt(const std::string& what, const std::function<void()>& work) {
+        check_.cut = check_.cut || stop_.stop_requested();
+        if (check_.cut) return;
         try {
             work();
         } catch (const Failure& failure) {
@@ -363,6 +365,7 @@ class Checker {
     const Lesson& lesson_;
     LessonCheck& check_;
     const Sink& sink_;
+    const std::stop_token stop_;
     SceneRuns runs_;
     std::set<std::string> known_;
     std::map<size_t, size_t> shown_right_;         // choices whose right answer is shown in this place
@@ -389,7 +392,7 @@ bool LessonCheck::passed() const {
     return !items.empty() && std::all_of(items.begin(), items.end(), [](const CheckItem& item) { return item.passed; });
 }
 
-LessonCheck check_lesson(const fs::path& folder, const Sink& sink) {
+LessonCheck check_lesson(const fs::path& folder, const Sink& sink, const std::stop_token& stop) {
     LessonCheck check;
     check.folder = folder;
     Result<Lesson> lesson = load_lesson(folder);
@@ -402,18 +405,19 @@ LessonCheck check_lesson(const fs::path& folder, const Sink& sink) {
     }
     check.id = lesson.value().id;
     check.title = lesson.value().title;
-    Checker checker(lesson.value(), check, sink);
+    Checker checker(lesson.value(), check, sink, stop);
     checker.add("lesson.md", true, fmt::format("{} steps", lesson.value().steps.size()));
     checker.all();
     return check;
 }
 
-Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink) {
+Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink, const std::stop_token& stop) {
     std::vector<LessonCheck> checks;
     if (what == "all") {
-        for (const fs::path& folder : lesson_folders()) checks.push_back(check_lesson(folder, sink));
+        for (const fs::path& folder : lesson_folders())
+            if (!stop.stop_requested()) checks.push_back(check_lesson(folder, sink, stop));
     } else if (fs::exists(fs::path(what) / "lesson.md")) {
-        checks.push_back(check_lesson(what, sink));
+        checks.push_back(check_lesson(what, sink, stop));
     } else {  // a folder of the learner's own may be named as a lesson is
         Result<Lesson> lesson = lesson_named(what);
         if (!lesson && lesson.error().where.file.empty()) {  // an unknown name
@@ -422,7 +426,7 @@ Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink
         }
         for (const fs::path& folder : lesson_folders())
             if (folder.filename() == what || folder.filename().string().rfind(what + "_", 0) == 0)
-                checks.push_back(check_lesson(folder, sink));
+                checks.push_back(check_lesson(folder, sink, stop));
     }
     return checks;
 }

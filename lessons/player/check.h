@@ -50,6 +50,7 @@ struct LessonCheck {
     std::filesystem::path folder;
     std::vector<CheckItem> items;
     std::optional<Diagnostic> unreadable;  // lesson.md does not parse: nothing else was checked
+    bool cut = false;                      // stopped on the way: the items so far
     bool passed() const;
 };
 // The files that prove an exercise, in order: proof/ID_right_WORDS passes, proof/ID_wrong_WORDS fails by the clause that its
@@ -57,9 +58,9 @@ struct LessonCheck {
 std::vector<std::string> proofs_of(const Lesson& lesson, const Exercise& exercise);
 // Proves one lesson's folder: it parses, every scene runs, every prediction has exactly one right answer, starters fail,
 // solutions pass and proofs do what their names say, at most 45 words a step, no stray file, PTX as new as its source.
-LessonCheck check_lesson(const std::filesystem::path& folder, const Sink& sink = {});
+LessonCheck check_lesson(const std::filesystem::path& folder, const Sink& sink = {}, const std::stop_token& stop = {});
 // A folder, a lesson's id, or "all".
-Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink = {});
+Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink = {}, const std::stop_token& stop = {});
 
 // The same as JSON text.
 std::string to_json(const std::vector<Listing>& lessons);

@@ -130,6 +130,22 @@ TEST_CASE("a run that is ended while its kernel is compiled leaves no temporary 
     }
 }
 
+TEST_CASE("a compiler that takes long is said to be at work") {
+    namespace fs = std::filesystem;
+    const fs::path bin = scratch() / "slow";
+    fs::create_directories(bin);
+    const std::string compiler = (bin / "nvcc").string();
+    std::ofstream(compiler)
+        << "#!/bin/sh\ncase \"$1\" in\n--version) echo 'Cuda compilation tools, release 12.0, V12.0.1' ;;\n"
+        << "*) /bin/sleep 3; exit 1 ;;\nesac\n";
+    fs::permissions(compiler, fs::perms::owner_all);
+    const std::string kernel = write("slow.cu", "__global__ void ones(float *x) { x[threadIdx.x] = 1; }\n");
+    const Outcome outcome = shell("XDG_CACHE_HOME=" + bin.string() + "/cache PATH=" + bin.string() + ":$PATH " +
+                                  LOCKSTEP_BINARY + " compile " + kernel + " --compiler nvcc -o " + kernel + ".ptx");
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.err.find("compiling " + kernel + ": running for 2 s\n") != std::string::npos);
+}
+
 TEST_CASE("long work says how far it is and how long the rest takes") {
     CHECK(cli::progress_text(0, 12) == "running for 12 s");
     CHECK(cli::progress_text(0.5, 30) == "50 % done, 30 s, about 30 s left");

@@ -201,4 +201,24 @@ TEST_CASE("training says how far ahead its batches are made, and how long it wai
     CHECK(text.out.find("ms waited for batches in all (measured)") != std::string::npos);
 }
 
+TEST_CASE("Ctrl-C ends a training after the step under way, with its test figures, and on a modelled GPU within it") {
+    const std::string ended = "timeout --foreground --preserve-status -s INT 2 " + std::string(LOCKSTEP_BINARY);
+    const std::string saved = (scratch() / "interrupted").string();
+    const Outcome host = shell(ended + " train --model mlp --steps 10000000 --save " + saved);
+    INFO(host.out << host.err);
+    CHECK(host.status == 130);
+    CHECK(host.out.find("test set after step ") != std::string::npos);
+    CHECK(host.out.find(": saved in ") != std::string::npos);
+    CHECK(host.err.find("stopped by Ctrl-C after ") != std::string::npos);
+    CHECK(lockstep_command("train --resume " + saved + " --steps 1").status == 0);
+    const Outcome simulated = shell(ended + " train --model lenet5 --device sim:v100 --steps 1000");
+    INFO(simulated.out << simulated.err);
+    CHECK(simulated.status == 130);
+    CHECK(simulated.err.find(" of 1000 steps") != std::string::npos);
+    const Outcome ranks = shell(ended + " train --model mlp --dp 2 --steps 1000000");
+    INFO(ranks.out << ranks.err);
+    CHECK(ranks.status == 130);
+    CHECK(ranks.out.find("test set after step ") != std::string::npos);
+}
+
 }  // namespace cli_training_test

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/files.h"
+#include "core/model/advice/persistent.h"
 #include "core/model/advice/verdict.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
@@ -203,6 +204,10 @@ TEST_CASE("an idealised launch computes what the launch computes") {
     const std::string real = output({});
     for (const WhatIf& what_if : what_ifs()) {
         CAPTURE(what_if.name);
+        if (what_if.fitting_grid) {  // of persistent kernels alone
+            CHECK_FALSE(simulate(run, what_if));
+            continue;
+        }
         Idealised ideal;
         what_if.set(ideal);
         CHECK(!(ideal == Idealised{}));
@@ -265,6 +270,103 @@ TEST_CASE("blocks of one warp are told where starting them takes most of the tim
     CHECK(found->gain == Approx(brought).margin(0.15));
     for (const Finding& finding : verdict.findings) CHECK(finding.change.find("smaller blocks") == std::string::npos);
     for (const Finding& finding : verdict_of(large).findings) CHECK(finding.rule != "small-blocks");
+}
+
+namespace {
+
+const std::string persistent = "/kernels/advice/ptx/persistent.ptx";
+
+// The tiles of persistent.cu, `rounds` of work each, by so many blocks of 256 threads.
+KernelRun run_of_tiles(const std::string& name, uint32_t blocks, int32_t tiles, int32_t rounds) {
+    const bool queue = name.starts_with("_Z15large") || name.starts_with("_Z16large");
+    return run_of("v100", program_at(persistent, name), {blocks}, {256}, queue ? "fziiz" : "fzii", {tiles, rounds},
+                  size_t{2048} * 256);
+}
+
+const Finding* finding_of(const Verdict& verdict, std::string_view rule) {
+    for (const Finding& finding : verdict.findings)
+        if (finding.rule == rule) return &finding;
+    return nullptr;
+}
+
+double saved(const KernelRun& slow, const KernelRun& mended) {
+    return 1 - static_cast<double>(mended.result.cycles) / static_cast<double>(slow.result.cycles);
+}
+
+}  // namespace
+
+TEST_CASE("loops whose blocks take one piece of work after another are known, others are not taken for them") {
+    const auto of = [](const std::string& name) { return persistent_loop(*program_at(persistent, name)); };
+    for (const char* const name : {"_Z15tiles_by_stridePKfPfii", "_Z18elements_by_stridePKfPfi"}) {
+        CAPTURE(name);
+        REQUIRE(of(name));
+        CHECK_FALSE(of(name)->from_counter);
+    }
+    for (const char* const name : {"_Z15large_tile_lastPKfPfiiPi", "_Z16large_tile_firstPKfPfiiPi"}) {
+        CAPTURE(name);
+        REQUIRE(of(name));
+        CHECK(of(name)->from_counter);
+    }
+    CHECK_FALSE(of("_Z4sumsPKfPfi"));
+    CHECK_FALSE(of("_Z6placesPKfPfPii"));
+}
+
+TEST_CASE("a persistent kernel is told which grid fits the GPU, and what that saves") {
+    const std::string by_stride = "_Z15tiles_by_stridePKfPfii";
+    const KernelRun fitting = run_of_tiles(by_stride, 640, 1280, 32);
+    CHECK(finding_of(verdict_of(fitting), "persistent-grid") == nullptr);
+    CHECK(finding_of(verdict_of(fitting), "persistent-waves") == nullptr);
+    for (const uint32_t blocks : {80u, 700u}) {
+        CAPTURE(blocks);
+        const KernelRun slow = run_of_tiles(by_stride, blocks, 1280, 32);
+        const Verdict verdict = verdict_of(slow, {.what_if_all = true});
+        const Finding* const found = finding_of(verdict, "persistent-grid");
+        REQUIRE(found != nullptr);
+        INFO(found->sentence);
+        CHECK(found->sentence.find(std::to_string(blocks) + " blocks are launched where 640 run at once") !=
+              std::string::npos);
+        CHECK(found->change.starts_with("Launch 640 blocks"));
+        CHECK(line_of(slow.source, found->line).find("tile += gridDim.x") != std::string::npos);
+        CHECK(found->simulated);
+        CHECK(found->gain == Approx(saved(slow, fitting)));
+        for (const std::string_view rule : {"tail", "uneven-wave", "small-grid"})
+            CHECK(finding_of(verdict, rule) == nullptr);
+    }
+    const KernelRun few = run_of_tiles(by_stride, 40, 120, 32);  // fewer pieces than places
+    const Verdict verdict = verdict_of(few, {.what_if_none = true});
+    REQUIRE(finding_of(verdict, "persistent-grid") != nullptr);
+    CHECK(finding_of(verdict, "persistent-grid")->change.starts_with("Launch 120 blocks, one for each piece"));
+}
+
+TEST_CASE("a persistent kernel whose blocks end at different times is told why, and what another cut of the work saves") {
+    const KernelRun uneven = run_of_tiles("_Z15tiles_by_stridePKfPfii", 640, 660, 64),
+                    even = run_of_tiles("_Z15tiles_by_stridePKfPfii", 640, 640, 66);
+    const Verdict of_uneven = verdict_of(uneven);
+    const Finding* const rounds = finding_of(of_uneven, "persistent-waves");
+    REQUIRE(rounds != nullptr);
+    INFO(rounds->sentence << " " << rounds->gain << ": " << uneven.result.cycles << " -> " << even.result.cycles);
+    CHECK(rounds->sentence.starts_with("A block takes 1.03 pieces of work on average (in steps of the grid): some take 2,"));
+    CHECK(rounds->gain == Approx(saved(uneven, even)).margin(0.1));
+
+    const KernelRun last = run_of_tiles("_Z15large_tile_lastPKfPfiiPi", 640, 1280, 64),
+                    first = run_of_tiles("_Z16large_tile_firstPKfPfiiPi", 640, 1280, 64);
+    const Verdict of_last = verdict_of(last);
+    const Finding* const unlike = finding_of(of_last, "persistent-waves");
+    REQUIRE(unlike != nullptr);
+    INFO(unlike->sentence << " " << unlike->gain << ": " << last.result.cycles << " -> " << first.result.cycles);
+    CHECK(unlike->sentence.find("the pieces take unlike long") != std::string::npos);
+    CHECK(unlike->change.starts_with("Let the pieces that have most to do be taken first"));
+}
+
+TEST_CASE("blocks that run at once and have unlike amounts to do are told, and what equal ones save") {
+    const KernelRun growing = run_of_tiles("_Z14growing_blocksPKfPfii", 80, 50, 50),
+                    equal = run_of_tiles("_Z14growing_blocksPKfPfii", 80, 2025, 0);
+    const Verdict verdict = verdict_of(growing);
+    const Finding* const found = finding_of(verdict, "imbalance");
+    REQUIRE(found != nullptr);
+    INFO(found->sentence << " " << found->gain << ": " << growing.result.cycles << " -> " << equal.result.cycles);
+    CHECK(found->gain == Approx(saved(growing, equal)).epsilon(0.2));
+    CHECK(finding_of(verdict_of(equal), "imbalance") == nullptr);
 }
 
 TEST_CASE("all that makes doubles of a line's numbers is named at once, with the functions that have a float version") {

@@ -107,6 +107,13 @@ TEST_CASE("a learning rate that is far too small is told by its factor") {
     CHECK_THAT(heard[0].text, Contains("ln 3"));
 }
 
+TEST_CASE("a learning rate of 0 is told as that") {
+    const std::vector<Cause> heard = causes_of_run(spirals(0), 60);
+    REQUIRE(heard.size() == 1);
+    CHECK(heard[0].name == "rate_too_small");
+    CHECK(heard[0].text == "the learning rate is 0, so that no weight ever changes");
+}
+
 TEST_CASE("a learning rate that is too large to learn with, and too small to diverge, is told") {
     const std::vector<Cause> dead = causes_of_run(spirals(5), 60);  // it has killed a layer
     REQUIRE(dead.size() == 1);

@@ -7,6 +7,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/kernel/own_files.h"
+#include "app/cli/long_work.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/device/kernels/kernel_library.h"
@@ -29,7 +30,10 @@ void add_compiler_options(const Command& command, device::CompileOptions& option
 device::Compiled compile_with_warnings(const std::string& source, const std::string& file, device::CompileOptions how) {
     std::vector<Diagnostic> messages;
     how.messages = &messages;
-    Result<device::Compiled> result = device::compile(source, file, how);
+    Result<device::Compiled> result = [&] {
+        const Patience patience("compiling " + file);
+        return device::compile(source, file, how);
+    }();
     if (!result && result.error().message.ends_with(" s and was ended")) {
         Diagnostic error = result.error();
         error.message += "; --compile-seconds gives it longer";

@@ -7,8 +7,10 @@
 #include <optional>
 
 #include "app/cli/cli.h"
+#include "app/cli/long_work.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/tell.h"
 #include "core/base/units.h"
 #include "core/system/system.h"
 #include "lessons/player/authors/authors.h"
@@ -102,8 +104,12 @@ void run(const std::string& id, const std::string& json) {
 int check(const std::string& what, const std::string& json) {
     const bool quiet = json == "-";
     check_can_write(json);
-    const auto checks =
-        lessons::check(what, [&](const std::string& line) { fmt::print(quiet ? stderr : stdout, "{}\n", line); }).value();
+    LongWork work("check");
+    work.keep_looking();
+    const auto say = [&](const std::string& line) { fmt::print(quiet ? stderr : stdout, "{}\n", line); };
+    std::vector<lessons::LessonCheck> checks = lessons::check(what, say, work.token()).value();
+    if (work.interrupted()) tell("stopped by Ctrl-C{}\n", checks.empty() ? "" : " in lesson " + checks.back().id);
+    if (!checks.empty() && checks.back().cut) checks.pop_back();
     size_t failed = 0;
     bool unreadable = false;
     for (const lessons::LessonCheck& lesson : checks) {
@@ -112,6 +118,7 @@ int check(const std::string& what, const std::string& json) {
     }
     if (!quiet) fmt::print("{} of {} lessons hold\n", checks.size() - failed, checks.size());
     if (!json.empty()) write_text(lessons::to_json(checks), json);
+    if (work.interrupted()) return interrupted_status;
     return static_cast<int>(unreadable ? ExitStatus::bad_input : failed ? ExitStatus::faulted : ExitStatus::done);
 }
 

@@ -10,11 +10,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/long_work.h"
 #include "app/cli/measure/bench_kernels.h"
 #include "app/cli/measure/bench_programs.h"
+#include "app/cli/measure/bench_sample.h"
 #include "app/cli/measure/bench_training.h"
 #include "app/cli/measure/torch_bench.h"
 #include "core/base/rng.h"
+#include "core/base/tell.h"
 #include "core/comm/in_process.h"
 #include "core/model/advice/verdict.h"
 #include "core/model/launch/launch.h"
@@ -278,7 +281,7 @@ std::vector<Bench> benches() {
 
 }  // namespace
 
-void add_bench(const Command& app, int&, const Hooks& hooks) {
+void add_bench(const Command& app, int& status, const Hooks& hooks) {
     const Command command = app.add_subcommand("bench", "measure rates: machine, timing model, training, app");
     struct Options {
         std::string name, json;
@@ -286,27 +289,36 @@ void add_bench(const Command& app, int&, const Hooks& hooks) {
     auto options = std::make_shared<Options>();
     command.add_option("NAME", options->name, "rows whose name begins so; default: all");
     command.add_option("--json", options->json, "write the rows as JSON; '-' for stdout");
-    command.callback([options, hooks] {
+    command.callback([options, hooks, &status] {
+        LongWork work("bench");
+        work.keep_looking();
         std::vector<BenchRow> rows;
         const bool quiet = options->json == "-";
         auto add = [&](BenchRow row) {
             if (!quiet) fmt::print("{:<32} {:>10.2f}  {:<22} {}\n", row.name, row.value, row.unit, row.config);
             std::fflush(stdout);
             rows.push_back(std::move(row));
+            throw_if_stopped(work.token());
         };
-        for (BenchRow& row : functional_bench(options->name)) add(std::move(row));
-        for (const Bench& bench : benches())
-            if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
-        program_bench(options->name, add);
-        training_bench(options->name, add);
-        for (BenchRow& row : torch_bench(options->name)) add(std::move(row));
-        for (BenchRow& row : travel(options->name)) add(std::move(row));
-        if (hooks.app_bench)
-            for (BenchRow& row : hooks.app_bench(options->name)) add(std::move(row));
+        try {
+            for (BenchRow& row : functional_bench(options->name)) add(std::move(row));
+            for (const Bench& bench : benches())
+                if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
+            sample_bench(options->name, add);
+            program_bench(options->name, add);
+            training_bench(options->name, add);
+            for (BenchRow& row : torch_bench(options->name)) add(std::move(row));
+            for (BenchRow& row : travel(options->name)) add(std::move(row));
+            if (hooks.app_bench)
+                for (BenchRow& row : hooks.app_bench(options->name)) add(std::move(row));
+        } catch (const Cancelled&) {
+            tell("stopped by Ctrl-C after {} row{}\n", rows.size(), rows.size() == 1 ? "" : "s");
+            status = interrupted_status;
+        }
         if (rows.empty()) {
             std::string known = "functional/...";
             for (const Bench& bench : benches()) known += ", " + bench.name;
-            known += ", program/..., train/MODEL/..., travel/...";
+            known += ", sample/..., program/..., train/MODEL/..., travel/...";
             throw Failure(fmt::format("no bench begins with '{}'; there are {}, app/...", options->name, known));
         }
         if (options->json.empty()) return;

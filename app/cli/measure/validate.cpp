@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/long_work.h"
 #include "app/cli/measure/silicon.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
@@ -145,20 +146,29 @@ struct KernelsAsked {
     std::string only, errors;
 };
 
-void validate_kernels(const KernelsAsked& asked, bool quick, const std::string& json) {
+int say_stopped(const LongWork& work, size_t rows) {
+    if (work.interrupted()) tell("stopped by Ctrl-C after {} row{}\n", rows, rows == 1 ? "" : "s");
+    return work.interrupted() ? interrupted_status : 0;
+}
+
+int validate_kernels(const KernelsAsked& asked, bool quick, const std::string& json) {
+    LongWork work("kernels");
+    work.keep_looking();
     validate::KernelOptions options;
+    options.stop = work.token();
     options.quick = quick;
     options.only = asked.only;
     options.started = [](const validate::KernelCase& row) { tell("{} {} ...\n", row.kind, row.name); };
     const std::vector<validate::KernelRow> rows = validate::validate_kernels(options);
     if (json != "-") print_kernels(rows);
     if (!json.empty()) write_json(json_of_kernels(rows), json);
-    if (!asked.errors.empty()) write_file(asked.errors, validate::known_errors_text(rows));
+    if (!asked.errors.empty() && !work.interrupted()) write_file(asked.errors, validate::known_errors_text(rows));
+    return say_stopped(work, rows.size());
 }
 
 }  // namespace
 
-void add_validate(const Command& app, int&) {
+void add_validate(const Command& app, int& status) {
     const Command command = app.add_subcommand("validate", "published figures of real GPUs beside those of the model");
     struct Chosen {
         std::string table, json;
@@ -186,7 +196,7 @@ void add_validate(const Command& app, int&) {
         command.add_option("--threads", silicon.threads, "silicon: kernels that run side by side; default: all cores")
             .between(1, 256),
         command.add_flag("--again", silicon.again, "silicon: run kernels again that this program has run before")};
-    command.callback([chosen, of_silicon, of_kernels] {
+    command.callback([chosen, of_silicon, of_kernels, &status] {
         std::vector<std::string> known = validate::tables();
         known.emplace_back("cluster");
         known.emplace_back("kernels");
@@ -203,8 +213,14 @@ void add_validate(const Command& app, int&) {
         if (!chosen->silicon.figures.empty() && !chosen->silicon.fit) throw Failure("--figure needs --fit");
         chosen->silicon.json = chosen->json;
         if (chosen->table == "silicon" && validate_silicon(chosen->silicon)) return;
-        if (chosen->table == "kernels") return validate_kernels(chosen->kernels, chosen->quick, chosen->json);
+        if (chosen->table == "kernels") {
+            status = validate_kernels(chosen->kernels, chosen->quick, chosen->json);
+            return;
+        }
+        LongWork work("validate");
+        work.keep_looking();
         validate::Options options;
+        options.stop = work.token();
         options.table = chosen->table;
         options.quick = chosen->quick;
         options.started = [](std::string_view row) { tell("{} ...\n", row); };
@@ -213,13 +229,14 @@ void add_validate(const Command& app, int&) {
             report = validate::power_report();
         else if (options.table != "cluster")
             report = validate::validate(options).value();
-        if (options.table.empty() || options.table == "cluster") {
+        if (!work.interrupted() && (options.table.empty() || options.table == "cluster")) {
             const validate::Report cluster = parallel::cluster_report(options);
             report.rows.insert(report.rows.end(), cluster.rows.begin(), cluster.rows.end());
             report.remarks.insert(report.remarks.end(), cluster.remarks.begin(), cluster.remarks.end());
         }
         if (chosen->json != "-") print(report);
         if (!chosen->json.empty()) write_json(json_of(report), chosen->json);
+        status = say_stopped(work, report.rows.size());
     });
 }
 

@@ -16,6 +16,7 @@
 #include "app/cli/kernel/own_files.h"
 #include "app/cli/kernel/run_options.h"
 #include "app/cli/kernel/trace_file.h"
+#include "app/cli/long_work.h"
 #include "core/base/files.h"
 #include "core/base/missing_file.h"
 #include "core/base/tell.h"
@@ -257,7 +258,10 @@ int run_program(const ProgramAsked& asked) {
     device::ProgramRequest request = asked.build;
     request.sources = asked.files;
     request.least_arch = static_cast<int>(model::gpu_named(asked.gpu).value().compute.number);
-    const device::BuiltProgram built = device::build_program(request).value();
+    const device::BuiltProgram built = [&] {
+        const Patience patience("compiling " + asked.files.front());
+        return device::build_program(request).value();
+    }();
     if (!built.messages.empty()) tell("{}", built.messages);
     return run_executable(asked, built.executable, fs::path(asked.files.front()).stem().string(), asked.arguments);
 }

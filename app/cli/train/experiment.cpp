@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/long_work.h"
+#include "core/base/tell.h"
 #include "core/nn/train/experiments.h"
 
 namespace lockstep::cli {
@@ -35,8 +37,18 @@ int experiment(const Asked& asked) {
     std::vector<nn::TrialResult> results;
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     bool has_target = false;
-    for (const nn::Trial& trial : row.trials()) {
-        const nn::TrialResult& result = results.emplace_back(nn::run_trial(trial));
+    const std::vector<nn::Trial> trials = row.trials();
+    LongWork work(std::string(row.name));
+    work.keep_looking();
+    for (const nn::Trial& trial : trials) {
+        work(static_cast<double>(results.size()) / static_cast<double>(trials.size()));
+        try {
+            results.push_back(nn::run_trial(trial, work.token()));
+        } catch (const Cancelled&) {
+            break;
+        }
+        work.clear();
+        const nn::TrialResult& result = results.back();
         has_target = has_target || trial.target > 0;
         rows.push_back(trial_json(result, trial.target > 0));
         if (!asked.json.empty()) continue;
@@ -49,7 +61,8 @@ int experiment(const Asked& asked) {
                    result.noise_scale == 0 ? "" : fmt::format(", noise scale {:.0f} examples", result.noise_scale));
     }
     nlohmann::ordered_json json{{"experiment", row.name}, {"trials", rows}};
-    if (has_target) {
+    if (work.interrupted()) tell("stopped by Ctrl-C after {} of {} runs\n", results.size(), trials.size());
+    if (has_target && !work.interrupted()) {
         const nn::CriticalBatch fit = nn::critical_batch(results);
         json["critical_batch"] = {
             {"batch", fit.batch}, {"least_steps", fit.least_steps}, {"least_examples", fit.least_examples}};
@@ -58,7 +71,7 @@ int experiment(const Asked& asked) {
                        fit.least_steps, fit.least_examples);
     }
     if (!asked.json.empty()) write_json(json, asked.json, 2);
-    return 0;
+    return work.interrupted() ? interrupted_status : 0;
 }
 
 }  // namespace

@@ -11,11 +11,13 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/kernel/trace_file.h"
+#include "app/cli/long_work.h"
 #include "app/cli/train/cheaper.h"
 #include "app/cli/train/train_modes.h"
 #include "app/cli/train/train_parallel.h"
 #include "core/base/dtype.h"
 #include "core/base/files.h"
+#include "core/base/tell.h"
 #include "core/nn/cheaper/kept_form.h"
 #include "core/nn/models/models.h"
 #include "core/nn/train/finite.h"
@@ -151,18 +153,22 @@ nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoi
 // What a run on one rank says: a line a step, and where an evaluation follows, its figures join the step's line.
 class StepLines {
   public:
-    StepLines(const TrainAsked& options, int64_t steps, int64_t end)
-        : options_(options), as_json_(options.json == "-"), steps_(steps), end_(end) {}
+    StepLines(const TrainAsked& options, int64_t steps, int64_t end, LongWork& work)
+        : options_(options), as_json_(options.json == "-"), steps_(steps), end_(end), work_(work) {}
 
     template <class... Values>
     void say(fmt::format_string<Values...> text, Values&&... values) const {  // to a person; nothing where JSON is asked for
-        if (!as_json_) fmt::print(text, std::forward<Values>(values)...);
+        if (as_json_) return;
+        work_.clear();
+        fmt::print(text, std::forward<Values>(values)...);
+        std::fflush(stdout);
     }
 
     // Heard before the step's own line is made: it stands in that line, and again in the last one.
     void cause(const nn::Cause& cause) {
         causes_.push_back(cause);
         std::fflush(stdout);
+        work_.clear();
         complain(Diagnostic{.message = cause.text, .severity = Severity::warning});
         if (!cause.advice.empty()) fmt::print(stderr, "    advice: {}\n", cause.advice);
     }
@@ -227,10 +233,11 @@ class StepLines {
 
   private:
     bool is_evaluated(int64_t step) const {
-        return step == end_ - 1 || (options_.evaluate_every > 0 && (step + 1) % options_.evaluate_every == 0);
+        return step == end_ - 1 || work_.interrupted() ||
+               (options_.evaluate_every > 0 && (step + 1) % options_.evaluate_every == 0);
     }
     bool is_printed(int64_t step) const {  // some twenty lines in all
-        return steps_ <= 20 || step % (steps_ / 20) == 0 || step == end_ - 1;
+        return steps_ <= 20 || step % (steps_ / 20) == 0 || step == end_ - 1 || work_.interrupted();
     }
     void emit(const nlohmann::ordered_json& json) {
         if (as_json_) {
@@ -255,6 +262,7 @@ class StepLines {
     const TrainAsked& options_;
     bool as_json_;
     int64_t steps_, end_;
+    LongWork& work_;
     std::string collected_;
     nlohmann::ordered_json line_;
     nn::StepRecord last_;
@@ -266,17 +274,31 @@ class StepLines {
 int train_on_one_rank(const TrainAsked& options, nn::TrainRequest& request, int64_t begin, const FormedTraining* formed,
                       int64_t checkpoint_step) {
     for (const std::string& file : {options.json, options.trace}) check_can_write(file);
-    StepLines lines(options, request.steps, begin + request.steps);
+    LongWork work(request.options.model);
+    StepLines lines(options, request.steps, begin + request.steps, work);
     if (formed) lines.say("begins with {}'s weights after step {}; {}", options.resume, checkpoint_step, formed->text);
     if (request.from) lines.say("{} goes on after step {} of {}\n", options.resume, begin, request.options.model);
     request.on_save = [&](int64_t step) { lines.say("after step {}: saved in {}\n", step, options.save); };
+    // On the host a step is short, and Ctrl-C lets it end; on a modelled GPU it is given up.
+    if (request.options.device != "host") request.options.stop = work.token();
+    size_t launched = 0, launches = 0;  // in the step under way, in the one before
+    int64_t steps = 0;
+    const auto tell_progress = [&] {
+        const double part = launches == 0 ? 0 : std::min(1.0, double(launched) / double(launches));
+        work((double(steps) + part) / double(request.steps));
+    };
     request.on_step = [&](const nn::StepRecord& step) {
+        ++steps;
+        launches = std::exchange(launched, 0);
+        tell_progress();
         lines.step(step);
-        return true;
+        return !work.interrupted();
     };
     request.on_cause = [&](const nn::Cause& cause) { lines.cause(cause); };
     request.on_evaluation = [&](const nn::Evaluation& evaluation) { lines.evaluation(evaluation); };
     request.on_begin = [&](nn::Trainer& fresh) {  // what cannot be written at the end is better known now
+        if (request.options.device != "host")
+            fresh.on_launch = [&](const device::LaunchEvent&) { ++launched, tell_progress(); };
         if (options.sample > 0) fresh.sample(options.prompt, 1);
     };
     request.on_end = [&](nn::Trainer& trainer) {
@@ -288,9 +310,14 @@ int train_on_one_rank(const TrainAsked& options, nn::TrainRequest& request, int6
     } catch (const nn::NotFiniteFailure& failure) {
         lines.stopped(failure);
         status = static_cast<int>(failure.status);
+    } catch (const Cancelled&) {
+        if (!work.interrupted()) throw;
     }
-    lines.end();
-    return status;
+    if (steps > 0 || status != 0) lines.end();
+    if (!work.interrupted()) return status;
+    work.clear();
+    tell("stopped by Ctrl-C after {} of {} steps\n", steps, request.steps);
+    return interrupted_status;
 }
 
 void check_steps(int64_t steps, int64_t begin) {

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "app/cli/cli.h"
 #include "app/cli/kernel/trace_file.h"
+#include "app/cli/long_work.h"
 #include "core/base/files.h"
+#include "core/base/tell.h"
 #include "core/comm/collectives/collectives.h"
 #include "core/comm/outside/mpi.h"
 #include "core/comm/outside/nccl.h"
@@ -249,7 +252,7 @@ void check_asked_alike(const parallel::ParallelOptions& options) {
 }
 
 // On all ranks as threads, or on one of MPI's processes, of which the first one alone says what happens.
-void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run, comm::Communicator* world) {
+int train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run, comm::Communicator* world) {
     const bool speaks = !world || world->rank() == 0;
     if (world && world->size() > 1) check_asked_alike(options);
     parallel::ParallelTrainer trainer(options, world);
@@ -284,13 +287,19 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
         complain(Diagnostic{.message = why->text, .severity = Severity::warning});
         fmt::print(stderr, "    advice: {}\n", why->advice);
     };
-    for (int64_t i = 0; i < run.steps; ++i) {
-        if (!trainer.has_batch()) return;
+    std::optional<LongWork> work;  // of processes, mpirun hears Ctrl-C
+    if (!processes) work.emplace(options.training.model);
+    int64_t done = 0;
+    for (bool end = false; !end && done < run.steps; ++done) {
+        const int64_t i = done;
+        if (!trainer.has_batch()) return 0;
         last = trainer.step();
-        const bool end = i + 1 == run.steps;
+        if (work) (*work)(static_cast<double>(i + 1) / static_cast<double>(run.steps));
+        end = i + 1 == run.steps || (work && work->interrupted());
+        const bool told = text && (run.steps <= 20 || i % (run.steps / 20) == 0 || end);
+        if (work && told) work->clear();
         if (!processes || (options.compare_every > 0 && ((last.step + 1) % options.compare_every == 0 || end))) compare();
-        if (text && (run.steps <= 20 || i % (run.steps / 20) == 0 || end))
-            fmt::print("step {:>6}  loss {:.5f}  {:.1f} ms\n", last.step, last.loss, 1000 * last.seconds);
+        if (told) fmt::print("step {:>6}  loss {:.5f}  {:.1f} ms\n", last.step, last.loss, 1000 * last.seconds);
         nlohmann::ordered_json line = record_json(last, run.training.batch);
         if (why)
             line["causes"] = nlohmann::ordered_json::array({{{"name", why->name},
@@ -324,6 +333,9 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
     if (processes && !run.trace.empty()) gather_spans(last, world->rank());
     if (!run.json.empty() && text) write_file(run.json, collected);
     if (!run.trace.empty() && speaks) write_trace(trace_of_ranks(trainer, last), run.trace);
+    if (!work || !work->interrupted()) return 0;
+    tell("stopped by Ctrl-C after {} of {} steps\n", done, run.steps);
+    return interrupted_status;
 }
 }  // namespace
 
@@ -345,8 +357,7 @@ int train_parallel(const ParallelChoice& choice, const ParallelRun& asked) {
     options.steps = run.steps;
     if (choice.comm == "in_process") {
         if (comm::started_by_mpirun()) throw Failure("mpirun started this process: --comm mpi trains on its ranks");
-        train_ranks(options, run, nullptr);
-        return 0;
+        return train_ranks(options, run, nullptr);
     }
     int status = 0;
     comm::run_mpi({.link = options.link, .own_steps = choice.own_steps, .timeout_s = choice.timeout},

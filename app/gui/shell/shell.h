@@ -80,6 +80,14 @@ class Shell {
     void open_run(const RunFile& run);
     RunFile run_on_show() const { return gui::run_on_show(session, focus, maximised_); }
     void save_run(const std::string& name);  // beside the document, else where the program was started; says where
+    // The panel that has the keyboard as a picture: asked for by a key, taken by whoever draws frames
+    // (window/panel_picture.h).
+    enum class PictureKind { none, png, svg } wants_picture = PictureKind::none;
+    struct PanelPlace {  // pixels; of a page and in presenter mode the whole window
+        std::string name;
+        float x = 0, y = 0, width = 0, height = 0;
+    };
+    PanelPlace panel_place() const;
 
     Session& session;
     Focus focus;
@@ -215,6 +223,7 @@ class Shell {
     Shown* shown(std::string_view name);
 
     std::vector<Shown> views_;
+    Rect active_area_;  // of the panel that has the keyboard, layout units
     std::shared_ptr<const Snapshot> snapshot_;
     std::shared_ptr<const model::KernelRun> kernel_;
     std::map<std::string, int> tabs_;

@@ -341,7 +341,8 @@ void Shell::fetch_trace(const Snapshot& snapshot) {
 
 // Registers and memory follow the clock: they are those that the focused warp's next instruction finds.
 void Shell::ask_lanes(const Snapshot& snapshot) {
-    if (!snapshot.kernel.history) return;
+    const bool shown = row_of(session.workspace).shows_kernel || session.workspace == Workspace::kernel;
+    if (!snapshot.kernel.history || !shown) return;  // to have them costs a copy of the machine
     const bool within = session.sm.history_step < static_cast<int64_t>(snapshot.kernel.history->steps.size()) ||
                         (snapshot.kernel.history->truncated && session.sm.wanted.step < 0);
     const int64_t cycle = session.sm.wanted.step < 0 ? focus.time : -1;

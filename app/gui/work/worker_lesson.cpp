@@ -156,6 +156,25 @@ const scene::SceneResult& Session::Worker::result_of(const scene::Scene& scene) 
     return scene_results.emplace(&scene, scene::run_scene(*lesson, scene, run_options()).value()).first->second;
 }
 
+// Results of kernels alone: a training run takes longer to come back than it takes room.
+void Session::Worker::forget_far_scenes() {
+    constexpr uint64_t most_bytes = uint64_t{64} << 20;
+    std::vector<std::pair<int, const scene::Scene*>> by_distance;
+    for (int step = 0; step < static_cast<int>(lesson->steps.size()); ++step)
+        for (const scene::Scene& scene : lesson->steps[static_cast<size_t>(step)].scenes)
+            by_distance.push_back({std::abs(step - lesson_step), &scene});
+    std::sort(by_distance.begin(), by_distance.end());
+    uint64_t bytes = 0;
+    for (const auto& [distance, scene] : by_distance) {
+        const auto found = scene_results.find(scene);
+        const auto kernel = found == scene_results.end() ? nullptr : found->second.as<scene::KernelResult>();
+        if (!kernel) continue;
+        const model::TimedResult& result = kernel->run->result;
+        bytes += bytes_of(result.trace) + result.windows.counters.bytes();
+        if (bytes > most_bytes && kernel->run != draft.kernel.run) scene_results.erase(found);
+    }
+}
+
 void Session::Worker::show_lesson_step(int step) {
     bring(Source::lesson);
     lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
@@ -200,6 +219,7 @@ void Session::Worker::show_lesson_step(int step) {
             draft.problem = Diagnostic{simt::render(kernel->run->result.reports.front())};
     }
     make_boards();
+    forget_far_scenes();
     const std::lock_guard lock(mutex);
     results.gpu = ran_on;
 }

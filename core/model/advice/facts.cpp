@@ -12,7 +12,11 @@ namespace {
 constexpr uint64_t steps_looked_at = 20'000;  // of the first warp, for the distances between its lanes' addresses
 }  // namespace
 
-Facts::Facts(const KernelRun& kernel_run) : run(kernel_run), program(*kernel_run.program), result(kernel_run.result) {
+Facts::Facts(const KernelRun& kernel_run)
+    : run(kernel_run),
+      program(*kernel_run.program),
+      result(kernel_run.result),
+      persistent(persistent_loop(*kernel_run.program)) {
     for (uint32_t pc = 0; pc < result.instructions.size(); ++pc) {
         all += result.instructions[pc];
         slots += result.instructions[pc].issues * slots_of(pc);

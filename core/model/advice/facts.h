@@ -1,5 +1,6 @@
 // What the rules read of a launch, worked out once. Internal to core/model/advice.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/advice/persistent.h"
 #include "core/model/advice/verdict.h"
 #include "core/simt/history/history.h"
 #include "core/trace/stall_reason.h"
@@ -34,6 +36,7 @@ class Facts {
     const ptx::Program& program;
     const TimedResult& result;
     InstructionCounters all;
+    std::optional<PersistentLoop> persistent;
     uint64_t slots = 0;      // issue slots of all instructions
     double warp_cycles = 0;  // of all resident warps
 
@@ -42,6 +45,8 @@ class Facts {
     Place longest_wait(StallReason reason) const;  // the line whose instructions waited longest for it; {}: none did
     // 0..1: the busiest of issue slots, pipes, L1, L2 and DRAM.
     double busiest() const;
+    // What can be saved at most by better use of the time: the busiest of them has its work to do whatever else changes.
+    double room() const { return std::clamp(1 - busiest() / 0.95, 0.0, 1.0); }
 
     // The lines that have instructions for which wanted() holds, by `measure`, the largest first.
     template <class Wanted, class Measure>
@@ -99,6 +104,7 @@ void find_small_grid(const Facts&, Findings&);
 void find_uneven_wave(const Facts&, Findings&);
 void find_tail(const Facts&, Findings&);
 void find_imbalance(const Facts&, Findings&);
+void find_persistent(const Facts&, Findings&);
 void find_occupancy(const Facts&, Findings&);
 void find_small_blocks(const Facts&, Findings&);
 void find_partial_warps(const Facts&, Findings&);

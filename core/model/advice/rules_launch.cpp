@@ -20,6 +20,21 @@ Shape shape_of(const Facts& facts) {
             totals.threads_per_block};
 }
 
+// Pieces of work that a block of a persistent kernel takes, on average; 0 of other kernels.
+double pieces_of(const Facts& facts) {
+    const Shape shape = shape_of(facts);
+    if (!facts.persistent || shape.blocks == 0 || facts.persistent->pc >= facts.result.instructions.size()) return 0;
+    const InstructionCounters& step = facts.result.instructions[facts.persistent->pc];
+    const auto blocks = static_cast<double>(shape.blocks);
+    if (facts.persistent->from_counter) return static_cast<double>(step.executed) / blocks - 1;  // the last one gets none
+    const double warps = blocks * ((shape.threads + 31) / 32);
+    return static_cast<double>(step.issues) * facts.persistent->steps / warps;
+}
+// Rules about waves of blocks are not about kernels whose blocks go on to the next piece: find_persistent is.
+bool takes_in_turn(const Facts& facts) {
+    return pieces_of(facts) > 1.05;
+}
+
 // Whether more warps could help: no unit is busy, and warps wait for results or memory.
 bool waits_for_latency(const Facts& facts) {
     const double waits = facts.share(StallReason::long_scoreboard) + facts.share(StallReason::short_scoreboard) +
@@ -30,6 +45,7 @@ bool waits_for_latency(const Facts& facts) {
 
 void find_small_grid(const Facts& facts, Findings& findings) {
     const Shape shape = shape_of(facts);
+    if (takes_in_turn(facts)) return;
     if (shape.blocks >= shape.sms || shape.blocks == 0) return;
     Finding finding = finding_at(facts, "small-grid", {});
     finding.sentence = fmt::format("{} block{} keep{} {} of {} SMs busy; the others have nothing to do.", shape.blocks,
@@ -50,6 +66,7 @@ void find_small_grid(const Facts& facts, Findings& findings) {
 
 void find_uneven_wave(const Facts& facts, Findings& findings) {
     const Shape shape = shape_of(facts);
+    if (takes_in_turn(facts)) return;
     if (shape.blocks < shape.sms || shape.blocks > shape.places) return;
     const uint64_t most = (shape.blocks + shape.sms - 1) / shape.sms;
     const double gain = 1 - static_cast<double>(shape.blocks) / static_cast<double>(most * shape.sms);
@@ -65,12 +82,21 @@ void find_uneven_wave(const Facts& facts, Findings& findings) {
         "Launch a multiple of {} blocks (cudaGetDeviceProperties: multiProcessorCount) and let each take "
         "its share in a loop.",
         shape.sms);
-    finding.gain = gain;
+    finding.gain = std::min(gain, facts.room());
     findings.push_back(finding);
 }
 
+namespace {
+// The share of a wave's time in which its places stand empty.
+double empty_places(const Facts& facts) {
+    const double possible = std::max(0.01, 0.01 * facts.metric("theoretical_occupancy"));
+    return std::max(0.0, 1 - 0.01 * facts.metric("achieved_occupancy") / possible);
+}
+}  // namespace
+
 void find_tail(const Facts& facts, Findings& findings) {
     const Shape shape = shape_of(facts);
+    if (takes_in_turn(facts)) return;
     if (shape.places == 0 || shape.blocks <= shape.places) return;
     const double waves = static_cast<double>(shape.blocks) / static_cast<double>(shape.places);
     const double lost = 1 - waves / std::ceil(waves);
@@ -84,13 +110,40 @@ void find_tail(const Facts& facts, Findings& findings) {
                     shape.sms, shape.blocks_per_sm,
                     shape.threads > 128 ? "take smaller blocks, so that the last wave is a small part"
                                         : "launch only those that run at once and let each take its share in a loop");
-    finding.gain = std::min(lost, std::max(0.0, 1 - 0.01 * facts.metric("achieved_occupancy") /
-                                                        std::max(0.01, 0.01 * facts.metric("theoretical_occupancy"))));
+    finding.gain = std::min({lost, empty_places(facts), facts.room()});
     findings.push_back(finding);
 }
 
+namespace {
+// Of blocks that all run at once: the share of the launch that one is no longer there, on average.
+double time_behind_blocks(const Facts& facts, const Shape& shape) {
+    const auto cycles = static_cast<double>(std::max<int64_t>(1, facts.result.cycles)), blocks = double(shape.blocks);
+    const double warps = blocks * ((shape.threads + 31) / 32);
+    const double starts = 0.5 * blocks / double(facts.run.gpu.blocks_per_cycle) + double(facts.run.gpu.block_start_latency);
+    return 1 - (static_cast<double>(facts.result.totals.warp_cycles) / warps + starts) / cycles;
+}
+
+void find_imbalance_in_a_wave(const Facts& facts, const Shape& shape, Findings& findings) {
+    const double idle = time_behind_blocks(facts, shape);
+    if (idle < 0.25 || static_cast<double>(facts.result.cycles) < 10 * start_of_warps) return;
+    Finding finding = finding_at(facts, "imbalance", {});
+    finding.sentence = fmt::format(
+        "All blocks run at once, and on average one has ended {:.0f} % of the launch before the last: they have very "
+        "different amounts to do.",
+        100 * idle);
+    finding.evidence = fmt::format("a block is there for {:.0f} % of the launch, normal above 85 %", 100 * (1 - idle));
+    finding.change =
+        "Cut the work of the longest blocks, pair long pieces with short ones, or let blocks fetch small pieces from a "
+        "counter (atomicAdd) until there is none.";
+    finding.gain = std::min(idle, facts.room());
+    findings.push_back(finding);
+}
+}  // namespace
+
 void find_imbalance(const Facts& facts, Findings& findings) {
     const Shape shape = shape_of(facts);
+    if (shape.blocks > 1 && shape.blocks <= shape.places && !takes_in_turn(facts))
+        return find_imbalance_in_a_wave(facts, shape, findings);
     const double idle = 1 - 0.01 * facts.metric("sm_efficiency");
     if (shape.blocks < 2 * shape.places || idle < 0.15) return;
     Finding finding = finding_at(facts, "imbalance", {});
@@ -102,8 +155,85 @@ void find_imbalance(const Facts& facts, Findings& findings) {
     finding.change =
         "Begin with the blocks that have most to do, or let blocks fetch their next piece of work from a counter "
         "(atomicAdd) until there is none.";
-    finding.gain = idle;
+    finding.gain = std::min(idle, facts.room());
     findings.push_back(finding);
+}
+
+namespace {
+std::string how_it_goes_on(const Facts& facts) {
+    return facts.persistent->from_counter ? "from a counter in memory" : "in steps of the grid";
+}
+
+void find_persistent_grid(const Facts& facts, const Shape& shape, double pieces, Findings& findings) {
+    const auto blocks = static_cast<double>(shape.blocks), places = static_cast<double>(shape.places);
+    const double waves = blocks / places, lost = 1 - waves / std::ceil(waves);
+    const double all = std::floor(pieces * blocks + 0.5), fitting = std::min(places, all);
+    const bool more = shape.blocks > shape.places;
+    if (more ? lost < 0.1 : fitting < 1.25 * blocks || facts.busiest() > 0.85) return;
+    const ptx::DecodedInstruction& step = facts.program.instructions[facts.persistent->pc];
+    Finding finding = finding_at(facts, "persistent-grid", {step.file, step.line});
+    finding.sentence = fmt::format(
+        "Blocks take one piece of work after another ({}), {:.3g} each, but {} blocks are launched where {} run at once{}.",
+        how_it_goes_on(facts), pieces, shape.blocks, shape.places,
+        more ? fmt::format(": {} of them begin when the others have ended", shape.blocks - shape.places) : std::string());
+    finding.evidence = fmt::format("blocks {}, normal {} ({} SMs with {} each)", shape.blocks, shape.places, shape.sms,
+                                   shape.blocks_per_sm);
+    finding.change =
+        !more && fitting < places
+            ? fmt::format("Launch {:.0f} blocks, one for each piece; cut the pieces smaller to fill all {} places.", fitting,
+                          shape.places)
+            : fmt::format(
+                  "Launch {} blocks: the SMs times what cudaOccupancyMaxActiveBlocksPerMultiprocessor says, and let the "
+                  "loop "
+                  "do the rest.",
+                  shape.places);
+    if (fitting_grid(facts.run)) finding.what_if = "fitting-grid";
+    finding.gain = more ? std::min({lost, empty_places(facts), facts.room()}) : std::min(1 - blocks / fitting, facts.room());
+    findings.push_back(finding);
+}
+
+// All blocks run at once, and some are done long before the others.
+void find_persistent_waves(const Facts& facts, const Shape& shape, double pieces, Findings& findings) {
+    if (shape.blocks > shape.places) return;
+    const double idle = time_behind_blocks(facts, shape);
+    if (idle < 0.15) return;
+    const double rounds = std::ceil(pieces - 0.001), uneven = 1 - pieces / rounds;
+    const ptx::DecodedInstruction& step = facts.program.instructions[facts.persistent->pc];
+    Finding finding = finding_at(facts, "persistent-waves", {step.file, step.line});
+    finding.evidence = fmt::format("a block is there for {:.0f} % of the launch, normal above 85 %", 100 * (1 - idle));
+    if (rounds <= 8 && uneven > 0.5 * idle) {
+        finding.sentence = fmt::format(
+            "A block takes {:.3g} pieces of work on average ({}): some take {:.0f}, and those that take {:.0f} have nothing "
+            "to "
+            "do in the last round.",
+            pieces, how_it_goes_on(facts), rounds, rounds - 1);
+        finding.change = fmt::format(
+            "Let the number of pieces be a multiple of the {} blocks, or cut them smaller, so that the last round is a "
+            "small "
+            "part.",
+            shape.blocks);
+    } else {
+        finding.sentence = fmt::format(
+            "Blocks take {:.3g} pieces of work each ({}), and the pieces take unlike long: on average a block is done "
+            "{:.0f} % "
+            "of the launch before the last one.",
+            pieces, how_it_goes_on(facts), 100 * idle);
+        finding.change =
+            facts.persistent->from_counter
+                ? "Let the pieces that have most to do be taken first, or cut those into several."
+                : "Let blocks fetch their next piece from a counter (atomicAdd) until there is none, the largest "
+                  "first.";
+    }
+    finding.gain = std::min(idle, facts.room());
+    findings.push_back(finding);
+}
+}  // namespace
+
+void find_persistent(const Facts& facts, Findings& findings) {
+    const Shape shape = shape_of(facts);
+    if (!takes_in_turn(facts) || shape.places == 0) return;
+    find_persistent_grid(facts, shape, pieces_of(facts), findings);
+    find_persistent_waves(facts, shape, pieces_of(facts), findings);
 }
 
 void find_occupancy(const Facts& facts, Findings& findings) {

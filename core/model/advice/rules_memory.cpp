@@ -366,7 +366,7 @@ void find_full_queues(const Facts& facts, Findings& findings) {
     finding.change =
         "Move more with each instruction: float4 instead of float, several outputs a thread from one load, "
         "values kept in registers.";
-    finding.gain = std::max(global, near);
+    finding.gain = std::min(std::max(global, near), facts.room());
     findings.push_back(finding);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/nearest.h"
+#include "core/model/advice/persistent.h"
 #include "core/model/memory/memory_system.h"
 
 namespace lockstep::model {
@@ -28,6 +29,7 @@ constexpr WhatIf what_if_rows[] = {
     {"no-latency", "memory answered in a cycle, at the bandwidth that it has",
      [](Idealised& ideal) { ideal.no_latency = true; }},
     {"fetched", "all instructions were in the nearest cache", [](Idealised& ideal) { ideal.fetched = true; }},
+    {"fitting-grid", "a persistent kernel had as many blocks as run at once", nullptr, true},
 };
 }  // namespace
 
@@ -49,7 +51,17 @@ Result<TimedResult> launch_with(const KernelRun& run, const WhatIf& what_if, con
     if (run.before == nullptr) return Diagnostic{"the memory that the launch began with was not kept"};
     simt::Memory memory = *run.before;
     TimedOptions options;
-    what_if.set(options.ideal);
+    simt::LaunchConfig config = run.config;
+    if (what_if.fitting_grid) {
+        const std::optional<uint32_t> blocks = fitting_grid(run);
+        if (!blocks)
+            return Diagnostic{
+                "fitting-grid is of persistent kernels: no loop here steps by gridDim.x or takes its work from a "
+                "counter, in a grid along x alone"};
+        config.grid.x = *blocks;
+    } else {
+        what_if.set(options.ideal);
+    }
     options.trace = false;
     options.independent = run.result.independent;
     options.scheduler = run.result.scheduler;
@@ -62,7 +74,7 @@ Result<TimedResult> launch_with(const KernelRun& run, const WhatIf& what_if, con
         l2 = *run.l2;
         options.l2 = &l2;
     }
-    TimedResult ideal = launch(run.gpu, *run.program, run.config, memory, options);
+    TimedResult ideal = launch(run.gpu, *run.program, config, memory, options);
     if (ideal.fault) return Diagnostic{"with " + std::string(what_if.name) + ": " + render(*ideal.fault)};
     if (ideal.stopped) return Diagnostic{"stopped"};
     return ideal;

@@ -15,6 +15,7 @@ struct WhatIf {
     std::string_view name;   // "no-conflicts": the command line, JSON
     std::string_view words;  // "every access to shared memory took as few passes as its bytes need"
     void (*set)(Idealised&) = nullptr;
+    bool fitting_grid = false;  // instead: the launch with as many blocks as run at once, where persistent.h allows it
 };
 std::span<const WhatIf> what_ifs();
 Result<WhatIf> what_if_named(std::string_view name);  // an unknown name's Diagnostic names the nearest

@@ -216,6 +216,9 @@ std::optional<Cause> Diagnosis::not_shuffled() const {
 std::optional<Cause> Diagnosis::wrong_rate(Trainer& trainer) const {
     const TrainerOptions& options = trainer.options();
     const double rate = options.learning_rate, own = model_named(options.model).learning_rate;
+    if (rate == 0)
+        return Cause{"rate_too_small", first_ + static_cast<int64_t>(losses_.size()) - 1, "",
+                     "the learning rate is 0, so that no weight ever changes", fmt::format("--lr {:.1g}", own)};
     const double stable = first_ == 0 ? largest_stable_rate(trainer) : 0;
     const int64_t step = first_ + static_cast<int64_t>(losses_.size()) - 1;
     const double share = row_of("rate_too_small").threshold;

@@ -270,6 +270,24 @@ std::vector<Advice> advice_on(const Report& report) {
     return found;
 }
 
+std::vector<LimitedKernel> limited_kernels(const Report& report) {
+    std::map<std::string, double> kernels;  // by time
+    double all = 0;
+    for (const LaunchRecord& launch : report.launches) {
+        kernels[launch.kernel] += launch.end_us - launch.begin_us;
+        all += launch.end_us - launch.begin_us;
+    }
+    std::vector<LimitedKernel> limited;
+    for (const auto& [kernel, time] : kernels) {
+        const auto launch = std::find_if(report.launches.begin(), report.launches.end(), [&](const LaunchRecord& each) {
+            return each.kernel == kernel && !each.findings.empty();
+        });
+        if (time >= 0.1 * all && launch != report.launches.end()) limited.push_back({kernel, time / all, &*launch});
+    }
+    std::stable_sort(limited.begin(), limited.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+    return limited;
+}
+
 std::string advice_words(const Report& report) {
     std::string text;
     size_t number = 0;
@@ -278,22 +296,8 @@ std::string advice_words(const Report& report) {
         text += fmt::format("  {}. {}{}\n     saves about {:.0f} % of the time (derived from the timeline); {}\n     {}\n",
                             ++number, site, advice.sentence, 100 * advice.gain, advice.evidence, advice.change);
     }
-    std::map<std::string, double> kernels;  // by time
-    double all = 0;
-    for (const LaunchRecord& launch : report.launches) {
-        kernels[launch.kernel] += launch.end_us - launch.begin_us;
-        all += launch.end_us - launch.begin_us;
-    }
-    std::vector<std::pair<double, std::string>> by_time;
-    for (const auto& [kernel, time] : kernels)
-        if (time >= 0.1 * all) by_time.emplace_back(time, kernel);
-    std::sort(by_time.rbegin(), by_time.rend());
-    for (const auto& [time, kernel] : by_time) {
-        const auto launch = std::find_if(report.launches.begin(), report.launches.end(), [&](const LaunchRecord& each) {
-            return each.kernel == kernel && !each.findings.empty();
-        });
-        if (launch == report.launches.end()) continue;
-        text += fmt::format("  {} ({:.0f} % of the kernels' time)\n", kernel, 100 * time / all);
+    for (const auto& [kernel, share, launch] : limited_kernels(report)) {
+        text += fmt::format("  {} ({:.0f} % of the kernels' time)\n", kernel, 100 * share);
         for (const LaunchFinding& finding : launch->findings) {
             const std::string place = finding.line > 0 ? fmt::format("{}:{}: ", finding.file, finding.line) : "";
             text += fmt::format("  {}. {}{}\n     saves about {:.0f} % of the launch (derived from counters); {}\n     {}\n",

@@ -24,6 +24,14 @@ struct ProgramRule {
 std::vector<ProgramRule> program_rules();
 std::string_view title_of_program_rule(std::string_view name);  // "Copies take most of the time"
 
+// The kernels that take a tenth of the kernels' time or more and of which something is told, the longest first.
+struct LimitedKernel {
+    std::string kernel;
+    double share = 0;                      // of the kernels' time
+    const LaunchRecord* launch = nullptr;  // of the report: the one that the findings are of
+};
+std::vector<LimitedKernel> limited_kernels(const Report& report);
+
 // Advice on the program, then what limits the kernels with most of its time; several lines.
 std::string advice_words(const Report& report);
 

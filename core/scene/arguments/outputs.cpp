@@ -162,8 +162,10 @@ std::optional<simt::Fault> never_written(const LaunchToLookAt& launch, const Bou
                                 left == 1 || count == 1 ? "was" : "were");
     if (left < count)
         fault.message += fmt::format(", {} {}", left == 1 ? "which is" : "the first is", element_name(argument, first));
-    if (tail && threads < count) {
-        fault.message += fmt::format(": the grid has {} threads", with_commas(static_cast<int64_t>(threads)));
+    const uint64_t each = threads > 0 && first % threads == 0 ? first / threads : 0;  // elements that a thread writes
+    if (tail && threads < count && each > 0) {
+        fault.message += fmt::format(": the grid has {} threads{}", with_commas(static_cast<int64_t>(threads)),
+                                     each > 1 ? fmt::format(", and each writes {}", each) : std::string());
         if (threads == first && launch.config.grid.y == 1 && launch.config.grid.z == 1)
             fault.advice = fmt::format("Launch {} blocks of {} threads: (n + {}) / {} for n elements.",
                                        (count + block - 1) / block, block, block - 1, block);

@@ -199,7 +199,23 @@ Fault* trap_fault(Warp& warp, uint32_t pc, uint32_t mask) {
     return make_fault(warp, pc, lane, "trap", why);
 }
 
-std::string render(const Fault& fault) {
+namespace {
+// What is said of CUDA C++, as Numba has it in Python.
+std::string in_python(std::string text) {
+    constexpr std::pair<std::string_view, std::string_view> words[] = {{"__syncthreads()", "cuda.syncthreads()"},
+                                                                       {"__syncwarp()", "cuda.syncwarp()"},
+                                                                       {"__threadfence()", "cuda.threadfence()"},
+                                                                       {"atomicAdd", "cuda.atomic.add"}};
+    for (const auto& [word, python] : words)
+        for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + python.size()))
+            text.replace(at, word.size(), python);
+    return text;
+}
+}  // namespace
+
+std::string render(const Fault& asked) {
+    Fault fault = asked;
+    if (fault.file.ends_with(".py")) fault.message = in_python(fault.message), fault.advice = in_python(fault.advice);
     std::string text;
     const int32_t line = fault.line > 0 ? fault.line : fault.ptx_line;
     if (!fault.file.empty()) text = fault.file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";

@@ -8,6 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/simt/check/faults.h"
+#include "core/simt/origins/strayed.h"
 #include "core/simt/origins/thread_index.h"
 #include "core/simt/origins/value_tree.h"
 
@@ -229,6 +230,14 @@ void explain_index(const ValueTrees& trees, uint32_t pc, const AddressSum& sum, 
     const std::string text = index_text(trees, e);
     if (!text.empty()) told.reason += ", whose index is " + text;
     told.advice = advice_for_index(trees, pc, to, e);
+    if (text.empty() || e.node->of.empty()) return;
+    const Strayed step = strayed_of(trees, *e.node, e.index, e.count);
+    if (!step.words.empty()) told.reason += ", where " + step.words;
+    if (e.index < 0 && !step.argument.empty())
+        told.advice = "Look at what the launch passes for " + in_quotes(step.argument) +
+                      ", or let only threads come here for "
+                      "which " +
+                      text + " >= 0 holds.";
 }
 
 // The operand of `pc` that an access of this space goes through.

@@ -110,6 +110,26 @@ uint32_t pc_of_lane(const Warp& warp, uint32_t lane) {
     return ptx::no_pc;
 }
 
+// Of a lane that waits for a lock which nobody has taken in this launch: what it held from the beginning.
+Cause cause_of_lock_from_before(const Warp& warp, uint32_t lane, uint32_t swap, ptx::Space space, uint64_t address) {
+    const ptx::DecodedInstruction& i = warp.block->grid->program->instructions[swap];
+    if (ptx::as_atomic(i).operation != ptx::AtomicOperation::cas || ptx::size_of(i.type) != 4) return {};
+    int32_t wanted = 0, held = 0;
+    std::memcpy(&wanted, operand(warp, i.source[0]) + size_t{lane} * sizeof wanted, sizeof wanted);
+    if (space == ptx::Space::shared && address + sizeof held <= warp.block->shared.size())
+        std::memcpy(&held, warp.block->shared.data() + address, sizeof held);
+    else if (const std::byte* const bytes = warp.block->grid->memory->read(address, sizeof held))
+        std::memcpy(&held, bytes, sizeof held);
+    else
+        return {};
+    if (held == wanted) return {};
+    return {"; thread " + triple(thread_index(warp, lane)) + " of block " + triple(warp.block->index) + " waits for " +
+                word_name(warp, space, address) + " to be " + with_commas(wanted) + " on " +
+                place_of(*warp.block->grid->program, swap) + "; it is " + with_commas(held) + ", and no thread holds it",
+            "If it is a lock, let it begin as " + std::to_string(wanted) +
+                ": inout:i32[1 zero] here, cudaMemset in a program, one thread and a barrier in shared memory."};
+}
+
 // Of lanes that come to a swap again and again: whose the lock is that they want.
 Cause cause_of_lock(const Warp& warp, uint32_t lanes, uint32_t pc, const FindBlock& find) {
     const Grid& grid = *warp.block->grid;
@@ -152,7 +172,8 @@ Cause cause_of_lock(const Warp& warp, uint32_t lanes, uint32_t pc, const FindBlo
                 : "";
         return cause;
     }
-    return {};
+    const auto first = static_cast<uint32_t>(__builtin_ctz(lanes));
+    return lanes == 0 ? Cause{} : cause_of_lock_from_before(warp, first, swap, access.space, access.addresses[first]);
 }
 
 }  // namespace

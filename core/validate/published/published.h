@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,6 +96,7 @@ struct KernelOptions {
     bool quick = false;
     std::string only;                                    // rows whose kind or name contains it; empty: all
     std::function<void(const KernelCase& row)> started;  // progress
+    std::stop_token stop;                                // no further row, and those so far are the result
 };
 std::vector<KernelRow> validate_kernels(const KernelOptions& options);
 

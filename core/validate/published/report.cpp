@@ -85,6 +85,7 @@ std::vector<KernelRow> validate_kernels(const KernelOptions& options) {
         if (options.quick && !row.quick) continue;
         if (row.kind.find(options.only) == std::string_view::npos && row.name.find(options.only) == std::string::npos)
             continue;
+        if (options.stop.stop_requested()) break;
         if (options.started) options.started(row);
         rows.push_back(measure_kernel(row, programs));
     }

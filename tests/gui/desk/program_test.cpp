@@ -297,4 +297,24 @@ TEST_CASE("bands tell which lines of a program run on the device") {
     CHECK((bands[2].first == 12 && bands[2].last == 14 && !bands[2].on_device));
 }
 
+TEST_CASE("what limits a program and each of its kernels stands in Why is it slow?, until a launch is opened that knows more") {
+    NEEDS_A_COMPILER
+    Desk desk;
+    desk.open("doubling.cu", doubling);
+    desk.run();
+    REQUIRE(desk.snapshot()->program.run);
+    const std::string told = desk.shell.describe("verdict");
+    INFO(told);
+    CHECK(told.find("  twice: ") != std::string::npos);
+    CHECK(told.find("4 blocks keep 4 of 80 SMs busy") != std::string::npos);
+    CHECK(told.find("(derived from counters)") != std::string::npos);
+    desk.session.post(ask::OpenLaunch{.launch = 0});
+    desk.settle();
+    REQUIRE(desk.snapshot()->kernel.verdict);
+    const std::string opened = desk.shell.describe("verdict");
+    INFO(opened);
+    CHECK(opened.find("  twice: ") == std::string::npos);
+    CHECK(opened.find("keep 4 of 80 SMs busy") != std::string::npos);
+}
+
 }  // namespace gui_program_test

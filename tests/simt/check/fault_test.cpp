@@ -362,4 +362,15 @@ TEST_CASE("a grid of two billion blocks starts at once and stops at its budget")
     CHECK(f.block == Dim3{5000, 0, 0});
 }
 
+TEST_CASE("of a Python kernel barriers and atomics are named as Python has them") {
+    Fault fault;
+    fault.kind = "racecheck", fault.kernel = "k", fault.file = "k.py", fault.line = 5;
+    fault.message = "between the __syncthreads() of line 3";
+    fault.advice = "Put a __syncthreads() there, or use atomicAdd.";
+    CHECK_THAT(render(fault), Catch::StartsWith("k.py:5: racecheck: between the cuda.syncthreads() of line 3"));
+    CHECK_THAT(render(fault), Catch::EndsWith("Put a cuda.syncthreads() there, or use cuda.atomic.add."));
+    fault.file = "k.cu";
+    CHECK_THAT(render(fault), Catch::EndsWith("Put a __syncthreads() there, or use atomicAdd."));
+}
+
 }  // namespace simt_fault_test

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "app/gui/view.h"
 #include "app/gui/views/timeline/state_code.h"
@@ -48,6 +49,7 @@ struct Card {  // of a finding in a kernel, or of advice on a whole program
     bool tried = false;
     double gain = 0, time_us = 0;
     bool simulated = false, gain_unknown = false;
+    std::string heading = {}, kernel = {};  // of a program: what begins with this card; whose launch it is about
 };
 
 Card card_of(const model::Finding& finding, const model::KernelRun& run) {
@@ -85,6 +87,25 @@ std::vector<Card> cards_of_program(const Session& session, const Snapshot& snaps
         if (own) card.places = {advice.site.line};
         card.gain = advice.gain;
         card.time_us = run->report.total_us;
+        if (cards.size() == 1) card.heading = "The program";
+    }
+    for (const runtime::LimitedKernel& limited : runtime::limited_kernels(run->report)) {
+        std::string heading = fmt::format("{}: {:.0f} % of the kernels' time", limited.kernel, 100 * limited.share);
+        for (const runtime::LaunchFinding& finding : limited.launch->findings) {
+            const bool own = finding.line > 0 && run->is_own_line(finding.file);
+            Card& card = cards.emplace_back();
+            card.title = model::title_of(finding.rule);
+            card.sentence = finding.sentence;
+            card.evidence = finding.evidence;
+            card.change = finding.change;
+            card.lines = finding.line > 0 ? fmt::format("line {}", finding.line) : "";
+            card.line = own ? finding.line : 0;
+            if (own) card.places = {finding.line};
+            card.gain = finding.gain;
+            card.time_us = limited.launch->time_us;
+            card.heading = std::exchange(heading, {});
+            card.kernel = limited.kernel;
+        }
     }
     return cards;
 }
@@ -92,6 +113,11 @@ std::vector<Card> cards_of_program(const Session& session, const Snapshot& snaps
 bool is_told(const KernelState& kernel) {
     return kernel.run && kernel.verdict && !kernel.run->result.fault && !kernel.run->result.stopped &&
            kernel.run->result.cycles > 0;
+}
+
+// Whether a card of the program is about the kernel that is on show, whose own verdict knows more.
+bool is_on_show(const Card& card, const KernelState& kernel, bool told) {
+    return told && !card.kernel.empty() && kernel.run->program->shown_name() == card.kernel;
 }
 
 std::string caption_of(const model::Verdict& verdict) {
@@ -156,8 +182,11 @@ class VerdictView final : public View {
             y = paint(ui, session, focus, card, ++number, {body.x, y, body.w - 2, 0}, body) + 10;
         };
         const TextStyle heading{.size = 16, .weight = 600};
-        if (!of_program.empty()) y += ui.paragraph({body.x, y, body.w, 200}, "The program", heading, 22) + 8;
-        for (const Card& card : of_program) draw_card(card);
+        for (const Card& card : of_program) {
+            if (is_on_show(card, kernel, of_kernel)) continue;
+            if (!card.heading.empty()) y += ui.paragraph({body.x, y, body.w, 200}, card.heading, heading, 22) + 8;
+            draw_card(card);
+        }
         if (of_kernel) {
             const model::Verdict& verdict = *kernel.verdict;
             const std::string launch = of_program.empty() ? "" : kernel.label + ": ";
@@ -182,9 +211,13 @@ class VerdictView final : public View {
         const auto snapshot = session.snapshot();
         if (session.learn.reveal_steps >= 0) return "Why is it slow? It is told when you lock an answer.\n";
         std::string text = "Why is it slow? (simulated)\n";
-        for (const Card& card : cards_of_program(session, *snapshot))
-            text += fmt::format("  program: {}: {} Saves about {:.0f} % (derived from the timeline); {}. {}\n", card.title,
-                                card.sentence, 100 * card.gain, card.evidence, card.change);
+        for (const Card& card : cards_of_program(session, *snapshot)) {
+            if (is_on_show(card, snapshot->kernel, is_told(snapshot->kernel))) continue;
+            const std::string of = card.kernel.empty() ? "program" : card.kernel;
+            text += fmt::format("  {}: {}: {}{}{} Saves about {:.0f} % (derived from {}); {}. {}\n", of, card.title,
+                                card.lines, card.lines.empty() ? "" : ": ", card.sentence, 100 * card.gain,
+                                card.kernel.empty() ? "the timeline" : "counters", card.evidence, card.change);
+        }
         if (!is_told(snapshot->kernel)) return text + "  no kernel has been timed yet.\n";
         const model::Verdict& verdict = *snapshot->kernel.verdict;
         const std::string begin = begin_with(verdict.findings);
