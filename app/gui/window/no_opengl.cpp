@@ -1,5 +1,5 @@
-// The twin of renderer.cpp, offscreen.cpp and window.cpp in a build without OpenGL and windows (LOCKSTEP_OPENGL=OFF), as
-// wheels are: pictures are drawn by the processor (raster/).
+// The twin of renderer.cpp, offscreen.cpp and window.cpp (and of what belongs to it) in a build without OpenGL and windows
+// (LOCKSTEP_OPENGL=OFF), as wheels are: pictures are drawn by the processor (raster/).
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
 

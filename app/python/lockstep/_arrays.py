@@ -87,3 +87,20 @@ def argument(value: Any, who: str = "an argument"):
     if isinstance(value, (list, tuple)):
         raise Error(f"{who} is a {type(value).__name__}: kernels take arrays, as numpy.array(..., dtype=numpy.float32)")
     raise Error(f"{who} is a {type(value).__name__}, which kernels do not take: give an array, a number, bytes or None")
+
+
+def kept(prepared: Any):
+    """A copy of a prepared argument that pickles: (type, shape, bytes) of an array."""
+    if not isinstance(prepared, tuple):
+        return prepared
+    _, address, size, dtype, shape, _ = prepared
+    return dtype, shape, ctypes.string_at(address, size)
+
+
+def again(kept_: Any):
+    """The prepared argument of such a copy, and the buffer that has to stay alive."""
+    if not isinstance(kept_, tuple):
+        return kept_, None
+    dtype, shape, data = kept_
+    buffer = ctypes.create_string_buffer(data, max(1, len(data)))
+    return ("array", ctypes.addressof(buffer), len(data), dtype, shape, True), buffer

@@ -6,7 +6,7 @@ import pathlib
 from typing import Any, Iterable, Sequence, Union
 
 from . import _core
-from ._arrays import argument
+from ._arrays import argument, kept
 from ._errors import Error, KernelFault
 from ._result import Result
 
@@ -140,9 +140,10 @@ class Configured:
             values[name], owner = argument(value, f"the variable '{name}'")
             alive.append(owner)
         how = dict(shared=self.shared, gpu=gpu, check=check, functional=functional, trace=trace, sm=sm, order=order, seed=seed,
-                   max_instructions=max_instructions, what_if=what_if)
+                   max_instructions=max_instructions, what_if=what_if, cluster=_extents(cluster, "cluster") if cluster else [],
+                   symbols={name: kept(value) for name, value in values.items()})
         native = _core.launch(self.kernel._native, self.grid, self.block, prepared, self.shared, gpu, check, functional, trace, sm,
-                              order, seed, max_instructions, what_if, _extents(cluster, "cluster") if cluster else [], values)
+                              order, seed, max_instructions, what_if, how["cluster"], values)
         del alive
         scalars = [value if not isinstance(value, tuple) else None for value in prepared]
         result = Result._of(native, self, how, scalars)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from . import _core
+from ._arrays import again
 from ._errors import Error
 
 if TYPE_CHECKING:
@@ -346,9 +347,13 @@ class Result:
                 piece, at, size, dtype, shape = place
                 prepared.append(("array", ctypes.addressof(buffers[piece]) + at, size, dtype, shape, True))
         how = self._again["how"]
+        symbols = {}
+        for name, value in how["symbols"].items():
+            symbols[name], buffer = again(value)
+            buffers.append(buffer)
         self._native = _core.launch(self._again["kernel"]._native, self._again["grid"], self._again["block"], prepared, how["shared"],
                                     how["gpu"], how["check"], how["functional"], True, how["sm"], how["order"], how["seed"],
-                                    how["max_instructions"], "none", [], {})
+                                    how["max_instructions"], "none", how["cluster"], symbols)
         return self._native
 
     def __getstate__(self):

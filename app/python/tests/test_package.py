@@ -198,8 +198,9 @@ def test_read_only_arrays_are_copied(saxpy, xy):
 def test_variables_of_the_module_are_set():
     k = lockstep.compile("__constant__ float taps[3];\n__global__ void f(float* y) { y[threadIdx.x] = taps[threadIdx.x]; }\n")
     y = np.zeros(3, np.float32)
-    k[1, 3](y, symbols={"taps": np.array([1, 2, 3], np.float32)})
+    r = k[1, 3](y, symbols={"taps": np.array([1, 2, 3], np.float32)})
     assert list(y) == [1, 2, 3]
+    assert pickle.loads(pickle.dumps(r)).trace.cycles == r.cycles
 
 
 def test_what_a_kernel_prints_goes_to_stdout(capsys):

@@ -60,7 +60,7 @@ struct ClangCall {
 
 // "use of undeclared identifier 'pow'; did you mean 'powf'?", said of a function that CUDA has and libclc would bring, tells
 // a student nothing: clang's messages with what is missing instead.
-std::string with_missing_functions(const std::string& messages) {
+std::string with_missing_functions(const std::string& messages, bool zig) {
     constexpr std::array functions = std::to_array<std::string_view>(
         {"acos",  "acosh", "asin", "asinh", "atan", "atan2",     "atanh",  "cbrt",  "cosh",  "cospi",  "erf",   "erfc",
          "exp",   "exp10", "exp2", "expm1", "fmod", "frexp",     "hypot",  "ilogb", "ldexp", "lgamma", "log",   "log10",
@@ -74,7 +74,9 @@ std::string with_missing_functions(const std::string& messages) {
         const std::string name = line.substr(begin, line.find('\'', begin) - begin);
         const auto is = [&](std::string_view function) { return name == function || name == std::string(function) + "f"; };
         if (std::any_of(functions.begin(), functions.end(), is))
-            line = line.substr(0, at) + "clang has '" + name + "' with the Debian package libclc-14, which is not installed";
+            line = line.substr(0, at) +
+                   (zig ? "ziglang's clang has no '" + name + "', which NVRTC, nvcc and clang with libclc have"
+                        : "clang has '" + name + "' with the Debian package libclc-14, which is not installed");
     }
     return result;
 }
@@ -114,7 +116,8 @@ CompilerRun run_clang(const ClangCall& call, const CompileRequest& request) {
     arguments.insert(arguments.end(), {"-o", "out.ptx", std::string(source_name)});
     CompilerRun result{system::run_program(call.program, arguments, folder, request.limits), {}};
     if (!result.outcome.succeeded()) {
-        if (call.libclc && libclc().empty()) result.outcome.output = with_missing_functions(result.outcome.output);
+        if (!call.libclc || libclc().empty())
+            result.outcome.output = with_missing_functions(result.outcome.output, !call.libclc);
         return result;
     }
     const auto ptx = read_file(folder / "out.ptx", size_t{64} << 20);

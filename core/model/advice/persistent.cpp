@@ -37,21 +37,18 @@ std::vector<bool> blocks_in_loops(const ptx::Flow& flow) {
     return again;
 }
 
-// A sum that goes round a loop: how many additions there are on its way from `pc` back to it, over `reg`. 0: it comes from
-// elsewhere.
-uint32_t additions_to(const ptx::Flow& flow, uint32_t pc, uint32_t from, int32_t reg, std::set<uint32_t>& seen) {
+// Whether a sum goes round a loop: what `reg` holds in front of `from` was made of what the addition at `pc` gave.
+bool comes_back(const ptx::Flow& flow, uint32_t pc, uint32_t from, int32_t reg, std::set<uint32_t>& seen) {
     for (const uint32_t definition : ptx::definitions_of(flow, from, reg).pcs) {
-        if (definition == pc) return 1;
+        if (definition == pc) return true;
         if (!seen.insert(definition).second || seen.size() > 64) continue;
         const DecodedInstruction& i = flow.program.instructions[definition];
         const bool copies = i.opcode != nullptr && (i.opcode->name == "mov" || i.opcode->name == "cvt");
         if (!copies && !is_integer_add(i)) continue;
         for (const int32_t source : i.source)
-            if (ptx::is_register(source))
-                if (const uint32_t more = additions_to(flow, pc, definition, source, seen); more > 0)
-                    return more + (copies ? 0 : 1);
+            if (ptx::is_register(source) && comes_back(flow, pc, definition, source, seen)) return true;
     }
-    return 0;
+    return false;
 }
 
 bool counts_blocks(const ptx::Origins& origins, uint32_t pc, int32_t reg) {
@@ -88,33 +85,74 @@ bool decides(const ptx::Program& program, uint32_t pc) {
 
 }  // namespace
 
+namespace {
+
+// Additions in loops of what holds the number of blocks. Those whose sums are made of one another count one index, also
+// where the loop was unrolled; pointers that were moved along with it are sums of their own.
+struct Sum {
+    std::set<int32_t> registers;
+    std::vector<uint32_t> pcs;
+    bool comes_back = false;
+};
+
+std::vector<Sum> sums_over_the_grid(const ptx::Flow& flow, const std::vector<bool>& again) {
+    const ptx::Program& program = flow.program;
+    const ptx::Origins origins(program);
+    const auto in_loop = [&](uint32_t pc) { return pc < flow.block_of.size() && again[flow.block_of[pc]]; };
+    const auto is_step = [&](uint32_t pc, int32_t reg) {
+        if (!ptx::is_register(reg) || !counts_blocks(origins, pc, reg)) return false;
+        const std::vector<uint32_t> made = ptx::definitions_of(flow, pc, reg).pcs;
+        return std::none_of(made.begin(), made.end(),
+                            [&](uint32_t at) { return in_loop(at) && is_integer_add(program.instructions[at]); });
+    };
+    std::vector<Sum> sums;
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const DecodedInstruction& i = program.instructions[pc];
+        if (!is_integer_add(i) || !in_loop(pc)) continue;
+        const bool second = is_step(pc, i.source[1]);
+        if (!second && !is_step(pc, i.source[0])) continue;
+        const int32_t before = i.source[second ? 0 : 1], behind = i.destination[0];
+        if (!ptx::is_register(before)) continue;
+        std::set<uint32_t> seen;
+        Sum sum{{before, behind}, {pc}, comes_back(flow, pc, pc, before, seen)};
+        for (size_t k = sums.size(); k-- > 0;) {
+            if (!sums[k].registers.contains(before) && !sums[k].registers.contains(behind)) continue;
+            sum.registers.merge(sums[k].registers);
+            sum.pcs.insert(sum.pcs.begin(), sums[k].pcs.begin(), sums[k].pcs.end());
+            sum.comes_back = sum.comes_back || sums[k].comes_back;
+            sums.erase(sums.begin() + static_cast<ptrdiff_t>(k));
+        }
+        sums.push_back(std::move(sum));
+    }
+    std::erase_if(sums, [](const Sum& sum) { return !sum.comes_back; });
+    return sums;
+}
+
+}  // namespace
+
 std::optional<PersistentLoop> persistent_loop(const ptx::Program& program) {
     const auto may_begin = [](const DecodedInstruction& i) { return i.kind == ptx::Kind::atomic || is_integer_add(i); };
     if (std::none_of(program.instructions.begin(), program.instructions.end(), may_begin)) return {};
     const ptx::Flow flow(program);
     const std::vector<bool> again = blocks_in_loops(flow);
-    std::optional<ptx::Origins> origins;
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const DecodedInstruction& i = program.instructions[pc];
-        if (!may_begin(i) || pc >= flow.block_of.size() || !again[flow.block_of[pc]]) continue;
-        if (i.kind == ptx::Kind::atomic) {
-            const ptx::AtomicOperation operation = ptx::as_atomic(i).operation;
-            const bool counts = operation == ptx::AtomicOperation::add || operation == ptx::AtomicOperation::inc;
-            const bool elsewhere = i.space == ptx::Space::shared || !ptx::is_register(i.destination[0]);
-            if (counts && !elsewhere && decides(program, pc)) return PersistentLoop{true, pc, 1};
-            continue;
-        }
-        if (!origins) origins.emplace(program);
-        for (size_t k = 0; k < 2; ++k) {
-            const int32_t step = i.source[k], sum = i.source[1 - k];
-            if (!ptx::is_register(step) || !ptx::is_register(sum) || !counts_blocks(*origins, pc, step)) continue;
-            std::set<uint32_t> none, seen;
-            if (additions_to(flow, pc, pc, step, none) > 0) continue;  // that one is the sum
-            if (const uint32_t steps = additions_to(flow, pc, pc, sum, seen); steps > 0)
-                return PersistentLoop{false, pc, steps};
-        }
+        if (i.kind != ptx::Kind::atomic || pc >= flow.block_of.size() || !again[flow.block_of[pc]]) continue;
+        const ptx::AtomicOperation operation = ptx::as_atomic(i).operation;
+        const bool counts = operation == ptx::AtomicOperation::add || operation == ptx::AtomicOperation::inc;
+        const bool elsewhere = i.space == ptx::Space::shared || !ptx::is_register(i.destination[0]);
+        if (counts && !elsewhere && decides(program, pc)) return PersistentLoop{true, {pc}};
     }
-    return {};
+    const bool asks_for_blocks = std::any_of(program.instructions.begin(), program.instructions.end(), [](const auto& i) {
+        return i.kind == ptx::Kind::special_register && ptx::as_special(i).which == ptx::SpecialRegister::nctaid_x;
+    });
+    if (!asks_for_blocks) return {};
+    std::vector<Sum> sums = sums_over_the_grid(flow, again);
+    if (sums.empty()) return {};
+    const auto most =
+        std::max_element(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.pcs.size() < b.pcs.size(); });
+    std::sort(most->pcs.begin(), most->pcs.end());
+    return PersistentLoop{false, most->pcs};
 }
 
 std::optional<uint32_t> fitting_grid(const KernelRun& run) {

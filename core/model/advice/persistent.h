@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/model/launch/launch.h"
 #include "core/ptx/decode/program.h"
@@ -12,8 +13,7 @@ namespace lockstep::model {
 
 struct PersistentLoop {
     bool from_counter = false;
-    uint32_t pc = 0;     // of the step to the next piece
-    uint32_t steps = 1;  // that one round of the loop takes: unrolled loops have several
+    std::vector<uint32_t> steps;  // to the next piece: pcs, ascending; of an unrolled loop several
 };
 std::optional<PersistentLoop> persistent_loop(const ptx::Program& program);
 

@@ -23,12 +23,13 @@ Shape shape_of(const Facts& facts) {
 // Pieces of work that a block of a persistent kernel takes, on average; 0 of other kernels.
 double pieces_of(const Facts& facts) {
     const Shape shape = shape_of(facts);
-    if (!facts.persistent || shape.blocks == 0 || facts.persistent->pc >= facts.result.instructions.size()) return 0;
-    const InstructionCounters& step = facts.result.instructions[facts.persistent->pc];
+    if (!facts.persistent || shape.blocks == 0) return 0;
+    InstructionCounters steps;
+    for (const uint32_t pc : facts.persistent->steps)
+        if (pc < facts.result.instructions.size()) steps += facts.result.instructions[pc];
     const auto blocks = static_cast<double>(shape.blocks);
-    if (facts.persistent->from_counter) return static_cast<double>(step.executed) / blocks - 1;  // the last one gets none
-    const double warps = blocks * ((shape.threads + 31) / 32);
-    return static_cast<double>(step.issues) * facts.persistent->steps / warps;
+    if (facts.persistent->from_counter) return static_cast<double>(steps.executed) / blocks - 1;  // the last one gets none
+    return static_cast<double>(steps.issues) / (blocks * ((shape.threads + 31) / 32));
 }
 // Rules about waves of blocks are not about kernels whose blocks go on to the next piece: find_persistent is.
 bool takes_in_turn(const Facts& facts) {
@@ -170,7 +171,7 @@ void find_persistent_grid(const Facts& facts, const Shape& shape, double pieces,
     const double all = std::floor(pieces * blocks + 0.5), fitting = std::min(places, all);
     const bool more = shape.blocks > shape.places;
     if (more ? lost < 0.1 : fitting < 1.25 * blocks || facts.busiest() > 0.85) return;
-    const ptx::DecodedInstruction& step = facts.program.instructions[facts.persistent->pc];
+    const ptx::DecodedInstruction& step = facts.program.instructions[facts.persistent->steps.front()];
     Finding finding = finding_at(facts, "persistent-grid", {step.file, step.line});
     finding.sentence = fmt::format(
         "Blocks take one piece of work after another ({}), {:.3g} each, but {} blocks are launched where {} run at once{}.",
@@ -198,7 +199,7 @@ void find_persistent_waves(const Facts& facts, const Shape& shape, double pieces
     const double idle = time_behind_blocks(facts, shape);
     if (idle < 0.15) return;
     const double rounds = std::ceil(pieces - 0.001), uneven = 1 - pieces / rounds;
-    const ptx::DecodedInstruction& step = facts.program.instructions[facts.persistent->pc];
+    const ptx::DecodedInstruction& step = facts.program.instructions[facts.persistent->steps.front()];
     Finding finding = finding_at(facts, "persistent-waves", {step.file, step.line});
     finding.evidence = fmt::format("a block is there for {:.0f} % of the launch, normal above 85 %", 100 * (1 - idle));
     if (rounds <= 8 && uneven > 0.5 * idle) {

@@ -369,7 +369,8 @@ class PuzzleView final : public View {
         float last = plot.box.bottom() + 30;
         const double from = std::pow(10.0, std::floor(std::log10(plot.least_us)));
         for (double power = from; power < plot.most_us; power *= 10)
-            for (const double factor : {1.0, 2.0, 5.0}) {
+            for (const double factor : {1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}) {
+                if (plot.most_us > 4 * plot.least_us && factor != 1 && factor != 2 && factor != 5) continue;
                 const double us = power * factor;
                 if (us < plot.least_us || us > plot.most_us) continue;
                 const float y = plot.y(us);
