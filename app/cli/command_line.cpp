@@ -18,6 +18,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/long_work.h"
 #include "app/cli/program/program.h"
+#include "core/api/report.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/tell.h"
@@ -29,9 +30,7 @@ void complain(const Diagnostic& diagnostic) {
 }
 
 nlohmann::ordered_json json_number(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
+    return api::json_number(value);
 }
 
 std::string not_from_0(const std::string& text) {
@@ -210,6 +209,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
                          "of the machine: follow the next request that goes far, or a micro-batch");
         command.add_option("--screenshot", picture.screenshot,
                            "render to this PNG or SVG and leave; a folder: every step of the lesson, open and answered");
+        command.add_option("--contact-sheet", picture.sheet,
+                           "all steps of this lesson, open and answered, small on one picture: A08.png, or --screenshot");
         command.add_option("--save-run", picture.save_run,
                            "save the run on show, with --cycle and where it stands, as one file F.lockstep, and leave");
         gui::AppOptions::Film& film = picture.film;
@@ -226,6 +227,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--size", size, "window or picture size, such as 1600x1000; of a recording 1280x800");
         command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
         command.add_option("--theme", picture.theme, "dark, light, high-contrast or print");
+        command.add_option("--renderer", picture.renderer,
+                           "what draws pictures and recordings: gl (OpenGL) or cpu; by default OpenGL where it is");
         command.add_flag("--less-motion", picture.less_motion, "nothing flashes, and zooms jump");
         command.add_flag("--present", picture.present, "presenter mode: a step and its picture, large (F11)");
         command.add_flag("--describe", picture.describe, "print what the pictures show, as text");

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -16,6 +17,8 @@
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "app/gui/window/canvas.h"
+#include "app/gui/window/contact_sheet.h"
 #include "app/gui/window/record.h"
 #include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
@@ -23,6 +26,7 @@
 #include "core/scene/cluster/cluster_training.h"
 #include "core/system/desktop.h"
 #include "core/system/system.h"
+#include "lessons/player/certificate/certificate.h"
 
 namespace lockstep::gui {
 
@@ -65,7 +69,10 @@ bool is_vector(const std::string& file) {
 }
 
 RecordOptions recording(const AppOptions& options) {
-    return {.width = options.width, .height = options.height, .frames_a_second = options.film.frames_a_second};
+    return {.width = options.width,
+            .height = options.height,
+            .frames_a_second = options.film.frames_a_second,
+            .drawing = drawing_named(options.renderer)};
 }
 
 void check_film(const AppOptions& options) {
@@ -111,7 +118,7 @@ void check_view(const AppOptions& options) {
     for (const WorkspaceRow& space : workspaces) known += (known.empty() ? "" : ", ") + std::string(space.name);
     for (const ViewRow& row : views()) {
         if (row.name == options.view) return;
-        known += ", " + std::string(row.name);
+        if (!workspace_named(row.name)) known += ", " + std::string(row.name);
     }
     throw Failure("unknown view '" + options.view + "', known are " + known);
 }
@@ -129,6 +136,7 @@ void check(const AppOptions& options) {
         throw Failure("--save-run takes a name that ends in .lockstep, not '" + options.save_run + "'");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
+    drawing_named(options.renderer);
     check_view(options);
 }
 
@@ -155,20 +163,16 @@ bool answer_step(Shell& shell) {
     return true;
 }
 
-// A picture of every step, "A06-3.png", and one more of a step that asks something, "A06-3-answered.png".
-void draw_steps(Shell& shell, const AppOptions& options) {
+// Every step of the lesson, and once more where it asks something, answered: `draw` hears of "A06-3" and "A06-3-answered".
+int show_steps(Shell& shell, const AppOptions& options, const std::function<void(const std::string& name)>& draw) {
     Session& session = shell.session;
-    const std::filesystem::path folder = options.screenshot;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
     session.wait_until_idle(120);
     shell.describe("lesson");
     if (!session.lesson.lesson) throw Failure("lesson " + options.lesson + " did not open");
     const auto steps = static_cast<int>(session.lesson.lesson->steps.size());
     const auto picture = [&](int step, const char* state) {
         session.wait_until_idle(120);
-        const std::string name = session.lesson.lesson->id + "-" + std::to_string(step + 1) + state + ".png";
-        render_to_png(shell, options.width, options.height, (folder / name).string());
+        draw(session.lesson.lesson->id + "-" + std::to_string(step + 1) + state);
     };
     for (int step = 0; step < steps; ++step) {
         session.lesson.step = step;
@@ -178,8 +182,32 @@ void draw_steps(Shell& shell, const AppOptions& options) {
         if (options.paper) session.learn.run_shown = step;  // what the run shows, not what was put into a sketch
         picture(step, "-answered");
     }
+    return steps;
+}
+
+void draw_steps(Shell& shell, const AppOptions& options) {
+    const std::filesystem::path folder = options.screenshot;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    const int steps = show_steps(shell, options, [&](const std::string& name) {
+        render_to_png(shell, options.width, options.height, (folder / (name + ".png")).string(),
+                      drawing_named(options.renderer));
+    });
     if (!options.paper)
-        std::printf("%d steps of lesson %s are in %s\n", steps, session.lesson.lesson->id.c_str(), folder.string().c_str());
+        std::printf("%d steps of lesson %s are in %s\n", steps, shell.session.lesson.lesson->id.c_str(),
+                    folder.string().c_str());
+}
+
+void draw_sheet(Shell& shell, const AppOptions& options) {
+    ContactSheet sheet;
+    std::vector<Color> pixels;
+    const int steps = show_steps(shell, options, [&](const std::string&) {
+        render_to_pixels(shell, options.width, options.height, pixels, drawing_named(options.renderer));
+        sheet.add(pixels, options.width, options.height);
+    });
+    sheet.write_png(options.screenshot);
+    std::printf("%d steps of lesson %s in %zu pictures, row by row: %s\n", steps, shell.session.lesson.lesson->id.c_str(),
+                sheet.count(), options.screenshot.c_str());
 }
 
 void print_summary(const Snapshot& snapshot) {
@@ -292,6 +320,11 @@ void open(Shell& shell, const AppOptions& options) {
         ask_cluster(shell.session, trained);
     }
     shell.presenter.on = options.present;
+    if (!options.certificate.empty()) {
+        shell.certificate =
+            std::make_shared<const lessons::Certificate>(lessons::certificate_in(options.certificate).value());
+        shell.certificate_name = options.certificate_name;
+    }
     shell.presenter.paper = options.paper;
     if (system::errors_go_to_a_terminal() && options.screenshot.empty())
         shell.say_to_speaker = [](const std::string& text) { fmt::print(stderr, "{}", text); };
@@ -370,8 +403,8 @@ void go_to_moment(Shell& shell, const AppOptions& options) {
 
 void draw(Shell& shell, const AppOptions& options, const std::string& file) {
     shell.session.wait_until_idle(120);
-    const auto render = is_vector(file) ? render_to_svg : render_to_png;
-    render(shell, options.width, options.height, file);
+    if (is_vector(file)) return render_to_svg(shell, options.width, options.height, file);
+    render_to_png(shell, options.width, options.height, file, drawing_named(options.renderer));
 }
 
 int record_film(Shell& shell, const AppOptions& options) {
@@ -389,6 +422,7 @@ int record_film(Shell& shell, const AppOptions& options) {
 }
 
 int draw_still(Shell& shell, const AppOptions& options) {
+    if (!options.sheet.empty()) return draw_sheet(shell, options), static_cast<int>(ExitStatus::done);
     if (is_folder(options.screenshot)) return draw_steps(shell, options), static_cast<int>(ExitStatus::done);
     run_own(shell, options);
     if (row_of(shell.session.workspace).page) settle(shell, row_of(shell.session.workspace).name, 120, 8);
@@ -413,7 +447,22 @@ int draw_still(Shell& shell, const AppOptions& options) {
 
 }  // namespace
 
-int run_app(const AppOptions& asked) {
+// What a contact sheet is of, and where it goes.
+static AppOptions with_sheet(AppOptions options) {
+    if (options.sheet.empty()) return options;
+    if (!options.lesson.empty() && options.lesson != options.sheet)
+        throw Failure(
+            fmt::format("--contact-sheet {} is of that lesson: leave --lesson {} out", options.sheet, options.lesson));
+    options.lesson = options.sheet;
+    if (options.screenshot.empty()) options.screenshot = options.sheet + ".png";
+    if (is_folder(options.screenshot) || is_vector(options.screenshot))
+        throw Failure("--contact-sheet writes one picture: --screenshot F.png says where");
+    return options;
+}
+
+int run_app(const AppOptions& given) {
+    system::give_memory_back();
+    const AppOptions asked = with_sheet(given);
     const bool still = !asked.save_run.empty() || !asked.screenshot.empty() || asked.describe || !asked.film.file.empty();
     const std::filesystem::path remembered = system::state_folder() / "remembered.json";
     const RememberedRead before = still || !has_display() ? RememberedRead() : read_remembered(remembered);

@@ -23,15 +23,19 @@ struct AppOptions {
     std::string zoom = {};        // of the machine: the stop that it stands at, such as "sm"; empty: the GPU
     bool follow = false;          // the machine follows the next request that goes far, half of its way
     std::string screenshot = {};  // F.png or F.svg: render without a window
+    std::string sheet = {};       // "B04": all its steps on one picture, `screenshot` or B04.png
     std::string save_run = {};    // F.lockstep: the run that is on show, with where it stands, and leave
     // Of these 0 and "" stand for what was remembered of the last time, else for 1600, 1000, 1 and "dark".
     int width = 0, height = 0;
     double scale = 0;  // text scale, 0.75 .. 2.5
     std::string theme = {};
-    bool less_motion = false;  // nothing flashes
-    bool present = false;      // presenter mode
-    bool paper = false;        // with it and a folder of a lesson's steps: their pictures alone, for a page
-    bool describe = false;     // print the views' facts as text and leave
+    std::string renderer = {};          // of pictures and recordings: "gl", "cpu"; empty: OpenGL where it is
+    bool less_motion = false;           // nothing flashes
+    bool present = false;               // presenter mode
+    bool paper = false;                 // with it and a folder of a lesson's steps: their pictures alone, for a page
+    std::string certificate = {};       // a progress file: a picture of what it says was done, and nothing else
+    std::string certificate_name = {};  // whose it is
+    bool describe = false;              // print the views' facts as text and leave
     struct Film {
         std::string file = {};      // F.gif or F.mp4: record without a window; empty: nothing is recorded
         double from = -1, to = -1;  // cycles of the kernel on show, or the step's unit of time; -1: its begin, its end

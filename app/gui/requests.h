@@ -46,7 +46,8 @@ struct LanesAt {  // values at an instruction of the history; as of a cycle, -1:
 struct FetchStretch { static constexpr Manner manner = newest_beside; int64_t cycle = 0; };  // the trace around it
 struct TraceSm { static constexpr Manner manner = newest_beside; int64_t sm = 0, cycle = -1; };
 struct ShowLessonStep { static constexpr Manner manner = newest_now; int step = 0; };
-struct LockPrediction { static constexpr Manner manner = in_turn; size_t prediction = 0; };  // of the lesson step
+struct LockPrediction { static constexpr Manner manner = in_turn; size_t prediction = 0; int step = -1; };  // -1: the one on show
+struct WorkOutEnding { static constexpr Manner manner = newest; };  // the last page's medals, and the story's bars
 // A text against an exercise of the open lesson: on a thread of its own, beside whatever else is done.
 struct CheckExercise {
     static constexpr Manner manner = {.light = true, .keeps_replay = true};
@@ -94,11 +95,11 @@ struct CompareMeasured {  // what real GPUs measured with the model; run: first 
 
 using Request =
     std::variant<ask::OpenKernel, ask::Train, ask::Pause, ask::ShowStep, ask::FocusWarp, ask::LanesAt, ask::FetchStretch,
-                 ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::CheckExercise,
-                 ask::CancelCheck, ask::TakeCheck, ask::SetGpu, ask::Reload, ask::OpenLesson, ask::CloseLesson, ask::Dismiss,
-                 ask::Tell, ask::RunOwn, ask::Bring, ask::Cancel, ask::LimitBlocks, ask::SimulateGains, ask::TryWhatIf,
-                 ask::CarveOut, ask::SetUpTraining, ask::OpenBuild, ask::RunDesign, ask::OpenDesign, ask::RunReal,
-                 ask::RunCluster, ask::CompareMeasured>;
+                 ask::TraceSm, ask::OpenLaunch, ask::ShowLessonStep, ask::LockPrediction, ask::WorkOutEnding,
+                 ask::CheckExercise, ask::CancelCheck, ask::TakeCheck, ask::SetGpu, ask::Reload, ask::OpenLesson,
+                 ask::CloseLesson, ask::Dismiss, ask::Tell, ask::RunOwn, ask::Bring, ask::Cancel, ask::LimitBlocks,
+                 ask::SimulateGains, ask::TryWhatIf, ask::CarveOut, ask::SetUpTraining, ask::OpenBuild, ask::RunDesign,
+                 ask::OpenDesign, ask::RunReal, ask::RunCluster, ask::CompareMeasured>;
 
 inline const ask::Manner& manner_of(const Request& request) {
     return std::visit([](const auto& one) -> const ask::Manner& { return one.manner; }, request);

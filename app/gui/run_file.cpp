@@ -393,4 +393,12 @@ RunFile run_on_show(const Session& session, const Focus& focus, const std::strin
     return run;
 }
 
+std::filesystem::path free_name(const std::filesystem::path& folder, const std::string& stem, const std::string& ending) {
+    std::error_code error;
+    std::filesystem::path file = folder / (stem + ending);
+    for (int i = 2; std::filesystem::exists(file, error) && i < 1000; ++i)
+        file = folder / fmt::format("{}-{}{}", stem, i, ending);
+    return file;
+}
+
 }  // namespace lockstep::gui

@@ -49,4 +49,7 @@ std::string needs_other_files(const KernelDocument& document);
 // The session's run as it is on show. Throws Failure where it cannot be put into one file.
 RunFile run_on_show(const Session& session, const Focus& focus, const std::string& alone);
 
+// "sum.lockstep", "sum-2.lockstep": the first name in the folder that no file has.
+std::filesystem::path free_name(const std::filesystem::path& folder, const std::string& stem, const std::string& ending);
+
 }  // namespace lockstep::gui

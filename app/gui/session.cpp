@@ -1,15 +1,20 @@
 // The session as the frame's thread sees it: requests go in, snapshots and results come out, nothing waits.
 #include "app/gui/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "app/gui/work/worker.h"
 #include "app/silicon/measured.h"
+#include "core/base/files.h"
 #include "core/model/advice/verdict.h"
 #include "core/model/gpus/gpu_file.h"
+#include "lessons/player/certificate/certificate.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
+#include "lessons/player/story/story.h"
 
 namespace lockstep::gui {
 
@@ -82,6 +87,71 @@ Session::~Session() = default;
 
 void Session::read_progress() {
     home.progress = progress_of(progress_file_, home.course);
+}
+
+bool LessonState::holds_back() const {
+    return lesson && lesson->exam && !handed_in;
+}
+
+std::string ExamResult::words() const {
+    return fmt::format("{:g} of {:g} points", points, of_points);
+}
+
+ExamResult exam_result(const LessonState& state) {
+    ExamResult result;
+    if (!state.lesson) return result;
+    for (size_t s = 0; s < state.lesson->steps.size() && s < state.predictions.size(); ++s) {
+        const lessons::Step& step = state.lesson->steps[s];
+        for (size_t p = 0; p < step.predicts.size() && p < state.predictions[s].size(); ++p) {
+            const LessonState::Prediction& given = state.predictions[s][p];
+            ++result.tasks;
+            result.answered += given.chosen >= 0 || (given.board && lessons::complete(*given.board, given.sketch));
+            result.of_points += step.predicts[p].points;
+            if (given.truth && given.right) result.points += step.predicts[p].points;
+        }
+        for (size_t e = 0; e < step.exercises.size(); ++e) {
+            const LessonState::Checked* const last = state.last_check(static_cast<int>(s), e);
+            const bool passed = s < state.done.size() && state.done[s];
+            ++result.tasks;
+            result.answered += passed || (last != nullptr && last->report);
+            result.of_points += step.exercises[e].points;
+            result.points += passed ? step.exercises[e].points : last != nullptr && last->report ? last->report->points : 0;
+        }
+    }
+    result.passed = result.points >= state.lesson->pass_mark / 100 * result.of_points;
+    return result;
+}
+
+std::string Session::write_certificate() const {
+    if (progress_file_.empty()) return "Nothing is recorded in this window, so there is nothing to certify.";
+    const std::filesystem::path page = progress_file_.parent_path() / "certificate.html";
+    const Result<std::string> text = lessons::certificate_from(progress_file_, "");
+    if (!text) return text.error().message;
+    try {
+        write_file(page, text.value() + "\n");
+    } catch (const Failure& failure) {
+        return failure.diagnostic.message;
+    }
+    return fmt::format("Written to {}. 'lockstep lesson certificate --name' puts your name on it.", page.string());
+}
+
+void Session::take_again() {
+    if (!lesson.lesson || !lesson.lesson->exam) return;
+    auto companion = lesson.companion;
+    lesson = state_of(lesson.lesson);
+    lesson.companion = std::move(companion);
+    progress_.follow(lesson);
+    post(ask::ShowLessonStep{0});
+}
+
+void Session::hand_in() {
+    if (!lesson.holds_back()) return;
+    lesson.handed_in = true;
+    for (size_t s = 0; s < lesson.predictions.size(); ++s)
+        for (size_t p = 0; p < lesson.predictions[s].size(); ++p) {
+            lesson.predictions[s][p].locked = true;
+            post(ask::LockPrediction{p, static_cast<int>(s)});
+        }
 }
 
 LessonState state_of(std::shared_ptr<const lessons::Lesson> lesson) {
@@ -257,7 +327,9 @@ void Session::adopt_results(Focus& focus) {
         checked.problem = got.report->problem;
         if (got.report->report) checked.report = got.report->report, checked.text = got.report->text;
         if (step < lesson.done.size() && got.report->report && got.report->report->passed) lesson.done[step] = true;
+        if (checked.report && checked.report->medal) lesson.medal = std::max(lesson.medal, checked.report->medal->medal);
     }
+    if (got.ending.second && got.ending.first == lesson.lesson) lesson.ending = got.ending.second;
     if (!worker_->options.start) return;
     if (const std::string problem = progress_.note(lesson); !problem.empty()) post(ask::Tell{problem});
 }

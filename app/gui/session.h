@@ -27,12 +27,14 @@
 #include "core/simt/history/history.h"
 #include "core/simt/history/history_memory.h"
 #include "core/trace/focus.h"
+#include "lessons/player/challenge/medal.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/sketch/sketch.h"
 
 namespace lockstep::lessons {
 struct ExerciseReport;  // lessons/player/exercise.h
 struct Companion;       // lessons/player/companion/companion.h
+struct Ending;          // lessons/player/story/story.h
 }  // namespace lockstep::lessons
 
 namespace lockstep::scene {
@@ -111,6 +113,10 @@ struct LessonState {  // the player's part: which step, what was answered
         int checks = 0;       // how often it was asked for
     };
     std::map<std::pair<int, size_t>, Checked> checked;  // by step and exercise
+    lessons::Medal medal = lessons::Medal::none;        // the best of the lesson's challenge so far
+    std::shared_ptr<const lessons::Ending> ending;      // null until the worker has worked it out
+    bool handed_in = false;                             // of an exam: only now its answers are told
+    bool holds_back() const;                            // an exam that is not handed in
     const Checked* last_check(int at, size_t exercise) const {
         const auto found = checked.find({at, exercise});
         return found == checked.end() ? nullptr : &found->second;
@@ -128,6 +134,14 @@ struct CheckedExercise {  // a check that has ended
     std::shared_ptr<const lessons::ExerciseReport> report;
     std::string problem;
 };
+
+struct ExamResult {
+    double points = 0, of_points = 0;
+    bool passed = false;
+    size_t answered = 0, tasks = 0;
+    std::string words() const;  // "9 of 14 points: passed (60 % are needed)"
+};
+ExamResult exam_result(const LessonState& state);
 
 LessonState state_of(std::shared_ptr<const lessons::Lesson> lesson);  // nothing is done or answered yet
 
@@ -364,6 +378,9 @@ class Session {
     bool wait_until_idle(double timeout_seconds);      // headless rendering and tests only; false: it ran out
     // The worker hands over what belongs to the interface (a lesson, the truth of a prediction); called once a frame.
     void adopt_results(Focus& focus);
+    void hand_in();                               // the exam: every answer is locked, and the engine says what is right
+    void take_again();                            // the exam, from its beginning
+    std::string write_certificate() const;        // beside the progress file; where it is, or why it is not, in one sentence
     void on_publish(std::function<void()> wake);  // called on the worker's thread after every publication
     void publish_for_test(std::shared_ptr<const Snapshot> snapshot);
 

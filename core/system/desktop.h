@@ -1,4 +1,4 @@
-// What the desktop says about the person at it, and the fonts that it has.
+// What a program on a desktop wants of it: how the person likes it, its fonts, and room for others.
 #pragma once
 #include <filesystem>
 #include <vector>
@@ -10,5 +10,7 @@ namespace lockstep::system {
 bool prefers_less_motion();
 // Font files (.ttf, .otf, .ttc) in the folders where the system and the person keep them; at most so many.
 std::vector<std::filesystem::path> font_files(size_t most = 4000);
+// What is freed from here on goes back to the system, where the C library would keep it: for a program that stays open.
+void give_memory_back();
 
 }  // namespace lockstep::system

@@ -1,6 +1,9 @@
 // Settings files of the desktops, and gsettings.
 #include <cstdlib>
 #include <fstream>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "core/system/desktop.h"
 #include "core/system/system.h"
@@ -83,6 +86,16 @@ std::vector<std::filesystem::path> font_files(size_t most) {
          {"/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts", "/System/Library/Fonts"})
         add_fonts(folder, most, found);
     return found;
+}
+
+void give_memory_back() {
+#if defined(__GLIBC__)
+    constexpr int large = 256 << 10;   // bytes; set, the C library no longer raises it whenever something large is freed
+    mallopt(M_MMAP_THRESHOLD, large);  // what is larger has pages of its own
+    mallopt(M_TRIM_THRESHOLD, large);  // so much may stay free at the top of a heap
+    constexpr int most_heaps = 4;      // what one thread frees, another finds
+    mallopt(M_ARENA_MAX, most_heaps);
+#endif
 }
 
 }  // namespace lockstep::system

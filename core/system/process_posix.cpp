@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "core/system/feed.h"
+#include "core/system/stand_in.h"
 #include "core/system/system.h"
 
 namespace lockstep::system {
@@ -185,6 +186,15 @@ constexpr double most_starting_seconds = 10;  // of a program on a busy machine,
 bool& serves_tasks() {
     static bool serves = false;
     return serves;
+}
+
+std::filesystem::path& stand_in_program() {
+    static std::filesystem::path program;
+    return program;
+}
+// What runs a task: this program, or what stands in for it.
+std::string task_executable() {
+    return stand_in_program().empty() ? "/proc/self/exe" : stand_in_program().string();
 }
 
 // In the child, once the task is known. Bounds are set here: a sanitizer's start would break them.
@@ -458,6 +468,15 @@ void serve_task(int argc, char** argv, std::span<const ChildTask> tasks) {
     _exit(127);
 }
 
+void stand_in(const fs::path& program) {
+    stand_in_program() = program;
+    serves_tasks() = true;
+}
+
+const fs::path& stands_in() {
+    return stand_in_program();
+}
+
 std::string signal_text(int status) {
     return fmt::format("signal {} ({})", status, strsignal(status));
 }
@@ -476,7 +495,7 @@ ChildOutcome run_task(std::string_view name, const std::vector<std::string>& wor
     std::vector<std::string> environment = bare_environment(folder);
     for (const char* const kept : {"LD_LIBRARY_PATH", "LOCKSTEP_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"})
         if (const char* const value = std::getenv(kept)) environment.push_back(fmt::format("{}={}", kept, value));
-    return start("/proc/self/exe", all, environment, folder, limits, [] {
+    return start(task_executable(), all, environment, folder, limits, [] {
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, 2);  // the output is the task's answer alone
         close(nowhere);
@@ -490,12 +509,13 @@ ChildOutcome hear_task(std::string_view name, const std::vector<std::string>& wo
     std::vector<std::string> all = {std::string(task_program), std::string(name), std::to_string(ends[1])};
     all.insert(all.end(), words.begin(), words.end());
     const std::vector<char*> argv = pointers(all);
+    const std::string executable = task_executable();
     const pid_t parent = getpid(), child = fork();
     if (child == 0) {  // of the same process group: the terminal's Ctrl-C reaches it
         end_with(parent);
         signal(SIGPIPE, SIG_DFL);  // nobody listens any more
         fcntl(ends[1], F_SETFD, 0);
-        execv("/proc/self/exe", argv.data());
+        execv(executable.c_str(), argv.data());
         _exit(127);
     }
     close(ends[1]);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/system/feed.h"
+#include "core/system/stand_in.h"
 #include "core/system/system.h"
 
 namespace lockstep::system {
@@ -169,6 +170,11 @@ constexpr double most_starting_seconds = 10;  // of a program on a busy machine,
 bool& serves_tasks() {
     static bool serves = false;
     return serves;
+}
+
+std::filesystem::path& stand_in_program() {
+    static std::filesystem::path program;
+    return program;
 }
 
 bool write_all(HANDLE file, std::string_view text) {
@@ -363,6 +369,15 @@ ChildOutcome run_fed(const Foreground& run, const std::function<std::optional<st
     }
     end();
     return outcome;
+}
+
+void stand_in(const fs::path& program) {
+    stand_in_program() = program;
+    serves_tasks() = true;
+}
+
+const fs::path& stands_in() {
+    return stand_in_program();
 }
 
 std::string signal_text(int status) {

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/system/stand_in.h"
 #include "core/system/system.h"
 
 namespace lockstep::system {
@@ -44,6 +45,7 @@ std::string library_name(std::string_view posix, std::string_view) {
 }
 
 fs::path own_executable() {
+    if (!stands_in().empty()) return stands_in();
     std::error_code error;
     const fs::path path = fs::read_symlink("/proc/self/exe", error);
     return error ? fs::path() : path;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "core/system/stand_in.h"
 #include "core/system/system.h"
 
 namespace lockstep::system {
@@ -37,6 +38,7 @@ std::string library_name(std::string_view, std::string_view windows) {
 }
 
 fs::path own_executable() {
+    if (!stands_in().empty()) return stands_in();
     std::wstring path(32768, L'\0');
     path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
     return path;

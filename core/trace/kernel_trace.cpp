@@ -11,6 +11,14 @@ std::string_view level_name(MemoryLevel level) {
     return names[static_cast<size_t>(level)];
 }
 
+uint64_t bytes_of(const KernelTrace& trace) {
+    const auto bytes = [](const auto& rows) { return rows.capacity() * sizeof(rows[0]); };
+    uint64_t sum = bytes(trace.warps) + bytes(trace.issues) + bytes(trace.blocks) + bytes(trace.overview.cycles);
+    for (const WarpTrack& warp : trace.warps) sum += bytes(warp.runs) + bytes(warp.issues);
+    for (const Overview::Level& level : trace.overview.levels) sum += bytes(level.states) + bytes(level.issued);
+    return sum + (trace.machine ? bytes_of(*trace.machine) : 0);
+}
+
 KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end) {
     if (trace.truncated) {
         begin = std::max(begin, trace.kept_from);

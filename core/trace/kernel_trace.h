@@ -82,6 +82,8 @@ struct KernelTrace {
     std::shared_ptr<const MachineTrace> machine;  // of the same stretch; null: not recorded
 };
 
+uint64_t bytes_of(const KernelTrace& trace);  // that it takes in memory, its machine too
+
 // The part of a trace within the cycles [begin, end): waits and lives cut to them; issues within them and, of the others,
 // those that a wait within them refers to. Blocks and overview stay whole.
 KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end);

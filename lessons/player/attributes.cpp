@@ -25,13 +25,14 @@ const std::vector<DirectiveRow>& rows() {
         {"predict",
          true,
          {"id*", "of*", "type*", "tolerance", "sure", "base", "known", "label", "unit", "finding", "axis", "log", "items",
-          "parts", "points", "x", "y"}},
+          "parts", "points", "x", "y", "worth"}},
         {"hint", true, {"after"}},
         {"step", false, {"until*"}},
         {"exercise",
          true,
          {"id*", "file*", "check*", "args", "kernel", "reference", "grid", "block", "shapes", "shared", "gpu", "inputs",
           "points", "allow", "changes", "without"}},
+        {"challenge", true, {"of*", "exercise*", "shape", "gold"}},
         {"note", true, {"presenter*"}},
     };
     return table;

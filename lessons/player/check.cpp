@@ -12,6 +12,7 @@
 #include "core/scene/host/host_program.h"
 #include "core/scene/tape/tape_program.h"
 #include "core/scene/training/training_runs.h"
+#include "lessons/player/challenge/challenge.h"
 #include "lessons/player/companion/companion.h"
 #include "lessons/player/sketch/sketch.h"
 
@@ -24,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int most_words = 45;
 constexpr size_t most_predictions = 4;
+constexpr double worth_the_work = 0.92;  // gold takes at most so much of what bronze does
 
 bool is_wrong_proof(const std::string& file) {
     return file.find("_wrong_") != std::string::npos;
@@ -44,7 +46,11 @@ class Checker {
 
     void all() {
         for (size_t i = 0; i < lesson_.steps.size(); ++i) step(i);
-        spread();
+        if (lesson_.challenge) attempt("challenge", [&] { challenge(); });
+        if (lesson_.exam)
+            exam();
+        else
+            spread();
         companion();
         files();
     }
@@ -220,6 +226,52 @@ class Checker {
             add("predictions", sketched == 0,
                 fmt::format("{}{} predictions, at most {} leave room to play, to read and to make",
                             sketched == 0 ? "warning: " : "", asked, most_predictions));
+    }
+
+    // Who hands in the starter has no medal, whatever its clauses say; the solution has one, and gold is worth the work.
+    void challenge() {
+        const Challenge& challenge = *lesson_.challenge;
+        const Exercise& exercise = *challenged(lesson_);
+        kernel_file(challenge.gold);
+        const Result<MedalLimits> limits = medal_limits(lesson_);
+        if (!limits) return add("challenge", false, render(limits.error()));
+        const Result<AtSize> starter = at_challenge_size(lesson_, exercise.file, {}, false);
+        if (!starter) return add("challenge, starter", false, render(starter.error()));
+        const bool wrong = !starter.value().wrong.empty();
+        add("challenge, starter", wrong || limits.value().of(starter.value().figure) == Medal::none,
+            wrong ? "no medal: " + starter.value().wrong : fmt::format("{:.6g}", starter.value().figure));
+        for (const auto& [file, least] :
+             {std::pair("solution/" + exercise.file, Medal::bronze), std::pair(challenge.gold, Medal::gold)}) {
+            const Result<ExerciseReport> report = judge(exercise, file);
+            if (!report) return add("challenge, " + file, false, render(report.error()));
+            const auto& medal = report.value().medal;
+            add("challenge, " + file, medal && medal->medal >= least,
+                medal ? medal->words() : "it does not pass the exercise: " + report.value().lines.front());
+        }
+        add("challenge", limits.value().gold <= worth_the_work * limits.value().bronze, limits.value().words());
+    }
+
+    // Ten to twelve tasks without a hint, behind all lessons of the part.
+    void exam() {
+        size_t tasks = 0, hints = 0;
+        double points = 0;
+        for (const Step& step : lesson_.steps) {
+            tasks += step.predicts.size() + step.exercises.size();
+            hints += step.hints.size();
+            for (const Predict& predict : step.predicts) points += predict.points;
+            for (const Exercise& exercise : step.exercises) points += exercise.points;
+        }
+        add("exam", tasks >= 10 && tasks <= 12 && hints == 0 && lesson_.pass_mark > 0,
+            fmt::format("{} tasks, {:g} points, {:g} % to pass, {} hints", tasks, points, lesson_.pass_mark, hints));
+        std::string lacks;
+        for (const fs::path& folder : lesson_folders()) {
+            const Result<Lesson> one = load_lesson(folder);
+            if (one && one.value().part == lesson_.part && !one.value().exam &&
+                std::ranges::find(lesson_.needs, one.value().id) == lesson_.needs.end())
+                lacks += (lacks.empty() ? "" : ", ") + one.value().id;
+        }
+        add("exam, needs", lacks.empty(),
+            lacks.empty() ? "all lessons of its part" : "it comes after " + lacks + " as well");
     }
 
     void companion() {

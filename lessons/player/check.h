@@ -15,6 +15,7 @@ struct Listing {
     std::string id, title, part, gpu;
     int minutes = 0, steps = 0;
     std::filesystem::path folder;
+    bool exam = false;
 };
 Result<std::vector<Listing>> list();
 

@@ -94,7 +94,7 @@ Result<std::vector<Listing>> list() {
         Result<Lesson> lesson = load_lesson(folder);
         if (!lesson) return lesson.error();
         const Lesson& l = lesson.value();
-        lessons.push_back({l.id, l.title, l.part, l.gpu, l.minutes, static_cast<int>(l.steps.size()), folder});
+        lessons.push_back({l.id, l.title, l.part, l.gpu, l.minutes, static_cast<int>(l.steps.size()), folder, l.exam});
     }
     return lessons;
 }
@@ -157,6 +157,7 @@ std::string to_json(const std::vector<Listing>& lessons) {
                         {"gpu", l.gpu},
                         {"minutes", l.minutes},
                         {"steps", l.steps},
+                        {"exam", l.exam},
                         {"folder", l.folder.filename().string()}});
     return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -9,6 +9,7 @@
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "lessons/player/challenge/challenge.h"
 #include "lessons/player/exercise_parts.h"
 #include "lessons/player/predict.h"
 
@@ -420,6 +421,17 @@ void share(const Lesson& lesson, const Exercise& exercise, const RunOptions& opt
     share_points(report, exercise, *known.starter);
 }
 
+// What passed may have earned a medal in the lesson's challenge.
+Result<ExerciseReport> with_medal(const Lesson& lesson, const Exercise& exercise, const JudgeAtSize& judge,
+                                  const RunOptions& options, bool compiled_here, Yardstick& known, ExerciseReport report) {
+    if (!report.passed || !lesson.challenge || lesson.challenge->exercise != exercise.id) return report;
+    Result<MedalWon> medal = medal_of(lesson, judge, options, compiled_here, known);
+    if (!medal) return placed(exercise, medal.error());
+    report.medal = std::move(medal.value());
+    report.lines.push_back(report.medal->words());
+    return report;
+}
+
 }  // namespace
 
 Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise, const Program& kernel,
@@ -428,8 +440,13 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
     Yardstick own;
     Yardstick& yardstick = known ? *known : own;
     Result<ExerciseReport> report = judge_kernel(lesson, exercise, kernel, options, source, compiled_here, yardstick);
-    if (report) share(lesson, exercise, options, compiled_here, yardstick, known != nullptr, report.value());
-    return report;
+    if (!report) return report;
+    share(lesson, exercise, options, compiled_here, yardstick, known != nullptr, report.value());
+    const auto again = [&](const Exercise& at_size) {
+        Yardstick large;
+        return check_exercise(lesson, at_size, kernel, options, source, compiled_here, &large);
+    };
+    return with_medal(lesson, exercise, again, options, compiled_here, yardstick, std::move(report.value()));
 }
 
 Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
@@ -438,8 +455,13 @@ Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& ex
     Yardstick& yardstick = known ? *known : own;
     Result<ExerciseReport> report = judge_text(lesson, exercise, text, file, options, yardstick);
     const bool compiled_here = std::filesystem::path(file).extension() != ".ptx";
-    if (report) share(lesson, exercise, options, compiled_here, yardstick, known != nullptr, report.value());
-    return report;
+    if (!report) return report;
+    share(lesson, exercise, options, compiled_here, yardstick, known != nullptr, report.value());
+    const auto again = [&](const Exercise& at_size) {
+        Yardstick large;
+        return check_submission(lesson, at_size, text, file, options, &large);
+    };
+    return with_medal(lesson, exercise, again, options, compiled_here, yardstick, std::move(report.value()));
 }
 
 }  // namespace lockstep::lessons

@@ -15,6 +15,7 @@
 #include <map>
 
 #include "core/scene/run.h"
+#include "lessons/player/challenge/medal.h"
 #include "lessons/player/lesson.h"
 
 namespace lockstep::lessons {
@@ -34,6 +35,7 @@ struct ExerciseReport {
     std::vector<Clause> clauses;
     std::optional<simt::Fault> fault;         // of the learner's kernel
     std::optional<scene::SceneResult> timed;  // what was measured
+    std::optional<MedalWon> medal;            // of what passed, where the lesson's challenge is this exercise
     std::vector<std::string> lines;           // the report, ready to print
 };
 
@@ -44,6 +46,7 @@ struct Yardstick {
     std::map<std::string, std::vector<Array>> outputs;                    // of the reference, by launch
     std::map<std::string, scene::SceneResult> runs;                       // of kernels: "reference", "starter"
     std::map<std::string, std::shared_ptr<const ptx::Program>> programs;  // the same
+    std::optional<MedalLimits> medals;                                    // of the lesson's challenge
 };
 
 // Judges a decoded kernel; `source` is its CUDA text, for views. A Diagnostic is a mistake in the lesson, not in the

@@ -1,4 +1,5 @@
-// Keys: id, title, part, minutes, gpu are required; question, needs and seed may be absent. Anything else is a mistake.
+// Keys: id, title, part, minutes, gpu are required; question, needs, seed, kind and pass may be absent. Anything else is a
+// mistake.
 #include "lessons/player/front_matter.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ Result<Lesson> parse_front_matter(const std::string& text, const std::string& fi
         message = message.substr(0, 200);
         return at(error.source(), fmt::format("the front matter is not valid TOML: {}", message));
     }
-    const std::vector<std::string> known = {"id", "title", "question", "part", "needs", "minutes", "gpu", "seed"};
+    const std::vector<std::string> known = {"id",      "title", "question", "part", "needs",
+                                            "minutes", "gpu",   "seed",     "kind", "pass"};
     for (const auto& [key, value] : table)
         if (const std::string word(key.str()); std::find(known.begin(), known.end(), word) == known.end()) {
             return at(key.source(), fmt::format("unknown key '{}'{}", word, did_you_mean(word, known)));
@@ -51,6 +53,17 @@ Result<Lesson> parse_front_matter(const std::string& text, const std::string& fi
     const auto length = minutes->is_integer() ? minutes->value<int64_t>() : std::nullopt;
     if (!length || *length < 1 || *length > 600) return at(minutes->source(), "'minutes' is a whole number from 1 to 600");
     lesson.minutes = static_cast<int>(*length);
+    if (const toml::node* kind = table.get("kind")) {
+        const auto value = kind->is_string() ? kind->value<std::string>() : std::nullopt;
+        if (value != "exam") return at(kind->source(), "'kind' is \"exam\", or it is left out: then it is a lesson");
+        lesson.exam = true;
+    }
+    if (const toml::node* pass = table.get("pass")) {
+        const auto value = pass->is_integer() ? pass->value<int64_t>() : std::nullopt;
+        if (!value || *value < 1 || *value > 100 || !lesson.exam)
+            return at(pass->source(), "'pass' is of an exam: a whole number from 1 to 100, in percent of its points");
+        lesson.pass_mark = static_cast<double>(*value);
+    }
     if (const toml::node* seed = table.get("seed")) {
         const auto value = seed->is_integer() ? seed->value<int64_t>() : std::nullopt;
         if (!value || *value < 0) return at(seed->source(), "'seed' is a whole number from 0");

@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct Predict {
     std::string question;
     std::vector<Answer> answers;
     double tolerance = 0.005;  // relative
+    double points = 1;         // in an exam
     bool sure = true;          // whether the learner says how sure they are
     SketchText sketch;
     SourceLocation where;
@@ -83,6 +85,14 @@ struct Exercise {
     std::vector<std::string> without;   // functions that a tensor program is to do without
     SourceLocation where;
 };
+struct Challenge {         // at the end of a lesson: medals for one of its exercises (challenge/challenge.h)
+    std::string exercise;  // its id
+    scene::Expression of;  // what counts, the less the better
+    std::string shape;     // the size, as in shapes= of the exercise; "": its first
+    std::string gold;      // the file that gold is measured by
+    std::string prompt;
+    SourceLocation where;
+};
 struct Step {
     std::string title, verb;  // verb: read, predict, run, investigate, modify, make
     std::vector<TextBlock> prose;
@@ -99,7 +109,11 @@ struct Lesson : scene::SceneHome {
     std::string question;  // that it answers, on its card; "": none is given
     std::vector<std::string> needs;
     int minutes = 0;
+    bool exam = false;     // kind = "exam": no lesson of the course but the end of a part
+    double pass_mark = 0;  // of an exam, in percent of its points
     std::vector<Step> steps;
+    std::optional<Challenge> challenge;
+    std::optional<Exercise> answers;  // of an exam: its predictions as a file that is handed in (exam/exam.h)
 };
 
 // The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.

@@ -10,6 +10,7 @@
 #include "core/base/nearest.h"
 #include "core/scene/cluster/parallel_scene.h"
 #include "lessons/player/attributes.h"
+#include "lessons/player/exam/exam.h"
 #include "lessons/player/front_matter.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/parse_directives.h"
@@ -48,9 +49,11 @@ class LessonParser {
             if (later.directive.name == "scene") compared(later.directive);
             if (later.directive.name == "predict") asked(later);
             if (later.directive.name == "exercise") checked(later);
+            if (later.directive.name == "challenge") challenged(later.directive);
         }
         if (lesson_.steps.empty())
             fail(static_cast<int>(lines_.size()), 1, "the lesson has no step: a '## Title | verb' line is missing");
+        if (lesson_.exam) lesson_.answers = exam_answers(lesson_);
         return std::move(lesson_);
     }
 
@@ -97,6 +100,17 @@ class LessonParser {
             const auto problem = unaskable(lesson_, exercise, name);
             if (problem) throw Failure(later.directive.problem(*later.directive.find("check"), name.at, problem->message));
         }
+    }
+
+    // The exercise is there, and so is the file that gold is measured by.
+    void challenged(const Directive& d) {
+        for (const Step& step : lesson_.steps)
+            for (const Exercise& exercise : step.exercises) {
+                if (exercise.id != lesson_.challenge->exercise) continue;
+                if (lesson_.challenge->gold.empty()) lesson_.challenge->gold = "solution/gold_" + exercise.file;
+                return;
+            }
+        throw Failure(d.problem(*d.find("exercise"), 0, fmt::format("the lesson has no exercise '{}'", d.get("exercise"))));
     }
 
     [[noreturn]] void fail(int line, int column, std::string message) const {
@@ -189,6 +203,8 @@ class LessonParser {
             predict(*open_);
         else if (open_->name == "exercise")
             exercise(*open_);
+        else if (open_->name == "challenge")
+            challenge(*open_);
     }
 
     void finish_directive() {
@@ -205,6 +221,9 @@ class LessonParser {
         } else if (open_->name == "exercise") {
             step_->exercises.back().prompt = text;
             if (text.empty()) fail(open_->where.line, 1, "this exercise says nothing: its text tells what to do");
+        } else if (open_->name == "challenge") {
+            lesson_.challenge->prompt = text;
+            if (text.empty()) fail(open_->where.line, 1, "this challenge says nothing: its text tells what to beat");
         } else if (open_->name == "predict") {
             Predict& predict = step_->predicts.back();
             predict.question = text;
@@ -247,6 +266,12 @@ class LessonParser {
             fail(d.where.line, 1, "this step has an exercise already: the next one begins another step");
         later_.push_back({d, lesson_.steps.size()});
         step_->exercises.push_back(std::move(exercise));
+    }
+
+    void challenge(const Directive& d) {
+        if (lesson_.challenge) fail(d.where.line, 1, "a lesson has one challenge, and this one has one already");
+        lesson_.challenge = challenge_of(d);
+        later_.push_back({d});
     }
 
     void unique(const Directive& d, const std::string& id) {

@@ -414,6 +414,7 @@ Predict predict_of(const Directive& d) {
             d.problem(*d.find("type"), 0,
                       fmt::format("unknown type '{}': there are number, choice, {}", predict.type, sketch_kind_names())));
     predict.tolerance = real(d, "tolerance", kind ? kind->tolerance : predict.tolerance, 0, 10);
+    predict.points = real(d, "worth", 1, 0.5, 100);
     predict.sure = yes(d, "sure", kind == nullptr);
     SketchKind plain;  // a list of answers has no attributes of a sketch
     plain.name = predict.type;
@@ -448,6 +449,16 @@ Exercise exercise_of(const Directive& d) {
     pinned(d, exercise);
     shapes(d, exercise);
     return exercise;
+}
+
+Challenge challenge_of(const Directive& d) {
+    Challenge challenge;
+    challenge.where = d.where;
+    challenge.exercise = d.get("exercise");
+    challenge.of = expression(d, "of");
+    challenge.shape = d.get("shape");
+    file_name(d, "gold", challenge.gold);
+    return challenge;
 }
 
 }  // namespace lockstep::lessons

@@ -14,6 +14,7 @@ namespace lockstep::lessons {
 scene::Scene scene_of(const Directive& d);
 Predict predict_of(const Directive& d);
 Exercise exercise_of(const Directive& d);
+Challenge challenge_of(const Directive& d);
 std::string until_of(const Directive& d);
 int whole_of(const Directive& d, std::string_view key, int otherwise, int least, int most);
 

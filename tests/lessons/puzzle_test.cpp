@@ -52,6 +52,10 @@ TEST_CASE("there are twelve puzzles, each with a card, three hints, a recap and 
         CHECK(puzzle.recap.size() >= 40);
         CHECK(!puzzle.cheat.empty());
         CHECK(puzzle.reference.size() == 3);
+        // A player of the app sees labels, never a field of the file such as l1_mshrs.
+        std::string words = puzzle.title + puzzle.question + puzzle.recap;
+        for (const std::string& hint : puzzle.hints) words += hint;
+        CHECK(words.find('_') == std::string::npos);
         // The file that a player begins with is the first design, and may take part.
         const model::GpuSpec first = player(puzzle, {});
         CHECK(against_the_rules(puzzle, first).empty());

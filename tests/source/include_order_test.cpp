@@ -14,9 +14,9 @@ namespace fs = std::filesystem;
 
 namespace {
 const std::vector<std::string> order = {
-    "core/system",  "core/base",     "core/trace",  "core/ptx",  "core/simt",   "core/model",
-    "core/runtime", "core/validate", "core/device", "core/comm", "core/tensor", "core/graph",
-    "core/nn",      "core/parallel", "core/scene",  "kernels",   "lessons",     "app"};
+    "core/system",   "core/base",   "core/trace", "core/ptx",    "core/simt",  "core/model", "core/runtime",
+    "core/validate", "core/device", "core/comm",  "core/tensor", "core/graph", "core/nn",    "core/parallel",
+    "core/scene",    "core/api",    "kernels",    "lessons",     "app"};
 
 // What kernels and host share stands before everything: plain structs, kernels/include/optimizer.h, that include nothing,
 // and the lists of elementwise functions, of which the host's twins are made.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <tuple>
 
 #include "app/cli/cli.h"
@@ -18,12 +19,14 @@
 #include "app/cli/kernel/verdict_text.h"
 #include "app/cli/long_work.h"
 #include "app/silicon/measured.h"
+#include "core/api/report.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/gpus/refusals.h"
 #include "core/model/launch/replay.h"
 #include "core/model/metrics/bound.h"
 #include "core/model/metrics/energy.h"
+#include "core/model/sample/sample.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/kernel_arguments.h"
 #include "core/scene/arguments/module_symbols.h"
@@ -33,6 +36,7 @@
 namespace lockstep::cli {
 namespace {
 
+using api::diagnostic_json, api::indices, api::time_error_json, api::verdict_json;
 using Json = nlohmann::ordered_json;
 
 struct Ran {
@@ -42,32 +46,12 @@ struct Ran {
     std::vector<Array> outputs;
     std::optional<model::Verdict> verdict;       // of a timed launch that ended
     std::vector<scene::Comparison> comparisons;  // of outputs that have expected values
+    std::string whole_because;                   // it was to be sampled and could not be
+
+    const model::Sampling* sampling() const { return timed.sampling.get(); }
+    // Whether memory holds what the launch writes, all of it.
+    bool has_outputs(const KernelAsked& options) const { return !sampling() || !options.time_only; }
 };
-
-Json indices(const simt::Dim3& d) {
-    return {d.x, d.y, d.z};
-}
-
-Json diagnostic_json(const simt::Fault& fault) {
-    Json json = {{"kind", fault.kind},
-                 {"message", fault.message},
-                 {"advice", fault.advice},
-                 {"file", fault.file},
-                 {"line", fault.line},
-                 {"block", indices(fault.block)},
-                 {"thread", indices(fault.thread)},
-                 {"address", fmt::format("0x{:x}", fault.address)}};
-    if (!fault.allocation.empty()) {
-        json["allocation"] = fault.allocation;
-        json["offset"] = fault.offset;
-    }
-    if (!fault.other_file.empty())
-        json["other"] = {{"file", fault.other_file},
-                         {"line", fault.other_line},
-                         {"block", indices(fault.other_block)},
-                         {"thread", indices(fault.other_thread)}};
-    return json;
-}
 
 // A short look at an output for people: the first values.
 std::string preview(const Array& array) {
@@ -96,6 +80,21 @@ void check_options(const KernelAsked& options) {
         tell("note: --scheduler and --metrics are of timed runs; this one is functional\n");
     check_trace_name(options.trace);
     what_ifs_asked(options.what_if);
+    const std::string sampled = options.time_only ? "--time-only" : options.sample ? "--sample" : "";
+    if (sampled.empty()) return;
+    if (options.whole) throw Failure(sampled + " and --whole contradict each other");
+    if (options.functional) throw Failure(sampled + " is of timed runs: leave --functional out");
+    if (!options.trace_cycles.empty()) throw Failure("--trace-cycles goes back in a whole run: leave " + sampled + " out");
+    if (asks_for_windows(options.metrics))
+        throw Failure("counters by time are those of a whole run: leave " + sampled + " or --metrics " + options.metrics +
+                      " out");
+}
+
+// A launch that runs sampled: because it was asked to, or is long, and nothing else that was asked for needs all of it.
+bool is_sampled(const KernelAsked& options, const LaunchInput& input, const simt::Memory& memory) {
+    if (options.sample || options.time_only) return true;
+    if (options.whole || !options.trace_cycles.empty() || asks_for_windows(options.metrics)) return false;
+    return model::is_long(input.gpu, *input.program, input.config, memory);
 }
 
 // Everything that can be wrong is told here, before anything runs.
@@ -167,14 +166,24 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
             launch.trace_limit = 100'000;  // the stretch comes from a replay
             launch.checkpoint_bytes = model::Replay::default_bytes;
         }
-        ran.timed = model::launch(input.gpu, *input.program, input.config, memory, launch);
+        if (is_sampled(options, input, memory)) {
+            const uint32_t threads = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
+            model::SampledResult sampled = model::sampled_launch(input.gpu, *input.program, input.config, memory, launch,
+                                                                 {.time_only = options.time_only, .threads = threads});
+            ran.timed = std::move(sampled.timed);
+            ran.whole_because = std::move(sampled.why);
+        } else {
+            ran.timed = model::launch(input.gpu, *input.program, input.config, memory, launch);
+        }
         ran.result = ran.timed;
     }
     if (leakcheck && !ran.result.fault && !ran.result.stopped)
         for (simt::Fault& leak : simt::find_leaks(memory)) ran.result.reports.push_back(std::move(leak));
+    if (!ran.has_outputs(options) && !ran.sampling()->blocks_only) return ran;
     ran.outputs = scene::read_outputs(input.bound, memory);
     if (ran.result.fault || ran.result.stopped) return ran;
     scene::write_outputs(input.bound, ran.outputs);
+    if (!ran.has_outputs(options)) return ran;
     look_at_outputs(options, input, ran);
     return ran;
 }
@@ -195,6 +204,7 @@ void judge(const KernelAsked& options, const LaunchInput& input, Ran& ran) {
     if (options.functional || ran.result.fault || ran.result.stopped) return;
     LongWork work("what-ifs of " + input.kernel);
     model::VerdictOptions asked = what_ifs_asked(options.what_if);
+    if (ran.sampling()) asked.what_if_none = true;  // they would run all of it
     asked.stop = work.token();
     asked.progress = [&](double share) { work(share); };
     ran.verdict = model::verdict_of(*as_run(input, ran), asked);
@@ -215,13 +225,29 @@ std::string on_silicon(const LaunchInput& input, const Ran& ran, Json& json) {
                        ran.timed.time_us / found->time_us);
 }
 
-// What bounds the launch, and how far the times of such kernels were from published measurements.
-Json time_error_json(const model::TimedResult& timed) {
-    const model::Bound bound = model::bound_of(timed);
-    const model::BoundError error = model::error_of(bound);
-    Json json = {{"bound", model::name_of(bound)}, {"kernels", error.kernels}};
-    json["mean"] = error.kernels > 0 ? json_number(error.mean) : Json();
-    json["worst"] = error.kernels > 0 ? json_number(error.worst) : Json();
+// How the launch was sampled, or why it was not though that was asked for; null: neither.
+Json sampling_json(const KernelAsked& options, const Ran& ran) {
+    if (!ran.sampling()) return ran.whole_because.empty() ? Json() : Json{{"sampled", false}, {"why", ran.whole_because}};
+    const model::Sampling& s = *ran.sampling();
+    Json json = {{"sampled", true},
+                 {"blocks", s.blocks},
+                 {"timed_blocks", s.timed_blocks},
+                 {"timed_cycles", s.timed_cycles},
+                 {"timed_instructions", s.timed_instructions},
+                 {"error", json_number(s.error)},
+                 {"how", model::words_of(s)},
+                 {"error_from", model::error_words_of(s)},
+                 {"outputs", ran.has_outputs(options) ? "all"
+                             : s.blocks_only          ? "timed blocks"
+                                                      : "none"},
+                 {"gaps", Json::array()}};
+    for (const model::Gap& gap : s.gaps)
+        json["gaps"].push_back({{"at", gap.at},
+                                {"cycles", gap.cycles},
+                                {"blocks", gap.blocks},
+                                {"rounds", gap.rounds},
+                                {"instructions", gap.instructions},
+                                {"error", json_number(gap.error)}});
     return json;
 }
 
@@ -236,6 +262,7 @@ Json to_json(const KernelAsked& options, const LaunchInput& input, const Ran& ra
     json["time_us"] = options.functional ? Json() : json_number(ran.timed.time_us);
     json["l2"] = options.functional ? Json() : Json("cold");  // empty when the launch begins
     json["launch_us"] = options.functional ? Json() : json_number(ran.timed.launch_us);
+    if (Json sampling = sampling_json(options, ran); !sampling.is_null()) json["sampling"] = std::move(sampling);
     if (ran.result.stopped) json["stopped"] = true;  // by Ctrl-C: all that follows is of the part before
     if (!options.functional && !ran.result.fault) json["time_error"] = time_error_json(ran.timed);
     if (!options.functional && !ran.result.fault) silicon = on_silicon(input, ran, json);
@@ -311,6 +338,13 @@ void print(const KernelAsked& options, const LaunchInput& input, const Ran& ran,
         fmt::print("{} on {}: {} cycles, {:.2f} µs, {} warp instructions (simulated)\n  {}\n", input.kernel, input.gpu.title,
                    ran.timed.cycles, ran.timed.time_us, ran.result.warp_instructions,
                    model::trust_in(model::bound_of(ran.timed)));
+    if (ran.sampling())
+        fmt::print("  {}\n  {}{}\n", model::words_of(*ran.sampling()), model::error_words_of(*ran.sampling()),
+                   ran.has_outputs(options)      ? ""
+                   : ran.sampling()->blocks_only ? " Outputs are those of the timed blocks alone."
+                                                 : " There are no outputs: rounds were left out.");
+    else if (!ran.whole_because.empty())
+        fmt::print("  not sampled, every cycle was run: {}\n", ran.whole_because);
     fmt::print("{}{}", silicon, counters);
     if (options.energy && !options.functional && !ran.result.fault)
         fmt::print("{}", energy_text(model::energy_of(input.gpu, *input.program, ran.timed)));
@@ -331,6 +365,8 @@ int run_kernel(const KernelAsked& options) {
     std::string silicon;
     Json json = to_json(options, input, ran, silicon);
     tell_of_faults(options, input, ran.result);
+    if (!options.trace.empty() && ran.sampling())
+        tell("note: the trace is of the {} cycles that ran, of {}\n", ran.sampling()->timed_cycles, ran.timed.cycles);
     if (!options.trace.empty() && !ran.result.stopped) trace(options, input, ran);
     const bool counted = !ran.result.fault && !options.functional;
     const auto run = counted && asks_for_windows(options.metrics) ? as_run(input, ran) : nullptr;

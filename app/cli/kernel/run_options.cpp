@@ -29,41 +29,6 @@
 
 namespace lockstep::cli {
 
-bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
-    const std::vector<std::string> names = {"memcheck",  "racecheck", "initcheck", "synccheck",
-                                            "leakcheck", "all",       "strict",    "none"};
-    if (list.empty()) throw Failure(fmt::format("--check needs a list of {}", fmt::join(names, ", ")));
-    launch.racecheck = launch.initcheck = launch.synccheck = false;
-    bool leakcheck = false;
-    std::istringstream in(list);
-    for (std::string name; std::getline(in, name, ',');) {
-        const bool all = name == "all" || name == "strict";
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
-            throw Failure(fmt::format("unknown checker '{}'{}", name, did_you_mean(name, names)));
-        }
-        if (name == "none") launch.racecheck = launch.initcheck = launch.synccheck = leakcheck = false;
-        if (all || name == "racecheck") launch.racecheck = true;
-        if (all || name == "initcheck") launch.initcheck = true;
-        if (all || name == "synccheck") launch.synccheck = true;
-        if (all || name == "leakcheck") leakcheck = true;
-    }
-    return leakcheck;
-}
-
-bool is_strict(const std::string& list) {
-    std::istringstream in(list);
-    for (std::string name; std::getline(in, name, ',');)
-        if (name == "strict") return true;
-    return false;
-}
-
-simt::WarpOrder order_named(const std::string& name) {
-    const std::vector<std::string> names = {"round_robin", "greedy", "reverse", "random"};
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found != names.end()) return static_cast<simt::WarpOrder>(found - names.begin());
-    throw Failure(fmt::format("unknown order '{}'{}", name, did_you_mean(name, names)));
-}
-
 std::optional<model::SchedulerPolicy> scheduler_of(const std::string& name) {
     if (name.empty()) return std::nullopt;
     const auto policy = model::scheduler_named(name);
@@ -163,8 +128,9 @@ static void refuse_second_file(const std::string& word) {
 
 // A whole program: what it shares with kernels alone, and refuses of it.
 static int run_program_asked(const Command& command, const KernelAsked& asked, ProgramAsked& program) {
-    for (const char* name : {"--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order", "--scheduler",
-                             "--registers", "--metrics", "--energy", "--what-if", "--trace-sm", "--trace-cycles"})
+    for (const char* name :
+         {"--sample", "--whole", "--time-only", "--kernel", "--arg", "--symbol", "--cluster", "--shared", "--order",
+          "--scheduler", "--registers", "--metrics", "--energy", "--what-if", "--trace-sm", "--trace-cycles"})
         if (command.given(name))
             throw Failure(fmt::format("{} is for one kernel with --grid and --block; this is a program with main()", name));
     for (std::string& option : program.build.more)
@@ -251,7 +217,15 @@ void add_run(const Command& app, int& status) {
     command.add_flag("--rdc", program->build.separate, "of a program: link the device code of its files together");
     command.add_option("-X", program->build.more, "of a program: an option for its compiler, as it stands: -X=-fopenmp")
         .one_value_each();
-    command.add_option("--threads", program->threads, "of a program: for blocks of launches without timing; else one a core")
+    command.add_flag("--sample", options->sample,
+                     "time a part of the launch and compose the rest, with an estimate of the error; unasked from "
+                     "200,000,000 warp instructions on");
+    command.add_flag("--whole", options->whole, "time every cycle, however long the launch");
+    command.add_flag("--time-only", options->time_only,
+                     "sample, and leave out the outputs of the blocks that are not timed");
+    command
+        .add_option("--threads", program->threads,
+                    "for blocks that run without timing, of a program's launches or of one that is sampled; else one a core")
         .check(not_from_1);
     command.add_option("--gpus", program->gpus, "of a program: how many GPUs it sees").check(not_from_1);
     command.add_option("--time", program->time,
@@ -315,6 +289,7 @@ void add_run(const Command& app, int& status) {
         if (options->grid.empty() && options->block.empty())
             throw Failure(
                 Diagnostic{"there is no main() in it, so it is a kernel, which needs --grid and --block", {options->file}});
+        options->threads = program->threads;
         if (options->grid.empty()) missing_option("--grid");
         if (options->block.empty()) missing_option("--block");
         status = run_kernel(*options);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/api/checkers.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/launch/launch.h"
 
@@ -19,13 +20,12 @@ struct KernelAsked {
     uint64_t seed = 1;
     uint32_t shared = 0;
     bool functional = false, energy = false;
+    bool sample = false, whole = false, time_only = false;  // sampled: asked for, forbidden; without all outputs
+    uint32_t threads = 0;                                   // 0: one a core
     uint64_t max_instructions = 1'000'000'000;
 };
 
-// Which checkers `--check` asks for, into the launch's options; whether leaks are among them. Bounds are always enforced.
-bool choose_checkers(const std::string& list, simt::LaunchOptions& launch);
-bool is_strict(const std::string& list);  // whether warnings count as faults
-simt::WarpOrder order_named(const std::string& name);
+using api::choose_checkers, api::is_strict, api::order_named, api::what_ifs_asked;
 std::optional<model::SchedulerPolicy> scheduler_of(const std::string& name);  // none: the GPU's own
 // "100000-120000": from the first cycle up to, not including, the second.
 std::pair<int64_t, int64_t> parse_cycles(const std::string& text);

@@ -31,20 +31,6 @@ std::string wrapped(const std::string& text, std::string_view indent) {
 }
 }  // namespace
 
-model::VerdictOptions what_ifs_asked(const std::string& list) {
-    model::VerdictOptions options;
-    std::istringstream in(list);
-    for (std::string name; std::getline(in, name, ',');) {
-        if (name == "none")
-            options.what_if_none = true;
-        else if (name == "all")
-            options.what_if_all = true;
-        else
-            options.asked.push_back(model::what_if_named(name).value());
-    }
-    return options;
-}
-
 std::string verdict_text(const model::Verdict& verdict) {
     std::string text = wrapped("What limits it: " + verdict.limit, "  ");
     size_t number = 0;
@@ -70,27 +56,6 @@ std::string verdict_text(const model::Verdict& verdict) {
     }
     if (!verdict.note.empty()) text += wrapped(verdict.note, "     ");
     return text;
-}
-
-nlohmann::ordered_json verdict_json(const model::Verdict& verdict) {
-    nlohmann::ordered_json json = {{"bound", model::name_of(verdict.bound)}, {"limit", verdict.limit}};
-    json["findings"] = nlohmann::ordered_json::array();
-    for (const model::Finding& finding : verdict.findings)
-        json["findings"].push_back({{"rule", finding.rule},
-                                    {"sentence", finding.sentence},
-                                    {"evidence", finding.evidence},
-                                    {"change", finding.change},
-                                    {"file", finding.file},
-                                    {"line", finding.line},
-                                    {"more_lines", finding.more_lines},
-                                    {"gain", finding.gain_unknown ? nlohmann::ordered_json() : json_number(finding.gain)},
-                                    {"gain_is", finding.simulated ? "simulated" : "derived"},
-                                    {"what_if", finding.what_if}});
-    json["what_if"] = nlohmann::ordered_json::array();
-    for (const model::WhatIfTime& time : verdict.what_ifs)
-        json["what_if"].push_back({{"name", time.name}, {"cycles", time.cycles}, {"gain", json_number(time.gain)}});
-    if (!verdict.note.empty()) json["note"] = verdict.note;
-    return json;
 }
 
 }  // namespace lockstep::cli

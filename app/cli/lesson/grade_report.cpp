@@ -31,6 +31,10 @@ nlohmann::ordered_json json_of(const GradedSubmission& submission) {
                              {"note", graded.note},
                              {"reasons", graded.reasons()},
                              {"seconds", graded.seconds}});
+        if (const auto& medal = graded.report.medal) {
+            exercises.back()["medal"] = lessons::name_of(medal->medal);
+            exercises.back()["challenge_figure"] = medal->figure;
+        }
         if (!graded.design) continue;
         const GradedDesign& design = *graded.design;
         nlohmann::ordered_json& row = exercises.back();
@@ -167,7 +171,7 @@ std::string csv_field(const std::string& text) {
 
 // A line an exercise of a submission.
 std::string csv_of(const std::vector<GradedSubmission>& submissions) {
-    std::string text = "submission,exercise,file,passed,points,of_points,processor_seconds,checks,reasons\n";
+    std::string text = "submission,exercise,file,passed,points,of_points,processor_seconds,checks,reasons,medal\n";
     for (const GradedSubmission& submission : submissions)
         for (const Graded& graded : submission.exercises) {
             std::string checks;
@@ -176,10 +180,11 @@ std::string csv_of(const std::vector<GradedSubmission>& submissions) {
                                       clause.of_points > 0 ? fmt::format("{:.4g} of {:.4g}", clause.points, clause.of_points)
                                       : clause.holds       ? "holds"
                                                            : "does not hold");
-            text += fmt::format("{},{},{},{},{:.4g},{:.4g},{:.2f},{},{}\n", csv_field(submission.name),
+            text += fmt::format("{},{},{},{},{:.4g},{:.4g},{:.2f},{},{},{}\n", csv_field(submission.name),
                                 csv_field(graded.exercise), csv_field(graded.file), graded.passed() ? "yes" : "no",
                                 graded.points(), graded.report.of_points, graded.seconds, csv_field(checks),
-                                csv_field(graded.reasons()));
+                                csv_field(graded.reasons()),
+                                graded.report.medal ? lessons::name_of(graded.report.medal->medal) : "");
         }
     text.pop_back();
     return text;

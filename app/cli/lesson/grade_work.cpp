@@ -17,6 +17,7 @@
 #include "core/base/files.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/system/system.h"
+#include "lessons/player/exam/exam.h"
 
 namespace lockstep::cli {
 namespace {
@@ -94,6 +95,8 @@ json as_json(const Graded& graded) {
             {"of_points", graded.report.of_points},
             {"launches", graded.report.launches},
             {"lines", graded.report.lines},
+            {"medal", graded.report.medal ? std::string(lessons::name_of(graded.report.medal->medal)) : std::string()},
+            {"figure", graded.report.medal ? graded.report.medal->figure : 0.0},
             {"clauses", std::move(clauses)}};
 }
 Graded graded_of(const json& from) {
@@ -110,6 +113,8 @@ Graded graded_of(const json& from) {
     graded.report.of_points = from.at("of_points");
     graded.report.launches = from.at("launches");
     graded.report.lines = from.at("lines").get<std::vector<std::string>>();
+    if (const std::string medal = from.at("medal"); !medal.empty())
+        graded.report.medal.emplace(lessons::medal_named(medal), from.at("figure").get<double>());
     for (const json& clause : from.at("clauses"))
         graded.report.clauses.push_back(
             {clause.at(0), clause.at(1), clause.at(2), clause.at(3), clause.at(4), clause.at(5)});
@@ -168,7 +173,23 @@ Graded judge_answer(const lessons::Lesson& lesson, const lessons::Exercise& exer
     return graded;
 }
 
+// An exam's answers.txt.
+Graded judge_paper(const lessons::Lesson& lesson, const lessons::ExamKey& key, const Item& item) {
+    Graded graded;
+    graded.exercise = item.exercise;
+    graded.file = item.shown;
+    graded.note = item.note;
+    graded.report.of_points = lesson.answers->points;
+    const Result<std::string> text = text_of_answer(item);
+    if (text)
+        graded.report = lessons::judge_exam_answers(lesson, key, text.value());
+    else
+        graded.problem = render(text.error());
+    return graded;
+}
+
 const lessons::Exercise* exercise_named(const lessons::Lesson& lesson, const std::string& id) {
+    if (lesson.answers && lesson.answers->id == id) return &*lesson.answers;
     for (const lessons::Step& step : lesson.steps)
         for (const lessons::Exercise& exercise : step.exercises)
             if (exercise.id == id) return &exercise;
@@ -179,11 +200,14 @@ const lessons::Exercise* exercise_named(const lessons::Lesson& lesson, const std
 void judge_list(const std::vector<std::string>& words, const system::SayLine& say) {
     const lessons::Lesson lesson = lessons::load_lesson(words.at(0)).value();
     std::map<std::string, lessons::Yardstick> known;
+    std::optional<lessons::ExamKey> key;  // of an exam: worked out once for all
     for (const json& each : json::parse(read_file(words.at(1)).value())) {
         const Item item = item_of(each);
         const lessons::Exercise* exercise = exercise_named(lesson, item.exercise);
         if (!exercise) continue;
-        say(as_json(judge_answer(lesson, *exercise, item, known[exercise->id]))
+        const bool on_paper = lesson.answers && exercise == &*lesson.answers;
+        if (on_paper && !key) key = lessons::exam_key(lesson).value();
+        say(as_json(on_paper ? judge_paper(lesson, *key, item) : judge_answer(lesson, *exercise, item, known[exercise->id]))
                 .dump(-1, ' ', false, json::error_handler_t::replace));
     }
 }

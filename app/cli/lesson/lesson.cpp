@@ -1,5 +1,5 @@
 // `lockstep lesson list | run ID|DIR|all [--json F|-] | check DIR|all | new DIR | ptx DIR | figures |
-// coverage [DECK] | plan ID | handout ID -o F.html`
+// coverage [DECK] | plan ID | handout ID -o F.html | show ID | table | certificate -o F.html`
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -11,10 +11,15 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/tell.h"
+#include "core/base/units.h"
+#include "core/system/system.h"
 #include "lessons/player/authors/authors.h"
 #include "lessons/player/authors/coverage.h"
+#include "lessons/player/certificate/certificate.h"
+#include "lessons/player/challenge/challenge.h"
 #include "lessons/player/check.h"
 #include "lessons/player/companion/handout.h"
+#include "lessons/player/story/story.h"
 
 namespace lockstep::cli {
 namespace {
@@ -28,8 +33,55 @@ void write_text(const std::string& text, const std::string& path) {
 
 void list() {
     for (const lessons::Listing& lesson : lessons::list().value())
-        fmt::print("{:<5} {:<36} part {}  {:>2} steps  {:>3} min  {}\n", lesson.id, lesson.title, lesson.part, lesson.steps,
-                   lesson.minutes, lesson.gpu);
+        fmt::print("{:<5} {:<36} part {}  {:>2} {}  {:>3} min  {}\n", lesson.id, lesson.title, lesson.part, lesson.steps,
+                   lesson.exam ? "tasks" : "steps", lesson.minutes, lesson.gpu);
+}
+
+// A lesson as its card and its last page have it: question, steps, exercises, where the challenge's medals begin, the story.
+void show(const std::string& id) {
+    const lessons::Lesson lesson = lessons::lesson_named(id).value();
+    fmt::print("{} {}{}\n", lesson.id, lesson.exam ? "Exam: " : "", lesson.title);
+    if (!lesson.question.empty()) fmt::print("{}\n", lesson.question);
+    fmt::print("{} minutes, on a modelled {}", lesson.minutes, lesson.gpu);
+    if (!lesson.needs.empty()) fmt::print("; after {}", fmt::join(lesson.needs, ", "));
+    if (lesson.exam) fmt::print("; {:g} % of the points to pass", lesson.pass_mark);
+    fmt::print("\n");
+    for (size_t i = 0; i < lesson.steps.size(); ++i) {
+        fmt::print("{:>3} {} ({})\n", i + 1, lesson.steps[i].title, lesson.steps[i].verb);
+        if (lesson.exam)
+            for (const lessons::Predict& predict : lesson.steps[i].predicts)
+                fmt::print("      {} = ?  {} ({:g} point{})\n", predict.id, predict.question, predict.points,
+                           predict.points == 1 ? "" : "s");
+        for (const lessons::Exercise& exercise : lesson.steps[i].exercises)
+            fmt::print("      exercise {}: {:g} point{}, {}\n", exercise.id, exercise.points,
+                       exercise.points == 1 ? "" : "s", exercise.check.text());
+    }
+    if (lesson.challenge) fmt::print("Challenge of {}: {}\n", lesson.challenge->exercise, lesson.challenge->prompt);
+    const lessons::Ending ending = lessons::ending_of(lesson);
+    if (ending.limits) fmt::print("  {} (simulated)\n", ending.limits->words());
+    if (!ending.bars.empty()) fmt::print("{}\n", ending.words());
+    for (const lessons::Ending::Bar& bar : ending.bars)
+        fmt::print("  {} {:>10}  {}\n", bar.lesson, time_text(bar.us), bar.what);
+    if (!ending.problem.empty()) throw Failure(ending.problem);
+}
+
+struct CertificateAsked {
+    std::string out, name, progress;
+};
+void certificate(const CertificateAsked& asked, const Hooks& hooks) {
+    const std::string ending = std::filesystem::path(asked.out).extension().string();
+    if (asked.out != "-" && ending != ".html" && ending != ".htm" && ending != ".png")
+        throw Failure(fmt::format("--out takes F.html, F.png or '-', not '{}'; a browser prints a page as PDF", asked.out));
+    check_can_write(asked.out);
+    const std::filesystem::path progress =
+        asked.progress.empty() ? system::state_folder() / "progress.jsonl" : std::filesystem::path(asked.progress);
+    const lessons::Certificate made = lessons::certificate_in(progress).value();
+    if (ending != ".png") return write_text(lessons::certificate_page(made, asked.name, lessons::today()), asked.out);
+    gui::AppOptions drawn{.model = "mlp"};
+    drawn.screenshot = asked.out, drawn.step = 1;
+    drawn.width = 1240, drawn.height = 1754, drawn.scale = 1.25, drawn.theme = "print";
+    drawn.certificate = progress.string(), drawn.certificate_name = asked.name;
+    if (hooks.app(drawn) != 0) throw Failure("the certificate could not be drawn; F.html needs no graphics");
 }
 
 void run(const std::string& id, const std::string& json) {
@@ -105,6 +157,7 @@ void coverage(const CoverageAsked& asked) {
 struct HandoutAsked {
     std::string lesson, out = "-";
     int minutes = 50;
+    uint64_t order = 0;  // 0: as in the app here
     bool lecturer = false, bare = false;
 };
 
@@ -133,6 +186,8 @@ void handout(const HandoutAsked& asked, const Hooks& hooks) {
     if (asked.lecturer)
         run = lessons::run(asked.lesson, [](const std::string& line) { fmt::print(stderr, "{}\n", line); }).value();
     lessons::Handout page{.companion = companion ? &*companion : nullptr, .answers = run ? &*run : nullptr};
+    page.learner =
+        asked.order != 0 ? asked.order : lessons::learner_of((system::state_folder() / "progress.jsonl").string());
     std::optional<TemporaryFolder> folder;
     if (!asked.bare) {
         folder.emplace();
@@ -161,6 +216,20 @@ void add_lesson(const Command& app, int& status, const Hooks& hooks) {
         std::string what, json;
     };
     auto options = std::make_shared<Options>();
+    const Command show_command =
+        command.add_subcommand("show", "a lesson's question, steps, exercises, and where its challenge's medals begin");
+    show_command.add_option("ID", options->what, "a lesson such as A08, or a folder").required();
+    show_command.callback([options] { show(options->what); });
+    command.add_subcommand("table", "all lessons with question, picture, exercises and challenge, as Markdown").callback([] {
+        fmt::print("{}\n", lessons::lessons_page().value());
+    });
+    auto paper = std::make_shared<CertificateAsked>();
+    const Command certificate_command = command.add_subcommand(
+        "certificate", "what was done on this computer, from its record of progress: an HTML page that a browser prints");
+    certificate_command.add_option("-o,--out", paper->out, "F.html, F.png, or '-' for the page on stdout").required();
+    certificate_command.add_option("--name", paper->name, "whose it is, as you write it");
+    certificate_command.add_option("--progress", paper->progress, "another file than the app's progress.jsonl");
+    certificate_command.callback([paper, hooks] { certificate(*paper, hooks); });
     const Command run_command = command.add_subcommand("run", "run every scene and compute every prediction");
     run_command.add_option("ID", options->what, "a lesson such as A06, the folder of one of your own, or all").required();
     run_command.add_option("--json", options->json, "write the result as JSON; '-' for stdout");
@@ -206,6 +275,8 @@ void add_lesson(const Command& app, int& status, const Hooks& hooks) {
     handout_command.add_option("ID", page->lesson, "a lesson such as A08, or a folder").required();
     handout_command.add_option("-o,--out", page->out, "the page, F.html; '-' for stdout").required();
     handout_command.add_flag("--lecturer", page->lecturer, "with the run's answers, the notes, plans and hints");
+    handout_command.add_option("--order", page->order,
+                               "a number that shuffles the answers; unless said they stand as in this computer's app");
     handout_command.add_flag("--no-pictures", page->bare, "text alone");
     handout_command.callback([page, hooks] { handout(*page, hooks); });
 }

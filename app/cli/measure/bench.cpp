@@ -13,6 +13,7 @@
 #include "app/cli/long_work.h"
 #include "app/cli/measure/bench_kernels.h"
 #include "app/cli/measure/bench_programs.h"
+#include "app/cli/measure/bench_sample.h"
 #include "app/cli/measure/bench_training.h"
 #include "app/cli/measure/torch_bench.h"
 #include "core/base/rng.h"
@@ -303,6 +304,7 @@ void add_bench(const Command& app, int& status, const Hooks& hooks) {
             for (BenchRow& row : functional_bench(options->name)) add(std::move(row));
             for (const Bench& bench : benches())
                 if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
+            sample_bench(options->name, add);
             program_bench(options->name, add);
             training_bench(options->name, add);
             for (BenchRow& row : torch_bench(options->name)) add(std::move(row));
@@ -316,7 +318,7 @@ void add_bench(const Command& app, int& status, const Hooks& hooks) {
         if (rows.empty()) {
             std::string known = "functional/...";
             for (const Bench& bench : benches()) known += ", " + bench.name;
-            known += ", program/..., train/MODEL/..., travel/...";
+            known += ", sample/..., program/..., train/MODEL/..., travel/...";
             throw Failure(fmt::format("no bench begins with '{}'; there are {}, app/...", options->name, known));
         }
         if (options->json.empty()) return;

@@ -57,6 +57,13 @@ const lessons::Puzzle::Free* BuildTask::free_named(std::string_view field) const
     return at == free.end() ? nullptr : &*at;
 }
 
+bool BuildTask::costs_the_medal(std::string_view field) const {
+    const auto same = [&](const lessons::Puzzle::Free& row) {
+        return model::field_named(row.field).first == model::field_named(field).first;
+    };
+    return puzzle && field.ends_with("_latency") && std::ranges::none_of(puzzle->free, same);
+}
+
 std::shared_ptr<const BuildTask> task_of_puzzle(const std::string& id) {
     auto task = std::make_shared<BuildTask>();
     task->puzzle = lessons::puzzle_named(id).value();
@@ -64,6 +71,8 @@ std::shared_ptr<const BuildTask> task_of_puzzle(const std::string& id) {
     task->question = task->puzzle->question;
     task->process = task->puzzle->process;
     task->free = task->puzzle->free;
+    for (const lessons::Puzzle::Free& row : whole_kit)
+        if (row.field.ends_with("_latency")) task->free.push_back(row);
     task->most_mm2 = task->puzzle->most_mm2;
     task->most_watts = task->puzzle->most_watts;
     task->launch = lessons::launch_of(*task->puzzle);
@@ -148,6 +157,34 @@ std::vector<double> stops_of(const lessons::Puzzle::Free& free) {
     return stops;
 }
 
+std::vector<double> possible_stops(const BuildTask& task, const lessons::Figures& figures,
+                                   const lessons::Puzzle::Free& free) {
+    std::vector<double> stops = stops_of(free);
+    const double first = figure_of(task.base, free.field);
+    if (std::ranges::find(stops, first) == stops.end() && first >= free.least && first <= free.most) {
+        stops.push_back(first);
+        std::ranges::sort(stops);
+    }
+    // Warps divide among any sub-cores that there may be, so that the two handles are not in each other's way.
+    double among = 1;
+    if (free.field == "warps_per_sm") {
+        const lessons::Puzzle::Free* const sub_cores = task.free_named("sub_cores");
+        among = sub_cores != nullptr ? sub_cores->most : figure_of(task.base, "sub_cores");
+    }
+    std::vector<double> possible;
+    lessons::Figures tried = figures;
+    for (const double stop : stops) {
+        if (std::fmod(stop, among) != 0 && stop != first) continue;
+        put(tried, free.field, stop);
+        try {
+            (void)task.design(tried);
+            possible.push_back(stop);
+        } catch (const Failure&) {  // such a GPU cannot be
+        }
+    }
+    return possible.empty() ? stops : possible;
+}
+
 std::vector<RealChip> real_chips() {
     std::vector<RealChip> chips;
     for (const model::RealDie& die : model::real_dies()) {
@@ -189,7 +226,7 @@ void BuildDesk::adopt(Session& session, const Snapshot& snapshot) {
     }
     if (!snapshot.build || snapshot.build->task == task_) return;
     task_ = snapshot.build->task;
-    shows_recap = had_gold_ = shows_hint = false;
+    shows_recap = had_gold_ = shows_hint = shows_values = false;
     against = Against::before;
     hint = 0;
     figures_.clear();
@@ -231,6 +268,7 @@ void BuildDesk::update() {
 void BuildDesk::post(Session& session) {
     update();
     note.clear();
+    shows_values = false;
     if (std::exchange(shows_hint, false)) ++hint;
     at = -1;
     session.post(ask::RunDesign{std::make_shared<const DesignWish>(DesignWish{task_, figures_, number_})});

@@ -38,6 +38,7 @@ struct BuildTask {
     // Throws Failure, with why such a GPU cannot be.
     model::GpuSpec design(const lessons::Figures& figures) const;
     const lessons::Puzzle::Free* free_named(std::string_view field) const;
+    bool costs_the_medal(std::string_view field) const;  // a "what if": free to move, but not in the puzzle's rules
 };
 // Throws Failure. A kernel's run needs the memory that it began with.
 std::shared_ptr<const BuildTask> task_of_puzzle(const std::string& id);
@@ -49,11 +50,15 @@ std::shared_ptr<const BuildTask> task_of_step(scene::DesignLaunch step, const mo
 double figure_of(const model::GpuSpec& gpu, std::string_view field);
 // Where a handle stands still, from least to most; never empty.
 std::vector<double> stops_of(const lessons::Puzzle::Free& free);
+// Those of them that make a GPU with the other figures as they are, and the value that the task begins with.
+std::vector<double> possible_stops(const BuildTask& task, const lessons::Figures& figures,
+                                   const lessons::Puzzle::Free& free);
 
 // What a run of a design was busy with, each a share from 0 to 1.
 struct DesignUse {
     double issue = 0, fp32 = 0, l1 = 0, l2 = 0, memory = 0, tensor = 0, fp64 = 0;
     double l2_hits = 0, warps = 0;  // of reads; resident warps, of those that there is room for
+    double port = 0;                // of what the SMs' ports let through from L2
 };
 struct KernelShare {
     std::string label;
@@ -107,6 +112,12 @@ void judge(const BuildTask& task, const lessons::Thresholds& thresholds, BuiltDe
 // the design is over one itself: then less of anything comes first.
 std::vector<lessons::Figures> changes_of(const BuildTask& task, const BuiltDesign& design);
 
+// What a design with gold takes where one of its changes is put back, by a run.
+struct PutBack {
+    std::string field;
+    std::shared_ptr<const BuiltDesign> design;
+};
+
 struct RealChip {  // a real GPU that runs the same
     std::string name, process;
     double mm2 = 0;    // of its die, published
@@ -122,6 +133,7 @@ struct BuildState {  // published; immutable
     std::vector<std::shared_ptr<const BuiltDesign>> designs;  // in the order of their numbers
     std::shared_ptr<const BuiltDesign> next;                  // the change of the newest that gains most; null: none does
     int next_of = 0;                                          // the design that it is a change of, or that was looked at
+    std::vector<PutBack> put_back;                            // of the newest, once it has gold
     const BuiltDesign* newest() const { return designs.empty() ? nullptr : designs.back().get(); }
     const BuiltDesign* numbered(int number) const;
 };
@@ -181,8 +193,9 @@ class BuildDesk {
     bool shows_real = false;   // real chips in the plot
     bool shows_recap = false;  // below the die, where the medal is gold
     enum class Against : uint8_t { before, first, best } against = Against::before;  // what a design is compared with
-    bool shows_hint = false;  // instead of what to change next, until the design is another one
-    int hint = 0;             // which
+    bool shows_hint = false;    // instead of what to change next, until the design is another one
+    int hint = 0;               // which
+    bool shows_values = false;  // of what to change next: first it says which part, and asked again how much
 
   private:
     void update();

@@ -1,6 +1,7 @@
 // What could be changed next in a design: figures up by about half or by one, and others down that pay for them.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "app/gui/desk/build_desk.h"
 
@@ -18,12 +19,19 @@ struct Changes {
     const BuildTask& task;
     const BuiltDesign& design;
     std::vector<lessons::Figures> found = {};
+    std::map<std::string, std::vector<double>, std::less<>> possible = {};
+
+    const std::vector<double>& stops(const lessons::Puzzle::Free& free) {
+        std::vector<double>& known = possible[free.field];
+        if (known.empty()) known = possible_stops(task, design.figures, free);
+        return known;
+    }
 
     // About half as much again: the stop that lies there, or the next one.
-    std::optional<double> larger(const lessons::Puzzle::Free& free, double factor) const {
+    std::optional<double> larger(const lessons::Puzzle::Free& free, double factor) {
         const double now = figure_of(design.gpu, free.field);
         std::optional<double> best;
-        for (const double stop : stops_of(free))
+        for (const double stop : stops(free))
             if (stop > now && (!best || stop <= now * factor)) best = stop;
         return best;
     }
@@ -38,17 +46,20 @@ struct Changes {
     void add(const lessons::Figures& figures) {
         if (std::ranges::find(found, figures) == found.end() && bears(figures)) found.push_back(figures);
     }
-    // Over the budget, less of anything is worth a run: one stop, half, and the least there may be.
+    // Over the budget, less of anything is worth a run: of many stops one less, half, and the least there may be.
     void add_less() {
         for (const lessons::Puzzle::Free& free : task.free) {
             if (free.field.ends_with("_latency")) continue;
-            std::vector<double> stops = stops_of(free);
+            std::vector<double> less_of = stops(free);
             const double now = figure_of(design.gpu, free.field);
-            std::erase_if(stops, [&](double stop) { return stop >= now; });
-            if (stops.empty()) continue;
-            size_t half = 0;
-            while (half + 1 < stops.size() && stops[half] < now / 2) ++half;
-            for (const double stop : {stops.back(), stops[half], stops.front()}) {
+            std::erase_if(less_of, [&](double stop) { return stop >= now; });
+            if (less_of.empty()) continue;
+            if (constexpr size_t few = 6; less_of.size() > few) {
+                size_t half = 0;
+                while (half + 1 < less_of.size() && less_of[half] < now / 2) ++half;
+                less_of = {less_of.back(), less_of[half], less_of.front()};
+            }
+            for (const double stop : less_of) {
                 lessons::Figures less = design.figures;
                 put_figure(less, free.field, stop);
                 if (std::ranges::find(found, less) == found.end()) found.push_back(less);
@@ -67,7 +78,7 @@ struct Changes {
             put_figure(figures, l2->field, *value);
             add(figures);
             if (channels == nullptr) continue;
-            std::vector<double> fewer = stops_of(*channels);
+            std::vector<double> fewer = stops(*channels);
             std::erase_if(fewer, [&](double stop) { return stop >= figure_of(design.gpu, channels->field); });
             if (fewer.empty()) continue;
             put_figure(figures, channels->field, fewer.back());
@@ -75,23 +86,23 @@ struct Changes {
         }
     }
     // Stops below the present one, the nearest last; none of what limits, nor of what costs no area.
-    std::vector<double> lower(const lessons::Puzzle::Free& free, std::string_view raised) const {
+    std::vector<double> lower(const lessons::Puzzle::Free& free, std::string_view raised) {
         if (free.field == raised || free.field == "boost_mhz" || free.field.ends_with("_latency")) return {};
         if (task.free_named(design.limits) == &free) return {};
-        std::vector<double> stops = stops_of(free);
+        std::vector<double> below = stops(free);
         const double now = figure_of(design.gpu, free.field);
-        std::erase_if(stops, [&](double stop) { return stop >= now; });
-        return stops;
+        std::erase_if(below, [&](double stop) { return stop >= now; });
+        return below;
     }
     // Where the budget does not bear it, another figure that pays for it, by as few stops as it takes, and two of them,
     // stop by stop in turn.
     void add_paid(const lessons::Figures& figures, std::string_view raised) {
         if (bears(figures)) return add(figures);
         for (const lessons::Puzzle::Free& other : task.free) {
-            const std::vector<double> stops = lower(other, raised);
-            for (size_t k = stops.size(); k-- > 0;) {
+            const std::vector<double> below = lower(other, raised);
+            for (size_t k = below.size(); k-- > 0;) {
                 lessons::Figures paid = figures;
-                put_figure(paid, other.field, stops[k]);
+                put_figure(paid, other.field, below[k]);
                 if (!bears(paid)) continue;
                 add(paid);
                 break;

@@ -30,7 +30,10 @@ std::string_view scarce(const model::TimedResult& result) {
     return field;
 }
 
-DesignUse use_of(const model::TimedResult& result) {
+// `cycles`: that ran, of a sample fewer than it would take.
+DesignUse use_of(const model::GpuSpec& gpu, const model::TimedResult& result, double cycles) {
+    const double through = 32 * metric_named(result, "l2_read_sectors");
+    const double ports = double(gpu.sms) * double(gpu.sm_read_bytes_per_cycle) * cycles;
     const auto share = [&](std::string_view name) { return std::clamp(metric_named(result, name) / 100, 0.0, 1.0); };
     return {share("issue_slot_utilization"),
             std::max(share("pipe_fma"), share("pipe_alu")),
@@ -40,13 +43,14 @@ DesignUse use_of(const model::TimedResult& result) {
             share("pipe_tensor"),
             share("pipe_fp64"),
             share("l2_read_hit_rate"),
-            share("achieved_occupancy")};
+            share("achieved_occupancy"),
+            ports > 0 ? std::clamp(through / ports, 0.0, 1.0) : 0};
 }
 
 void add_use(DesignUse& sum, const DesignUse& of, double weight) {
-    constexpr double DesignUse::*shares[] = {&DesignUse::issue, &DesignUse::fp32,    &DesignUse::l1,
-                                             &DesignUse::l2,    &DesignUse::memory,  &DesignUse::tensor,
-                                             &DesignUse::fp64,  &DesignUse::l2_hits, &DesignUse::warps};
+    constexpr double DesignUse::*shares[] = {&DesignUse::issue,  &DesignUse::fp32,   &DesignUse::l1,   &DesignUse::l2,
+                                             &DesignUse::memory, &DesignUse::tensor, &DesignUse::fp64, &DesignUse::port,
+                                             &DesignUse::warps,  &DesignUse::l2_hits};
     for (double DesignUse::*share : shares) sum.*share += weight * of.*share;
 }
 
@@ -66,7 +70,8 @@ void tell_busiest(BuiltDesign& design, const model::TimedResult& longest) {
                           {"l2_bytes", "L2", use.l2},
                           {"l1_bytes", "L1", use.l1},
                           {"tensor_fmas", "the tensor cores", use.tensor},
-                          {"fp64_lanes", "the FP64 lanes", use.fp64}};
+                          {"fp64_lanes", "the FP64 lanes", use.fp64},
+                          {"sm_read_bytes_per_cycle", "the SMs' ports", use.port}};
     const Part* busiest = &parts[0];
     for (const Part& part : parts)
         if (part.busy > busiest->busy) busiest = &part;
@@ -188,7 +193,8 @@ BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, cons
         joules += model::energy_of(design.gpu, *part.program, *result, launch.process).joules /
                   (design.sampled > 0 ? design.sampled : 1);
         stretches.push_back(stretch_of_run(design.gpu, *result));
-        uses.push_back(use_of(*result));
+        uses.push_back(
+            use_of(design.gpu, *result, static_cast<double>(result->cycles) * (design.sampled > 0 ? design.sampled : 1)));
         if (!longest || result->time_us > longest->time_us) longest = std::move(result);
     }
     design.watts = design.time_us > 0 ? joules / (design.time_us * 1e-6) : 0;
@@ -262,6 +268,11 @@ void judge(const BuildTask& task, const lessons::Thresholds& thresholds, BuiltDe
     run.time_us = design.time_us;
     run.mm2 = design.area.mm2;
     run.watts = design.watts;
+    for (const lessons::Puzzle::Free& free : task.free)
+        if (task.costs_the_medal(free.field) && figure_of(design.gpu, free.field) != figure_of(task.base, free.field)) {
+            design.why = "a latency is another one";
+            return;
+        }
     const lessons::PuzzleResult result = lessons::judge_run(*task.puzzle, design.gpu, std::move(run), thresholds);
     design.medal = result.medal;
     design.why = result.why;

@@ -497,11 +497,15 @@ bool KernelDesk::compiling(const Snapshot& snapshot) const {
     return !snapshot.own.compiled || snapshot.own.compiled->version != version_;
 }
 
+bool KernelDesk::broken(const Snapshot& snapshot) const {
+    const auto& compiled = snapshot.own.compiled;
+    return compiled && compiled->version == version_ && !compiled->ok;
+}
+
 std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
     const auto &last = snapshot.own.result, &shown = snapshot.own.run;
     if (!shown || !shown->run || snapshot.kernel.run != shown->run) return {};
-    const auto& compiled = snapshot.own.compiled;
-    if (compiled && compiled->version == version_ && !compiled->ok)
+    if (broken(snapshot))
         return fmt::format("'{}' does not compile as it is now: these are pictures of its last run, before that change.",
                            document().shown_name());
     if (!last || !last->refused) return {};

@@ -81,6 +81,7 @@ class KernelDesk {
     bool compiling(const Snapshot& snapshot) const;
     // "The last launch was refused (...): this is the run with block 3."; empty: the run on show is the last launch.
     std::string stale_run(const Snapshot& snapshot) const;
+    bool broken(const Snapshot& snapshot) const;  // the text as it is now does not compile
     std::optional<ReportPlace> jump;
     DeskWish wish = DeskWish::none;
     int32_t go_to_line = 0, go_to_column = 0;     // from 1: the editor jumps there, then sets them to 0

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/gui/session.h"
+#include "lessons/player/certificate/certificate.h"
 
 namespace lockstep::gui {
 
@@ -53,9 +54,13 @@ void restore_prediction(const Json& line, LessonState& state) {
         const auto& predicts = state.lesson->steps[s].predicts;
         for (size_t p = 0; p < predicts.size(); ++p) {
             if (predicts[p].id != id) continue;
-            if (predicts[p].is_sketch()) {
+            if (predicts[p].is_sketch() && (line.contains("sketch") || !state.lesson->exam)) {
                 restore_sketch(line, truth->get<double>(), state.predictions[s][p]);
                 continue;
+            }
+            if (answer.empty() && state.lesson->exam) {  // handed in without one
+                state.predictions[s][p].locked = true;
+                state.predictions[s][p].truth = truth->get<double>();
             }
             for (size_t a = 0; a < predicts[p].answers.size(); ++a) {
                 if (predicts[p].answers[a].text != answer) continue;
@@ -76,6 +81,8 @@ void restore_line(const Json& line, LessonState& state) {
     if (!line.is_object() || text_of(line, "lesson") != state.lesson->id) return;
     const std::string event = text_of(line, "event");
     if (event == "prediction") return restore_prediction(line, state);
+    if (event == "exam") state.handed_in = true;
+    if (event == "medal") state.medal = std::max(state.medal, lessons::medal_named(text_of(line, "medal")));
     const std::string step = text_of(line, "step"), exercise = text_of(line, "exercise");
     for (size_t s = 0; s < state.lesson->steps.size(); ++s) {
         if (event == "step" && state.lesson->steps[s].title == step) state.done[s] = true;
@@ -94,6 +101,14 @@ void each_line(const std::filesystem::path& file, std::streamoff most, const Eac
     const std::streamoff size = in.tellg();
     in.seekg(std::max<std::streamoff>(0, size - most));
     for (std::string line; std::getline(in, line);) each(Json::parse(line, nullptr, false));
+}
+
+// Of an exam that was handed in: the engine has said of every answer whether it is right.
+bool everything_told(const LessonState& state) {
+    for (const auto& step : state.predictions)
+        for (const LessonState::Prediction& given : step)
+            if (!given.truth) return false;
+    return true;
 }
 
 bool append(const std::filesystem::path& file, const std::string& lines) {
@@ -155,6 +170,8 @@ std::string last_lesson_in(const std::filesystem::path& file) {
 void ProgressLog::follow(const LessonState& state) {
     lesson_ = state.lesson;
     done_ = state.done;
+    medal_ = static_cast<int>(state.medal);
+    handed_in_ = state.handed_in && everything_told(state);
     answered_.clear();
     for (const auto& step : state.predictions) {
         answered_.emplace_back();
@@ -164,9 +181,10 @@ void ProgressLog::follow(const LessonState& state) {
 }
 
 std::string ProgressLog::note(const LessonState& state) {
-    if (file_.empty() || !state.lesson || lesson_ != state.lesson) return {};
+    if (file_.empty() || !state.lesson || lesson_ != state.lesson || state.holds_back()) return {};
     std::string lines;
-    const auto add = [&](const Json& line) {
+    const auto add = [&](Json line) {
+        line["on"] = lessons::today();
         lines += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     };
     const lessons::Lesson& lesson = *state.lesson;
@@ -177,7 +195,10 @@ std::string ProgressLog::note(const LessonState& state) {
             if (predict.is_sketch() && !given.locked) answered_[s][p] = false;  // it was taken back, to be sketched again
             if (given.by_class || answered_[s][p] || !given.locked || !given.truth) continue;
             Json said = {{"lesson", lesson.id}, {"event", "prediction"}, {"predict", predict.id}};
-            if (predict.is_sketch()) {
+            const bool left_out = lesson.exam && given.chosen < 0 && given.sketch.empty();
+            if (left_out) {
+                said["answer"] = "";
+            } else if (predict.is_sketch()) {
                 said["sketch"] = Json::array();
                 for (const double v : given.sketch.values) said["sketch"].push_back(std::isfinite(v) ? Json(v) : Json());
             } else if (given.chosen >= 0 && given.chosen < static_cast<int>(predict.answers.size())) {
@@ -196,6 +217,19 @@ std::string ProgressLog::note(const LessonState& state) {
         if (step.exercises.empty()) add({{"lesson", lesson.id}, {"event", "step"}, {"step", step.title}});
         for (const lessons::Exercise& exercise : step.exercises)
             add({{"lesson", lesson.id}, {"event", "exercise"}, {"exercise", exercise.id}, {"points", exercise.points}});
+    }
+    if (static_cast<int>(state.medal) > medal_)
+        add({{"lesson", lesson.id},
+             {"event", "medal"},
+             {"exercise", lesson.challenge ? lesson.challenge->exercise : ""},
+             {"medal", lessons::name_of(state.medal)}});
+    if (lesson.exam && state.handed_in && !handed_in_ && everything_told(state)) {
+        const ExamResult result = exam_result(state);
+        add({{"lesson", lesson.id},
+             {"event", "exam"},
+             {"points", result.points},
+             {"of", result.of_points},
+             {"passed", result.passed}});
     }
     if (lines.empty()) return {};
     follow(state);

@@ -5,6 +5,9 @@
 //   {"lesson":"A02","event":"prediction","predict":"whose","answer":"1","confidence":70,"truth":1.0,"right":true}
 //   {"lesson":"A08","event":"prediction","predict":"shifted","sketch":[1,1,1,1,1,0,0,0],"truth":5.0,"right":true}
 //   {"lesson":"A02","event":"exercise","exercise":"guard","points":2.0}
+//   {"lesson":"A08","event":"medal","exercise":"pieces","medal":"gold"}
+//   {"lesson":"AX","event":"exam","points":9.0,"of":14.0,"passed":true}
+// Each ends in "on":"2026-11-27", the day by the clock of the world.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -48,6 +51,8 @@ class ProgressLog {
     std::shared_ptr<const lessons::Lesson> lesson_;
     std::vector<bool> done_;
     std::vector<std::vector<bool>> answered_;
+    int medal_ = 0;  // lessons::Medal
+    bool handed_in_ = false;
     bool complained_ = false;
 };
 

@@ -64,7 +64,8 @@ int palette_score(std::string_view text, std::string_view query) {
     if (text.starts_with('%') && !query.starts_with('%')) text.remove_prefix(1);  // a register's name
     if (text == query) return 1000;
     const bool whole_word = text.size() > query.size() && text[query.size()] == ' ';
-    if (text.starts_with(query)) return (whole_word ? 850 : 800) + shorter;
+    const bool numbered = text.size() > query.size() && text[query.size()] == '.';  // "a08.3 ...": steps stay in order
+    if (text.starts_with(query)) return numbered ? 840 : (whole_word ? 850 : 800) + shorter;
     if (words_begin_words(text, query)) return 600 + shorter;
     if (text.find(query) != std::string_view::npos) return 400 + shorter;
     if (query.size() < 3) return 0;

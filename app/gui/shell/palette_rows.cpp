@@ -207,6 +207,16 @@ struct PaletteLists {
                            [name](Shell& s) { s.save_run(name); }});
     }
 
+    // "save this panel as a picture"
+    static void panel_pictures(Shell&, const std::string& query, Entries& entries) {
+        static constexpr std::string_view says = "save this panel as a picture";
+        if (query.size() < 4 || !says.starts_with(query)) return;
+        entries.push_back(
+            {"Save this panel as a picture (PNG)", "Ctrl P", [](Shell& s) { s.wants_picture = Shell::PictureKind::png; }});
+        entries.push_back({"Save this panel as a picture (SVG)", "Shift + Ctrl P: lines and letters at any size",
+                           [](Shell& s) { s.wants_picture = Shell::PictureKind::svg; }});
+    }
+
     // "cycle 1200", "1200" or "50 %", of the kernel on show.
     static void cycles(Shell& shell, const std::string& query, Entries& entries) {
         const KernelTrace* const trace = trace_of(*shell.snapshot_);
@@ -226,6 +236,7 @@ struct PaletteLists {
 std::span<const PaletteRow> palette_rows() {
     static constexpr PaletteRow rows[] = {
         {"run", 0, PaletteLists::run_files, true},
+        {"picture", 0, PaletteLists::panel_pictures, true},
         {"go on", 30, PaletteLists::places},
         {"workspace", 28, PaletteLists::spaces},
         {"lesson", 26, PaletteLists::course},

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/lesson/certificate.h"
 #include "core/base/diagnostic.h"
 #include "core/scene/tape/tape_program.h"
 #include "lessons/player/glossary/glossary.h"
@@ -238,6 +239,10 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.mouse = {input.mouse_x < 0 ? -1e6f : input.mouse_x / scale, input.mouse_y < 0 ? -1e6f : input.mouse_y / scale};
     ui.enabled = menu_ == Menu::none;
     session.learn.presented = presenter.on;
+    if (certificate) {
+        draw_certificate(ui, *certificate, certificate_name, {0, 0, width_, height_});
+        return state.end_frame();
+    }
     if (presenter.on) {
         present(ui, *snapshot_);
         if (was_training && !session.playing) session.post(ask::Pause{});

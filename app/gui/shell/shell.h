@@ -27,8 +27,9 @@ struct BarPlan;
 }  // namespace lockstep::gui
 
 namespace lockstep::lessons {
-struct Term;  // lessons/player/glossary/glossary.h
-}
+struct Term;         // lessons/player/glossary/glossary.h
+struct Certificate;  // lessons/player/certificate/certificate.h
+}  // namespace lockstep::lessons
 
 namespace lockstep::gui {
 
@@ -59,6 +60,8 @@ class Shell {
         std::shared_ptr<const lessons::Lesson> lesson;             // that the hands were counted in
         std::map<std::pair<int, size_t>, std::vector<int>> hands;  // by step and prediction: by answer
     } presenter;
+    std::shared_ptr<const lessons::Certificate> certificate;  // instead of everything else: a page to be kept
+    std::string certificate_name;
     std::function<void(const std::string&)> say_to_speaker;  // on the terminal; null: there is none
     static constexpr float presenter_scale = 5.0f / 3;       // text size, at least
 
@@ -77,6 +80,14 @@ class Shell {
     void open_run(const RunFile& run);
     RunFile run_on_show() const { return gui::run_on_show(session, focus, maximised_); }
     void save_run(const std::string& name);  // beside the document, else where the program was started; says where
+    // The panel that has the keyboard as a picture: asked for by a key, taken by whoever draws frames
+    // (window/panel_picture.h).
+    enum class PictureKind { none, png, svg } wants_picture = PictureKind::none;
+    struct PanelPlace {  // pixels; of a page and in presenter mode the whole window
+        std::string name;
+        float x = 0, y = 0, width = 0, height = 0;
+    };
+    PanelPlace panel_place() const;
 
     Session& session;
     Focus focus;
@@ -212,6 +223,7 @@ class Shell {
     Shown* shown(std::string_view name);
 
     std::vector<Shown> views_;
+    Rect active_area_;  // of the panel that has the keyboard, layout units
     std::shared_ptr<const Snapshot> snapshot_;
     std::shared_ptr<const model::KernelRun> kernel_;
     std::map<std::string, int> tabs_;

@@ -44,6 +44,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     const size_t controls = state.ring.size();
     if (low) scrolls(ui, "whole", where, view->scrolled);
     state.drawn_view = name;
+    if (state.active_view == name) active_area_ = where;
     {  // what belongs to an older run is grey: the strip above says whose it is
         const bool of_run = shows_run(name);
         const Faded older(ui, of_run && older_ ? 0.5f : 1.0f);
@@ -72,6 +73,15 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     if (ui.hovered(mark)) ui.tooltip(whole ? "back to the workspace" : "this picture alone");
     ui.unclip();
     ui.pop_scope();
+}
+
+Shell::PanelPlace Shell::panel_place() const {
+    const std::string workspace(row_of(session.workspace).name);
+    const float scale = fonts.scale;
+    const bool all = presenter.on || row_of(session.workspace).page || active_area_.w <= 0;
+    if (all) return {workspace, 0, 0, width_ * scale, height_ * scale};
+    return {std::string(state.active_view), active_area_.x * scale, active_area_.y * scale, active_area_.w * scale,
+            active_area_.h * scale};
 }
 
 // The words of a strip's tabs; where they are too wide together, the widest get shorter.

@@ -341,7 +341,8 @@ void Shell::fetch_trace(const Snapshot& snapshot) {
 
 // Registers and memory follow the clock: they are those that the focused warp's next instruction finds.
 void Shell::ask_lanes(const Snapshot& snapshot) {
-    if (!snapshot.kernel.history) return;
+    const bool shown = row_of(session.workspace).shows_kernel || session.workspace == Workspace::kernel;
+    if (!snapshot.kernel.history || !shown) return;  // to have them costs a copy of the machine
     const bool within = session.sm.history_step < static_cast<int64_t>(snapshot.kernel.history->steps.size()) ||
                         (snapshot.kernel.history->truncated && session.sm.wanted.step < 0);
     const int64_t cycle = session.sm.wanted.step < 0 ? focus.time : -1;
@@ -486,11 +487,16 @@ int32_t line_to_show(const Snapshot& snapshot, const lessons::Step& step) {
 
 // Answered just now: the picture, held back so far, goes to the line that was asked about, else to the scene's own.
 void Shell::follow_answer(const Snapshot& snapshot, const lessons::Step& step, bool open) {
-    if (open && step.until.empty()) {
+    const bool asks_a_line = std::any_of(step.predicts.begin(), step.predicts.end(),
+                                         [](const lessons::Predict& predict) { return line_asked(predict) > 0; });
+    if (open && (step.until.empty() || asks_a_line)) {
         open_step_ = session.lesson.step;
         asked_line_ = line_to_show(snapshot, step);
     } else if (open_step_ >= 0) {
-        if (open_step_ == session.lesson.step && !open) line_wish_ = asked_line_, reveal_step_ = -1;
+        if (open_step_ == session.lesson.step && !open) {
+            line_wish_ = asked_line_;
+            if (step.until.empty()) reveal_step_ = -1;
+        }
         open_step_ = -1;
     }
 }

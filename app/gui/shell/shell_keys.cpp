@@ -62,9 +62,10 @@ bool Shell::goes_to_text(const KeyPress& key) const {
         return false;
     if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
     if (!key.control) return true;
-    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O') || is(key, 'K')) return false;
+    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O') || is(key, 'K') || is(key, 'P')) return false;
     if (key.code == KeyCode::page_up || key.code == KeyCode::page_down) return session.desk.tabs().size() < 2;
-    return !is(key, '+') && !is(key, '=') && !is(key, '-') && !is(key, '0');
+    const bool digit = key.code >= KeyCode::zero && key.code <= static_cast<KeyCode>('9');
+    return !is(key, '+') && !is(key, '=') && !is(key, '-') && !digit;
 }
 
 // The Kernel workspace's own commands.
@@ -97,13 +98,17 @@ bool Shell::kernel_key(const KeyPress& key) {
     return false;
 }
 
-// Text size in steps of ten.
+// Text size in steps of ten, and the rest that Ctrl does.
 void Shell::control_key(const KeyPress& key) {
     if (is(key, 'K')) open_palette();
     if (is(key, 'R')) save_run({});
+    if (is(key, 'P')) wants_picture = key.shift ? PictureKind::svg : PictureKind::png;
     if (is(key, '+') || is(key, '=')) set_text_scale(std::floor(text_scale * 10 + 1.01f) / 10);
     if (is(key, '-')) set_text_scale(std::ceil(text_scale * 10 - 1.01f) / 10);
     if (is(key, '0')) set_text_scale(1);
+    // In text fields and open sketches, which take digits for themselves, too.
+    for (size_t i = 0; i < std::size(workspaces); ++i)
+        if (is(key, static_cast<char>('1' + i))) choose_workspace(static_cast<Workspace>(i));
     if (is(key, 'Z') && session.workspace == Workspace::build) session.build.undo(session);
 }
 

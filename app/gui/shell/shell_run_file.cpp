@@ -22,15 +22,6 @@ int32_t warp_of(const KernelTrace& trace, const RunPlace& place) {  // -1: it is
     return -1;
 }
 
-// "sum.lockstep", "sum-2.lockstep": the first name that no file has.
-std::filesystem::path free_name(const std::filesystem::path& folder, const std::string& stem) {
-    std::error_code error;
-    std::filesystem::path file = folder / (stem + ".lockstep");
-    for (int i = 2; std::filesystem::exists(file, error) && i < 1000; ++i)
-        file = folder / fmt::format("{}-{}.lockstep", stem, i);
-    return file;
-}
-
 }  // namespace
 
 void Shell::open_run(const RunFile& run) {
@@ -118,7 +109,7 @@ void Shell::save_run(const std::string& name) {
         std::error_code error;
         std::filesystem::path folder = std::filesystem::current_path(error);
         if (run.kernel && !run.kernel->path.empty()) folder = std::filesystem::path(run.kernel->path).parent_path();
-        const std::filesystem::path file = free_name(folder, stem);
+        const std::filesystem::path file = free_name(folder, stem, ".lockstep");
         write_file(file, text_of(run));
         session.post(
             ask::Tell{fmt::format("this run is saved as {}: it opens at this place on any machine", file.string())});

@@ -314,17 +314,21 @@ void Svg::image(const Corners& box, int w, int h, std::span<const Color> pixels,
 }
 
 std::string Svg::finish() {
+    return finish({0, 0, width_, height_});
+}
+
+std::string Svg::finish(const Corners& part) {
     clip_ = {0, 0, width_, height_};
     enter_clip();  // closes the group that is open
     std::string file = fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{0}\" "
         "height=\"{1}\" "
-        "viewBox=\"0 0 {0} {1}\" xml:space=\"preserve\">\n"
+        "viewBox=\"{2} {3} {0} {1}\" xml:space=\"preserve\">\n"
         "<style>text{{font-family:Inter,'Helvetica Neue',Arial,'Liberation Sans',sans-serif;font-kerning:none;"
         "font-feature-settings:'kern' 0,'liga' 0,'calt' 0;white-space:pre}}\n"
         ".m{{font-family:'JetBrains Mono',Menlo,Consolas,'Liberation Mono',monospace}}</style>\n",
-        number(width_), number(height_));
+        number(part.x1 - part.x0), number(part.y1 - part.y0), number(part.x0), number(part.y0));
     file += "<defs>\n";
     for (const auto& [box, id] : clips_)
         file += fmt::format("<clipPath id=\"c{}\"><rect{}/></clipPath>\n", id, box_attributes(box));

@@ -42,7 +42,8 @@ class Svg {
     void icon(float x, float baseline, uint32_t code, float size, Color color, const std::string& font_file);
     void image(const Corners& box, int w, int h, std::span<const Color> pixels, float opacity);
 
-    std::string finish();  // the whole file
+    std::string finish();                     // the whole file
+    std::string finish(const Corners& part);  // a part of it, as a picture of its own
 
   private:
     bool shows(const Corners& box) const;  // some of it lies in the clip

@@ -12,7 +12,8 @@
 
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/views/machine/many/cluster_step.h"
-#include "app/gui/window/renderer.h"
+#include "app/gui/window/canvas.h"
+#include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/cluster/cluster.h"
@@ -171,16 +172,15 @@ AppRate first_machine() {
     Session session({.training_steps = 1, .steps_later = 41});
     Shell shell(session, theme_named("dark"), 1);
     session.workspace = Workspace::machine;
-    Offscreen screen(1600, 1000);
-    Renderer renderer(shell);
+    Canvas canvas(shell, 1600, 1000);
     double now = 0.1;
     while (!session.snapshot()->kernel.run && seconds_since(begin) < 30) {
         const auto drawn = Clock::now();
-        renderer.frame({}, 1600, 1000, 1, now += 0.02), screen.finish();
+        canvas.frame({}, now += 0.02), canvas.finish();
         std::this_thread::sleep_until(drawn + std::chrono::milliseconds(33));  // as a screen would wait
     }
-    renderer.frame({}, 1600, 1000, 1, now += 0.02);
-    screen.finish();
+    canvas.frame({}, now += 0.02);
+    canvas.finish();
     return {"app/first_machine", 1e3 * seconds_since(begin), "ms", "1600x1000, start to the machine with a kernel on it"};
 }
 
@@ -189,12 +189,11 @@ std::optional<AppRate> edit_run() {
     Session session({.own_kernel = true});
     Shell shell(session, theme_named("dark"), 1);
     session.workspace = Workspace::kernel;
-    Offscreen screen(1600, 1000);
-    Renderer renderer(shell);
+    Canvas canvas(shell, 1600, 1000);
     const auto begin = Clock::now();
     const auto draw = [&] {
-        renderer.frame({}, 1600, 1000, 1, 1 + seconds_since(begin));
-        screen.finish();
+        canvas.frame({}, 1 + seconds_since(begin));
+        canvas.finish();
     };
     const auto settled = [&] {
         const auto snapshot = session.snapshot();
@@ -225,10 +224,9 @@ AppRate first_design() {
         Shell shell(session, theme_named("dark"), 1);
         session.workspace = Workspace::build;
         session.build.open(session, file.string());
-        Offscreen screen(1600, 1000);
-        Renderer renderer(shell);
+        Canvas canvas(shell, 1600, 1000);
         double now = 0.1;
-        const auto draw = [&] { renderer.frame({}, 1600, 1000, 1, now += 0.02), screen.finish(); };
+        const auto draw = [&] { canvas.frame({}, now += 0.02), canvas.finish(); };
         for (int i = 0; i < 3; ++i) draw(), session.wait_until_idle(120);
         if (!session.build.task()) continue;
         // The reference for silver, which is within the budget.
@@ -243,6 +241,37 @@ AppRate first_design() {
     return {"app/first_design", 1e3 * took.back().first, "ms",
             "a new design to its run drawn, worst of " + std::to_string(took.size()) + " puzzles (" + took.back().second +
                 "); median " + std::to_string(static_cast<int>(1e3 * took[took.size() / 2].first)) + " ms"};
+}
+
+// One frame of a picture of a kernel's warps, drawn and read, by the processor alone and by OpenGL.
+std::vector<AppRate> still_frames(std::string_view wanted) {
+    std::vector<AppRate> rates;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel.run = matrix_product(128, 1, {});
+    for (const Drawing how : {Drawing::cpu, Drawing::opengl}) {
+        const std::string row = how == Drawing::cpu ? "app/picture/cpu" : "app/picture/gl";
+        if (!starts(row, wanted)) continue;
+        Session session({.start = false});
+        Shell shell(session, theme_named("light"), 1);
+        session.publish_for_test(snapshot);
+        shell.show_alone("warps");
+        try {
+            Canvas canvas(shell, 1160, 760, how);
+            double now = 1;
+            std::vector<Color> pixels;
+            const auto draw = [&] { canvas.frame({}, now += 0.02), canvas.read(pixels); };
+            for (int i = 0; i < 4; ++i) draw();
+            const int frames = 20;
+            const auto begin = Clock::now();
+            for (int i = 0; i < frames; ++i) draw();
+            rates.push_back({row, 1e3 * seconds_since(begin) / frames, "ms",
+                             "1160x760, a frame of the warp timeline drawn and read, " +
+                                 std::to_string(ImGui::GetDrawData()->TotalVtxCount / 4) + " quads"});
+        } catch (const Failure& failure) {
+            if (failure.status != ExitStatus::missing) throw;  // no OpenGL here: it has no row
+        }
+    }
+    return rates;
 }
 
 }  // namespace
@@ -286,6 +315,13 @@ std::vector<AppRate> bench_app(std::string_view name) {
         rates.push_back(first_machine());
         ImGui::DestroyContext();
     }
+    if (starts("app/picture", name)) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        for (const AppRate& rate : still_frames(name)) rates.push_back(rate);
+        ImGui::DestroyContext();
+    }
+    if (name.substr(0, 11) == "app/picture") return rates;
     if (name.substr(0, 11) == "app/machine" || name == "app/first_machine") return rates;
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
@@ -294,13 +330,12 @@ std::vector<AppRate> bench_app(std::string_view name) {
         Session session({.training_steps = 12});
         Shell shell(session, theme_named("dark"), 1);
         session.workspace = Workspace::training;
-        Offscreen screen(width, height);
-        Renderer renderer(shell);
-        renderer.frame({}, width, height, 1, 0.1);
-        screen.finish();
+        Canvas canvas(shell, width, height);
+        canvas.frame({}, 0.1);
+        canvas.finish();
         const double frame = seconds_since(begin);
         while (!session.snapshot()->training.step && !session.snapshot()->problem && seconds_since(begin) < 30)
-            renderer.frame({}, width, height, 1, 0.2), screen.finish();
+            canvas.frame({}, 0.2), canvas.finish();
         if (starts("app/first_frame", name))
             rates.push_back({"app/first_frame", 1e3 * frame, "ms", "1600x1000, start to the drawn interface"});
         if (starts("app/first_picture", name))
@@ -311,14 +346,14 @@ std::vector<AppRate> bench_app(std::string_view name) {
             const std::string row = "app/frames/" + std::string(shown);
             if (!starts(row, name)) continue;
             if (!shell.show_alone(shown)) session.workspace = *workspace_named(shown);
-            for (int i = 0; i < 4; ++i) renderer.frame({}, width, height, 1, 1 + i), session.wait_until_idle(20);
-            screen.finish();
+            for (int i = 0; i < 4; ++i) canvas.frame({}, 1 + i), session.wait_until_idle(20);
+            canvas.finish();
             int frames = 0;
             const auto from = Clock::now();
             while (frames < 10 || seconds_since(from) < 1) {
                 shell.focus.time += 1;  // the cursor moves, as while playing
-                renderer.frame({}, width, height, 1, 10 + 0.02 * frames++);
-                screen.finish();
+                canvas.frame({}, 10 + 0.02 * frames++);
+                canvas.finish();
             }
             const int quads = ImGui::GetDrawData() != nullptr ? ImGui::GetDrawData()->TotalVtxCount / 4 : 0;
             rates.push_back(

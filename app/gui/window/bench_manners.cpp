@@ -9,9 +9,10 @@
 #include <thread>
 
 #include "app/gui/window/bench.h"
-#include "app/gui/window/renderer.h"
+#include "app/gui/window/canvas.h"
 #include "core/base/files.h"
 #include "core/nn/train/trainer.h"
+#include "core/system/desktop.h"
 #include "core/system/system.h"
 
 namespace lockstep::gui {
@@ -37,14 +38,13 @@ struct BenchContext {
 struct Drawn {
     Session session;
     Shell shell;
-    Offscreen screen{1600, 1000};
-    Renderer renderer{shell};
+    Canvas canvas{shell, 1600, 1000};
     double now = 1;
 
     explicit Drawn(SessionOptions options) : session(std::move(options)), shell(session, theme_named("dark"), 1) {}
     void frame(const Input& input = {}) {
-        renderer.frame(input, 1600, 1000, 1, now += 0.02);
-        screen.finish();
+        canvas.frame(input, now += 0.02);
+        canvas.finish();
     }
     void settle(int frames = 6) {
         for (int i = 0; i < frames; ++i) frame(), session.wait_until_idle(120);
@@ -177,9 +177,10 @@ AppRate training_step() {
 }  // namespace
 
 std::string memory_of_app(const std::vector<std::string>& words) {
+    system::give_memory_back();
     const BenchContext context;
     Drawn app({.training_steps = 1, .steps_later = 41});
-    app.session.workspace = Workspace::machine;
+    app.session.workspace = Workspace::home;  // as it opens
     app.settle(10);
     if (!words.empty() && words.front() == "session") use_for_a_while(app);
     return std::to_string(resident_mb());
@@ -188,7 +189,7 @@ std::string memory_of_app(const std::vector<std::string>& words) {
 std::vector<AppRate> bench_manners(std::string_view name) {
     std::vector<AppRate> rates;
     constexpr std::pair<std::string_view, std::string_view> sessions[] = {
-        {"start", "resident memory once the machine has its kernel"},
+        {"start", "resident memory once Home has its pictures"},
         {"session", "and after a lesson, a kernel of one's own and 50 steps of gpt"}};
     for (const auto& [row, what] : sessions) {
         const std::string full = "app/memory/" + std::string(row);

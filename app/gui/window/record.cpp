@@ -16,8 +16,8 @@
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/machine/many/cluster_step.h"
 #include "app/gui/views/timeline/timeline_data.h"
+#include "app/gui/window/canvas.h"
 #include "app/gui/window/gif.h"
-#include "app/gui/window/renderer.h"
 #include "core/base/diagnostic.h"
 #include "core/base/units.h"
 #include "core/system/feed.h"
@@ -47,8 +47,7 @@ class Camera {
           options_(options),
           moments_(moments),
           goes_on_(goes_on),
-          screen_(options.width, options.height),
-          renderer_(shell) {
+          canvas_(shell, options.width, options.height, options.drawing) {
         for (int i = 0; i < 3; ++i) draw(0.1 * i), wait(0);  // what a first look asks for: fonts, a warp's history
     }
 
@@ -64,12 +63,12 @@ class Camera {
             wait(share);
             if (look > 0 && session.snapshot()->version == seen) break;
         }
-        screen_.read(pixels_);
+        canvas_.read(pixels_);
         return pixels_;
     }
 
   private:
-    void draw(double now) { renderer_.frame({}, options_.width, options_.height, 1, now); }
+    void draw(double now) { canvas_.frame({}, now); }
     void wait(double share) {
         double waited = 0;
         do {
@@ -81,8 +80,7 @@ class Camera {
     const RecordOptions& options_;
     const Moments& moments_;
     const GoesOn& goes_on_;
-    Offscreen screen_;
-    Renderer renderer_;
+    Canvas canvas_;
     std::vector<Color> pixels_;
 };
 

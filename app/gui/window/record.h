@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "app/gui/shell/shell.h"
+#include "app/gui/window/canvas.h"
 
 namespace lockstep::gui {
 
@@ -17,6 +17,7 @@ struct Moments {
 struct RecordOptions {
     int width = 1280, height = 800;
     double frames_a_second = 20;
+    Drawing drawing = Drawing::whichever;
 };
 
 // The share that is done, 0..1; false: stop, and leave no file.

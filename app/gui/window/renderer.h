@@ -1,4 +1,5 @@
-// What both backends share: ImGui's OpenGL3 renderer, picture textures, the atlas upload. Needs a current GL context.
+// Frames by OpenGL, for the window and for canvas.h: ImGui's OpenGL3 renderer, picture textures, the atlas upload. Needs a
+// current GL context. Its twin in a build without OpenGL is no_opengl.cpp.
 #pragma once
 #include "app/gui/shell/shell.h"
 
@@ -20,15 +21,15 @@ class Renderer {
     double last_ = 0;
 };
 
-// A picture without a window: a context of its own and a framebuffer. Throws Failure(missing) where there is no context.
+// What is drawn without a window: a context of its own and a framebuffer (canvas.h takes it where it can be had). Throws
+// Failure(missing) where there is no context.
 class Offscreen {
   public:
     Offscreen(int width, int height);
     ~Offscreen();
     Offscreen(const Offscreen&) = delete;
     Offscreen& operator=(const Offscreen&) = delete;
-    void finish();  // waits until everything is drawn
-    void write_png(const std::string& file);
+    void finish();                          // waits until everything is drawn
     void read(std::vector<Color>& pixels);  // what was drawn, rows from the top, opaque
 
   private:
@@ -37,10 +38,6 @@ class Offscreen {
     std::unique_ptr<State> state_;
 };
 
-// Draws a few frames, so that what follows a first look (focus, registers) is there, and writes the PNG.
-void render_to_png(Shell& shell, int width, int height, const std::string& file);
-// The same as a vector picture, for which no OpenGL is needed.
-void render_to_svg(Shell& shell, int width, int height, const std::string& file);
 bool has_display();
 // Opens the window and runs until it is closed; `exact`: the size is one that a window of the app had, in the screen's
 // coordinates, else it is one at 100 % that the screen's scale multiplies. False: there is no display. Throws

@@ -1,9 +1,10 @@
 // The desktop window: GLFW events become Input; a frame is drawn when something happened or moves, else it sleeps.
 #include <algorithm>
+#include <filesystem>
 
 #include "app/gui/window/gl.h"
 #include "app/gui/window/input_queue.h"
-#include "app/gui/window/renderer.h"
+#include "app/gui/window/panel_picture.h"
 #include "core/base/diagnostic.h"
 
 namespace lockstep::gui {
@@ -231,6 +232,7 @@ bool run_window(Shell& shell, int width, int height, bool exact) {
         UiState::Cursor cursor = UiState::Cursor::arrow;
         GLFWcursor* cursors[3] = {};
         int x = 0, y = 0, w = width, h = height;  // to come back from the whole screen
+        std::error_code error;
         while (glfwWindowShouldClose(window) == GLFW_FALSE) {
             // What moves by itself takes half a core at most: with software GL the rest is the engine's.
             if (events.wake > 0)
@@ -258,6 +260,8 @@ bool run_window(Shell& shell, int width, int height, bool exact) {
             }
             const double began = glfwGetTime();
             renderer.frame(input, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime());
+            take_panel_picture(shell, renderer, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime(),
+                               std::filesystem::current_path(error));
             glfwSwapBuffers(window);
             frame_took = glfwGetTime() - began;
             show_cursor(window, shell.state.cursor, cursor, cursors);

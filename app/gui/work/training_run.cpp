@@ -95,15 +95,13 @@ nn::TrainerOptions TrainingRun::options(bool timed, bool whole) const {
     o.learning_rate = setup_.learning_rate;
     o.batch = setup_.batch;
     o.functional = !timed;
-    o.keep_graph = o.keep_values = whole;
-    o.keep_images = o.keep_launches = whole;
+    o.keep_graph = o.keep_values = o.keep_images = o.keep_launches = whole;
     o.keep_runs = timed;
     o.stop = stop_;
     return o;
 }
 
 void TrainingRun::open_fast() {
-    whole_.reset();
     fast_ = std::make_unique<nn::Trainer>(options(false, !large_));
     checkpoints_.try_emplace(0, fast_->checkpoint());
     if (next_ > 0) restore(*fast_, next_);
@@ -136,46 +134,31 @@ StepPointer TrainingRun::advance(bool whole, bool follows) {
             std::erase_if(checkpoints_, [&](const auto& c) { return c.first % checkpoint_every_ != 0; });
         }
     }
-    if (large_ && !whole) {
-        const nn::StepRecord made = fast_->step();
-        note(*fast_, made);
-        return nullptr;
-    }
-    nn::Trainer& trainer = with_values();
-    if (large_) trainer.restore(fast_->checkpoint());
-    nn::StepRecord made = trainer.step();
-    note(trainer, made);
-    if (large_) fast_->restore(trainer.checkpoint());
+    fast_->set_recording(!large_ || whole);
+    if (large_) records_.clear(), looked_at_.clear();  // one at a time: what is drawn holds the one before
+    nn::StepRecord made = fast_->step();
+    note(made);
+    if (large_ && !whole) return nullptr;
     const bool slow = bytes_of(made) > quickly_followed;
     const StepPointer record =
         slow || !follows ? std::make_shared<const nn::StepRecord>(std::move(made)) : with_followed(std::move(made));
     if (!first_) first_ = slow ? parameters_of(*record) : record;
-    if (slow && !large_) {  // from here on it trains without copies of all values
-        large_ = true;
-        whole_ = std::move(fast_);
-        fast_ = std::make_unique<nn::Trainer>(options(false, false));
-        fast_->restore(whole_->checkpoint());
-    }
+    large_ = large_ || slow;  // from here on it trains without copies of all values
     keep(record);
     return record;
 }
 
-void TrainingRun::note(nn::Trainer& ran, const nn::StepRecord& record) {
-    next_ = ran.next_step();
+void TrainingRun::note(const nn::StepRecord& record) {
+    next_ = fast_->next_step();
     curve_.loss.push_back(record.loss);
-    for (nn::Cause& cause : diagnosis_.after(ran, record)) curve_.causes.push_back(std::move(cause));
+    for (nn::Cause& cause : diagnosis_.after(*fast_, record)) curve_.causes.push_back(std::move(cause));
     if (next_ > curve_.total_steps) curve_.total_steps = std::max<int64_t>(100, curve_.total_steps * 2);
-}
-
-nn::Trainer& TrainingRun::with_values() {
-    if (!large_) return *fast_;
-    if (!whole_) whole_ = std::make_unique<nn::Trainer>(options(false));
-    return *whole_;
 }
 
 void TrainingRun::restore(nn::Trainer& trainer, int64_t step, const Progress& progress) {
     const auto checkpoint = std::prev(checkpoints_.upper_bound(step));
     trainer.restore(checkpoint->second);
+    trainer.set_recording(false);
     const int64_t from = trainer.next_step();
     while (trainer.next_step() < step) {
         if (progress) progress(static_cast<double>(trainer.next_step() - from) / static_cast<double>(step - from + 1));
@@ -188,12 +171,13 @@ StepPointer TrainingRun::at(int64_t step, const Progress& progress) {
     if (const auto found = looked_at_.find(step); found != looked_at_.end()) return found->second;
     if (const auto found = records_.find(step); found != records_.end()) return found->second;
     if (first_ && first_->step == step && !large_) return first_;
-    nn::Trainer& trainer = with_values();
-    const nn::Checkpoint now = trainer.checkpoint();
+    const nn::Checkpoint now = fast_->checkpoint();
     if (progress) progress(0);
-    restore(trainer, step, progress);
-    const auto record = std::make_shared<const nn::StepRecord>(trainer.step());
-    if (!large_) trainer.restore(now);
+    restore(*fast_, step, progress);
+    if (large_) records_.clear(), looked_at_.clear();
+    fast_->set_recording(true);
+    const auto record = std::make_shared<const nn::StepRecord>(fast_->step());
+    fast_->restore(now);
     keep(record);
     return record;
 }
@@ -255,7 +239,6 @@ void TrainingRun::set_gpu(const std::string& gpu) {
         auto other = std::make_unique<nn::Trainer>(options(false, !large_));
         other->restore(now);
         fast_ = std::move(other);
-        whole_.reset();
     } catch (...) {
         gpu_ = before;
         throw;

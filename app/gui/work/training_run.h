@@ -50,16 +50,15 @@ class TrainingRun {
   private:
     nn::TrainerOptions options(bool timed, bool whole = true) const;
     void open_fast();
-    nn::Trainer& with_values();  // fast_, of a large model its second trainer
-    void note(nn::Trainer& ran, const nn::StepRecord& record);
+    void note(const nn::StepRecord& record);
     void restore(nn::Trainer& trainer, int64_t step, const Progress& progress = {});  // all as it was before `step`
     void keep(StepPointer record);
 
     TrainingSetup setup_;
     std::string gpu_;
     std::stop_token stop_;
-    std::unique_ptr<nn::Trainer> fast_, whole_;  // whole_: of a large model, keeps values
-    bool large_ = false;
+    std::unique_ptr<nn::Trainer> fast_;
+    bool large_ = false;  // its steps record their values only where they are wanted
     int64_t next_ = 0;
     StepPointer first_;
     std::map<int64_t, StepPointer> records_, looked_at_;

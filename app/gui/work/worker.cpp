@@ -229,7 +229,8 @@ void Session::Worker::serve(const Request& request) {
                           [&](const ask::ShowLessonStep& wish) {
                               if (lesson) show_lesson_step(wish.step);
                           },
-                          [&](const ask::LockPrediction& wish) { lock_prediction(wish.prediction); },
+                          [&](const ask::LockPrediction& wish) { lock_prediction(wish.prediction, wish.step); },
+                          [&](const ask::WorkOutEnding&) { work_out_ending(); },
                           [&](const ask::CheckExercise& wish) { check_exercise(wish); },
                           [&](const ask::CancelCheck&) {
                               next_check.reset();

@@ -60,6 +60,7 @@ struct Session::Worker {
         std::vector<Truth> truths;
         std::vector<Board> boards;
         std::shared_ptr<const CheckedExercise> report;
+        std::pair<std::shared_ptr<const lessons::Lesson>, std::shared_ptr<const lessons::Ending>> ending;
         std::optional<int32_t> launch;  // kernel of the training step to look at
         std::optional<std::string> gpu;
     } results;
@@ -188,7 +189,8 @@ struct Session::Worker {
     void run_wish(const DesignWish& wish);
     bool known_medals();
     void judge_designs(std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>> references);
-    void find_next();  // the change of the newest design that gains most
+    void put_changes_back();  // of the newest design, where it has gold
+    void find_next();         // the change of the newest design that gains most
 
     // worker_measured.cpp
     // What is known of all; `run`: what is not known of those whose names begin so (the request's text) is run first.
@@ -213,10 +215,12 @@ struct Session::Worker {
     void close_lesson();
     void show_lesson_step(int step);
     void make_boards();
+    void work_out_ending();
     void show_host(const scene::HostRun& host, const Focus& look_at);
     const scene::SceneResult& result_of(const scene::Scene& scene);  // runs it where it has not run yet
+    void forget_far_scenes();  // of other steps, what takes much memory: it runs again when somebody comes back
     void show_training(const scene::SceneResult& shown, int32_t launch);
-    void lock_prediction(size_t index);
+    void lock_prediction(size_t index, int step);
     void check_exercise(const ask::CheckExercise& wish);
     void begin_check(const ask::CheckExercise& wish);
     void take_check(const std::shared_ptr<const CheckedExercise>& found);

@@ -30,7 +30,8 @@ References run_references(const std::shared_ptr<const BuildTask>& task, const st
 
 // Changes of the best one that it does without: they only take ground. Each is left out in a run.
 std::shared_ptr<BuiltDesign> without_needless(const BuildTask& task, const BuiltDesign& design,
-                                              std::shared_ptr<BuiltDesign> best, const std::stop_token& stop) {
+                                              const lessons::Thresholds* thresholds, std::shared_ptr<BuiltDesign> best,
+                                              const std::stop_token& stop) {
     for (const lessons::Puzzle::Free& free : task.free) {
         const double before = figure_of(design.gpu, free.field);
         if (figure_of(best->gpu, free.field) == before) continue;
@@ -39,8 +40,9 @@ std::shared_ptr<BuiltDesign> without_needless(const BuildTask& task, const Built
         if (at == figures.end()) continue;
         at->second = before;
         auto less = std::make_shared<BuiltDesign>(built(task, figures, stop));
+        if (thresholds != nullptr) judge(task, *thresholds, *less);
         if (less->ran() && less->time_us <= best->time_us * 1.001 && less->area.mm2 <= best->area.mm2 &&
-            less->within(task) >= best->within(task))
+            less->within(task) >= best->within(task) && less->medal >= best->medal)
             best = std::move(less);
     }
     return best;
@@ -109,6 +111,7 @@ void Session::Worker::run_wish(const DesignWish& wish) {
         while (runs.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) serve_light();
         judge_designs(runs.get());
     }
+    put_changes_back();
     find_next();
     busy("");
 }
@@ -123,6 +126,33 @@ void Session::Worker::show_design(const DesignWish& wish, std::shared_ptr<BuiltD
     if (state->designs.size() > most_designs) state->designs.erase(state->designs.begin());
     state->next = nullptr;
     state->next_of = 0;
+    state->put_back.clear();
+    draft.build = state;
+    publish();
+}
+
+// What made it gold: each of its changes put back alone, in a run. The one whose loss costs most of the time comes first.
+void Session::Worker::put_changes_back() {
+    const std::shared_ptr<const BuildState> from = draft.build;
+    const BuildTask& task = *from->task;
+    const BuiltDesign& design = *from->newest();
+    if (design.medal != lessons::Medal::gold || !from->thresholds) return;
+    busy(fmt::format("running design {} with each of its changes put back", design.number));
+    std::vector<PutBack> all;
+    for (const lessons::Puzzle::Free& free : task.puzzle->free) {
+        const double first = figure_of(task.base, free.field);
+        const auto at = std::ranges::find(design.figures, free.field, &lessons::Figures::value_type::first);
+        if (at == design.figures.end() || at->second == first) continue;
+        lessons::Figures figures = design.figures;
+        figures[static_cast<size_t>(at - design.figures.begin())].second = first;
+        auto without = std::make_shared<BuiltDesign>(built(task, figures, job_token()));
+        judge(task, *from->thresholds, *without);
+        all.push_back({free.field, std::move(without)});
+        serve_light();
+    }
+    std::ranges::stable_sort(all, std::greater<>(), [](const PutBack& each) { return each.design->time_us; });
+    auto state = std::make_shared<BuildState>(*draft.build);
+    state->put_back = std::move(all);
     draft.build = state;
     publish();
 }
@@ -247,6 +277,7 @@ void Session::Worker::find_next() {
     std::shared_ptr<BuiltDesign> best;
     const BuildTask& task = *from->task;
     constexpr double least_gain = 1.02;
+    const lessons::Thresholds* const thresholds = from->thresholds ? &*from->thresholds : nullptr;
     // Within the budget the fastest counts; from over it, first what leads into it, then what leads nearest.
     const auto better = [&](const BuiltDesign& change, const BuiltDesign& than) {
         if (task.most_mm2 <= 0 && task.most_watts <= 0)  // without a budget area has to earn its keep
@@ -254,16 +285,17 @@ void Session::Worker::find_next() {
                    change.time_us * change.area.mm2 < than.time_us * than.area.mm2;
         const bool in = change.within(task), was_in = than.within(task);
         if (in != was_in) return in;
+        if (in && change.medal != than.medal) return change.medal > than.medal;  // by however little
         return in ? change.time_us * least_gain <= than.time_us : change.spent(task) * least_gain <= than.spent(task);
     };
     for (const std::shared_ptr<BuiltDesign>& change : tried) {
+        if (change && thresholds != nullptr) judge(task, *thresholds, *change);
         if (!change || !change->ran() || !better(*change, best ? *best : design)) continue;
         best = change;
     }
     if (best) {
-        if (design.within(task)) best = without_needless(task, design, best, job_token());
+        if (design.within(task)) best = without_needless(task, design, thresholds, best, job_token());
         best->number = design.number + 1;
-        if (from->thresholds) judge(task, *from->thresholds, *best);
     }
     auto state = std::make_shared<BuildState>(*draft.build);
     state->next = best;

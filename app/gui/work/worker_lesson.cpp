@@ -19,6 +19,7 @@
 #include "lessons/player/companion/companion.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
+#include "lessons/player/story/story.h"
 
 namespace lockstep::gui {
 
@@ -155,6 +156,25 @@ const scene::SceneResult& Session::Worker::result_of(const scene::Scene& scene) 
     return scene_results.emplace(&scene, scene::run_scene(*lesson, scene, run_options()).value()).first->second;
 }
 
+// Results of kernels alone: a training run takes longer to come back than it takes room.
+void Session::Worker::forget_far_scenes() {
+    constexpr uint64_t most_bytes = uint64_t{64} << 20;
+    std::vector<std::pair<int, const scene::Scene*>> by_distance;
+    for (int step = 0; step < static_cast<int>(lesson->steps.size()); ++step)
+        for (const scene::Scene& scene : lesson->steps[static_cast<size_t>(step)].scenes)
+            by_distance.push_back({std::abs(step - lesson_step), &scene});
+    std::sort(by_distance.begin(), by_distance.end());
+    uint64_t bytes = 0;
+    for (const auto& [distance, scene] : by_distance) {
+        const auto found = scene_results.find(scene);
+        const auto kernel = found == scene_results.end() ? nullptr : found->second.as<scene::KernelResult>();
+        if (!kernel) continue;
+        const model::TimedResult& result = kernel->run->result;
+        bytes += bytes_of(result.trace) + result.windows.counters.bytes();
+        if (bytes > most_bytes && kernel->run != draft.kernel.run) scene_results.erase(found);
+    }
+}
+
 void Session::Worker::show_lesson_step(int step) {
     bring(Source::lesson);
     lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
@@ -199,6 +219,7 @@ void Session::Worker::show_lesson_step(int step) {
             draft.problem = Diagnostic{simt::render(kernel->run->result.reports.front())};
     }
     make_boards();
+    forget_far_scenes();
     const std::lock_guard lock(mutex);
     results.gpu = ran_on;
 }
@@ -258,12 +279,13 @@ void Session::Worker::show_host(const scene::HostRun& host, const Focus& look_at
     if (host.fault) draft.problem = Diagnostic{simt::render(*host.fault)};
 }
 
-void Session::Worker::lock_prediction(size_t index) {
-    if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
-    const auto& predicts = lesson->steps[static_cast<size_t>(lesson_step)].predicts;
+void Session::Worker::lock_prediction(size_t index, int step) {
+    if (step < 0) step = lesson_step;
+    if (!lesson || step >= static_cast<int>(lesson->steps.size())) return;
+    const auto& predicts = lesson->steps[static_cast<size_t>(step)].predicts;
     if (index >= predicts.size()) return;
     const lessons::Predict& predict = predicts[index];
-    Results::Truth told{lesson_step, index, {}, -1};
+    Results::Truth told{step, index, {}, -1};
     const auto tell = [&] {
         const std::lock_guard lock(mutex);
         results.truths.push_back(told);
@@ -272,20 +294,29 @@ void Session::Worker::lock_prediction(size_t index) {
         busy("working out the answer");
         lessons::SceneRuns runs(*lesson, run_options());
         for (const auto& [scene, result] : scene_results) runs.remember(*scene, result);
-        const auto truth = lessons::truth_of(runs, static_cast<size_t>(lesson_step), predict);
+        const auto truth = lessons::truth_of(runs, static_cast<size_t>(step), predict);
         if (!truth.ok()) throw Failure(truth.error());
         told.value = truth.value();
         told.right = lessons::right_answer(predict, truth.value());
         if (predict.is_sketch()) {
-            const auto board = lessons::board_of(runs, static_cast<size_t>(lesson_step), predict);
+            const auto board = lessons::board_of(runs, static_cast<size_t>(step), predict);
             told.told = std::make_shared<const lessons::SketchTruth>(
-                lessons::sketch_truth_of(runs, static_cast<size_t>(lesson_step), predict, board.value()).value());
+                lessons::sketch_truth_of(runs, static_cast<size_t>(step), predict, board.value()).value());
         }
     } catch (...) {
         tell();
         throw;
     }
     tell();
+}
+
+// The medals' limits and the story's bars: every file of them runs once.
+void Session::Worker::work_out_ending() {
+    if (!lesson) return;
+    busy("working out the last page");
+    auto ending = std::make_shared<const lessons::Ending>(lessons::ending_of(*lesson, {.stop = job_token()}));
+    const std::lock_guard lock(mutex);
+    results.ending = {lesson, std::move(ending)};
 }
 
 void Session::Worker::check_exercise(const ask::CheckExercise& wish) {
@@ -356,6 +387,7 @@ void Session::Worker::take_check(const std::shared_ptr<const CheckedExercise>& f
     const bool looked_at = draft.source == Source::lesson && lesson == found->lesson && lesson_step == found->step;
     if (looked_at && found->report && found->report->timed) {
         const scene::SceneResult& timed = *found->report->timed;
+        draft.problem.reset();  // it was of the code before
         if (const auto host = timed.as<scene::HostRun>()) draft.host = host, show_host(*host, draft.kernel.look_at);
         if (timed.step()) show_training(timed, -1);
         if (const auto kernel = timed.as<scene::KernelResult>()) {

@@ -6,15 +6,18 @@
 #include <charconv>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "app/gui/work/own_job.h"
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
+#include "core/base/units.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/model/gpus/refusals.h"
+#include "core/model/sample/sample.h"
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/module_symbols.h"
 #include "core/scene/arguments/outputs.h"
@@ -388,7 +391,12 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
         timed.trace_limit = options.trace_limit;
         timed.machine = true;
         timed.checkpoint_bytes = most_checkpoint_bytes;
-        run.result = model::launch(run.gpu, *run.program, run.config, memory, timed);
+        if (model::is_long(run.gpu, *run.program, run.config, memory, timed_budget))
+            run.result = model::sampled_launch(run.gpu, *run.program, run.config, memory, timed,
+                                               {.threads = std::max(1u, std::thread::hardware_concurrency())})
+                             .timed;
+        else
+            run.result = model::launch(run.gpu, *run.program, run.config, memory, timed);
     } else {
         static_cast<simt::LaunchResult&>(run.result) = simt::launch(*run.program, run.config, memory, common);
         run.result.trace = tracks_of(run.config);
@@ -413,7 +421,10 @@ void Session::Worker::show_own() {
     draft.kernel.run = draft.kernel.run == draft.own.run->run ? draft.kernel.run : nullptr;
     if (draft.kernel.run) return;
     draft.kernel.run = draft.own.run->run;
-    draft.kernel.label = draft.own.run->kernel + "  (your kernel)";
+    const model::TimedResult& ran = draft.own.run->run->result;
+    draft.kernel.label = draft.own.run->kernel + (ran.sampling ? fmt::format("  (your kernel, sampled: its first {} cycles)",
+                                                                             with_commas(ran.sampling->shown_cycles))
+                                                               : "  (your kernel)");
     draft.kernel.look_at = {};
     forget_fault();
     forget_warp();

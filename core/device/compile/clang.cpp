@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <sstream>
 #include <string_view>
 
@@ -49,9 +50,17 @@ const std::filesystem::path& libclc() {
     return found;
 }
 
+struct ClangCall {
+    std::filesystem::path program;
+    std::vector<std::string> first = {};  // words in front of clang's own
+    std::string arch;
+    int ptx = 64;  // version, 64 for 6.4
+    bool libclc = false;
+};
+
 // "use of undeclared identifier 'pow'; did you mean 'powf'?", said of a function that CUDA has and libclc would bring, tells
 // a student nothing: clang's messages with what is missing instead.
-std::string with_missing_functions(const std::string& messages) {
+std::string with_missing_functions(const std::string& messages, bool zig) {
     constexpr std::array functions = std::to_array<std::string_view>(
         {"acos",  "acosh", "asin", "asinh", "atan", "atan2",     "atanh",  "cbrt",  "cosh",  "cospi",  "erf",   "erfc",
          "exp",   "exp10", "exp2", "expm1", "fmod", "frexp",     "hypot",  "ilogb", "ldexp", "lgamma", "log",   "log10",
@@ -65,50 +74,101 @@ std::string with_missing_functions(const std::string& messages) {
         const std::string name = line.substr(begin, line.find('\'', begin) - begin);
         const auto is = [&](std::string_view function) { return name == function || name == std::string(function) + "f"; };
         if (std::any_of(functions.begin(), functions.end(), is))
-            line = line.substr(0, at) + "clang has '" + name + "' with the Debian package libclc-14, which is not installed";
+            line = line.substr(0, at) +
+                   (zig ? "ziglang's clang has no '" + name + "', which NVRTC, nvcc and clang with libclc have"
+                        : "clang has '" + name + "' with the Debian package libclc-14, which is not installed");
     }
     return result;
 }
 
-CompilerRun run(const CompileRequest& request) {
+CompilerRun run_clang(const ClangCall& call, const CompileRequest& request) {
     const std::filesystem::path& folder = request.folder;
     const auto header = standard_headers().parent_path() / "lockstep_cuda.h";
     // A CUDA path that is not there: the result is the same whether or not a toolkit is installed.
-    std::vector<std::string> arguments = {
-        "-x",
-        "cuda",
-        "--cuda-device-only",
-        "--cuda-gpu-arch=" + (request.arch.empty() ? default_arch(request.least_arch) : request.arch),
-        "--cuda-path=" + (folder / "no-toolkit").string(),
-        "-Xclang",
-        "-target-feature",
-        "-Xclang",
-        "+ptx64",
-        "-nocudainc",
-        "-nostdlibinc",  // the host's headers make no sense here
-        "-nocudalib",
-        "-std=c++17",
-        "-O2",
-        "-gline-tables-only",
-        "-S",
-        "-fno-color-diagnostics",
-        "-isystem",
-        standard_headers().string(),
-        "-isystem",
-        (standard_headers().parent_path() / "clang").string(),
-        "-include",
-        header.string()};
-    for (std::string& option : libclc_options()) arguments.push_back(std::move(option));
+    std::vector<std::string> arguments = call.first;
+    const std::vector<std::string> own = {"-x",
+                                          "cuda",
+                                          "--cuda-device-only",
+                                          "--cuda-gpu-arch=" + call.arch,
+                                          "--cuda-path=" + (folder / "no-toolkit").string(),
+                                          "-Xclang",
+                                          "-target-feature",
+                                          "-Xclang",
+                                          fmt::format("+ptx{}", call.ptx),
+                                          "-nocudainc",
+                                          "-nostdlibinc",  // the host's headers make no sense here
+                                          "-nocudalib",
+                                          "-std=c++17",
+                                          "-O2",
+                                          "-gline-tables-only",
+                                          "-S",
+                                          "-fno-color-diagnostics",
+                                          "-isystem",
+                                          standard_headers().string(),
+                                          "-isystem",
+                                          (standard_headers().parent_path() / "clang").string(),
+                                          "-include",
+                                          header.string()};
+    arguments.insert(arguments.end(), own.begin(), own.end());
+    if (call.libclc)
+        for (std::string& option : libclc_options()) arguments.push_back(std::move(option));
     for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-o", "out.ptx", std::string(source_name)});
-    CompilerRun result{system::run_program(clang_program(), arguments, folder, request.limits), {}};
+    CompilerRun result{system::run_program(call.program, arguments, folder, request.limits), {}};
     if (!result.outcome.succeeded()) {
-        if (libclc().empty()) result.outcome.output = with_missing_functions(result.outcome.output);
+        if (!call.libclc || libclc().empty())
+            result.outcome.output = with_missing_functions(result.outcome.output, !call.libclc);
         return result;
     }
     const auto ptx = read_file(folder / "out.ptx", size_t{64} << 20);
     if (ptx) result.ptx = ptx.value();
     return result;
+}
+
+CompilerRun run(const CompileRequest& request) {
+    // clang 14 knows PTX 6.4 for its targets.
+    return run_clang({.program = clang_program(),
+                      .arch = request.arch.empty() ? default_arch(request.least_arch) : request.arch,
+                      .ptx = 64,
+                      .libclc = true},
+                     request);
+}
+
+// ---- The clang that the Python package ziglang brings: no Debian package is needed, and no libclc is there.
+
+std::filesystem::path zig_program() {
+    if (const char* const set = std::getenv("LOCKSTEP_ZIG")) return set;  // by the Python package, which knows where it is
+    return system::find_program({"zig"}, {});
+}
+
+std::optional<std::string> zig_version() {
+    static const std::optional<std::string> found = []() -> std::optional<std::string> {
+        if (zig_program().empty()) return std::nullopt;
+        const TemporaryFolder folder;
+        const std::string text = system::run_program(zig_program(), {"clang", "--version"}, folder.path()).output;
+        const size_t at = text.find("version ");
+        if (at == std::string::npos) return std::nullopt;
+        return "ziglang's clang " + text.substr(at + 8, text.find_first_of(" \n-", at + 8) - at - 8);
+    }();
+    return found;
+}
+
+// The lowest version of PTX that has the target: PTX ISA, "Release Notes".
+int ptx_for(const std::string& arch) {
+    const int number = std::atoi(arch.c_str() + arch.find('_') + 1);
+    return number < 80    ? 64
+           : number < 86  ? 70
+           : number == 86 ? 71
+           : number < 89  ? 74
+           : number < 90  ? 78
+           : number < 100 ? 80
+                          : 87;
+}
+
+CompilerRun run_zig(const CompileRequest& request) {
+    const std::string lowest = request.least_arch >= 90 ? "sm_90a" : default_arch(request.least_arch);
+    const std::string arch = request.arch.empty() ? lowest : request.arch;
+    return run_clang({.program = zig_program(), .first = {"clang"}, .arch = arch, .ptx = ptx_for(arch)}, request);
 }
 }  // namespace
 
@@ -156,5 +216,6 @@ std::vector<std::string> libclc_options() {
 }
 
 const Compiler clang = {"clang", "the Debian packages clang-14 and libclc-14 (or later ones)", version, run};
+const Compiler ziglang = {"ziglang", "the Python package ziglang (pip install lockstep[compiler])", zig_version, run_zig};
 
 }  // namespace lockstep::device

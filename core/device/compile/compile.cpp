@@ -1,4 +1,5 @@
-// CUDA C++ -> PTX by the first compiler that this machine has: NVRTC, nvcc, clang without a toolkit.
+// CUDA C++ -> PTX by the first compiler that this machine has: NVRTC, nvcc, clang without a toolkit,
+// or the clang of a Python package.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace lockstep::device {
 
 namespace {
-const Compiler* const compilers[] = {&nvrtc, &nvcc, &clang};  // in the order of trying
+const Compiler* const compilers[] = {&nvrtc, &nvcc, &clang, &ziglang};  // in the order of trying
 
 const Compiler& chosen(const std::string& name) {
     std::vector<std::string> known, needs;

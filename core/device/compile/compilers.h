@@ -1,4 +1,5 @@
-// What the three compilers have in common; one file a compiler (nvrtc.cpp, nvcc.cpp, clang.cpp), compile.cpp lists them.
+// What the compilers have in common; one file a compiler (nvrtc.cpp, nvcc.cpp, and clang.cpp for both clangs), compile.cpp
+// lists them.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -44,7 +45,7 @@ std::vector<std::string> preprocessor_options(const CompileRequest& request);
 std::string own_target(int arch);
 bool is_arch(const std::string& arch);  // written like sm_75
 
-extern const Compiler nvrtc, nvcc, clang;
+extern const Compiler nvrtc, nvcc, clang, ziglang;
 std::filesystem::path nvcc_program();  // empty: it is not here
 std::filesystem::path clang_program();
 std::vector<std::string> libclc_options();  // for clang: LLVM's mathematical functions, where they are installed

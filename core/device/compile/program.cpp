@@ -408,12 +408,27 @@ std::optional<Diagnostic> add_linked_device_code(const Toolchain& tools, const P
 
 }  // namespace
 
+// A wheel holds no links: the library's other names are made in the user's cache, once for each library.
+static fs::path linked_runtime(const fs::path& library) {
+    std::error_code error;
+    const auto made = fs::last_write_time(library, error).time_since_epoch().count();
+    const fs::path folder =
+        system::cache_folder() / fmt::format("runtime-{:016x}", fnv1a64(fmt::format("{} {}", library.string(), made)));
+    fs::create_directories(folder, error);
+    for (const char* name :
+         {"liblockstep_cudart.so", "libcudart.so", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"})
+        if (!fs::exists(folder / name, error)) fs::create_symlink(library, folder / name, error);
+    return fs::exists(folder / "libcudart.so", error) ? folder : fs::path();
+}
+
 fs::path runtime_folder() {
     const fs::path binary = system::own_executable();
     std::error_code error;
     for (const fs::path& folder :
          {binary.parent_path() / "runtime", binary.parent_path().parent_path() / "lib" / "lockstep"})
         if (fs::exists(folder / system::library_name("libcudart.so", "cudart.dll"), error)) return folder;
+    if (const fs::path alone = binary.parent_path() / "runtime" / "liblockstep_cudart.so"; fs::exists(alone, error))
+        if (const fs::path folder = linked_runtime(alone); !folder.empty()) return folder;
     throw Failure("the runtime's library (liblockstep_cudart) is not beside this binary: build or install all of Lockstep",
                   ExitStatus::missing);
 }

@@ -196,6 +196,11 @@ class Sm : private SmState {
             if (place.used && place.block.linear == linear) return &place.block;
         return nullptr;
     }
+    template <class Visit>
+    void each_block(const Visit& visit) {  // that has not ended
+        for (BlockSlot& place : blocks_)
+            if (place.used && place.end == never) visit(place.block);
+    }
     // Everything that happens in cycle next(). Where it comes to something that the SMs share (global memory, the block
     // scheduler) and `may_share` is false, it stops before that and returns false: call it again when the others are there.
     bool cycle(bool may_share);

@@ -7,6 +7,7 @@
 
 #include "core/model/gpus/gpu_spec.h"
 #include "core/model/launch/ideal.h"
+#include "core/model/metrics/packed_counters.h"
 #include "core/simt/launch.h"
 #include "core/trace/kernel_trace.h"
 
@@ -85,12 +86,13 @@ struct LaunchTotals : CycleTotals {
 struct Windows {
     int64_t length = 0;
     uint32_t instructions = 0;
-    std::vector<InstructionCounters> counters;  // [window * instructions + pc], by the cycle of the issue
-    std::vector<CycleTotals> totals;            // [window]; DRAM: by the cycle in which its channel takes the request
+    PackedCounters counters;          // by the cycle of the issue
+    std::vector<CycleTotals> totals;  // [window]; DRAM: by the cycle in which its channel takes the request
 };
 
 class Checkpoints;  // checkpoint.h
 struct Timing;      // timing.h
+struct Sampling;    // sample/sampling.h
 
 struct TimedResult : simt::LaunchResult {
     int64_t cycles = 0;
@@ -109,6 +111,9 @@ struct TimedResult : simt::LaunchResult {
     std::optional<SchedulerPolicy> scheduler;
     uint64_t max_instructions = 0;
     std::shared_ptr<const Checkpoints> checkpoints;
+    // Null: every cycle was run. Else a part was, which `trace` and `windows` show; all other numbers are of the whole launch,
+    // scaled.
+    std::shared_ptr<const Sampling> sampling;
 };
 
 // What a functional launch has to know of a GPU: how its warps' threads are scheduled, how many blocks it holds.

@@ -237,7 +237,8 @@ bool Machine::run_until(int64_t until) {
     // A fault ends the launch. It may be that of an SM which has run ahead: the others come to its cycle first.
     std::optional<simt::Fault> first_fault;
     uint64_t fault_key = end;
-    while (!state_.fault && !result_.stopped && queue_.first() < fault_key) {
+    while (!state_.fault && !result_.stopped && queue_.first() < fault_key && state_.next_block < pause_blocks_ &&
+           state_.issues < pause_issues_) {
         const uint32_t i = SmQueue::sm_of(queue_.first());
         Sm& sm = *sms_[i];
         const uint64_t others = queue_.second();
@@ -269,6 +270,26 @@ bool Machine::run_until(int64_t until) {
     }
     if (first_fault) state_.fault = std::move(first_fault);
     return !state_.fault && !result_.stopped && queue_.first() != SmQueue::idle;
+}
+
+void Machine::leave_out(uint64_t blocks) {
+    state_.next_block += blocks;
+    state_.blocks_done += blocks;
+}
+
+Counted Machine::counted() const {
+    Counted counted;
+    counted.warp_instructions = state_.issues;
+    counted.thread_instructions = state_.thread_instructions;
+    counted.totals.dram_read = memory_.dram().bytes_read;
+    counted.totals.dram_written = memory_.dram().bytes_written;
+    for (const auto& sm : sms_) {
+        const Sm::Totals t = sm->totals();
+        counted.totals.issue_cycles += t.issue_cycles;
+        counted.totals.issued += t.issued;
+    }
+    counted.instructions = windows_.sums();
+    return counted;
 }
 
 void Machine::describe(KernelTrace& trace) const {

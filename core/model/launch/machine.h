@@ -40,6 +40,13 @@ struct Checkpoint;
 
 class Checkpoints;
 
+// What a launch has counted so far, but for what is a length of time.
+struct Counted {
+    uint64_t warp_instructions = 0, thread_instructions = 0;
+    CycleTotals totals;                             // without active_cycles and scheduler_cycles
+    std::vector<InstructionCounters> instructions;  // by pc
+};
+
 class Machine {
   public:
     // The launch, before its first cycle. All arguments must stay; requires check_launch to have passed.
@@ -67,6 +74,26 @@ class Machine {
 
     const simt::Memory& device_memory() const { return *grid_.memory; }
     const simt::Block* find_block(uint32_t linear) const;  // null: it is not running
+
+    // For launches that are sampled (core/model/sample). run_until() also returns when so many blocks have started, or so
+    // many warp instructions were issued; how many have, and when the last block did.
+    void pause_at(uint64_t blocks, uint64_t issues) {
+        pause_blocks_ = blocks;
+        pause_issues_ = issues;
+    }
+    uint64_t started() const { return state_.next_block; }
+    double last_start() const { return state_.launcher_free; }
+    uint64_t issues() const { return state_.issues; }
+    uint32_t blocks_per_sm() const { return state_.blocks_per_sm; }
+    void leave_out(uint64_t blocks);  // of those that have not started, the next ones: they count as done
+    void end_checkpoints() { next_checkpoint_ = never_due; }  // those that were taken stay
+    Counted counted() const;
+    double l2_filled() const { return memory_.l2_filled(); }  // 1: each line of L2 holds something
+    const simt::Grid& grid() const { return grid_; }
+    template <class Visit>
+    void each_block(const Visit& visit) {  // that has not ended
+        for (const auto& sm : sms_) sm->each_block(visit);
+    }
 
     // Closes the books. Nothing may be run afterwards.
     TimedResult finish();
@@ -98,8 +125,9 @@ class Machine {
     std::shared_ptr<Checkpoints> checkpoints_;  // null: none are wanted
     std::shared_ptr<const Checkpoint> last_checkpoint_;
     uint64_t next_checkpoint_ = never_due;  // in issues
-    bool refused_ = false;                  // this computer has not the memory for it
-    bool runs_ahead_ = false;               // as the options say, where it can
+    uint64_t pause_blocks_ = never_due, pause_issues_ = never_due;
+    bool refused_ = false;     // this computer has not the memory for it
+    bool runs_ahead_ = false;  // as the options say, where it can
 };
 
 }  // namespace lockstep::model

@@ -46,6 +46,13 @@ void MemorySystem::leave(L2State& state) {
     l2_ = Cache();
 }
 
+double MemorySystem::l2_filled() const {
+    uint64_t lines = 0;
+    l2_.each_line([&](const Cache::Line&) { ++lines; });
+    const double room = static_cast<double>(l2_.sets()) * l2_.ways();
+    return room == 0 ? 1 : static_cast<double>(lines) / room;
+}
+
 std::vector<uint64_t> packed_from(const L2State& state) {
     std::vector<uint64_t> packed;
     state.lines.each_line([&](const Cache::Line& line) {

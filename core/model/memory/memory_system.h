@@ -75,6 +75,7 @@ class MemorySystem {
     uint64_t sectors = 0, hits = 0;  // of L2, all kinds of request
     uint64_t bytes() const { return l2_.bytes() + dram_.bytes() + slice_.size() * sizeof slice_[0]; }  // beside itself
     const Dram& dram() const { return dram_; }
+    double l2_filled() const;  // share of its lines that hold something
 
   private:
     // The time at which the line's slice takes the request.

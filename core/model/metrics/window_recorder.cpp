@@ -69,7 +69,7 @@ std::vector<InstructionCounters> WindowRecorder::finish(int64_t cycles, Doubling
     dram.fit(count);
     windows.length = int64_t{1} << shift;
     windows.instructions = instructions_;
-    windows.counters = counters_.take();
+    windows.counters = PackedCounters(counters_.take(), instructions_);
     windows.totals = cycles_.take();
     const std::vector<CycleTotals> moved = dram.take();
     for (uint64_t w = 0; w < count; ++w) windows.totals[w] += moved[w];

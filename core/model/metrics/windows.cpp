@@ -118,8 +118,7 @@ Stretch stretch_of(const KernelRun& run, int64_t begin, int64_t end) {
     stretch.totals.warp_cycles = 0;
     for (int64_t w = first_window; w <= last_window; ++w) {
         stretch.totals += windows.totals[static_cast<size_t>(w)];
-        for (uint32_t pc = 0; pc < windows.instructions; ++pc)
-            stretch.counters[pc] += windows.counters[static_cast<size_t>(w) * windows.instructions + pc];
+        windows.counters.add_to(stretch.counters, static_cast<size_t>(w));
     }
     for (const Counters& counters : stretch.counters)
         for (const uint64_t cycles : counters.stalls) stretch.totals.warp_cycles += static_cast<int64_t>(cycles);

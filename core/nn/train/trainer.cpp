@@ -79,6 +79,12 @@ static void check_learning_rate(double rate) {
         throw Failure(fmt::format("a learning rate of {} is impossible: 0 or more, and finite", rate));
 }
 
+static void check_recording(Mode mode) {
+    if (mode == Mode::graph || mode == Mode::fused)
+        throw Failure(
+            fmt::format("mode {} keeps no values to look at: the graph is kept in modes direct and eager", name_of(mode)));
+}
+
 static void check(const TrainerOptions& options) {
     if (options.batch < 1 || options.batch > 65536)
         throw Failure(fmt::format("a batch of {} is impossible: 1 to 65536 examples", options.batch));
@@ -93,9 +99,7 @@ static void check(const TrainerOptions& options) {
         throw Failure("device meta counts and computes nothing, so nothing is learned on it: train on host or sim:GPU");
     if (options.dropout > 1 || std::isnan(options.dropout))
         throw Failure(fmt::format("a dropout of {} is impossible: a probability from 0 to 1", options.dropout));
-    if (options.keep_graph && (options.mode == Mode::graph || options.mode == Mode::fused))
-        throw Failure(fmt::format("mode {} keeps no values to look at: the graph is kept in modes direct and eager",
-                                  name_of(options.mode)));
+    if (options.keep_graph) check_recording(options.mode);
 }
 
 Trainer::Trainer(TrainerOptions options) {
@@ -296,6 +300,12 @@ const TrainerOptions& Trainer::options() const {
 void Trainer::set_learning_rate(double learning_rate) {
     check_learning_rate(learning_rate);
     state_->options.learning_rate = learning_rate;
+}
+
+void Trainer::set_recording(bool on) {
+    TrainerOptions& o = state_->options;
+    if (on) check_recording(o.mode);
+    o.keep_graph = o.keep_values = o.keep_images = o.keep_launches = on;
 }
 
 void train(const TrainRequest& request) {

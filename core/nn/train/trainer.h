@@ -87,6 +87,8 @@ class Trainer {
     std::string sample(const std::string& prompt, int64_t count);
     int64_t next_step() const;                     // 0 before the first
     void set_learning_rate(double learning_rate);  // from the next step on
+    // Whether steps record what they do from here on: graph, values, pictures and launches. It changes no value.
+    void set_recording(bool on);
     const TrainerOptions& options() const;
 
     // For a diagnosis (diagnose.h): beside the run, on the host; neither its values nor its times change.

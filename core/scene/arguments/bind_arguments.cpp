@@ -70,28 +70,6 @@ std::string mismatch(const ptx::Parameter& parameter, const std::string& name, c
     return {};
 }
 
-// What "const float *__restrict__ x" points to; nothing where it is no pointer to a type whose elements are known.
-std::optional<DType> pointed_to(std::string declaration, std::string& type) {
-    const size_t star = declaration.find('*');
-    if (star == std::string::npos || declaration.find_first_of("*&[(", star + 1) != std::string::npos) return std::nullopt;
-    std::istringstream words(declaration.substr(0, star));
-    type.clear();
-    for (std::string word; words >> word;)
-        if (word != "const" && word != "volatile" && word != "__restrict__") type += (type.empty() ? "" : " ") + word;
-    static const std::map<std::string, DType, std::less<>> types = {
-        {"float", DType::f32},      {"double", DType::f64},         {"__half", DType::f16},
-        {"half", DType::f16},       {"__nv_bfloat16", DType::bf16}, {"char", DType::i8},
-        {"signed char", DType::i8}, {"unsigned char", DType::u8},   {"bool", DType::u8},
-        {"short", DType::i16},      {"unsigned short", DType::u16}, {"int", DType::i32},
-        {"unsigned", DType::u32},   {"unsigned int", DType::u32},   {"long long", DType::i64},
-        {"long", DType::i64},       {"unsigned long", DType::u64},  {"unsigned long long", DType::u64},
-        {"int8_t", DType::i8},      {"uint8_t", DType::u8},         {"int16_t", DType::i16},
-        {"uint16_t", DType::u16},   {"int32_t", DType::i32},        {"uint32_t", DType::u32},
-        {"int64_t", DType::i64},    {"uint64_t", DType::u64},       {"size_t", DType::u64}};
-    const auto found = types.find(type);
-    return found == types.end() ? std::nullopt : std::optional(found->second);
-}
-
 bool is_fraction(DType type) {
     return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
 }

@@ -1,7 +1,10 @@
 // What the text of a CUDA file says of a kernel's parameters, for people: compilers do not keep the names.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "core/base/dtype.h"
 
 namespace lockstep::scene {
 
@@ -14,5 +17,9 @@ std::string without_macros(const std::string& source);
 std::vector<std::string> parameter_declarations(const std::string& source, const std::string& kernel);
 // Their names; of one without a name "argument 2".
 std::vector<std::string> parameter_names(const std::string& source, const std::string& kernel);
+
+// What "const float *__restrict__ x" points to, and its name in `type`; nothing where it is no pointer to a type whose
+// elements are known.
+std::optional<DType> pointed_to(std::string declaration, std::string& type);
 
 }  // namespace lockstep::scene

@@ -19,6 +19,9 @@ std::span<const LessonView> lesson_views();
 // Every figure that of= and check= may ask for, and every view, as Markdown: what FIGURES.md holds.
 std::string figures_page();
 
+// The table of all lessons as Markdown: what lessons/README.md holds.
+Result<std::string> lessons_page();
+
 // A lesson that holds in `folder`, which is made; its id is the folder's name up to the first '_'. Returns the files.
 // Refused where something is there already.
 Result<std::vector<std::filesystem::path>> new_lesson(const std::filesystem::path& folder);

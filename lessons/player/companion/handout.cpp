@@ -102,6 +102,11 @@ class Page {
         line("<p class=\"quiet\">{} minutes, on a modelled {}. {}</p>", lesson_.minutes, escaped(lesson_.gpu),
              handout_.answers ? "For the lecturer: with what the run says."
                               : "Answer on paper, then run the lesson in Lockstep: the run says what is right.");
+        if (handout_.learner != 0)
+            line(
+                "<p class=\"quiet\">Order of answers: {}, the app's on the computer that printed this unless --order said "
+                "another.</p>",
+                handout_.learner);
     }
 
     // The text that the step is about, where it is another one than before. A student's page has no picture of a run: it
@@ -154,7 +159,7 @@ class Page {
                 line("<p class=\"quiet\">Put it into the picture, or write it here:</p><div class=\"room\"></div>");
         } else {
             line("<ol class=\"answers\">");
-            for (const size_t a : shown_order(lesson_, predict, 0))  // the same for the whole class
+            for (const size_t a : shown_order(lesson_, predict, handout_.learner))
                 line("<li>{}{}</li>", escaped(predict.answers[a].text),
                      predict.answers[a].detail.empty()
                          ? ""

@@ -60,11 +60,6 @@ std::string time_apart(double us, const std::vector<double>& others) {
     return text;
 }
 
-std::string_view name_of(Medal medal) {
-    constexpr std::string_view names[] = {"none", "bronze", "silver", "gold"};
-    return names[static_cast<size_t>(medal)];
-}
-
 model::GpuSpec design_of(const Puzzle& puzzle, const Figures& figures) {
     return changed(puzzle, figures);
 }

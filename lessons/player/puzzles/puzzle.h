@@ -25,11 +25,9 @@
 
 #include "core/base/result.h"
 #include "core/scene/designs/designs.h"
+#include "lessons/player/challenge/medal.h"
 
 namespace lockstep::lessons {
-
-enum class Medal : uint8_t { none, bronze, silver, gold };
-std::string_view name_of(Medal);  // "gold"
 
 using Figures = std::vector<std::pair<std::string, double>>;  // of a design, by their names
 

@@ -80,6 +80,58 @@ TEST_CASE("what a learner did comes back, each thing written once") {
     CHECK(text_of(file) == text);
 }
 
+TEST_CASE("a medal is written once, when it is better than the one before, with its day") {
+    const Folder folder;
+    const auto file = folder.path / "progress.jsonl";
+    LessonState state = fresh();
+    ProgressLog log(file);
+    log.follow(state);
+    state.medal = lessons::Medal::silver;
+    for (int frame = 0; frame < 3; ++frame) CHECK(log.note(state).empty());
+    state.medal = lessons::Medal::gold;
+    CHECK(log.note(state).empty());
+    const std::string text = text_of(file);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+    CHECK(text.find("\"medal\":\"silver\",\"on\":\"20") != std::string::npos);
+    LessonState again = fresh();
+    restore_progress(file, again);
+    CHECK(again.medal == lessons::Medal::gold);
+}
+
+TEST_CASE("an exam is written when it has been handed in and every answer told, and not before") {
+    const Folder folder;
+    const auto file = folder.path / "progress.jsonl";
+    LessonState state = fresh();
+    auto lesson = std::make_shared<lessons::Lesson>(*state.lesson);
+    lesson->exam = true;
+    lesson->pass_mark = 50;
+    state.lesson = lesson;
+    ProgressLog log(file);
+    log.follow(state);
+    state.predictions[1][0].chosen = 1;
+    state.done[0] = state.done[2] = true;
+    CHECK(state.holds_back());
+    CHECK(exam_result(state).answered == 2);
+    CHECK(log.note(state).empty());
+    CHECK_FALSE(std::filesystem::exists(file));
+    state.handed_in = state.predictions[1][0].locked = true;
+    CHECK(log.note(state).empty());
+    CHECK(text_of(file).find("\"exam\"") == std::string::npos);  // the engine has not answered yet
+    state.predictions[1][0].truth = 8;
+    state.predictions[1][0].right = false;
+    CHECK(log.note(state).empty());
+    CHECK(log.note(state).empty());
+    const std::string text = text_of(file);
+    CHECK(text.find("\"event\":\"exam\",\"points\":1.0,\"of\":2.0,\"passed\":true") != std::string::npos);
+    CHECK(text.find("\"exam\"") == text.rfind("\"exam\""));
+    LessonState again = fresh();
+    again.lesson = lesson;
+    restore_progress(file, again);
+    CHECK(again.handed_in);
+    CHECK(exam_result(again).points == 1);
+    CHECK(exam_result(again).passed);
+}
+
 TEST_CASE("spoilt lines are skipped, the rest is kept") {
     const Folder folder;
     std::filesystem::create_directories(folder.path);

@@ -154,8 +154,12 @@ TEST_CASE("what belongs to an older run is grey and says so, and another file's 
     desk.session.desk.set_text("no PTX any more");
     desk.settle();
     CHECK(desk.now()->kernel.run == run);
+    CHECK(desk.said().find("does not compile; the pictures are of its last run, before that change.") != std::string::npos);
+    CHECK(desk.said().find("does not compile as it is now") == std::string::npos);  // no strip moves the text
+    desk.enter(Workspace::sm);
     CHECK(desk.said().find("'scale.ptx' does not compile as it is now: these are pictures of its last run, before that "
                            "change.") != std::string::npos);
+    desk.enter(Workspace::kernel);
     CHECK(faint() > faint_before + 10);
     desk.session.desk.set_text(scale_ptx("mul.f32"));
     desk.settle();

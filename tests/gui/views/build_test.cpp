@@ -131,7 +131,7 @@ TEST_CASE("what limits is the busiest part of the run, or what bounds how many w
     CHECK((waits.limits == "warps_per_sm" || waits.limits == "blocks_per_sm" || waits.limits == "registers_per_sm"));
     const auto computes = built(*task_of_puzzle("02"), {});
     CHECK(computes.busy == std::max({computes.use.issue, computes.use.fp32, computes.use.l1, computes.use.l2,
-                                     computes.use.memory, computes.use.tensor, computes.use.fp64}));
+                                     computes.use.memory, computes.use.tensor, computes.use.fp64, computes.use.port}));
     CHECK((computes.limits == "fp32_lanes" || computes.limits == "sub_cores"));
     CHECK(limit_sentence(computes).find("busy") != std::string::npos);
     CHECK_FALSE(computes.issue.empty());
@@ -152,6 +152,8 @@ TEST_CASE("a change is within the budget, and what it gains is what its own run 
     const BuiltDesign& next = *kept;
     CHECK(next.time_us < window.state().newest()->time_us);
     CHECK(built(task, next.figures).cycles == next.cycles);
+    REQUIRE(window.click_on("How much?"));
+    window.frames(2);
     REQUIRE(window.click_on("Try it"));
     window.settle();
     CHECK(window.session.build.number() == 2);
@@ -324,8 +326,8 @@ TEST_CASE("handles stop at what the reference designs have, so that every medal 
                 INFO(task->title << ", " << lessons::name_of(medal) << ": " << field << " = " << value);
                 const lessons::Puzzle::Free* const free = task->free_named(field);
                 REQUIRE(free != nullptr);
-                const std::vector<double> stops = stops_of(*free);
-                CHECK(stops.size() <= 64);
+                const std::vector<double> stops = possible_stops(*task, figures, *free);
+                CHECK(stops.size() <= 65);
                 CHECK(std::ranges::any_of(stops, [&](double stop) { return std::fabs(stop - value) < 1e-9; }));
                 CHECK(std::ranges::adjacent_find(stops, std::greater_equal<>()) == stops.end());
             }
@@ -338,6 +340,8 @@ TEST_CASE("a design over its budget is led back into it, change by change") {
         REQUIRE(window.state().next);
         CHECK(window.words("puzzle").find("over the budget. Next: ") != std::string::npos);
         const double before = window.state().newest()->spent(*window.session.build.task());
+        REQUIRE(window.click_on("How much?"));
+        window.frames(2);
         REQUIRE(window.click_on("Try it"));
         window.settle();
         CHECK(window.state().newest()->spent(*window.session.build.task()) < before);
@@ -467,7 +471,7 @@ TEST_CASE("a click on a puzzle's chip opens it, and the design of the one before
 
 TEST_CASE("handles show the value before and the proposed one") {
     BuildWindow window;
-    CHECK(window.words("kit").find(" proposed") != std::string::npos);
+    CHECK(window.words("kit").find(", more proposed") != std::string::npos);
     CHECK(window.words("kit").find(" before") == std::string::npos);
     const double first = window.session.build.value_of("warps_per_sm");
     window.session.build.set(window.session, "warps_per_sm", 8);
@@ -475,9 +479,112 @@ TEST_CASE("handles show the value before and the proposed one") {
     CHECK(window.words("kit").find(fmt::format(", {:g} before", first)) != std::string::npos);
     const auto next = window.state().next;
     REQUIRE(next);
+    window.session.build.shows_values = true;
     for (const auto& free : window.session.build.task()->free)
         if (const double wanted = figure_of(next->gpu, free.field); wanted != window.session.build.value_of(free.field))
             CHECK(window.words("kit").find(fmt::format(", {:.4g} proposed", wanted)) != std::string::npos);
+}
+
+TEST_CASE("what to change next names the part and the way at first, and the value when asked again") {
+    BuildWindow window("06");
+    const auto next = window.state().next;
+    REQUIRE(next);
+    const auto told = [&] { return window.words("puzzle") + window.words("kit"); };
+    const std::string values = change_words(*window.session.build.task(), {}, next->figures);
+    const std::string ways = change_words(*window.session.build.task(), {}, next->figures, false);
+    CHECK((ways.find(" up") != std::string::npos || ways.find(" down") != std::string::npos));
+    CHECK(told().find("Next: " + ways) != std::string::npos);
+    CHECK(told().find(values) == std::string::npos);
+    CHECK_FALSE(window.shows("Try it"));
+    REQUIRE(window.click_on("How much?"));
+    window.frames(2);
+    CHECK(told().find("Next: " + values) != std::string::npos);
+    CHECK(window.shows("Try it"));
+    CHECK(window.clashes() == std::vector<std::string>{});
+    window.session.build.set(window.session, "sms", 3);  // of another design it has to be asked again
+    window.settle();
+    CHECK_FALSE(window.shows("Try it"));
+}
+
+TEST_CASE("no handle stops where there is no GPU, and none is in another one's way") {
+    for (const auto& task : all_tasks()) {
+        const lessons::Puzzle::Free* const warps = task->free_named("warps_per_sm");
+        if (warps == nullptr) continue;
+        INFO(task->title);
+        const lessons::Puzzle::Free* const sub_cores = task->free_named("sub_cores");
+        const std::vector<double> parts = sub_cores != nullptr ? possible_stops(*task, {}, *sub_cores)
+                                                               : std::vector<double>{figure_of(task->base, "sub_cores")};
+        for (const double stop : possible_stops(*task, {}, *warps))
+            for (const double part : parts) {
+                INFO(stop << " warps, " << part << " sub-cores");
+                lessons::Figures figures = {{"warps_per_sm", stop}};
+                if (sub_cores != nullptr) figures.emplace_back("sub_cores", part);
+                CHECK_NOTHROW(task->design(figures));
+            }
+        for (const lessons::Puzzle::Free& free : task->free) {
+            const std::vector<double> stops = possible_stops(*task, {}, free);
+            CHECK(std::ranges::find(stops, figure_of(task->base, free.field)) != stops.end());  // and there is a way back
+        }
+    }
+}
+
+TEST_CASE("where the SMs' ports let nothing more through, they are what limits") {
+    const auto task = task_of_puzzle("06");
+    const BuiltDesign narrow = built(*task, {});
+    CHECK(narrow.part == "the SMs' ports");
+    CHECK(narrow.limits == "sm_read_bytes_per_cycle");
+    CHECK(narrow.use.port <= 1);
+    const BuiltDesign wide = built(*task, {{"sm_read_bytes_per_cycle", 128}});
+    CHECK(wide.use.port < narrow.use.port / 2);
+    CHECK(wide.time_us < narrow.time_us);
+    CHECK(wide.limits != "sm_read_bytes_per_cycle");
+}
+
+TEST_CASE("a change that wins a better medal is proposed by however little it is faster") {
+    BuildWindow window("06");
+    window.session.build.take(
+        window.session,
+        {{"sms", 4}, {"tensor_fmas", 64}, {"l1_kb", 14}, {"sm_read_bytes_per_cycle", 48}, {"warps_per_sm", 32}});
+    window.settle();
+    REQUIRE(window.state().newest()->medal == lessons::Medal::silver);
+    REQUIRE(window.state().newest()->time_us < window.state().thresholds->gold_us * 1.02);
+    REQUIRE(window.state().next);
+    CHECK(window.state().next->medal == lessons::Medal::gold);
+}
+
+TEST_CASE("groups fill the bar: side by side, without a gap, as long as their share of the budget") {
+    for (const auto& task : all_tasks()) {
+        const model::AreaEstimate area = model::area_of(task->base, task->process);
+        const std::vector<KitGroup> groups = kit_of(*task, task->base, area);
+        const double budget = task->most_mm2 > 0 ? task->most_mm2 : area.mm2;
+        const std::vector<GroupShare> shares = shares_of_groups(groups, false, area.mm2, budget);
+        REQUIRE(shares.size() == groups.size());
+        double end = 0;
+        for (size_t i = 0; i < shares.size(); ++i) {
+            CHECK(shares[i].from == Approx(end).margin(1e-12));
+            CHECK((shares[i].to - shares[i].from) * budget == Approx(groups[i].mm2).margin(1e-9));
+            end = shares[i].to;
+        }
+        CHECK(end * budget == Approx(area.mm2).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("a latency may be tried, is told as what if, and costs the medal until it is put back") {
+    BuildWindow window;
+    BuildDesk& desk = window.session.build;
+    const double first = desk.value_of("dram_latency");
+    const lessons::Figures gold = desk.task()->puzzle->reference.at(lessons::Medal::gold);
+    lessons::Figures near = gold;
+    near.emplace_back("dram_latency", 100);
+    desk.take(window.session, near);
+    window.settle();
+    REQUIRE(window.state().newest()->ran());
+    CHECK(window.state().newest()->medal == lessons::Medal::none);
+    CHECK(window.words("puzzle").find("no medal: put it back") != std::string::npos);
+    CHECK(window.words("kit").find("what if: memory latency 100 cycles") != std::string::npos);
+    desk.set(window.session, "dram_latency", first);
+    window.settle();
+    CHECK(window.state().newest()->medal == lessons::Medal::gold);
 }
 
 TEST_CASE("lanes that the run never issued to are told") {
@@ -612,6 +719,20 @@ TEST_CASE("gold shows what made it gold, from the runs of the first design, one'
     CHECK(recap->reference->time_us == recap->state->thresholds->gold_us);
     CHECK(window.shows("What made it gold"));
     CHECK(window.words("designs").find(task.puzzle->recap) != std::string::npos);
+    // Each change put back alone is a run of that design, the one that costs most comes first.
+    const std::vector<PutBack>& put_back = recap->state->put_back;
+    REQUIRE_FALSE(put_back.empty());
+    for (const PutBack& each : put_back) {
+        INFO(each.field);
+        CHECK(figure_of(each.design->gpu, each.field) == figure_of(task.base, each.field));
+        CHECK(each.design->cycles == built(task, each.design->figures).cycles);
+        for (const auto& [field, value] : recap->yours->figures)
+            if (field != each.field) CHECK(figure_of(each.design->gpu, field) == value);
+    }
+    CHECK(std::ranges::is_sorted(put_back, std::greater<>(), [](const PutBack& each) { return each.design->time_us; }));
+    CHECK(put_back.front().design->time_us > recap->yours->time_us);
+    CHECK(window.words("designs").find("put back alone: ") != std::string::npos);
+    CHECK(window.shows("put back alone"));
     for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
         window.size(w, h, 1);
         window.frames(3);

@@ -2,6 +2,7 @@
 #include "lessons/player/companion/companion.h"
 
 #include "app/gui/views/lesson/companion_parts.h"
+#include "lessons/player/story/story.h"
 #include "tests/gui/desk.h"
 
 namespace gui_companion_test {
@@ -75,6 +76,67 @@ TEST_CASE("a lesson that is done ends in what it found, questions, and the way b
     REQUIRE(desk.click_on("On to A03"));
     desk.settle();
     CHECK(desk.session.lesson.lesson->id == "A03");
+}
+
+TEST_CASE("the last page has the challenge with its medals, and the same job since A01") {
+    Opened desk;
+    desk.last_step();
+    REQUIRE(desk.click_on("To the last page"));
+    desk.settle();
+    REQUIRE(desk.session.lesson.ending);
+    CHECK(desk.session.lesson.ending->problem.empty());
+    for (const char* words : {"Challenge", "bronze", "silver", "gold", "The same job since A01"}) CHECK(desk.shows(words));
+    CHECK(desk.said().find("a thread for every pixel") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    const std::string facts = desk.shell.describe("learn");
+    CHECK(facts.find("Medals: bronze to ") != std::string::npos);
+    CHECK(facts.find("times as fast (simulated on ") != std::string::npos);
+    CHECK(facts.find("Yours") == std::string::npos);
+    desk.session.lesson.medal = lessons::Medal::silver;
+    CHECK(desk.shell.describe("learn").find("Yours, from before: silver.") != std::string::npos);
+    REQUIRE(desk.click_on("Write my certificate"));
+    CHECK(desk.said().find("nothing to certify") != std::string::npos);  // this window keeps no record
+}
+
+TEST_CASE("an exam tells nothing before it is handed in, and everything after") {
+    test::Desk desk({.lesson = "BX"});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    LessonState& state = desk.session.lesson;
+    REQUIRE(state.lesson);
+    const auto go_to = [&](int step) {
+        state.step = step;
+        desk.session.post(ask::ShowLessonStep{step});
+        desk.settle();
+    };
+    go_to(1);
+    CHECK_FALSE(desk.shows("Lock answer"));
+    CHECK(desk.shows("told when you hand in"));
+    REQUIRE(desk.click_on("36"));
+    desk.frames(2);
+    CHECK(exam_result(state).answered == 1);
+    CHECK(exam_result(state).points == 0);
+    CHECK(desk.shell.describe("lesson").find("the run says") == std::string::npos);
+    go_to(static_cast<int>(state.lesson->steps.size()) - 1);
+    CHECK(desk.said().find("Nothing is told before you hand it in") != std::string::npos);
+    REQUIRE(desk.click_on("Hand in"));
+    desk.settle();
+    CHECK(state.handed_in);
+    const ExamResult result = exam_result(state);
+    CHECK(result.points == 1);
+    CHECK(result.of_points == 15);
+    CHECK_FALSE(result.passed);
+    CHECK(desk.said().find("1 of 15 points: not passed") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    go_to(1);
+    CHECK(desk.shell.describe("lesson").find("right: the run says 36") != std::string::npos);
+    go_to(2);
+    CHECK(desk.shell.describe("lesson").find("not so: the run says 24") != std::string::npos);
+    go_to(static_cast<int>(state.lesson->steps.size()) - 1);
+    REQUIRE(desk.click_on("Take it again"));
+    desk.settle();
+    CHECK_FALSE(state.handed_in);
+    CHECK(exam_result(state).answered == 0);
 }
 
 TEST_CASE("how sure somebody was is held against how often they were right") {

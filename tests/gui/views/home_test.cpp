@@ -118,7 +118,7 @@ TEST_CASE("a card says how far one is, and what is done is counted") {
     CHECK(desk.session.home.progress["A08"].done == 1);
     CHECK(desk.session.home.progress["A08"].next == 1);
     desk.frames(2);
-    CHECK(desk.said().find("16 lessons, 4 h, 1 done") != std::string::npos);
+    CHECK(desk.said().find("16 lessons and an exam, 4 h, 1 done") != std::string::npos);
     desk.session.home.progress = progress_of(folder.path() / "nothing", desk.session.home.course);
     CHECK(desk.session.home.progress.empty());
 }

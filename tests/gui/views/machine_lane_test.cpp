@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "app/gui/views/machine/lane/lane_bits.h"
 #include "app/gui/views/machine/lane/lane_number.h"
@@ -551,6 +552,32 @@ TEST_CASE("A warp and a lane read at any size, in every kind of cycle") {
             }
         }
     }
+}
+
+TEST_CASE("A large window shows the same instruction in all lanes, and a click there picks the lane") {
+    LaneDesk desk;
+    desk.size(1600, 1000, 1);
+    desk.zoom(Stop::lane);
+    desk.at(desk.track().begin + (desk.track().end - desk.track().begin) / 2);
+    CHECK_FALSE(desk.shows("the same instruction in all 32 lanes"));
+    desk.size(2560, 1440, 1);
+    desk.frames(3);
+    float below = 0;
+    for (const UiState::Written& text : desk.written)
+        if (text.text == "the same instruction in all 32 lanes") below = text.ink.bottom();
+    REQUIRE(below > 0);
+    std::set<std::string> numbers;
+    Rect other{};
+    for (const UiState::Written& text : desk.written) {
+        if (text.ink.y < below || text.ink.y > 1300 || text.ink.x > 1900 || text.text.size() > 2) continue;
+        numbers.insert(text.text);
+        if (text.text == "23") other = text.ink;
+    }
+    for (int lane = 0; lane < 32; ++lane) CHECK(numbers.contains(std::to_string(lane)));
+    REQUIRE(other.w > 0);
+    desk.click(other.x + other.w / 2, other.y + other.h / 2);
+    CHECK(desk.shell.focus.lane == 23);
+    CHECK(desk.shows("registers of lane 23"));
 }
 
 TEST_CASE("While a question is open, a warp and its lanes keep to themselves what it asks for") {

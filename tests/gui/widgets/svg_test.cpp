@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/window/renderer.h"
+#include "app/gui/window/canvas.h"
 #include "core/base/diagnostic.h"
 #include "core/system/system.h"
 #include "tests/gui/sm_desk.h"

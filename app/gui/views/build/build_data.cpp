@@ -38,9 +38,9 @@ constexpr KitField kit_fields[] = {{"sms", "SMs", PartGroup::sms, ""},
                                    {"boost_mhz", "clock", PartGroup::sms, " MHz"},
                                    {"l2_bytes", "L2", PartGroup::l2, " MiB", 1048576},
                                    {"l2_slices", "L2 slices", PartGroup::l2, "", 1, true},
-                                   {"l2_latency", "L2 latency (what if)", PartGroup::l2, " cycles"},
+                                   {"l2_latency", "what if: L2 latency", PartGroup::l2, " cycles"},
                                    {"dram_channels", "memory channels", PartGroup::memory, ""},
-                                   {"dram_latency", "memory latency (what if)", PartGroup::memory, " cycles"}};
+                                   {"dram_latency", "what if: memory latency", PartGroup::memory, " cycles"}};
 
 const KitField* kit_field(std::string_view name) {
     const model::GpuField* const field = model::field_named(name).first;
@@ -151,7 +151,28 @@ std::pair<std::string, std::string_view> value_of_row(const model::GpuSpec& gpu,
     return {fmt::format("{:.4g}", shown_value(*row, figure_of(gpu, row->field))), row->unit};
 }
 
-std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to) {
+const BuiltDesign* proposed_design(const Session& session, const Snapshot& snapshot) {
+    if (!snapshot.build || snapshot.build->task != session.build.task() || !snapshot.build->next) return nullptr;
+    return snapshot.build->next_of == session.build.number() ? snapshot.build->next.get() : nullptr;
+}
+
+bool tells_values(const BuildDesk& desk) {
+    return desk.shows_values || !desk.task() || !desk.task()->puzzle;
+}
+
+std::vector<GroupShare> shares_of_groups(const std::vector<KitGroup>& groups, bool watts, double total, double most) {
+    double all = 0, sum = 0;
+    for (const KitGroup& group : groups) all += watts ? group.watts : group.mm2;
+    std::vector<GroupShare> shares;
+    for (const KitGroup& group : groups) {
+        const double part = all > 0 ? (watts ? group.watts : group.mm2) * total / all : 0;
+        shares.push_back({group.group, sum / most, (sum + part) / most});
+        sum += part;
+    }
+    return shares;
+}
+
+std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to, bool values) {
     const auto value_in = [&](const lessons::Figures& figures, const std::string& field) {
         for (const auto& [name, value] : figures)
             if (name == field) return own_value(field, value);
@@ -162,8 +183,9 @@ std::string change_words(const BuildTask& task, const lessons::Figures& from, co
         const double before = value_in(from, free.field), after = value_in(to, free.field);
         const KitField* const row = kit_field(free.field);
         if (before == after || row == nullptr) continue;
-        words += fmt::format("{}{} {:.4g} to {}", words.empty() ? "" : ", ", row->label, shown_value(*row, before),
-                             value_text(*row, after));
+        if (!words.empty()) words += ", ";
+        words += values ? fmt::format("{} {:.4g} to {}", row->label, shown_value(*row, before), value_text(*row, after))
+                        : fmt::format("{} {}", row->label, after > before ? "up" : "down");
     }
     return words.empty() ? "nothing is other" : words;
 }
@@ -179,6 +201,13 @@ std::string limit_sentence(const BuiltDesign& design) {
                                                           : std::string(design.part),
                        design.part.ends_with("s") ? "are" : "is", 100 * design.busy,
                        design.part.ends_with("s") ? "them" : "it");
+}
+
+std::string limit_sentence(const BuildTask& task, const BuiltDesign& design) {
+    std::string sentence = limit_sentence(design);
+    if (!design.ran() || design.limits.empty() || task.free_named(design.limits) != nullptr) return sentence;
+    if (design.part == "waiting" || design.part == "barriers") return sentence + " No handle here changes that.";
+    return sentence + " No handle here widens it: ask it for less.";
 }
 
 Color medal_color(lessons::Medal medal, const Theme& theme) {

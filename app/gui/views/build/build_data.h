@@ -37,12 +37,26 @@ const BuiltDesign* shown_design(const Session& session, const Snapshot& snapshot
 // The one that it is compared with, as the desk says: the one before it, the first, or the fastest other one within the
 // budget; null: there is none.
 const BuiltDesign* earlier_design(const Session& session, const Snapshot& snapshot);
-// What is other in `to`, in words: "channels 2 to 4, L2 4 to 1 MiB".
-std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to);
+// What is other in `to`, in words: "channels 2 to 4, L2 4 to 1 MiB"; without values "channels up, L2 down".
+std::string change_words(const BuildTask& task, const lessons::Figures& from, const lessons::Figures& to,
+                         bool values = true);
+// A change of the newest design that a run has shown to gain; null: none is known.
+const BuiltDesign* proposed_design(const Session& session, const Snapshot& snapshot);
+// Whether its values may be seen: in a puzzle they have to be asked for.
+bool tells_values(const BuildDesk& desk);
 std::string label_of(std::string_view field);  // "resident warps an SM"
 // Its value there, as the kit writes it, with the unit apart: "48" and " KiB".
 std::pair<std::string, std::string_view> value_of_row(const model::GpuSpec& gpu, std::string_view field);
 std::string limit_sentence(const BuiltDesign& design);
+// The same, and that no handle of the task reaches it, where none does.
+std::string limit_sentence(const BuildTask& task, const BuiltDesign& design);
+
+// The groups side by side as a bar: shares of `most`, from the left, without gaps; they sum to `total`.
+struct GroupShare {
+    model::PartGroup group = model::PartGroup::sms;
+    double from = 0, to = 0;
+};
+std::vector<GroupShare> shares_of_groups(const std::vector<KitGroup>& groups, bool watts, double total, double most);
 Color medal_color(lessons::Medal medal, const Theme& theme);
 
 }  // namespace lockstep::gui

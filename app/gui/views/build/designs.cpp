@@ -44,7 +44,7 @@ class DesignsView final : public View {
         const std::optional<Recap> recap = recap_of(session, *snapshot);
         if (recap && session.build.shows_recap) {
             const Rect body = ui.panel(area, {.title = "What made it gold",
-                                              .right = "first design, yours, the reference",
+                                              .right = "each change put back alone, by a run",
                                               .badge = Provenance::simulated,
                                               .caption = recap_sentence(*recap)});
             ui.push_scope("designs");
@@ -65,7 +65,7 @@ class DesignsView final : public View {
         for (const BuiltDesign* design : {shown, earlier})
             if (design != nullptr && design->ran()) most = std::max(most, design->time_us);
         const Rect plot{body.x + label_width, body.y, body.w - label_width - 8, body.h - 22};
-        const float half = plot.h / 2;
+        const float half = earlier != nullptr ? plot.h / 2 : std::min(plot.h, 140.0f);
         if (shown != nullptr && shown->ran())
             draw_strip(ui, session, *shown, true, most, {plot.x, plot.y, plot.w, half - 5});
         if (earlier != nullptr)

@@ -146,7 +146,7 @@ class DieView final : public View {
         if (shown->sampled > 0)
             return fmt::format("A sample: {:.0f} % of the instructions have run; the figures are drawn out from them.",
                                100 * shown->sampled);
-        return limit_sentence(*shown);
+        return limit_sentence(*desk.task(), *shown);
     }
 
     static void head(Ui& ui, const std::string& busy, const BuiltDesign* shown, const BuiltDesign* earlier,

@@ -1,11 +1,12 @@
 // The kit: budget bars of area and power, and a row a figure with what it takes of both; a free one has a handle. Whatever
 // the handle is moved to runs at once. The row that limits the run is marked; so is, on a handle's way, where the design
-// before had it (hollow), and where the change that gains most would have it (a diamond).
+// before had it (hollow), and where the change that gains most would have it (a diamond, or an arrow that way at first).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "app/gui/views/build/build_data.h"
 #include "app/gui/widgets/ui_state.h"
@@ -15,8 +16,17 @@ namespace {
 
 constexpr float kit_head = 28, kit_fixed = 24, kit_note = 20;
 
+// A row with a handle below its name; that of a "what if" stands beside it, where others have what they take.
+bool tall(const BuildTask& task, const KitRow& row) {
+    return row.free != nullptr && !task.costs_the_medal(row.field);
+}
+
 std::string number_of(double value) {
     return value >= 99.95 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
+}
+// Of what is left or too much: never 0.0 where there is some.
+std::string rest_of(double value) {
+    return value < 0.095 && value > 0 ? fmt::format("{:.2g}", value) : number_of(value);
 }
 
 struct Columns {
@@ -33,14 +43,10 @@ void budget_bar(Ui& ui, const Rect& box, const std::vector<KitGroup>& groups, bo
     const Theme& theme = *ui.theme;
     const double most = std::max({total, budget, proposed}) * 1.04;
     ui.rect(box, theme.grid);
-    double sum = 0, all = 0;
-    for (const KitGroup& group : groups) all += watts ? group.watts : group.mm2;
-    for (const KitGroup& group : groups) {
-        const double part = all > 0 ? (watts ? group.watts : group.mm2) * total / all : 0;
-        const float x = box.x + box.w * static_cast<float>(sum / most);
-        const float w = box.w * static_cast<float>(part / most);
-        if (w >= 1) group_box(ui, {x, box.y, w - 1, box.h}, group.group);
-        sum += part;
+    for (const GroupShare& share : shares_of_groups(groups, watts, total, most)) {
+        const float x = box.x + box.w * static_cast<float>(share.from);
+        const float w = box.w * static_cast<float>(share.to - share.from);
+        if (w >= 1) group_box(ui, {x, box.y, w - 1, box.h}, share.group);
     }
     if (proposed > 0) {
         const float from = box.x + box.w * static_cast<float>(std::min(total, proposed) / most);
@@ -61,12 +67,6 @@ void budget_bar(Ui& ui, const Rect& box, const std::vector<KitGroup>& groups, bo
 bool never_used(const KitRow& row, const BuiltDesign* shown) {
     if (shown == nullptr || !shown->ran() || shown->sampled > 0 || row.mm2 <= 0 || row.free == nullptr) return false;
     return (row.field == "fp64_lanes" && shown->use.fp64 <= 0) || (row.field == "tensor_fmas" && shown->use.tensor <= 0);
-}
-
-// A change of the newest design that a run has shown to gain; null: none is known.
-const BuiltDesign* proposal(const Session& session, const Snapshot& snapshot) {
-    if (!snapshot.build || snapshot.build->task != session.build.task() || !snapshot.build->next) return nullptr;
-    return snapshot.build->next_of == session.build.number() ? snapshot.build->next.get() : nullptr;
 }
 
 struct KitMarks {  // on the handles' ways
@@ -95,7 +95,7 @@ class KitView final : public View {
         if (!desk.task()) return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No puzzle is open." : snapshot->busy);
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         ui.push_scope("kit");
-        const KitMarks marks{shown, earlier_design(session, *snapshot), proposal(session, *snapshot)};
+        const KitMarks marks{shown, earlier_design(session, *snapshot), proposed_design(session, *snapshot)};
         const std::vector<KitGroup> groups = kit_of(*desk.task(), desk.gpu(), desk.area());
         const float top = budgets(ui, desk, marks, groups, body);
         rows(ui, session, marks, groups, {body.x, top, body.w, body.bottom() - top});
@@ -122,7 +122,7 @@ class KitView final : public View {
                 if (row.free != nullptr) text += fmt::format(", free from {:g} to {:g}", row.free->least, row.free->most);
                 const bool limits = shown != nullptr && shown->ran() && !row.field.empty() && row.field == shown->limits;
                 text += limits ? ", limits" : never_used(row, shown) ? ", not used" : "";
-                text += marked(row, earlier_design(session, *snapshot), proposal(session, *snapshot), desk) + "\n";
+                text += marked(row, earlier_design(session, *snapshot), proposed_design(session, *snapshot), desk) + "\n";
             }
         }
         text += fmt::format("  {:.0f} USD, {:.0f} to {:.0f} (estimate):", desk.area().usd, desk.area().usd_low,
@@ -140,10 +140,12 @@ class KitView final : public View {
         if (row.free == nullptr) return "";
         const double now = desk.value_of(row.free->field);
         std::string text;
-        for (const auto& [design, word] : {std::pair{earlier, "before"}, {next, "proposed"}})
-            if (design != nullptr && figure_of(design->gpu, row.free->field) != now)
-                text += fmt::format(", {:.4g} {}", figure_of(design->gpu, row.free->field), word);
-        return text;
+        if (const double before = earlier != nullptr ? figure_of(earlier->gpu, row.free->field) : now; before != now)
+            text += fmt::format(", {:.4g} before", before);
+        const double then = next != nullptr ? figure_of(next->gpu, row.free->field) : now;
+        if (then == now) return text;
+        return text + (tells_values(desk) ? fmt::format(", {:.4g} proposed", then)
+                                          : fmt::format(", {} proposed", then > now ? "more" : "less"));
     }
 
     static std::string caption(const BuildDesk& desk) {
@@ -166,7 +168,7 @@ class KitView final : public View {
                                     {.size = 20, .color = over ? theme.wrong : theme.ink, .weight = 700});
             const float end = ui.text(x + 6, y + 17, budget > 0 ? fmt::format("of {:g} {}", budget, unit) : unit,
                                       {.size = 13, .color = theme.ink2});
-            const std::string right = over ? fmt::format("{} over", number_of(total - budget)) : beside;
+            const std::string right = over ? fmt::format("{} over", rest_of(total - budget)) : beside;
             ui.text(body.right(), y + 17, right,
                     {.size = 13,
                      .color = over ? theme.wrong : theme.ink2,
@@ -178,7 +180,7 @@ class KitView final : public View {
         };
         bar(false, desk.area().mm2, task.most_mm2, marks.next != nullptr ? marks.next->area.mm2 : 0, "mm\xC2\xB2",
             fmt::format("{}estimate",
-                        task.most_mm2 > 0 ? number_of(task.most_mm2 - desk.area().mm2) + " free, " : std::string()));
+                        task.most_mm2 > 0 ? rest_of(task.most_mm2 - desk.area().mm2) + " free, " : std::string()));
         const bool of_run = shown != nullptr && shown->ran();
         const bool by_run = of_run && task.most_watts > 0;
         const double next_watts = marks.next == nullptr ? 0 : by_run ? marks.next->watts : marks.next->area.watts;
@@ -196,7 +198,7 @@ class KitView final : public View {
         const Theme& theme = *ui.theme;
         float free_rows = 0, fixed_rows = 0;
         for (const KitGroup& group : groups)
-            for (const KitRow& row : group.rows) (row.free != nullptr ? free_rows : fixed_rows) += 1;
+            for (const KitRow& row : group.rows) (tall(*session.build.task(), row) ? free_rows : fixed_rows) += 1;
         const float heads = kit_head * static_cast<float>(groups.size()) + kit_note;
         const float pitch = std::clamp((box.h - heads - fixed_rows * kit_fixed) / std::max(1.0f, free_rows), 40.0f, 48.0f);
         const float height = heads + fixed_rows * kit_fixed + free_rows * pitch;
@@ -212,7 +214,7 @@ class KitView final : public View {
             figures(ui, at, y + 19, group.mm2, group.watts, true);
             y += kit_head;
             for (const KitRow& row : group.rows) {
-                const float h = row.free != nullptr ? pitch : kit_fixed;
+                const float h = tall(*session.build.task(), row) ? pitch : kit_fixed;
                 draw_row(ui, session, row, marks, {box.x, y, box.w, h});
                 y += h;
             }
@@ -256,13 +258,19 @@ class KitView final : public View {
                                    .width = value_right - width - line.x - 8});
         if (limits && end + 54 < value_right - width)
             ui.text(end + 8, line.y + 16, "limits", {.size = 13, .color = theme.ink, .weight = 700});
-        if (never_used(row, shown) && end + 70 < value_right - width)
+        const float unused = ui.text_width("not used", {.size = 12, .weight = 600});
+        if (never_used(row, shown) && end + 8 + unused + 6 < value_right - width)
             ui.text(end + 8, line.y + 16, "not used", {.size = 12, .color = theme.wrong, .weight = 600});
         ui.text(value_right, line.y + 16, row.value,
                 {.size = 13,
                  .color = row.free != nullptr ? theme.ink : theme.ink2,
                  .align = Align::right,
                  .weight = row.free != nullptr ? 700 : 400});
+        if (row.free != nullptr && !tall(*desk.task(), row)) {
+            handle(ui, session, row, marks, {value_right + 20, line.y + 4, line.right() - value_right - 28, 16});
+            if (ui.hovered(ground)) ui.tooltip("what if: free to move, but no medal for it");
+            return;
+        }
         figures(ui, at, line.y + 16, row.mm2, row.watts, false);
         if (row.free == nullptr) return;
         const auto bar = [&](float right, double share) {
@@ -275,17 +283,32 @@ class KitView final : public View {
         handle(ui, session, row, marks, {line.x + 8, line.y + 22, at.slider - 16, 16});
     }
 
+    // Which stops make a GPU depends on the other handles: worked out anew when one has moved.
+    const std::vector<double>& stops_for(const BuildDesk& desk, const lessons::Puzzle::Free& free) {
+        if (desk.task() != stops_task_ || desk.figures() != stops_figures_) {
+            stops_task_ = desk.task();
+            stops_figures_ = desk.figures();
+            stops_.clear();
+        }
+        std::vector<double>& stops = stops_[free.field];
+        if (stops.empty()) stops = possible_stops(*desk.task(), desk.figures(), free);
+        return stops;
+    }
+    std::shared_ptr<const BuildTask> stops_task_;
+    lessons::Figures stops_figures_;
+    std::map<std::string, std::vector<double>> stops_;
+
     using Clock = std::chrono::steady_clock;
     Clock::time_point held_until_{};  // by keys
 
     void handle(Ui& ui, Session& session, const KitRow& row, const KitMarks& marks, const Rect& box) {
         BuildDesk& desk = session.build;
-        const std::vector<double> stops = stops_of(*row.free);
+        const std::vector<double>& stops = stops_for(desk, *row.free);
         const size_t at = nearest_stop(stops, desk.value_of(row.free->field));
         const auto last = static_cast<float>(std::max<size_t>(1, stops.size() - 1));
         const float to = ui.slider(row.field, box, static_cast<float>(at) / last, static_cast<int>(stops.size()));
         const auto wanted = static_cast<size_t>(std::lround(to * last));
-        draw_marks(ui, row, marks, stops, at, box);
+        draw_marks(ui, row, marks, stops, at, box, tells_values(desk));
         if (wanted != at && wanted < stops.size()) {
             // One key after the other on one handle is one change, as a drag is.
             if (desk.row != row.field) desk.release();
@@ -295,9 +318,10 @@ class KitView final : public View {
         }
     }
 
-    // The value before as a hollow handle with the way from it, the proposal as a diamond with a dashed way to it.
+    // The value before as a hollow handle, the proposal as a diamond with a dashed way to it; as long as its value is not
+    // told, as an arrow that says up or down.
     static void draw_marks(Ui& ui, const KitRow& row, const KitMarks& marks, const std::vector<double>& stops, size_t at,
-                           const Rect& box) {
+                           const Rect& box, bool values) {
         const Theme& theme = *ui.theme;
         const auto last = static_cast<float>(std::max<size_t>(1, stops.size() - 1));
         const float y = box.y + box.h / 2;
@@ -313,7 +337,15 @@ class KitView final : public View {
         if (marks.next == nullptr) return;
         const size_t next = stop_in(*marks.next);
         if (next == at) return;
-        const float x = place(next), from = place(at) + (next > at ? 8.0f : -8.0f);
+        const float side = next > at ? 1.0f : -1.0f;
+        if (!values) {
+            const float tip = std::clamp(place(at) + side * 24, box.x - 8, box.right() + 8), back = tip - side * 8;
+            ui.polygon({{tip, y}, {back, y - 6}, {back, y + 6}}, theme.accent);
+            if (ui.hovered({std::min(tip, back) - 4, y - 8, 16, 16}))
+                ui.tooltip(side > 0 ? "proposed: more of it" : "proposed: less of it");
+            return;
+        }
+        const float x = place(next), from = place(at) + side * 8;
         const Point way[] = {{from, y}, {x, y}};
         ui.polyline(way, theme.accent, 2, 3, 3);
         ui.polygon({{x, y - 7}, {x + 7, y}, {x, y + 7}, {x - 7, y}}, theme.panel);

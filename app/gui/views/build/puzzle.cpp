@@ -176,8 +176,9 @@ class PuzzleView final : public View {
         if (!desk.task() || !desk.task()->puzzle || shown == nullptr || !snapshot.build->thresholds) return "";
         if (shown->medal == Medal::gold) return "gold";
         if (shown->medal == Medal::none && shown->why.starts_with("it takes "))
-            return shown->why;  // there is no room for both
-        return fmt::format("{}: {}", shown->medal == Medal::none ? "no medal" : name_of(shown->medal), shown->why);
+            return with_squares(shown->why);  // there is no room for both
+        return fmt::format("{}: {}", shown->medal == Medal::none ? "no medal" : name_of(shown->medal),
+                           with_squares(shown->why));
     }
 
     // Chips: the puzzles by number, and the kernel on show.
@@ -368,7 +369,8 @@ class PuzzleView final : public View {
         float last = plot.box.bottom() + 30;
         const double from = std::pow(10.0, std::floor(std::log10(plot.least_us)));
         for (double power = from; power < plot.most_us; power *= 10)
-            for (const double factor : {1.0, 2.0, 5.0}) {
+            for (const double factor : {1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}) {
+                if (plot.most_us > 4 * plot.least_us && factor != 1 && factor != 2 && factor != 5) continue;
                 const double us = power * factor;
                 if (us < plot.least_us || us > plot.most_us) continue;
                 const float y = plot.y(us);
@@ -422,6 +424,7 @@ class PuzzleView final : public View {
             ui.polygon({{b.x, b.y - 7}, {b.x + 7, b.y}, {b.x, b.y + 7}, {b.x - 7, b.y}}, theme.accent);
         }
         std::vector<Point> taken;
+        bool over_watts = false;
         for (size_t k = state.designs.size(); k-- > 0;) {  // the newest is not covered
             const BuiltDesign& design = *state.designs[k];
             if (!design.ran()) continue;
@@ -431,6 +434,7 @@ class PuzzleView final : public View {
             const bool free = std::ranges::none_of(
                 taken, [&](const Point& other) { return std::hypot(other.x - at.x, other.y - at.y) < 19; });
             const Color color = best ? theme.right : over ? theme.wrong : theme.ink2;
+            if (over && at.x < plot.x(state.task->most_mm2)) over_watts = true;
             const float radius = free ? 9.0f : 4.0f;
             ui.circle(at, radius, shown ? theme.ink : theme.panel);
             ui.ring(at, radius, color, 2);
@@ -451,11 +455,10 @@ class PuzzleView final : public View {
             if (free && ui.area(fmt::format("design {}", design.number), grip) && !shown)
                 session.build.take(session, design.figures);
         }
-    }
-
-    static const BuiltDesign* next_design(const Session& session, const Snapshot& snapshot) {
-        if (!snapshot.build || !snapshot.build->next || snapshot.build->next_of != session.build.number()) return nullptr;
-        return snapshot.build->next.get();
+        if (!over_watts || plot.wide) return;
+        const float y = plot.box.bottom() + 32;
+        ui.ring({plot.box.right() - 58, y - 4}, 5, theme.wrong, 2);
+        ui.text(plot.box.right(), y, "over W", {.size = 13, .color = theme.ink2, .align = Align::right});
     }
 
     static std::string next_words(const Session& session, const Snapshot& snapshot) {
@@ -470,18 +473,22 @@ class PuzzleView final : public View {
         if (shown == nullptr) return snapshot.busy.empty() ? "This design has not run yet." : "This design runs.";
         if (!shown->ran()) return "It does not run: " + shown->refused;
         const BuildTask& task = *desk.task();
-        if (task.puzzle && shown->medal == Medal::gold) return "Gold. " + task.puzzle->recap;
-        const BuiltDesign* const next = next_design(session, snapshot);
+        if (task.puzzle && shown->medal == Medal::gold) return "Gold. " + with_squares(task.puzzle->recap);
+        if (task.puzzle && shown->why == "a latency is another one")
+            return "What if: with this latency it takes " + time_text(shown->time_us) +
+                   ". No area buys it, so there is no medal: put it back, or undo.";
+        const BuiltDesign* const next = proposed_design(session, snapshot);
         if (next != nullptr && !shown->within(task)) {
             const bool watts = task.most_watts > 0 && shown->watts > task.most_watts;
             return fmt::format("It is over the budget. Next: {}, which takes {:.2f} {} instead of {:.2f} (estimates).",
-                               change_words(task, shown->figures, next->figures), watts ? next->watts : next->area.mm2,
-                               watts ? "W" : "mm\xC2\xB2", watts ? shown->watts : shown->area.mm2);
+                               change_words(task, shown->figures, next->figures, tells_values(desk)),
+                               watts ? next->watts : next->area.mm2, watts ? "W" : "mm\xC2\xB2",
+                               watts ? shown->watts : shown->area.mm2);
         }
         if (next != nullptr)
             return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2 (estimate).",
-                               change_words(task, shown->figures, next->figures), shown->time_us / next->time_us,
-                               next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
+                               change_words(task, shown->figures, next->figures, tells_values(desk)),
+                               shown->time_us / next->time_us, next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
         if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
         if (task.most_mm2 <= 0 && task.most_watts <= 0)
@@ -494,7 +501,7 @@ class PuzzleView final : public View {
 
     static float next_height(Ui& ui, const Session& session, const Snapshot& snapshot, float width, bool table) {
         const float words = ui.paragraph({0, 0, width, 200}, next_words(session, snapshot), {.size = 14}, 21, false);
-        return 30 + words + 10 + (table && next_design(session, snapshot) != nullptr ? 62 : 0) + 36;
+        return 30 + words + 10 + (table && proposed_design(session, snapshot) != nullptr ? 62 : 0) + 36;
     }
 
     static void next(Ui& ui, Session& session, const Snapshot& snapshot, const Rect& box, bool tabled) {
@@ -505,7 +512,7 @@ class PuzzleView final : public View {
         float y = box.y + 30;
         y += ui.paragraph({box.x, y, box.w, 200}, next_words(session, snapshot), {.size = 14}, 21) + 8;
         const BuiltDesign* const shown = shown_design(session, snapshot);
-        const BuiltDesign* const next = next_design(session, snapshot);
+        const BuiltDesign* const next = proposed_design(session, snapshot);
         if (tabled && next != nullptr && shown != nullptr) {
             const Rect table{box.x, y, box.w, 54};
             ui.rect(table, theme.panel2, 5);
@@ -515,20 +522,30 @@ class PuzzleView final : public View {
                 ui.text(table.x + 164, baseline, "\xE2\x86\x92", {.size = 13, .color = theme.ink2, .align = Align::center});
                 ui.text(table.x + 180, baseline, after, {.size = 14, .weight = 700});
             };
-            line(y + 21, "time", time_text(shown->time_us), time_text(next->time_us));
-            line(y + 43, "area, estimate", fmt::format("{:.2f}", shown->area.mm2),
-                 fmt::format("{:.2f} mm\xC2\xB2", next->area.mm2));
+            std::vector<double> others = {shown->time_us, next->time_us};
+            if (const auto& t = snapshot.build->thresholds) others.insert(others.end(), {t->silver_us, t->gold_us});
+            line(y + 21, shown->medal == Medal::gold ? "faster still" : "time", time_text(shown->time_us),
+                 lessons::time_apart(next->time_us, others));
+            const double most_watts = desk.task()->most_watts;
+            if (most_watts > 0 && shown->watts > most_watts)
+                line(y + 43, "power, estimate", fmt::format("{:.2f}", shown->watts), fmt::format("{:.2f} W", next->watts));
+            else
+                line(y + 43, "area, estimate", fmt::format("{:.2f}", shown->area.mm2),
+                     fmt::format("{:.2f} mm\xC2\xB2", next->area.mm2));
             if (next->medal != Medal::none)
                 ui.text(table.right() - 12, y + 21, name_of(next->medal),
                         {.size = 14, .color = medal_color(next->medal, theme), .align = Align::right, .weight = 700});
         }
         const bool hinted = desk.task()->puzzle && !desk.task()->puzzle->hints.empty();
         const float top = box.bottom() - 30, gap = 8, others = hinted ? 4 : 3;
-        const float small = std::min(78.0f, (box.w - others * gap) / (others + 1.3f));
+        const float small = std::min(78.0f, (box.w - others * gap) / (others + 1.65f));
         Rect at{box.x, top, box.w - others * (small + gap), 28};
         const std::string following = shown != nullptr && shown->medal == Medal::gold ? puzzle_after(desk) : std::string();
         if (!following.empty()) {
             if (ui.button(at, "Next puzzle", true)) desk.open(session, following);
+        } else if (next != nullptr && !tells_values(desk)) {
+            if (ui.hovered(at)) ui.tooltip("shows the values of it; you may find them yourself, too");
+            if (ui.button(at, "How much?", true)) desk.shows_values = true, desk.shows_hint = false;
         } else if (ui.button(at, "Try it", true, next != nullptr) && next != nullptr) {
             desk.take(session, next->figures);
         }

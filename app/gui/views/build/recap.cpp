@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/gui/views/build/build_data.h"
 
@@ -25,11 +26,15 @@ std::vector<RecapRow> rows_of(const Recap& recap) {
 // Figures that are other in the learner's design or in the reference, as "SMs 2 | 4 | 4".
 struct RecapFigure {
     std::string label, values[3];
+    const BuiltDesign* without = nullptr;  // the learner's design with this figure as the first one had it
 };
 std::vector<RecapFigure> figures_of_recap(const Recap& recap) {
     std::vector<RecapFigure> figures;
-    for (const lessons::Puzzle::Free& free : recap.state->task->free) {
+    for (const lessons::Puzzle::Free& free : recap.state->task->puzzle->free) {
         RecapFigure figure{label_of(free.field), {}};
+        for (const PutBack& back : recap.state->put_back)
+            if (back.field == free.field && recap.yours->number == recap.state->newest()->number)
+                figure.without = back.design.get();
         size_t i = 0;
         for (const BuiltDesign* design : {recap.first, recap.yours, recap.reference})
             figure.values[i++] = value_of_row(design->gpu, free.field).first;
@@ -37,7 +42,24 @@ std::vector<RecapFigure> figures_of_recap(const Recap& recap) {
             figure.label += "," + std::string(unit);
         if (figure.values[1] != figure.values[0] || figure.values[2] != figure.values[0]) figures.push_back(figure);
     }
+    // What costs most when it is put back comes first: that is what made it gold.
+    std::ranges::stable_sort(figures, std::greater<>(), [](const RecapFigure& figure) {
+        return figure.without != nullptr ? figure.without->time_us : 0;
+    });
     return figures;
+}
+
+// "1.98x as long", "18.2 mm2 too large"; a change may only have paid for others.
+std::string put_back_words(const Recap& recap, const BuiltDesign& without) {
+    const BuildTask& task = *recap.state->task;
+    if (!without.ran()) return "does not run";
+    if (task.most_mm2 > 0 && without.area.mm2 > task.most_mm2)
+        return fmt::format("{:.1f} mm\xC2\xB2 over", without.area.mm2 - task.most_mm2);
+    if (task.most_watts > 0 && without.watts > task.most_watts)
+        return fmt::format("{:.2f} W over", without.watts - task.most_watts);
+    const double times = without.time_us / recap.yours->time_us;
+    if (std::fabs(times - 1) < 0.005) return "as fast";
+    return fmt::format("{:.2f}\xC3\x97 as long", times);
 }
 
 // Groups of a die on an axis of area that all three share, with the budget's line.
@@ -88,8 +110,8 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
     for (const RecapRow& row : rows)
         most_mm2 = std::max(most_mm2, row.design->area.mm2), most_us = std::max(most_us, row.design->time_us);
     most_mm2 *= 1.03;
-    constexpr float names = 112, gap = 16, numbers = 62;
-    float table = std::min(box.w * 0.38f, 330.0f);
+    constexpr float names = 112, gap = 14, numbers = 58;
+    float table = std::min(box.w * 0.54f, 470.0f);
     const auto bars_beside = [&] { return (box.w - names - table - 2 * gap - 2 * numbers) / 2; };
     if (bars_beside() < 60) table = 0;  // the kit has the figures too
     const float bars = bars_beside();
@@ -111,12 +133,18 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
                 {.size = 12, .color = theme.ink2, .width = bars + numbers});
     }
     if (table <= 0) return;
-    constexpr float column = 42;
-    const float label = std::max(60.0f, table - 3 * column);
+    constexpr float column = 40;
+    const float back = table >= 380 ? 170.0f : 0;  // the column of what a change is worth
+    const float label = std::max(60.0f, table - 3 * column - back);
     static constexpr std::string_view heads[] = {"first", "yours", "ref."};
     for (size_t k = 0; k < 3; ++k)
         ui.text(right + label + column * static_cast<float>(k + 1), box.y + 12, heads[k],
                 {.size = 12, .color = theme.ink2, .align = Align::right});
+    const float bar = right + label + 3 * column + 14;
+    double slowest = recap.yours->time_us;
+    for (const RecapFigure& figure : figures)
+        if (figure.without != nullptr && figure.without->ran()) slowest = std::max(slowest, figure.without->time_us);
+    if (back > 0) ui.text(bar, box.y + 12, recap.state->put_back.empty() ? "" : "put back alone", head);
     for (size_t i = 0; i < figures.size(); ++i) {
         const float y = box.y + 31 + 18 * static_cast<float>(i);
         if (y > box.bottom() - 2) break;
@@ -124,6 +152,22 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         for (size_t k = 0; k < 3; ++k)
             ui.text(right + label + column * static_cast<float>(k + 1), y, figures[i].values[k],
                     {.size = 13, .align = Align::right, .weight = k == 1 ? 700 : 400, .mono = true});
+        if (back <= 0 || figures[i].without == nullptr) continue;
+        const BuiltDesign& without = *figures[i].without;
+        const std::string words = put_back_words(recap, without);
+        constexpr float wide = 60;
+        if (without.ran()) {
+            const float w = wide * static_cast<float>(without.time_us / slowest);
+            ui.rect({bar, y - 9, wide, 9}, theme.grid);
+            ui.hatch({bar, y - 9, w, 9}, faded(data::orange, 0.75f), Hatch::diagonal);
+            ui.rect({bar, y - 9, wide * static_cast<float>(std::min(without.time_us, recap.yours->time_us) / slowest), 9},
+                    data::green);
+        }
+        ui.text(bar + wide + 8, y, words,
+                {.size = 13,
+                 .color = words.ends_with("over") ? theme.wrong : theme.ink,
+                 .weight = i == 0 ? 700 : 400,
+                 .width = back - wide - 22});
     }
 }
 
@@ -137,8 +181,13 @@ std::string recap_text(const Recap& recap) {
                             100 * row.design->busy);
     }
     for (const RecapFigure& figure : figures_of_recap(recap))
-        text += fmt::format("    {}: first {}, yours {}, reference {}\n", figure.label, figure.values[0], figure.values[1],
-                            figure.values[2]);
+        text += fmt::format("    {}: first {}, yours {}, reference {}{}\n", figure.label, figure.values[0], figure.values[1],
+                            figure.values[2],
+                            figure.without == nullptr ? std::string()
+                            : figure.without->ran()
+                                ? fmt::format("; put back alone: {} (simulated), {}", time_text(figure.without->time_us),
+                                              put_back_words(recap, *figure.without))
+                                : "; put back alone it does not run");
     return text;
 }
 

@@ -106,13 +106,17 @@ void go_on(Session& session, const GoOn& where) {
 
 std::string facts_of(const Session& session, const HomePlan::Part& part) {
     int minutes = 0, done = 0;
+    size_t exams = 0;
     for (const size_t i : part.lessons) {
         const lessons::Lesson& lesson = *session.home.course[i];
+        exams += lesson.exam;
+        if (lesson.exam) continue;
         minutes += lesson.minutes;
         done += progress_of(session, lesson).whole();
     }
     const int hours = static_cast<int>(std::lround(minutes / 60.0));
-    return fmt::format("{} lesson{}, {}{}", part.lessons.size(), part.lessons.size() == 1 ? "" : "s",
+    const size_t lessons = part.lessons.size() - exams;
+    return fmt::format("{} lesson{}{}, {}{}", lessons, lessons == 1 ? "" : "s", exams > 0 ? " and an exam" : "",
                        minutes < 55 ? fmt::format("{} min", minutes) : fmt::format("{} h", hours),
                        done > 0 ? fmt::format(", {} done", done) : "");
 }

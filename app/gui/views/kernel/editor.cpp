@@ -77,7 +77,9 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
         std::string what = "It does not compile";
         if (error != compiled.messages.end() && error->where.line > 0)
             what = fmt::format("Line {} does not compile", error->where.line);
-        return what + (snapshot.own.runnable ? "; the last text that did can still be run." : ".");
+        return what + (!desk.stale_run(snapshot).empty() ? "; the pictures are of its last run, before that change."
+                       : snapshot.own.runnable           ? "; the last text that did can still be run."
+                                                         : ".");
     }
     const bool host = desk.document().is_host();
     std::string text =

@@ -10,6 +10,7 @@
 
 #include "app/gui/desk/work_file.h"
 #include "app/gui/view.h"
+#include "app/gui/views/lesson/companion_parts.h"
 #include "core/base/hash.h"
 #include "core/scene/figures/figures.h"
 #include "core/scene/host/host_program.h"
@@ -140,6 +141,7 @@ class ExerciseView final : public View {
         const std::string state = sentence_of(checked, text, *snapshot);
         if (!state.empty())
             y += ui.paragraph({body.x, y + 2, body.w - 4, 100}, state, {.size = 13, .color = ui.theme->ink2}, 19) + 4;
+        y = medals(ui, session, found, {body.x, y, body.w - 4, 0});
         y = hints(ui, found, {body.x, y, body.w - 4, 0});
         height_ = y + offset - page.y;
         ui.unclip();
@@ -161,7 +163,11 @@ class ExerciseView final : public View {
             all += fmt::format("  {}: {} ({}{}{})\n", word_of(target.state), target.text, target.value,
                                target.points.empty() ? "" : ", ", target.points);
         const std::string state = sentence_of(checked, text, *snapshot);
-        return all + (state.empty() ? "" : "  " + state + "\n");
+        if (!state.empty()) all += "  " + state + "\n";
+        if (is_challenge(session, found))
+            for (const std::string& words : {medal_limits_words(session.lesson), medal_won_words(session.lesson)})
+                if (!words.empty()) all += "  " + words + "\n";
+        return all;
     }
 
   private:
@@ -169,6 +175,32 @@ class ExerciseView final : public View {
     float height_ = 0;
     int hints_open_ = 0;
     const lessons::Exercise* hints_of_ = nullptr;
+
+    const lessons::Lesson* asked_ = nullptr;  // whose medals were asked for
+
+    static bool is_challenge(const Session& session, const ExerciseOnDesk& found) {
+        int step = 0;
+        size_t index = 0;
+        return found.open && challenge_exercise(session.lesson, step, index) != nullptr && step == found.step &&
+               index == found.index;
+    }
+
+    // Of the exercise that is the lesson's challenge: what to beat, where its medals begin, and which the learner has.
+    float medals(Ui& ui, Session& session, const ExerciseOnDesk& found, const Rect& at) {
+        if (!is_challenge(session, found)) return at.y;
+        const LessonState& state = session.lesson;
+        std::string words = medal_limits_words(state);
+        if (words.empty() && asked_ != state.lesson.get()) {
+            asked_ = state.lesson.get();
+            session.post(ask::WorkOutEnding{});
+        }
+        const TextStyle said{.size = 13, .color = ui.theme->ink2};
+        float y = at.y + 6;
+        y += ui.paragraph({at.x, y, at.w, 200}, "Challenge: " + state.lesson->challenge->prompt, {.size = 13}, 19) + 2;
+        for (const std::string& line : {std::move(words), medal_won_words(state)})
+            if (!line.empty()) y += ui.paragraph({at.x, y, at.w, 100}, line, said, 19) + 2;
+        return y + 4;
+    }
 
     static const LessonState::Checked* last_check(const Session& session, const ExerciseOnDesk& found) {
         return found.open ? session.lesson.last_check(found.step, found.index) : nullptr;

@@ -10,6 +10,7 @@
 #include "app/gui/views/roofline/measured_data.h"
 #include "app/gui/views/timeline/compare_facts.h"
 #include "core/model/metrics/bound.h"
+#include "core/model/sample/sampling.h"
 
 namespace lockstep::gui {
 namespace {
@@ -41,6 +42,9 @@ std::string caption_of(const Snapshot& snapshot, uint64_t version, bool guessed)
     else
         text = fmt::format("{} ran without timing, warps in {} order, in {}.", result->kernel,
                            name_of(result->settings.order), wall_time_text(result->seconds));
+    if (result->run && result->run->result.sampling && !guessed)
+        text += " " + model::words_of(*result->run->result.sampling) + " " +
+                model::error_words_of(*result->run->result.sampling);
     if (result->version != version) text += " The text is another one now.";
     return text;
 }

@@ -6,8 +6,13 @@
 #include <cmath>
 #include <vector>
 
+#include "app/gui/desk/work_file.h"
+#include "app/gui/views/build/build_data.h"
 #include "app/gui/widgets/ui_state.h"
+#include "core/base/units.h"
 #include "lessons/player/companion/companion.h"
+#include "lessons/player/exercise.h"
+#include "lessons/player/story/story.h"
 
 namespace lockstep::gui {
 namespace {
@@ -66,9 +71,53 @@ Calibration calibration_of(const LessonState& state) {
     return all;
 }
 
+const lessons::Exercise* challenge_exercise(const LessonState& state, int& step, size_t& index) {
+    if (!state.lesson || !state.lesson->challenge) return nullptr;
+    for (size_t s = 0; s < state.lesson->steps.size(); ++s)
+        for (size_t e = 0; e < state.lesson->steps[s].exercises.size(); ++e)
+            if (const lessons::Exercise& one = state.lesson->steps[s].exercises[e];
+                one.id == state.lesson->challenge->exercise) {
+                step = static_cast<int>(s), index = e;
+                return &one;
+            }
+    return nullptr;
+}
+
+static const lessons::MedalWon* last_medal(const LessonState& state) {
+    int step = 0;
+    size_t index = 0;
+    if (challenge_exercise(state, step, index) == nullptr) return nullptr;
+    const LessonState::Checked* const last = state.last_check(step, index);
+    return last != nullptr && last->report && last->report->medal ? &*last->report->medal : nullptr;
+}
+
+static std::optional<lessons::MedalLimits> known_limits(const LessonState& state) {
+    if (const lessons::MedalWon* const won = last_medal(state)) return won->limits;
+    return state.ending ? state.ending->limits : std::nullopt;
+}
+
+std::string medal_limits_words(const LessonState& state) {
+    const auto limits = known_limits(state);
+    return limits ? "Medals: " + limits->words() + "." : std::string();
+}
+
+std::string medal_won_words(const LessonState& state) {
+    if (const lessons::MedalWon* const won = last_medal(state)) {
+        const std::string words = won->problem.empty() && won->medal == lessons::Medal::none
+                                      ? "no medal yet: " + lessons::limit_words(won->figure, won->limits.unit)
+                                  : won->problem.empty() ? fmt::format("{}: {}", lessons::name_of(won->medal),
+                                                                       lessons::limit_words(won->figure, won->limits.unit))
+                                                         : "no medal: " + won->problem;
+        return fmt::format("Yours, {}.", words);
+    }
+    if (state.medal != lessons::Medal::none) return fmt::format("Yours, from before: {}.", lessons::name_of(state.medal));
+    return {};
+}
+
 void CompanionParts::begin_step() {
     same_open_.clear();
     answers_open_.clear();
+    certificate_.clear();
     copied_ = ~size_t{0};
 }
 
@@ -132,6 +181,12 @@ float CompanionParts::draw_ending(Ui& ui, Session& session, float x, float w, fl
     y += ui.paragraph({x, y, w, 400}, companion.recap, {.size = 15}, 23) + 6;
     if (const std::string words = calibration_of(state).words(); !words.empty())
         y += ui.paragraph({x, y, w, 400}, words, said, 21) + 6;
+    if (asked_ != state.lesson.get() && !state.ending) {
+        asked_ = state.lesson.get();
+        session.post(ask::WorkOutEnding{});
+    }
+    y = draw_challenge(ui, session, x, w, y);
+    y = draw_story(ui, state, x, w, y);
     y = heading(ui, "To think about", x, y + 6);
     for (size_t i = 0; i < companion.questions.size(); ++i) {
         ui.push_scope(fmt::format("question {}", i));
@@ -151,7 +206,69 @@ float CompanionParts::draw_ending(Ui& ui, Session& session, float x, float w, fl
             session.post(ask::OpenLesson{id});
         y += std::max(38.0f, ui.paragraph({x + 128, y + 6, w - 128, 100}, words, said, 20) + 12);
     }
+    if (ui.link(x, y + 18, "Write my certificate")) certificate_ = session.write_certificate();
+    y += 30;
+    if (!certificate_.empty()) y += ui.paragraph({x, y, w, 100}, certificate_, {.size = 13, .color = ui.theme->ink2}, 19);
     return y + 6;
+}
+
+// What to beat, the three medals with the figure that earns each, and the way to the editor.
+float CompanionParts::draw_challenge(Ui& ui, Session& session, float x, float w, float y) {
+    const LessonState& state = session.lesson;
+    int step = 0;
+    size_t index = 0;
+    const lessons::Exercise* const exercise = challenge_exercise(state, step, index);
+    if (exercise == nullptr) return y;
+    const TextStyle said{.size = 14, .color = ui.theme->ink2};
+    y = heading(ui, "Challenge", x, y + 6);
+    y += ui.paragraph({x, y, w, 400}, state.lesson->challenge->prompt, {.size = 14}, 21) + 6;
+    const auto limits = known_limits(state);
+    if (!limits) {
+        y += ui.paragraph({x, y, w, 100},
+                          state.ending && !state.ending->problem.empty() ? state.ending->problem
+                                                                         : "The engine works out where the medals begin ...",
+                          said, 21) +
+             4;
+    } else {
+        const float column = w / 3;
+        float at = x;
+        for (const lessons::Medal medal : {lessons::Medal::bronze, lessons::Medal::silver, lessons::Medal::gold}) {
+            const Color color = medal_color(medal, *ui.theme);
+            const bool mine = state.medal >= medal;
+            if (mine)
+                ui.circle({at + 7, y + 11}, 6, color);
+            else
+                ui.ring({at + 7, y + 11}, 6, color, 1.5f);
+            ui.text(at + 20, y + 16, lessons::name_of(medal), {.size = 13, .color = color, .weight = 600});
+            ui.text(at + 20, y + 34, "to " + lessons::limit_words(limits->of(medal), limits->unit),
+                    {.size = 13, .width = column - 22});
+            at += column;
+        }
+        y += 44;
+    }
+    if (const std::string words = medal_won_words(state); !words.empty())
+        y += ui.paragraph({x, y, w, 100}, words, said, 21) + 2;
+    if (ui.link(x, y + 18, "Try it: " + exercise->file)) edit_exercise(session, *exercise);
+    return y + 32;
+}
+
+// The job's versions as bars, the first on top; what each adds, and what it takes.
+float CompanionParts::draw_story(Ui& ui, const LessonState& state, float x, float w, float y) {
+    if (!state.ending || state.ending->bars.empty()) return y;
+    const lessons::Ending& ending = *state.ending;
+    y = heading(ui, "The same job since A01", x, y + 6);
+    y += ui.paragraph({x, y, w, 100}, ending.words(), {.size = 14}, 21) + 4;
+    const float left = 38, right = 74, most = static_cast<float>(ending.bars.front().us);
+    for (const lessons::Ending::Bar& bar : ending.bars) {
+        const bool now = &bar == &ending.bars.back();
+        const float length = std::max(2.0f, (w - left - right) * static_cast<float>(bar.us) / most);
+        ui.text(x, y + 13, bar.lesson, {.size = 13, .weight = now ? 600 : 400});
+        ui.rect({x + left, y + 2, length, 13}, now ? ui.theme->accent : ui.theme->ink3, 2);
+        ui.text(x + left + length + 8, y + 13, time_text(bar.us), {.size = 13, .weight = now ? 600 : 400});
+        ui.text(x + left, y + 30, bar.what, {.size = 13, .color = ui.theme->ink2, .width = w - left});
+        y += 38;
+    }
+    return y + 4;
 }
 
 std::string CompanionParts::describe(const LessonState& state) {
@@ -162,6 +279,10 @@ std::string CompanionParts::describe(const LessonState& state) {
     if (!has_ending(state)) return text;
     text += fmt::format("  Found: {}\n", state.companion->recap);
     if (const std::string words = calibration_of(state).words(); !words.empty()) text += "  " + words + "\n";
+    if (state.lesson->challenge) text += "  Challenge: " + state.lesson->challenge->prompt + "\n";
+    for (const std::string& words : {medal_limits_words(state), medal_won_words(state)})
+        if (!words.empty()) text += "  " + words + "\n";
+    if (state.ending && !state.ending->bars.empty()) text += "  " + state.ending->words() + "\n";
     for (const Companion::Question& question : state.companion->questions)
         text += "  To think about: " + question.ask + "\n";
     if (!state.companion->back.empty()) text += "  Back: " + state.companion->back + "\n";

@@ -17,6 +17,13 @@ struct Calibration {
 };
 Calibration calibration_of(const LessonState& state);
 
+// The challenge's exercise, its step from 0; null: the lesson has none.
+const lessons::Exercise* challenge_exercise(const LessonState& state, int& step, size_t& index);
+// Where its medals begin, as the last check or the last page has it, and what the learner has of them, a sentence each; ""
+// not known yet.
+std::string medal_limits_words(const LessonState& state);
+std::string medal_won_words(const LessonState& state);
+
 class CompanionParts {
   public:
     void begin_step();  // everything is closed again
@@ -28,7 +35,11 @@ class CompanionParts {
 
   private:
     std::set<size_t> same_open_, answers_open_;
+    std::string certificate_;  // where it was written
     size_t copied_ = ~size_t{0};
+    const lessons::Lesson* asked_ = nullptr;  // whose medals and bars were asked for
+    float draw_challenge(Ui& ui, Session& session, float x, float w, float y);
+    static float draw_story(Ui& ui, const LessonState& state, float x, float w, float y);
     float draw_code(Ui& ui, const std::string& code, float x, float w, float y) const;
 };
 

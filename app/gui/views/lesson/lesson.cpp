@@ -54,6 +54,11 @@ bool missed(const LessonState& state, size_t step) {
     return std::any_of(given.begin(), given.end(), [](const auto& p) { return p.locked && p.truth && !p.right; });
 }
 
+// "2 points; told when you hand in"
+std::string exam_words(double points) {
+    return fmt::format("{:g} point{}; what is right is told when you hand in", points, points == 1 ? "" : "s");
+}
+
 int tries_of(const LessonState& state) {
     int tries = 0;
     for (const auto& [place, checked] : state.checked)
@@ -103,6 +108,7 @@ class LessonView final : public View {
         y = draw_exercises(ui, session, y);
         y = draw_hints(ui, state, y);
         y = parts_.draw_same(ui, state, x_, w_, y);
+        if (lesson.exam) y = draw_exam(ui, session, y);
         next_bottom_ = 0;
         if (may_go_on(state)) {
             next_bottom_ = y + 44;
@@ -166,6 +172,7 @@ class LessonView final : public View {
             if (state.done[i])
                 text += fmt::format("  Step {} is done{}.\n", i + 1,
                                     missed(state, i) ? ", answered otherwise than the run says" : "");
+        if (lesson.exam) text += "  " + exam_state_words(state) + "\n";
         return text + CompanionParts::describe(state);
     }
 
@@ -178,7 +185,7 @@ class LessonView final : public View {
     bool ended_ = false, unsolved_end_ = false;
     size_t answered_ = 0;
     int reveal_frames_ = 0;
-    std::string work_id_, work_path_;
+    std::string work_id_, work_path_, certificate_;
 
     float draw_head(Ui& ui, const LessonState& state, float y) {
         const Theme& theme = *ui.theme;
@@ -226,6 +233,7 @@ class LessonView final : public View {
         foot_ = false;
         ended_ = CompanionParts::has_ending(state);  // a lesson that is opened again begins at its top
         unsolved_end_ = false;
+        certificate_.clear();
         parts_.begin_step();
         answered_ = answered(state);
         ui.push_scope("lesson");
@@ -337,10 +345,11 @@ class LessonView final : public View {
         const bool waiting = given.locked && !given.truth;
         ui.text(x, y + 25, "PREDICT", {.size = 12, .color = theme.accent, .weight = 700});
         ui.text(x + w, y + 25,
-                !given.locked ? "then run it"
-                : waiting     ? "working it out"
-                : given.right ? "right"
-                              : "not so",
+                session.lesson.holds_back() ? ""
+                : !given.locked             ? "then run it"
+                : waiting                   ? "working it out"
+                : given.right               ? "right"
+                                            : "not so",
                 {.size = 13,
                  .color = !given.locked || waiting ? theme.quiet
                           : given.right            ? theme.right
@@ -356,6 +365,10 @@ class LessonView final : public View {
             return y + 38;
         }
         answer_top_ = y;
+        if (session.lesson.holds_back()) {
+            ui.text(x, y + 18, exam_words(predict.points), {.size = 13, .color = theme.quiet, .width = w});
+            return y + 34;
+        }
         if (given.locked) return draw_truth(ui, predict, given, x, w, y);
         if (predict.sure) y = draw_confidence(ui, given, x, w, y);
         if (ui.button({x, y, 152, 32}, "Lock answer", true, given.chosen >= 0)) {
@@ -402,7 +415,7 @@ class LessonView final : public View {
                               {.size = 14, .color = theme.ink2}, 21) +
                  4;
         };
-        const bool both = right >= 0 && given.chosen >= 0 && given.chosen != right;
+        const bool both = right >= 0 && given.chosen != right;  // or nothing was chosen
         if (both) say(right, "Why " + readable_number(predict.answers[static_cast<size_t>(right)].text));
         const auto chosen = static_cast<size_t>(std::max(0, given.chosen));
         say(given.chosen, both && chosen < predict.answers.size()
@@ -501,11 +514,15 @@ class LessonView final : public View {
     }
 
     float draw_hints(Ui& ui, const LessonState& state, float y) {
-        const auto& hints = state.lesson->steps[static_cast<size_t>(state.step)].hints;
+        const lessons::Step& step = state.lesson->steps[static_cast<size_t>(state.step)];
+        const auto& hints = step.hints;
         const int tries = tries_of(state);
         const Theme& theme = *ui.theme;
+        // A prediction has one try: its hints help before the answer is out, and nobody after.
+        const bool predicts = step.exercises.empty() && !step.predicts.empty();
+        if (predicts && answered(state) == step.predicts.size()) return y;
         int offered = 0;
-        for (const lessons::Hint& hint : hints) offered += tries >= hint.after;
+        for (const lessons::Hint& hint : hints) offered += predicts || tries >= hint.after;
         if (offered == 0) return y;
         for (int i = 0; i < std::min(hints_open_, offered); ++i)
             y += ui.paragraph({x_, y + 8, w_, 400}, hints[static_cast<size_t>(i)].text, {.size = 14, .color = theme.ink2},
@@ -523,10 +540,43 @@ class LessonView final : public View {
         session.post(ask::ShowLessonStep{step});
     }
 
+    // How far an exam is, or what it came to.
+    float draw_exam(Ui& ui, Session& session, float y) {
+        const LessonState& state = session.lesson;
+        const bool last = state.step + 1 == static_cast<int>(state.lesson->steps.size());
+        const std::string words = exam_state_words(state);
+        y += ui.paragraph({x_, y + 8, w_, 100}, words,
+                          {.size = 14, .color = ui.theme->ink2, .weight = state.handed_in ? 600 : 400}, 21) +
+             10;
+        if (!state.handed_in || !last) return y;
+        if (ui.link(x_, y + 18, "Take it again")) {
+            session.take_again();
+            shown_step_ = -1;
+            return y;
+        }
+        if (ui.link(x_ + 120, y + 18, "Write my certificate")) certificate_ = session.write_certificate();
+        y += 30;
+        if (!certificate_.empty())
+            y += ui.paragraph({x_, y, w_, 100}, certificate_, {.size = 13, .color = ui.theme->ink2}, 19);
+        return y;
+    }
+
+    static std::string exam_state_words(const LessonState& state) {
+        const ExamResult result = exam_result(state);
+        if (!state.handed_in)
+            return fmt::format(
+                "An exam: {} of {} tasks answered, {:g} points in all, {:g} % to pass. Nothing is told before "
+                "you hand it in, and nothing is kept if you leave before.",
+                result.answered, result.tasks, result.of_points, state.lesson->pass_mark);
+        return fmt::format("{}: {} ({:g} % are needed). Every step now says what is right.", result.words(),
+                           result.passed ? "passed" : "not passed", state.lesson->pass_mark);
+    }
+
     // Every question of the step is answered and a step follows, or the lesson can be finished.
     static bool may_go_on(const LessonState& state) {
         const auto at = static_cast<size_t>(state.step);
         const lessons::Step& step = state.lesson->steps[at];
+        if (state.lesson->exam) return at + 1 < state.lesson->steps.size() || !state.handed_in;
         for (size_t p = 0; p < step.predicts.size(); ++p)
             if (!state.predictions[at][p].locked) return false;
         if (at + 1 < state.lesson->steps.size()) return true;
@@ -537,9 +587,15 @@ class LessonView final : public View {
         LessonState& state = session.lesson;
         const auto at = static_cast<size_t>(state.step);
         const bool last = at + 1 == state.lesson->steps.size(), plain = state.lesson->steps[at].exercises.empty();
-        if (!ui.button({x_, y, 152, 32}, last ? "Finish" : "Next step", plain)) return;
+        const bool exam = state.holds_back();
+        if (!ui.button({x_, y, 152, 32}, !last ? "Next step" : exam ? "Hand in" : "Finish", plain || exam)) return;
         if (state.done.size() <= at) state.done.resize(state.lesson->steps.size());
-        if (plain) state.done[at] = true;
+        const auto& given = state.predictions[at];
+        if (plain)
+            state.done[at] = !exam || std::all_of(given.begin(), given.end(), [](const auto& p) {
+                return p.chosen >= 0 || (p.board && lessons::complete(*p.board, p.sketch));
+            });
+        if (last && exam) return session.hand_in();
         if (!last) go(session, state.step + 1);
     }
 

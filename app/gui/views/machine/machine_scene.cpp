@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/gui/views/sm/warp_facts.h"
+#include "core/model/sample/sampling.h"
 
 namespace lockstep::gui {
 namespace {
@@ -43,11 +44,10 @@ std::vector<Rates> rates_of(const model::KernelRun& run) {
     const double schedulers = static_cast<double>(run.gpu.sms.value) * run.gpu.sub_cores.value;
     for (size_t w = 0; w < windows.totals.size(); ++w) {
         const model::CycleTotals& totals = windows.totals[w];
-        double sectors = 0;
-        for (uint32_t pc = 0; pc < windows.instructions; ++pc)
-            sectors += static_cast<double>(windows.counters[w * windows.instructions + pc].l2_sectors);
+        const auto sectors = static_cast<double>(windows.counters.total(w).l2_sectors);
         const int64_t begin = static_cast<int64_t>(w) * windows.length;
-        const auto cycles = static_cast<double>(std::clamp<int64_t>(run.result.cycles - begin, 1, windows.length));
+        const auto cycles =
+            static_cast<double>(std::clamp<int64_t>(model::shown_cycles(run.result) - begin, 1, windows.length));
         Rates r;
         r.issue = static_cast<double>(totals.issued) / cycles / schedulers;
         r.bytes = sectors * 32 / cycles;

@@ -93,9 +93,7 @@ TourCycles cycles_of_tour(const model::KernelRun& run) {
     TourCycles found;
     uint64_t most = 0;
     for (size_t w = 0; w < windows.totals.size() * 3 / 4; ++w) {
-        uint64_t sectors = 0;
-        for (uint32_t pc = 0; pc < windows.instructions; ++pc)
-            sectors += windows.counters[w * windows.instructions + pc].l2_sectors;
+        const uint64_t sectors = windows.counters.total(w).l2_sectors;
         if (sectors <= most) continue;
         most = sectors;
         found.busy = std::max<int64_t>(0, static_cast<int64_t>(w) * windows.length - 60);

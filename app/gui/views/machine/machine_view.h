@@ -1,6 +1,7 @@
 // The pictures of the machine's zoom, one row a stop (machine_stops.cpp). A picture draws into the area below the
 // breadcrumbs, panels and all; `inside` says where in it the next stop's thing stands, which is where the zoom goes.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -88,6 +89,10 @@ void go_to(const MachineFrame& frame, double cycle);
 void zoom_to(Session& session, Stop stop);
 // How fast the clock runs at a zoom, where nobody has chosen a speed: powers of ten between the stops' own.
 double speed_at(double zoom);
+// Of the panels beside a picture: wider in a wide window, where lines of code are cut otherwise.
+inline float side_width(const Rect& area) {
+    return std::clamp(area.w * 0.25f, 424.0f, 640.0f);
+}
 // A letter in a filled box: an instruction that issues.
 void letter_box(Ui& ui, const Rect& box, char letter, Color fill);
 

@@ -17,7 +17,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float right_width = 424, memory_height = 150;
+constexpr float memory_height = 150, most_memory = 260;
 constexpr float column_rest = 242, least_row = 10, named_row = 14, low_column = 84;  // of a column beside its rows of warps
 constexpr float least_column = 168, panel_rest = 102;  // panel_rest: header, caption and margins
 constexpr double looks_back = 2000;                    // cycles over which the hit rate of L1 is taken
@@ -28,9 +28,10 @@ struct SmSplit {
 SmSplit split_sm(const Rect& area) {
     SmSplit s{area, {}, {}};
     if (area.w < 1180) return s;
-    s.picture.w = area.w - right_width - 8;
-    s.warp = {area.right() - right_width, area.y, right_width, area.h * 0.56f};
-    s.code = {s.warp.x, s.warp.bottom() + 8, right_width, area.bottom() - s.warp.bottom() - 8};
+    const float side = side_width(area);
+    s.picture.w = area.w - side - 8;
+    s.warp = {area.right() - side, area.y, side, area.h * 0.56f};
+    s.code = {s.warp.x, s.warp.bottom() + 8, side, area.bottom() - s.warp.bottom() - 8};
     return s;
 }
 
@@ -143,12 +144,16 @@ SmPlaces place_sm(const Rect& body, uint32_t n, size_t rows, float key_height, b
     const uint32_t bands = n / across;
     const float column_h = column_rest + least_row * static_cast<float>(rows);
     const uint32_t boxes = !memory_there ? 0 : body.w >= 720 ? 4 : body.w >= 340 ? 2 : 1;
-    const float memory_h = boxes == 0 ? 0 : (memory_height + gap) * static_cast<float>(4 / boxes);
+    const auto memory_of = [&](float h) { return boxes == 0 ? 0 : (h + gap) * static_cast<float>(4 / boxes); };
+    float memory_h = memory_of(memory_height);
     const auto bands_of = [&](float h) { return h * static_cast<float>(bands) + gap * static_cast<float>(bands - 1); };
     p.needs = bands_of(column_h) + memory_h + key_height;
     p.folds = boxes > 0 && body.h < p.needs - 0.5f;
     p.shows_memory = boxes > 0 && (!p.folds || wants_memory);
     p.low = p.folds && wants_memory;
+    const float box_h =
+        p.folds ? memory_height : std::clamp(memory_height + (body.h - p.needs) * 0.25f, memory_height, most_memory);
+    memory_h = memory_of(box_h);
     const float below = (p.shows_memory ? memory_h : 0) + key_height;
     const float h = std::max(60.0f, (body.h - below - gap * static_cast<float>(bands - 1)) / static_cast<float>(bands));
     const float pitch = (body.w + gap) / static_cast<float>(across);
@@ -160,14 +165,14 @@ SmPlaces place_sm(const Rect& body, uint32_t n, size_t rows, float key_height, b
     const float y = body.bottom() - below + gap, door = boxes == 4 ? 110.0f : 0;
     if (boxes == 4) {
         const float rest = body.w - door - 3 * gap, a = rest * 0.30f, c = rest - 2 * a;
-        p.memory = {Rect{body.x, y, a, memory_height}, Rect{body.x + a + gap, y, a, memory_height},
-                    Rect{body.x + 2 * (a + gap), y, c, memory_height}, Rect{body.right() - door, y, door, memory_height}};
+        p.memory = {Rect{body.x, y, a, box_h}, Rect{body.x + a + gap, y, a, box_h},
+                    Rect{body.x + 2 * (a + gap), y, c, box_h}, Rect{body.right() - door, y, door, box_h}};
         return p;
     }
     const float box = (body.w + gap) / static_cast<float>(boxes);
     for (uint32_t i = 0; i < 4; ++i)
-        p.memory[i] = {body.x + box * static_cast<float>(i % boxes),
-                       y + (memory_height + gap) * static_cast<float>(i / boxes), box - gap, memory_height};
+        p.memory[i] = {body.x + box * static_cast<float>(i % boxes), y + (box_h + gap) * static_cast<float>(i / boxes),
+                       box - gap, box_h};
     return p;
 }
 
@@ -182,7 +187,10 @@ ColumnPlaces place_column(const Rect& r, size_t rows, int64_t past, bool low = f
     p.all = r;
     p.past = past;
     const float rest = low ? low_column : column_rest;
-    p.pitch = std::clamp((r.h - rest) / static_cast<float>(std::max<size_t>(1, rows)), 9.0f, 26.0f);
+    const auto all = static_cast<float>(std::max<size_t>(1, rows));
+    // Of a tall column nearly half of what is left over goes to the rows, the rest to what stands below them.
+    const float spare = std::max(0.0f, r.h - rest - 26 * all);
+    p.pitch = std::clamp((r.h - rest) / all, 9.0f, std::min(44.0f, 26 + (low ? 1.0f : 0.45f) * spare / all));
     p.past_x = r.x + 40;
     p.now_w = 24;
     p.cell = std::max(1.0f, (r.w - 40 - p.now_w - 12 - 22) / static_cast<float>(past));
@@ -270,25 +278,25 @@ void draw_registers(const MachineFrame& frame, const Rect& r, const SubCoreFacts
                                                                    reads.size(), writes.size());
     ui.text(r.right(), r.y + 11, text, {.size = 12, .color = t.ink2, .align = Align::right});
     const auto n = static_cast<float>(std::max<size_t>(1, facts.rows.size()));
-    const float pitch = r.w / n;
+    const float pitch = r.w / n, slots = 8 * r.h / 42, low = r.y + 16 + slots + 7, bits = r.bottom() - low - 2;
     size_t picked = SIZE_MAX;
     for (size_t i = 0; i < facts.rows.size(); ++i) {
         const bool issues = facts.issued != nullptr && facts.rows[i].warp == static_cast<int>(facts.issued->warp);
         if (issues) picked = i;
-        ui.rect({r.x + pitch * static_cast<float>(i), r.y + 16, pitch - 1, 8}, issues                    ? data::green
-                                                                               : facts.rows[i].warp >= 0 ? t.ink3
-                                                                                                         : t.grid);
+        ui.rect({r.x + pitch * static_cast<float>(i), r.y + 16, pitch - 1, slots}, issues                    ? data::green
+                                                                                   : facts.rows[i].warp >= 0 ? t.ink3
+                                                                                                             : t.grid);
     }
     if (picked == SIZE_MAX) return;
     const uint32_t count = std::clamp<uint32_t>(frame.scene->run->program->registers_per_thread, 8, 64);
     const float cell = r.w / static_cast<float>(count);
     const float from = r.x + pitch * (static_cast<float>(picked) + 0.5f);
-    ui.line({from - pitch / 2, r.y + 24}, {r.x, r.y + 31}, faded(data::green, 0.6f));
-    ui.line({from + pitch / 2, r.y + 24}, {r.right(), r.y + 31}, faded(data::green, 0.6f));
-    for (uint32_t k = 0; k < count; ++k) ui.rect({r.x + cell * static_cast<float>(k), r.y + 31, cell - 1, 9}, t.grid);
+    ui.line({from - pitch / 2, low - 7}, {r.x, low}, faded(data::green, 0.6f));
+    ui.line({from + pitch / 2, low - 7}, {r.right(), low}, faded(data::green, 0.6f));
+    for (uint32_t k = 0; k < count; ++k) ui.rect({r.x + cell * static_cast<float>(k), low, cell - 1, bits}, t.grid);
     // Virtual registers have numbers of their own: each stands in a place by its number.
     const auto mark = [&](int32_t reg, Color color) {
-        ui.rect({r.x + cell * static_cast<float>(static_cast<uint32_t>(reg) % count), r.y + 31, std::max(2.0f, cell - 1), 9},
+        ui.rect({r.x + cell * static_cast<float>(static_cast<uint32_t>(reg) % count), low, std::max(2.0f, cell - 1), bits},
                 color);
     };
     for (const int32_t reg : reads) mark(reg, data::sky);
@@ -298,7 +306,7 @@ void draw_registers(const MachineFrame& frame, const Rect& r, const SubCoreFacts
 void draw_belts(const MachineFrame& frame, const Rect& r, const SubCoreFacts& facts, int cells) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
-    const float pitch = std::min(22.0f, r.h / static_cast<float>(std::size(belts)));
+    const float pitch = std::min(44.0f, r.h / static_cast<float>(std::size(belts)));
     const auto since = [&](const IssueRecord& issue) { return frame.clock - static_cast<double>(issue.cycle); };
     const Lights lights = lights_of(frame);
     for (size_t b = 0; b < std::size(belts); ++b) {
@@ -374,16 +382,18 @@ void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t p
     }
     y = box.bottom() + 6;
     if (low || in.bottom() - y < 60) return;
-    draw_registers(frame, {in.x, y, in.w, 42}, facts);
-    y += 48;
-    const float lanes = 18, room = in.bottom() - y - lanes;
-    if (room > 40) draw_belts(frame, {in.x, y, in.w, std::min(room, 132.0f)}, facts, past > 20 ? 48 : 20);
-    const float lane_y = in.bottom() - 13;
-    ui.text(in.x, lane_y + 10, "lanes", {.size = 12, .color = t.ink2});
+    const float spare = std::max(0.0f, in.bottom() - y - 198), registers = 42 + std::min(26.0f, spare * 0.15f);
+    draw_registers(frame, {in.x, y, in.w, registers}, facts);
+    y += registers + 6;
+    const float lane_h = 10 + std::min(26.0f, spare * 0.15f), room = in.bottom() - y - lane_h - 8;
+    const bool many = past > 30;
+    if (room > 40) draw_belts(frame, {in.x, y, in.w, std::min(room, 132 + spare * 0.7f)}, facts, many ? 48 : 20);
+    const float lane_y = in.bottom() - lane_h - 3;
+    ui.text(in.x, lane_y + lane_h / 2 + 5, "lanes", {.size = 12, .color = t.ink2});
     const float pitch = (in.w - 48) / 32;
     const uint32_t active = facts.issued != nullptr ? facts.issued->active : 0;
     for (uint32_t lane = 0; lane < 32; ++lane)
-        ui.rect({in.x + 48 + pitch * static_cast<float>(lane), lane_y, pitch - 1, 10},
+        ui.rect({in.x + 48 + pitch * static_cast<float>(lane), lane_y, pitch - 1, lane_h},
                 (active >> lane & 1) != 0 ? lit(data::green, flash, t) : t.grid);
 }
 
@@ -698,7 +708,10 @@ void draw_machine_sm(const MachineFrame& frame, const Rect& area) {
                                   "It is being replayed.");
     const SmPlaces p = sm_places(frame, body);
     if (words_there) draw_folded(frame, parts.picture, p, parts.warp.w <= 0);
-    for (uint32_t s = 0; s < p.column.size(); ++s) draw_column(frame, p.column[s], s, 15, p.low);
+    for (uint32_t s = 0; s < p.column.size(); ++s) {
+        const auto past = static_cast<int64_t>(std::clamp((p.column[s].w - 98) / 20, 15.0f, 28.0f));
+        draw_column(frame, p.column[s], s, past, p.low);
+    }
     if (p.shows_memory) {
         draw_split(frame, p.memory[0]);
         draw_shared(frame, p.memory[1]);

@@ -9,6 +9,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/memory/chart_picture.h"
 #include "app/gui/views/memory/request_data.h"
+#include "core/model/sample/sampling.h"
 
 namespace lockstep::gui {
 namespace {
@@ -22,7 +23,7 @@ class ChartView final : public View, ChartPicture {
             const Rect body = ui.panel(area, {.title = "Memory chart"});
             return ui.say_nothing_yet(body, nothing, "It shows how many bytes flow between the memories.");
         }
-        follow_clock(session, focus, snapshot->kernel.run->result.cycles);
+        follow_clock(session, focus, model::shown_cycles(snapshot->kernel.run->result));
         update(session, focus, *snapshot);
         const model::KernelRun& run = *snapshot->kernel.run;
         const std::string sentence = caption_of(run);

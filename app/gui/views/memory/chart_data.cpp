@@ -53,8 +53,7 @@ std::vector<model::InstructionCounters> counters_of(const model::KernelRun& run,
     if (windows.length <= 0 || windows.instructions == 0) return run.result.instructions;
     std::vector<model::InstructionCounters> sum(windows.instructions);
     const size_t last = std::min(windows.totals.size(), static_cast<size_t>((end + windows.length - 1) / windows.length));
-    for (auto w = static_cast<size_t>(begin / windows.length); w < last; ++w)
-        for (size_t pc = 0; pc < sum.size(); ++pc) sum[pc] += windows.counters[w * windows.instructions + pc];
+    for (auto w = static_cast<size_t>(begin / windows.length); w < last; ++w) windows.counters.add_to(sum, w);
     return sum;
 }
 

@@ -140,6 +140,7 @@ float draw_sketch_card(Ui& ui, Session& session, const lessons::Predict& predict
             told && predict.sure && !given.by_class ? fmt::format("you were {} % sure", given.confidence)
             : waiting                               ? "working it out"
             : told                                  ? ""
+            : session.lesson.holds_back()           ? "told when you hand in"
                                                     : "then run it",
             {.size = 13, .color = theme.quiet, .align = Align::right});
     y += 34;
@@ -168,7 +169,10 @@ float draw_sketch_card(Ui& ui, Session& session, const lessons::Predict& predict
         ui.text(x + w, y + 16, fmt::format("{} %", given.confidence), {.size = 14, .align = Align::right, .weight = 600});
         y += 34;
     }
-    if (ui.button({x, y, 132, 32}, "Run it", true, lessons::complete(*given.board, given.sketch))) {
+    const bool exam = session.lesson.holds_back();
+    if (exam)
+        ui.text(x, y + 21, fmt::format("{:g} points", predict.points), {.size = 13, .color = theme.quiet});
+    else if (ui.button({x, y, 132, 32}, "Run it", true, lessons::complete(*given.board, given.sketch))) {
         given.locked = true;
         session.post(ask::LockPrediction{index});
     }

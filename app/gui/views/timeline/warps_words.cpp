@@ -7,6 +7,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/sm/block_facts.h"
 #include "app/gui/views/timeline/timeline_view.h"
+#include "core/model/sample/sampling.h"
 
 namespace lockstep::gui {
 
@@ -26,6 +27,9 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
                            with_commas(sums.all_issued()), with_commas(sums.issue_slots));
     std::string text = fmt::format("{}{} of {} issue slots used, {:.2f} per scheduler and cycle.", of,
                                    with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
+    if (const auto& sampling = timeline.run->result.sampling)
+        text += fmt::format(" Sampled: these {} cycles stand for {}, in which all blocks run.",
+                            with_commas(sampling->shown_cycles), with_commas(timeline.run->result.cycles));
     if (focus.time < 0) return text;
     const auto counts = states_at(timeline, focus.time);
     const auto best = std::max_element(counts.begin() + 2, counts.end());  // waits: neither issued nor ready

@@ -16,8 +16,9 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float registers_width = 400, least_bit = 9.5f;
+constexpr float least_bit = 9.5f;
 constexpr float narrow_lane = 1050, least_work = 430, low_registers = 420;  // registers stand below the work
+constexpr float own_work = 560, least_lanes = 160, most_lanes = 480;        // heights: this lane's, then that of all lanes
 
 Color part_color(BitPart part) {
     return part == BitPart::sign       ? data::purple
@@ -125,6 +126,8 @@ void draw_bits(Ui& ui, const Rect& r, const LaneValue& value, const BitPlaces& p
 
 struct LanePlaces {
     Rect picture, body, work, registers;  // w 0: no room
+    Rect lanes;                           // all of the warp; h 0: no room
+    bool beside = false;                  // the registers stand beside the work
 };
 LanePlaces place_lane(Ui& ui, const Rect& area) {
     LanePlaces p;
@@ -132,12 +135,19 @@ LanePlaces place_lane(Ui& ui, const Rect& area) {
     p.body = ui.panel_body(area, {.title = " ", .badge = Provenance::simulated, .caption = " "});
     p.work = p.body;
     if (p.body.w > narrow_lane) {
-        p.work.w = p.body.w - registers_width - 24;
-        p.registers = {p.work.right() + 24, p.body.y, registers_width, p.body.h};
+        const float registers = std::clamp(p.body.w * 0.25f, 400.0f, 600.0f);
+        p.work.w = p.body.w - registers - 24;
+        p.registers = {p.work.right() + 24, p.body.y, registers, p.body.h};
+        p.beside = true;
     } else if (p.body.h > least_work + 150) {  // below
         const float h = std::clamp(p.body.h - least_work, 150.0f, low_registers);
         p.work.h = p.body.h - h - 16;
         p.registers = {p.body.x, p.work.bottom() + 16, p.body.w, h};
+    }
+    if (p.work.w >= 700 && p.work.h >= own_work + least_lanes) {
+        const float h = std::min(p.work.h - own_work, most_lanes);
+        p.work.h -= h + 12;
+        p.lanes = {p.work.x, p.work.bottom() + 12, p.work.w, h};
     }
     return p;
 }
@@ -232,7 +242,7 @@ void draw_arithmetic(const MachineFrame& frame, const Rect& r, const LaneNow& l)
     if (needed - 21 * static_cast<float>(a.steps.size()) > r.h)
         p.labels = false, p.high = 20;  // all of them, closer
     else
-        p.high = std::clamp(p.high + (r.h - needed) / (2 * static_cast<float>(a.sources.size() + 1)), 26.0f, 38.0f);
+        p.high = std::clamp(p.high + (r.h - needed) / (2 * static_cast<float>(a.sources.size() + 1)), 26.0f, 46.0f);
     float y = r.y;
     // Where it is low, the operands whose bits do not fit stand as numbers alone.
     const float result_h = p.height(bit_cells(a.result.bits, a.result.type).size()) + 46;
@@ -305,7 +315,7 @@ void draw_line(const MachineFrame& frame, const Rect& r, const LaneNow& l) {
 }
 
 void draw_memory(const MachineFrame& frame, const Rect& whole, const LaneNow& l) {
-    const Rect r{whole.x, whole.y, std::min(whole.w, 1500.0f), whole.h};
+    const Rect r = whole;
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     const float label_w = r.w > 800 ? 200.0f : r.w > 560 ? 140.0f : 104.0f;
@@ -372,12 +382,66 @@ void draw_plain(const MachineFrame& frame, const Rect& whole, const LaneNow& l, 
         draw_value(frame, {r.x, r.y + 108, r.w, 60}, value, "=", p, label_w, !shows_result(frame, l));
 }
 
+// The same instruction in all lanes of the warp: what each found (or where it reads and writes) and what it left. A click
+// goes to that lane.
+void draw_all_lanes(const MachineFrame& frame, const Rect& r, const LaneNow& l) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const ptx::Program& program = *frame.scene->run->program;
+    ui.line({r.x, r.y}, {r.right(), r.y}, t.line);
+    ui.text(r.x, r.y + 22, "the same instruction in all 32 lanes", {.size = 13, .weight = 600});
+    const bool there = shows_result(frame, l);
+    const std::string_view key = l.access != nullptr && !l.access->is_store ? "the address, and what it brings"
+                                 : l.access != nullptr                      ? "the address, and what it writes"
+                                                                            : "what it finds, and what it leaves";
+    ui.text(r.right(), r.y + 22, key, {.size = 12, .color = t.ink2, .align = Align::right});
+    const int columns = r.w >= 1100 ? 8 : 4, rows = 32 / columns;
+    const float top = r.y + 34, pitch_x = r.w / static_cast<float>(columns),
+                pitch_y = std::min(92.0f, (r.bottom() - top) / static_cast<float>(rows));
+    const bool store = l.access != nullptr && l.access->is_store;
+    const int32_t offset = store ? l.instruction->source[0] : l.instruction->destination[0];
+    const KeptLanes::Values values = store ? (l.before ? l.before : l.after) : l.after;
+    const simt::LaneValues* const result =
+        values && offset >= 0 && offset != ptx::no_operand ? values_of(*values, offset) : nullptr;
+    for (int lane = 0; lane < 32; ++lane) {
+        const Rect cell{r.x + pitch_x * static_cast<float>(lane % columns),
+                        top + pitch_y * static_cast<float>(lane / columns), pitch_x - 6, pitch_y - 6};
+        const bool on = (l.issue->active >> lane & 1) != 0;
+        ui.rect(cell, on ? t.panel2 : t.panel, 3);
+        ui.frame(cell, t.line, 1, 3);
+        if (lane == l.lane) ui.outline(cell);
+        ui.text(cell.x + 8, cell.y + 17, std::to_string(lane),
+                {.size = 12, .color = lane == l.lane ? t.ink : t.quiet, .weight = lane == l.lane ? 700 : 400, .mono = true});
+        if (!frame.still && ui.clicked(cell)) frame.focus.lane = lane;
+        if (!on) {
+            ui.text(cell.x + 34, cell.y + 17, "off", {.size = 12, .color = t.quiet});
+            continue;
+        }
+        std::string found;
+        if (l.access != nullptr && (l.access->lanes >> lane & 1) != 0)
+            found = fmt::format("{}{:x}", l.access->space == ptx::Space::shared ? "" : "0x", l.access->addresses[lane]);
+        else if (l.arithmetic && l.before)
+            if (const auto a = arithmetic_of(program, l.issue->pc, *l.before, lane))
+                for (size_t k = 0; k < a->sources.size(); ++k) {
+                    const std::string sign = operator_of(a->operation, k);
+                    found += (found.empty() ? "" : " ") + (sign.empty() ? "" : sign + " ") +
+                             number_text(a->sources[k].bits, a->sources[k].type);
+                }
+        if (result != nullptr)
+            ui.text(cell.right() - 8, cell.y + 17,
+                    store || there ? number_text(result->bits[lane], type_of_use(program, result->reg)) : "...",
+                    {.size = 13, .align = Align::right, .weight = 600, .mono = true, .width = cell.w - 44});
+        if (cell.h >= 36)
+            ui.text(cell.x + 8, cell.y + 34, found, {.size = 12, .color = t.ink2, .mono = true, .width = cell.w - 14});
+    }
+}
+
 // What the warp issues next, where there is room: a line each.
 void draw_next(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
     const auto most = static_cast<size_t>(std::max(0.0f, (r.h - 26) / 20));
-    const std::vector<NextIssue> next = next_issues(frame, w, std::min<size_t>(most, 6));
+    const std::vector<NextIssue> next = next_issues(frame, w, std::min<size_t>(most, 12));
     if (next.empty()) return;
     ui.text(r.x, r.y + 14, "what comes next", {.size = 12, .color = t.quiet});
     float y = r.y + 22;
@@ -389,10 +453,10 @@ void draw_next(const MachineFrame& frame, const Rect& r, const WarpNow& w) {
     }
 }
 
-void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow& w, int lane) {
+void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow& w, int lane, bool beside) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
-    if (r.w <= registers_width)
+    if (beside)
         ui.line({r.x - 12, r.y}, {r.x - 12, r.bottom()}, t.line);
     else
         ui.line({r.x, r.y - 8}, {r.right(), r.y - 8}, t.line);
@@ -410,7 +474,8 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
     const Lights lights = lights_of(frame);
     float y = r.y + 26;
     const auto most = static_cast<size_t>(std::max(1.0f, (r.h - 60) / 26));
-    for (const LaneRow& row : lane_rows(frame, w, *values, lane, std::min<size_t>(16, most))) {
+    const float holds = 130 + std::max(0.0f, r.w - 400) * 0.6f;
+    for (const LaneRow& row : lane_rows(frame, w, *values, lane, std::min<size_t>(r.h > 900 ? 24 : 16, most))) {
         const bool pending = row.ready > frame.cycle();
         const Rect line{r.x - 4, y, r.w + 8, 24};
         if (row.read || row.written) ui.rect(line, t.panel2, 3);
@@ -421,7 +486,7 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
                  .weight = row.read || row.written ? 700 : 400,
                  .mono = true,
                  .width = 62});
-        ui.text(r.x + 68, y + 16, row.holds, {.size = 12, .color = t.quiet, .width = 130});
+        ui.text(r.x + 68, y + 16, row.holds, {.size = 12, .color = t.quiet, .width = holds});
         const float ready = r.right() - 70;
         if (row.unwritten)
             ui.text(ready - 4, y + 16, "not written yet", {.size = 12, .color = t.quiet, .align = Align::right});
@@ -429,7 +494,7 @@ void draw_lane_registers(const MachineFrame& frame, const Rect& r, const WarpNow
             draw_state(ui, {ready - 60, y + 6, 56, 12}, row.waits);
         else
             ui.text(ready - 4, y + 16, row.value,
-                    {.size = 12, .align = Align::right, .mono = true, .width = ready - r.x - 204});
+                    {.size = 12, .align = Align::right, .mono = true, .width = ready - r.x - 74 - holds});
         ui.text(r.right(), y + 16,
                 pending                                       ? with_commas(row.ready)
                 : row.ready > 0 && row.ready == frame.cycle() ? "now"
@@ -489,13 +554,14 @@ void draw_lane(const MachineFrame& frame, const Rect& area) {
         return ui.say_nothing_yet(p.body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");
     if (is_hidden(frame, w)) return ui.say_nothing_yet(p.body, "Hidden until you lock an answer.");
-    if (p.registers.w > 0) draw_lane_registers(frame, p.registers, w, l.lane);
+    if (p.registers.w > 0) draw_lane_registers(frame, p.registers, w, l.lane, p.beside);
     if (l.instruction == nullptr) {
         ui.text(p.work.x, p.work.y + 20, "This lane has computed nothing yet.", {.size = 14, .color = t.ink2});
         return;
     }
     if (!frame.still && l.needs_before && frame.kept != nullptr)
         frame.kept->ask(frame.session, frame.focus, frame.snapshot, l.step);
+    if (p.lanes.h > 0) draw_all_lanes(frame, p.lanes, l);
     const Rect head{p.work.x, p.work.y, p.work.w, 30};
     const Rect box{head.x, head.y + 4, 20, 18};
     const Lights lights = lights_of(frame);

@@ -16,7 +16,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float code_width = 424, lanes_top = 6;
+constexpr float lanes_top = 6;
 
 struct WarpPlaces {
     Rect picture, code;                   // panels
@@ -31,8 +31,8 @@ WarpPlaces place_warp(Ui& ui, const Rect& area, bool memory) {
     WarpPlaces p;
     p.picture = area;
     if (area.w >= narrow) {
-        p.picture.w = area.w - code_width - 8;
-        p.code = {p.picture.right() + 8, area.y, code_width, area.h};
+        p.picture.w = area.w - side_width(area) - 8;
+        p.code = {p.picture.right() + 8, area.y, side_width(area), area.h};
     } else if (area.h >= 760) {
         p.picture.h = area.h - low_code - 8;
         p.code = {area.x, p.picture.bottom() + 8, area.w, low_code};
@@ -416,7 +416,7 @@ void draw_register_rows(const MachineFrame& frame, const Rect& r, const WarpNow&
     }
     const float pitch = 26, name_w = r.w > 900 ? 200.0f : r.w > 500 ? 112.0f : 60.0f, value_w = r.w > 700 ? 128.0f : 92.0f;
     const auto most = static_cast<size_t>(std::max(1.0f, (r.h - 26) / pitch));
-    const std::vector<LaneRow> rows = lane_rows(frame, w, *values, lane, std::min<size_t>(most, 12));
+    const std::vector<LaneRow> rows = lane_rows(frame, w, *values, lane, std::min<size_t>(most, 20));
     ui.text(r.right(), r.y + 14, fmt::format("lane {}", lane), {.size = 12, .align = Align::right, .weight = 600});
     ui.text(r.right() - value_w - 6, r.y + 14, "as the instruction finds them; > reads, * writes",
             {.size = 12, .color = t.quiet, .align = Align::right, .width = r.w - value_w - 190});
@@ -554,7 +554,7 @@ std::string warp_detail(const MachineFrame&) {
 
 float needs_warp(const MachineFrame& frame, const Rect& room) {
     if (frame.scene == nullptr) return 0;
-    const bool beside = room.w >= narrow ? room.w - code_width - 32 > 700 : room.w - 24 > 700;
+    const bool beside = room.w >= narrow ? room.w - side_width(room) - 32 > 700 : room.w - 24 > 700;
     // Lanes, instruction, wait, paths, registers, the lines or banks of an access, and the code where it is not beside.
     const float height =
         102 + 106 + 68 + 184 + (beside ? 0.0f : 126.0f) + 150 + 160 + (room.w >= narrow ? 0.0f : low_code + 8);

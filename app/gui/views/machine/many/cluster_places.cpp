@@ -67,13 +67,13 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
     const auto across = static_cast<float>(p.across()), down = static_cast<float>(p.rows());
     const float per_x = across * pitch_width - (pitch_width - tile_width),
                 per_y = down * pitch_height - (pitch_height - tile_height);
-    p.scale = std::clamp(std::min(w / per_x, h / per_y), 0.0f, 1.7f);
+    p.scale = std::clamp(std::min(w / per_x, h / per_y), 0.0f, 2.6f);
     // What is spare in one direction goes into the gaps, within bounds.
     p.tile_w = tile_width * p.scale;
     p.tile_h = tile_height * p.scale;
     const float most_x = across > 1 ? (w - p.tile_w) / (across - 1) : pitch_width,
                 most_y = down > 1 ? (h - p.tile_h) / (down - 1) : pitch_height;
-    p.pitch_x = std::min(most_x, p.tile_w * 1.6f);
+    p.pitch_x = std::min(most_x, p.tile_w * (across <= 3 && !flat ? 2.4f : 1.6f));
     p.pitch_y = std::min(most_y, p.tile_h * 1.9f);
     p.pitch_x = std::max(p.pitch_x, p.tile_w);
     p.pitch_y = std::max(p.pitch_y, p.tile_h);

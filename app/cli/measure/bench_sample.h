@@ -1,0 +1,13 @@
+// Launches timed whole and sampled, side by side.
+#pragma once
+#include <functional>
+#include <string_view>
+
+#include "app/cli/cli.h"
+
+namespace lockstep::cli {
+
+// Rows "sample/..." whose name begins with `wanted`, each given to `add` when it is measured.
+void sample_bench(std::string_view wanted, const std::function<void(BenchRow)>& add);
+
+}  // namespace lockstep::cli

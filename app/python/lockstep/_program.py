@@ -1,0 +1,125 @@
+"""The command line from Python: whole programs with main(), and everything that has JSON. Kernels do not come this way."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+from typing import Any, Iterable, Union
+
+from ._errors import Error, ProgramError
+
+
+def _run(words: list[str], stdin: str = "", echo: bool = False, cwd: str | None = None) -> tuple[int, str, str]:
+    """Runs the command line; `echo` hands on what it says while it runs. Ctrl-C ends it."""
+    from . import program
+
+    process = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+                               text=True, encoding="utf-8", errors="replace")
+    said: dict[str, list[str]] = {"out": [], "err": []}
+
+    def read(pipe, name, to):
+        for line in iter(pipe.readline, ""):
+            said[name].append(line)
+            if echo:
+                to.write(line)
+                to.flush()
+
+    readers = [threading.Thread(target=read, args=(process.stdout, "out", sys.stdout), daemon=True),
+               threading.Thread(target=read, args=(process.stderr, "err", sys.stderr), daemon=True)]
+    for reader in readers:
+        reader.start()
+    try:
+        try:
+            process.stdin.write(stdin)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        process.wait()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    for reader in readers:
+        reader.join()
+    return process.returncode, "".join(said["out"]), "".join(said["err"])
+
+
+def _refusal(status: int, out: str, err: str) -> ProgramError:
+    text = (err or out).strip() or f"the command line ended with status {status}"
+    if text.startswith("error: "):
+        text = text[len("error: "):]
+    error = ProgramError(text)
+    error.status, error.output = status, out
+    return error
+
+
+def command(*words: Any, stdin: str = "", json_answer: bool = False) -> Any:
+    """`lockstep.command("gpus", "v100")`: what the command line answers, as text; with json_answer=True as its JSON.
+
+    Raises ProgramError where it ends with another status than 0 and 1 (1: the kernel faulted or a check failed).
+    """
+    all_words = [str(word) for word in words]
+    if json_answer:
+        all_words += ["--json", "-"]
+    status, out, err = _run(all_words, stdin)
+    if status not in (0, 1) or (status == 1 and json_answer and not out.strip()):
+        raise _refusal(status, out, err)
+    return json.loads(out) if json_answer else out
+
+
+class Program:
+    """A whole program that has run: ``output`` is what it printed, ``report`` all that it launched, copied and got wrong."""
+
+    def __init__(self, status: int, output: str, errors: str, report: dict):
+        self.status, self.output, self.errors, self.report = status, output, errors, report
+
+    @property
+    def launches(self) -> list[dict]:
+        """A row a kernel and shape: kernel, grid, block, count, time_us ..."""
+        return self.report.get("launches", [])
+
+    @property
+    def time_us(self) -> float:
+        """Of all launches together, simulated."""
+        return sum(float(one.get("time_us") or 0) for one in self.launches)
+
+    def to_pandas(self):
+        from ._result import _pandas
+
+        return _pandas().DataFrame(self.launches)
+
+    def __repr__(self) -> str:
+        kinds = len({one.get("kernel") for one in self.launches})
+        return f"<lockstep program: status {self.status}, {kinds} kernels, {self.time_us:.2f} µs on the GPU (simulated)>"
+
+
+def run_program(source: Union[str, os.PathLike], *arguments: Any, gpu: str = "v100", check: str = "", compiler: str = "", options: Iterable[str] = (),
+                stdin: str = "", echo: bool = True) -> Program:
+    """Run a whole CUDA program, main() and all, on a modelled GPU.
+
+    source: its text, or the path of a .cu file. arguments: what main() gets. options: words of `lockstep run`.
+    echo: what it prints is shown while it runs.
+    """
+    text = source if isinstance(source, str) and "\n" in source else None
+    with tempfile.TemporaryDirectory(prefix="lockstep-") as folder:
+        if text is not None:
+            path = pathlib.Path(folder) / "program.cu"
+            path.write_text(text, encoding="utf-8")
+        else:
+            path = pathlib.Path(source)
+            if not path.exists():
+                raise Error(f"there is no file '{path}'")
+        report = pathlib.Path(folder) / "report.json"
+        words = ["run", str(path), "--gpu", gpu, "--json", str(report)]
+        words += ["--check", check] if check else []
+        words += ["--compiler", compiler] if compiler else []
+        words += list(options) + ["--"] + [str(a) for a in arguments]
+        status, out, err = _run(words, stdin, echo)
+        found = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+        if not found and status in (2, 3):
+            raise _refusal(status, out, err)
+        return Program(status, out, err, found)

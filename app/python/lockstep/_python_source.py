@@ -1,0 +1,22 @@
+"""Where a Python function stands: the whole text of its file or cell, so that lines in reports are those of the text."""
+from __future__ import annotations
+
+import linecache
+import os
+import re
+
+
+def text_of(function) -> tuple[str, str]:
+    """The text, and what it is called: the file's name, or "cell.py" of a notebook."""
+    file = function.__code__.co_filename
+    text = "".join(linecache.getlines(file))
+    if not text and os.path.exists(file):
+        with open(file, encoding="utf-8", errors="replace") as source:
+            text = source.read()
+    in_cell = "ipykernel" in file or file.startswith("<")
+    return text, "cell.py" if in_cell else os.path.basename(file)
+
+
+def with_file(ptx: str, name: str) -> str:
+    """PTX whose .file lines call the source so."""
+    return re.sub(r'(\.file\s+\d+\s+)"[^"\n]*\.py"', rf'\1"{name}"', re.sub(r'(\.file\s+\d+\s+)"[^"\n]*(?:<[^"\n]*>|ipykernel[^"\n]*)"', rf'\1"{name}"', ptx))

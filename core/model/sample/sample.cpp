@@ -1,0 +1,346 @@
+// The launch on the machine, with gaps. Two kinds, and a launch may have both:
+//
+//   blocks   Blocks start in waves, as many as the GPU holds. Once their pace is steady and L2 is as full as it gets, whole
+//            waves are left out, at the moment in which one has just started; the last wave and the rest run.
+//   rounds   While all blocks that run are in one loop, the pace of its rounds is measured, and most of those that every
+//            warp still has in front of it are left out.
+//
+// What is left out takes the time, and counts the counts, of what was measured, by its share of warp instructions.
+#include "core/model/sample/sample.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/model/gpus/refusals.h"
+#include "core/model/launch/machine.h"
+#include "core/model/metrics/metrics.h"
+#include "core/model/sample/account.h"
+#include "core/model/sample/rounds.h"
+#include "core/simt/apart/apart.h"
+
+namespace lockstep::model {
+namespace {
+
+constexpr uint64_t no_end = UINT64_MAX;
+constexpr uint64_t least_waves = 4;     // a launch of fewer leaves out no blocks
+constexpr uint64_t most_measured = 48;  // waves
+constexpr double aim = 0.008;           // of the error of a gap of blocks, as a share of the launch
+constexpr double filled = 0.97;         // L2 is as full as it gets
+constexpr uint64_t warm_rounds = 4, measured_rounds = 6, rounds_behind = 3;
+constexpr uint64_t least_left_out = 12;
+constexpr double seam_cycles = 500;  // by which a gap may be off: what is behind it finds other lines in the caches
+
+double mean(const std::vector<double>& values, size_t begin, size_t end) {
+    double sum = 0;
+    for (size_t i = begin; i < end; ++i) sum += values[i];
+    return sum / static_cast<double>(end - begin);
+}
+
+// Leaves of trace and windows what lies in front of cycle `end`.
+void cut(TimedResult& timed, int64_t end) {
+    KernelTrace& trace = timed.trace;
+    const bool was_full = !trace.truncated || trace.kept_until >= end;
+    trace = stretch_of(trace, 0, end);
+    trace.cycles = end;
+    trace.truncated = !was_full;
+    std::erase_if(trace.blocks, [&](const BlockRun& block) { return block.begin >= end; });
+    for (BlockRun& block : trace.blocks) block.end = std::min(block.end, end);
+    Windows& windows = timed.windows;
+    if (windows.length <= 0) return;
+    const auto count = static_cast<size_t>((end + windows.length - 1) / windows.length);
+    if (count >= windows.totals.size()) return;
+    windows.totals.resize(count);
+    windows.counters.keep(count);
+}
+
+struct Mark {  // the moment in which the last block of a wave has started
+    uint64_t started = 0;
+    double time = 0;  // in cycles of the whole launch
+    Account account;
+};
+
+class Sampler {
+  public:
+    Sampler(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config, simt::Memory& memory,
+            const TimedOptions& options, const Work& work, const Evidence& evidence)
+        : gpu_(gpu),
+          program_(program),
+          work_(work),
+          rounds_(program, evidence, work.loop()),
+          machine_(gpu, program, config, memory, options),
+          blocks_(config.grid.count()),
+          wave_(std::min<uint64_t>(blocks_, uint64_t{gpu.sms} * machine_.blocks_per_sm())) {}
+
+    void run() {
+        leaves_blocks_out_ = blocks_ / wave_ >= least_waves;
+        for (;;) {
+            const uint64_t next = leaves_blocks_out_ ? (marks_.size() + 1) * wave_ : no_end;
+            machine_.pause_at(next, rounds_.known() ? machine_.issues() + poll() : no_end);
+            if (!machine_.run_until(never)) return;
+            if (machine_.started() >= next)
+                take_mark();
+            else if (!leave_rounds_out())
+                return;
+        }
+    }
+
+    SampledResult finish(uint64_t looked_at) {
+        SampledResult sampled;
+        TimedResult& timed = sampled.timed;
+        timed = machine_.finish();
+        if (timed.fault || timed.stopped) {
+            sampled.why = "a block fails";
+            return sampled;
+        }
+        Sampling sampling;
+        sampling.blocks = blocks_;
+        sampling.timed_blocks = blocks_ - blocks_left_out_;
+        sampling.blocks_at_once = wave_;
+        sampling.timed_cycles = timed.cycles;
+        sampling.timed_instructions = timed.warp_instructions;
+        sampling.looked_at = looked_at;
+        sampling.gaps = std::move(gaps_);
+        if (sampling.gaps.empty()) {
+            sampled.why = "it is too short, or its blocks never come to a steady pace";
+            return sampled;
+        }
+        sampling.shown_cycles = sampling.gaps.front().at;
+        cut(timed, sampling.shown_cycles);
+        int64_t more = 0;
+        double squares = 0, same_way = 0;
+        for (const Gap& gap : sampling.gaps) {
+            more += gap.cycles;
+            sampling.blocks_only = sampling.blocks_only && gap.blocks != 0;
+            // Rounds are measured alike each time, so their errors add up; that of blocks is apart from them.
+            const double off = gap.error * static_cast<double>(gap.cycles) + seam_cycles;
+            if (gap.blocks != 0)
+                squares += off * off;
+            else
+                same_way += off;
+        }
+        timed.cycles += more;
+        timed.time_us = static_cast<double>(timed.cycles) / gpu_.boost_mhz;
+        sampling.error = std::sqrt(squares + same_way * same_way) / static_cast<double>(timed.cycles);
+        timed.totals.cycles += more;
+        timed.totals.active_cycles += active_cycles_;
+        timed.totals.scheduler_cycles += scheduler_cycles_;
+        timed.totals.warp_cycles += warp_cycles_;
+        add_to(timed, extra_);
+        timed.sampling = std::make_shared<const Sampling>(std::move(sampling));
+        timed.metrics = compute_metrics(gpu_, program_, timed, timed.instructions, timed.totals);
+        return sampled;
+    }
+
+  private:
+    double gone() const { return static_cast<double>(gap_cycles_); }
+    uint64_t poll() {  // warp instructions: half a round of all that run
+        return std::max<uint64_t>(1 << 14, rounds_.instructions_of_round(machine_) / 2);
+    }
+    Account account() const {
+        Account now(machine_.counted());
+        now.add(extra_);
+        return now;
+    }
+
+    // A gap of so many cycles here: who is resident stays so.
+    void add_gap(Gap gap, const Account& from, const Account& to, double times) {
+        Account part = to;
+        part.add(from, -1);
+        extra_.add(part, times);
+        std::vector<uint32_t> warps(gpu_.sms, 0);
+        machine_.each_block([&](simt::Block& block) {
+            for (const simt::Warp& warp : block.warps) warps[block.sm] += warp.done ? 0 : 1;
+        });
+        for (const uint32_t resident : warps) {
+            active_cycles_ += resident != 0 ? gap.cycles : 0;
+            scheduler_cycles_ += std::min<uint32_t>(resident, gpu_.sub_cores) * gap.cycles;
+            warp_cycles_ += resident * gap.cycles;
+        }
+        gap.at = machine_.cycle();
+        machine_.end_checkpoints();
+        gap.instructions = static_cast<uint64_t>(std::llround(part.warp_instructions() * times));
+        gap_cycles_ += gap.cycles;
+        blocks_left_out_ += gap.blocks;
+        gaps_.push_back(gap);
+    }
+
+    // ---- waves of blocks
+
+    void take_mark() {
+        const bool rounds_gone = std::any_of(gaps_.begin(), gaps_.end(), [](const Gap& gap) { return gap.rounds != 0; });
+        marks_.push_back({machine_.started(), machine_.last_start() + gone(), account()});
+        const double before = l2_filled_;
+        l2_filled_ = machine_.l2_filled();
+        const uint64_t waves = blocks_ / wave_, full = (blocks_ - machine_.started()) / wave_;
+        if (full == 0) leaves_blocks_out_ = false;
+        if (marks_.size() < 2) return;
+        const double grows = (l2_filled_ - before) * static_cast<double>(full);
+        if (!rounds_gone && l2_filled_ < filled && l2_filled_ + grows > filled) return;  // it will be full, and is not
+        const uint64_t measured = marks_.size() - 1;                                     // waves between marks
+        const uint64_t wanted = std::clamp<uint64_t>(waves / 40, waves < 12 ? 1 : 3, most_measured);
+        const uint64_t warm = std::max<uint64_t>(1, wanted / 2);
+        if (measured < warm + wanted) return;
+        leave_blocks_out(std::max(wanted, measured / 2), full, waves);
+    }
+
+    void leave_blocks_out(uint64_t measured, uint64_t full, uint64_t waves) {
+        const Mark& from = marks_[marks_.size() - 1 - measured];
+        const Mark& to = marks_.back();
+        std::vector<double> pace;  // cycles a warp instruction, of each wave, the one in front of those measured as well
+        for (size_t k = marks_.size() - 1 - measured - (from.started > wave_ ? 1 : 0); k + 1 < marks_.size(); ++k)
+            pace.push_back((marks_[k + 1].time - marks_[k].time) /
+                           static_cast<double>(work_.of(marks_[k].started, marks_[k + 1].started)));
+        const size_t n = pace.size(), first = n - measured;
+        const double usual = mean(pace, first, n);
+        double error = 0;
+        if (measured < 3) {
+            for (const double each : pace) error = std::max(error, std::abs(each - usual) / usual);
+        } else {
+            double squares = 0;
+            for (size_t k = first; k < n; ++k) squares += (pace[k] - usual) * (pace[k] - usual);
+            const double deviation = std::sqrt(squares / static_cast<double>(measured - 1));
+            const double drift = std::abs(mean(pace, first, first + measured / 2) - mean(pace, first + measured / 2, n));
+            error = std::max(2 * deviation / std::sqrt(static_cast<double>(measured)), drift) / usual;
+        }
+        const uint64_t out = (full - (waves >= 40 ? 1 : 0)) * wave_;
+        if (out == 0) return;
+        const auto share = static_cast<double>(out) / static_cast<double>(blocks_);
+        if (error * share > aim && marks_.size() < waves / 4) return;  // measures on
+
+        const auto skipped = static_cast<double>(work_.of(to.started, to.started + out));
+        const auto seen = static_cast<double>(work_.of(from.started, to.started));
+        const double alike = skipped / static_cast<double>(out) / (seen / static_cast<double>(to.started - from.started));
+        leaves_blocks_out_ = false;
+        if (alike < 0.9 || alike > 1.1) return;  // later blocks do more work, or less: they are run
+        const double cycles = (to.time - from.time) * skipped / seen;
+        Gap gap;
+        gap.cycles = std::llround(cycles);
+        gap.blocks = out;
+        gap.error = error;
+        // Of what the measured waves counted, so much that the sum of warp instructions is that of all blocks.
+        const double counted = to.account.warp_instructions() - from.account.warp_instructions();
+        add_gap(gap, from.account, to.account, skipped / counted);
+        machine_.leave_out(out);
+    }
+
+    // ---- rounds of a loop
+
+    bool run_for(uint64_t issues) {
+        machine_.pause_at(no_end, machine_.issues() + issues);
+        if (!machine_.run_until(never)) return false;
+        machine_.pause_at(no_end, no_end);
+        return machine_.run_until(machine_.cycle());  // all SMs come to the same cycle
+    }
+
+    // False: nothing is left to run.
+    bool leave_rounds_out() {
+        const uint64_t total = work_.loop().warps.front().count;
+        const uint64_t warm = std::max(warm_rounds, total / 100), measured = std::max(measured_rounds, total / 60);
+        std::optional<uint64_t> left = rounds_.left(machine_);
+        if (!left || *left < warm + measured + rounds_behind + least_left_out) return true;
+        const uint64_t round = rounds_.instructions_of_round(machine_);
+        if (!run_for(warm * round)) return false;
+        struct Cut {
+            double time = 0;
+            Account account;
+        };
+        std::vector<Cut> cuts{{static_cast<double>(machine_.cycle()), account()}};
+        for (int half = 0; half < 2; ++half) {
+            if (!run_for(measured * round / 2)) return false;
+            cuts.push_back({static_cast<double>(machine_.cycle()), account()});
+        }
+        // Nothing may run ahead of its issue: what is patched is what the next instruction finds.
+        machine_.let_run_ahead(false);
+        while (!machine_.is_exact())
+            if (!run_for(1 << 8)) return false;
+        left = rounds_.left(machine_);
+        if (left && *left >= rounds_behind + least_left_out) {
+            const uint64_t round_now = rounds_.instructions_of_round(machine_);
+            const uint64_t out = rounds_.leave_out(machine_, *left - rounds_behind);
+            if (out == 0) {
+                rounds_.give_up();
+            } else {
+                const auto between = [&](size_t a, size_t b) {
+                    return cuts[b].account.warp_instructions() - cuts[a].account.warp_instructions();
+                };
+                const auto pace = [&](size_t a, size_t b) { return (cuts[b].time - cuts[a].time) / between(a, b); };
+                const auto skipped = static_cast<double>(out * round_now);
+                Gap gap;
+                gap.rounds = out;
+                gap.cycles = std::llround(pace(0, 2) * skipped);
+                gap.error = std::abs(pace(0, 1) - pace(1, 2)) / pace(0, 2) / 2;
+                add_gap(gap, cuts[0].account, cuts[2].account, skipped / between(0, 2));
+            }
+        }
+        machine_.let_run_ahead(true);
+        return true;
+    }
+
+    const GpuSpec& gpu_;
+    const ptx::Program& program_;
+    const Work& work_;
+    Rounds rounds_;
+    Machine machine_;
+    uint64_t blocks_, wave_;
+    bool leaves_blocks_out_ = false;
+    double l2_filled_ = 0;
+    std::vector<Mark> marks_;
+    std::vector<Gap> gaps_;
+    uint64_t blocks_left_out_ = 0;
+    int64_t gap_cycles_ = 0, active_cycles_ = 0, scheduler_cycles_ = 0, warp_cycles_ = 0;
+    Account extra_;
+};
+
+}  // namespace
+
+SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
+                             simt::Memory& memory, const TimedOptions& options, const SampleOptions& how) {
+    const auto whole = [&](std::string why) {
+        SampledResult result;
+        result.timed = launch(gpu, program, config, memory, options);
+        result.why = std::move(why);
+        return result;
+    };
+    if (options.l2 != nullptr) return whole("what L2 holds behind it is wanted");
+    if (missing_part(gpu, program)) return whole("the GPU lacks a part");
+    const Evidence evidence = evidence_of(program, config);
+    if (!evidence.refusal.empty()) return whole(evidence.refusal);
+    const simt::LaunchOptions functional = functional_options(gpu, program, config);
+    const Work work(program, config, memory, functional);
+    if (!work.refusal().empty()) return whole(work.refusal());
+    const uint64_t all = work.of(0, config.grid.count());
+
+    simt::Memory timing = memory;  // the machine's own: where rounds are left out, its values are wrong
+    TimedOptions on_machine = options;
+    on_machine.racecheck = on_machine.initcheck = false;
+    on_machine.print = nullptr;
+    on_machine.max_instructions = no_end;  // its blocks end
+    Sampler sampler(gpu, program, config, timing, on_machine, work, evidence);
+    sampler.run();
+    SampledResult sampled = sampler.finish(work.looked_at());
+    if (sampled.timed.stopped) return sampled;
+    if (!sampled.why.empty()) return whole(sampled.why);
+    if (how.time_only) {
+        memory = std::move(timing);
+        return sampled;
+    }
+    // All outputs, from the memory that the launch found.
+    simt::LaunchOptions asked = options;
+    asked.independent = functional.independent;
+    asked.resident_blocks = functional.resident_blocks;
+    asked.max_instructions = std::max(options.max_instructions, 2 * all);
+    const simt::ApartResult ran =
+        simt::launch_apart(program, *simt::apart_facts(program), config, memory, asked, how.threads);
+    static_cast<simt::LaunchResult&>(sampled.timed) = ran.launch;
+    return sampled;
+}
+
+bool is_long(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config, const simt::Memory& memory,
+             uint64_t from) {
+    if (config.grid.count() <= gpu.sms || simt::cluster_of(program, config).count() > 1) return false;
+    return Work::is_more_than(from, program, config, memory, functional_options(gpu, program, config));
+}
+
+}  // namespace lockstep::model

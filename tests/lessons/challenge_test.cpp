@@ -1,0 +1,113 @@
+// The challenge at a lesson's end: its directive, its medals, and who earns them. Every lesson's own challenge is held by
+// `lesson check` (tests/every).
+#include "lessons/player/challenge/challenge.h"
+
+#include <algorithm>
+
+#include "core/base/files.h"
+#include "lessons/player/check.h"
+#include "tests/catch.h"
+
+namespace lessons_challenge_test {
+
+using namespace lockstep;
+using namespace lockstep::lessons;
+
+namespace {
+
+const Exercise& exercise_of(const Lesson& lesson) {
+    REQUIRE(challenged(lesson) != nullptr);
+    return *challenged(lesson);
+}
+
+std::string refused(const std::string& from, const std::string& to) {
+    const std::filesystem::path folder = resource_root() / "lessons" / "A08_coalescing";
+    std::string text = read_file(folder / "lesson.md").value();
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    const auto lesson = parse_lesson(text, folder / "lesson.md");
+    return lesson.ok() ? std::string() : lesson.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("every lesson of part A that has an exercise ends with a challenge") {
+    size_t challenges = 0;
+    for (const std::filesystem::path& folder : lesson_folders()) {
+        const Lesson lesson = load_lesson(folder).value();
+        if (lesson.part != "A" || lesson.exam) continue;
+        INFO(lesson.id);
+        REQUIRE(lesson.challenge);
+        REQUIRE(challenged(lesson) != nullptr);
+        CHECK(!lesson.challenge->prompt.empty());
+        CHECK(std::filesystem::exists(folder / lesson.challenge->gold));
+        ++challenges;
+    }
+    CHECK(challenges == 16);
+}
+
+TEST_CASE("the solution earns bronze, the better file gold, and a starter nothing") {
+    const Lesson lesson = lesson_named("A08").value();
+    const Exercise& exercise = exercise_of(lesson);
+    Yardstick known;
+    const auto report_of = [&](const std::string& file) {
+        const auto program = scene::load_kernel(lesson.folder, file, exercise.kernel);
+        return check_exercise(lesson, exercise, program.value(), {}, "", false, &known).value();
+    };
+    const ExerciseReport starter = report_of(exercise.file), solution = report_of("solution/" + exercise.file),
+                         gold = report_of(lesson.challenge->gold);
+    CHECK_FALSE(starter.medal);
+    REQUIRE(solution.medal);
+    CHECK(solution.medal->medal == Medal::bronze);
+    REQUIRE(gold.medal);
+    CHECK(gold.medal->medal == Medal::gold);
+    CHECK(gold.lines.back().starts_with("gold: "));
+    CHECK(gold.lines.back().find("cycles") != std::string::npos);
+    const MedalLimits& limits = gold.medal->limits;
+    CHECK(limits.gold < limits.silver);
+    CHECK(limits.silver < limits.bronze);
+    CHECK(limits.of(limits.silver) == Medal::silver);
+    CHECK(limits.of(limits.bronze + 1) == Medal::none);
+    CHECK(limits.of(0.0 / 0.0) == Medal::none);
+}
+
+TEST_CASE("a text that passes small and is wrong at the challenge's size has no medal, and keeps its points") {
+    const Lesson lesson = lesson_named("A08").value();
+    const Exercise& exercise = exercise_of(lesson);
+    std::string text = read_file(lesson.folder / "solution" / "pieces.cu").value();
+    const std::string body = "    for (int k = 0;";
+    REQUIRE(text.find(body) != std::string::npos);
+    text.insert(text.find(body), "    if (gridDim.x > 600) return;\n");
+    const auto report = check_submission(lesson, exercise, text, exercise.file);
+    if (!report.ok() || report.value().clauses.front().text == "it compiles") return;  // no compiler is here
+    CHECK(report.value().passed);
+    CHECK(report.value().points == exercise.points);
+    REQUIRE(report.value().medal);
+    CHECK(report.value().medal->medal == Medal::none);
+    CHECK(report.value().medal->words().starts_with("no medal: "));
+}
+
+TEST_CASE("a challenge that is none is refused in one sentence") {
+    const std::string head = "::: challenge of=\"cycles\" exercise=\"pieces\"";
+    CHECK(refused(head, "::: challenge of=\"cycles\" exercise=\"piece\"") == "the lesson has no exercise 'piece'");
+    CHECK(refused(head, "::: challenge exercise=\"pieces\"") == "this challenge needs the attribute 'of'");
+    CHECK(refused("::: exercise id=\"row_sums\"", head + "\nOnce more.\n::: exercise id=\"row_sums\"") ==
+          "a lesson has one challenge, and this one has one already");
+}
+
+TEST_CASE("a lesson whose gold is not better than its solution fails its check") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "lockstep_challenge" / "A08_coalescing";
+    std::filesystem::remove_all(folder.parent_path());
+    std::filesystem::create_directories(folder.parent_path());
+    std::filesystem::copy(resource_root() / "lessons" / "A08_coalescing", folder, std::filesystem::copy_options::recursive);
+    for (const char* file : {"pieces.cu", "ptx/pieces.ptx"}) {
+        const std::filesystem::path from = folder / "solution" / file;
+        std::filesystem::copy_file(from, from.parent_path() / ("gold_" + from.filename().string()),
+                                   std::filesystem::copy_options::overwrite_existing);
+    }
+    const LessonCheck check = check_lesson(folder);
+    CHECK(std::ranges::any_of(check.items, [](const CheckItem& item) { return item.what == "challenge" && !item.passed; }));
+    std::filesystem::remove_all(folder.parent_path());
+}
+
+}  // namespace lessons_challenge_test

@@ -1,0 +1,182 @@
+// Sampled launches beside whole ones: of ten bundled kernels the cycles, the counts and the outputs; what is not sampled
+// says why.
+#include "core/model/sample/sample.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "core/base/files.h"
+#include "core/ptx/ptx.h"
+#include "tests/catch.h"
+
+namespace model_sample_test {
+
+using namespace lockstep;
+using namespace lockstep::model;
+
+namespace {
+
+constexpr const char* all_kernels = "/kernels/ptx/";
+constexpr const char* ladder = "/kernels/sgemm/ptx/";
+
+struct Launch {
+    std::shared_ptr<const ptx::Program> program;
+    simt::LaunchConfig config;
+    simt::Memory memory;
+    std::vector<std::pair<uint64_t, size_t>> buffers;
+
+    // `parameters`, in order: 'b' a buffer, 'i' the next of `integers`, '1' and '0' these numbers as floats.
+    Launch(const std::string& file, const std::string& name, simt::Dim3 grid, simt::Dim3 block, std::string_view parameters,
+           std::vector<int32_t> integers, size_t floats, const std::string& folder = all_kernels) {
+        const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + folder + file + ".ptx";
+        program = ptx::decode(ptx::parse(read_file(path).value(), path).value(), name).value();
+        config.grid = grid, config.block = block;
+        config.parameters.resize(program->parameter_bytes);
+        for (size_t i = 0, integer = 0; i < parameters.size(); ++i) {
+            std::byte* const to = config.parameters.data() + program->parameters.at(i).offset;
+            const float scalar = parameters[i] == '1' ? 1.0f : 0.0f;
+            if (parameters[i] == 'i') std::memcpy(to, &integers.at(integer++), 4);
+            if (parameters[i] == '1' || parameters[i] == '0') std::memcpy(to, &scalar, 4);
+            if (parameters[i] != 'b') continue;
+            const uint64_t address = memory.allocate(floats * 4, "buffer");
+            auto* values = reinterpret_cast<float*>(memory.write(address, floats * 4));
+            for (size_t k = 0; k < floats; ++k) values[k] = static_cast<float>(k % 31) * 0.125f + 1;
+            std::memcpy(to, &address, 8);
+            buffers.push_back({address, floats * 4});
+        }
+    }
+    std::vector<std::byte> contents(const simt::Memory& of) const {
+        std::vector<std::byte> all;
+        for (const auto& [address, bytes] : buffers) {
+            const std::byte* data = of.read(address, bytes);
+            all.insert(all.end(), data, data + bytes);
+        }
+        return all;
+    }
+};
+
+GpuSpec small(uint32_t sms) {
+    GpuSpec gpu = gpu_named("v100").value();
+    gpu.sms.value = sms;
+    gpu.l2_bytes.value = 256 << 10;
+    return gpu;
+}
+
+TimedOptions bare() {
+    TimedOptions options;
+    options.trace = false;
+    return options;
+}
+
+TimedResult whole(const GpuSpec& gpu, const Launch& l) {
+    simt::Memory memory = l.memory;
+    return launch(gpu, *l.program, l.config, memory, bare());
+}
+SampledResult sampled(const GpuSpec& gpu, const Launch& l, SampleOptions how = {.time_only = true}) {
+    simt::Memory memory = l.memory;
+    return sampled_launch(gpu, *l.program, l.config, memory, bare(), how);
+}
+
+Launch add(uint32_t blocks) {
+    return {"bench", "vector_add_f32", {blocks}, {128}, "bbbi", {static_cast<int32_t>(blocks * 128)}, size_t{blocks} * 128};
+}
+
+double off(const TimedResult& got, const TimedResult& expected) {
+    return static_cast<double>(got.cycles) / static_cast<double>(expected.cycles) - 1;
+}
+
+}  // namespace
+
+TEST_CASE("a launch of few waves is run whole, and says so") {
+    const Launch l = add(40);
+    const SampledResult got = sampled(small(4), l);
+    CHECK(got.why.find("too short") != std::string::npos);
+    CHECK_FALSE(got.timed.sampling);
+    CHECK(got.timed.cycles == whole(small(4), l).cycles);
+}
+
+TEST_CASE("ten kernels sampled are within three percent of the whole run, and within their own estimate or nearly") {
+    std::vector<Launch> launches;
+    launches.push_back(add(4096));
+    const size_t floats = 1 << 19;
+    const auto n = static_cast<int32_t>(floats);
+    launches.emplace_back("unary", "gelu_f32", simt::Dim3{2048}, simt::Dim3{256}, "bbi", std::vector<int32_t>{n}, floats);
+    launches.emplace_back("glu", "swiglu_f32", simt::Dim3{2048}, simt::Dim3{256}, "bbbi", std::vector<int32_t>{n}, floats);
+    launches.emplace_back("softmax", "softmax_f32", simt::Dim3{2048}, simt::Dim3{128}, "bbii",
+                          std::vector<int32_t>{8192, 64}, floats);
+    launches.emplace_back("softmax", "softmax_backward_f32", simt::Dim3{2048}, simt::Dim3{128}, "bbbii",
+                          std::vector<int32_t>{8192, 64}, floats);
+    launches.emplace_back("norm_layer", "rms_norm_f32", simt::Dim3{2048}, simt::Dim3{128}, "bbbbiii1",
+                          std::vector<int32_t>{1, 8192, 64}, floats);
+    launches.emplace_back("bench", "strided_gather_f32", simt::Dim3{1024}, simt::Dim3{256}, "bbiii",
+                          std::vector<int32_t>{1 << 18, 33, 3}, floats);
+    launches.emplace_back("bench", "divergent_f32", simt::Dim3{1024}, simt::Dim3{256}, "bbi", std::vector<int32_t>{1 << 18},
+                          floats);
+    launches.emplace_back("matmul", "matmul_nn_f32", simt::Dim3{8, 16}, simt::Dim3{16, 16}, "bbbiii",
+                          std::vector<int32_t>{256, 128, 2048}, floats);
+    launches.emplace_back("5_square_tile", "sgemm_square_tile", simt::Dim3{2, 4}, simt::Dim3{256}, "iii1bibi0bi",
+                          std::vector<int32_t>{512, 256, 1024, 1024, 256, 256}, floats, ladder);
+    for (const Launch& l : launches) {
+        INFO(l.program->shown_name());
+        const GpuSpec gpu = small(2);
+        const SampledResult got = sampled(gpu, l);
+        INFO(got.why);
+        REQUIRE(got.timed.sampling);
+        const Sampling& s = *got.timed.sampling;
+        const TimedResult expected = whole(gpu, l);
+        INFO("whole " << expected.cycles << ", sampled " << got.timed.cycles << ", estimate " << 100 * s.error
+                      << " %, timed " << s.timed_instructions << " of " << expected.warp_instructions);
+        CHECK(std::abs(off(got.timed, expected)) < 0.03);
+        CHECK(std::abs(off(got.timed, expected)) < 2 * s.error + 0.01);
+        CHECK(s.timed_instructions < expected.warp_instructions * 2 / 3);
+        // What is counted is scaled: all warp instructions, and what they asked of memory.
+        CHECK(std::abs(static_cast<double>(got.timed.warp_instructions) / static_cast<double>(expected.warp_instructions) -
+                       1) < 0.002);
+        CHECK(got.timed.totals.cycles == got.timed.cycles);
+        uint64_t sectors = 0, expected_sectors = 0;
+        for (const InstructionCounters& c : got.timed.instructions) sectors += c.sectors;
+        for (const InstructionCounters& c : expected.instructions) expected_sectors += c.sectors;
+        CHECK(std::abs(static_cast<double>(sectors) / static_cast<double>(expected_sectors) - 1) < 0.03);
+    }
+}
+
+TEST_CASE("the cycles of a sampled launch are the same with all outputs, on one thread and on two") {
+    const Launch l = add(4096);
+    const GpuSpec gpu = small(2);
+    simt::Memory all = l.memory, whole_memory = l.memory;
+    launch(gpu, *l.program, l.config, whole_memory, bare());
+    const SampledResult with = sampled_launch(gpu, *l.program, l.config, all, bare(), {.threads = 2});
+    const SampledResult one = sampled(gpu, l, {.threads = 1}), only = sampled(gpu, l);
+    REQUIRE(with.timed.sampling);
+    CHECK(with.timed.cycles == one.timed.cycles);
+    CHECK(with.timed.cycles == only.timed.cycles);
+    CHECK(l.contents(all) == l.contents(whole_memory));
+}
+
+TEST_CASE("of a launch that is timed only, the timed blocks' outputs are there and no others") {
+    const Launch l = add(4096);
+    simt::Memory memory = l.memory;
+    const SampledResult got = sampled_launch(small(2), *l.program, l.config, memory, bare(), {.time_only = true});
+    REQUIRE(got.timed.sampling);
+    CHECK(got.timed.sampling->blocks_only);
+    const auto values = [&](size_t buffer) {
+        return reinterpret_cast<const float*>(memory.read(l.buffers[buffer].first, l.buffers[buffer].second));
+    };
+    uint64_t right = 0;
+    for (size_t block = 0; block < 4096; ++block)
+        right += values(2)[block * 128 + 5] == values(0)[block * 128 + 5] + values(1)[block * 128 + 5];
+    CHECK(right == got.timed.sampling->timed_blocks);
+}
+
+TEST_CASE("what cannot be sampled is run whole and says why in one sentence") {
+    const auto why_of = [](const Launch& l) { return sampled(small(2), l).why; };
+    const size_t floats = 1 << 16;
+    // adamw leaves where a value in memory says so.
+    const Launch adamw("adam", "adamw_f32", {256}, {256}, "bbbbbi", {1 << 16}, floats);
+    CHECK(why_of(adamw).find("brings a value from memory that decides where threads go") != std::string::npos);
+    Launch clusters = add(4096);
+    clusters.config.cluster = {2, 1, 1};
+    CHECK(why_of(clusters).find("clusters") != std::string::npos);
+}
+
+}  // namespace model_sample_test
