@@ -43,7 +43,6 @@ float certificate_sums(Ui& ui, const Certificate& all, float x, float w, float y
 void certificate_row(Ui& ui, const Certificate::Row& row, const Rect& at) {
     const Theme& theme = *ui.theme;
     const float base = at.y + at.h * 0.72f, size = std::clamp(at.h * 0.58f, 8.0f, 13.0f);
-    const TextStyle plain{.size = size}, quiet{.size = size, .color = theme.ink2};
     ui.text(at.x, base, row.id, {.size = size, .weight = 600});
     ui.text(at.x + at.w * 0.06f, base, (row.exam ? "Exam: " : "") + row.title, {.size = size, .width = at.w * 0.31f});
     ui.text(at.x + at.w * 0.38f, base, done_words(row), {.size = size, .width = at.w * 0.21f});
