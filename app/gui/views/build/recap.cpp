@@ -121,8 +121,8 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
     if (bars < 30) return;
     const float ground = box.x + names, time = ground + bars + numbers + gap, right = time + bars + numbers + gap;
     const TextStyle head{.size = 12, .color = theme.ink2};
-    ui.text(ground, box.y + 12, "ground, mm\xC2\xB2 (estimate)", head);
-    ui.text(time, box.y + 12, "time; green: its busiest part is busy", head);
+    ui.text(ground, box.y + 12, "mm\xC2\xB2, estimate", head);
+    ui.text(time, box.y + 12, "time; green: busy", head);
     const float pitch = std::min(46.0f, (box.h - 50) / 3), bar_h = std::clamp(pitch - 18, 8.0f, 22.0f);
     for (size_t i = 0; i < rows.size(); ++i) {
         const BuiltDesign& design = *rows[i].design;
