@@ -575,13 +575,13 @@ TEST_CASE("a latency may be tried, is told as what if, and costs the medal until
     const double first = desk.value_of("dram_latency");
     const lessons::Figures gold = desk.task()->puzzle->reference.at(lessons::Medal::gold);
     lessons::Figures near = gold;
-    near.emplace_back("dram_latency", 100);
+    near.emplace_back("dram_latency", first / 2);
     desk.take(window.session, near);
     window.settle();
     REQUIRE(window.state().newest()->ran());
     CHECK(window.state().newest()->medal == lessons::Medal::none);
     CHECK(window.words("puzzle").find("no medal: put it back") != std::string::npos);
-    CHECK(window.words("kit").find("what if: memory latency 100 cycles") != std::string::npos);
+    CHECK(window.words("kit").find(fmt::format("what if: DRAM latency {:g} cycles", first / 2)) != std::string::npos);
     desk.set(window.session, "dram_latency", first);
     window.settle();
     CHECK(window.state().newest()->medal == lessons::Medal::gold);
@@ -737,6 +737,8 @@ TEST_CASE("gold shows what made it gold, from the runs of the first design, one'
         window.size(w, h, 1);
         window.frames(3);
         CHECK(window.clashes() == std::vector<std::string>{});
+        CHECK(window.shows("put back alone") == (w > 1300));
+        CHECK(window.shows("ref."));
     }
     REQUIRE(window.click_on("by time"));
     CHECK_FALSE(window.shows("What made it gold"));

@@ -17,7 +17,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float memory_height = 150, most_memory = 260;
+constexpr float memory_height = 150, most_memory = 200;
 constexpr float column_rest = 242, least_row = 10, named_row = 14, low_column = 84;  // of a column beside its rows of warps
 constexpr float least_column = 168, panel_rest = 102;  // panel_rest: header, caption and margins
 constexpr double looks_back = 2000;                    // cycles over which the hit rate of L1 is taken
