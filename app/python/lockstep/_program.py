@@ -79,7 +79,7 @@ class Program:
 
     @property
     def launches(self) -> list[dict]:
-        """A row a kernel and shape: kernel, grid, block, count, time_us ..."""
+        """A row a launch, in order: kernel, grid, block, cycles, time_us, findings ..."""
         return self.report.get("launches", [])
 
     @property

@@ -58,7 +58,8 @@ class NumbaKernel:
         key = (types, generation)
         if key not in self._compiled:
             numba = _numba()
-            major, minor = (int(part) for part in generation.split(".")[:2])
+            # NVVM of CUDA 13 begins at 7.5; what is made for it runs on the modelled GPUs before it too.
+            major, minor = max(tuple(int(part) for part in generation.split(".")[:2]), (7, 5))
             try:
                 ptx, _ = numba.cuda.compile_ptx(self.function, types, cc=(major, minor), lineinfo=True,
                                                 fastmath=bool(self._options.get("fastmath", False)))
