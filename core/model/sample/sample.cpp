@@ -156,7 +156,7 @@ class Sampler {
         for (const uint32_t resident : warps) {
             active_cycles_ += resident != 0 ? gap.cycles : 0;
             scheduler_cycles_ += std::min<uint32_t>(resident, gpu_.sub_cores) * gap.cycles;
-            warp_cycles_ += resident * gap.cycles;
+            warp_cycles_ += gap.blocks == 0 ? resident * gap.cycles : 0;  // else those of warps that ended are scaled
         }
         gap.at = machine_.cycle();
         machine_.end_checkpoints();
