@@ -29,8 +29,9 @@ constexpr uint64_t most_measured = 48;  // waves
 constexpr double most_error = 0.03;     // beyond it half of the waves may be measured
 constexpr double aim = 0.008;           // of the error of a gap of blocks, as a share of the launch
 constexpr double filled = 0.97;         // L2 is as full as it gets
-constexpr uint64_t warm_rounds = 4, measured_rounds = 6, rounds_behind = 3;
-constexpr double seam_cycles = 500;  // by which a gap may be off: what is behind it finds other lines in the caches
+constexpr uint64_t warm_rounds = 2, measured_rounds = 4, rounds_behind = 3;
+constexpr double least_error = 0.01;  // of rounds: blocks end in another order than they would have
+constexpr double seam_cycles = 500;   // by which a gap may be off: what is behind it finds other lines in the caches
 
 double mean(const std::vector<double>& values, size_t begin, size_t end) {
     double sum = 0;
@@ -277,7 +278,7 @@ class Sampler {
                 Gap gap;
                 gap.rounds = out.rounds;
                 gap.cycles = std::llround(out.cycles);
-                gap.error = std::abs(pace(0, 1) - pace(1, 2)) / pace(0, 2) / 2;
+                gap.error = std::max(least_error, std::abs(pace(0, 1) - pace(1, 2)) / pace(0, 2) / 2);
                 add_gap(gap, cuts[0].account, cuts[2].account, static_cast<double>(out.instructions) / between(0, 2));
             }
         }
