@@ -74,7 +74,8 @@ class Sampler {
           blocks_(config.grid.count()),
           wave_(std::min<uint64_t>(blocks_, uint64_t{gpu.sms} * machine_.blocks_per_sm())) {}
 
-    void run() {
+    void run(uint64_t rounds_from) {
+        if (work_.of(0, std::min(blocks_, least_waves * wave_)) < rounds_from) rounds_.give_up();
         leaves_blocks_out_ = blocks_ / wave_ >= least_waves;
         for (;;) {
             const uint64_t next = leaves_blocks_out_ ? (marks_.size() + 1) * wave_ : no_end;
@@ -327,7 +328,7 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
     on_machine.print = nullptr;
     on_machine.max_instructions = no_end;  // its blocks end
     Sampler sampler(gpu, program, config, timing, on_machine, work, evidence);
-    sampler.run();
+    sampler.run(how.rounds_from);
     SampledResult sampled = sampler.finish(work.looked_at());
     if (sampled.timed.stopped) return sampled;
     if (!sampled.why.empty()) return whole(sampled.why);
