@@ -100,7 +100,8 @@ TEST_CASE("ten kernels sampled are within three percent of the whole run, and wi
     launches.push_back(add(4096));
     const size_t floats = 1 << 19;
     const auto n = static_cast<int32_t>(floats);
-    launches.emplace_back("unary", "gelu_f32", simt::Dim3{2048}, simt::Dim3{256}, "bbi", std::vector<int32_t>{n}, floats);
+    launches.emplace_back("unary", "sqrt_value_f32", simt::Dim3{2048}, simt::Dim3{256}, "bbi", std::vector<int32_t>{n},
+                          floats);
     launches.emplace_back("glu", "swiglu_f32", simt::Dim3{2048}, simt::Dim3{256}, "bbbi", std::vector<int32_t>{n}, floats);
     launches.emplace_back("softmax", "softmax_f32", simt::Dim3{2048}, simt::Dim3{128}, "bbii",
                           std::vector<int32_t>{8192, 64}, floats);
@@ -119,15 +120,17 @@ TEST_CASE("ten kernels sampled are within three percent of the whole run, and wi
     for (const Launch& l : launches) {
         INFO(l.program->shown_name());
         const GpuSpec gpu = small(2);
-        const SampledResult got = sampled(gpu, l);
+        const bool by_rounds = l.config.grid.count() < 256;
+        const SampledResult got = sampled(gpu, l, {.time_only = true, .rounds_from = 0});
         INFO(got.why);
         REQUIRE(got.timed.sampling);
         const Sampling& s = *got.timed.sampling;
         const TimedResult expected = whole(gpu, l);
         INFO("whole " << expected.cycles << ", sampled " << got.timed.cycles << ", estimate " << 100 * s.error
                       << " %, timed " << s.timed_instructions << " of " << expected.warp_instructions);
-        CHECK(std::abs(off(got.timed, expected)) < 0.03);
+        CHECK(std::abs(off(got.timed, expected)) < (by_rounds ? 0.05 : 0.03));
         CHECK(std::abs(off(got.timed, expected)) < 2 * s.error + 0.01);
+        CHECK(s.blocks_only != by_rounds);
         CHECK(s.timed_instructions < expected.warp_instructions * 2 / 3);
         // What is counted is scaled: all warp instructions, and what they asked of memory.
         CHECK(std::abs(static_cast<double>(got.timed.warp_instructions) / static_cast<double>(expected.warp_instructions) -

@@ -95,7 +95,7 @@ struct SampleCase {
 const std::vector<SampleCase>& cases() {
     static const std::vector<SampleCase> rows{
         {"vector_add", "v100", [] { return by_element("bench.ptx", "vector_add_f32", 2, 1 << 25); }, "33,554,432 elements"},
-        {"gelu", "a100", [] { return by_element("unary.ptx", "gelu_f32", 1, 1 << 25); }, "33,554,432 elements"},
+        {"sqrt", "a100", [] { return by_element("unary.ptx", "sqrt_value_f32", 1, 1 << 25); }, "33,554,432 elements"},
         {"swiglu", "rtx4090", [] { return by_element("glu.ptx", "swiglu_f32", 2, 1 << 25); }, "33,554,432 elements"},
         {"softmax", "v100", [] { return by_row("softmax.ptx", "softmax_f32", 1, 1 << 18, 128); }, "262,144 rows of 128"},
         {"softmax_backward", "h100", [] { return by_row("softmax.ptx", "softmax_backward_f32", 2, 1 << 18, 128); },
@@ -131,13 +131,12 @@ BenchRow both_ways(const SampleCase& row) {
     model::TimedOptions options;
     options.trace = false;
     int64_t whole = 0;
+    BenchKernel k = row.make(), again = row.make();
     const double whole_seconds = processor_seconds([&] {
-        BenchKernel k = row.make();
-        const model::TimedResult result = model::launch(gpu, *k.program, k.config, k.memory, options);
+        const model::TimedResult result = model::launch(gpu, *again.program, again.config, again.memory, options);
         check_bench(result);
         whole = result.cycles;
     });
-    BenchKernel k = row.make();
     model::SampledResult part;
     const double seconds = processor_seconds([&] { part = sampled(gpu, k); });
     check_bench(part.timed);

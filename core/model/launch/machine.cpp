@@ -287,6 +287,7 @@ Counted Machine::counted() const {
         const Sm::Totals t = sm->totals();
         counted.totals.issue_cycles += t.issue_cycles;
         counted.totals.issued += t.issued;
+        counted.warp_cycles += t.warp_cycles;
     }
     counted.instructions = windows_.sums();
     return counted;

@@ -44,6 +44,7 @@ class Checkpoints;
 struct Counted {
     uint64_t warp_instructions = 0, thread_instructions = 0;
     CycleTotals totals;                             // without active_cycles and scheduler_cycles
+    int64_t warp_cycles = 0;                        // of warps that have ended
     std::vector<InstructionCounters> instructions;  // by pc
 };
 

@@ -2,10 +2,9 @@
 #include "core/model/sample/rounds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
-
-#include "core/ptx/analyse/dataflow.h"
 
 namespace lockstep::model {
 namespace {
@@ -53,40 +52,55 @@ Rounds::Rounds(const ptx::Program& program, const Evidence& evidence, const Loop
     known_ = known_ && program.functions.size() == 1 && !program.functions.front().lane_bytes.empty();
 }
 
-std::optional<uint64_t> Rounds::left(Machine& machine) const {
+uint64_t Rounds::left_of(const simt::Block& block) const {
     uint64_t least = UINT64_MAX;
+    for (const simt::Warp& warp : block.warps) {
+        const LoopOfWarp& loop = loop_.warps[warp.index];
+        const uint64_t end = loop.begin + loop.length * loop.count;
+        if (warp.done || warp.instructions < loop.begin || warp.instructions >= end) return 0;
+        least = std::min(least, (end - warp.instructions) / loop.length);
+    }
+    return least;
+}
+
+uint64_t Rounds::round_of_block(const simt::Block& block) const {
+    uint64_t sum = 0;
+    for (const simt::Warp& warp : block.warps) sum += loop_.warps[warp.index].length;
+    return sum;
+}
+
+bool Rounds::all_have(Machine& machine, uint64_t rounds) const {
     bool all = known_, any = false;
     machine.each_block([&](simt::Block& block) {
-        for (const simt::Warp& warp : block.warps) {
-            const LoopOfWarp& loop = loop_.warps[warp.index];
-            any = true;
-            const uint64_t end = loop.begin + loop.length * loop.count;
-            if (warp.done || warp.instructions < loop.begin || warp.instructions >= end)
-                all = false;
-            else
-                least = std::min(least, (end - warp.instructions) / loop.length);
-        }
+        all = all && left_of(block) >= rounds;
+        any = true;
     });
-    if (!all || !any) return std::nullopt;
-    return least;
+    return all && any;
 }
 
 uint64_t Rounds::instructions_of_round(Machine& machine) const {
     uint64_t sum = 0;
-    machine.each_block([&](simt::Block& block) {
-        for (const simt::Warp& warp : block.warps) sum += loop_.warps[warp.index].length;
-    });
+    machine.each_block([&](simt::Block& block) { sum += round_of_block(block); });
     return sum;
+}
+
+Rounds::Progress Rounds::progress(Machine& machine) const {
+    Progress progress;
+    machine.each_block([&](simt::Block& block) {
+        uint64_t& sum = progress[block.linear];
+        for (const simt::Warp& warp : block.warps) sum += warp.instructions;
+    });
+    return progress;
 }
 
 const std::vector<int32_t>& Rounds::steering_at(uint32_t pc) {
     const auto found = live_.find(pc);
     if (found != live_.end()) return found->second;
     const ptx::Function& kernel = program_.functions.front();
-    const ptx::Liveness liveness(program_.instructions, program_.lists, kernel.begin, kernel.end);
+    if (!liveness_) liveness_.emplace(program_.instructions, program_.lists, kernel.begin, kernel.end);
     std::vector<int32_t> live = steering_;
-    if (liveness.known()) {
-        const std::vector<int32_t> before = liveness.before(pc);
+    if (liveness_->known()) {
+        const std::vector<int32_t> before = liveness_->before(pc);
         std::erase_if(live, [&](int32_t reg) { return !std::binary_search(before.begin(), before.end(), reg); });
     }
     return live_.emplace(pc, std::move(live)).first->second;
@@ -153,34 +167,53 @@ std::optional<std::vector<Rounds::Counted>> Rounds::count_on(simt::Grid& grid, s
     return std::nullopt;
 }
 
-uint64_t Rounds::leave_out(Machine& machine, uint64_t most) {
+Rounds::LeftOut Rounds::leave_out(Machine& machine, const Progress& from, const Progress& to, double cycles,
+                                  uint64_t behind) {
     simt::Memory memory = machine.device_memory();
     simt::Grid grid = machine.grid();
     grid.memory = &memory;
-    std::vector<Counted> all;
-    uint64_t together = 1;  // a period of all
+    struct Of {
+        simt::Block* block;
+        double pace;  // rounds a cycle
+        std::vector<Counted> registers;
+        uint64_t period = 1, rounds = 0;
+    };
+    std::vector<Of> blocks;
+    LeftOut out;
+    double gap = HUGE_VAL;
     bool counts = true;
     machine.each_block([&](simt::Block& block) {
+        const auto begin = from.find(block.linear), end = to.find(block.linear);
+        counts = counts && begin != from.end() && end != to.end() && end->second > begin->second;
         if (!counts) return;
-        std::optional<std::vector<Counted>> more = count_on(grid, block);
-        counts = more.has_value();
+        std::optional<std::vector<Counted>> registers = count_on(grid, block);
+        counts = registers.has_value();
         if (!counts) return;
-        for (Counted& each : *more) {
-            together = std::lcm(together, each.period);
-            all.push_back(std::move(each));
-        }
+        const auto round = static_cast<double>(round_of_block(block));
+        Of of{&block, static_cast<double>(end->second - begin->second) / round / cycles, std::move(*registers)};
+        for (const Counted& each : of.registers) of.period = std::lcm(of.period, each.period);
+        gap = std::min(gap, static_cast<double>(left_of(block) - behind) / of.pace);
+        blocks.push_back(std::move(of));
     });
-    const uint64_t rounds = most / together * together;
-    if (!counts || rounds == 0) return 0;
-    for (Counted& each : all)
-        for (size_t lane = 0; lane < each.values.size(); ++lane) {
-            const uint64_t value = each.values[lane] + rounds / each.period * each.gains[lane];
-            std::memcpy(each.at + lane * each.bytes, &value, each.bytes);
-        }
-    machine.each_block([&](simt::Block& block) {
-        for (simt::Warp& warp : block.warps) warp.instructions += rounds * loop_.warps[warp.index].length;
-    });
-    return rounds;
+    if (!counts || blocks.empty()) return {};
+    uint64_t rounds = 0;
+    for (Of& of : blocks) {
+        of.rounds = static_cast<uint64_t>(gap * of.pace) / of.period * of.period;
+        rounds += of.rounds;
+        out.instructions += of.rounds * round_of_block(*of.block);
+    }
+    if (rounds == 0) return {};
+    for (const Of& of : blocks) {
+        for (const Counted& each : of.registers)
+            for (size_t lane = 0; lane < each.values.size(); ++lane) {
+                const uint64_t value = each.values[lane] + of.rounds / each.period * each.gains[lane];
+                std::memcpy(each.at + lane * each.bytes, &value, each.bytes);
+            }
+        for (simt::Warp& warp : of.block->warps) warp.instructions += of.rounds * loop_.warps[warp.index].length;
+    }
+    out.cycles = gap;
+    out.rounds = rounds / blocks.size();
+    return out;
 }
 
 }  // namespace lockstep::model

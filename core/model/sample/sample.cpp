@@ -26,11 +26,12 @@ namespace {
 constexpr uint64_t no_end = UINT64_MAX;
 constexpr uint64_t least_waves = 4;     // a launch of fewer leaves out no blocks
 constexpr uint64_t most_measured = 48;  // waves
+constexpr double most_error = 0.03;     // beyond it half of the waves may be measured
 constexpr double aim = 0.008;           // of the error of a gap of blocks, as a share of the launch
 constexpr double filled = 0.97;         // L2 is as full as it gets
-constexpr uint64_t warm_rounds = 4, measured_rounds = 6, rounds_behind = 3;
-constexpr uint64_t least_left_out = 12;
-constexpr double seam_cycles = 500;  // by which a gap may be off: what is behind it finds other lines in the caches
+constexpr uint64_t warm_rounds = 2, measured_rounds = 4, rounds_behind = 3;
+constexpr double least_error = 0.01;  // of rounds: blocks end in another order than they would have
+constexpr double seam_cycles = 500;   // by which a gap may be off: what is behind it finds other lines in the caches
 
 double mean(const std::vector<double>& values, size_t begin, size_t end) {
     double sum = 0;
@@ -73,7 +74,8 @@ class Sampler {
           blocks_(config.grid.count()),
           wave_(std::min<uint64_t>(blocks_, uint64_t{gpu.sms} * machine_.blocks_per_sm())) {}
 
-    void run() {
+    void run(uint64_t rounds_from) {
+        if (work_.of(0, std::min(blocks_, least_waves * wave_)) < rounds_from) rounds_.give_up();
         leaves_blocks_out_ = blocks_ / wave_ >= least_waves;
         for (;;) {
             const uint64_t next = leaves_blocks_out_ ? (marks_.size() + 1) * wave_ : no_end;
@@ -156,7 +158,7 @@ class Sampler {
         for (const uint32_t resident : warps) {
             active_cycles_ += resident != 0 ? gap.cycles : 0;
             scheduler_cycles_ += std::min<uint32_t>(resident, gpu_.sub_cores) * gap.cycles;
-            warp_cycles_ += resident * gap.cycles;
+            warp_cycles_ += gap.blocks == 0 ? resident * gap.cycles : 0;  // else those of warps that ended are scaled
         }
         gap.at = machine_.cycle();
         machine_.end_checkpoints();
@@ -177,11 +179,14 @@ class Sampler {
         if (full == 0) leaves_blocks_out_ = false;
         if (marks_.size() < 2) return;
         const double grows = (l2_filled_ - before) * static_cast<double>(full);
-        if (!rounds_gone && l2_filled_ < filled && l2_filled_ + grows > filled) return;  // it will be full, and is not
-        const uint64_t measured = marks_.size() - 1;                                     // waves between marks
-        const uint64_t wanted = std::clamp<uint64_t>(waves / 40, waves < 12 ? 1 : 3, most_measured);
-        const uint64_t warm = std::max<uint64_t>(1, wanted / 2);
-        if (measured < warm + wanted) return;
+        if (!rounds_gone && l2_filled_ < filled && l2_filled_ + grows > filled) {  // it will be full, and is not
+            settled_ = marks_.size();
+            return;
+        }
+        const uint64_t measured = marks_.size() - 1 - settled_;  // waves between marks, since L2 is as it stays
+        const uint64_t wanted = std::clamp<uint64_t>(waves / 60, waves < 12 ? 1 : 3, most_measured);
+        const uint64_t warm = std::max<uint64_t>(1, wanted / 3);
+        if (marks_.size() < 1 + settled_ + warm + wanted) return;
         leave_blocks_out(std::max(wanted, measured / 2), full, waves);
     }
 
@@ -207,7 +212,9 @@ class Sampler {
         const uint64_t out = (full - (waves >= 40 ? 1 : 0)) * wave_;
         if (out == 0) return;
         const auto share = static_cast<double>(out) / static_cast<double>(blocks_);
-        if (error * share > aim && marks_.size() < waves / 4) return;  // measures on
+        // Measures on as long as that is cheap, or the pace is all but steady.
+        const uint64_t most = error * share > most_error ? waves / 2 : waves / 24;
+        if (error * share > aim && marks_.size() < most) return;
 
         const auto skipped = static_cast<double>(work_.of(to.started, to.started + out));
         const auto seen = static_cast<double>(work_.of(from.started, to.started));
@@ -238,40 +245,42 @@ class Sampler {
     bool leave_rounds_out() {
         const uint64_t total = work_.loop().warps.front().count;
         const uint64_t warm = std::max(warm_rounds, total / 100), measured = std::max(measured_rounds, total / 60);
-        std::optional<uint64_t> left = rounds_.left(machine_);
-        if (!left || *left < warm + measured + rounds_behind + least_left_out) return true;
+        if (!rounds_.all_have(machine_, 2 * (warm + measured) + rounds_behind)) return true;
         const uint64_t round = rounds_.instructions_of_round(machine_);
         if (!run_for(warm * round)) return false;
         struct Cut {
             double time = 0;
             Account account;
+            Rounds::Progress progress;
         };
-        std::vector<Cut> cuts{{static_cast<double>(machine_.cycle()), account()}};
+        std::vector<Cut> cuts;
+        const auto add_cut = [&] {
+            cuts.push_back({static_cast<double>(machine_.cycle()), account(), rounds_.progress(machine_)});
+        };
+        add_cut();
         for (int half = 0; half < 2; ++half) {
             if (!run_for(measured * round / 2)) return false;
-            cuts.push_back({static_cast<double>(machine_.cycle()), account()});
+            add_cut();
         }
         // Nothing may run ahead of its issue: what is patched is what the next instruction finds.
         machine_.let_run_ahead(false);
         while (!machine_.is_exact())
             if (!run_for(1 << 8)) return false;
-        left = rounds_.left(machine_);
-        if (left && *left >= rounds_behind + least_left_out) {
-            const uint64_t round_now = rounds_.instructions_of_round(machine_);
-            const uint64_t out = rounds_.leave_out(machine_, *left - rounds_behind);
-            if (out == 0) {
+        if (rounds_.all_have(machine_, rounds_behind + 1)) {
+            const Rounds::LeftOut out =
+                rounds_.leave_out(machine_, cuts[0].progress, cuts[2].progress, cuts[2].time - cuts[0].time, rounds_behind);
+            if (out.cycles == 0) {
                 rounds_.give_up();
             } else {
                 const auto between = [&](size_t a, size_t b) {
                     return cuts[b].account.warp_instructions() - cuts[a].account.warp_instructions();
                 };
                 const auto pace = [&](size_t a, size_t b) { return (cuts[b].time - cuts[a].time) / between(a, b); };
-                const auto skipped = static_cast<double>(out * round_now);
                 Gap gap;
-                gap.rounds = out;
-                gap.cycles = std::llround(pace(0, 2) * skipped);
-                gap.error = std::abs(pace(0, 1) - pace(1, 2)) / pace(0, 2) / 2;
-                add_gap(gap, cuts[0].account, cuts[2].account, skipped / between(0, 2));
+                gap.rounds = out.rounds;
+                gap.cycles = std::llround(out.cycles);
+                gap.error = std::max(least_error, std::abs(pace(0, 1) - pace(1, 2)) / pace(0, 2) / 2);
+                add_gap(gap, cuts[0].account, cuts[2].account, static_cast<double>(out.instructions) / between(0, 2));
             }
         }
         machine_.let_run_ahead(true);
@@ -286,6 +295,7 @@ class Sampler {
     uint64_t blocks_, wave_;
     bool leaves_blocks_out_ = false;
     double l2_filled_ = 0;
+    uint64_t settled_ = 0;  // marks before that are of an L2 that is not full yet
     std::vector<Mark> marks_;
     std::vector<Gap> gaps_;
     uint64_t blocks_left_out_ = 0;
@@ -318,7 +328,7 @@ SampledResult sampled_launch(const GpuSpec& gpu, const ptx::Program& program, co
     on_machine.print = nullptr;
     on_machine.max_instructions = no_end;  // its blocks end
     Sampler sampler(gpu, program, config, timing, on_machine, work, evidence);
-    sampler.run();
+    sampler.run(how.rounds_from);
     SampledResult sampled = sampler.finish(work.looked_at());
     if (sampled.timed.stopped) return sampled;
     if (!sampled.why.empty()) return whole(sampled.why);

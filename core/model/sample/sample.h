@@ -19,6 +19,9 @@ namespace lockstep::model {
 struct SampleOptions {
     bool time_only = false;  // the timed blocks alone run, and memory holds what they wrote: see Sampling::blocks_only
     uint32_t threads = 1;    // for the functional run of all blocks
+    // Warp instructions of the waves that have to run, from which on rounds of their loop are left out too: that is less
+    // sure than leaving out blocks, and there is nothing else for a launch of a few long blocks.
+    uint64_t rounds_from = 40'000'000;
 };
 
 struct SampledResult {
