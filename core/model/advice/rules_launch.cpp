@@ -124,8 +124,9 @@ double idle_sms(const Facts& facts, const Shape& shape) {
 }
 
 void find_imbalance_in_a_wave(const Facts& facts, const Shape& shape, Findings& findings) {
-    const double idle = idle_sms(facts, shape);
-    if (idle < 0.15) return;
+    const double idle = idle_sms(facts, shape), most = std::ceil(double(shape.blocks) / shape.sms);
+    const double uneven = 1 - static_cast<double>(shape.blocks) / (most * shape.sms);  // what find_uneven_wave tells
+    if (idle - uneven < 0.15) return;
     Finding finding = finding_at(facts, "imbalance", {});
     finding.sentence = fmt::format(
         "All blocks run at once, and SMs are without one in {:.0f} % of the time: blocks have very different amounts to do.",
