@@ -30,15 +30,15 @@ namespace fs = std::filesystem;
 std::vector<const lessons::Exercise*> exercises_of(const lessons::Lesson& lesson, const GradeAsked& asked) {
     std::vector<const lessons::Exercise*> all;
     std::vector<std::string> names;
-    if (lesson.answers) {
-        if (asked.exercise.empty() || asked.exercise == lesson.answers->id) all.push_back(&*lesson.answers);
-        names.push_back(lesson.answers->id);
-    }
     for (const lessons::Step& step : lesson.steps)
         for (const lessons::Exercise& exercise : step.exercises) {
             if (asked.exercise.empty() || asked.exercise == exercise.id) all.push_back(&exercise);
             names.push_back(exercise.id);
         }
+    if (lesson.answers) {
+        if (asked.exercise.empty() || asked.exercise == lesson.answers->id) all.push_back(&*lesson.answers);
+        names.push_back(lesson.answers->id);
+    }
     if (names.empty()) throw Failure(fmt::format("lesson {} has no exercise to grade", lesson.id));
     if (all.empty()) {
         throw Failure(fmt::format("lesson {} has no exercise {}{}; it has {}", lesson.id, asked.exercise,

@@ -68,7 +68,7 @@ class NumbaKernel:
                                        f"({str(problem).splitlines()[0]})") from None
                 raise CompileError(f"Numba refuses {self.name}: {problem}", message=str(problem)) from None
             text, file = text_of(self.function)
-            self._compiled[key] = Kernel(with_file(ptx, file), file=file + ".ptx", source_text=text, names=names)
+            self._compiled[key] = Kernel(with_file(ptx, self.function, file), file=file + ".ptx", source_text=text, names=names)
         return self._compiled[key]
 
     def __call__(self, *_arguments, **_options):

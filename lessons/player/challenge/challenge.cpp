@@ -24,6 +24,8 @@ std::string unit_of(const Expression& figure) {
     for (const FigureKind& kind : figure_kinds())
         for (const FigureText& row : kind.rows)
             if (row.name == names.front().text && !row.unit.empty()) return std::string(row.unit);
+    for (const model::MetricRow& row : model::metric_rows())
+        if (row.name == names.front().text) return std::string(row.unit);
     return {};
 }
 
@@ -49,7 +51,9 @@ std::string_view name_of(Medal medal) {
 
 std::string limit_words(double value, const std::string& unit) {
     return (value >= 1000 ? with_commas(static_cast<int64_t>(std::floor(value))) : fmt::format("{:.4g}", value)) +
-           (unit.empty() ? "" : " " + unit);
+           (unit.empty()   ? ""
+            : unit == "us" ? " µs"
+                           : " " + unit);
 }
 
 Medal medal_named(std::string_view name) {
