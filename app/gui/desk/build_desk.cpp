@@ -167,7 +167,7 @@ std::vector<double> possible_stops(const BuildTask& task, const lessons::Figures
         std::ranges::sort(stops);
     }
     // Warps divide among any sub-cores that there may be, so that the two handles are not in each other's way.
-    double among = 1;
+    double among = 0;  // 0: any
     if (free.field == "warps_per_sm") {
         const lessons::Puzzle::Free* const sub_cores = task.free_named("sub_cores");
         among = sub_cores != nullptr ? sub_cores->most : figure_of(task.base, "sub_cores");
@@ -175,7 +175,7 @@ std::vector<double> possible_stops(const BuildTask& task, const lessons::Figures
     std::vector<double> possible;
     lessons::Figures tried = figures;
     for (const double stop : stops) {
-        if (std::fmod(stop, among) != 0 && stop != first) continue;
+        if (among > 0 && std::fmod(stop, among) != 0 && stop != first) continue;
         put(tried, free.field, stop);
         try {
             (void)task.design(tried);

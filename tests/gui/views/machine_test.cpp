@@ -381,6 +381,7 @@ TEST_CASE("The parts of an SM use the height of a large window") {
     float widest = 0;
     for (size_t i = 1; i < heights.size(); ++i) widest = std::max(widest, heights[i] - heights[i - 1]);
     CHECK(widest < 190);  // a band in which nothing is written
+    CHECK(desk.shows("issued last"));
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
