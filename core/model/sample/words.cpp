@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/units.h"
 #include "core/model/launch/launch.h"
 #include "core/model/sample/sampling.h"
 
@@ -26,6 +27,12 @@ std::string words_of(const Sampling& s) {
         text += fmt::format("; of the main loop's rounds {} were left out in {} {} of blocks", rounds / gaps, gaps,
                             gaps == 1 ? "wave" : "waves");
     return text + ". What was left out takes the time that was measured in front of it.";
+}
+
+std::string short_words_of(const Sampling& s) {
+    const std::string instructions = with_commas(static_cast<int64_t>(s.timed_instructions));
+    return fmt::format("Sampled: {} warp instructions of {} blocks timed; within {:.1f} % (estimated).", instructions,
+                       with_commas(static_cast<int64_t>(s.timed_blocks)), std::max(0.1, 100 * s.error));
 }
 
 std::string error_words_of(const Sampling& s) {
