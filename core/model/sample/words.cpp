@@ -22,7 +22,8 @@ std::string words_of(const Sampling& s) {
         gaps += gap.rounds != 0;
     }
     std::string text =
-        fmt::format("Sampled: {} of {} blocks ran cycle by cycle, with all SMs and their traffic", s.timed_blocks, s.blocks);
+        fmt::format("Sampled: {} of {} blocks ran cycle by cycle, with all SMs and their traffic",
+                    with_commas(static_cast<int64_t>(s.timed_blocks)), with_commas(static_cast<int64_t>(s.blocks)));
     if (gaps != 0)
         text += fmt::format("; of the main loop's rounds {} were left out in {} {} of blocks", rounds / gaps, gaps,
                             gaps == 1 ? "wave" : "waves");
