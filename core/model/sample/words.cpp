@@ -40,7 +40,8 @@ std::string error_words_of(const Sampling& s) {
     const bool any_blocks = std::any_of(s.gaps.begin(), s.gaps.end(), [](const Gap& gap) { return gap.blocks != 0; });
     const bool any_rounds = std::any_of(s.gaps.begin(), s.gaps.end(), [](const Gap& gap) { return gap.rounds != 0; });
     std::string from = any_blocks ? "how far waves of blocks differ" : "";
-    if (any_rounds) from += std::string(any_blocks ? ", and " : "") + "how far rounds measured one after the other differ";
+    if (any_rounds)
+        from += std::string(any_blocks ? ", and " : "") + "how far rounds measured one after the other differ, at least 5 %";
     return fmt::format("Within {:.1f} % of the whole run, as estimated from {}.", std::max(0.1, 100 * s.error), from);
 }
 
