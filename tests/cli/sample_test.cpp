@@ -23,7 +23,7 @@ TEST_CASE("a sampled run says how much of it was timed and how far off it may be
     const Outcome told = lockstep_command(add("--sample"));
     REQUIRE(told.status == 0);
     CHECK(told.out.find("Sampled: ") != std::string::npos);
-    CHECK(told.out.find(" of 3000 blocks ran cycle by cycle") != std::string::npos);
+    CHECK(told.out.find(" of 3,000 blocks ran cycle by cycle") != std::string::npos);
     CHECK(told.out.find("% of the whole run, as estimated from") != std::string::npos);
 
     const Json sampled = Json::parse(lockstep_command(add("--sample --json -")).out);

@@ -168,8 +168,12 @@ Ran launch(const KernelAsked& options, const LaunchInput& input, simt::Memory& m
         }
         if (is_sampled(options, input, memory)) {
             const uint32_t threads = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
-            model::SampledResult sampled = model::sampled_launch(input.gpu, *input.program, input.config, memory, launch,
-                                                                 {.time_only = options.time_only, .threads = threads});
+            const bool asked = options.sample || options.time_only;
+            model::SampledResult sampled =
+                model::sampled_launch(input.gpu, *input.program, input.config, memory, launch,
+                                      {.time_only = options.time_only,
+                                       .threads = threads,
+                                       .rounds_from = asked ? model::rounds_left_out_from : UINT64_MAX});
             ran.timed = std::move(sampled.timed);
             ran.whole_because = std::move(sampled.why);
         } else {

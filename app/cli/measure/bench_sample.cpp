@@ -123,7 +123,8 @@ model::SampledResult sampled(const model::GpuSpec& gpu, BenchKernel& k) {
     model::TimedOptions options;
     options.trace = false;
     options.max_instructions = uint64_t{1} << 40;
-    return model::sampled_launch(gpu, *k.program, k.config, k.memory, options, {.time_only = true});
+    return model::sampled_launch(gpu, *k.program, k.config, k.memory, options,
+                                 {.time_only = true, .rounds_from = model::rounds_left_out_from});
 }
 
 BenchRow both_ways(const SampleCase& row) {

@@ -13,7 +13,6 @@
 #include "app/gui/work/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
-#include "core/base/units.h"
 #include "core/device/kernels/kernel_library.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/model/gpus/refusals.h"
@@ -421,10 +420,8 @@ void Session::Worker::show_own() {
     draft.kernel.run = draft.kernel.run == draft.own.run->run ? draft.kernel.run : nullptr;
     if (draft.kernel.run) return;
     draft.kernel.run = draft.own.run->run;
-    const model::TimedResult& ran = draft.own.run->run->result;
-    draft.kernel.label = draft.own.run->kernel + (ran.sampling ? fmt::format("  (your kernel, sampled: its first {} cycles)",
-                                                                             with_commas(ran.sampling->shown_cycles))
-                                                               : "  (your kernel)");
+    draft.kernel.label =
+        draft.own.run->kernel + (draft.own.run->run->result.sampling ? "  (your kernel, sampled)" : "  (your kernel)");
     draft.kernel.look_at = {};
     forget_fault();
     forget_warp();

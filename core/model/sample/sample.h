@@ -19,9 +19,9 @@ namespace lockstep::model {
 struct SampleOptions {
     bool time_only = false;  // the timed blocks alone run, and memory holds what they wrote: see Sampling::blocks_only
     uint32_t threads = 1;    // for the functional run of all blocks
-    // Warp instructions of the waves that have to run, from which on rounds of their loop are left out too: that is less
-    // sure than leaving out blocks, and there is nothing else for a launch of a few long blocks.
-    uint64_t rounds_from = 40'000'000;
+    // Warp instructions of four waves from which on rounds of their loop are left out too; never, unless that is asked for:
+    // it is less sure than leaving out blocks, as blocks that share an SM go on at paces that change.
+    uint64_t rounds_from = UINT64_MAX;
 };
 
 struct SampledResult {
@@ -36,7 +36,7 @@ SampledResult sampled_launch(const GpuSpec&, const ptx::Program&, const simt::La
 
 // Whether the launch is so long that it is sampled unasked: a block of it, times its blocks, has this many warp
 // instructions, which take the machine the better part of a minute.
-constexpr uint64_t sampled_from = 200'000'000;
+constexpr uint64_t sampled_from = 200'000'000, rounds_left_out_from = 40'000'000;
 bool is_long(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, const simt::Memory&,
              uint64_t from = sampled_from);
 

@@ -36,6 +36,7 @@ int64_t shown_cycles(const TimedResult&);
 
 // Full sentences: what was timed, what stands for the rest; and how the estimate of the error was got.
 std::string words_of(const Sampling&);
+std::string short_words_of(const Sampling&);  // both in one sentence
 std::string error_words_of(const Sampling&);
 
 }  // namespace lockstep::model

@@ -43,8 +43,7 @@ std::string caption_of(const Snapshot& snapshot, uint64_t version, bool guessed)
         text = fmt::format("{} ran without timing, warps in {} order, in {}.", result->kernel,
                            name_of(result->settings.order), wall_time_text(result->seconds));
     if (result->run && result->run->result.sampling && !guessed)
-        text += " " + model::words_of(*result->run->result.sampling) + " " +
-                model::error_words_of(*result->run->result.sampling);
+        text += " " + model::short_words_of(*result->run->result.sampling);
     if (result->version != version) text += " The text is another one now.";
     return text;
 }
