@@ -214,9 +214,9 @@ void find_persistent_waves(const Facts& facts, const Shape& shape, double pieces
             shape.blocks);
     } else {
         finding.sentence = fmt::format(
-            "Blocks take {:.3g} pieces of work each ({}), and the pieces take unlike long: on average a block is done "
-            "{:.0f} % "
-            "of the launch before the last one.",
+            "Blocks take {:.3g} pieces of work each ({}), and the pieces take unlike long: SMs are without a block in "
+            "{:.0f} % of "
+            "the time.",
             pieces, how_it_goes_on(facts), 100 * idle);
         finding.change =
             facts.persistent->from_counter
