@@ -162,8 +162,13 @@ std::vector<double> possible_stops(const BuildTask& task, const lessons::Figures
                                    const lessons::Puzzle::Free& free) {
     std::vector<double> stops = stops_of(free);
     const double first = figure_of(task.base, free.field);
-    if (std::ranges::find(stops, first) == stops.end() && first >= free.least && first <= free.most) {
-        stops.push_back(first);
+    if (std::ranges::find(stops, first) == stops.end()) {
+        // 127.7 tensor products follow from a published peak: they are the 128 of the handle.
+        const auto near = std::ranges::find_if(stops, [&](double stop) { return std::fabs(stop - first) <= 0.005 * first; });
+        if (near != stops.end())
+            *near = first;
+        else if (first >= free.least && first <= free.most)
+            stops.push_back(first);
         std::ranges::sort(stops);
     }
     // Warps divide among any sub-cores that there may be, so that the two handles are not in each other's way.

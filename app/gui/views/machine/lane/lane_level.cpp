@@ -392,9 +392,11 @@ void draw_all_lanes(const MachineFrame& frame, const Rect& r, const LaneNow& l) 
     ui.line({r.x, r.y}, {r.right(), r.y}, t.line);
     ui.text(r.x, r.y + 22, "the same instruction in all 32 lanes", {.size = 13, .weight = 600});
     const bool there = shows_result(frame, l);
-    const std::string_view key = l.access != nullptr && !l.access->is_store ? "the address, and what it brings"
-                                 : l.access != nullptr                      ? "the address, and what it writes"
-                                                                            : "what it finds, and what it leaves";
+    std::string key = "what it finds, and what it leaves";
+    if (l.access != nullptr)
+        key = fmt::format("address and {}, and what it {}",
+                          l.access->space == ptx::Space::shared ? "bank" : "sector of its line",
+                          l.access->is_store ? "writes" : "brings");
     ui.text(r.right(), r.y + 22, key, {.size = 12, .color = t.ink2, .align = Align::right});
     const int columns = r.w >= 1100 ? 8 : 4, rows = 32 / columns;
     const float top = r.y + 34, pitch_x = r.w / static_cast<float>(columns),
@@ -424,7 +426,7 @@ void draw_all_lanes(const MachineFrame& frame, const Rect& r, const LaneNow& l) 
             const bool shared = l.access->space == ptx::Space::shared;
             found = {shared ? with_commas(static_cast<int64_t>(address)) : fmt::format("0x{:x}", address),
                      shared ? fmt::format("bank {}", address / 4 % 32)
-                            : fmt::format("sector {} of line 0x{:x}", address % 128 / 32, address / 128)};
+                            : fmt::format("sector {}, \xE2\x80\xA6{:04x}", address % 128 / 32, address / 128 & 0xffff)};
         } else if (l.arithmetic && l.before) {
             if (const auto a = arithmetic_of(program, l.issue->pc, *l.before, lane))
                 for (size_t k = 0; k < a->sources.size(); ++k) {
