@@ -94,6 +94,7 @@ void check_options(const KernelAsked& options) {
 bool is_sampled(const KernelAsked& options, const LaunchInput& input, const simt::Memory& memory) {
     if (options.sample || options.time_only) return true;
     if (options.whole || !options.trace_cycles.empty() || asks_for_windows(options.metrics)) return false;
+    if (options.max_instructions < KernelAsked().max_instructions) return false;  // a budget is one of what really runs
     return model::is_long(input.gpu, *input.program, input.config, memory);
 }
 
