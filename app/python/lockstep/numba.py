@@ -65,7 +65,7 @@ class NumbaKernel:
                                                 fastmath=bool(self._options.get("fastmath", False)))
             except Exception as problem:  # of many kinds; what it says is what helps
                 if "NVVM" in str(problem) or "libnvvm" in str(problem).lower() or "libdevice" in str(problem).lower():
-                    raise MissingError("Numba finds no libNVVM to compile with: pip install nvidia-cuda-nvcc-cu12, or a CUDA toolkit "
+                    raise MissingError("Numba finds no libNVVM to compile with: it comes with a CUDA toolkit; CUDA_HOME says where that is "
                                        f"({str(problem).splitlines()[0]})") from None
                 raise CompileError(f"Numba refuses {self.name}: {problem}", message=str(problem)) from None
             text, file = text_of(self.function)
