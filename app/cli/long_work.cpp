@@ -30,7 +30,11 @@ std::string progress_text(double share, double seconds) {
                        duration(seconds * (1 - share) / share));
 }
 
-LongWork::LongWork(std::string what) : what_(std::move(what)), terminal_(system::errors_go_to_a_terminal()) {
+LongWork::LongWork(std::string what, Interrupt how) : what_(std::move(what)), terminal_(system::errors_go_to_a_terminal()) {
+    if (how == Interrupt::held) {
+        held_.emplace();
+        return;
+    }
     interrupt = 0;
     before_ = std::signal(SIGINT, note_interrupt);
     if (before_ == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // of a shell's background work
@@ -39,11 +43,11 @@ LongWork::LongWork(std::string what) : what_(std::move(what)), terminal_(system:
 LongWork::~LongWork() {
     looking_ = {};
     clear();
-    if (before_ != SIG_ERR) std::signal(SIGINT, before_);
+    if (!held_ && before_ != SIG_ERR) std::signal(SIGINT, before_);
 }
 
 bool LongWork::asked_to_stop() {
-    if (interrupt != 0) source_.request_stop();
+    if (held_ ? held_->came() : interrupt != 0) source_.request_stop();
     return interrupted();
 }
 

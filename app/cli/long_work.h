@@ -2,9 +2,12 @@
 // ends it early, with what there is so far; a second one ends the process. One of them at a time.
 #pragma once
 #include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
+
+#include "core/system/interrupt.h"
 
 namespace lockstep::cli {
 
@@ -12,7 +15,8 @@ inline constexpr int interrupted_status = 130;  // as shells have it of a proces
 
 class LongWork {
   public:
-    explicit LongWork(std::string what);
+    enum class Interrupt : unsigned char { signals, held };  // held: of work by oneDNN, which no signal may break into
+    explicit LongWork(std::string what, Interrupt interrupt = Interrupt::signals);
     ~LongWork();
     LongWork(const LongWork&) = delete;
     LongWork& operator=(const LongWork&) = delete;
@@ -31,6 +35,7 @@ class LongWork {
     std::stop_source source_;
     Clock::time_point begin_ = Clock::now(), told_ = begin_;
     void (*before_)(int) = nullptr;
+    std::optional<system::HeldInterrupt> held_;
     size_t width_ = 0;  // of what stands on the terminal's line
     bool terminal_ = false;
     std::jthread looking_;

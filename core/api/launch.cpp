@@ -290,6 +290,7 @@ std::vector<std::byte> Launched::before(size_t argument) const {
 }
 
 Launched launch(const std::shared_ptr<const Kernel>& kernel, const std::vector<Argument>& arguments, const Launch& how) {
+    throw_if_stopped(how.stop);
     auto run = std::make_shared<model::KernelRun>();
     Launched launched{.kernel = kernel, .run = run, .functional = how.functional};
     run->gpu = model::gpu_named(how.gpu).value();

@@ -98,4 +98,10 @@ void give_memory_back() {
 #endif
 }
 
+void give_small_pieces_back() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 }  // namespace lockstep::system

@@ -40,4 +40,6 @@ std::vector<std::filesystem::path> font_files(size_t most) {
 
 void give_memory_back() {}  // its heap does
 
+void give_small_pieces_back() {}
+
 }  // namespace lockstep::system

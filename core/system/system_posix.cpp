@@ -16,6 +16,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/system/interrupt.h"
 #include "core/system/stand_in.h"
 #include "core/system/system.h"
 
@@ -240,6 +241,38 @@ void advise_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t b
 #if defined(MADV_HUGEPAGE)
     madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
+}
+
+namespace {
+sigset_t only_interrupt() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    return set;
+}
+}  // namespace
+
+HeldInterrupt::HeldInterrupt() {
+    const sigset_t set = only_interrupt();
+    sigset_t before;
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    held_ = sigismember(&before, SIGINT) == 0;
+}
+
+HeldInterrupt::~HeldInterrupt() {
+    const sigset_t set = only_interrupt();
+    if (held_) pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+bool HeldInterrupt::came() {
+    const std::lock_guard lock(mutex_);
+    sigset_t pending;
+    if (came_ || sigpending(&pending) != 0 || sigismember(&pending, SIGINT) != 1) return came_;
+    const sigset_t set = only_interrupt();
+    int number = 0;
+    sigwait(&set, &number);
+    if (held_) pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    return came_ = true;
 }
 
 }  // namespace lockstep::system

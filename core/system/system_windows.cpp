@@ -6,10 +6,12 @@
 #include <io.h>
 #include <windows.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
 
+#include "core/system/interrupt.h"
 #include "core/system/stand_in.h"
 #include "core/system/system.h"
 
@@ -161,5 +163,27 @@ double thread_seconds() {
 }
 
 void advise_large_pages(void*, size_t) {}  // they need a right that few people have
+
+namespace {
+volatile std::sig_atomic_t held_interrupt = 0;
+void note_interrupt(int number) {  // on a thread of its own
+    held_interrupt = 1;
+    std::signal(number, SIG_DFL);
+}
+}  // namespace
+
+HeldInterrupt::HeldInterrupt() {
+    held_interrupt = 0;
+    std::signal(SIGINT, note_interrupt);
+}
+
+HeldInterrupt::~HeldInterrupt() {
+    std::signal(SIGINT, SIG_DFL);
+}
+
+bool HeldInterrupt::came() {
+    const std::lock_guard lock(mutex_);
+    return came_ = came_ || held_interrupt != 0;
+}
 
 }  // namespace lockstep::system

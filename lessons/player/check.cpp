@@ -246,9 +246,15 @@ class Checker {
             if (!report) return add("challenge, " + file, false, render(report.error()));
             const auto& medal = report.value().medal;
             add("challenge, " + file, medal && medal->medal >= least,
-                medal ? medal->words() : "it does not pass the exercise: " + report.value().lines.front());
+                medal ? medal->words() : "it does not pass the exercise: " + first_failing(report.value()));
         }
         add("challenge", limits.value().gold <= worth_the_work * limits.value().bronze, limits.value().words());
+    }
+
+    static std::string first_failing(const ExerciseReport& report) {
+        for (const Clause& clause : report.clauses)
+            if (!clause.holds) return clause.text + ": " + clause.detail;
+        return {};
     }
 
     // Ten to twelve tasks without a hint, behind all lessons of the part.
@@ -286,12 +292,9 @@ class Checker {
     void judged(const std::string& what, const Exercise& exercise, const std::string& file, bool should_pass) {
         Result<ExerciseReport> report = judge(exercise, file);
         if (!report) return add(what, false, render(report.error()));
-        const std::string first = [&] {
-            for (const Clause& clause : report.value().clauses)
-                if (!clause.holds) return clause.text + ": " + clause.detail;
-            return fmt::format("{} launches", report.value().launches);
-        }();
         const bool passed = report.value().passed;
+        const std::string first =
+            passed ? fmt::format("{} launches", report.value().launches) : first_failing(report.value());
         add(what, passed == should_pass,
             passed ? (should_pass ? "passes, " : "passes, but a starter must fail: ") + first
                    : (should_pass ? "fails, but a solution must pass: " : "fails as it should: ") + first);

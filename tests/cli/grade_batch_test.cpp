@@ -153,7 +153,8 @@ TEST_CASE("CSV has a line an exercise, with the points of its clauses, and no fo
         lockstep_command("grade --lesson A14 --exercise reorder --format csv --submission " + all.string());
     INFO(outcome.out << outcome.err);
     CHECK(outcome.status == 1);
-    CHECK(outcome.out.starts_with("submission,exercise,file,passed,points,of_points,processor_seconds,checks,reasons,medal\n"));
+    CHECK(outcome.out.starts_with(
+        "submission,exercise,file,passed,points,of_points,processor_seconds,checks,reasons,medal\n"));
     CHECK(outcome.out.find("reorder,order.host,yes,1,1,") != std::string::npos);
     CHECK(outcome.out.find("total_us <= 0.85 * total_us@run:starter: 0 of 1") != std::string::npos);
     CHECK(outcome.err.find("2 of 2: ") != std::string::npos);

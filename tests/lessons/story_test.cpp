@@ -70,7 +70,7 @@ TEST_CASE("the last page of A02 says how much faster the job has become") {
     CHECK(ending.times() > 4);
     CHECK(ending.words().find(" in A01, ") != std::string::npos);
     REQUIRE(ending.limits);
-    CHECK(ending.limits->unit == "instructions");
+    CHECK(ending.limits->unit == "requests");
 }
 
 }  // namespace lessons_story_test

@@ -104,7 +104,7 @@ void run(const std::string& id, const std::string& json) {
 int check(const std::string& what, const std::string& json) {
     const bool quiet = json == "-";
     check_can_write(json);
-    LongWork work("check");
+    LongWork work("check", LongWork::Interrupt::held);
     work.keep_looking();
     const auto say = [&](const std::string& line) { fmt::print(quiet ? stderr : stdout, "{}\n", line); };
     std::vector<lessons::LessonCheck> checks = lessons::check(what, say, work.token()).value();

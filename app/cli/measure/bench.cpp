@@ -290,7 +290,7 @@ void add_bench(const Command& app, int& status, const Hooks& hooks) {
     command.add_option("NAME", options->name, "rows whose name begins so; default: all");
     command.add_option("--json", options->json, "write the rows as JSON; '-' for stdout");
     command.callback([options, hooks, &status] {
-        LongWork work("bench");
+        LongWork work("bench", LongWork::Interrupt::held);
         work.keep_looking();
         std::vector<BenchRow> rows;
         const bool quiet = options->json == "-";

@@ -38,7 +38,7 @@ int experiment(const Asked& asked) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     bool has_target = false;
     const std::vector<nn::Trial> trials = row.trials();
-    LongWork work(std::string(row.name));
+    LongWork work(std::string(row.name), LongWork::Interrupt::held);
     work.keep_looking();
     for (const nn::Trial& trial : trials) {
         work(static_cast<double>(results.size()) / static_cast<double>(trials.size()));

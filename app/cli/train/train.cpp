@@ -274,7 +274,7 @@ class StepLines {
 int train_on_one_rank(const TrainAsked& options, nn::TrainRequest& request, int64_t begin, const FormedTraining* formed,
                       int64_t checkpoint_step) {
     for (const std::string& file : {options.json, options.trace}) check_can_write(file);
-    LongWork work(request.options.model);
+    LongWork work(request.options.model, LongWork::Interrupt::held);
     StepLines lines(options, request.steps, begin + request.steps, work);
     if (formed) lines.say("begins with {}'s weights after step {}; {}", options.resume, checkpoint_step, formed->text);
     if (request.from) lines.say("{} goes on after step {} of {}\n", options.resume, begin, request.options.model);

@@ -288,7 +288,7 @@ int train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run
         fmt::print(stderr, "    advice: {}\n", why->advice);
     };
     std::optional<LongWork> work;  // of processes, mpirun hears Ctrl-C
-    if (!processes) work.emplace(options.training.model);
+    if (!processes) work.emplace(options.training.model, LongWork::Interrupt::held);
     int64_t done = 0;
     for (bool end = false; !end && done < run.steps; ++done) {
         const int64_t i = done;

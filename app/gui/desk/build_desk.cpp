@@ -71,12 +71,13 @@ std::shared_ptr<const BuildTask> task_of_puzzle(const std::string& id) {
     task->question = task->puzzle->question;
     task->process = task->puzzle->process;
     task->free = task->puzzle->free;
-    for (const lessons::Puzzle::Free& row : whole_kit)
-        if (row.field.ends_with("_latency")) task->free.push_back(row);
     task->most_mm2 = task->puzzle->most_mm2;
     task->most_watts = task->puzzle->most_watts;
     task->launch = lessons::launch_of(*task->puzzle);
     task->base = task->design({});
+    for (const char* field : {"l2_latency", "dram_latency"})  // what if they were other ones
+        if (const double now = figure_of(task->base, field); now > 0 && task->free_named(field) == nullptr)
+            task->free.push_back({field, std::max(1.0, std::floor(now / 4)), 4 * now});
     return task;
 }
 
@@ -161,12 +162,17 @@ std::vector<double> possible_stops(const BuildTask& task, const lessons::Figures
                                    const lessons::Puzzle::Free& free) {
     std::vector<double> stops = stops_of(free);
     const double first = figure_of(task.base, free.field);
-    if (std::ranges::find(stops, first) == stops.end() && first >= free.least && first <= free.most) {
-        stops.push_back(first);
+    if (std::ranges::find(stops, first) == stops.end()) {
+        // 127.7 tensor products follow from a published peak: they are the 128 of the handle.
+        const auto near = std::ranges::find_if(stops, [&](double stop) { return std::fabs(stop - first) <= 0.005 * first; });
+        if (near != stops.end())
+            *near = first;
+        else if (first >= free.least && first <= free.most)
+            stops.push_back(first);
         std::ranges::sort(stops);
     }
     // Warps divide among any sub-cores that there may be, so that the two handles are not in each other's way.
-    double among = 1;
+    double among = 0;  // 0: any
     if (free.field == "warps_per_sm") {
         const lessons::Puzzle::Free* const sub_cores = task.free_named("sub_cores");
         among = sub_cores != nullptr ? sub_cores->most : figure_of(task.base, "sub_cores");
@@ -174,7 +180,7 @@ std::vector<double> possible_stops(const BuildTask& task, const lessons::Figures
     std::vector<double> possible;
     lessons::Figures tried = figures;
     for (const double stop : stops) {
-        if (std::fmod(stop, among) != 0 && stop != first) continue;
+        if (among > 0 && std::fmod(stop, among) != 0 && stop != first) continue;
         put(tried, free.field, stop);
         try {
             (void)task.design(tried);

@@ -273,11 +273,12 @@ Rect Shell::present_head(Ui& ui, const lessons::Predict* asked, const Rect& room
             {.size = 13, .color = t.accent, .weight = 600, .width = count - left - 10});
     float y = room.y + 24;
     const std::string& statement = asked != nullptr ? asked->question : question_step().title;
-    for (const float size : {32.0f, 24.0f, 18.0f}) {  // as large as two lines hold
+    const float most = room.h * (room.h < 480 ? 0.14f : 0.22f);  // on a low screen the picture needs the room
+    for (const float size : {32.0f, 24.0f, 18.0f}) {             // as large as two lines hold
         const TextStyle style{.size = size, .weight = 700};
         const float line = std::round(size * 1.16f),
                     height = ui.paragraph({left, y, right - left, 600}, statement, style, line, false);
-        if ((height > line * 2.5f || height > room.h * 0.22f) && size > 18) continue;
+        if ((height > line * 2.5f || height > most) && size > 18) continue;
         y += ui.paragraph({left, y, right - left, 600}, statement, style, line) + 6;
         break;
     }

@@ -494,8 +494,13 @@ void Shell::follow_answer(const Snapshot& snapshot, const lessons::Step& step, b
         asked_line_ = line_to_show(snapshot, step);
     } else if (open_step_ >= 0) {
         if (open_step_ == session.lesson.step && !open) {
-            line_wish_ = asked_line_;
-            if (step.until.empty()) reveal_step_ = -1;
+            if (step.until.empty()) {
+                line_wish_ = asked_line_, reveal_step_ = -1;
+            } else if (const int64_t at = place_of_line(snapshot, focus.warp, asked_line_); at >= 0) {
+                session.sm.history_step = at;
+                move(session, focus, snapshot, Grain::instruction, 0);
+                ++session.learn.placed;
+            }
         }
         open_step_ = -1;
     }

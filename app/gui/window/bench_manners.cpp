@@ -183,6 +183,7 @@ std::string memory_of_app(const std::vector<std::string>& words) {
     app.session.workspace = Workspace::home;  // as it opens
     app.settle(10);
     if (!words.empty() && words.front() == "session") use_for_a_while(app);
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // what is free goes back in a quiet moment
     return std::to_string(resident_mb());
 }
 

@@ -2,8 +2,11 @@
 #include "app/gui/work/worker.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include "core/base/diagnostic.h"
+#include "core/system/desktop.h"
 
 namespace lockstep::gui {
 
@@ -169,6 +172,7 @@ void Session::Worker::run(const std::stop_token& stop) {
             open_lesson(options.lesson, options.lesson_step);
     });
     if (options.lesson.empty() && training) steps_to_run = options.training_steps;
+    bool worked = true;  // since memory was given back
     while (!stop.stop_requested()) {
         std::optional<Request> request;
         {
@@ -184,12 +188,18 @@ void Session::Worker::run(const std::stop_token& stop) {
                     working = false;
                     settled.notify_all();
                 }
+                constexpr auto quiet = std::chrono::milliseconds(400);
+                if (std::exchange(worked, false) && !wake.wait_for(lock, stop, quiet, something)) {
+                    lock.unlock();
+                    system::give_small_pieces_back();
+                    lock.lock();
+                }
                 wake.wait(lock, stop, something);
             } else if (queue.empty() && steps_to_run != 0 && options.paced) {
                 wake.wait_until(lock, stop, last_step + frame_of_training, something);
             }
             if (stop.stop_requested()) break;
-            working = true;
+            working = worked = true;
             if (!queue.empty()) {
                 request = std::move(queue.front());
                 queue.pop_front();

@@ -314,7 +314,10 @@ void Session::Worker::lock_prediction(size_t index, int step) {
 void Session::Worker::work_out_ending() {
     if (!lesson) return;
     busy("working out the last page");
-    auto ending = std::make_shared<const lessons::Ending>(lessons::ending_of(*lesson, {.stop = job_token()}));
+    scene::RunOptions wanted = run_options();
+    wanted.gpu.clear();  // medals and bars are of the lesson's own GPU
+    wanted.keep_runs = wanted.keep_values = false;
+    auto ending = std::make_shared<const lessons::Ending>(lessons::ending_of(*lesson, wanted));
     const std::lock_guard lock(mutex);
     results.ending = {lesson, std::move(ending)};
 }

@@ -6,6 +6,7 @@ import html
 import json
 import os
 import pathlib
+import uuid
 from typing import TYPE_CHECKING
 
 from . import _core
@@ -97,7 +98,10 @@ class Interactive:
             out.write(self._page)
 
     def _repr_html_(self) -> str:
-        return (f"<iframe srcdoc=\"{html.escape(self._page, quote=True)}\" title=\"{html.escape(self.result._title())}\" "
+        mark = "ls" + uuid.uuid4().hex[:8]
+        return (f"<style>.{mark}{{display:none}}</style><div class=\"{mark}\">The interactive view is shown in a notebook that is trusted: run "
+                "this cell, or File, Trust Notebook.</div>"
+                f"<iframe srcdoc=\"{html.escape(self._page, quote=True)}\" title=\"{html.escape(self.result._title())}\" "
                 f"style=\"width:100%;height:{self.height}px;border:0\"></iframe>")
 
     def __repr__(self) -> str:

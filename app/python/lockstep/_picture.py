@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 def both_schemes(light: bytes, dark: bytes, alt: str, width: int) -> str:
     """Two pictures of which a page shows the one for its scheme: Jupyter's, VS Code's, Colab's, else the browser's."""
     mark = "ls" + uuid.uuid4().hex[:8]
-    shown = "".join(f"{where} .{mark} .l{{display:none}}{where} .{mark} .d{{display:block}}"
-                    for where in ('body[data-jp-theme-light="false"]', "body.vscode-dark", "html[theme=dark]"))
-    picture = '<img class="{}" alt="{}" style="max-width:100%;width:{}px" src="data:image/png;base64,{}">'
-    tag = lambda name, data: picture.format(name, html.escape(alt, quote=True), width, base64.b64encode(data).decode())
-    return (f'<style>.{mark} .d{{display:none}}@media(prefers-color-scheme:dark){{body:not([data-jp-theme-light]):not([class*=vscode]) .{mark} .l{{display:none}}'
-            f'body:not([data-jp-theme-light]):not([class*=vscode]) .{mark} .d{{display:block}}}}{shown}</style>'
-            f'<div class="{mark}">{tag("l", light)}{tag("d", dark)}</div>')
+    # A page that takes styles away, as of a notebook that is not trusted, shows the light one.
+    dark_pages = ['body[data-jp-theme-light="false"]', "body.vscode-dark", "html[theme=dark]"]
+    plain = "body:not([data-jp-theme-light]):not([class*=vscode])"
+    swap = lambda where: f"{where} .{mark} .l{{display:none!important}}{where} .{mark} .d{{display:block!important}}"
+    picture = '<img class="{}" alt="{}" style="display:{};max-width:100%;width:{}px" src="data:image/png;base64,{}">'
+
+    def tag(name: str, shown: str, data: bytes) -> str:
+        return picture.format(name, html.escape(alt, quote=True), shown, width, base64.b64encode(data).decode())
+
+    return (f'<style>{"".join(swap(where) for where in dark_pages)}@media(prefers-color-scheme:dark){{{swap(plain)}}}</style>'
+            f'<div class="{mark}">{tag("l", "block", light)}{tag("d", "none", dark)}</div>')
 
 
 class Still:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,23 +14,26 @@ from typing import Any, Iterable, Union
 from ._errors import Error, ProgramError
 
 
-def _run(words: list[str], stdin: str = "", echo: bool = False, cwd: str | None = None) -> tuple[int, str, str]:
-    """Runs the command line; `echo` hands on what it says while it runs. Ctrl-C ends it."""
+def _run(words: list[str], stdin: str = "", echo: bool = False, hidden: str = "") -> tuple[int, str, str]:
+    """Runs the command line; `echo` hands on what it says while it runs, to stdout, for a report is no error. Ctrl-C ends it.
+    `hidden`: a folder that no message needs to name."""
     from . import program
 
-    process = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+    process = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, encoding="utf-8", errors="replace")
     said: dict[str, list[str]] = {"out": [], "err": []}
 
-    def read(pipe, name, to):
+    def read(pipe, name):
         for line in iter(pipe.readline, ""):
+            if hidden:
+                line = line.replace(hidden, "")
             said[name].append(line)
-            if echo:
-                to.write(line)
-                to.flush()
+            if echo and not re.match(r"compiling .*: running for \d+ s$", line.strip()):
+                sys.stdout.write(line)
+                sys.stdout.flush()
 
-    readers = [threading.Thread(target=read, args=(process.stdout, "out", sys.stdout), daemon=True),
-               threading.Thread(target=read, args=(process.stderr, "err", sys.stderr), daemon=True)]
+    readers = [threading.Thread(target=read, args=(process.stdout, "out"), daemon=True),
+               threading.Thread(target=read, args=(process.stderr, "err"), daemon=True)]
     for reader in readers:
         reader.start()
     try:
@@ -79,7 +83,7 @@ class Program:
 
     @property
     def launches(self) -> list[dict]:
-        """A row a kernel and shape: kernel, grid, block, count, time_us ..."""
+        """A row a launch, in order: kernel, grid, block, cycles, time_us, findings ..."""
         return self.report.get("launches", [])
 
     @property
@@ -92,9 +96,17 @@ class Program:
 
         return _pandas().DataFrame(self.launches)
 
+    def _repr_html_(self) -> str:
+        import html
+
+        rows = "".join(f"<tr><td style='text-align:left'>{html.escape(str(one.get('kernel')))}</td><td>{one.get('grid')}</td><td>{one.get('block')}</td>"
+                       f"<td>{float(one.get('time_us') or 0):,.3f}</td></tr>" for one in self.launches[:20])
+        more = f"<div>{len(self.launches) - 20} more in .launches</div>" if len(self.launches) > 20 else ""
+        return (f"<div>{html.escape(repr(self)[1:-1])}<table><tr><th>kernel</th><th>grid</th><th>block</th><th>µs (simulated)</th></tr>{rows}</table>{more}</div>")
+
     def __repr__(self) -> str:
         kinds = len({one.get("kernel") for one in self.launches})
-        return f"<lockstep program: status {self.status}, {kinds} kernels, {self.time_us:.2f} µs on the GPU (simulated)>"
+        return f"<lockstep program: status {self.status}, {kinds} kernel{'s' if kinds != 1 else ''}, {self.time_us:.2f} µs on the GPU (simulated)>"
 
 
 def run_program(source: Union[str, os.PathLike], *arguments: Any, gpu: str = "v100", check: str = "", compiler: str = "", options: Iterable[str] = (),
@@ -118,8 +130,9 @@ def run_program(source: Union[str, os.PathLike], *arguments: Any, gpu: str = "v1
         words += ["--check", check] if check else []
         words += ["--compiler", compiler] if compiler else []
         words += list(options) + ["--"] + [str(a) for a in arguments]
-        status, out, err = _run(words, stdin, echo)
-        found = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+        hidden = folder + os.sep if text is not None else ""
+        status, out, err = _run(words, stdin, echo, hidden)
+        found = json.loads(report.read_text(encoding="utf-8").replace(hidden, "")) if report.exists() else {}
         if not found and status in (2, 3):
             raise _refusal(status, out, err)
         return Program(status, out, err, found)

@@ -17,6 +17,7 @@ def text_of(function) -> tuple[str, str]:
     return text, "cell.py" if in_cell else os.path.basename(file)
 
 
-def with_file(ptx: str, name: str) -> str:
-    """PTX whose .file lines call the source so."""
-    return re.sub(r'(\.file\s+\d+\s+)"[^"\n]*\.py"', rf'\1"{name}"', re.sub(r'(\.file\s+\d+\s+)"[^"\n]*(?:<[^"\n]*>|ipykernel[^"\n]*)"', rf'\1"{name}"', ptx))
+def with_file(ptx: str, function, name: str) -> str:
+    """PTX whose .file line of the function's own file calls it so."""
+    path = re.escape(function.__code__.co_filename)
+    return re.sub(rf'(\.file\s+\d+\s+)"{path}"', rf'\1"{name}"', ptx)

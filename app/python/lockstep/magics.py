@@ -111,7 +111,7 @@ def _by_command_line(cell: str, asked) -> None:
         words += ["--functional"] if asked.functional else []
         for one in asked.arg:
             words += ["--arg", one]
-        _run(words, echo=True)
+        _run(words, echo=True, hidden=folder + "/")
 
 
 def _display(value: Any) -> None:

@@ -58,7 +58,8 @@ class NumbaKernel:
         key = (types, generation)
         if key not in self._compiled:
             numba = _numba()
-            major, minor = (int(part) for part in generation.split(".")[:2])
+            # NVVM of CUDA 13 begins at 7.5; what is made for it runs on the modelled GPUs before it too.
+            major, minor = max(tuple(int(part) for part in generation.split(".")[:2]), (7, 5))
             try:
                 ptx, _ = numba.cuda.compile_ptx(self.function, types, cc=(major, minor), lineinfo=True,
                                                 fastmath=bool(self._options.get("fastmath", False)))
@@ -68,7 +69,7 @@ class NumbaKernel:
                                        f"({str(problem).splitlines()[0]})") from None
                 raise CompileError(f"Numba refuses {self.name}: {problem}", message=str(problem)) from None
             text, file = text_of(self.function)
-            self._compiled[key] = Kernel(with_file(ptx, file), file=file + ".ptx", source_text=text, names=names)
+            self._compiled[key] = Kernel(with_file(ptx, self.function, file), file=file + ".ptx", source_text=text, names=names)
         return self._compiled[key]
 
     def __call__(self, *_arguments, **_options):

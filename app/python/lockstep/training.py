@@ -57,7 +57,7 @@ class Training:
         if not self.loss:
             return f"<lockstep training of {self.model}: {len(self.steps)} rows>"
         accuracy = f", test accuracy {100 * self.test_accuracy:.1f} %" if not math.isnan(self.test_accuracy) else ""
-        return f"<lockstep training of {self.model}: {len(self.steps)} steps, loss {self.loss[0]:.4f} to {self.loss[-1]:.4f}{accuracy} (executed)>"
+        return f"<lockstep training of {self.model}: {len(self.steps)} step{'s' if len(self.steps) != 1 else ''}, loss {self.loss[0]:.4f} to {self.loss[-1]:.4f}{accuracy} (executed)>"
 
     def _repr_html_(self) -> str:
         import html

@@ -74,7 +74,7 @@ class TritonKernel:
                 raise CompileError(f"Triton refuses {self.name}: {problem}", message=str(problem)) from None
             text, file = text_of(self.function.fn)
             passed = [name for name in names if signature.get(name) != "constexpr"]
-            ptx = with_file(made.asm["ptx"], file)
+            ptx = with_file(made.asm["ptx"], self.function.fn, file)
             count = ptx[:ptx.index(")", ptx.index(".entry"))].count(".param")
             passed += ["global scratch", "profile scratch"][:max(0, count - len(passed))]
             self._compiled[key] = (Kernel(ptx, file=file + ".ptx", source_text=text, names=passed), made.metadata, count)

@@ -33,7 +33,7 @@ double pieces_of(const Facts& facts) {
 }
 // Rules about waves of blocks are not about kernels whose blocks go on to the next piece: find_persistent is.
 bool takes_in_turn(const Facts& facts) {
-    return pieces_of(facts) > 1.05;
+    return pieces_of(facts) > 1.001;
 }
 
 // Whether more warps could help: no unit is busy, and warps wait for results or memory.
@@ -116,23 +116,22 @@ void find_tail(const Facts& facts, Findings& findings) {
 }
 
 namespace {
-// Of blocks that all run at once: the share of the launch that one is no longer there, on average.
-double time_behind_blocks(const Facts& facts, const Shape& shape) {
-    const auto cycles = static_cast<double>(std::max<int64_t>(1, facts.result.cycles)), blocks = double(shape.blocks);
-    const double warps = blocks * ((shape.threads + 31) / 32);
-    const double starts = 0.5 * blocks / double(facts.run.gpu.blocks_per_cycle) + double(facts.run.gpu.block_start_latency);
-    return 1 - (static_cast<double>(facts.result.totals.warp_cycles) / warps + starts) / cycles;
+// The share of the time in which SMs have no block, though all had some. Blocks of one SM may end at unlike times: while
+// others keep it busy, that costs nothing.
+double idle_sms(const Facts& facts, const Shape& shape) {
+    const bool short_one = static_cast<double>(facts.result.cycles) < 10 * start_of_warps;
+    return shape.blocks < shape.sms || short_one ? 0 : 1 - 0.01 * facts.metric("sm_efficiency");
 }
 
 void find_imbalance_in_a_wave(const Facts& facts, const Shape& shape, Findings& findings) {
-    const double idle = time_behind_blocks(facts, shape);
-    if (idle < 0.25 || static_cast<double>(facts.result.cycles) < 10 * start_of_warps) return;
+    const double idle = idle_sms(facts, shape), most = std::ceil(double(shape.blocks) / shape.sms);
+    const double uneven = 1 - static_cast<double>(shape.blocks) / (most * shape.sms);  // what find_uneven_wave tells
+    if (idle - uneven < 0.15) return;
     Finding finding = finding_at(facts, "imbalance", {});
     finding.sentence = fmt::format(
-        "All blocks run at once, and on average one has ended {:.0f} % of the launch before the last: they have very "
-        "different amounts to do.",
+        "All blocks run at once, and SMs are without one in {:.0f} % of the time: blocks have very different amounts to do.",
         100 * idle);
-    finding.evidence = fmt::format("a block is there for {:.0f} % of the launch, normal above 85 %", 100 * (1 - idle));
+    finding.evidence = fmt::format("sm_efficiency {:.3g} %, normal above 85 %", 100 * (1 - idle));
     finding.change =
         "Cut the work of the longest blocks, pair long pieces with short ones, or let blocks fetch small pieces from a "
         "counter (atomicAdd) until there is none.";
@@ -196,12 +195,12 @@ void find_persistent_grid(const Facts& facts, const Shape& shape, double pieces,
 // All blocks run at once, and some are done long before the others.
 void find_persistent_waves(const Facts& facts, const Shape& shape, double pieces, Findings& findings) {
     if (shape.blocks > shape.places) return;
-    const double idle = time_behind_blocks(facts, shape);
+    const double idle = idle_sms(facts, shape);
     if (idle < 0.15) return;
     const double rounds = std::ceil(pieces - 0.001), uneven = 1 - pieces / rounds;
     const ptx::DecodedInstruction& step = facts.program.instructions[facts.persistent->steps.front()];
     Finding finding = finding_at(facts, "persistent-waves", {step.file, step.line});
-    finding.evidence = fmt::format("a block is there for {:.0f} % of the launch, normal above 85 %", 100 * (1 - idle));
+    finding.evidence = fmt::format("sm_efficiency {:.3g} %, normal above 85 %", 100 * (1 - idle));
     if (rounds <= 8 && uneven > 0.5 * idle) {
         finding.sentence = fmt::format(
             "A block takes {:.3g} pieces of work on average ({}): some take {:.0f}, and those that take {:.0f} have nothing "
@@ -215,9 +214,9 @@ void find_persistent_waves(const Facts& facts, const Shape& shape, double pieces
             shape.blocks);
     } else {
         finding.sentence = fmt::format(
-            "Blocks take {:.3g} pieces of work each ({}), and the pieces take unlike long: on average a block is done "
-            "{:.0f} % "
-            "of the launch before the last one.",
+            "Blocks take {:.3g} pieces of work each ({}), and the pieces take unlike long: SMs are without a block in "
+            "{:.0f} % of "
+            "the time.",
             pieces, how_it_goes_on(facts), 100 * idle);
         finding.change =
             facts.persistent->from_counter

@@ -111,8 +111,8 @@ struct TimedResult : simt::LaunchResult {
     std::optional<SchedulerPolicy> scheduler;
     uint64_t max_instructions = 0;
     std::shared_ptr<const Checkpoints> checkpoints;
-    // Null: every cycle was run. Else a part was, which `trace` and `windows` show; all other numbers are of the whole launch,
-    // scaled.
+    // Null: every cycle was run. Else a part was, which `trace` and `windows` show; all other numbers are of the whole
+    // launch, scaled.
     std::shared_ptr<const Sampling> sampling;
 };
 

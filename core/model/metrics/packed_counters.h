@@ -20,7 +20,7 @@ class PackedCounters {
     size_t bytes() const { return stream_.size() + begins_.size() * sizeof(uint64_t); }
     void add_to(std::span<InstructionCounters> sum, size_t window) const;  // sum: by pc, one for every instruction
     InstructionCounters total(size_t window) const;                        // of all instructions
-    void keep(size_t windows) {  // the first so many
+    void keep(size_t windows) {                                            // the first so many
         begins_.resize(windows + 1);
         stream_.resize(begins_.back());
     }

@@ -1,5 +1,4 @@
-// In a block that is full a quarter of the threads takes four neighbours each; the others are done at once. A warp
-// instruction then does four elements' work for each lane.
+// In a block that is full a quarter of the threads takes four neighbours each, in one request; the others are done at once.
 __global__ void axpy(float a, const float* x, float* y, int n) {
     int first = blockIdx.x * blockDim.x;
     if ((first | blockDim.x) % 4 == 0 && first + blockDim.x <= n) {

@@ -52,7 +52,7 @@ void add_lesson_row(std::string& page, const Lesson& lesson, const std::string& 
 
 Result<std::string> lessons_page() {
     std::string page =
-        "# Lessons\n\nA folder a lesson; how they run is in [player](player/README.md), how to write one in\n"
+        "# Lessons\n\nA folder a lesson; how they run is in [`player`](player/README.md), how to write one in\n"
         "[player/AUTHORS.md](player/AUTHORS.md). `puzzles` holds GPUs to build, `story` the one job of part A, faster from\n"
         "lesson to lesson, and `coverage.toml` what the lecture decks teach. `lockstep lesson table` prints this page from "
         "the\n"

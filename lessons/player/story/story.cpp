@@ -89,7 +89,7 @@ Ending ending_of(const Lesson& lesson, const scene::RunOptions& options) {
             ending.bars.clear();
             return ending;
         }
-        ending.job = told.value().title, ending.gpu = host->gpu.name;
+        ending.job = told.value().title, ending.gpu = host->gpu.title;
         ending.bars.push_back({version.lesson, version.what, host->schedule.total_us});
     }
     return ending;

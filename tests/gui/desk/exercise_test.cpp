@@ -71,6 +71,20 @@ TEST_CASE("an exercise on the desk shows its task and targets, and before a chec
     CHECK(on.desk.clashes() == std::vector<std::string>());
 }
 
+TEST_CASE("the exercise of the lesson's challenge shows where medals begin, and which the text earned") {
+    if (!test::has_compiler()) return;
+    Exercise on("sort_work");
+    for (int i = 0; i < 40 && on.said().find("Medals: ") == std::string::npos; ++i) on.desk.settle();
+    CHECK(on.said().find("Medals: bronze to ") != std::string::npos);
+    CHECK(on.said().find("Yours") == std::string::npos);
+    CHECK(on.desk.clashes() == std::vector<std::string>());
+    on.write(on.solution());
+    on.desk.key(KeyCode::f7);
+    on.desk.settle();
+    CHECK(on.said().find("Yours, bronze: ") != std::string::npos);
+    CHECK(on.desk.session.lesson.medal == lessons::Medal::bronze);
+}
+
 TEST_CASE("a check judges the text as grade does; a wrong one gets no tick, a right one its points, an edit takes it back") {
     if (!test::has_compiler()) return;
     Exercise on;

@@ -514,13 +514,20 @@ TEST_CASE("no handle stops where there is no GPU, and none is in another one's w
         const lessons::Puzzle::Free* const sub_cores = task->free_named("sub_cores");
         const std::vector<double> parts = sub_cores != nullptr ? possible_stops(*task, {}, *sub_cores)
                                                                : std::vector<double>{figure_of(task->base, "sub_cores")};
-        for (const double stop : possible_stops(*task, {}, *warps))
-            for (const double part : parts) {
+        for (const double part : parts) {
+            lessons::Figures figures;
+            if (sub_cores != nullptr) figures.emplace_back("sub_cores", part);
+            const std::vector<double> stops = possible_stops(*task, figures, *warps);
+            CHECK(stops.size() >= 4);
+            figures.emplace_back("warps_per_sm", 0);
+            for (const double stop : stops) {
                 INFO(stop << " warps, " << part << " sub-cores");
-                lessons::Figures figures = {{"warps_per_sm", stop}};
-                if (sub_cores != nullptr) figures.emplace_back("sub_cores", part);
+                figures.back().second = stop;
                 CHECK_NOTHROW(task->design(figures));
+                // From there more sub-cores may be had, whatever the warps are.
+                if (sub_cores != nullptr) CHECK(possible_stops(*task, figures, *sub_cores).back() == sub_cores->most);
             }
+        }
         for (const lessons::Puzzle::Free& free : task->free) {
             const std::vector<double> stops = possible_stops(*task, {}, free);
             CHECK(std::ranges::find(stops, figure_of(task->base, free.field)) != stops.end());  // and there is a way back
@@ -575,13 +582,13 @@ TEST_CASE("a latency may be tried, is told as what if, and costs the medal until
     const double first = desk.value_of("dram_latency");
     const lessons::Figures gold = desk.task()->puzzle->reference.at(lessons::Medal::gold);
     lessons::Figures near = gold;
-    near.emplace_back("dram_latency", 100);
+    near.emplace_back("dram_latency", first / 2);
     desk.take(window.session, near);
     window.settle();
     REQUIRE(window.state().newest()->ran());
     CHECK(window.state().newest()->medal == lessons::Medal::none);
     CHECK(window.words("puzzle").find("no medal: put it back") != std::string::npos);
-    CHECK(window.words("kit").find("what if: memory latency 100 cycles") != std::string::npos);
+    CHECK(window.words("kit").find(fmt::format("what if: DRAM latency {:g} cycles", first / 2)) != std::string::npos);
     desk.set(window.session, "dram_latency", first);
     window.settle();
     CHECK(window.state().newest()->medal == lessons::Medal::gold);
@@ -737,6 +744,7 @@ TEST_CASE("gold shows what made it gold, from the runs of the first design, one'
         window.size(w, h, 1);
         window.frames(3);
         CHECK(window.clashes() == std::vector<std::string>{});
+        CHECK(window.shows("ref.") == (w > 1300));
     }
     REQUIRE(window.click_on("by time"));
     CHECK_FALSE(window.shows("What made it gold"));

@@ -88,14 +88,15 @@ TEST_CASE("the last page has the challenge with its medals, and the same job sin
     for (const char* words : {"Challenge", "bronze", "silver", "gold", "The same job since A01"}) CHECK(desk.shows(words));
     CHECK(desk.said().find("a thread for every pixel") != std::string::npos);
     CHECK(desk.clashes() == std::vector<std::string>{});
+    desk.session.lesson.done.assign(desk.session.lesson.lesson->steps.size(), true);
     const std::string facts = desk.shell.describe("learn");
     CHECK(facts.find("Medals: bronze to ") != std::string::npos);
     CHECK(facts.find("times as fast (simulated on ") != std::string::npos);
     CHECK(facts.find("Yours") == std::string::npos);
     desk.session.lesson.medal = lessons::Medal::silver;
     CHECK(desk.shell.describe("learn").find("Yours, from before: silver.") != std::string::npos);
-    REQUIRE(desk.click_on("Write my certificate"));
-    CHECK(desk.said().find("nothing to certify") != std::string::npos);  // this window keeps no record
+    CHECK(desk.shows("Write my certificate"));
+    CHECK(desk.session.write_certificate().find("nothing to certify") != std::string::npos);  // it keeps no record here
 }
 
 TEST_CASE("an exam tells nothing before it is handed in, and everything after") {

@@ -129,10 +129,10 @@ TEST_CASE("more cards are shown when they are asked for, and the page scrolls") 
         return std::any_of(desk.written.begin(), desk.written.end(), [&](const auto& text) { return text.text == id; });
     };
     REQUIRE_FALSE(has_card("A16"));
-    REQUIRE(desk.shows("8 more: A09"));
+    REQUIRE(desk.shows("9 more: A09"));
     const std::string more = [&] {
         for (const UiState::Written& text : desk.written)
-            if (text.text.starts_with("8 more: A09")) return text.text;
+            if (text.text.starts_with("9 more: A09")) return text.text;
         return std::string();
     }();
     REQUIRE(desk.click_on(more));

@@ -556,7 +556,7 @@ TEST_CASE("A warp and a lane read at any size, in every kind of cycle") {
 
 TEST_CASE("A large window shows the same instruction in all lanes, and a click there picks the lane") {
     LaneDesk desk;
-    desk.size(1600, 1000, 1);
+    desk.size(1280, 720, 1);
     desk.zoom(Stop::lane);
     desk.at(desk.track().begin + (desk.track().end - desk.track().begin) / 2);
     CHECK_FALSE(desk.shows("the same instruction in all 32 lanes"));

@@ -250,6 +250,8 @@ TEST_CASE("a step that was answered otherwise than the run says is told so, and 
     desk.settle();
     REQUIRE(given.truth);
     REQUIRE_FALSE(given.right);
+    desk.frames(3);
+    CHECK(desk.shell.focus.line == 13);  // the line that was asked about, though the step began at its `until`
     CHECK(desk.session.lesson.done[2]);
     CHECK_THAT(desk.shell.describe("lesson"), Catch::Contains("Step 3 is done, answered otherwise than the run says."));
     given.right = true;

@@ -40,7 +40,7 @@ constexpr KitField kit_fields[] = {{"sms", "SMs", PartGroup::sms, ""},
                                    {"l2_slices", "L2 slices", PartGroup::l2, "", 1, true},
                                    {"l2_latency", "what if: L2 latency", PartGroup::l2, " cycles"},
                                    {"dram_channels", "memory channels", PartGroup::memory, ""},
-                                   {"dram_latency", "what if: memory latency", PartGroup::memory, " cycles"}};
+                                   {"dram_latency", "what if: DRAM latency", PartGroup::memory, " cycles"}};
 
 const KitField* kit_field(std::string_view name) {
     const model::GpuField* const field = model::field_named(name).first;

@@ -110,16 +110,19 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
     for (const RecapRow& row : rows)
         most_mm2 = std::max(most_mm2, row.design->area.mm2), most_us = std::max(most_us, row.design->time_us);
     most_mm2 *= 1.03;
-    constexpr float names = 112, gap = 14, numbers = 58;
-    float table = std::min(box.w * 0.54f, 470.0f);
+    constexpr float names = 104, gap = 14, numbers = 58;
+    float table = 0;
     const auto bars_beside = [&] { return (box.w - names - table - 2 * gap - 2 * numbers) / 2; };
-    if (bars_beside() < 60) table = 0;  // the kit has the figures too
+    for (const float share : {0.55f, 0.38f, 0.0f}) {  // where there is none, the kit has the figures too
+        table = std::min(box.w * share, 470.0f);
+        if (bars_beside() >= 48) break;
+    }
     const float bars = bars_beside();
     if (bars < 30) return;
     const float ground = box.x + names, time = ground + bars + numbers + gap, right = time + bars + numbers + gap;
     const TextStyle head{.size = 12, .color = theme.ink2};
-    ui.text(ground, box.y + 12, "ground, mm\xC2\xB2 (estimate)", head);
-    ui.text(time, box.y + 12, "time; green: its busiest part is busy", head);
+    ui.text(ground, box.y + 12, "mm\xC2\xB2, estimate", head);
+    ui.text(time, box.y + 12, "time; green: busy", head);
     const float pitch = std::min(46.0f, (box.h - 50) / 3), bar_h = std::clamp(pitch - 18, 8.0f, 22.0f);
     for (size_t i = 0; i < rows.size(); ++i) {
         const BuiltDesign& design = *rows[i].design;
@@ -133,8 +136,8 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
                 {.size = 12, .color = theme.ink2, .width = bars + numbers});
     }
     if (table <= 0) return;
-    constexpr float column = 40;
-    const float back = table >= 380 ? 170.0f : 0;  // the column of what a change is worth
+    constexpr float column = 38;
+    const float back = table >= 380 ? 150.0f : 0;  // the column of what a change is worth
     const float label = std::max(60.0f, table - 3 * column - back);
     static constexpr std::string_view heads[] = {"first", "yours", "ref."};
     for (size_t k = 0; k < 3; ++k)
@@ -155,7 +158,7 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         if (back <= 0 || figures[i].without == nullptr) continue;
         const BuiltDesign& without = *figures[i].without;
         const std::string words = put_back_words(recap, without);
-        constexpr float wide = 60;
+        constexpr float wide = 46;
         if (without.ran()) {
             const float w = wide * static_cast<float>(without.time_us / slowest);
             ui.rect({bar, y - 9, wide, 9}, theme.grid);
@@ -167,7 +170,7 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
                 {.size = 13,
                  .color = words.ends_with("over") ? theme.wrong : theme.ink,
                  .weight = i == 0 ? 700 : 400,
-                 .width = back - wide - 22});
+                 .width = back - wide - 20});
     }
 }
 

@@ -176,7 +176,7 @@ class ExerciseView final : public View {
     int hints_open_ = 0;
     const lessons::Exercise* hints_of_ = nullptr;
 
-    const lessons::Lesson* asked_ = nullptr;  // whose medals were asked for
+    EndingAsked asked_;
 
     static bool is_challenge(const Session& session, const ExerciseOnDesk& found) {
         int step = 0;
@@ -190,10 +190,7 @@ class ExerciseView final : public View {
         if (!is_challenge(session, found)) return at.y;
         const LessonState& state = session.lesson;
         std::string words = medal_limits_words(state);
-        if (words.empty() && asked_ != state.lesson.get()) {
-            asked_ = state.lesson.get();
-            session.post(ask::WorkOutEnding{});
-        }
+        if (words.empty()) asked_.ask(ui, session);
         const TextStyle said{.size = 13, .color = ui.theme->ink2};
         float y = at.y + 6;
         y += ui.paragraph({at.x, y, at.w, 200}, "Challenge: " + state.lesson->challenge->prompt, {.size = 13}, 19) + 2;

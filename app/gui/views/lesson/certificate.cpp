@@ -45,10 +45,10 @@ void certificate_row(Ui& ui, const Certificate::Row& row, const Rect& at) {
     const float base = at.y + at.h * 0.72f, size = std::clamp(at.h * 0.58f, 8.0f, 13.0f);
     ui.text(at.x, base, row.id, {.size = size, .weight = 600});
     ui.text(at.x + at.w * 0.06f, base, (row.exam ? "Exam: " : "") + row.title, {.size = size, .width = at.w * 0.31f});
-    ui.text(at.x + at.w * 0.38f, base, done_words(row), {.size = size, .width = at.w * 0.21f});
+    ui.text(at.x + at.w * 0.38f, base, done_words(row), {.size = size, .width = at.w * 0.17f});
     std::string exercises;
     for (const Certificate::Exercise& one : row.exercises) exercises += (exercises.empty() ? "" : ", ") + one.id;
-    ui.text(at.x + at.w * 0.6f, base, exercises, {.size = size, .color = theme.ink2, .width = at.w * 0.2f});
+    ui.text(at.x + at.w * 0.56f, base, exercises, {.size = size, .color = theme.ink2, .width = at.w * 0.24f});
     if (row.medal != Medal::none)
         ui.text(at.x + at.w * 0.81f, base, lessons::name_of(row.medal),
                 {.size = size, .color = medal_color(row.medal, theme), .weight = 700});

@@ -114,6 +114,16 @@ std::string medal_won_words(const LessonState& state) {
     return {};
 }
 
+void EndingAsked::ask(const Ui& ui, Session& session) {
+    const LessonState& state = session.lesson;
+    if (!state.lesson || state.ending) return;
+    constexpr double soon = 3;  // seconds: the worker may not have begun yet
+    if (of_ == state.lesson.get() && (ui.now - at_ < soon || !session.snapshot()->busy.empty())) return;
+    of_ = state.lesson.get();
+    at_ = ui.now;
+    session.post(ask::WorkOutEnding{});
+}
+
 void CompanionParts::begin_step() {
     same_open_.clear();
     answers_open_.clear();
@@ -181,10 +191,7 @@ float CompanionParts::draw_ending(Ui& ui, Session& session, float x, float w, fl
     y += ui.paragraph({x, y, w, 400}, companion.recap, {.size = 15}, 23) + 6;
     if (const std::string words = calibration_of(state).words(); !words.empty())
         y += ui.paragraph({x, y, w, 400}, words, said, 21) + 6;
-    if (asked_ != state.lesson.get() && !state.ending) {
-        asked_ = state.lesson.get();
-        session.post(ask::WorkOutEnding{});
-    }
+    asked_.ask(ui, session);
     y = draw_challenge(ui, session, x, w, y);
     y = draw_story(ui, state, x, w, y);
     y = heading(ui, "To think about", x, y + 6);

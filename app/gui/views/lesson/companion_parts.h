@@ -24,6 +24,16 @@ const lessons::Exercise* challenge_exercise(const LessonState& state, int& step,
 std::string medal_limits_words(const LessonState& state);
 std::string medal_won_words(const LessonState& state);
 
+// Asks the worker for the last page's medals and bars, and once more where another wish came in between.
+class EndingAsked {
+  public:
+    void ask(const Ui& ui, Session& session);
+
+  private:
+    const lessons::Lesson* of_ = nullptr;
+    double at_ = 0;  // when it was asked last
+};
+
 class CompanionParts {
   public:
     void begin_step();  // everything is closed again
@@ -37,7 +47,7 @@ class CompanionParts {
     std::set<size_t> same_open_, answers_open_;
     std::string certificate_;  // where it was written
     size_t copied_ = ~size_t{0};
-    const lessons::Lesson* asked_ = nullptr;  // whose medals and bars were asked for
+    EndingAsked asked_;
     float draw_challenge(Ui& ui, Session& session, float x, float w, float y);
     static float draw_story(Ui& ui, const LessonState& state, float x, float w, float y);
     float draw_code(Ui& ui, const std::string& code, float x, float w, float y) const;

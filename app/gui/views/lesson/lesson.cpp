@@ -88,8 +88,8 @@ class LessonView final : public View {
         const lessons::Lesson& lesson = *state.lesson;
         state.step = std::clamp(state.step, 0, static_cast<int>(lesson.steps.size()) - 1);
         if (shown_ != state.lesson || shown_step_ != state.step) begin_step(ui, state);
-        const Rect body =
-            ui.panel(area, {.title = "Lesson " + lesson.id, .right = fmt::format("{} minutes", lesson.minutes)});
+        const Rect body = ui.panel(area, {.title = (lesson.exam ? "Exam " : "Lesson ") + lesson.id,
+                                          .right = fmt::format("{} minutes", lesson.minutes)});
         ui.push_scope("lesson");
         const Rect whole{area.x + 1, area.y + 32, area.w - 2, area.h - 36};
         tight_ = whole.h < 720;
@@ -602,7 +602,8 @@ class LessonView final : public View {
     float draw_list(Ui& ui, Session& session, float y) {
         const Theme& theme = *ui.theme;
         LessonState& state = session.lesson;
-        const float end = ui.text(x_, y + 16, "In this lesson", {.size = 13, .color = theme.ink2, .weight = 600});
+        const float end = ui.text(x_, y + 16, state.lesson->exam ? "In this exam" : "In this lesson",
+                                  {.size = 13, .color = theme.ink2, .weight = 600});
         ui.line({end + 14, y + 12}, {x_ + w_, y + 12}, theme.line);
         y += 26;
         const float right = x_ + w_;

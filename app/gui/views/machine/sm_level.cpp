@@ -17,7 +17,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float memory_height = 150, most_memory = 260;
+constexpr float memory_height = 150, most_memory = 200;
 constexpr float column_rest = 242, least_row = 10, named_row = 14, low_column = 84;  // of a column beside its rows of warps
 constexpr float least_column = 168, panel_rest = 102;  // panel_rest: header, caption and margins
 constexpr double looks_back = 2000;                    // cycles over which the hit rate of L1 is taken
@@ -342,6 +342,28 @@ void draw_belts(const MachineFrame& frame, const Rect& r, const SubCoreFacts& fa
     }
 }
 
+// What the scheduler issued last, the newest first: a line each, where there is room.
+void draw_issued(const MachineFrame& frame, const Rect& r, uint32_t s) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    const auto most = static_cast<size_t>(std::max(0.0f, (r.h - 24) / 18));
+    if (most < 3) return;
+    constexpr int64_t cycles_back = 1000;
+    const SubCoreFacts facts = facts_of(frame, s, cycles_back);
+    ui.text(r.x, r.y + 13, facts.recent.empty() ? "nothing was issued lately" : "issued last",
+            {.size = 12, .color = t.quiet});
+    float y = r.y + 18;
+    for (size_t i = 0; i < std::min(most, facts.recent.size()); ++i, y += 18) {
+        const IssueRecord& issue = *facts.recent[i];
+        ui.text(r.x + 62, y + 13, with_commas(issue.cycle),
+                {.size = 12, .color = t.quiet, .align = Align::right, .mono = true});
+        ui.text(r.x + 72, y + 13, slot_name(frame.scene->trace().warps[issue.warp]),
+                {.size = 12, .color = t.ink2, .mono = true});
+        ui.text(r.x + 108, y + 13, short_text(*frame.scene->run->program, issue.pc),
+                {.size = 12, .mono = true, .width = r.w - 112});
+    }
+}
+
 void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t past, bool low = false) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
@@ -387,7 +409,9 @@ void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t p
     y += registers + 6;
     const float lane_h = 10 + std::min(26.0f, spare * 0.15f), room = in.bottom() - y - lane_h - 8;
     const bool many = past > 30;
-    if (room > 40) draw_belts(frame, {in.x, y, in.w, std::min(room, 132 + spare * 0.7f)}, facts, many ? 48 : 20);
+    const float belts_h = std::min({room, 132 + spare * 0.4f, 216.0f});
+    if (room > 40) draw_belts(frame, {in.x, y, in.w, belts_h}, facts, many ? 48 : 20);
+    if (room - belts_h > 90) draw_issued(frame, {in.x, y + belts_h + 6, in.w, room - belts_h - 14}, s);
     const float lane_y = in.bottom() - lane_h - 3;
     ui.text(in.x, lane_y + lane_h / 2 + 5, "lanes", {.size = 12, .color = t.ink2});
     const float pitch = (in.w - 48) / 32;

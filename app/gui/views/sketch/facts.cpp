@@ -171,7 +171,8 @@ float draw_sketch_card(Ui& ui, Session& session, const lessons::Predict& predict
     }
     const bool exam = session.lesson.holds_back();
     if (exam)
-        ui.text(x, y + 21, fmt::format("{:g} points", predict.points), {.size = 13, .color = theme.quiet});
+        ui.text(x, y + 21, fmt::format("{:g} point{}", predict.points, predict.points == 1 ? "" : "s"),
+                {.size = 13, .color = theme.quiet});
     else if (ui.button({x, y, 132, 32}, "Run it", true, lessons::complete(*given.board, given.sketch))) {
         given.locked = true;
         session.post(ask::LockPrediction{index});

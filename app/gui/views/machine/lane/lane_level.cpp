@@ -18,7 +18,8 @@ namespace {
 
 constexpr float least_bit = 9.5f;
 constexpr float narrow_lane = 1050, least_work = 430, low_registers = 420;  // registers stand below the work
-constexpr float own_work = 560, least_lanes = 160, most_lanes = 480;        // heights: this lane's, then that of all lanes
+constexpr float own_work = 560, own_access = 420, least_lanes = 160,
+                most_lanes = 640;  // heights: this lane's, that of all lanes
 
 Color part_color(BitPart part) {
     return part == BitPart::sign       ? data::purple
@@ -129,7 +130,7 @@ struct LanePlaces {
     Rect lanes;                           // all of the warp; h 0: no room
     bool beside = false;                  // the registers stand beside the work
 };
-LanePlaces place_lane(Ui& ui, const Rect& area) {
+LanePlaces place_lane(Ui& ui, const Rect& area, float own) {
     LanePlaces p;
     p.picture = area;
     p.body = ui.panel_body(area, {.title = " ", .badge = Provenance::simulated, .caption = " "});
@@ -144,8 +145,8 @@ LanePlaces place_lane(Ui& ui, const Rect& area) {
         p.work.h = p.body.h - h - 16;
         p.registers = {p.body.x, p.work.bottom() + 16, p.body.w, h};
     }
-    if (p.work.w >= 700 && p.work.h >= own_work + least_lanes) {
-        const float h = std::min(p.work.h - own_work, most_lanes);
+    if (p.work.w >= 700 && p.work.h >= own + least_lanes) {
+        const float h = std::min(p.work.h - own, most_lanes);
         p.work.h -= h + 12;
         p.lanes = {p.work.x, p.work.bottom() + 12, p.work.w, h};
     }
@@ -391,13 +392,15 @@ void draw_all_lanes(const MachineFrame& frame, const Rect& r, const LaneNow& l) 
     ui.line({r.x, r.y}, {r.right(), r.y}, t.line);
     ui.text(r.x, r.y + 22, "the same instruction in all 32 lanes", {.size = 13, .weight = 600});
     const bool there = shows_result(frame, l);
-    const std::string_view key = l.access != nullptr && !l.access->is_store ? "the address, and what it brings"
-                                 : l.access != nullptr                      ? "the address, and what it writes"
-                                                                            : "what it finds, and what it leaves";
+    std::string key = "what it finds, and what it leaves";
+    if (l.access != nullptr)
+        key = fmt::format("address and {}, and what it {}",
+                          l.access->space == ptx::Space::shared ? "bank" : "sector of its line",
+                          l.access->is_store ? "writes" : "brings");
     ui.text(r.right(), r.y + 22, key, {.size = 12, .color = t.ink2, .align = Align::right});
     const int columns = r.w >= 1100 ? 8 : 4, rows = 32 / columns;
     const float top = r.y + 34, pitch_x = r.w / static_cast<float>(columns),
-                pitch_y = std::min(92.0f, (r.bottom() - top) / static_cast<float>(rows));
+                pitch_y = std::min(150.0f, (r.bottom() - top) / static_cast<float>(rows));
     const bool store = l.access != nullptr && l.access->is_store;
     const int32_t offset = store ? l.instruction->source[0] : l.instruction->destination[0];
     const KeptLanes::Values values = store ? (l.before ? l.before : l.after) : l.after;
@@ -417,22 +420,33 @@ void draw_all_lanes(const MachineFrame& frame, const Rect& r, const LaneNow& l) 
             ui.text(cell.x + 34, cell.y + 17, "off", {.size = 12, .color = t.quiet});
             continue;
         }
-        std::string found;
-        if (l.access != nullptr && (l.access->lanes >> lane & 1) != 0)
-            found = fmt::format("{}{:x}", l.access->space == ptx::Space::shared ? "" : "0x", l.access->addresses[lane]);
-        else if (l.arithmetic && l.before)
+        std::vector<std::string> found;
+        if (l.access != nullptr && (l.access->lanes >> lane & 1) != 0) {
+            const uint64_t address = l.access->addresses[lane];
+            const bool shared = l.access->space == ptx::Space::shared;
+            found = {shared ? with_commas(static_cast<int64_t>(address)) : fmt::format("0x{:x}", address),
+                     shared ? fmt::format("bank {}", address / 4 % 32)
+                            : fmt::format("sector {}, \xE2\x80\xA6{:04x}", address % 128 / 32, address / 128 & 0xffff)};
+        } else if (l.arithmetic && l.before) {
             if (const auto a = arithmetic_of(program, l.issue->pc, *l.before, lane))
                 for (size_t k = 0; k < a->sources.size(); ++k) {
                     const std::string sign = operator_of(a->operation, k);
-                    found += (found.empty() ? "" : " ") + (sign.empty() ? "" : sign + " ") +
-                             number_text(a->sources[k].bits, a->sources[k].type);
+                    found.push_back((sign.empty() ? "" : sign + " ") + number_text(a->sources[k].bits, a->sources[k].type));
                 }
+        }
         if (result != nullptr)
             ui.text(cell.right() - 8, cell.y + 17,
                     store || there ? number_text(result->bits[lane], type_of_use(program, result->reg)) : "...",
                     {.size = 13, .align = Align::right, .weight = 600, .mono = true, .width = cell.w - 44});
-        if (cell.h >= 36)
-            ui.text(cell.x + 8, cell.y + 34, found, {.size = 12, .color = t.ink2, .mono = true, .width = cell.w - 14});
+        // A line each where there is room, else as one.
+        if (!found.empty() && cell.h < 24 + 17 * static_cast<float>(found.size())) {
+            std::string all = found.front();
+            for (size_t k = 1; k < found.size(); ++k) all += " " + found[k];
+            found = {all};
+        }
+        for (size_t k = 0; k < found.size() && cell.y + 34 + 17 * static_cast<float>(k) < cell.bottom() - 3; ++k)
+            ui.text(cell.x + 8, cell.y + 34 + 17 * static_cast<float>(k), found[k],
+                    {.size = 12, .color = t.ink2, .mono = true, .width = cell.w - 14});
     }
 }
 
@@ -542,9 +556,9 @@ float needs_lane(const MachineFrame& frame, const Rect& room) {
 void draw_lane(const MachineFrame& frame, const Rect& area) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
-    const LanePlaces p = place_lane(ui, area);
     const WarpNow w = warp_now(frame);
     const LaneNow l = lane_now(frame, w);
+    const LanePlaces p = place_lane(ui, area, l.access != nullptr ? own_access : own_work);
     std::string right;
     if (w.track != nullptr) right = fmt::format("warp {} of block {}", w.track->warp_in_block, with_commas(w.track->block));
     machine_panel(frame, p.picture, Stop::lane, right);
