@@ -255,6 +255,8 @@ void check_asked_alike(const parallel::ParallelOptions& options) {
 int train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run, comm::Communicator* world) {
     const bool speaks = !world || world->rank() == 0;
     if (world && world->size() > 1) check_asked_alike(options);
+    std::optional<LongWork> work;  // before the ranks' threads; of processes, mpirun hears Ctrl-C
+    if (!world || world->size() == 1) work.emplace(options.training.model, LongWork::Interrupt::held);
     parallel::ParallelTrainer trainer(options, world);
     if (run.from) trainer.restore(*run.from);
     const bool lines = run.json == "-", text = speaks && !lines, processes = world && world->size() > 1;
@@ -287,8 +289,6 @@ int train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run
         complain(Diagnostic{.message = why->text, .severity = Severity::warning});
         fmt::print(stderr, "    advice: {}\n", why->advice);
     };
-    std::optional<LongWork> work;  // of processes, mpirun hears Ctrl-C
-    if (!processes) work.emplace(options.training.model, LongWork::Interrupt::held);
     int64_t done = 0;
     for (bool end = false; !end && done < run.steps; ++done) {
         const int64_t i = done;
