@@ -20,8 +20,9 @@ namespace {
 
 constexpr int64_t first_stretch = 108;  // cycles of the first look: 8 wide each in the timeline at 1600
 
-// Number of the warp's first instruction that belongs to the source line; -1: it never gets there.
+// Number of the warp's first instruction that belongs to the source line; -1: it never gets there, or none is followed yet.
 int64_t issue_of_line(const Snapshot& snapshot, int line) {
+    if (!snapshot.kernel.history || !snapshot.kernel.run) return -1;
     const auto& steps = snapshot.kernel.history->steps;
     const auto& program = snapshot.kernel.run->program->instructions;
     for (size_t i = 0; i < steps.size(); ++i)
@@ -32,8 +33,9 @@ int64_t issue_of_line(const Snapshot& snapshot, int line) {
 // The same, but for what takes no cycle of its own: the clock cannot stand on that.
 int64_t place_of_line(const Snapshot& snapshot, int32_t focused, int line) {
     const int64_t first = issue_of_line(snapshot, line);
+    if (first < 0) return first;
     const KernelTrace& trace = snapshot.kernel.run->result.trace;
-    if (first < 0 || focused < 0 || focused >= static_cast<int32_t>(trace.warps.size())) return first;
+    if (focused < 0 || focused >= static_cast<int32_t>(trace.warps.size())) return first;
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focused)];
     const auto& steps = snapshot.kernel.history->steps;
     const auto& program = snapshot.kernel.run->program->instructions;
