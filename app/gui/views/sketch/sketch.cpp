@@ -71,7 +71,7 @@ class SketchView final : public View {
         for (const KeyPress& key : ui.state->sketch_keys)
             if (open) picture->key(scene, given->sketch, hand_, key);
         ui.state->sketch_keys.clear();
-        const std::string caption = caption_of(scene, *given);
+        const std::string caption = caption_of(scene, *given, session.lesson.lesson->exam);
         const Rect body = ui.panel(area, {.title = "Your prediction, on the picture",
                                           .right = scene.board.where,
                                           .badge = Provenance::simulated,
@@ -92,7 +92,8 @@ class SketchView final : public View {
     std::shared_ptr<const lessons::SketchTruth> told_;
     double told_at_ = -10;
 
-    static std::string caption_of(const SketchScene& scene, const LessonState::Prediction& given) {
+    static std::string caption_of(const SketchScene& scene, const LessonState::Prediction& given, bool exam) {
+        if (!scene.truth && exam) return "What this task's run does stays unknown until you hand the exam in.";
         if (!scene.truth) return "What this step's run does stays unknown, here and everywhere, until you run it.";
         return fmt::format("The run: {}. {}", amount_text(scene.truth->figure, scene.board.axis.unit), given.score.sentence);
     }
