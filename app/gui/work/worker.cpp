@@ -283,6 +283,7 @@ void Session::Worker::serve_light() {
         Request request;
         {
             const std::lock_guard lock(mutex);
+            if (closing || job.stop_requested()) return;  // what waits is served behind this work, which ends now
             const auto found = std::find_if(queue.begin(), queue.end(), [](const Request& r) { return manner_of(r).light; });
             if (found == queue.end()) return;
             request = std::move(*found);
