@@ -89,12 +89,7 @@ BenchRow verdict_cost() {
     auto run = std::make_shared<model::KernelRun>();
     run->gpu = v100();
     constexpr int n = 1 << 16;
-    BenchKernel p("bench.ptx", "strided_gather_f32", {n / 256, 1, 1}, {256, 1, 1});
-    p.buffer(0, n);
-    p.buffer(1, n);
-    p.integer(2, n);
-    p.integer(3, 33);
-    p.integer(4, 32);
+    BenchKernel p = bench_gather(n, 32, n / 256);
     run->program = p.program;
     run->config = p.config;
     run->before = std::make_shared<const simt::Memory>(p.memory);

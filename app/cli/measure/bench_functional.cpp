@@ -35,14 +35,7 @@ BenchKernel shared_matmul_slice(const std::string& prologue = "") {
     return k;
 }
 BenchKernel gather_slice(const std::string& prologue = "") {
-    const int n = 1 << 18;
-    BenchKernel k("bench.ptx", "strided_gather_f32", {256, 1, 1}, {256, 1, 1}, prologue);
-    k.buffer(0, static_cast<size_t>(n));
-    k.buffer(1, static_cast<size_t>(n));
-    k.integer(2, n);
-    k.integer(3, 33);
-    k.integer(4, 32);
-    return k;
+    return bench_gather(1 << 18, 32, 256, 256, prologue);
 }
 // The same out of one half of a buffer into the other, so that the launch writes to the memory that it gathers from.
 BenchKernel gather_beside_writes() {
@@ -57,12 +50,7 @@ BenchKernel gather_beside_writes() {
     return k;
 }
 BenchKernel divergent_slice() {
-    const int n = 1 << 16;
-    BenchKernel k("bench.ptx", "divergent_f32", {256, 1, 1}, {256, 1, 1});
-    k.buffer(0, static_cast<size_t>(n));
-    k.buffer(1, static_cast<size_t>(n));
-    k.integer(2, n);
-    return k;
+    return bench_of_array("divergent_f32", 1 << 16, 256);
 }
 // Lanes with an odd number leave at once.
 const char* const every_second_lane =

@@ -54,6 +54,24 @@ inline BenchKernel bench_matmul(const std::string& kernel, int n, const std::str
     return k;
 }
 
+// A kernel of bench.cu over n floats in and n out, a grid of `blocks` blocks.
+inline BenchKernel bench_of_array(const std::string& kernel, int n, uint32_t blocks, uint32_t threads = 256,
+                                  const std::string& prologue = "") {
+    BenchKernel k("bench.ptx", kernel, {blocks, 1, 1}, {threads, 1, 1}, prologue);
+    k.buffer(0, static_cast<size_t>(n));
+    k.buffer(1, static_cast<size_t>(n));
+    k.integer(2, n);
+    return k;
+}
+// So many loads a thread, 33 floats apart.
+inline BenchKernel bench_gather(int n, int loads, uint32_t blocks, uint32_t threads = 256,
+                                const std::string& prologue = "") {
+    BenchKernel k = bench_of_array("strided_gather_f32", n, blocks, threads, prologue);
+    k.integer(3, 33);
+    k.integer(4, loads);
+    return k;
+}
+
 inline void check_bench(const simt::LaunchResult& result) {
     if (result.fault) throw Failure(render(*result.fault));
     if (!result.reports.empty()) throw Failure(render(result.reports[0]));

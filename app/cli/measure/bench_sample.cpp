@@ -52,21 +52,11 @@ BenchKernel layer_norm(int rows, int columns) {
 }
 
 BenchKernel gather(int n) {
-    BenchKernel k("bench.ptx", "strided_gather_f32", {parts(n, threads), 1, 1}, {threads, 1, 1});
-    k.buffer(0, static_cast<size_t>(n));
-    k.buffer(1, static_cast<size_t>(n));
-    k.integer(2, n);
-    k.integer(3, 33);
-    k.integer(4, 8);
-    return k;
+    return bench_gather(n, 8, parts(n, threads), threads);
 }
 
 BenchKernel divergent(int n) {
-    BenchKernel k("bench.ptx", "divergent_f32", {parts(n, threads), 1, 1}, {threads, 1, 1});
-    k.buffer(0, static_cast<size_t>(n));
-    k.buffer(1, static_cast<size_t>(n));
-    k.integer(2, n);
-    return k;
+    return bench_of_array("divergent_f32", n, parts(n, threads), threads);
 }
 
 // A rung of the ladder in kernels/sgemm, with blocks of `block` threads for tiles of `rows` x `columns`.
