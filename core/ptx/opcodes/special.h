@@ -128,6 +128,14 @@ inline float approximate_quotient(float a, float b) {
     const float scale = absolute(b) < 0x1p-126f ? 0x1p24f : 1.0f;
     return canonical(special_rcp(b * scale) * (a * scale));
 }
+inline float full_quotient(float a, float b) {
+    const float scale = absolute(b) < 0x1p-126f ? 0x1p24f : absolute(b) > 0x1p126f ? 0.25f : 1.0f;
+    return canonical(special_rcp(b * scale) * (a * scale));
+}
+inline float full_flushed_quotient(float a, float b) {
+    const float scale = absolute(b) > 0x1p126f ? 0.25f : 1.0f;
+    return canonical(flush(special_rcp(b * scale) * flush(flush(a) * scale)));
+}
 
 }  // namespace
 }  // namespace lockstep::ptx

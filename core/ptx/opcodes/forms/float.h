@@ -79,8 +79,8 @@ constexpr Form div_f32[] = {
     DIV_DIRECTED(".rp", Toward::plus),
     {".rn.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
     {".rn.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(flush(a) / flush(b))); })},
-    {".full.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
-    {".full.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(flush(a) / flush(b))); })},
+    {".full.f32", lanes([](f32 a, f32 b) { return full_quotient(a, b); })},
+    {".full.ftz.f32", lanes([](f32 a, f32 b) { return full_flushed_quotient(a, b); })},
     {".approx.f32", lanes([](f32 a, f32 b) { return approximate_quotient(a, b); })},
     {".approx.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(special_rcp(b) * flush(a))); })}};
 
