@@ -19,9 +19,10 @@ inline uint32_t truncated_square(uint32_t t) {
 // Every product and sum is an integer below 2^53.
 template <int N>
 inline double interpolate(const Quadratics<N>& table, uint32_t segment, uint32_t t) {
+    const int64_t row = static_cast<int64_t>(segment);  // 64 bits wide: an index that compilers gather by
     const double place = static_cast<double>(static_cast<int32_t>(t));
     const double square = static_cast<double>(static_cast<int32_t>(truncated_square(t)));
-    return table.constant[segment] + table.slope[segment] * place + table.bend[segment] * square;
+    return table.constant[row] + table.slope[row] * place + table.bend[row] * square;
 }
 inline double with_24_bits(double x) {  // rounded to zero
     return bits<double>(bits<uint64_t>(x) & ~0x1fffffffull);
@@ -44,7 +45,8 @@ inline float special_rcp(float x) {
 inline float special_rsqrt(float x) {
     const uint32_t u = bits<uint32_t>(x), e = u >> 23 & 255u, odd = ~e & 1u, t = u & 0x1ffffu;
     const uint32_t segment = odd << 6 | (u >> 17 & 63u);
-    const double v = (segment | t) == 0 ? 0x1p41 : with_24_bits(interpolate(inverse_root_table, segment, t));
+    const double within = with_24_bits(interpolate(inverse_root_table, segment, t));
+    const double v = (segment | t) == 0 ? 0x1p41 : within;
     const float finite = static_cast<float>(v * power_of_two(64 - 41 - static_cast<int32_t>((e + 1u) >> 1)));
     const float magnitude = e == 0 ? special_infinity : e == 255 ? 0.0f : finite;
     return x >= 0.0f || e == 0 ? signed_as(magnitude, u) : bits<float>(0x7fffffffu);
@@ -79,26 +81,28 @@ inline float special_lg2(float x) {
 }
 // The sine of x (quarter 0) or its cosine (quarter 1): turns, rounded to zero, then their fraction in 25 bits.
 inline float special_sine(float x, uint32_t quarter) {
-    const double turns = with_24_bits(static_cast<double>(absolute(x)) * 0x1.45f306p-3);
-    const double small = turns < 0x1p24 ? turns : 0.0;
-    const double part = small - ((small + 0x1p52) - 0x1p52);  // [-0.5, 0.5]
+    const uint32_t u = bits<uint32_t>(x) & 0x7fffffffu, fractional = 0u - static_cast<uint32_t>(u < 0x4e800000u);
+    const double turns = with_24_bits(static_cast<double>(bits<float>(u & fractional)) * 0x1.45f306p-3);  // else whole turns
+    const double part = turns - ((turns + 0x1p52) - 0x1p52);                                              // [-0.5, 0.5]
     const uint32_t fixed = static_cast<uint32_t>(static_cast<int32_t>((part + 1.0) * 0x1p25)) & 0x1ffffffu;
     const uint32_t quadrant = (fixed >> 23) + quarter;
     const uint32_t f = (fixed ^ (0u - (quadrant & 1u))) & 0x7fffffu;
     const float magnitude =
         static_cast<float>(with_24_bits(interpolate(sine_quarter_table, f >> 17, f & 0x1ffffu)) * 0x1p-41);
     const uint32_t sign = quadrant << 30 ^ (quarter ? 0u : bits<uint32_t>(x));
-    return absolute(x) < special_infinity ? signed_as(magnitude, sign) : bits<float>(0x7fffffffu);
+    const float nothing = x - x;  // NaN for infinities
+    return nothing == nothing ? signed_as(magnitude, sign) : bits<float>(0x7fffffffu);
 }
+// For each octave from 2^-8: its first segment * 256 + the base-2 logarithm of how many it has.
+constexpr uint64_t tangent_octaves[11] = {0x000, 0x100, 0x200, 0x301, 0x501, 0x702, 0xb02, 0xf02, 0x1303, 0x1b04, 0x2b03};
 inline float special_tanh(float x) {
-    constexpr uint32_t first_and_bits[11] = {0,           1 << 8,      2 << 8,      3 << 8 | 1,  5 << 8 | 1, 7 << 8 | 2,
-                                             11 << 8 | 2, 15 << 8 | 2, 19 << 8 | 3, 27 << 8 | 4, 43 << 8 | 3};
     const uint32_t u = bits<uint32_t>(x), e = u >> 23 & 255u;
-    const uint32_t octave = e < 119u ? 0u : e > 129u ? 10u : e - 119u;
-    const uint32_t row = first_and_bits[octave], count = row & 255u, m = (u & 0x7fffffu) << count;
+    const uint32_t within = e < 119u ? 119u : e, octave = (within < 129u ? within : 129u) - 119u;
+    const uint32_t row = static_cast<uint32_t>(tangent_octaves[static_cast<int64_t>(octave)]);
+    const uint32_t m = (u & 0x7fffffu) << (row & 255u);
     const double v = with_24_bits(interpolate(tangent_table, (row >> 8) + (m >> 23), m >> 6 & 0x1ffffu));
     const float inside = static_cast<float>(v * 0x1p-41);
-    const float magnitude = e < 119u ? absolute(x) : e > 129u ? 1.0f : inside;
+    const float magnitude = absolute(x) < 0x1p-8f ? absolute(x) : absolute(x) < 8.0f ? inside : 1.0f;
     return x == x ? signed_as(magnitude, u) : bits<float>(0x7fffffffu);
 }
 
