@@ -182,9 +182,8 @@ inline float sqrt_toward(float a) {
     return canonical(round_once<toward>(q, __builtin_fma(-q, q, x)));
 }
 
-// --- transcendental functions -----------------------------------------------------------------------------------
-// Computed in double by polynomials and rounded once: within 1 unit in the last place of f32, and the same bits on every
-// machine. The ISA's bounds are wider: 2^-22 relative for ex2 and lg2, 2^-20.5 absolute for sin and cos, 2^-11 for tanh.
+// --- transcendental functions of halves ---------------------------------------------------------------------------
+// Computed in double by polynomials and rounded once: the same bits on every machine, within the ISA's bounds.
 
 inline double exp2_of(double x) {  // x in [-1000, 1000]
     const double shifted = x + 0x1.8p52;
@@ -205,45 +204,6 @@ inline double exp2_of(double x) {  // x in [-1000, 1000]
 inline float ex2(float x) {
     const double clamped = x < -200.0f ? -200.0 : x > 200.0f ? 200.0 : static_cast<double>(x);
     return canonical(x != x ? x : static_cast<float>(exp2_of(clamped)));
-}
-inline float lg2(float x) {
-    const double wide = static_cast<double>(x);
-    const uint64_t u = bits<uint64_t>(wide);
-    const uint64_t offset = u - 0x3fe6a09e667f3bcdull;  // so that the mantissa lies in [sqrt(1/2), sqrt(2))
-    // the exponent, as a double, without a 64-bit integer conversion
-    const double e = bits<double>(0x4330000000000000ull | (offset + (1024ull << 52)) >> 52) - (0x1p52 + 1024.0);
-    const double m = bits<double>((offset & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull);
-    const double s = (m - 1.0) / (m + 1.0), q = s * s;
-    double p = 2.2195308321368670e-1;  // 2/(13 ln 2), 2/(11 ln 2) ... : log2(m) = 2 atanh(s) / ln 2
-    p = p * q + 2.6230818925253879e-1;
-    p = p * q + 3.2059889797532520e-1;
-    p = p * q + 4.1219858311113244e-1;
-    p = p * q + 5.7707801635558531e-1;
-    p = p * q + 9.6179669392597567e-1;
-    p = p * q + 2.8853900817779268;
-    const float finite = static_cast<float>(e + s * p);
-    const float infinity = __builtin_inff();
-    return canonical(x > 0.0f ? (x == infinity ? x : finite) : x == 0.0f ? -infinity : bits<float>(0x7fffffffu));
-}
-// sin (quadrant 0) or cos (quadrant 1) of x. Above 2^30 the ISA bounds no error; there the argument counts as 0.
-inline float sine(float x, double quadrant) {
-    const double wide = absolute(x) < 0x1p30f ? static_cast<double>(x) : 0.0;
-    const double shifted = wide * 6.3661977236758134e-1 + 0x1.8p52;
-    const double n = shifted - 0x1.8p52;
-    const double r = (wide - n * 0x1.921fb544p0) - n * 6.0771005065061922e-11;
-    const double q = r * r;
-    const double sin_r =
-        r + r * q *
-                (-1.6666666666666666e-1 +
-                 q * (8.3333333333333333e-3 +
-                      q * (-1.9841269841269841e-4 + q * (2.7557319223985893e-6 - q * 2.5052108385441719e-8))));
-    const double cos_r =
-        1.0 + q * (-0.5 + q * (4.1666666666666667e-2 +
-                               q * (-1.3888888888888889e-3 + q * (2.4801587301587302e-5 - q * 2.7557319223985888e-7))));
-    const uint64_t turn = bits<uint64_t>(shifted + quadrant);
-    const double value = (turn & 1) ? cos_r : sin_r;
-    const float result = static_cast<float>((turn & 2) ? -value : value);
-    return absolute(x) < __builtin_inff() ? result : bits<float>(0x7fffffffu);
 }
 inline float hyperbolic_tangent(float x) {
     const float a = absolute(x);

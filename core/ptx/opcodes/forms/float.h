@@ -3,6 +3,7 @@
 #pragma once
 #include "core/ptx/opcodes/arithmetic.h"
 #include "core/ptx/opcodes/lanes.h"
+#include "core/ptx/opcodes/special.h"
 
 namespace lockstep::ptx {
 namespace {
@@ -68,11 +69,6 @@ constexpr Form mul_f32[] = {FLOAT_TWO(a * b), DIRECTED(MUL_TOWARD)};
         FMA_DIRECTED(".rz", Toward::zero), FMA_DIRECTED(".rm", Toward::minus), FMA_DIRECTED(".rp", Toward::plus)
 constexpr Form fma_f32[] = {FMA(".rn")};
 constexpr Form mad_f32[] = {FMA("{.rn}")};
-inline float divide_approximately(float a, float b) {  // for |b| in (2^126, 2^128) the ISA gives a zero
-    const float magnitude = absolute(b);
-    const float q = a / b;
-    return canonical(magnitude > 0x1p126f && magnitude < __builtin_inff() ? q * 0.0f + a * 0.0f : q);
-}
 #define DIV_DIRECTED(modifier, toward)                                                                         \
     {modifier ".f32", lanes([](f32 a, f32 b) { return div_toward<toward>(a, b); })}, {                         \
         modifier ".ftz.f32", lanes([](f32 a, f32 b) { return flush(div_toward<toward>(flush(a), flush(b))); }) \
@@ -83,10 +79,10 @@ constexpr Form div_f32[] = {
     DIV_DIRECTED(".rp", Toward::plus),
     {".rn.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
     {".rn.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(flush(a) / flush(b))); })},
-    {".full.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
-    {".full.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(flush(a) / flush(b))); })},
-    {".approx.f32", lanes([](f32 a, f32 b) { return divide_approximately(a, b); })},
-    {".approx.ftz.f32", lanes([](f32 a, f32 b) { return flush(divide_approximately(flush(a), flush(b))); })}};
+    {".full.f32", lanes([](f32 a, f32 b) { return full_quotient(a, b); })},
+    {".full.ftz.f32", lanes([](f32 a, f32 b) { return full_flushed_quotient(a, b); })},
+    {".approx.f32", lanes([](f32 a, f32 b) { return approximate_quotient(a, b); })},
+    {".approx.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(special_rcp(b) * flush(a))); })}};
 
 #define FLOAT_ONE(modifier, f)                                      \
     {modifier ".f32", lanes([](f32 a) { return canonical(f); })}, { \
@@ -99,14 +95,23 @@ constexpr Form div_f32[] = {
     FLOAT_ONE(".rz", f(Toward::zero)), FLOAT_ONE(".rm", f(Toward::minus)), FLOAT_ONE(".rp", f(Toward::plus))
 #define RCP_TOWARD(toward) div_toward<toward>(1.0f, a)
 #define SQRT_TOWARD(toward) sqrt_toward<toward>(a)
-constexpr Form rcp_f32[] = {FLOAT_ONE("(.rn|.approx)", 1.0f / a), ONE_DIRECTED(RCP_TOWARD)};
-constexpr Form sqrt_f32[] = {FLOAT_ONE("(.rn|.approx)", __builtin_sqrtf(a)), ONE_DIRECTED(SQRT_TOWARD)};
-constexpr Form rsqrt_f32[] = {FLOAT_ONE(".approx", static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>(a))))};
-constexpr Form ex2_f32[] = {FLOAT_ONE(".approx", ex2(a))};
-constexpr Form lg2_f32[] = {FLOAT_ONE(".approx", lg2(a))};
-constexpr Form sin_f32[] = {FLOAT_ONE(".approx", sine(a, 0.0))};
-constexpr Form cos_f32[] = {FLOAT_ONE(".approx", sine(a, 1.0))};
-constexpr Form tanh_f32[] = {{".approx.f32", lanes([](f32 a) { return hyperbolic_tangent(a); })}};
+constexpr Form rcp_f32[] = {FLOAT_ONE(".rn", 1.0f / a),
+                            ONE_DIRECTED(RCP_TOWARD),
+                            {".approx.f32", lanes([](f32 a) { return approximate_rcp(a); })},
+                            {".approx.ftz.f32", lanes([](f32 a) { return special_rcp(a); })}};
+constexpr Form sqrt_f32[] = {FLOAT_ONE(".rn", __builtin_sqrtf(a)),
+                             ONE_DIRECTED(SQRT_TOWARD),
+                             {".approx.f32", lanes([](f32 a) { return approximate_sqrt(a); })},
+                             {".approx.ftz.f32", lanes([](f32 a) { return special_sqrt(a); })}};
+constexpr Form rsqrt_f32[] = {{".approx.f32", lanes([](f32 a) { return approximate_rsqrt(a); })},
+                              {".approx.ftz.f32", lanes([](f32 a) { return special_rsqrt(a); })}};
+constexpr Form ex2_f32[] = {{".approx.f32", lanes([](f32 a) { return approximate_ex2(a); })},
+                            {".approx.ftz.f32", lanes([](f32 a) { return special_ex2(a); })}};
+constexpr Form lg2_f32[] = {{".approx.f32", lanes([](f32 a) { return approximate_lg2(a); })},
+                            {".approx.ftz.f32", lanes([](f32 a) { return special_lg2(a); })}};
+constexpr Form sin_f32[] = {{".approx{.ftz}.f32", lanes([](f32 a) { return special_sine(a, 0); })}};
+constexpr Form cos_f32[] = {{".approx{.ftz}.f32", lanes([](f32 a) { return special_sine(a, 1); })}};
+constexpr Form tanh_f32[] = {{".approx.f32", lanes([](f32 a) { return special_tanh(a); })}};
 constexpr Form neg_f32[] = {FLOAT_ONE("", bits<f32>(bits<u32>(a) ^ 0x80000000u))};
 constexpr Form abs_f32[] = {FLOAT_ONE("", absolute(a))};
 // min and max: of magnitudes with .xorsign.abs, whose result has both operands' signs multiplied.
