@@ -257,7 +257,8 @@ struct Summing {
     SumRule rule;
 };
 inline SumRule rule_of(const TensorSums& sums, int bits, bool half) {
-    return {sums.step_bits / bits, bits == 8 ? sums.fp8_fraction : sums.fraction, bits == 8 ? sums.fp8_fraction : 23, half};
+    return {sums.step_bits / bits, bits == 8 ? sums.fp8_fraction : sums.fraction,
+            bits == 8 && !half ? sums.fp8_fraction : 23, half};
 }
 inline void sum_all(const Summing& s, float* c, int m, int n, int k) {
     if (s.at)

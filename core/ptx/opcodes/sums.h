@@ -18,7 +18,7 @@ struct SumRule {
     int step;      // products
     int fraction;  // bits kept below the largest exponent
     int result;    // bits kept of a sum behind its first
-    bool half;     // sums between steps are rounded to f16
+    bool half;     // sums are rounded to f16, once: up to there no bit may be lost that decides it
 };
 
 // 2^exponent of a number, with the exponents that its format has; of 0 it is 0.
@@ -40,6 +40,11 @@ inline bool find_powers(const float* x, int count, float smallest, float* power)
 
 inline double cut(double x, double unit, double per_unit) {  // toward zero to a multiple; x less than 2^53 units
     return __builtin_trunc(x * per_unit) * unit;
+}
+// The encoding of a sum without what lies below the bits that are kept; for f16 whether that was 0 stays in the last one.
+inline uint64_t shortened(uint64_t sum, const SumRule& rule) {
+    const uint64_t below = (1ull << (52 - rule.result)) - 1;
+    return (sum & ~below) | (rule.half && (sum & below) ? below + 1 : 0);
 }
 inline double power_of_two(int exponent) {
     return bits<double>(static_cast<uint64_t>(exponent + 1023) << 52);
@@ -67,7 +72,7 @@ inline float sum_one(const float* a, const float* a_power, const float* b, const
     for (int i = 0; i < count; ++i)
         sum += cut(static_cast<double>(a[i]) * static_cast<double>(b[8 * (at ? at[i] : i)]), unit, per_unit);
     const double size = sum < 0 ? -sum : sum;
-    const double kept = bits<double>(bits<uint64_t>(sum) & ~0ull << (52 - rule.result));
+    const double kept = bits<double>(shortened(bits<uint64_t>(sum), rule));
     if (size < 0x1p-126) return static_cast<float>(cut(sum, 0x1p-149, 0x1p149));
     return static_cast<float>(size >= 0x1p128 ? sum * 0x1p300 : kept);
 }
@@ -115,11 +120,12 @@ template <int rows, class Of>
     for (int i = half; i < count; ++i)
         for (int r = 0; r < rows; ++r)
             second[r] += __builtin_convertvector(a[r * k + i] * values[of(r, i)] * per_unit[r], IntegerRow);
-    const int64_t kept = static_cast<int64_t>(~0ull << (52 - rule.result));
+    const int64_t below = static_cast<int64_t>((1ull << (52 - rule.result)) - 1);
     for (int r = 0; r < rows; ++r) {
         const DoubleRow whole = __builtin_convertvector(first[r], DoubleRow) + __builtin_convertvector(second[r], DoubleRow);
-        const DoubleRow shorter = reinterpret_cast<DoubleRow>(reinterpret_cast<LongRow>(whole) & kept);
-        sum[r] = __builtin_convertvector(shorter, Row) *
+        LongRow shorter = reinterpret_cast<LongRow>(whole) & ~below;  // see shortened
+        if (rule.half) shorter |= ((reinterpret_cast<LongRow>(whole) & below) != 0) & (below + 1);
+        sum[r] = __builtin_convertvector(reinterpret_cast<DoubleRow>(shorter), Row) *
                  reinterpret_cast<Row>(reinterpret_cast<IntegerRow>(top[r]) - (rule.fraction << 23));
     }
 }
