@@ -166,6 +166,7 @@ struct Product {
     int c_registers;         // of a block
     float a_least, b_least;  // the smallest normal numbers of A's and B's elements; 0: integers
     bool half;               // D is f16
+    int most_step;           // k in one step
 };
 
 // Registers of blocks of 8 x 4 words, to rows of `words` words.
@@ -310,6 +311,7 @@ void halves_first(T* rows, int count, int k) {
         const bool a_near = find_powers(a, p.m * p.k, as_halves ? least_normal : p.a_least, a_power);
         const bool b_near = find_powers(b, p.n * p.k * p.width, as_halves ? least_normal : p.b_least, b_power);
         Summing how{a, b, a_power, b_power, p.width == 2 ? at : nullptr, a_near && b_near, rule_of(sums, p.bits, p.half)};
+        how.rule.step = how.rule.step < p.most_step ? how.rule.step : p.most_step;
         if (as_halves) {
             how.rule = rule_of(sums, 16, p.half);
             how.rule.step = how.rule.step < p.k / 2 ? how.rule.step : p.k / 2;
@@ -326,10 +328,11 @@ void halves_first(T* rows, int count, int k) {
 template <int M, int N, int K>
 struct Shape {
     static constexpr int m = M, n = N, k = K;
+    static constexpr int most_step = N == 16 && K == 8 ? 4 : 64;  // wmma of tf32 goes in products of k = 4
 };
 template <class S, int width, class A, class B, class C, class D>
-constexpr Product product = {S::m,     S::n,   S::k / width, A::bits,     width,       unpack<A>,        unpack<B>,
-                             C::begin, D::end, C::registers, A::smallest, B::smallest, D::registers == 1};
+constexpr Product product = {S::m,     S::n,   S::k / width, A::bits,     width,       unpack<A>,         unpack<B>,
+                             C::begin, D::end, C::registers, A::smallest, B::smallest, D::registers == 1, S::most_step};
 
 template <class S, class A, class B, class C, class D>
 void dense(std::byte* const* d, const std::byte* const* s) {
@@ -405,6 +408,7 @@ void quads(std::byte* const* d, const std::byte* const* s) {
     const auto half_at = [](const std::byte* const* from, int lane, int i) {
         return widen(reinterpret_cast<const Half*>(from[i / 2])[2 * lane + i % 2]);
     };
+    const TensorSums& sums = tensor_sums[3];
     float out[32][8];
     for (int lane = 0; lane < 32; ++lane) {
         const int quad = lane / 4 % 4 * 4;
@@ -430,7 +434,10 @@ void quads(std::byte* const* d, const std::byte* const* s) {
                     b_columns ? half_at(s + 2, home(column), k) : half_at(s + 2, quad + column / 4 * 16 + k, column % 4);
                 a_power[k] = power_of(a[k], F16::smallest), b_power[8 * k] = power_of(b[8 * k], F16::smallest);
             }
-            out[lane][i] = sum_one(a, a_power, b, b_power, nullptr, 4, sum, rule_of(tensor_sums[3], 16, d_half));
+            const float p[4] = {a[0] * b[0], a[1] * b[8], a[2] * b[16], a[3] * b[24]};
+            out[lane][i] = !sums.quads_by_lanes ? sum_one(a, a_power, b, b_power, nullptr, 4, sum, rule_of(sums, 16, d_half))
+                           : d_half             ? sum + (p[0] + p[1]) + (p[2] + p[3])
+                                                : sum + (p[0] + p[1] + p[2] + p[3]);
         }
     }
     for (int lane = 0; lane < 32; ++lane)

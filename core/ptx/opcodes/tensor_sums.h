@@ -9,17 +9,18 @@
 namespace lockstep::ptx {
 
 struct TensorSums {
-    uint32_t since;      // compute capability times ten
-    int step_bits;       // of k in one step: 256 are 16 products of f16, 8 of tf32
-    int fraction;        // bits kept below the largest exponent
-    int fp8_fraction;    // the same where both factors are fp8, and of what is kept of their sum
-    bool fp8_as_halves;  // mma turns fp8 into f16, sums the products of both halves of a word by themselves and then adds c
+    uint32_t since;       // compute capability times ten
+    int step_bits;        // of k in one step: 256 are 16 products of f16, 8 of tf32
+    int fraction;         // bits kept below the largest exponent
+    int fp8_fraction;     // the same where both factors are fp8, and of what is kept of their sum
+    bool quads_by_lanes;  // m8n8k4 of f16 is none of the tensor cores', but sums of f32, rounded to nearest
+    bool fp8_as_halves;   // mma turns fp8 into f16, sums the products of both halves of a word by themselves and then adds c
 };
 constexpr TensorSums tensor_sums[] = {
-    {70, 64, 23, 13, false},
-    {75, 64, 24, 13, false},
-    {80, 128, 24, 13, false},
-    {90, 256, 25, 13, true},
+    {70, 64, 23, 13, false, false},
+    {75, 64, 24, 13, true, false},
+    {80, 128, 24, 13, true, false},
+    {90, 256, 25, 13, true, true},
 };
 
 }  // namespace lockstep::ptx
