@@ -15,8 +15,8 @@ using bf16 = Brain;
 inline float fused(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
 }
-// .ftz: a result that is less than the normal numbers before it is rounded becomes a zero, as measured on an H200. Scaled by
-// 2^64 what is nearly normal is rounded like a normal number; `exact` is the result rounded toward zero.
+// .ftz: a result that is less than the normal numbers becomes a zero, where it is rounded to 24 bits and not to those of a
+// subnormal number, as measured on an H200. `scaled`: by 2^64, so that it is rounded like that.
 inline float flushed_product(float a, float b) {
     const float product = a * b;
     return absolute((a * 0x1p64f) * b) < 0x1p-62f ? product * 0.0f : product;
@@ -25,8 +25,8 @@ inline float flushed_fma(float a, float b, float c) {
     const float sum = fused(a, b, c);
     return absolute(fused(a * 0x1p64f, b, c * 0x1p64f)) < 0x1p-62f ? sum * 0.0f : sum;
 }
-inline float flush_toward(float result, float exact) {
-    return absolute(exact) < 0x1p-126f ? result * 0.0f : result;
+inline float flush_toward(float result, float scaled) {
+    return absolute(scaled) < 0x1p-62f ? result * 0.0f : result;
 }
 // The spellings of one f32 operation with flushing and saturation. a, b, c: its operands; `flushed`: of flushed ones.
 #define FLOAT_TWO(f, flushed)                                                                                   \
@@ -40,33 +40,36 @@ inline float flush_toward(float result, float exact) {
             return saturate(flushed);                                                                           \
         })                                                                                                      \
     }
-#define FLOAT_DIRECTED(modifier, f, exact)                                      \
+#define FLOAT_DIRECTED(modifier, f, flushed)                                    \
     {modifier ".f32", lanes([](f32 a, f32 b) { return f; })},                   \
         {modifier ".sat.f32", lanes([](f32 a, f32 b) { return saturate(f); })}, \
         {modifier ".ftz.f32", lanes([](f32 x, f32 y) {                          \
              const f32 a = flush(x), b = flush(y);                              \
-             return flush_toward(f, exact);                                     \
+             return flushed;                                                    \
          })},                                                                   \
     {                                                                           \
         modifier ".ftz.sat.f32", lanes([](f32 x, f32 y) {                       \
             const f32 a = flush(x), b = flush(y);                               \
-            return saturate(flush_toward(f, exact));                            \
+            return saturate(flushed);                                           \
         })                                                                      \
     }
-#define DIRECTED(operation)                                                       \
-    FLOAT_DIRECTED(".rz", operation(Toward::zero), operation(Toward::zero)),      \
-        FLOAT_DIRECTED(".rm", operation(Toward::minus), operation(Toward::zero)), \
-        FLOAT_DIRECTED(".rp", operation(Toward::plus), operation(Toward::zero))
+#define DIRECTED(operation, flushed)                                             \
+    FLOAT_DIRECTED(".rz", operation(Toward::zero), flushed(Toward::zero)),       \
+        FLOAT_DIRECTED(".rm", operation(Toward::minus), flushed(Toward::minus)), \
+        FLOAT_DIRECTED(".rp", operation(Toward::plus), flushed(Toward::plus))
 #define ADD_TOWARD(toward) fma_toward<toward>(a, 1.0f, b)
 #define SUB_TOWARD(toward) fma_toward<toward>(b, -1.0f, a)
 #define MUL_TOWARD(toward) mul_toward<toward>(a, b)
-constexpr Form add_f32[] = {FLOAT_TWO(a + b, flush(a + b)), DIRECTED(ADD_TOWARD)};
-constexpr Form sub_f32[] = {FLOAT_TWO(a - b, flush(a - b)), DIRECTED(SUB_TOWARD)};
-constexpr Form mul_f32[] = {FLOAT_TWO(a * b, flushed_product(a, b)), DIRECTED(MUL_TOWARD)};
+#define FLUSHED_ADD(toward) flush(ADD_TOWARD(toward))
+#define FLUSHED_SUB(toward) flush(SUB_TOWARD(toward))
+#define FLUSHED_MUL(toward) flush_toward(MUL_TOWARD(toward), mul_toward<toward>(a * 0x1p64f, b))
+constexpr Form add_f32[] = {FLOAT_TWO(a + b, flush(a + b)), DIRECTED(ADD_TOWARD, FLUSHED_ADD)};
+constexpr Form sub_f32[] = {FLOAT_TWO(a - b, flush(a - b)), DIRECTED(SUB_TOWARD, FLUSHED_SUB)};
+constexpr Form mul_f32[] = {FLOAT_TWO(a * b, flushed_product(a, b)), DIRECTED(MUL_TOWARD, FLUSHED_MUL)};
 template <Toward toward>
 inline f32 flushed_fma_toward(f32 x, f32 y, f32 z) {
     const f32 a = flush(x), b = flush(y), c = flush(z);
-    return flush_toward(fma_toward<toward>(a, b, c), fma_toward<Toward::zero>(a, b, c));
+    return flush_toward(fma_toward<toward>(a, b, c), fma_toward<toward>(a * 0x1p64f, b, c * 0x1p64f));
 }
 #define FMA_DIRECTED(modifier, toward)                                                                                    \
     {modifier ".f32", lanes([](f32 a, f32 b, f32 c) { return fma_toward<toward>(a, b, c); })},                            \
@@ -89,20 +92,25 @@ inline float divide_approximately(float a, float b) {  // for |b| in (2^126, 2^1
     const float q = a / b;
     return canonical(magnitude > 0x1p126f && magnitude < __builtin_inff() ? q * 0.0f + a * 0.0f : q);
 }
-inline float flushed_quotient(float quotient, float a, float b) {
-    return flush_toward(quotient, div_toward<Toward::zero>(flush(a), flush(b)));
+template <Toward toward>
+inline float flushed_quotient(float x, float y) {
+    const float a = flush(x), b = flush(y);
+    return flush_toward(div_toward<toward>(a, b), div_toward<toward>(a * 0x1p64f, b));
 }
-#define DIV_DIRECTED(modifier, toward)                                                                         \
-    {modifier ".f32", lanes([](f32 a, f32 b) { return div_toward<toward>(a, b); })}, {                         \
-        modifier ".ftz.f32",                                                                                   \
-            lanes([](f32 a, f32 b) { return flushed_quotient(div_toward<toward>(flush(a), flush(b)), a, b); }) \
+inline float flushed_quotient(float x, float y) {
+    const float a = flush(x), b = flush(y);
+    return canonical(flush_toward(a / b, a * 0x1p64f / b));
+}
+#define DIV_DIRECTED(modifier, toward)                                                          \
+    {modifier ".f32", lanes([](f32 a, f32 b) { return div_toward<toward>(a, b); })}, {          \
+        modifier ".ftz.f32", lanes([](f32 a, f32 b) { return flushed_quotient<toward>(a, b); }) \
     }
 constexpr Form div_f32[] = {
     DIV_DIRECTED(".rz", Toward::zero),
     DIV_DIRECTED(".rm", Toward::minus),
     DIV_DIRECTED(".rp", Toward::plus),
     {".rn.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
-    {".rn.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flushed_quotient(flush(a) / flush(b), a, b)); })},
+    {".rn.ftz.f32", lanes([](f32 a, f32 b) { return flushed_quotient(a, b); })},
     {".full.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
     {".full.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(flush(a) / flush(b))); })},
     {".approx.f32", lanes([](f32 a, f32 b) { return divide_approximately(a, b); })},

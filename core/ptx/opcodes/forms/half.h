@@ -15,9 +15,9 @@ inline T nearest(float x) {
     else
         return to_brain(x);
 }
-// .ftz of f16: what is less than its normal numbers before it is rounded becomes a zero.
+// .ftz of f16: what is less than its normal numbers when it is rounded to 11 bits becomes a zero.
 inline float flush_small(float x) {
-    return absolute(x) < 0x1p-14f ? x * 0.0f : x;
+    return absolute(x) < 0x1.ffep-15f ? x * 0.0f : x;
 }
 template <class T>
 inline T fused_half(T a, T b, T c) {
