@@ -198,7 +198,7 @@ int32_t Decoder::how_to_convert() {
     how[convert_lane::to_fraction] = fraction(first_type_);
     how[convert_lane::rounding] = rounding ? rounding - 1 : 0;
     how[convert_lane::to_integral] = among({".rni", ".rzi", ".rmi", ".rpi"});
-    how[convert_lane::flush_from] = ftz && last_type_ == Type::f32;
+    how[convert_lane::flush_from] = ftz && last_type_ == Type::f32 && first_type_ != Type::f16;  // an H200 does not
     how[convert_lane::flush_to] = ftz && first_type_ == Type::f32;
     how[convert_lane::saturated] = holds(modifiers_, ".sat");
     return frame_.constant_lanes(how);
