@@ -19,12 +19,23 @@ inline To bits(From from) {
     return __builtin_bit_cast(To, from);
 }
 
-// NaN results: f32 0x7fffffff, f16 0x7fff; f64 0xfff8000000000000 (what NVIDIA GPUs give for an invalid operation).
+// NaN results: f32 0x7fffffff, f16 0x7fff; f64 0xfff8000000000000 where an operation is invalid, else the operand that is a
+// NaN, made quiet: as measured on an H200.
 inline float canonical(float x) {
     return x == x ? x : bits<float>(0x7fffffffu);
 }
 inline double canonical(double x) {
     return x == x ? x : bits<double>(0xfff8000000000000ull);
+}
+
+inline double quiet(double x) {
+    return bits<double>(bits<uint64_t>(x) | 0x0008000000000000ull);
+}
+inline double canonical(double result, double first) {  // with one operand
+    return result == result ? result : first != first ? quiet(first) : canonical(result);
+}
+inline double canonical(double result, double first, double second) {  // two NaNs: the first
+    return result == result ? result : first != first ? quiet(first) : canonical(result, second);
 }
 
 // .ftz: subnormal operands and results become zeros of their sign.
@@ -248,24 +259,29 @@ inline T remainder(T a, T b) {
     return static_cast<T>(a % b);
 }
 
+// Of 32 bits the low byte of a position and a length counts, of 64 bits all of it: as measured on an H200.
+template <class T>
+inline uint64_t field_number(uint32_t x) {
+    return sizeof(T) == 8 ? x : x & 255u;
+}
 template <class T>
 inline T extract_field(T a, uint32_t position, uint32_t length) {  // bfe; T signed: the field's top bit fills
-    constexpr uint32_t width = sizeof(T) * 8;
-    const uint32_t at = position & 255u, count = length & 255u;
+    constexpr uint64_t width = sizeof(T) * 8;
+    const uint64_t at = field_number<T>(position), count = field_number<T>(length);
     const bool is_signed = static_cast<T>(-1) < 0;
     const uint64_t wide = sizeof(T) == 8 ? static_cast<uint64_t>(a) : static_cast<uint64_t>(a) & 0xffffffffull;
     if (count == 0) return 0;
-    const uint32_t top = at + count - 1 < width - 1 ? at + count - 1 : width - 1;
+    const uint64_t top = at + count - 1 < width - 1 ? at + count - 1 : width - 1;
     const bool sign = is_signed && (wide >> top & 1u);
     const uint64_t field = at < width ? wide >> at : 0;
-    const uint32_t valid = at < width ? (count < width - at ? count : width - at) : 0;
+    const uint64_t valid = at < width ? (count < width - at ? count : width - at) : 0;
     const uint64_t mask = valid >= 64 ? ~0ull : (1ull << valid) - 1;
     return static_cast<T>((field & mask) | (sign ? ~mask : 0));
 }
 template <class T>
 inline T insert_field(T a, T b, uint32_t position, uint32_t length) {  // bfi: the low bits of a into b
-    constexpr uint32_t width = sizeof(T) * 8;
-    const uint32_t at = position & 255u, count = length & 255u;
+    constexpr uint64_t width = sizeof(T) * 8;
+    const uint64_t at = field_number<T>(position), count = field_number<T>(length);
     if (at >= width || count == 0) return b;
     const T ones = count >= width ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << count) - 1);
     const T mask = static_cast<T>(ones << at);
@@ -286,6 +302,7 @@ inline uint32_t extend_sign(uint32_t a, uint32_t count) {  // szext.s32: the low
     return count ? static_cast<uint32_t>(static_cast<int32_t>(a << unused) >> unused) : 0u;
 }
 inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset) {  // fns: from bit `base` up, down for offset < 0
+    if (offset == INT32_MIN) return 0;                                   // an H200 gives no ~0 here, and at least once this
     if (base > 31) return ~0u;
     if (offset == 0) return (mask >> base & 1u) ? base : ~0u;
     uint32_t rest = offset > 0 ? mask & (~0u << base) : mask & (~0u >> (31u - base));
