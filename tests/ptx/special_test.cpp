@@ -95,7 +95,7 @@ uint64_t hash(const std::string& instruction, std::span<const float> x, std::spa
         const size_t here = std::min<size_t>(32, x.size() - k);
         for (size_t l = 0; l < here; ++l) {
             machine.set("%r1", Type::f32, static_cast<int>(l), of(x[k + l]));
-            machine.set("%r2", Type::f32, static_cast<int>(l), of(y.empty() ? 0.0f : y[k + l]));
+            if (instruction.ends_with("%r2")) machine.set("%r2", Type::f32, static_cast<int>(l), of(y[k + l]));
         }
         machine.run(i, form);
         for (size_t l = 0; l < here; ++l)
