@@ -11,8 +11,10 @@ namespace matrix {
 
 typedef float Row __attribute__((vector_size(32), may_alias));  // 8 columns
 typedef int32_t IntegerRow __attribute__((vector_size(32), may_alias));
-typedef double DoubleRow __attribute__((vector_size(64), may_alias));
-typedef int64_t LongRow __attribute__((vector_size(64), may_alias));
+typedef float HalfRow __attribute__((vector_size(16), may_alias));
+typedef int32_t IntegerHalfRow __attribute__((vector_size(16), may_alias));
+typedef double DoubleHalfRow __attribute__((vector_size(32), may_alias));
+typedef int64_t LongHalfRow __attribute__((vector_size(32), may_alias));
 
 struct SumRule {
     int step;      // products
@@ -83,13 +85,15 @@ template <int rows, class Of>
                                             const float* b_power, int k, int count, const SumRule& rule, Of of) {
     const Row* const values = reinterpret_cast<const Row*>(b);
     const Row* const powers = reinterpret_cast<const Row*>(b_power);
-    Row top[rows];
-    for (int r = 0; r < rows; ++r) top[r] = reinterpret_cast<Row>(reinterpret_cast<IntegerRow>(sum[r]) & 0x7f800000);
+    IntegerRow powers_seen[rows];  // encodings of numbers that are not negative compare like the numbers
+    for (int r = 0; r < rows; ++r) powers_seen[r] = reinterpret_cast<IntegerRow>(sum[r]) & 0x7f800000;
     for (int i = 0; i < count; ++i)
         for (int r = 0; r < rows; ++r) {
-            const Row power = a_power[r * k + i] * powers[of(r, i)];
-            top[r] = power > top[r] ? power : top[r];
+            const IntegerRow power = reinterpret_cast<IntegerRow>(a_power[r * k + i] * powers[of(r, i)]);
+            powers_seen[r] = power > powers_seen[r] ? power : powers_seen[r];
         }
+    Row top[rows];
+    for (int r = 0; r < rows; ++r) top[r] = reinterpret_cast<Row>(powers_seen[r]);
     IntegerRow outside{};
     for (int r = 0; r < rows; ++r) {
         outside |= (top[r] > 0x1p96f) | ((top[r] < 0x1p-96f) & (sum[r] != 0));
@@ -122,11 +126,17 @@ template <int rows, class Of>
             second[r] += __builtin_convertvector(a[r * k + i] * values[of(r, i)] * per_unit[r], IntegerRow);
     const int64_t below = static_cast<int64_t>((1ull << (52 - rule.result)) - 1);
     for (int r = 0; r < rows; ++r) {
-        const DoubleRow whole = __builtin_convertvector(first[r], DoubleRow) + __builtin_convertvector(second[r], DoubleRow);
-        LongRow shorter = reinterpret_cast<LongRow>(whole) & ~below;  // see shortened
-        if (rule.half) shorter |= ((reinterpret_cast<LongRow>(whole) & below) != 0) & (below + 1);
-        sum[r] = __builtin_convertvector(reinterpret_cast<DoubleRow>(shorter), Row) *
-                 reinterpret_cast<Row>(reinterpret_cast<IntegerRow>(top[r]) - (rule.fraction << 23));
+        Row kept;
+        for (int h = 0; h < 2; ++h) {
+            const DoubleHalfRow whole =
+                __builtin_convertvector(reinterpret_cast<const IntegerHalfRow*>(&first[r])[h], DoubleHalfRow) +
+                __builtin_convertvector(reinterpret_cast<const IntegerHalfRow*>(&second[r])[h], DoubleHalfRow);
+            LongHalfRow shorter = reinterpret_cast<LongHalfRow>(whole) & ~below;  // see shortened
+            if (rule.half) shorter |= ((reinterpret_cast<LongHalfRow>(whole) & below) != 0) & (below + 1);
+            reinterpret_cast<HalfRow*>(&kept)[h] =
+                __builtin_convertvector(reinterpret_cast<DoubleHalfRow>(shorter), HalfRow);
+        }
+        sum[r] = kept * reinterpret_cast<Row>(reinterpret_cast<IntegerRow>(top[r]) - (rule.fraction << 23));
     }
 }
 inline void round_to_half(Row& row) {
