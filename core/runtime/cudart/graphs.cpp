@@ -163,9 +163,16 @@ void clear(cudaGraphEdgeData* edges, size_t count) {
     if (edges) std::fill_n(edges, count, cudaGraphEdgeData{});
 }
 
+// CUDA's reference, of cudaGraphRemoveDependencies and cudaGraphDestroyNode.
+void need_no_memory_nodes(const Graph& graph) {
+    if (graph.has_memory_nodes())
+        throw CallFailure{cudaErrorNotSupported, "nothing can be taken out of a graph that allocates or frees memory"};
+}
+
 void change_edges(Runtime& r, cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count,
                   bool removes) {
     const Graph& graph = graph_of(r, handle);
+    if (removes) need_no_memory_nodes(graph);
     const std::vector<Node*> before = nodes_of(r, graph, from, count), behind = nodes_of(r, graph, to, count);
     for (size_t k = 0; k < count; ++k) {
         auto& after = behind[k]->after;
@@ -292,6 +299,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* pa
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     return call(__func__, [&](Runtime& r) {
         Node& removed = node_of(r, node);
+        need_no_memory_nodes(*removed.graph);
         removed.graph->remove(&removed);
     });
 }
