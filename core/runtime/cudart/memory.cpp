@@ -166,7 +166,6 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
             throw CallFailure{cudaErrorInvalidValue, "managed memory is attached to all (global) or to the host"};
-        if (bytes == 0) throw CallFailure{cudaErrorInvalidValue, "no bytes are asked for"};
         allocate(r, pointer, bytes, MemoryKind::managed, "managed allocation");
     });
 }
