@@ -54,6 +54,9 @@ Side pointer(const void* p, size_t pitch) {
 
 void copy_sides(Runtime& r, const Side& to, const Side& from, size_t bytes, size_t rows, int kind, bool asynchronous,
                 cudaStream_t stream) {
+    if ((to.array && kind == cudaMemcpyDeviceToHost) || (from.array && kind == cudaMemcpyHostToDevice))
+        throw CallFailure{cudaErrorInvalidMemcpyDirection,
+                          "an array is memory of the device, and the direction says otherwise"};
     r.copy({.to = to.address,
             .to_pitch = to.pitch,
             .from = from.address,

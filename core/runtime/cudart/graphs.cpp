@@ -191,9 +191,10 @@ void change_edges(Runtime& r, cudaGraph_t handle, const cudaGraphNode_t* from, c
 
 LOCKSTEP_INTERFACE
 
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         need(graph, "the graph's address");
+        if (flags != 0) throw CallFailure{cudaErrorInvalidValue, "the flags are 0"};
         auto created = std::make_shared<Graph>(r.handles());
         *graph = handle_of(created.get());
         r.graphs()[created.get()] = std::move(created);
@@ -208,6 +209,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
     return call(__func__, [&](Runtime& r) {
         need(clone, "the graph's address");
+        need_no_memory_nodes(graph_of(r, original));
         auto copy = graph_of(r, original).clone();
         *clone = handle_of(copy.get());
         r.graphs()[copy.get()] = std::move(copy);
@@ -282,7 +284,20 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, c
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
                                     void* pointer) {
-    return call(__func__, [&](Runtime& r) { add_node(r, node, graph, after, count, ReleaseWork{address_of(pointer)}); });
+    return call(__func__, [&](Runtime& r) {
+        bool given = false;
+        for (const auto& other : graph_of(r, graph).nodes) {
+            if (const auto* const from = std::get_if<AllocateWork>(&other->work))
+                given |= from->address == address_of(pointer);
+            if (const auto* const to = std::get_if<ReleaseWork>(&other->work))
+                if (to->address == address_of(pointer))
+                    throw CallFailure{cudaErrorInvalidValue, "another node frees this memory"};
+        }
+        const Block* const block = r.find(address_of(pointer));
+        const bool of_graphs = block && block->name.find("graph allocation") != std::string::npos;
+        if (!given && !of_graphs) throw CallFailure{cudaErrorInvalidValue, "no graph has allocated this memory"};
+        add_node(r, node, graph, after, count, ReleaseWork{address_of(pointer)});
+    });
 }
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* parameters) {
