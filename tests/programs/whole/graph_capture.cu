@@ -113,7 +113,29 @@ int main() {
     CHECK(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
     if (host[n - 1] != 5028) return printf("FAIL updated: %d\n", host[n - 1]), 1;
 
-    // What a capture forbids makes it invalid.
+    // A stream that joined a capture may be destroyed before the capture ends.
+    cudaStream_t third;
+    CHECK(cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking));
+    CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    CHECK(cudaEventRecord(fork, first));
+    CHECK(cudaStreamWaitEvent(third, fork, 0));
+    add<<<1, n, 0, third>>>(c, 0);
+    CHECK(cudaEventRecord(joined, third));
+    CHECK(cudaStreamWaitEvent(first, joined, 0));
+    CHECK(cudaStreamDestroy(third));
+    cudaGraph_t of_two;
+    CHECK(cudaStreamEndCapture(first, &of_two));
+    CHECK(cudaGraphGetNodes(of_two, nullptr, &nodes));
+    if (nodes != 1) return printf("FAIL %zu nodes after a stream was destroyed\n", nodes), 1;
+    CHECK(cudaGraphDestroy(of_two));
+
+    // What a capture forbids makes it invalid: callbacks, waits for other streams, and free.
+    CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    if (cudaFree(nullptr) != cudaErrorStreamCaptureUnsupported) return printf("FAIL freed in a capture\n"), 1;
+    if (cudaStreamEndCapture(first, &broken) != cudaErrorStreamCaptureInvalidated) return printf("FAIL after a free\n"), 1;
+    CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    if (cudaStreamSynchronize(second) != cudaErrorStreamCaptureUnsupported) return printf("FAIL waited for another\n"), 1;
+    if (cudaStreamEndCapture(first, &broken) != cudaErrorStreamCaptureInvalidated) return printf("FAIL after a wait\n"), 1;
     CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
     add<<<1, n, 0, first>>>(c, 1);
     if (cudaStreamSynchronize(first) != cudaErrorStreamCaptureUnsupported) return printf("FAIL waited in a capture\n"), 1;
