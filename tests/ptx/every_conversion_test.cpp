@@ -147,6 +147,12 @@ std::optional<Expected> definition(const Instruction& i, const Arguments& x) {
         return Expected{.bits = static_cast<uint64_t>(number(static_cast<uint64_t>(v), to))};
     }
     const Value v = value_of(i, from, x[0]);
+    if (v.nan && to == Type::f64 &&
+        !i.has(".sat")) {  // the NaN itself, quiet: cvt.f64.f32 of an H200 gives 7fffffffe0000000
+        const exact::Format& narrow = *format_of(from);
+        const uint64_t payload = x[0] & ((1ull << narrow.fraction) - 1);
+        return Expected{.bits = 0x7ff8ull << 48 | payload << (52 - narrow.fraction) | (v.negative ? 1ull << 63 : 0)};
+    }
     return Expected{.bits = format_of(to) ? to_float(i, to, v) : to_integer(i, to, from, v)};
 }
 

@@ -91,7 +91,11 @@ inline void convert_any(std::byte* const* d, const std::byte* const* s) {
             result = float_from(x, width, how[to_fraction], how[rounding]);
             const u64 sign = 1ull << (width - 1), one = ((1ull << (width - 2 - how[to_fraction])) - 1) << how[to_fraction];
             if (how[flush_to] && !((result & ~sign) >> how[to_fraction])) result &= sign;
-            if (x.nan) result = width == 64 ? 0xfff8000000000000ull : sign - 1;
+            if (x.nan) {  // to f64 its sign and its bits stay, and it is quiet
+                const u64 payload = load_lane(s[0], how[from_bytes], i) & ((1ull << how[from_fraction]) - 1);
+                const u64 wide = 0x7ff8ull << 48 | payload << (52 - how[from_fraction]) | (x.negative ? sign : 0);
+                result = width == 64 ? wide : sign - 1;
+            }
             if (how[saturated]) result = x.nan || (result & sign) ? 0 : result > one ? one : result;
         } else {
             if (how[from_kind] < 2 && !how[saturated]) {
