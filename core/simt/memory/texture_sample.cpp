@@ -2,7 +2,8 @@
 // says, those of a texel too, which are products: so much of 256 is shared out over levels, slices, columns and rows, in
 // this order, each share rounded and the rest left to the other one. What a filter gives of 8- and 16-bit integers has 16
 // bits, and of halves it is a half. All this as an H200 with CUDA 13.0 does it: its 392 values of two dimensions in
-// tests/simt/texture_silicon_test.cpp are met, of three dimensions nine in ten (the others differ by a 256th of a texel).
+// tests/simt/memory/texture_silicon_test.cpp are met, of three dimensions nine in ten (the others differ by a 256th of a
+// texel).
 #include "core/simt/memory/texture_sample.h"
 
 #include <algorithm>
@@ -227,14 +228,30 @@ double filtered_scale(const Texture& t) {
                                                                    : 0;
 }
 
-double rounded_to(double value, double scale) {
-    return scale == 0 ? value : std::floor(value * scale + 0.5) / scale;
+// Channel `channel` of a texel as a filter takes it: in units of its scale, the most negative integer beyond -1.
+double filtered_value(const Texture& t, const std::byte* data, int64_t offset, uint32_t channel, const Texel& texel,
+                      double scale) {
+    if (scale == 0 || offset < 0 || channel >= t.channels)
+        return static_cast<double>(float_of(texel.bits[channel])) * (scale == 0 ? 1 : scale);
+    uint16_t raw = 0;
+    std::memcpy(&raw, data + offset + channel * t.element_bytes(), std::min<size_t>(t.element_bytes(), sizeof raw));
+    switch (t.element) {
+        case Element::u8:
+            return raw * 257.0;
+        case Element::s8:
+            return static_cast<int8_t>(raw) * 32767 / 127.0;
+        case Element::s16:
+            return static_cast<int16_t>(raw);
+        default:
+            return raw;
+    }
 }
 
 Texel rounded(const Texture& t, const Sums& sums) {
     Texel result{true, {}};
     for (int channel = 0; channel < 4; ++channel) {
-        auto value = static_cast<float>(rounded_to(sums[static_cast<size_t>(channel)] / whole_weight, filtered_scale(t)));
+        const double sum = sums[static_cast<size_t>(channel)] / whole_weight, scale = filtered_scale(t);
+        auto value = static_cast<float>(scale == 0 ? sum : std::max(std::floor(sum + 0.5) / scale, -1.0));
         if (t.element == Element::f16) value = f16_to_f32(f32_to_f16(value));
         result.bits[channel] = bits_of(value);
     }
@@ -256,11 +273,16 @@ Texel nearest(const Texture& texture, const std::byte* data, uint64_t before, co
 void add_level(const Texture& texture, const std::byte* data, uint64_t before, const Coordinates& c, uint32_t total,
                Sums& sums, Touched* touched) {
     const double scale = filtered_scale(texture);
-    const auto add = [&](const Texel& texel, uint32_t weight) {
-        for (size_t channel = 0; channel < 4; ++channel)
-            sums[channel] += weight * rounded_to(static_cast<double>(float_of(texel.bits[channel])), scale);
+    const auto add = [&](const Texel& texel, int64_t offset, uint32_t weight) {
+        for (uint32_t channel = 0; channel < 4; ++channel)
+            sums[channel] +=
+                weight * (c.compares ? static_cast<double>(float_of(texel.bits[channel])) * (scale == 0 ? 1 : scale)
+                                     : filtered_value(texture, data + before, offset, channel, texel, scale));
     };
-    if (!blends(texture, c)) return add(nearest(texture, data, before, c, touched), total);
+    if (!blends(texture, c)) {
+        const int64_t offset = offset_of(texture, footprint(texture, c, false), 0, 0, 0);
+        return add(nearest(texture, data, before, c, touched), offset, total);
+    }
     const Footprint f = footprint(texture, c, true);
     for (int corner = 0; corner < 8; ++corner) {  // bit 0: the second column, bit 1: row, bit 2: slice
         const uint32_t behind = share(total, f.axes[2].weight), slice = corner & 4 ? behind : total - behind;
@@ -272,7 +294,7 @@ void add_level(const Texture& texture, const std::byte* data, uint64_t before, c
         if (weight == 0) continue;
         const int64_t offset = offset_of(texture, f, corner & 1, corner >> 1 & 1, corner >> 2);
         if (touched && offset >= 0) touched->offset[touched->count++] = static_cast<int64_t>(before) + offset;
-        add(texel_at(texture, data + before, offset, c), weight);
+        add(texel_at(texture, data + before, offset, c), offset, weight);
     }
 }
 
