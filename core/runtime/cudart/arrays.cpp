@@ -32,7 +32,7 @@ Side side_of(const Array& array, const cudaPos& at, const cudaExtent& extent) {
 
 Side side_of(const cudaPitchedPtr& p, const cudaPos& at, const cudaExtent& extent) {
     if (extent.depth > 1 && extent.height > p.ysize)
-        throw CallFailure{cudaErrorInvalidValue,
+        throw CallFailure{cudaErrorInvalidPitchValue,
                           fmt::format("a slice has {} rows, and {} of each are to be copied", p.ysize, extent.height)};
     return {address_of(p.ptr) + (at.z * p.ysize + at.y) * p.pitch + at.x, p.pitch, p.pitch * p.ysize, nullptr};
 }
@@ -119,6 +119,9 @@ CopyWork copy_of(Runtime& r, const cudaMemcpy3DParms& p) {
     if (from_array && to_array && from_array->texels.texel_bytes() != to_array->texels.texel_bytes())
         throw CallFailure{cudaErrorInvalidValue, "the arrays have texels of different sizes"};
     const size_t element = any ? any->texels.texel_bytes() : 1;
+    for (const cudaPitchedPtr* side : {from_array ? nullptr : &p.srcPtr, to_array ? nullptr : &p.dstPtr})
+        if (side && p.extent.width * element > side->pitch && p.extent.height <= 1)
+            throw CallFailure{cudaErrorInvalidValue, "a row is longer than the pitch"};
     const auto in_bytes = [&](const cudaPos& at) { return cudaPos{at.x * element, at.y, at.z}; };
     const Side from =
         from_array ? side_of(*from_array, p.srcPos, p.extent) : side_of(p.srcPtr, in_bytes(p.srcPos), p.extent);
