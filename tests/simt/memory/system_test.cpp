@@ -223,10 +223,10 @@ TEST_CASE("threads get blocks of the heap of their own and give them back") {
     CHECK(memory.live_bytes() == before + 32 * 8);
 }
 
-TEST_CASE("malloc of nothing, or of more than the heap has, gives null; freeing null is nothing") {
+TEST_CASE("malloc of nothing gives an address, of more than the heap has null; freeing null is nothing") {
     Memory memory;
     const std::string ask = call_malloc + "st.global.u64 [%rd1], %rd6;\n";
-    CHECK(run_kernel(kernel("", "mov.u64 %rd5, 0;\n" + ask + call_free), memory).words[0] == 0);
+    CHECK(run_kernel(kernel("", "mov.u64 %rd5, 0;\n" + ask + call_free), memory).words[0] != 0);  // as on an H200
     CHECK(run_kernel(kernel("", "mov.u64 %rd5, 9000000;\n" + ask), memory).words[0] == 0);
     CHECK(run_kernel(kernel("", "mov.u64 %rd5, 0xffffffffffffffff;\n" + ask), memory).words[0] == 0);
     // 8 MiB hold seven blocks of a mebibyte with their headers; the eighth thread gets none.
