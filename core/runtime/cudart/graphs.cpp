@@ -95,7 +95,14 @@ Work copy_from_symbol_node(Runtime& r, void* to, const void* symbol, size_t byte
     return CopyWork{.to = address_of(to), .from = address_in(r, symbol, offset, bytes), .bytes = bytes, .kind = kind};
 }
 
+// What CUDA's reference says of cudaGraphRemoveDependencies, cudaGraphDestroyNode, cudaGraphClone and child graphs.
+static void need_no_memory_nodes(const Graph& graph) {
+    if (graph.has_memory_nodes())
+        throw CallFailure{cudaErrorNotSupported, "a graph that allocates or frees memory stays whole and alone"};
+}
+
 Work child_node(Runtime& r, cudaGraph_t child) {
+    need_no_memory_nodes(graph_of(r, child));
     std::shared_ptr<Graph> copy = graph_of(r, child).clone();
     copy->of_a_node = true;
     return ChildWork{std::move(copy)};
@@ -161,12 +168,6 @@ void list(const std::vector<Node*>& nodes, cudaGraphNode_t* into, size_t* count)
 
 void clear(cudaGraphEdgeData* edges, size_t count) {
     if (edges) std::fill_n(edges, count, cudaGraphEdgeData{});
-}
-
-// CUDA's reference, of cudaGraphRemoveDependencies and cudaGraphDestroyNode.
-void need_no_memory_nodes(const Graph& graph) {
-    if (graph.has_memory_nodes())
-        throw CallFailure{cudaErrorNotSupported, "nothing can be taken out of a graph that allocates or frees memory"};
 }
 
 void change_edges(Runtime& r, cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count,
