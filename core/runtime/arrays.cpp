@@ -43,6 +43,19 @@ simt::Texture laid_out(const ArrayShape& shape) {
     if (extent.width == 0 || extent.width > most || extent.height > most || extent.depth > most)
         throw CallFailure{cudaErrorInvalidValue, fmt::format("there are no arrays of {} x {} x {} texels", extent.width,
                                                              extent.height, extent.depth)};
+    // As an H200 with CUDA 13.0 refuses them.
+    constexpr unsigned known =
+        cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather | 0xc0;
+    if ((shape.flags & ~known) != 0) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
+    const bool in_layers = (shape.flags & (cudaArrayLayered | cudaArrayCubemap)) != 0;
+    const size_t widest = in_layers ? 32768 : extent.depth > 0 ? 16384 : 131072;
+    if (extent.width > widest ||
+        extent.height > (in_layers          ? 32768
+                         : extent.depth > 0 ? 16384
+                                            : 65536) ||
+        (!in_layers && (extent.depth > 16384 || (extent.depth > 0 && extent.height == 0))))
+        throw CallFailure{cudaErrorInvalidValue, fmt::format("no GPU has arrays of {} x {} x {} texels", extent.width,
+                                                             extent.height, extent.depth)};
     simt::Texture texels = texels_of(shape.channels);
     const bool layered = (shape.flags & cudaArrayLayered) != 0, cube = (shape.flags & cudaArrayCubemap) != 0;
     const auto depth = static_cast<uint32_t>(extent.depth);

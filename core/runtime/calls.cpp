@@ -239,6 +239,7 @@ void Runtime::note_mark(std::string name) {
 
 int Runtime::leave(const CallFailure& failure) {
     const int error = failure.error != 0 ? failure.error : sticky_error();
+    if (failure.error == 0 && error != 0) last_error_ = error;
     if (failure.error != 0 && failure.error != cudaErrorNotReady) {
         last_error_ = failure.error;
         const char* name = "cudaErrorUnknown";
@@ -287,7 +288,7 @@ void Runtime::say_launch_site(const char* file, int line) {
 
 int Runtime::last_error(bool clear) {
     for (ErrorRecord& error : report_.errors) error.seen = true;
-    const int error = sticky_error() != 0 ? sticky_error() : last_error_;
+    const int error = last_error_;  // a kernel's fault too is told once, and again after the next call, which returns it
     if (clear) last_error_ = 0;
     return error;
 }

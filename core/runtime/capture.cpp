@@ -57,15 +57,18 @@ void Runtime::submit(uint32_t stream, Work work, bool blocking) {
         front = {node};
         return;
     }
-    if (stream == 0)
-        for (const auto& capture : captures_)
-            for (const auto& [other, front] : capture->fronts)
-                if (streams_.contains(other) && (streams_.at(other).flags & cudaStreamNonBlocking) == 0) {
-                    capture->invalid = true;
-                    throw CallFailure{cudaErrorStreamCaptureImplicit,
-                                      "the default stream would wait for a stream that is capturing"};
-                }
+    if (stream == 0) need_default_stream_apart();
     run(stream, work, blocking);
+}
+
+void Runtime::need_default_stream_apart() {
+    for (const auto& capture : captures_)
+        for (const auto& [other, front] : capture->fronts)
+            if (streams_.contains(other) && (streams_.at(other).flags & cudaStreamNonBlocking) == 0) {
+                capture->invalid = true;
+                throw CallFailure{cudaErrorStreamCaptureImplicit,
+                                  "the default stream would wait for a stream that is capturing"};
+            }
 }
 
 void Runtime::record(EventState& event, uint32_t stream, bool as_node) {

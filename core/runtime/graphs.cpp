@@ -104,6 +104,12 @@ Node* Graph::copy_of(const Node* original) const {
     return nullptr;
 }
 
+bool Graph::has_memory_nodes() const {
+    return std::any_of(nodes.begin(), nodes.end(), [](const auto& node) {
+        return std::holds_alternative<AllocateWork>(node->work) || std::holds_alternative<ReleaseWork>(node->work);
+    });
+}
+
 std::string_view name_of(const Work& work) {
     constexpr std::string_view names[] = {"empty",        "kernel",     "memcpy",    "memset",   "host",
                                           "event record", "event wait", "mem alloc", "mem free", "child graph"};

@@ -44,6 +44,7 @@ struct Graph {
     std::vector<Node*> dependents(const Node* node) const;
     std::vector<Node*> in_order() const;  // each after all that it comes after; empty where they form a circle
     Node* copy_of(const Node* original) const;
+    bool has_memory_nodes() const;
 
     Handles& handles;
     uint64_t number = 0;

@@ -110,6 +110,11 @@ simt::LaunchLimits Runtime::limits_of(const Kernel& kernel) const {
 
 model::Occupancy Runtime::occupancy_of(Kernel& kernel, uint32_t threads, uint64_t dynamic_shared) {
     const auto program = program_of(kernel);
+    const uint64_t shared = ptx::shared_bytes(*program, dynamic_shared);
+    const bool too_much = kernel.most_dynamic_shared < 0
+                              ? shared > limits_of(kernel).shared_per_block
+                              : dynamic_shared > static_cast<uint64_t>(kernel.most_dynamic_shared);
+    if (too_much) return {};  // no block at all
     return model::occupancy(gpu_, threads, program->registers_per_thread, ptx::shared_bytes(*program, dynamic_shared));
 }
 
@@ -244,10 +249,20 @@ simt::LaunchConfig config_of(const KernelWork& work, const model::GpuSpec& gpu) 
 
 }  // namespace
 
+bool& in_host_function() {
+    thread_local bool inside = false;
+    return inside;
+}
+
+CallFailure no_kernel(const void* function) {
+    return {function ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction,
+            "this is no __global__ function of the program"};
+}
+
 KernelWork Runtime::kernel_work(const LaunchAsked& asked) {
     if (sticky_error_ != 0) throw CallFailure{sticky_error_, "an earlier kernel ended in a fault"};
     Kernel* kernel = kernel_of(asked.function);
-    if (!kernel) throw CallFailure{cudaErrorInvalidDeviceFunction, "this is no __global__ function of the program"};
+    if (!kernel) throw no_kernel(asked.function);
     name_place(*kernel);
     const auto program = program_of(*kernel);
     KernelWork work{.kernel = kernel,
@@ -269,9 +284,16 @@ KernelWork Runtime::kernel_work(const LaunchAsked& asked) {
         const bool cluster = problem->message.find("cluster") != std::string::npos;
         throw refused(registers ? cudaErrorLaunchOutOfResources
                       : cluster ? cudaErrorInvalidClusterSize
-                                : cudaErrorInvalidConfiguration,
+                                : cudaErrorInvalidValue,  // of CUDA 13; CUDA 12 said cudaErrorInvalidConfiguration
                       problem->message);
     }
+    if (kernel->most_dynamic_shared >= 0 && asked.shared > static_cast<uint64_t>(kernel->most_dynamic_shared))
+        throw refused(cudaErrorInvalidValue,
+                      fmt::format("it asks for {} bytes of dynamic shared memory, and cudaFuncSetAttribute allowed {}",
+                                  asked.shared, kernel->most_dynamic_shared));
+    if (!kernel->any_cluster && asked.cluster.count() > portable_cluster)
+        throw refused(cudaErrorInvalidClusterSize,
+                      "more than 8 blocks of a cluster are for kernels with cudaFuncAttributeNonPortableClusterSizeAllowed");
     if (asked.cooperative) {
         const model::Occupancy fits = occupancy_of(*kernel, static_cast<uint32_t>(asked.block.count()), asked.shared);
         if (asked.grid.count() > uint64_t{fits.blocks} * gpu_.sms)
@@ -367,10 +389,13 @@ void Runtime::run_on_host(uint32_t stream, const HostWork& work) {
     const CallSite site = site_;
     left_ = std::chrono::steady_clock::now();
     const std::optional<double> node = std::exchange(node_us_, std::nullopt);
+    // A callback of cudaStreamAddCallback may not call CUDA either.
+    in_host_function() = true;
     if (work.function)
         work.function(work.data);
     else
         work.callback();
+    in_host_function() = false;
     guards_.open();  // a call of the function has closed them
     depth_ = depth;
     call_ = call;

@@ -240,10 +240,9 @@ void Runtime::check_copy(const CopyWork& asked) const {
     };
     const int kind = asked.kind;
     if (kind < 0 || kind > 4) throw CallFailure{cudaErrorInvalidMemcpyDirection, "there is no such direction"};
-    if (to_device && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost))
-        throw wrong_way("destination", to, true);
-    if (from_device && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost))
-        throw wrong_way("source", from, true);
+    // Host to host goes wherever the pointers point, as on a real GPU: addresses say what they are.
+    if (to_device && kind == cudaMemcpyDeviceToHost) throw wrong_way("destination", to, true);
+    if (from_device && kind == cudaMemcpyHostToDevice) throw wrong_way("source", from, true);
     if (!to && !to_variable && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice))
         throw wrong_way("destination", nullptr, false);
     if (!from && !from_variable && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice))
@@ -331,7 +330,7 @@ void Runtime::mark_written(uint64_t address, uint64_t bytes) {
 void Runtime::check_fill(const FillWork& asked) const {
     const uint64_t bytes = asked.width * asked.element_bytes;
     if (asked.rows > 1 && bytes > asked.pitch)
-        throw CallFailure{cudaErrorInvalidPitchValue,
+        throw CallFailure{cudaErrorInvalidValue,
                           fmt::format("a row has {} bytes, and rows lie only {} apart", bytes, asked.pitch)};
     check_range(asked.to, (asked.rows - 1) * asked.pitch + bytes, "the", true);
 }

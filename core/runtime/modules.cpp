@@ -180,7 +180,10 @@ Kernel* Runtime::kernel_of(const void* host) {
 
 ModuleVariable* Runtime::variable_of(const void* host) {
     const auto found = variables_.find(host);
-    return found == variables_.end() ? nullptr : &found->second;
+    if (found != variables_.end()) return &found->second;
+    for (auto& [of_host, variable] : variables_)  // of a __managed__ one programs have the memory itself
+        if (variable.managed && *variable.managed == host && host) return &variable;
+    return nullptr;
 }
 
 // The image of each part for the modelled GPU, parsed under a name of the module's own for each device, so that each has its

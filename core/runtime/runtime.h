@@ -49,8 +49,13 @@ struct Kernel {
     size_t part = 0;                                            // of a module of several, which it is from
     const void* host = nullptr;                                 // the function that stands for it in the program
     int64_t most_dynamic_shared = -1;                           // cudaFuncSetAttribute; -1: the GPU's default
+    bool any_cluster = false;                                   // clusters of more than 8 blocks, likewise
     std::vector<std::shared_ptr<const ptx::Program>> programs;  // by device, decoded when needed
 };
+
+constexpr uint64_t portable_cluster = 8;      // blocks of a cluster that every GPU with clusters has
+bool& in_host_function();                     // this thread runs a function of cudaLaunchHostFunc: nothing may be called
+CallFailure no_kernel(const void* function);  // it is none of the program's kernels
 
 struct ModuleVariable {
     std::string name;
@@ -220,7 +225,8 @@ class Runtime {
     void run_graph(Graph& graph, uint32_t stream);
     Capture& begin_capture(StreamState& stream, int mode, std::shared_ptr<Graph> into);
     std::shared_ptr<Graph> end_capture(StreamState& stream);
-    void need_no_capture();  // for calls that may wait for the device
+    void need_no_capture();            // for calls that may wait for the device
+    void need_default_stream_apart();  // it would wait for a stream that is capturing
     uint64_t allocate_for(Graph& graph, uint64_t bytes);
 
     // ---- Streams and events: time.cpp

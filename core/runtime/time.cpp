@@ -69,7 +69,8 @@ void* Runtime::handle_of(uint32_t stream) {
 }
 
 void Runtime::remove_stream(uint32_t stream) {
-    if (Capture* const capture = streams_.at(stream).capture) abandon(*capture);
+    // What a stream that joined a capture has recorded stays in it.
+    if (Capture* const capture = streams_.at(stream).capture; capture && capture->origin == stream) abandon(*capture);
     streams_.erase(stream);
 }
 

@@ -125,7 +125,7 @@ namespace {
 
 constexpr uint64_t patience = 4'000'000;         // warp instructions that a unit runs alone before another one joins it
 constexpr uint64_t most_resident = 8192;         // blocks, whatever LaunchOptions says
-constexpr uint64_t resident_bytes = 512u << 20;  // of their registers, local and shared memory
+constexpr uint64_t resident_bytes = 2ull << 30;  // of their registers, local and shared memory, where blocks wait for others
 constexpr uint64_t resident_at_random = 4;       // units that random order mixes from the start
 
 // The order in which blocks start: a permutation of 0 .. count-1 that needs no memory. Random order is a Feistel network
@@ -226,7 +226,7 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options, Observer* obse
             result.fault = runaway_fault(warp, result.warp_instructions);
             return std::nullopt;
         }
-        warp.block->clock = static_cast<int64_t>(result.warp_instructions);
+        warp.block->clock = std::max(warp.block->clock, static_cast<int64_t>(result.warp_instructions));
         const uint64_t budget = std::min(left, length);
         const WarpEvent event = observer && observer->wants(*warp.block)
                                     ? observed_turn(warp, budget, result.thread_instructions, *observer)

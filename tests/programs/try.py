@@ -3,7 +3,8 @@
 
     tests/programs/try.py [--seconds 60] [--compiler nvcc] [--include DIR] [--arguments FILE] PATH...
 
-A PATH is a source file, or a folder whose sources are one program; it is built where it lies and runs in its folder.
+A PATH is a source file, or a folder whose sources are one program; it is built where it lies and runs in its folder. A
+Makefile there with a line "source = ..." says which sources, with what -D, and whether device code is linked (-dc).
 FILE has a line for each program that needs arguments, "name: words". A program that takes longer than --seconds is ended.
 Nothing is written but the table on stdout: how a program ended, its name, the seconds, and what it said last.
 """
@@ -25,10 +26,26 @@ ENDS = ["passes", "ends well", "a kernel faults", "fails its check", "waives", "
         "takes too long"]
 
 
+def makefile_of(path):
+    makefile = path / "Makefile"
+    return makefile.read_text(errors="replace").replace("\\\n", " ") if makefile.is_file() else ""
+
+
 def sources_of(path):
     if path.is_file():
         return [path]
+    named = re.search(r"^source\s*[:+]?=(.*)$", makefile_of(path), re.M)
+    found = [path / word for word in named.group(1).split()] if named else []
+    if found and all(p.is_file() for p in found):
+        return found
     return sorted(p for p in path.iterdir() if p.suffix in (".cu", ".cpp", ".cc", ".c"))
+
+
+def build_options(path):
+    text = makefile_of(path)
+    always = "\n".join(line for line in text.splitlines() if not line.startswith(" "))  # what is indented has a condition
+    options = re.findall(r"(?<=\s)-D[\w=.]+", always)
+    return options + (["--rdc"] if re.search(r"(?<=\s)(-dc|-rdc=true|--relocatable-device-code=true)\b", text) else [])
 
 
 def verdict(status, out, err, faults=()):
@@ -105,6 +122,7 @@ def main():
         command = [asked.lockstep, "run", *map(str, sources), "-I", str(folder)]
         for include in asked.include:
             command += ["-I", str(pathlib.Path(include).resolve())]
+        command += build_options(path)
         if asked.compiler:
             command += ["--compiler", asked.compiler]
         with tempfile.TemporaryDirectory() as reports:

@@ -167,7 +167,7 @@ int main() {
              {"list.cu:8: cudaMemcpy returned cudaErrorInvalidValue: the destination is device memory, 'd_in' (allocated "
               "at ",
               "list.cu:9: cudaMemcpy returned cudaErrorInvalidValue: the 260 bytes to be written of 'd_in'",
-              "list.cu:10: cudaLaunchKernel returned cudaErrorInvalidConfiguration", "nobody looked at it",
+              "list.cu:10: cudaLaunchKernel returned cudaErrorInvalidValue", "nobody looked at it",
               "list.cu:12: cudaFree returned cudaErrorInvalidValue: 'd_gone' (allocated at ", "was freed before (freed at ",
               "list.cu:13: cudaMemcpy returned", "is read after it was freed", "list.cu:2: memcheck: invalid global write",
               "d_in (device, 256 bytes), allocated at "})

@@ -192,12 +192,12 @@ TEST_CASE("a launch that no GPU takes is refused") {
     Machine m;
     const uint64_t d = m.runtime.allocate(400, MemoryKind::device, "x");
     std::string message;
-    CHECK(m.error_of([&] { m.launch(d, 1, 100, 2048); }, &message) == cudaErrorInvalidConfiguration);
+    CHECK(m.error_of([&] { m.launch(d, 1, 100, 2048); }, &message) == cudaErrorInvalidValue);
     CHECK(message.find("scale<<<") == 0);
     CHECK(m.error_of([&] {
         void* none = nullptr;
         m.runtime.launch({.function = &none, .grid = {1, 1, 1}, .block = {1, 1, 1}, .arguments = &none});
-    }) == cudaErrorInvalidDeviceFunction);
+    }) == cudaErrorInvalidResourceHandle);
 }
 
 TEST_CASE("the report says the same after its way through JSON") {

@@ -141,7 +141,25 @@ AGAIN:
     const uint64_t out = memory.allocate(8, "out");
     const LaunchResult result = launch(*program, test::config_of({2}, {64}, {out}), memory);
     CHECK(!result.fault);
-    CHECK(result.warp_instructions > 100'000 / 4);
+    CHECK(result.warp_instructions > 1000);
+}
+
+TEST_CASE("two looks at the clock differ in a functional launch") {
+    const auto program = program_of(R"(
+    mov.u64 %rd1, %clock64;
+    mov.u64 %rd2, %clock64;
+    sub.u64 %rd3, %rd2, %rd1;
+    ld.param.u64 %rd4, [p];
+    st.global.u64 [%rd4], %rd3;
+    ret;)");
+    Memory memory;
+    const uint64_t out = memory.allocate(8, "out");
+    const LaunchResult result = launch(*program, test::config_of({1}, {32}, {out}), memory);
+    REQUIRE(!result.fault);
+    uint64_t passed = 0;
+    std::memcpy(&passed, memory.read(out, 8), 8);
+    CHECK(passed > 0);
+    CHECK(passed < 1000);
 }
 
 }  // namespace simt_order_test

@@ -32,7 +32,7 @@ Side side_of(const Array& array, const cudaPos& at, const cudaExtent& extent) {
 
 Side side_of(const cudaPitchedPtr& p, const cudaPos& at, const cudaExtent& extent) {
     if (extent.depth > 1 && extent.height > p.ysize)
-        throw CallFailure{cudaErrorInvalidValue,
+        throw CallFailure{cudaErrorInvalidPitchValue,
                           fmt::format("a slice has {} rows, and {} of each are to be copied", p.ysize, extent.height)};
     return {address_of(p.ptr) + (at.z * p.ysize + at.y) * p.pitch + at.x, p.pitch, p.pitch * p.ysize, nullptr};
 }
@@ -54,6 +54,9 @@ Side pointer(const void* p, size_t pitch) {
 
 void copy_sides(Runtime& r, const Side& to, const Side& from, size_t bytes, size_t rows, int kind, bool asynchronous,
                 cudaStream_t stream) {
+    if ((to.array && kind == cudaMemcpyDeviceToHost) || (from.array && kind == cudaMemcpyHostToDevice))
+        throw CallFailure{cudaErrorInvalidMemcpyDirection,
+                          "an array is memory of the device, and the direction says otherwise"};
     r.copy({.to = to.address,
             .to_pitch = to.pitch,
             .from = from.address,
@@ -105,7 +108,8 @@ Array& array_of(Runtime& r, const void* handle) {
     return *array;
 }
 
-// An extent counts texels where an array takes part, and bytes otherwise; so do positions, each for its own side.
+// Extents and positions count texels where an array takes part, also those of a pointer's side, and bytes otherwise. (CUDA's
+// reference says bytes of a position in a pointer's memory; a real one, CUDA 13.0 on an H200, counts texels.)
 CopyWork copy_of(Runtime& r, const cudaMemcpy3DParms& p) {
     if ((p.srcArray != nullptr) == (p.srcPtr.ptr != nullptr) || (p.dstArray != nullptr) == (p.dstPtr.ptr != nullptr))
         throw CallFailure{cudaErrorInvalidValue, "each side of the copy is either an array or a pitched pointer"};
@@ -114,15 +118,21 @@ CopyWork copy_of(Runtime& r, const cudaMemcpy3DParms& p) {
     const Array* const any = from_array ? from_array : to_array;
     if (from_array && to_array && from_array->texels.texel_bytes() != to_array->texels.texel_bytes())
         throw CallFailure{cudaErrorInvalidValue, "the arrays have texels of different sizes"};
-    const Side from = from_array ? side_of(*from_array, p.srcPos, p.extent) : side_of(p.srcPtr, p.srcPos, p.extent);
-    const Side to = to_array ? side_of(*to_array, p.dstPos, p.extent) : side_of(p.dstPtr, p.dstPos, p.extent);
+    const size_t element = any ? any->texels.texel_bytes() : 1;
+    for (const cudaPitchedPtr* side : {from_array ? nullptr : &p.srcPtr, to_array ? nullptr : &p.dstPtr})
+        if (side && p.extent.width * element > side->pitch && p.extent.height <= 1)
+            throw CallFailure{cudaErrorInvalidValue, "a row is longer than the pitch"};
+    const auto in_bytes = [&](const cudaPos& at) { return cudaPos{at.x * element, at.y, at.z}; };
+    const Side from =
+        from_array ? side_of(*from_array, p.srcPos, p.extent) : side_of(p.srcPtr, in_bytes(p.srcPos), p.extent);
+    const Side to = to_array ? side_of(*to_array, p.dstPos, p.extent) : side_of(p.dstPtr, in_bytes(p.dstPos), p.extent);
     return {.to = to.address,
             .to_pitch = to.pitch,
             .to_slice = to.slice,
             .from = from.address,
             .from_pitch = from.pitch,
             .from_slice = from.slice,
-            .bytes = p.extent.width * (any ? any->texels.texel_bytes() : 1),
+            .bytes = p.extent.width * element,
             .rows = p.extent.height,
             .slices = p.extent.depth,
             .kind = p.kind,

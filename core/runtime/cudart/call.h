@@ -41,6 +41,7 @@ cudaError_t call(const char* name, Work&& work) {
     CallFailure failure;
     cudaError_t answer = cudaSuccess;
     try {
+        if (in_host_function()) throw CallFailure{cudaErrorNotPermitted, "a stream's host function may not call CUDA"};
         if constexpr (std::is_void_v<decltype(work(runtime))>)
             work(runtime);
         else
@@ -83,7 +84,7 @@ inline EventState& event_of(Runtime& runtime, cudaEvent_t handle) {
 
 inline Kernel& kernel_of(Runtime& runtime, const void* function) {
     Kernel* kernel = runtime.kernel_of(function);
-    if (!kernel) throw CallFailure{cudaErrorInvalidDeviceFunction, "this is no __global__ function of the program"};
+    if (!kernel) throw no_kernel(function);
     return *kernel;
 }
 

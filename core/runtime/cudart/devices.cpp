@@ -28,6 +28,7 @@ int memory_kilohertz(const GpuSpec& gpu) {
     return static_cast<int>(gpu.dram_gb_per_second * 1e9 / (bus_bits(gpu) / 8.0) / 2 / 1000);
 }
 
+constexpr int most_of_a_side = 32768, most_layers = 2048, most_cube_layers = 2046;
 constexpr int most_texture_1d = 131072, most_texture_2d[2] = {131072, 65536}, most_texture_3d[3] = {16384, 16384, 16384};
 
 // As CUDA 12 lays its properties out; those of CUDA 11 end where hostRegisterSupported begins.
@@ -96,12 +97,29 @@ void fill_common(auto& p, const GpuSpec& gpu, int device) {
     p.maxTexture1D = most_texture_1d;
     std::copy(std::begin(most_texture_2d), std::end(most_texture_2d), p.maxTexture2D);
     std::copy(std::begin(most_texture_3d), std::end(most_texture_3d), p.maxTexture3D);
+    p.maxTexture1DMipmap = p.maxTexture2DMipmap[0] = p.maxTexture2DMipmap[1] = most_of_a_side;
+    p.maxTexture2DLinear[0] = 131072, p.maxTexture2DLinear[1] = 65000, p.maxTexture2DLinear[2] = 2097120;
+    p.maxTexture2DGather[0] = p.maxTexture2DGather[1] = most_of_a_side;
+    p.maxTexture3DAlt[0] = p.maxTexture3DAlt[1] = 8192, p.maxTexture3DAlt[2] = 32768;
+    p.maxTextureCubemap = p.maxTextureCubemapLayered[0] = p.maxSurfaceCubemap = p.maxSurfaceCubemapLayered[0] =
+        most_of_a_side;
+    p.maxTextureCubemapLayered[1] = p.maxSurfaceCubemapLayered[1] = most_cube_layers;
+    p.maxTexture1DLayered[0] = p.maxTexture2DLayered[0] = p.maxTexture2DLayered[1] = most_of_a_side;
+    p.maxTexture1DLayered[1] = p.maxTexture2DLayered[2] = most_layers;
+    p.maxSurface1DLayered[0] = p.maxSurface2DLayered[0] = p.maxSurface2DLayered[1] = most_of_a_side;
+    p.maxSurface1DLayered[1] = p.maxSurface2DLayered[2] = most_layers;
+    std::fill(std::begin(p.maxSurface3D), std::end(p.maxSurface3D), 16384);
     p.maxSurface1D = 32768;
     p.maxSurface2D[0] = 131072, p.maxSurface2D[1] = 65536;
     p.pciBusID = device + 1;
     p.asyncEngineCount = static_cast<int>(gpu.copy_engines);
     p.memoryBusWidth = bus_bits(gpu);
     p.l2CacheSize = static_cast<int>(gpu.l2_bytes);
+    if (gpu.compute.number >= 80) {  // accepted, and without effect on the model
+        p.persistingL2CacheMaxSize = static_cast<int>(gpu.l2_bytes / 8 * (gpu.compute.number >= 90 ? 5 : 6));
+        p.accessPolicyMaxWindowSize = 128 << 20;
+    }
+    p.ECCEnabled = gpu.dram_kind == lockstep::model::DramKind::hbm;
     p.maxThreadsPerMultiProcessor = static_cast<int>(gpu.warps_per_sm * 32);
     p.maxBlocksPerMultiProcessor = static_cast<int>(gpu.blocks_per_sm);
     p.streamPrioritiesSupported = p.globalL1CacheSupported = p.localL1CacheSupported = 1;
@@ -116,6 +134,49 @@ void fill_removed(auto& p, const GpuSpec& gpu) {
     p.deviceOverlap = 1;
     p.singleToDoublePrecisionPerfRatio = static_cast<int>(gpu.fp32_lanes / std::max<double>(gpu.fp64_lanes, 1e-9) + 0.5);
 }
+
+// The textures and surfaces of compute capability 7 and later (CUDA Programming Guide, "Technical Specifications"), as an
+// H200 with CUDA 13.0 tells them, and what else it says of itself that the modelled GPUs have too.
+struct Told {
+    int attribute, value;
+};
+constexpr Told told[] = {
+    {27, most_of_a_side},    // MaxTexture2DLayeredWidth
+    {28, most_of_a_side},    // MaxTexture2DLayeredHeight
+    {29, most_layers},       // MaxTexture2DLayeredLayers
+    {42, most_of_a_side},    // MaxTexture1DLayeredWidth
+    {43, most_layers},       // MaxTexture1DLayeredLayers
+    {45, most_of_a_side},    // MaxTexture2DGatherWidth
+    {46, most_of_a_side},    // MaxTexture2DGatherHeight
+    {47, 8192},              // MaxTexture3DWidthAlt
+    {48, 8192},              // MaxTexture3DHeightAlt
+    {49, 32768},             // MaxTexture3DDepthAlt
+    {52, most_of_a_side},    // MaxTextureCubemapWidth
+    {53, most_of_a_side},    // MaxTextureCubemapLayeredWidth
+    {54, most_cube_layers},  // MaxTextureCubemapLayeredLayers
+    {55, 32768},             // MaxSurface1DWidth
+    {56, 131072},            // MaxSurface2DWidth
+    {57, 65536},             // MaxSurface2DHeight
+    {58, 16384},             // MaxSurface3DWidth
+    {59, 16384},             // MaxSurface3DHeight
+    {60, 16384},             // MaxSurface3DDepth
+    {61, most_of_a_side},    // MaxSurface1DLayeredWidth
+    {62, most_layers},       // MaxSurface1DLayeredLayers
+    {63, most_of_a_side},    // MaxSurface2DLayeredWidth
+    {64, most_of_a_side},    // MaxSurface2DLayeredHeight
+    {65, most_layers},       // MaxSurface2DLayeredLayers
+    {66, most_of_a_side},    // MaxSurfaceCubemapWidth
+    {67, most_of_a_side},    // MaxSurfaceCubemapLayeredWidth
+    {68, most_cube_layers},  // MaxSurfaceCubemapLayeredLayers
+    {69, 268435456},         // MaxTexture1DLinearWidth
+    {70, 131072},            // MaxTexture2DLinearWidth
+    {71, 65000},             // MaxTexture2DLinearHeight
+    {72, 2097120},           // MaxTexture2DLinearPitch
+    {73, most_of_a_side},    // MaxTexture2DMipmappedWidth
+    {74, most_of_a_side},    // MaxTexture2DMipmappedHeight
+    {77, most_of_a_side},    // MaxTexture1DMipmappedWidth
+};
+constexpr int last_attribute = 147;  // of CUDA 13.0
 
 int attribute_of(const GpuSpec& gpu, cudaDeviceAttr attribute, int device) {
     cudaDeviceProp p;
@@ -226,15 +287,32 @@ int attribute_of(const GpuSpec& gpu, cudaDeviceAttr attribute, int device) {
             return 1;
         case cudaDevAttrClusterLaunch:
             return p.clusterLaunch;
+        case cudaDevAttrEccEnabled:
+            return p.ECCEnabled;
+        case cudaDevAttrMaxPersistingL2CacheSize:
+            return p.persistingL2CacheMaxSize;
+        case cudaDevAttrMaxAccessPolicyWindowSize:
+            return p.accessPolicyMaxWindowSize;
         default:
+            for (const Told& row : told)
+                if (row.attribute == attribute) return row.value;
+            if (attribute < 1 || attribute > last_attribute)
+                throw CallFailure{cudaErrorInvalidValue, "there is no such attribute"};
             return 0;  // what it does not have
     }
 }
 
-size_t limits[7] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};  // by cudaLimit; CUDA's defaults
+size_t limits[7] = {1024, 8650752, 8 << 20, 2, 2048, 64, 0};  // by cudaLimit; CUDA 13.0's defaults on an H200
 unsigned device_flags = 0;
 cudaFuncCache cache_config = cudaFuncCachePreferNone;
 cudaSharedMemConfig bank_config = cudaSharedMemBankSizeFourByte;
+
+constexpr size_t least_heap = 4 << 20;  // an H200 with CUDA 13.0 has no smaller one
+
+void need_limit(cudaLimit limit) {
+    if (limit < 0 || limit > cudaLimitPersistingL2CacheSize)
+        throw CallFailure{cudaErrorInvalidValue, "there is no such limit"};
+}
 
 cudaError_t synchronize(const char* name) {
     return call(name, [](Runtime& r) { r.synchronize(lockstep::model::SyncWith::device, 0, nullptr); });
@@ -318,12 +396,16 @@ cudaError_t cudaSetValidDevices(int*, int) {
     return call(__func__, [](Runtime&) {});
 }
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
-    return call(__func__, [&](Runtime&) { device_flags = flags; });
+    return call(__func__, [&](Runtime&) {
+        constexpr unsigned known = cudaDeviceMask;
+        if ((flags & ~known) != 0) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
+        device_flags = flags;
+    });
 }
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
     return call(__func__, [&](Runtime&) {
         need(flags, "flags");
-        *flags = device_flags;
+        *flags = device_flags | cudaDeviceMapHost;  // as every GPU with one address space has it
     });
 }
 cudaError_t cudaDeviceSynchronize() {
@@ -340,8 +422,14 @@ cudaError_t cudaThreadExit() {
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     return call(__func__, [&](Runtime& r) {
-        if (limit < 0 || limit > cudaLimitPersistingL2CacheSize)
-            throw CallFailure{cudaErrorUnsupportedLimit, "there is no such limit"};
+        need_limit(limit);
+        if (limit == cudaLimitStackSize) {  // in steps of 16 bytes; a thread has no more than 512 KiB of local memory
+            if (value > 512 * 1024) throw CallFailure{cudaErrorInvalidValue, "a thread has at most 512 KiB of stack"};
+            value = (value + 15) / 16 * 16;
+        }
+        if (limit == cudaLimitMaxL2FetchGranularity && value > 128)
+            throw CallFailure{cudaErrorInvalidValue, "the L2 fetches at most 128 bytes at once"};
+        if (limit == cudaLimitMallocHeapSize) value = std::max(value, least_heap);
         limits[limit] = value;
         if (limit == cudaLimitMallocHeapSize) r.memory().set_heap_limit(value);
     });
@@ -349,8 +437,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
     return call(__func__, [&](Runtime&) {
         need(value, "value");
-        if (limit < 0 || limit > cudaLimitPersistingL2CacheSize)
-            throw CallFailure{cudaErrorUnsupportedLimit, "there is no such limit"};
+        need_limit(limit);
         *value = limits[limit];
     });
 }
@@ -361,7 +448,11 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
     });
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
-    return call(__func__, [&](Runtime&) { cache_config = config; });
+    return call(__func__, [&](Runtime&) {
+        if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual)
+            throw CallFailure{cudaErrorInvalidValue, "there is no such preference"};
+        cache_config = config;
+    });
 }
 cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) {
     return cudaDeviceSetCacheConfig(config);
@@ -385,7 +476,8 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
     return call(__func__, [&](Runtime& r) {
         need(text, "text");
         need_device(r, device);
-        std::snprintf(text, static_cast<size_t>(std::max(0, bytes)), "0000:%02x:00.0", device + 1);
+        if (bytes < 13) throw CallFailure{cudaErrorInvalidValue, "the identifier has 12 characters and an end"};
+        std::snprintf(text, static_cast<size_t>(bytes), "0000:%02x:00.0", device + 1);
     });
 }
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
@@ -393,8 +485,9 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
         need(device, "device");
         need(text, "text");
         unsigned domain = 0, bus = 0;
-        if (std::sscanf(text, "%x:%x", &domain, &bus) != 2 || bus < 1 || bus > r.device_count())
-            throw CallFailure{cudaErrorInvalidValue, "no device is there"};
+        if (std::sscanf(text, "%x:%x", &domain, &bus) != 2)
+            throw CallFailure{cudaErrorInvalidValue, "this is no identifier of a device"};
+        if (bus < 1 || bus > r.device_count()) throw CallFailure{cudaErrorInvalidDevice, "no device is there"};
         *device = static_cast<int>(bus) - 1;
     });
 }
@@ -410,7 +503,8 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         if (flags != 0) throw CallFailure{cudaErrorInvalidValue, "the flags are 0"};
         need_device(r, peer);
-        if (peer == static_cast<int>(r.device())) throw CallFailure{cudaErrorInvalidDevice, "a device is no peer of itself"};
+        if (peer == static_cast<int>(r.device()))
+            throw CallFailure{cudaErrorPeerAccessUnsupported, "a device is no peer of itself"};
         if (!r.set_peer(static_cast<uint32_t>(peer), true))
             throw CallFailure{cudaErrorPeerAccessAlreadyEnabled, "it was enabled before"};
     });
@@ -427,6 +521,7 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
         need(value, "value");
         need_device(r, from);
         need_device(r, to);
+        if (from == to) throw CallFailure{cudaErrorInvalidDevice, "a device is no peer of itself"};
         *value = attribute == cudaDevP2PAttrPerformanceRank ? 0 : 1;
     });
 }

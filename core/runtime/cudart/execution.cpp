@@ -9,6 +9,8 @@ using lockstep::simt::Dim3;
 
 namespace {
 
+constexpr int last_launch_attribute = 17;  // of CUDA 13.0
+
 Dim3 extent(dim3 d) {
     return {d.x, d.y, d.z};
 }
@@ -37,7 +39,8 @@ void occupancy(Runtime& r, int* blocks, const void* function, int threads, size_
     need(blocks, "blocks");
     Kernel& kernel = kernel_of(r, function);
     *blocks = 0;
-    if (threads <= 0 || threads > 1024) throw CallFailure{cudaErrorInvalidValue, "a block has 1 to 1024 threads"};
+    if (threads <= 0) throw CallFailure{cudaErrorInvalidValue, "a block has one thread or more"};
+    if (threads > 1024) return;
     *blocks = static_cast<int>(r.occupancy_of(kernel, static_cast<uint32_t>(threads), shared).blocks);
 }
 
@@ -59,6 +62,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     Dim3 cluster{1, 1, 1};
     for (unsigned k = 0; k < config->numAttrs; ++k) {
         const cudaLaunchAttribute& attribute = config->attrs[k];
+        if (attribute.id < cudaLaunchAttributeIgnore || attribute.id > last_launch_attribute)
+            return call(__func__, [](Runtime&) { throw CallFailure{cudaErrorInvalidValue, "there is no such attribute"}; });
         if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
         if (attribute.id == cudaLaunchAttributeClusterDimension)
             cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
@@ -85,13 +90,21 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
         attributes->ptxVersion = std::atoi(program->target.c_str() + program->target.find('_') + 1);
         attributes->binaryVersion = std::max(attributes->ptxVersion, static_cast<int>(r.gpu().compute.number));
         attributes->maxDynamicSharedSizeBytes =
-            static_cast<int>(r.limits_of(kernel).shared_per_block) - static_cast<int>(program->static_shared);
+            kernel.most_dynamic_shared >= 0
+                ? static_cast<int>(kernel.most_dynamic_shared)
+                : static_cast<int>(r.limits_of(kernel).shared_per_block) - static_cast<int>(program->static_shared);
         attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
     });
 }
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
     return call(__func__, [&](Runtime& r) {
         Kernel& kernel = kernel_of(r, function);
+        if (attribute < cudaFuncAttributeMaxDynamicSharedMemorySize || attribute >= cudaFuncAttributeMax)
+            throw CallFailure{cudaErrorInvalidValue, "there is no such attribute"};
+        if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout &&
+            (value < cudaSharedmemCarveoutDefault || value > 100))
+            throw CallFailure{cudaErrorInvalidValue, "the carveout is a share of 0 to 100 %, or -1"};
+        if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) kernel.any_cluster = value != 0;
         if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return;
         const auto most = static_cast<int64_t>(r.gpu().shared_per_block) - r.program_of(kernel)->static_shared;
         if (value < 0 || value > most)
@@ -101,8 +114,12 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
         kernel.most_dynamic_shared = value;
     });
 }
-cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
-    return call(__func__, [&](Runtime& r) { kernel_of(r, function); });
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
+    return call(__func__, [&](Runtime& r) {
+        kernel_of(r, function);
+        if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual)
+            throw CallFailure{cudaErrorInvalidValue, "there is no such preference"};
+    });
 }
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
     return call(__func__, [&](Runtime& r) { kernel_of(r, function); });
@@ -123,10 +140,13 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function, int blocks, int) {
     return call(__func__, [&](Runtime& r) {
         need(bytes, "bytes");
-        const auto program = r.program_of(kernel_of(r, function));
-        const size_t each = r.gpu().shared_per_sm / static_cast<size_t>(std::max(1, blocks));
-        const size_t taken = program->static_shared + r.gpu().shared_reserved;
-        *bytes = std::min<size_t>(each > taken ? each - taken : 0, r.gpu().shared_per_block - program->static_shared);
+        // As an H200 with CUDA 13.0 answers: in steps of 128 bytes, and what the system keeps for itself is not taken off.
+        Kernel& kernel = kernel_of(r, function);
+        const size_t own = r.program_of(kernel)->static_shared;
+        const size_t each = r.gpu().shared_per_sm / static_cast<size_t>(std::max(1, blocks)) / 128 * 128;
+        const size_t most = kernel.most_dynamic_shared >= 0 ? static_cast<size_t>(kernel.most_dynamic_shared)
+                                                            : r.limits_of(kernel).shared_per_block - own;
+        *bytes = std::min<size_t>(each > own ? each - own : 0, most);
     });
 }
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function, const cudaLaunchConfig_t*) {
@@ -148,6 +168,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, 
             if (config->attrs[k].id == cudaLaunchAttributeClusterDimension)
                 cluster = config->attrs[k].val.clusterDim.x * config->attrs[k].val.clusterDim.y *
                           config->attrs[k].val.clusterDim.z;
+        if (cluster > portable_cluster && !kernel_of(r, function).any_cluster)
+            throw CallFailure{cudaErrorInvalidClusterSize, "a cluster has at most 8 blocks"};
         *clusters = static_cast<int>(static_cast<uint32_t>(blocks) * r.gpu().sms / std::max(1u, cluster));
     });
 }

@@ -9,6 +9,7 @@ namespace {
 
 void instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t handle, unsigned long long flags) {
     need(exec, "the executable graph's address");
+    if (flags > 15) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
     const Graph& graph = graph_of(r, handle);
     if (graph.in_order().size() < graph.nodes.size())
         throw CallFailure{cudaErrorInvalidValue, "the graph's edges form a circle"};
@@ -135,10 +136,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     return call(__func__, [&](Runtime& r) {
         const GraphExec& launched = exec_of(r, exec);
         const StreamState& state = stream_of(r, stream);
-        if (!state.capture) return r.submit(state.number, ChildWork{launched.graph});
-        auto copy = launched.graph->clone();
-        copy->of_a_node = true;
-        r.submit(state.number, ChildWork{std::move(copy)});
+        if (state.capture) {
+            state.capture->invalid = true;
+            throw CallFailure{
+                cudaErrorStreamCaptureUnsupported,
+                "the stream is capturing, and no graph is launched in a capture: cudaGraphAddChildGraphNode adds "
+                "it to the graph that is captured"};
+        }
+        r.submit(state.number, ChildWork{launched.graph});
     });
 }
 

@@ -95,7 +95,14 @@ Work copy_from_symbol_node(Runtime& r, void* to, const void* symbol, size_t byte
     return CopyWork{.to = address_of(to), .from = address_in(r, symbol, offset, bytes), .bytes = bytes, .kind = kind};
 }
 
+// What CUDA's reference says of cudaGraphRemoveDependencies, cudaGraphDestroyNode, cudaGraphClone and child graphs.
+static void need_no_memory_nodes(const Graph& graph) {
+    if (graph.has_memory_nodes())
+        throw CallFailure{cudaErrorNotSupported, "a graph that allocates or frees memory stays whole and alone"};
+}
+
 Work child_node(Runtime& r, cudaGraph_t child) {
+    need_no_memory_nodes(graph_of(r, child));
     std::shared_ptr<Graph> copy = graph_of(r, child).clone();
     copy->of_a_node = true;
     return ChildWork{std::move(copy)};
@@ -166,6 +173,7 @@ void clear(cudaGraphEdgeData* edges, size_t count) {
 void change_edges(Runtime& r, cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count,
                   bool removes) {
     const Graph& graph = graph_of(r, handle);
+    if (removes) need_no_memory_nodes(graph);
     const std::vector<Node*> before = nodes_of(r, graph, from, count), behind = nodes_of(r, graph, to, count);
     for (size_t k = 0; k < count; ++k) {
         auto& after = behind[k]->after;
@@ -184,9 +192,10 @@ void change_edges(Runtime& r, cudaGraph_t handle, const cudaGraphNode_t* from, c
 
 LOCKSTEP_INTERFACE
 
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         need(graph, "the graph's address");
+        if (flags != 0) throw CallFailure{cudaErrorInvalidValue, "the flags are 0"};
         auto created = std::make_shared<Graph>(r.handles());
         *graph = handle_of(created.get());
         r.graphs()[created.get()] = std::move(created);
@@ -201,6 +210,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
     return call(__func__, [&](Runtime& r) {
         need(clone, "the graph's address");
+        need_no_memory_nodes(graph_of(r, original));
         auto copy = graph_of(r, original).clone();
         *clone = handle_of(copy.get());
         r.graphs()[copy.get()] = std::move(copy);
@@ -275,7 +285,20 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, c
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
                                     void* pointer) {
-    return call(__func__, [&](Runtime& r) { add_node(r, node, graph, after, count, ReleaseWork{address_of(pointer)}); });
+    return call(__func__, [&](Runtime& r) {
+        bool given = false;
+        for (const auto& other : graph_of(r, graph).nodes) {
+            if (const auto* const from = std::get_if<AllocateWork>(&other->work))
+                given |= from->address == address_of(pointer);
+            if (const auto* const to = std::get_if<ReleaseWork>(&other->work))
+                if (to->address == address_of(pointer))
+                    throw CallFailure{cudaErrorInvalidValue, "another node frees this memory"};
+        }
+        const Block* const block = r.find(address_of(pointer));
+        const bool of_graphs = block && block->name.find("graph allocation") != std::string::npos;
+        if (!given && !of_graphs) throw CallFailure{cudaErrorInvalidValue, "no graph has allocated this memory"};
+        add_node(r, node, graph, after, count, ReleaseWork{address_of(pointer)});
+    });
 }
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* parameters) {
@@ -292,6 +315,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* pa
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     return call(__func__, [&](Runtime& r) {
         Node& removed = node_of(r, node);
+        need_no_memory_nodes(*removed.graph);
         removed.graph->remove(&removed);
     });
 }

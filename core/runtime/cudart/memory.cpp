@@ -1,12 +1,15 @@
 // Memory: allocations of every kind, copies and fills.
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "core/runtime/cudart/call.h"
 
 using namespace lockstep::runtime;
 
 namespace {
+
+std::map<uint64_t, unsigned> host_flags;  // that cudaHostAlloc was given, by address
 
 constexpr size_t pitch_bytes = 512;  // rows of pitched memory begin at multiples of it
 
@@ -23,8 +26,8 @@ void allocate_pitched(Runtime& r, void** pointer, size_t* pitch, size_t width, s
 }
 
 void free(Runtime& r, void* pointer, bool of_host) {
-    if (!pointer) return;
     r.need_no_capture();
+    if (!pointer) return;
     r.release(address_of(pointer), of_host);
     give_back_to_pool(address_of(pointer));
 }
@@ -42,6 +45,9 @@ void copy_rows(Runtime& r, void* to, size_t to_pitch, const void* from, size_t f
     if (width == 0 || rows == 0) return;
     need(to, "the destination");
     need(from, "the source");
+    if (width > to_pitch || width > from_pitch)
+        throw CallFailure{rows > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue,
+                          "a row has " + std::to_string(width) + " bytes, which is more than a pitch"};
     r.copy({.to = address_of(to),
             .to_pitch = to_pitch,
             .from = address_of(from),
@@ -56,6 +62,9 @@ void copy_to_symbol(Runtime& r, const void* symbol, const void* from, size_t byt
                     bool asynchronous, cudaStream_t stream) {
     if (bytes == 0) return;
     need(from, "the source");
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        throw CallFailure{cudaErrorInvalidMemcpyDirection, "a variable of the device is the destination"};
+    if (kind == cudaMemcpyHostToDevice) kind = cudaMemcpyDefault;  // from wherever the pointer points
     r.copy({.to = address_in(r, symbol, offset, bytes), .from = address_of(from), .bytes = bytes, .kind = kind},
            stream_of(r, stream).number, asynchronous);
 }
@@ -64,6 +73,9 @@ void copy_from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes, si
                       cudaStream_t stream) {
     if (bytes == 0) return;
     need(to, "the destination");
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        throw CallFailure{cudaErrorInvalidMemcpyDirection, "a variable of the device is the source"};
+    if (kind == cudaMemcpyDeviceToHost) kind = cudaMemcpyDefault;  // to wherever the pointer points
     r.copy({.to = address_of(to), .from = address_in(r, symbol, offset, bytes), .bytes = bytes, .kind = kind},
            stream_of(r, stream).number, asynchronous);
 }
@@ -87,10 +99,29 @@ void fill_3d(Runtime& r, const cudaPitchedPtr& p, int value, const cudaExtent& e
              stream);
 }
 
+// `bytes` of managed memory lie there.
+void need_managed(Runtime& r, const void* pointer, size_t bytes) {
+    const uint64_t address = address_of(pointer);
+    const Block* const block = r.find(address);
+    const auto* const variable = block ? nullptr : r.memory().find(address);
+    const bool managed = block ? block->kind == MemoryKind::managed : variable && variable->contents.of_host();
+    if (!managed) throw CallFailure{cudaErrorInvalidValue, "this is no managed memory"};
+    const uint64_t rest =
+        block ? block->bytes - (address - block->address) : variable->bytes - (address - variable->address);
+    if (bytes > rest)
+        throw CallFailure{cudaErrorInvalidValue, std::to_string(bytes) +
+                                                     " bytes reach past the end of managed memory, which has " +
+                                                     std::to_string(rest) + " from there on"};
+}
+
+void need_location(Runtime& r, const cudaMemLocation& location) {
+    if (location.type == cudaMemLocationTypeDevice) need_device(r, location.id);
+}
+
 // Advice is not kept: no copies for reading, no place that is preferred or prefetched to.
 void tell_range(Runtime& r, void* data, size_t bytes, cudaMemRangeAttribute attribute, const void* pointer) {
     need(data, "the answer's address");
-    if (!r.find(address_of(pointer))) throw CallFailure{cudaErrorInvalidValue, "this is no managed memory"};
+    need_managed(r, pointer, 0);
     const int32_t answer = attribute == cudaMemRangeAttributeReadMostly ? 0 : cudaInvalidDeviceId;
     for (size_t at = 0; at + sizeof answer <= bytes; at += sizeof answer)
         std::memcpy(static_cast<std::byte*>(data) + at, &answer, sizeof answer);
@@ -124,14 +155,19 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         if (flags > 7) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
         allocate(r, pointer, bytes, MemoryKind::pinned, "pinned allocation");
+        host_flags[address_of(*pointer)] = flags;
     });
 }
 cudaError_t cudaFreeHost(void* pointer) {
     return call(__func__, [&](Runtime& r) { free(r, pointer, true); });
 }
-cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         need(pointer, "the pointer");
+        if (flags > 15) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
+        const Block* const block = r.find(address_of(pointer));
+        if (block && !block->freed && (block->kind == MemoryKind::device || block->kind == MemoryKind::array))
+            throw CallFailure{cudaErrorInvalidValue, "this is memory of the device"};
         if (bytes == 0) throw CallFailure{cudaErrorInvalidValue, "no bytes are to be registered"};
         r.adopt(pointer, bytes);
     });
@@ -140,15 +176,17 @@ cudaError_t cudaHostUnregister(void* pointer) {
     return call(__func__, [&](Runtime& r) {
         const Block* block = r.find(address_of(pointer));
         if (!block || block->kind != MemoryKind::registered || block->address != address_of(pointer))
-            throw CallFailure{cudaErrorHostMemoryNotRegistered, "this memory is not registered"};
+            throw CallFailure{block ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered,
+                              "this memory is not registered"};
         r.release(address_of(pointer), true);
     });
 }
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         need(device, "the pointer's address");
+        if (flags != 0) throw CallFailure{cudaErrorInvalidValue, "the flags are 0"};
         const Block* block = r.find(address_of(host));
-        if (!block || block->freed || block->kind == MemoryKind::device)
+        if (!block || block->freed || (block->kind != MemoryKind::pinned && block->kind != MemoryKind::registered))
             throw CallFailure{cudaErrorInvalidValue, "this is neither pinned nor registered host memory"};
         *device = host;  // the same address on both sides
     });
@@ -157,16 +195,16 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
     return call(__func__, [&](Runtime& r) {
         need(flags, "flags");
         const Block* block = r.find(address_of(host));
-        if (!block || block->kind != MemoryKind::pinned)
+        if (!block || (block->kind != MemoryKind::pinned && block->kind != MemoryKind::registered))
             throw CallFailure{cudaErrorInvalidValue, "this is no pinned host memory"};
-        *flags = cudaHostAllocMapped;
+        const auto asked = host_flags.find(block->address);
+        *flags = cudaHostAllocMapped | (asked == host_flags.end() ? 0 : asked->second);
     });
 }
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
             throw CallFailure{cudaErrorInvalidValue, "managed memory is attached to all (global) or to the host"};
-        if (bytes == 0) throw CallFailure{cudaErrorInvalidValue, "no bytes are asked for"};
         allocate(r, pointer, bytes, MemoryKind::managed, "managed allocation");
     });
 }
@@ -251,15 +289,21 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent exte
 }
 
 // ---- Managed memory is where both sides see it, so advice changes nothing here.
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t, cudaMemLocation, unsigned, cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation to, unsigned flags,
+                                 cudaStream_t stream) {
     return call(__func__, [&](Runtime& r) {
         stream_of(r, stream);
-        if (!r.find(address_of(pointer))) throw CallFailure{cudaErrorInvalidValue, "this is no managed memory"};
+        if (flags != 0 || bytes == 0) throw CallFailure{cudaErrorInvalidValue, "the flags are 0, and the bytes are not"};
+        need_location(r, to);
+        need_managed(r, pointer, bytes);
     });
 }
-cudaError_t cudaMemAdvise(const void* pointer, size_t, cudaMemoryAdvise, cudaMemLocation) {
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
     return call(__func__, [&](Runtime& r) {
-        if (!r.find(address_of(pointer))) throw CallFailure{cudaErrorInvalidValue, "this is no managed memory"};
+        if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+            throw CallFailure{cudaErrorInvalidValue, "there is no such advice"};
+        if (advice > cudaMemAdviseUnsetReadMostly) need_location(r, location);
+        need_managed(r, pointer, bytes);
     });
 }
 cudaError_t cudaMemRangeGetAttribute(void* data, size_t bytes, cudaMemRangeAttribute attribute, const void* pointer,
@@ -275,8 +319,16 @@ cudaError_t cudaMemRangeGetAttributes(void** data, size_t* bytes, cudaMemRangeAt
         for (size_t k = 0; k < count; ++k) tell_range(r, data[k], bytes[k], attributes[k], pointer);
     });
 }
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigned) {
-    return call(__func__, [&](Runtime& r) { stream_of(r, stream); });
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes, unsigned flags) {
+    return call(__func__, [&](Runtime& r) {
+        const bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
+        if (!known || (flags == cudaMemAttachSingle && stream_of(r, stream).number == 0))
+            throw CallFailure{cudaErrorInvalidValue, "memory is attached to all, to the host or to a stream that was made"};
+        need_managed(r, pointer, 0);
+        const Block* const block = r.find(address_of(pointer));
+        if (bytes != 0 && block && bytes != block->bytes)
+            throw CallFailure{cudaErrorInvalidValue, "an allocation is attached as a whole"};
+    });
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
@@ -285,7 +337,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
         *attributes = {};
         attributes->device = cudaInvalidDeviceId;  // of memory that the runtime does not know, which is no error
         const Block* block = r.find(address_of(pointer));
-        if (block && block->freed) return;
+        if (block && block->freed) block = nullptr;
+        attributes->hostPointer = const_cast<void*>(pointer);
         const auto* const variable = block ? nullptr : r.memory().find(address_of(pointer));
         if (!block && !variable) return;
         const bool managed = block ? block->kind == MemoryKind::managed : variable->contents.of_host();

@@ -134,6 +134,8 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
     return call(__func__, [&](Runtime&) {
         need(pool, "the pool's address");
         need(properties, "the properties");
+        if (properties->allocType != cudaMemAllocationTypePinned || properties->location.type != cudaMemLocationTypeDevice)
+            throw CallFailure{cudaErrorInvalidValue, "a pool has pinned memory of a device"};
         auto created = std::make_unique<Pool>();
         *pool = reinterpret_cast<cudaMemPool_t>(created.get());
         own_pools[created.get()] = std::move(created);

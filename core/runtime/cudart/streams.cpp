@@ -1,4 +1,6 @@
 // Streams, events and functions of the host in a stream's order.
+#include <algorithm>
+
 #include "core/runtime/cudart/call.h"
 
 using namespace lockstep::runtime;
@@ -9,7 +11,7 @@ namespace {
 void create_stream(Runtime& r, cudaStream_t* stream, unsigned flags, int priority) {
     need(stream, "stream");
     if ((flags & ~unsigned{cudaStreamNonBlocking}) != 0) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
-    *stream = static_cast<cudaStream_t>(r.handle_of(r.add_stream(flags, priority)));
+    *stream = static_cast<cudaStream_t>(r.handle_of(r.add_stream(flags, std::clamp(priority, -5, 0))));
 }
 
 void record(Runtime& r, cudaEvent_t handle, cudaStream_t in, bool as_node) {
@@ -50,22 +52,34 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return call(__func__, [&](Runtime& r) { r.synchronize(SyncWith::stream, stream_of(r, stream).number, nullptr); });
+    return call(__func__, [&](Runtime& r) {
+        const StreamState& state = stream_of(r, stream);
+        if (!state.capture) r.need_no_capture();
+        r.synchronize(SyncWith::stream, state.number, nullptr);
+    });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     return call(__func__, [&](Runtime& r) {
         r.spend_call();
-        return r.is_done(stream_of(r, stream).number) ? cudaSuccess : cudaErrorNotReady;
+        const StreamState& state = stream_of(r, stream);
+        if (state.number == 0) r.need_default_stream_apart();
+        return r.is_done(state.number) ? cudaSuccess : cudaErrorNotReady;
     });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
+        if (flags > cudaEventWaitExternal) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
         r.wait(stream_of(r, stream).number, event_of(r, event), (flags & cudaEventWaitExternal) != 0);
     });
 }
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
     return call(__func__, [&](Runtime& r) {
         need(callback, "callback");
+        if (flags != 0) throw CallFailure{cudaErrorInvalidValue, "the flags are 0"};
+        if (Capture* const capture = stream_of(r, stream).capture) {
+            capture->invalid = true;
+            throw CallFailure{cudaErrorStreamCaptureUnsupported, "callbacks are not captured: cudaLaunchHostFunc is"};
+        }
         r.submit(stream_of(r, stream).number, HostWork{.callback = [=] { callback(stream, cudaSuccess, data); }});
     });
 }
@@ -127,7 +141,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return call(__func__, [&](Runtime& r) { record(r, event, stream, false); });
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-    return call(__func__, [&](Runtime& r) { record(r, event, stream, (flags & cudaEventRecordExternal) != 0); });
+    return call(__func__, [&](Runtime& r) {
+        if (flags > cudaEventRecordExternal) throw CallFailure{cudaErrorInvalidValue, "there is no such flag"};
+        record(r, event, stream, (flags & cudaEventRecordExternal) != 0);
+    });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     return call(__func__, [&](Runtime& r) {

@@ -47,6 +47,17 @@ Texture pitched_texels(const void* pointer, const cudaChannelFormatDesc& desc, s
     return texels;
 }
 
+constexpr size_t texture_step = 512, pitch_step = 32;  // cudaDeviceProp: textureAlignment, texturePitchAlignment
+
+// Texels begin where an allocation does, or so many bytes behind it.
+void need_aligned(Runtime& r, const void* pointer) {
+    const Block* const block = r.find(address_of(pointer));
+    if (block && (address_of(pointer) - block->address) % texture_step != 0)
+        throw CallFailure{cudaErrorInvalidValue, "the texels of a texture begin at a multiple of 512 bytes, and these lie " +
+                                                     std::to_string(address_of(pointer) - block->address) +
+                                                     " bytes behind an allocation's begin"};
+}
+
 Texture texels_of_resource(Runtime& r, const cudaResourceDesc& resource) {
     switch (resource.resType) {
         case cudaResourceTypeArray:
@@ -54,9 +65,13 @@ Texture texels_of_resource(Runtime& r, const cudaResourceDesc& resource) {
         case cudaResourceTypeMipmappedArray:
             return array_of(r, resource.res.mipmap.mipmap).texels;
         case cudaResourceTypeLinear:
+            need_aligned(r, resource.res.linear.devPtr);
             return linear_texels(resource.res.linear.devPtr, resource.res.linear.desc, resource.res.linear.sizeInBytes);
         case cudaResourceTypePitch2D: {
             const auto& p = resource.res.pitch2D;
+            need_aligned(r, p.devPtr);
+            if (p.pitchInBytes % pitch_step != 0)
+                throw CallFailure{cudaErrorInvalidValue, "the pitch of a texture is a multiple of 32 bytes"};
             return pitched_texels(p.devPtr, p.desc, p.width, p.height, p.pitchInBytes);
         }
     }
@@ -64,11 +79,17 @@ Texture texels_of_resource(Runtime& r, const cudaResourceDesc& resource) {
 }
 
 // A view reads other channels of the same bytes, or some of the levels or layers.
-void look_through(const cudaResourceViewDesc& view, Texture& t) {
+void look_through(const cudaResourceViewDesc& view, const cudaExtent& extent, Texture& t) {
     constexpr int formats = 8 * 3;  // of 8 elements, each with 1, 2 and 4 channels; then compressed ones
+    if (view.format == 0 || view.format > 34) throw CallFailure{cudaErrorInvalidValue, "the view has no such format"};
     if (view.format > formats)
         throw CallFailure{cudaErrorNotSupported, "textures of compressed blocks are not supported on the modelled GPU"};
-    if (view.format > 0) {
+    const auto other_size = [](size_t asked, size_t there) { return asked != there; };
+    if (other_size(view.width, extent.width) || other_size(view.height, extent.height) ||
+        other_size(view.depth, extent.depth))
+        throw CallFailure{cudaErrorInvalidValue, "a view is as large as its array: " + std::to_string(extent.width) + " x " +
+                                                     std::to_string(extent.height) + " x " + std::to_string(extent.depth)};
+    {
         constexpr uint8_t channels[] = {1, 2, 4};
         const uint32_t bytes = t.texel_bytes();
         t.element = static_cast<Texture::Element>((view.format - 1) / 3);
@@ -83,17 +104,20 @@ void look_through(const cudaResourceViewDesc& view, Texture& t) {
         t = t.level(view.firstMipmapLevel);
         t.levels = levels;
     }
-    const uint32_t layers = t.layers * t.faces();
-    if (view.lastLayer >= std::max(1u, layers) || view.firstLayer > view.lastLayer)
-        throw CallFailure{cudaErrorInvalidValue, "the view has layers that are not there"};
-    if (view.lastLayer == 0 || (view.firstLayer == 0 && view.lastLayer + 1 == layers) || t.levels > 1) return;
+    const uint32_t layers = t.layers * t.faces(), last = std::min(view.lastLayer, std::max(1u, layers) - 1);
+    if (view.firstLayer > last) throw CallFailure{cudaErrorInvalidValue, "the view has layers that are not there"};
+    const bool layered = t.shape == Texture::Shape::d1_layered || t.shape == Texture::Shape::d2_layered ||
+                         t.shape == Texture::Shape::cube_layered;
+    if (!layered || (view.firstLayer == 0 && last + 1 == layers) || t.levels > 1) return;
     t.address += view.firstLayer * t.row_step() * t.height;
-    t.layers = (view.lastLayer - view.firstLayer + 1) / t.faces();
+    t.layers = std::max(1u, (last - view.firstLayer + 1) / t.faces());
 }
 
 void sample_as(const cudaTextureDesc& how, bool linear_memory, Texture& t) {
     const bool integers = t.element < Texture::Element::f16;
     t.normalized_float = how.readMode == cudaReadModeNormalizedFloat && integers;
+    if (how.readMode == cudaReadModeNormalizedFloat && t.element == Texture::Element::f16)
+        throw CallFailure{cudaErrorInvalidNormSetting, "halves are no integers to be normalised"};
     if (t.normalized_float && t.element_bytes() == 4)
         throw CallFailure{cudaErrorInvalidNormSetting, "texels of 32-bit integers cannot be read as normalised floats"};
     t.linear = how.filterMode == cudaFilterModeLinear;
@@ -167,7 +191,12 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
         if (view && (linear || resource->resType == cudaResourceTypePitch2D))
             throw CallFailure{cudaErrorInvalidValue, "only arrays have views"};
         Texture texels = texels_of_resource(r, *resource);
-        if (view) look_through(*view, texels);
+        if (view) {
+            const void* const array = resource->resType == cudaResourceTypeArray
+                                          ? static_cast<const void*>(resource->res.array.array)
+                                          : static_cast<const void*>(resource->res.mipmap.mipmap);
+            look_through(*view, array_of(r, array).shape.extent, texels);
+        }
         sample_as(*how, linear, texels);
         note_what_is_left_out(r, *how);
         *texture = r.add_texture(texels);
@@ -208,8 +237,8 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaReso
         if (resource->resType != cudaResourceTypeArray)
             throw CallFailure{cudaErrorInvalidValue, "a surface's texels lie in an array"};
         const Array& array = array_of(r, resource->res.array.array);
-        if ((array.shape.flags & cudaArraySurfaceLoadStore) == 0)
-            throw CallFailure{cudaErrorInvalidValue, "the array was made without cudaArraySurfaceLoadStore"};
+        if ((array.shape.flags & cudaArraySurfaceLoadStore) == 0)  // an H200 with CUDA 13.0 takes it all the same
+            r.note("a surface is made of an array without cudaArraySurfaceLoadStore, which not every CUDA takes");
         Texture texels = array.texels;
         if (texels.faces() == 6) {  // a surface has the faces as layers
             texels.layers *= 6;

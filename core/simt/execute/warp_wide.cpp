@@ -14,6 +14,10 @@
 
 namespace lockstep::simt {
 
+// Whoever looks at the clock again sees that it has moved, in a launch without timing too, where nobody sets it between two
+// instructions: otherwise what is measured there takes no time, and loops that wait for the clock run long.
+constexpr int64_t ticks_of_a_look = 32;
+
 void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     using ptx::SpecialRegister;
     const Block& block = *warp.block;
@@ -107,7 +111,9 @@ void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask)
             each([](uint32_t lane) { return ~((1u << lane) - 1); });
             break;
         case SpecialRegister::clock:
+        case SpecialRegister::globaltimer_lo:
             all(ticks & 0xffffffffu);
+            warp.block->clock += ticks_of_a_look;
             break;
         case SpecialRegister::clock_hi:
         case SpecialRegister::globaltimer_hi:
@@ -116,9 +122,7 @@ void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask)
         case SpecialRegister::clock64:
         case SpecialRegister::globaltimer:
             all(ticks);
-            break;
-        case SpecialRegister::globaltimer_lo:
-            all(ticks & 0xffffffffu);
+            warp.block->clock += ticks_of_a_look;
             break;
         case SpecialRegister::dynamic_smem_size:
             all(grid.config->dynamic_shared);

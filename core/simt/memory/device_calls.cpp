@@ -111,6 +111,7 @@ int copy_or_fill(DeviceCall& call, bool fills) {
 }
 
 int allocate(DeviceCall& call) {
+    if (call.parameter<uint64_t>(1) == 0) return invalid_value;
     const uint64_t address = call.memory().heap_allocate(call.parameter<uint64_t>(1), "cudaMalloc in a kernel");
     return address ? call.put(call.parameter<uint64_t>(0), address) : allocation_failed;
 }

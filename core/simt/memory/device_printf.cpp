@@ -88,14 +88,18 @@ class Formatter {
             c.width = *c.width <= -widest ? widest : -*c.width;
         }
         if (c.width) c.width = std::min(*c.width, widest);
+        bool unknown = false;  // what the device's printf does not know it prints as it stands (an H200 with CUDA 13.0)
         if (peek() == '.') {
             ++at_;
+            unknown = peek() == '*';
+            at_ += unknown ? 1 : 0;
             c.precision = number(given);
             if (!given) c.precision = 0;
             if (*c.precision < 0) c.precision.reset();
             if (c.precision) c.precision = std::min(*c.precision, widest);
         }
         for (; peek() == 'h' || peek() == 'l' || peek() == 'z' || peek() == 'j' || peek() == 't'; ++at_) {
+            unknown |= peek() == 'z' || peek() == 'j' || peek() == 't';
             if (peek() == 'h')
                 c.shorter = std::min(c.shorter + 1, 2);
             else
@@ -103,7 +107,11 @@ class Formatter {
         }
         c.letter = peek();
         if (at_ < format_.size()) ++at_;
-        show(c, format_.substr(start, at_ - start));
+        const std::string_view written = format_.substr(start, at_ - start);
+        if (unknown)
+            out_.text.append(written);
+        else
+            show(c, written);
     }
 
     template <class T>

@@ -213,7 +213,8 @@ Fault* run_system(Special& s) {
                 break;
             }
             case SystemFunction::malloc:
-                result = give(s, lane, parameter(s.warp, s.pc, lane, 0, 8));
+                // Of no bytes too there is an address, as on an H200 with CUDA 13.0.
+                result = give(s, lane, std::max<uint64_t>(1, parameter(s.warp, s.pc, lane, 0, 8)));
                 bytes = 8;
                 break;
             case SystemFunction::free:

@@ -27,7 +27,7 @@
     ERROR(cudaErrorStubLibrary, 34, "CUDA driver is a stub library")                                             \
     ERROR(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")       \
     ERROR(cudaErrorInvalidSurface, 37, "invalid surface reference")                                              \
-    ERROR(cudaErrorDevicesUnavailable, 46, "all CUDA-capable devices are busy or unavailable")                   \
+    ERROR(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                  \
     ERROR(cudaErrorMissingConfiguration, 52, "__global__ function call is not configured")                       \
     ERROR(cudaErrorLaunchMaxDepthExceeded, 65, "launch would exceed maximum depth of nested launches")           \
     ERROR(cudaErrorSyncDepthExceeded, 68, "cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth")\

@@ -72,10 +72,16 @@ int main() {
     }
     if (host_calls != 9) return printf("FAIL the host's function ran %d times\n", host_calls / 3), 1;
 
-    // A graph launched in a capture becomes a part of the new graph.
+    // No graph is launched in a capture, which is over then: its nodes become part of another graph as a child.
     CHECK(cudaStreamBeginCapture(second, cudaStreamCaptureModeThreadLocal));
-    CHECK(cudaGraphLaunch(exec, second));
+    if (cudaGraphLaunch(exec, second) != cudaErrorStreamCaptureUnsupported) return printf("FAIL a launch was captured\n"), 1;
+    cudaGraph_t broken = nullptr;
+    if (cudaStreamEndCapture(second, &broken) != cudaErrorStreamCaptureInvalidated || broken)
+        return printf("FAIL a capture with a launch ended well\n"), 1;
+    cudaGetLastError();
+    CHECK(cudaStreamBeginCapture(second, cudaStreamCaptureModeThreadLocal));
     add<<<1, n, 0, second>>>(c, 1);
+    add<<<1, n, 0, second>>>(c, 0);
     CHECK(cudaStreamEndCapture(second, &graph));
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
@@ -83,7 +89,7 @@ int main() {
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; ++i)
-        if (host[i] != 5008) return printf("FAIL nested: %d is %d\n", i, host[i]), 1;
+        if (host[i] != 5008) return printf("FAIL twice: %d is %d\n", i, host[i]), 1;
 
     // A new capture of the same shape updates what is there already.
     cudaGraph_t again;
@@ -107,11 +113,32 @@ int main() {
     CHECK(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost));
     if (host[n - 1] != 5028) return printf("FAIL updated: %d\n", host[n - 1]), 1;
 
-    // What a capture forbids makes it invalid.
+    // A stream that joined a capture may be destroyed before the capture ends.
+    cudaStream_t third;
+    CHECK(cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking));
+    CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    CHECK(cudaEventRecord(fork, first));
+    CHECK(cudaStreamWaitEvent(third, fork, 0));
+    add<<<1, n, 0, third>>>(c, 0);
+    CHECK(cudaEventRecord(joined, third));
+    CHECK(cudaStreamWaitEvent(first, joined, 0));
+    CHECK(cudaStreamDestroy(third));
+    cudaGraph_t of_two;
+    CHECK(cudaStreamEndCapture(first, &of_two));
+    CHECK(cudaGraphGetNodes(of_two, nullptr, &nodes));
+    if (nodes != 1) return printf("FAIL %zu nodes after a stream was destroyed\n", nodes), 1;
+    CHECK(cudaGraphDestroy(of_two));
+
+    // What a capture forbids makes it invalid: callbacks, waits for other streams, and free.
+    CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    if (cudaFree(nullptr) != cudaErrorStreamCaptureUnsupported) return printf("FAIL freed in a capture\n"), 1;
+    if (cudaStreamEndCapture(first, &broken) != cudaErrorStreamCaptureInvalidated) return printf("FAIL after a free\n"), 1;
+    CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    if (cudaStreamSynchronize(second) != cudaErrorStreamCaptureUnsupported) return printf("FAIL waited for another\n"), 1;
+    if (cudaStreamEndCapture(first, &broken) != cudaErrorStreamCaptureInvalidated) return printf("FAIL after a wait\n"), 1;
     CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
     add<<<1, n, 0, first>>>(c, 1);
     if (cudaStreamSynchronize(first) != cudaErrorStreamCaptureUnsupported) return printf("FAIL waited in a capture\n"), 1;
-    cudaGraph_t broken;
     if (cudaStreamEndCapture(first, &broken) != cudaErrorStreamCaptureInvalidated || broken)
         return printf("FAIL an invalid capture ended well\n"), 1;
     CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));

@@ -181,9 +181,11 @@ int main() {
     CHECK(cudaGraphAddDependencies(own, &read, &write, nullptr, 1));
     cudaGraphExec_t circle;
     if (cudaGraphInstantiate(&circle, own, 0) == cudaSuccess) return printf("FAIL a circle\n"), 1;
-    CHECK(cudaGraphRemoveDependencies(own, &read, &write, nullptr, 1));
+    // Nothing can be taken out of a graph that owns memory.
+    if (cudaGraphRemoveDependencies(own, &read, &write, nullptr, 1) != cudaErrorNotSupported)
+        return printf("FAIL an edge of a graph with memory was removed\n"), 1;
+    if (cudaGraphDestroyNode(release) != cudaErrorNotSupported) return printf("FAIL a node of a graph with memory was destroyed\n"), 1;
     CHECK(cudaGraphDebugDotPrint(graph, "/dev/null", 0));
-    CHECK(cudaGraphDestroyNode(release));
     cudaGetLastError();
 
     CHECK(cudaGraphExecDestroy(exec));

@@ -69,9 +69,15 @@ int main() {
     memset(&view, 0, sizeof view);
     view.format = cudaResViewFormatFloat1;
     view.width = view.height = size;
+    view.depth = layers;  // as large as the array, whatever the view shows of it
     view.firstLayer = 2;
     view.lastLayer = 3;
     CHECK(cudaCreateTextureObject(&texture, &resource, &how, &view));
+    cudaTextureObject_t none_such;
+    view.depth = 2;
+    if (cudaCreateTextureObject(&none_such, &resource, &how, &view) != cudaErrorInvalidValue)
+        return printf("FAIL a view of another depth\n"), 1;
+    cudaGetLastError();
     read_layers<<<2, dim3(size, size)>>>(texture, out);
     CHECK(cudaMemcpy(host, out, 2 * size * size * sizeof(float), cudaMemcpyDeviceToHost));
     if (memcmp(host, texels[2], 2 * size * size * sizeof(float))) return printf("FAIL view\n"), 1;

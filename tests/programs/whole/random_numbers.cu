@@ -1,5 +1,7 @@
 // cuRAND's device interface gives the numbers that NVIDIA's header gives: those below are of CUDA 13.0's, compiled by nvcc.
 // Integers are the same; of real numbers that a logarithm is part of, the last bits may differ.
+#include <algorithm>
+
 #include <curand_kernel.h>
 
 #include "check.h"
@@ -82,7 +84,8 @@ const double philox_fours[2][10] = {{1.60392114e+09, 3.19312493e+09, 0.515680671
                                      0.313643938, 0.446828594, 0.857804983, -0.799869855}};
 
 bool alike(double a, double b) {
-    return std::fabs(a - b) <= 1e-6 * std::fabs(b);
+    // The sine and cosine of the fast kind are part of a normal number: an H200 differs by 4e-7 from the values here.
+    return std::fabs(a - b) <= 1e-6 * std::max(1.0, std::fabs(b));
 }
 
 template <class State>

@@ -177,7 +177,11 @@ void check_shape(Shape shape, const std::string& name, const std::string& coordi
                     for (int c = 0; c < 4; ++c) {
                         const double want = expected(t, points[i], c);
                         const auto got = static_cast<double>(value_of(run.words[i * 4 + static_cast<size_t>(c)]));
-                        if (!(std::fabs(got - want) <= 1e-6 * std::max(1.0, std::fabs(want)))) {
+                        // Weights of several axes are products of 8 bits: texture_silicon_test.cpp says which.
+                        const double close = linear && shape != Shape::d1 && shape != Shape::d1_layered
+                                                 ? 23.0 / 128
+                                                 : 1e-6 * std::max(1.0, std::fabs(want));
+                        if (!(std::fabs(got - want) <= close)) {
                             same = false;
                             UNSCOPED_INFO("x " << points[i].x << " y " << points[i].y << " z " << points[i].z << " channel "
                                                << c << ": got " << got << ", want " << want);
