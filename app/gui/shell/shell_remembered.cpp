@@ -17,6 +17,8 @@ Remembered Shell::remembered() const {
     kept.height = window.height;
     kept.whole_screen = window.whole_screen;
     kept.panels = panel_shares;
+    kept.line_heat = session.desk.shows_heat;
+    kept.line_values = session.desk.shows_values;
     kept.speed = session.machine.tour >= 0 ? 0 : session.machine.speed;
     const Remembered& left = session.home.left;
     kept.workspace = left.workspace;
@@ -49,6 +51,8 @@ void Shell::recall(const Remembered& kept, bool where) {
     motion = kept.motion;
     panel_shares = kept.panels;
     session.machine.speed = kept.speed;
+    session.desk.shows_heat = kept.line_heat;
+    session.desk.shows_values = kept.line_values;
     session.home.left = kept;
     if (!where) return;
     if (!kept.kernel.empty() && kept.cycle >= 0) play_head_ = kept;
