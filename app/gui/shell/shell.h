@@ -140,8 +140,9 @@ class Shell {
     void choose_gpu(const std::string& name);                 // what is on show runs again, on that one
     std::string shown_title(const Snapshot&snapshot) const, own_title(const Snapshot&snapshot) const;
     std::string older_run(const Snapshot& snapshot) const;
-    float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
-    float stale_strip(Ui& ui, const Snapshot& snapshot, float top);    // the same; the learner's last launch did not run
+    float problem_strip(Ui& ui, const Snapshot& snapshot, float top);    // returns its height
+    float host_step_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; a step that launched no kernel
+    float stale_strip(Ui& ui, const Snapshot& snapshot, float top);      // the same; the learner's last launch did not run
     void body(Ui& ui, const Rect& area);
     void rest_pointer(const Input& input);
     void give_keys(const Ui& ui, const std::vector<Placed>& panels);
@@ -208,6 +209,7 @@ class Shell {
     void adopt_roof(const Snapshot& snapshot);
     void look_anew(const Snapshot& snapshot);
     void look_at_own(const WarpTrack* before);
+    void open_machine(const Snapshot& snapshot);
     void follow_wishes(const Snapshot& snapshot);
     void follow_line_wish(const Snapshot& snapshot);
     void follow_time(const Snapshot& snapshot);
@@ -247,9 +249,10 @@ class Shell {
     int64_t asked_time_ = -1;
     int32_t asked_sm_ = -1;
     int reveal_step_ = -1, grain_step_ = -1;
-    bool own_ = false;       // the kernel on show is the learner's own
-    int32_t own_line_ = -1;  // where it was looked at last
-    int open_step_ = -1;     // whose question is open, and the line that it is about
+    bool own_ = false;         // the kernel on show is the learner's own
+    int32_t own_line_ = -1;    // where it was looked at last
+    int64_t own_opened_ = -1;  // the cycle that one's own kernel opened at, until something moves the clock
+    int open_step_ = -1;       // whose question is open, and the line that it is about
     int32_t asked_line_ = -1;
     int32_t line_wish_ = -1;              // where the scene opens, until the warp's history is there
     bool begin_wish_ = false;             // else it opens where its warp begins to work

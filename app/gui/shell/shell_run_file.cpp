@@ -112,7 +112,7 @@ void Shell::save_run(const std::string& name) {
         const std::filesystem::path file = free_name(folder, stem, ".lockstep");
         write_file(file, text_of(run));
         session.post(
-            ask::Tell{fmt::format("this run is saved as {}: it opens at this place on any machine", file.string())});
+            ask::Tell{fmt::format("this run is saved as {}: it opens at this place on any machine", file.string()), true});
     } catch (const Failure& failure) {
         session.post(ask::Tell{"this run cannot be saved: " + failure.diagnostic.message});
     }
