@@ -270,9 +270,10 @@ void KernelDesk::open_template(const KernelTemplate& made) {
 }
 
 void KernelDesk::open_document(KernelDocument document) {
-    document.path.clear();
     document.stored_as.clear();
-    document.on_disk = 0;
+    document.on_disk = document.path.empty() ? 0 : fnv1a64(document.text);
+    if (!document.path.empty())  // opened again: as it was sent
+        std::erase_if(documents_, [&](const KernelDocument& d) { return d.path == document.path && d.saved(); });
     trusted_.erase(document.path + '\n' + document.name);  // whatever a program of this name was before
     documents_.insert(documents_.begin(), std::move(document));
     show(0);

@@ -54,9 +54,9 @@ class KernelDesk {
     // Which document is run when the open one, a header or a further source, is only a part of it; 0: it runs itself.
     size_t owner() const;
     void open_template(const KernelTemplate& made);
-    void open_document(KernelDocument document);                         // a new one, of no file, to the front
-    void show(size_t index);                                             // document `index` to the front
-    void forget(size_t index);                                           // takes it off the desk; its file stays
+    void open_document(KernelDocument document);  // a new one to the front; its file, if any, holds it
+    void show(size_t index);                      // document `index` to the front
+    void forget(size_t index);                    // takes it off the desk; its file stays
     std::optional<std::string> save(const std::filesystem::path& file);  // and it is that file's document from now on
 
     bool holds(const std::filesystem::path& file) const;      // the open document is that file's

@@ -140,9 +140,11 @@ class Shell {
     void choose_gpu(const std::string& name);                 // what is on show runs again, on that one
     std::string shown_title(const Snapshot&snapshot) const, own_title(const Snapshot&snapshot) const;
     std::string older_run(const Snapshot& snapshot) const;
+    bool awaits_step(const Snapshot& snapshot);                          // the pictures are still those of the step before
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);    // returns its height
     float host_step_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; a step that launched no kernel
-    float stale_strip(Ui& ui, const Snapshot& snapshot, float top);      // the same; the learner's last launch did not run
+    void say_older(Ui& ui, const Rect& where) const;
+    float stale_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; the learner's last launch did not run
     void body(Ui& ui, const Rect& area);
     void rest_pointer(const Input& input);
     void give_keys(const Ui& ui, const std::vector<Placed>& panels);
@@ -262,8 +264,10 @@ class Shell {
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool setting_open_ = false;
-    bool older_ = false;                            // the run on show is older than what is on the desk
-    bool asks_cycle_ = false, cycle_open_ = false;  // a cycle is typed in the transport
+    std::shared_ptr<const model::KernelRun> before_step_;  // on show when the lesson went to a step of another scene
+    double went_on_ = 0;                                   // when it did
+    bool older_ = false;                                   // the run on show is older than what is on the desk
+    bool asks_cycle_ = false, cycle_open_ = false;         // a cycle is typed in the transport
     std::string typed_cycle_, cycle_wrong_;
     std::string chosen_gpu_;  // by hand, for what no lesson and no document says
     struct PlaceWish {        // of a run that was opened

@@ -188,12 +188,26 @@ void Shell::ask_warp(const Snapshot& snapshot) {
 void Shell::adopt_lesson_step(const Snapshot& snapshot) {
     const bool same = grain_lesson_ == session.lesson.lesson && grain_step_ == session.lesson.step;
     if (!session.lesson.lesson || same) return;
+    const auto scene_of = [&](int step) {
+        return grain_lesson_ == session.lesson.lesson && step >= 0
+                   ? lessons::scene_at(*grain_lesson_, static_cast<size_t>(step))
+                   : nullptr;
+    };
+    before_step_ = scene_of(grain_step_) != scene_of(session.lesson.step) ? snapshot.kernel.run : nullptr;
+    went_on_ = now_;
     grain_lesson_ = session.lesson.lesson;
     grain_step_ = session.lesson.step;
     ++state.scene;
     grains_.erase(Workspace::learn);
     if (!snapshot.training.step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
     session.grain = shows_cluster(session) ? Grain::action : scene_on_show(session, Workspace::learn).grain;
+}
+
+bool Shell::awaits_step(const Snapshot& snapshot) {
+    if (!before_step_) return false;
+    const bool still = snapshot.kernel.run == before_step_ && session.workspace == Workspace::learn;
+    if (!still || (snapshot.busy.empty() && now_ - went_on_ > 0.5)) before_step_.reset();
+    return before_step_ != nullptr;
 }
 
 // The run on show is plotted on the roofline; in a scene of the roofline whose step asks nothing else, it is guessed first.

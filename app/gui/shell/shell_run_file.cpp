@@ -24,7 +24,13 @@ int32_t warp_of(const KernelTrace& trace, const RunPlace& place) {  // -1: it is
 
 }  // namespace
 
-void Shell::open_run(const RunFile& run) {
+void Shell::open_run(const RunFile& sent) {
+    RunFile run = sent;
+    try {
+        unpack(run);
+    } catch (const Failure& failure) {
+        return session.post(ask::Tell{"the run cannot be opened: " + failure.diagnostic.message});
+    }
     session.playing = false;
     PlaceWish wish{.place = run.place};
     const std::optional<Workspace> was = workspace_named(run.place.workspace);

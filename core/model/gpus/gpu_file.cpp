@@ -306,6 +306,15 @@ Result<GpuSpec> read_gpu_file(const std::filesystem::path& file) {
     return gpu;
 }
 
+std::string inherited_file(const std::string& text) {
+    try {
+        const auto name = toml::parse(text)["inherits"].value<std::string>();
+        return name && is_gpu_file(*name) ? *name : std::string();
+    } catch (const toml::parse_error&) {
+        return {};
+    }
+}
+
 std::string new_gpu_file(const GpuSpec& from, std::string_view inherits, std::string_view name) {
     std::string text = fmt::format(
         "# A GPU of your own: {} but for what stands below without a # in front. Each figure is as that GPU has it, with "

@@ -110,9 +110,13 @@ std::pair<size_t, std::string> line_fault(const std::string& line, size_t gave_u
     size_t end = value;
     if (line[value] == '"' || line[value] == '\'') {
         end = end_of_quotes(line, value).value_or(line.size());
-        if (gave_up < end)
-            return {std::min(gave_up, line.size()),
+        if (gave_up < end) {
+            const size_t at = std::min(gave_up, line.size()), backslash = line.rfind('\\', at);
+            if (backslash == std::string::npos || backslash + 12 < at)
+                return {at, "a text holds letters, not control characters"};
+            return {backslash,
                     "a text in double quotes has a backslash written twice; one in single quotes, '...', has it as it is"};
+        }
     } else if (line[value] != '[' && line[value] != '{') {
         end = std::min(line.find_first_of(" \t\r#;", value), line.size());
         if (gave_up <= end && line.find_first_not_of("0123456789", value) != end)

@@ -550,8 +550,9 @@ TEST_CASE("the liveliest moment has an instruction that issues and as many reque
 
 TEST_CASE("a step that the host ran says that it launched no kernel, and offers one") {
     Desk desk({.setup = [] {
-        TrainingSetup setup = setup_of("lenet5");
-        setup.batch = 4;
+        TrainingSetup setup = setup_of("mlp");
+        setup.on_gpu = false;
+        setup.batch = 16;
         return setup;
     }()});
     desk.session.workspace = Workspace::machine;
