@@ -9,12 +9,14 @@
 
 #include "app/gui/scenes.h"
 #include "app/gui/view.h"
+#include "app/gui/views/cluster/cluster_data.h"
 #include "core/base/base64.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/nn/layers/optim.h"
 #include "core/nn/models/models.h"
+#include "core/scene/cluster/cluster_plan.h"
 #include "lessons/player/lesson.h"
 
 namespace lockstep::gui {
@@ -185,6 +187,12 @@ TrainingSetup read_training(const RunJson& from, RunFile& run) {
     return setup;
 }
 
+const scene::PublishedPlan* plan_named(const std::string& name) {
+    const auto plans = scene::published_plans();
+    const auto found = std::ranges::find(plans, name, [](const auto& plan) { return std::string(plan.name); });
+    return found == plans.end() ? nullptr : &*found;
+}
+
 RunPlace read_place(const RunJson& from) {
     RunReader in(from, "place");
     RunPlace place;
@@ -200,6 +208,10 @@ RunPlace read_place(const RunJson& from) {
     place.lane = in.whole("lane", 0, -1, 31);
     place.line = in.whole("line", 1, -1, 1e7);
     place.zoom = in.number("zoom", 0, 6, -1);
+    place.plan = in.text("plan", 60);
+    if (!place.plan.empty() && plan_named(place.plan) == nullptr) in.refuse("plan", "is none that is known here");
+    place.rank = in.whole("rank", 0, -1, 1e6);
+    place.step_time = in.number("step_time", 0, 1e12, -1);
     in.end();
     return place;
 }
@@ -308,8 +320,19 @@ std::string text_of(const RunFile& run) {
     put("lane", run.place.lane);
     put("line", run.place.line > 0 ? run.place.line : -1);
     if (run.place.zoom >= 0) place["zoom"] = run.place.zoom;
+    if (!run.place.plan.empty()) place["plan"] = run.place.plan;
+    put("rank", run.place.rank);
+    if (run.place.step_time >= 0) place["step_time"] = run.place.step_time;
     all["place"] = place;
     return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::optional<scene::ClusterSetup> plan_of(const RunPlace& place) {
+    const scene::PublishedPlan* const plan = plan_named(place.plan);
+    if (plan == nullptr) return std::nullopt;
+    scene::ClusterSetup setup = scene::machine_cluster();
+    setup.plan = scene::within_limits(plan->setup());
+    return setup;
 }
 
 void unpack(RunFile& run) {
@@ -344,7 +367,14 @@ RunFile run_on_show(const Session& session, const Focus& focus, const std::strin
         run.place.lane = focus.lane;
         run.place.line = focus.line;
     }
-    if (session.workspace == Workspace::machine) run.place.zoom = session.machine.wanted;
+    if (session.workspace == Workspace::machine) {
+        run.place.zoom = session.machine.wanted;
+        run.place.rank = session.machine.rank;
+        run.place.step_time = session.cluster.time;
+        const scene::PlanSetup plan = cluster_setup(session).plan;
+        for (const scene::PublishedPlan& one : scene::published_plans())
+            if (plan == scene::within_limits(one.setup())) run.place.plan = one.name;
+    }
     if (snapshot->source == Source::own || session.workspace == Workspace::kernel) {
         run.kernel = session.desk.document();
         run.files = carry(*run.kernel);

@@ -25,7 +25,10 @@ struct RunPlace {                 // where one stood; -1 and "": not said
     int64_t cycles = -1;
     int64_t sm = -1, block = -1, warp = -1;  // traced; linear; in its block
     int64_t lane = -1, line = -1;
-    double zoom = -1;  // of the machine
+    double zoom = -1;       // of the machine
+    std::string plan;       // above a GPU: one of published_plans(); "": another step, or none
+    int64_t rank = -1;      // there, the GPU that is looked at
+    double step_time = -1;  // in the step's unit
     bool operator==(const RunPlace&) const = default;
 };
 
@@ -47,6 +50,8 @@ bool is_run_file(const std::filesystem::path& file);  // by its name
 Result<RunFile> parse_run_file(const std::string& text, const std::string& name);
 Result<RunFile> read_run_file(const std::filesystem::path& file);
 std::string text_of(const RunFile& run);
+// The plan that stood above the GPU, to be asked for again; nothing: none of the published ones.
+std::optional<scene::ClusterSetup> plan_of(const RunPlace& place);
 // What the run carries along is written into a folder of its own, and the run names it there. Throws Failure.
 void unpack(RunFile& run);
 // The session's run as it is on show. Throws Failure where it cannot be put into one file.

@@ -124,6 +124,7 @@ class Shell {
     void arrow_key(const KeyPress& key, int way);
     void far_key(Key which, int way);
     void letter_key(const KeyPress& key);
+    void next_panel(int way);
     void give_key(Key which);  // to the view that the pointer is in
     struct BarLabel {
         std::string text;
@@ -264,6 +265,7 @@ class Shell {
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool setting_open_ = false;
+    std::vector<uint32_t> panel_controls_;                 // the first of each panel, as drawn last
     std::shared_ptr<const model::KernelRun> before_step_;  // on show when the lesson went to a step of another scene
     double went_on_ = 0;                                   // when it did
     bool older_ = false;                                   // the run on show is older than what is on the desk

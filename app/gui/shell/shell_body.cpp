@@ -51,6 +51,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         view->view->draw(ui, session, focus, whole_view);
         if (of_run && before_step_) say_older(ui, where);
     }
+    if (state.ring.size() > controls) panel_controls_.push_back(state.ring[controls]);
     // Tab came into this panel: the view's own keys follow it, and its frame says so.
     if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
                                        state.focused) != state.ring.end())
@@ -130,6 +131,7 @@ void Shell::say_older(Ui& ui, const Rect& where) const {
 
 void Shell::body(Ui& ui, const Rect& whole) {
     Rect area = whole;
+    panel_controls_.clear();
     older_ = !older_run(*snapshot_).empty() || awaits_step(*snapshot_);
     if (session.workspace != workspace_ && workspace_ && shown(maximised_) != nullptr &&
         shown(maximised_)->row->workspace != session.workspace)

@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/rng.h"
 #include "core/model/gpus/gpu_file.h"
+#include "core/scene/cluster/cluster_plan.h"
 #include "tests/gui/desk.h"
 
 namespace gui_run_file_test {
@@ -51,9 +52,14 @@ TEST_CASE("a run that was saved reads back as it was") {
                  .warp = 1,
                  .lane = 5,
                  .line = 12};
+    run.place.plan = scene::published_plans().back().name;
+    run.place.rank = 9536;
+    run.place.step_time = 2980.5;
     const auto read = parse_run_file(text_of(run), "f.lockstep");
     REQUIRE(read.ok());
     CHECK(read.value().place == run.place);
+    REQUIRE(plan_of(read.value().place));
+    CHECK(plan_of(read.value().place)->plan == scene::within_limits(scene::published_plans().back().setup()));
     CHECK(read.value().kernel->text == run.kernel->text);
     CHECK(read.value().kernel->launch.gpu == "h100");
     CHECK(read.value().kernel->launch.arguments.size() == run.kernel->launch.arguments.size());
