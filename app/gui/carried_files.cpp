@@ -99,7 +99,9 @@ std::string bytes_of(const fs::path& file, const std::vector<CarriedFile>& files
         throw Failure(fmt::format("the files that it reads are larger than {} MiB together ('{}')", most_carried_bytes >> 20,
                                   file.filename().string()));
     if (files.size() >= most_carried) throw Failure(fmt::format("it reads more than {} files", most_carried));
-    return read_file(file).value();
+    auto bytes = read_file(file);
+    if (!bytes.ok()) throw Failure(fmt::format("'{}' cannot be read, and it reads that file", file.string()));
+    return bytes.value();
 }
 
 // A name that no other of the files has, made of the file's own.

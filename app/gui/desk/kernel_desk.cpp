@@ -258,6 +258,7 @@ std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
     made.name = file.filename().string();
     made.text = std::move(content);
     made.on_disk = fnv1a64(made.text);
+    made.launch.gpu = new_gpu;
     documents_.insert(documents_.begin(), std::move(made));
     show(0);
     return std::nullopt;
@@ -265,6 +266,7 @@ std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
 
 void KernelDesk::open_template(const KernelTemplate& made) {
     documents_.insert(documents_.begin(), made.make());
+    documents_.front().launch.gpu = new_gpu;
     trust();  // it is ours
     show(0);
 }

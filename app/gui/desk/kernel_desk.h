@@ -46,7 +46,8 @@ class KernelDesk {
 
     // Opens a file, or brings its document to the front when it is on the desk. A sentence when that is not possible.
     std::optional<std::string> open(const std::filesystem::path& file);
-    std::string note;  // what is odd about the file that was opened, to be said once
+    std::string new_gpu = "v100";  // of a kernel that has no launch of its own yet: the one that was chosen last
+    std::string note;              // what is odd about the file that was opened, to be said once
     // The documents of one program, as tabs: the open one and those of its folder, by name. Indices of documents().
     std::vector<size_t> tabs() const;
     void next_tab(int way);

@@ -47,7 +47,11 @@ void Shell::note_place(Remembered& kept) const {
 
 // `where`: no lesson, file or view was asked for, so that it opens where it was left.
 void Shell::recall(const Remembered& kept, bool where) {
-    if (!kept.gpu.empty()) chosen_gpu_ = kept.gpu;
+    if (!kept.gpu.empty()) {
+        chosen_gpu_ = session.desk.new_gpu = kept.gpu;
+        KernelDocument& first = session.desk.document();
+        if (first.path.empty() && first.stored_as.empty()) first.launch.gpu = kept.gpu;  // the one that nobody has touched
+    }
     motion = kept.motion;
     panel_shares = kept.panels;
     session.machine.speed = kept.speed;

@@ -78,10 +78,10 @@ void Shell::choose_gpu(const std::string& name) {
     const bool own = shows_own(session, *snapshot_);
     if (session.workspace != Workspace::kernel && !own) {
         session.gpu = name;
-        if (!session.lesson.lesson) chosen_gpu_ = name;
+        if (!session.lesson.lesson) chosen_gpu_ = session.desk.new_gpu = name;
         return session.post(ask::SetGpu{name});
     }
-    session.desk.document().launch.gpu = chosen_gpu_ = name;
+    session.desk.document().launch.gpu = session.desk.new_gpu = chosen_gpu_ = name;
     session.desk.touch();
     // Of a text that does not compile the strip says so, in the workspace that one is in.
     if (own && session.workspace != Workspace::kernel) runs_own_ = true, stays_ = true, session.desk.run(session);

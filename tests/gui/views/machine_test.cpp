@@ -549,12 +549,12 @@ TEST_CASE("the liveliest moment has an instruction that issues and as many reque
 }
 
 TEST_CASE("a step that the host ran says that it launched no kernel, and offers one") {
-    Desk desk({.setup = [] {
-        TrainingSetup setup = setup_of("mlp");
-        setup.on_gpu = false;
-        setup.batch = 16;
-        return setup;
-    }()});
+    Desk desk({.training_steps = 1, .setup = [] {
+                   TrainingSetup setup = setup_of("mlp");
+                   setup.on_gpu = false;
+                   setup.batch = 16;
+                   return setup;
+               }()});
     desk.session.workspace = Workspace::machine;
     for (int i = 0; i < 6 && !desk.session.snapshot()->training.step; ++i) desk.settle();
     REQUIRE(desk.session.snapshot()->training.step);
