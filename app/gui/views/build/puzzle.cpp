@@ -554,7 +554,15 @@ class PuzzleView final : public View {
         at.x += small + gap;
         if (ui.button(at, "Reset", false, !desk.figures().empty())) desk.reset(session);
         at.x += small + gap;
-        if (ui.button(at, "Save")) desk.save(snapshot);
+        if (ui.button(at, "Save")) {
+            desk.save(snapshot);
+            const bool good = desk.note.starts_with("saved as ");
+            session.post(ask::Tell{good && desk.task()->puzzle
+                                       ? fmt::format("{}: 'lockstep puzzle check {} --gpu' takes it, as every --gpu does",
+                                                     desk.note, desk.task()->puzzle->id)
+                                       : desk.note,
+                                   good});
+        }
     }
 };
 
