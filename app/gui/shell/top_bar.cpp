@@ -292,8 +292,11 @@ float Shell::host_step_strip(Ui& ui, const Snapshot& snapshot, float top) {
         "The step of {} ran on this computer's processor, which launches no kernel. On a modelled GPU its kernels can be "
         "looked at; the run then begins anew, with batch 1.",
         step->model);
-    const std::string offer = fmt::format("Run a step on the modelled {}", gpu_on_show(snapshot));
-    const float wide = ui.text_width(offer, {.size = 13, .weight = 600}) + 28;
+    std::string gpu = gpu_on_show(snapshot);
+    if (gpu.find(' ') == std::string::npos)
+        for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);  // v100
+    const std::string offer = "Run a step on the modelled " + gpu;
+    const float wide = ui.text_width(offer, {.size = 14, .weight = 600}) + 32;
     const float room = width_ - 44 - wide - 40;
     const float words = ui.paragraph({24, 0, room, 200}, sentence, {.size = 13}, 20, false);
     const Rect box{8, top, width_ - 16, std::max(words + 12, 38.0f)};
