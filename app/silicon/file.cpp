@@ -1,7 +1,8 @@
 // The file of measurements, format 1:
 //   {"format": 1, "gpu": "...", "driver": "13.0", "date": "2026-11-22", "made_up": false, "modelled": false,
 //    "parts": {NAME: PART, ...}}
-//   PART of kernels: {"clock_before_mhz": n, "clock_after_mhz": n, "rows": [{"name", "grid": [x,y,z], "block": [x,y,z],
+//   PART of kernels and published: {"clock_before_mhz": n, "clock_after_mhz": n, "rows": [{"name", "grid": [x,y,z], "block":
+//   [x,y,z],
 //                     "repeats", "time_us", "fastest_us", "slowest_us", "cycles", "half": "fit" | "judge"}, ...]}
 //   of opcodes and checks: rows of {"name", "compared", "different", "apart": [8 numbers], "largest", "refused", "note"}
 //   of training: {"name", "batch", "steps", "launches", "time_us", "fastest_us", "slowest_us", "loss", "host_loss",
@@ -29,6 +30,7 @@ constexpr SiliconPartRow part_rows[] = {{"properties", "what the driver says of 
                                         {"copies", "copies, pinned and pageable, and two streams", 10},
                                         {"kernels", "the pack's kernels, one by one", 40},
                                         {"micro", "the micro-benchmarks of `lockstep validate`", 20},
+                                        {"published", "the kernels of `lockstep validate kernels`, whole", 60},
                                         {"ratios", "the best kernels against cuBLAS and the copy bandwidth", 15},
                                         {"training", "training steps, eager, by CUDA graphs and fused", 90},
                                         {"nccl", "NCCL with one rank, where it is found", 5},
@@ -199,11 +201,11 @@ SiliconPart part_at(const SiliconPlace& place, std::string name) {
             row.fields({"name", "value", "unit"});
             return {row.at("name").text(), row.at("value").number(0, 1e18), row.at("unit").text()};
         };
-        const std::string& added = part.name == "kernels"                            ? add(part.kernels, kernel_at(row))
-                                   : part.name == "training"                         ? add(part.trainings, training_at(row))
-                                   : part.name == "ratios"                           ? add(part.ratios, ratio_at(row))
-                                   : part.name == "opcodes" || part.name == "checks" ? add(part.checks, check_at(row))
-                                                                                     : add(part.figures, figure());
+        const std::string& added = part.name == "kernels" || part.name == "published" ? add(part.kernels, kernel_at(row))
+                                   : part.name == "training"                          ? add(part.trainings, training_at(row))
+                                   : part.name == "ratios"                            ? add(part.ratios, ratio_at(row))
+                                   : part.name == "opcodes" || part.name == "checks"  ? add(part.checks, check_at(row))
+                                                                                      : add(part.figures, figure());
         if (!names.insert(added).second) row.refuse(fmt::format("'{}' is there twice", added));
     }
     return part;
@@ -250,8 +252,8 @@ Result<SiliconFile> parse_silicon(const std::string& text, const std::string& fi
                        .made_up = top.at("made_up").flag(),
                        .modelled = top.at("modelled").flag()};
         const SiliconPlace parts = top.at("parts");
-        parts.fields(
-            {"properties", "launch", "copies", "kernels", "micro", "ratios", "training", "nccl", "checks", "opcodes"});
+        parts.fields({"properties", "launch", "copies", "kernels", "micro", "published", "ratios", "training", "nccl",
+                      "checks", "opcodes"});
         for (const SiliconPartRow& row : part_rows)
             if (parts.json.contains(std::string(row.name)))
                 it.parts.push_back(part_at(parts.at(std::string(row.name)), std::string(row.name)));

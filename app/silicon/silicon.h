@@ -70,7 +70,7 @@ struct SiliconPart {
     std::string name;                                  // of silicon_parts()
     bool complete = true;                              // false: cut off; measuring goes on with the rows that it lacks
     double clock_before_mhz = 0, clock_after_mhz = 0;  // of the SMs, measured by a kernel
-    std::vector<SiliconKernel> kernels;                // of the part `kernels`
+    std::vector<SiliconKernel> kernels;                // of the parts `kernels` and `published`
     std::vector<SiliconCheck> checks;                  // of `opcodes` and `checks`
     std::vector<SiliconTraining> trainings;            // of `training`
     std::vector<SiliconRatio> ratios;                  // of `ratios`
@@ -145,7 +145,7 @@ class SiliconRun;
 using SiliconParts = std::map<std::string, std::function<void(SiliconRun&)>, std::less<>>;
 struct SiliconOptions {
     std::vector<std::string> parts;                  // empty: all
-    std::span<const PackRow> pack = silicon_pack();  // of the part `kernels`
+    std::span<const PackRow> pack = silicon_pack();  // of the parts `kernels` and `published`
     uint32_t repeats = 21;                           // of a kernel, behind three that are not counted
     double seconds = 1;                              // of a kernel, after which fewer repeats (5 at least) have to do
     int clock_rounds = 1 << 16;                      // of clock_rate: about 2 ms

@@ -108,6 +108,12 @@ Case part_of(const Case& row) {
     return part;
 }
 
+model::GpuSpec at_clock(model::GpuSpec gpu, double mhz) {
+    gpu.fp16_tensor_tflops.value *= mhz / gpu.boost_mhz;
+    gpu.boost_mhz.value = mhz;
+    return gpu;
+}
+
 model::GpuSpec gpu_of(const Case& row) {
     model::GpuSpec gpu = model::gpu_named(row.gpu).value();
     if (row.share <= 1) return gpu;

@@ -39,6 +39,10 @@ struct Arguments {
 Case part_of(const Case& row);
 model::GpuSpec gpu_of(const Case& row);
 
+// The GPU at another clock of its SMs: bytes a second of DRAM and the host's times do not change with it, all else is in
+// cycles.
+model::GpuSpec at_clock(model::GpuSpec gpu, double mhz);
+
 // What a micro-benchmark's launch gave: of its warps the first begin and the last end, on the SM's clock, and its time.
 struct Noted {
     int64_t first_begin = 0, last_end = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "core/base/files.h"
@@ -12,15 +13,19 @@
 namespace lockstep::validate {
 namespace {
 
-// Measurements of real GPUs lie in assets/silicon, one file a GPU.
+// Measurements of real GPUs lie in assets/silicon, or where LOCKSTEP_SILICON says, one file a GPU.
 std::string silicon_remark() {
+    const char* const own = std::getenv("LOCKSTEP_SILICON");
+    const auto folder = own && *own ? std::filesystem::path(own) : resource_root() / "assets" / "silicon";
     std::error_code error;
-    size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(resource_root() / "assets" / "silicon", error))
-        if (entry.path().extension() == ".json") ++files;
-    return files == 0
-               ? "silicon: nothing was measured on a real GPU; assets/silicon is empty"
-               : "silicon: " + std::to_string(files) + " files in assets/silicon; `lockstep validate silicon` compares them";
+    std::vector<std::string> gpus;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        if (entry.path().extension() == ".json") gpus.push_back(entry.path().stem().string());
+    std::sort(gpus.begin(), gpus.end());
+    if (gpus.empty()) return "silicon: nothing was measured on a real GPU; assets/silicon is empty";
+    std::string names;
+    for (const std::string& gpu : gpus) names += (names.empty() ? "" : ", ") + gpu;
+    return "silicon: measured on " + names + "; `lockstep validate silicon` compares the model with it";
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 
 // L1: every warp reads the same 16 KB, n times 8 loads of 512 bytes; the first round is not timed.
 extern "C" __global__ void read_l1(long long* clocks, uint4* data, int n) {
-    const uint4* const from = data + threadIdx.x % 32 + threadIdx.x / 32 % 4 * 256;
+    const uint4* from = data + threadIdx.x % 32 + threadIdx.x / 32 % 4 * 256;
+    const long long none = data[1023].x;
     uint4 v0, v1, v2, v3;
     unsigned sum = 0;
     LOAD(v0, from) LOAD(v1, from + 32) LOAD(v2, from + 64) LOAD(v3, from + 96)
@@ -20,6 +21,7 @@ extern "C" __global__ void read_l1(long long* clocks, uint4* data, int n) {
         sum += v0.x + v1.x + v2.x + v3.x;
         LOAD(v0, from + 128) LOAD(v1, from + 160) LOAD(v2, from + 192) LOAD(v3, from + 224)
         sum += v0.x + v1.x + v2.x + v3.x;
+        SAME_PLACE(from, none)
     }
     const long long end = clock_now();
     data[1024 + threadIdx.x].x = sum;
@@ -46,7 +48,8 @@ extern "C" __global__ void read_all(long long* clocks, uint4* data, int n, int w
 // Requests of 4 bytes at a stride: what the coalescer makes of them is in the counters; timed are n loads a warp that hit
 // L1 after the first round.
 extern "C" __global__ void strided_global(long long* clocks, unsigned* data, int n, int stride) {
-    const unsigned* const from = data + threadIdx.x % 32 * stride;
+    const unsigned* from = data + threadIdx.x % 32 * stride;
+    const long long none = data[1055];
     unsigned v0, v1, v2, v3, sum = 0;
     long long begin = 0, end = 0;
     for (int i = 0; i < n; ++i) {
@@ -55,7 +58,7 @@ extern "C" __global__ void strided_global(long long* clocks, unsigned* data, int
         REPEAT_16(asm volatile("ld.global.u32 %0, [%1];" : "=r"(v0) : "l"(from) : "memory");
                   asm volatile("ld.global.u32 %0, [%1];" : "=r"(v1) : "l"(from) : "memory");
                   asm volatile("ld.global.u32 %0, [%1];" : "=r"(v2) : "l"(from) : "memory");
-                  asm volatile("ld.global.u32 %0, [%1];" : "=r"(v3) : "l"(from) : "memory"); sum += v0 + v1 + v2 + v3;)
+                  asm volatile("ld.global.u32 %0, [%1];" : "=r"(v3) : "l"(from) : "memory"); sum += v0 + v1 + v2 + v3; SAME_PLACE(from, none))
         end = clock_now();
     }
     data[1056 + threadIdx.x] = sum;

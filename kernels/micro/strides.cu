@@ -7,11 +7,12 @@
 #define EIGHT_LOADS(type, reg)                                                                            \
     LOAD(v0, 0, type, reg) LOAD(v1, 4, type, reg) LOAD(v2, 8, type, reg) LOAD(v3, 12, type, reg)           \
     LOAD(v4, 20, type, reg) LOAD(v5, 16, type, reg) LOAD(v6, 24, type, reg) LOAD(v7, 28, type, reg)        \
-    sum ^= v0 ^ v1 ^ v2 ^ v3 ^ v4 ^ v5 ^ v6 ^ v7;
+    sum ^= v0 ^ v1 ^ v2 ^ v3 ^ v4 ^ v5 ^ v6 ^ v7; SAME_PLACE(from, none)
 
 #define STRIDED(NAME, TYPE, type, reg)                                                  \
-    extern "C" __global__ void NAME(long long* clocks, TYPE* data, int n, int stride) { \
-        const TYPE* const from = data + threadIdx.x % 64 * stride;                      \
+    extern "C" __global__ void __launch_bounds__(1024) NAME(long long* clocks, TYPE* data, int n, int stride) { \
+        const TYPE* from = data + threadIdx.x % 64 * stride;                            \
+        const long long none = data[16383];                                             \
         TYPE v0, v1, v2, v3, v4, v5, v6, v7, sum = 0;                                   \
         long long begin = 0, end = 0;                                                   \
         for (int i = 0; i < n; ++i) {                                                   \

@@ -387,6 +387,13 @@ int cuFuncSetAttribute(void*, int, int) {
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared, void* stream, void** parameters, void**) {
     if (!current_context) return invalid_context;
+    const auto launch = prepared({function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, nullptr});
+    if (launch.program->ptx.find("%envreg2") != std::string::npos) return launch_failed;  // the grid has no workspace
+    return run(launch, stream);
+}
+int cuLaunchCooperativeKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                              unsigned block_y, unsigned block_z, unsigned shared, void* stream, void** parameters) {
+    if (!current_context) return invalid_context;
     return run(prepared({function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, nullptr}), stream);
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int) {

@@ -54,6 +54,24 @@ uint64_t nan_of(Type t) {
                                                     : 0x7fffu;
 }
 
+// What a NaN becomes where it was measured on an H200; else nan_of.
+std::optional<uint64_t> measured_nan(const Instruction& i, Type to, Type from, uint64_t bits) {
+    const exact::Format *out = format_of(to), *in = format_of(from);
+    if (!out || !in || i.has(".sat")) return {};
+    bits = in->width == 64 ? bits : bits & ((1ull << in->width) - 1);
+    if (!in->nan(bits)) return {};
+    if (to == Type::tf32) return i.has(".rna") ? (bits + 0x1000) & 0xffffe000 : 0x7fffe000;
+    if (to == from && out->width >= 32 && !integral_of(i) && !i.has(".ftz") && !i.has(".rn") && !i.has(".rz") &&
+        !i.has(".rm") && !i.has(".rp"))
+        return bits;
+    if (to != Type::f64 && from != Type::f64) return {};
+    if (to == Type::f64 && i.has(".ftz")) return 0x7fffffffe0000000;
+    const uint64_t payload = bits & ((1ull << in->fraction) - 1), quiet = 1ull << (out->fraction - 1);
+    const int up = out->fraction - in->fraction;
+    return ((bits & in->sign()) != 0 ? out->sign() : 0) | out->infinity() | quiet |
+           (up > 0 ? payload << up : payload >> -up);
+}
+
 struct Value {
     bool nan = false, infinite = false, negative = false;
     Number number;
@@ -66,7 +84,7 @@ Value value_of(const Instruction& i, Type t, uint64_t bits) {
         return {.negative = n < 0, .number = Number::scaled(static_cast<uint64_t>(n < 0 ? -n : n), 0, n < 0)};
     }
     bits = format->width == 64 ? bits : bits & ((1ull << format->width) - 1);
-    if (i.has(".ftz") && t == Type::f32 && !(bits & 0x7f800000u)) bits &= 0x80000000u;
+    if (i.has(".ftz") && i.first != Type::f16 && t == Type::f32 && !(bits & 0x7f800000u)) bits &= 0x80000000u;
     Value v{.nan = format->nan(bits),
             .infinite = format->infinite(bits),
             .negative = (bits & format->sign()) != 0,
@@ -146,6 +164,7 @@ std::optional<Expected> definition(const Instruction& i, const Arguments& x) {
         if (i.has(".sat")) v = std::min(std::max(v, signed_type(to) ? -most - 1 : static_cast<wide>(0)), most);
         return Expected{.bits = static_cast<uint64_t>(number(static_cast<uint64_t>(v), to))};
     }
+    if (const auto nan = measured_nan(i, to, from, x[0])) return Expected{.bits = *nan};
     const Value v = value_of(i, from, x[0]);
     return Expected{.bits = format_of(to) ? to_float(i, to, v) : to_integer(i, to, from, v)};
 }

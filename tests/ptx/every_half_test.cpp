@@ -38,6 +38,9 @@ struct Half {
         const Number p = exact::product(format, a, b), sum = p + Number::of(format, c);
         const bool same_zeros = p.sign() == 0 && (c & 0x7fff) == 0 && minus == negative(c);
         (void)add_only;
+        const Number nearly = Number::scaled((1 << 12) - 1, -26, false);  // is rounded to f16's smallest normal number
+        if (i.has(".ftz") && sum.sign() != 0 && (sum.sign() > 0 ? nearly - sum : nearly + sum).sign() > 0)
+            return finish(sum.sign() < 0 ? 0x8000 : 0);
         return finish(exact::round_to(format, sum, exact::Rounding::nearest, same_zeros && minus));
     }
     uint64_t operator()(uint64_t x, uint64_t y, uint64_t z) const {
@@ -48,6 +51,7 @@ struct Half {
         if (n == "sub") return nan(b) ? finish(0x7fff) : fma(a, one, b ^ 0x8000, true);
         if (n == "mul") return nan(a) || nan(b) ? finish(0x7fff) : fma(a, b, negative(a) != negative(b) ? 0x8000 : 0, false);
         if (n == "fma") return fma(a, b, c, false);
+        if ((n == "neg" || n == "abs") && nan(a)) return 0x7fff;
         if (n == "neg") return a ^ 0x8000;
         if (n == "abs") return a & 0x7fff;
         // min and max
@@ -59,7 +63,7 @@ struct Half {
             r = i.has(".NaN") || (nan(p) && nan(q)) ? 0x7fff : nan(p) ? q : p;
         else
             r = (order(p) < order(q)) == (n == "min") ? p : q;
-        return signs ? (r & 0x7fff) | ((a ^ b) & 0x8000) : r;
+        return signs && !nan(r) ? (r & 0x7fff) | ((a ^ b) & 0x8000) : r;
     }
 };
 

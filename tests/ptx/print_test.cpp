@@ -40,12 +40,22 @@ TEST_CASE("every PTX file of the repository says the same after it is printed") 
 
 TEST_CASE("statements are printed as they were written") {
     for (const std::string text :
-         {"@!%p1 bra \t$L", "ld.global.v4.f32 \t{%f1, _, %f2, %f3}, [%rd1-4]",
+         {"@!%p1 bra \t$L", "ld.global.v4.f32 \t{%f1, _, %f2, %f3}, [%rd1+-4]",
           "setp.lt.and.f32 \t%p1|%p2, %f1, 0f3F800000, !%p3", "mov.f64 \t%fd1, 0d7FF8000000000001",
           "mov.f32 \t%f1, 0fFFC00001", "mov.u64 \t%rd1, table+16", "ret", "vmad.s32.s32.s32.sat \t%r1, %r2.b0, -%r3.h1, %r4",
           "call.uni \t(a), called, (b, 7), P", "tex.2d.v4.f32.s32 \t{%f1, %f2, %f3, %f4}, [t, {%r1, %r2}]",
           "ld.const[4].u32 \t%r1, [4096]", "add.s64 \t%rd1, %rd2, -9223372036854775808"})
         CHECK(printed_statement(text) == text);
+}
+
+TEST_CASE("a negative offset is added, as ptxas has it, and '-' right behind a name is refused with what would be right") {
+    CHECK(printed_statement("ld.global.f32 \t%f1, [%rd1+4-12]") == "ld.global.f32 \t%f1, [%rd1+-8]");
+    for (const std::string text :
+         {".entry k() { ld.global.f32 %f1, [%rd1-4]; }", ".entry k() { mov.u64 %rd1, table-4; }", ".global .u64 a = g-3;"}) {
+        const auto module = parse(".version 8.0\n.target sm_75\n" + text, "minus.ptx");
+        REQUIRE_FALSE(module);
+        CHECK_THAT(module.error().message, Catch::Matchers::Contains("write '+-' instead of '-'"));
+    }
 }
 
 TEST_CASE("scopes, variables, functions and attributes of a module are printed") {
@@ -58,7 +68,8 @@ TEST_CASE("scopes, variables, functions and attributes of a module are printed")
           ".extern .shared .align 16 .b8 dynamic[]; .const .align 4 .f32 t[2][2] = {{1.0, -2.5}, {0f3F800000, 4.0}}; "
           ".global .v4 .f32 v = {1, 2, 3, 4}; .global .f64 d = -1; .global .s8 c[3] = {-1, 2}; .global .texref picture;",
           ".func (.param .align 8 .b8 out[16]) f(.param .b32 n, .reg .pred q); .global .u64 a[3] = {f, generic(g)+8, 0}; "
-          ".global .b8 b[2] = {0xFF(f), 0xFF00(g-3)}; .weak .func (.param .align 8 .b8 out[16]) f(.param .b32 n, .reg .pred "
+          ".global .b8 b[2] = {0xFF(f), 0xFF00(g+-3)}; .weak .func (.param .align 8 .b8 out[16]) f(.param .b32 n, .reg "
+          ".pred "
           "q) "
           "{ ret; } .alias other, f;",
           ".entry k() { $T: .branchtargets A, B; brx.idx %r1, $T; A: { P: .callprototype (.param .b32 _) _ (.param .b32 _); "

@@ -559,6 +559,25 @@ TEST_CASE("on a GPU with a clock every micro-benchmark has its figure, near what
     CHECK(parse_silicon(format_silicon(file), "f.json").ok());
 }
 
+TEST_CASE("the published kernels run on a GPU, those too whose blocks wait for the whole grid", "[long]") {
+    const TimedDriver driver("h200");
+    SiliconFile file;
+    SiliconOptions options = small_options();
+    options.parts = {"published"};
+    measure_silicon(file, "cuda:0", options);
+    const SiliconPart& part = *file.part("published");
+    for (const SiliconFailure& failure : part.failures) FAIL_CHECK(failure.name << ": " << failure.why);
+    CHECK(part.kernels.size() > 18);  // a kind each, and a second launch where there is one
+    const auto named = [&](std::string_view name) {
+        return std::any_of(part.kernels.begin(), part.kernels.end(), [&](const auto& it) { return it.name == name; });
+    };
+    for (const std::string_view name : {"rounds_4096_256", "scan_tiles_shared add_totals", "guarded_rows_apart"}) {
+        INFO(name);
+        CHECK(named(name));
+    }
+    CHECK(parse_silicon(format_silicon(file), "f.json").ok());
+}
+
 TEST_CASE("launches, copies, kernels and ratios to cuBLAS have every row on a GPU with a time of its own", "[long]") {
     const TimedDriver driver("h200");
     SiliconFile file;

@@ -1,4 +1,4 @@
-// Model against measurement, in cycles of the SM: so the clock at which the GPU ran is no part of the error. What the events
+// Model against measurement, in cycles of the SM, on the modelled GPU at the clock at which the GPU ran. What the events
 // around a kernel add is measured too (of a kernel that does nothing) and taken off, but for the cycles that the model has
 // for that kernel, which are in each of its others too; the modelled launch starts with cold caches, the measured one is the
 // median of many. Kernels run side by side, each on a modelled GPU of its own, so that its
@@ -17,6 +17,7 @@
 #include "app/silicon/measured.h"
 #include "core/device/devices.h"
 #include "core/device/kernels/thread_pool.h"
+#include "core/validate/probe.h"
 
 namespace lockstep::device {
 
@@ -65,9 +66,9 @@ SiliconReport compare_silicon(const SiliconFile& file, std::string model, const 
     return report;
 }
 
-SiliconReport compare_silicon(const SiliconFile& file, const model::GpuSpec& gpu, const CompareOptions& options,
+SiliconReport compare_silicon(const SiliconFile& file, const model::GpuSpec& row_of_gpu, const CompareOptions& options,
                               std::optional<SiliconHalf> half) {
-    SiliconReport report{.gpu = file.gpu, .model = std::string(gpu.name)};
+    SiliconReport report{.gpu = file.gpu, .model = std::string(row_of_gpu.name)};
     if (file.made_up) report.remarks.emplace_back("the file is made up: its figures were typed, nothing was measured");
     if (file.modelled) report.remarks.emplace_back("the file's GPU is a modelled one: nothing was measured on a real GPU");
     const SiliconPart* const kernels = file.part("kernels");
@@ -75,6 +76,8 @@ SiliconReport compare_silicon(const SiliconFile& file, const model::GpuSpec& gpu
         report.remarks.emplace_back("the file holds no kernels");
         return report;
     }
+    const double clock_mhz = (kernels->clock_before_mhz + kernels->clock_after_mhz) / 2;
+    const model::GpuSpec gpu = file.modelled ? row_of_gpu : validate::at_clock(row_of_gpu, clock_mhz);
     if (const SiliconPart* const launch = file.part("launch"))
         report.overhead = event_time_us(file) * (launch->clock_before_mhz + launch->clock_after_mhz) / 2;
     if (report.overhead > 0)

@@ -1,6 +1,7 @@
-// Measures part by part, row by row. A kernel of the pack: three launches that do not count, then many, of which the median
-// counts; on `cuda` other memory is read before each, so that caches hold nothing of its own, as in the model, and so that
-// the GPU is busy until the kernel is in its queue. The clock of the SMs is what a kernel of a known number of cycles takes.
+// Measures part by part, row by row. A kernel of the pack: up to three launches that do not count, then many, of which the
+// median counts; on `cuda` other memory is read before each, so that caches hold nothing of its own, as in the model, and so
+// that the GPU is busy until the kernel is in its queue. The clock of the SMs is what a kernel of a known number of cycles
+// takes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -108,12 +109,12 @@ void measure_properties(SiliconRun& run) {
         run.add(SiliconFigure{"memory", static_cast<double>(memory), "bytes"});
 }
 
-void measure_kernels(SiliconRun& run) {
+void measure_rows(SiliconRun& run, std::span<const PackRow> rows) {
     auto* const cuda = dynamic_cast<Cuda*>(&run.device);
     const SiliconOptions& options = run.options;
     std::optional<PackLaunch> flush;
     std::optional<CudaLaunch> before;
-    for (const PackRow& row : options.pack)
+    for (const PackRow& row : rows)
         run.row(row.name, [&] {
             if (cuda && !before) {
                 flush.emplace(*cuda, flush_row(options.flushed));
@@ -127,10 +128,11 @@ void measure_kernels(SiliconRun& run) {
                 const auto once = [&] {
                     return cuda->between_events_us(&*before, [&](void* stream) { cuda->enqueue(timed, stream); });
                 };
-                for (int i = 0; i < 3; ++i) once();
-                const auto begin = SteadyClock::now();
-                while (times.size() < options.repeats &&
-                       (times.size() < 5 || SteadyClock::now() - begin < std::chrono::duration<double>(options.seconds)))
+                const std::chrono::duration<double> enough(options.seconds);
+                auto begin = SteadyClock::now();
+                for (int i = 0; i < 3 && SteadyClock::now() - begin <= enough / 4; ++i) once();
+                begin = SteadyClock::now();
+                while (times.size() < options.repeats && (times.size() < 3 || SteadyClock::now() - begin < enough))
                     times.push_back(once());
             } else {  // simulated: the same every time
                 times.push_back(timed_launch(run.device, launch.request()));
@@ -140,6 +142,14 @@ void measure_kernels(SiliconRun& run) {
                                   *std::min_element(times.begin(), times.end()),
                                   *std::max_element(times.begin(), times.end()), median * (clock_before + clock_after) / 2});
         });
+}
+
+void measure_kernels(SiliconRun& run) {
+    measure_rows(run, run.options.pack);
+}
+void measure_published(SiliconRun& run) {
+    const auto sms = static_cast<uint32_t>(dynamic_cast<Cuda&>(run.device).attribute(16));
+    measure_rows(run, published_pack(sms, run.options.quick));
 }
 
 }  // namespace
@@ -263,6 +273,7 @@ void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOp
         measurers["opcodes"] = measure_opcodes;
         measurers["checks"] = measure_checks;
         measurers["micro"] = measure_micro;
+        measurers["published"] = measure_published;
         measurers["ratios"] = measure_ratios;
     } else {  // the host's clock says nothing of a modelled GPU
         std::erase_if(measurers, [](const auto& it) { return it.first != "kernels"; });

@@ -342,9 +342,15 @@ PackLaunch::PackLaunch(Device& device, const PackRow& row) : device_(device) {
     try {
         for (const PackArgument& argument : row.arguments) {
             if (argument.kind == PackArgument::Kind::whole) {
-                request_.arguments.emplace_back(static_cast<int32_t>(argument.count));
+                if (argument.type == DType::i64)
+                    request_.arguments.emplace_back(argument.count);
+                else
+                    request_.arguments.emplace_back(static_cast<int32_t>(argument.count));
             } else if (argument.kind == PackArgument::Kind::real) {
-                request_.arguments.emplace_back(static_cast<float>(argument.high));
+                if (argument.type == DType::f64)
+                    request_.arguments.emplace_back(argument.high);
+                else
+                    request_.arguments.emplace_back(static_cast<float>(argument.high));
             } else {
                 const size_t size = static_cast<size_t>(argument.count) * size_of(argument.type);
                 buffers_.push_back(device.allocate(size, fmt::format("{} {}", row.name, buffers_.size())));

@@ -8,6 +8,10 @@ PackRow clock_row(int rounds);    // the kernel clock_rate: one warp, about 64 c
 PackRow empty_row();              // of empty_kernel_figure: one warp of relu over nothing
 PackRow flush_row(size_t bytes);  // reads so much memory: then no cache holds anything else
 
+// The kernels of `lockstep validate kernels` as a GPU of so many SMs runs them, one row a launch; `small`: one row a kind,
+// to try out the way.
+std::vector<PackRow> published_pack(uint32_t sms, bool small);
+
 void measure_launches(SiliconRun& run);  // queue.cpp; on `cuda` alone, like the next ones
 void measure_copies(SiliconRun& run);
 void measure_micro(SiliconRun& run);    // micro.cpp

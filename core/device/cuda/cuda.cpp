@@ -13,10 +13,18 @@
 #include "core/device/arguments.h"
 #include "core/device/devices.h"
 #include "core/device/kernels/kernel_library.h"
+#include "core/ptx/decode/views.h"
 #include "core/simt/async/tensor_map.h"
 
 namespace lockstep::device {
 namespace {
+
+// grid.sync() asks for the workspace that a cooperative launch alone has.
+bool waits_for_grid(const ptx::Program& program) {
+    return std::any_of(program.instructions.begin(), program.instructions.end(), [](const ptx::DecodedInstruction& i) {
+        return ptx::reads_special(i, ptx::SpecialRegister::envreg1) || ptx::reads_special(i, ptx::SpecialRegister::envreg2);
+    });
+}
 
 // CUdevice_attribute, CUfunction_attribute and CUjit_option of cuda.h.
 constexpr int attribute_sms = 16, attribute_clock_khz = 13, attribute_major = 75, attribute_minor = 76;
@@ -172,6 +180,7 @@ CudaLaunch Cuda::prepare(const LaunchRequest& request) {
                       request.grid,
                       request.block,
                       request.dynamic_shared,
+                      waits_for_grid(*program),
                       pack(*program, request.arguments, encode),
                       {}};
     Function& known = functions_.at(program.get());
@@ -190,9 +199,15 @@ void Cuda::compile(const GeneratedKernel& kernel) {
     function_of(program_for({.kernel = kernel.name, .generated = &kernel}));
 }
 void Cuda::enqueue(const CudaLaunch& it, Handle stream) const {
-    check(driver_.launch(it.function, it.grid.x, it.grid.y, it.grid.z, it.block.x, it.block.y, it.block.z, it.dynamic_shared,
-                         stream, const_cast<void**>(it.parameters.data()), nullptr),
-          "a launch");
+    check(start(it, stream), "a launch");
+}
+CudaDriver::Status Cuda::start(const CudaLaunch& it, Handle stream) const {
+    void** const parameters = const_cast<void**>(it.parameters.data());
+    if (it.cooperative)
+        return driver_.launch_cooperative(it.function, it.grid.x, it.grid.y, it.grid.z, it.block.x, it.block.y, it.block.z,
+                                          it.dynamic_shared, stream, parameters);
+    return driver_.launch(it.function, it.grid.x, it.grid.y, it.grid.z, it.block.x, it.block.y, it.block.z,
+                          it.dynamic_shared, stream, parameters, nullptr);
 }
 
 void Cuda::launch(const LaunchRequest& request) {
@@ -212,10 +227,7 @@ void Cuda::launch(const LaunchRequest& request) {
     }
     event.enqueue_begin_us = host_now();
     if (on_launch) check(driver_.record_event(begin_, stream), "an event");
-    check(driver_.launch(prepared.function, request.grid.x, request.grid.y, request.grid.z, request.block.x, request.block.y,
-                         request.block.z, request.dynamic_shared, stream, const_cast<void**>(prepared.parameters.data()),
-                         nullptr),
-          fmt::format("the launch of {}", request.kernel));
+    check(start(prepared, stream), fmt::format("the launch of {}", request.kernel));
     if (!on_launch) return;
     check(driver_.record_event(end_, stream), "an event");
     event.enqueue_end_us = host_now();

@@ -17,6 +17,7 @@ struct CudaLaunch {
     CudaDriver::Handle function = nullptr;
     simt::Dim3 grid, block;
     uint32_t dynamic_shared = 0;
+    bool cooperative = false;  // the kernel waits for its whole grid
     std::vector<std::byte> bytes;
     std::vector<void*> parameters;
 };
@@ -55,6 +56,7 @@ class Cuda final : public Device {
     CudaLaunch prepare(const LaunchRequest& request);
     void compile(const GeneratedKernel& kernel);  // so that a refusal comes before memory is taken
     void enqueue(const CudaLaunch& launch, Handle stream) const;
+    CudaDriver::Status start(const CudaLaunch& launch, Handle stream) const;
     // Microseconds between an event before and one behind what `work` puts into the stream. `before`, where given, is
     // launched first and keeps the GPU busy until all is in the queue, so that no time of the host's counts.
     double between_events_us(const CudaLaunch* before, const std::function<void(Handle stream)>& work);

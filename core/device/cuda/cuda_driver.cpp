@@ -34,6 +34,7 @@ std::variant<CudaDriver, std::string> open_driver() {
         find(library, "cuMemcpyDtoHAsync_v2", d.copy_out) && find(library, "cuModuleLoadDataEx", d.load_module) &&
         find(library, "cuModuleUnload", d.unload_module) && find(library, "cuModuleGetFunction", d.function) &&
         find(library, "cuFuncSetAttribute", d.function_attribute) && find(library, "cuLaunchKernel", d.launch) &&
+        find(library, "cuLaunchCooperativeKernel", d.launch_cooperative) &&
         find(library, "cuStreamCreate", d.create_stream) && find(library, "cuStreamDestroy_v2", d.destroy_stream) &&
         find(library, "cuStreamSynchronize", d.wait_stream) && find(library, "cuEventCreate", d.create_event) &&
         find(library, "cuEventDestroy_v2", d.destroy_event) && find(library, "cuEventRecord", d.record_event) &&

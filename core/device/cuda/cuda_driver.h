@@ -73,6 +73,10 @@ struct CudaDriver {
     Status (*function_attribute)(Handle function, int attribute, int value) = nullptr;
     Status (*launch)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                      unsigned block_z, unsigned shared, Handle stream, void** parameters, void** extra) = nullptr;
+    // Of a grid whose blocks wait for each other; no driver since CUDA 9 lacks it.
+    Status (*launch_cooperative)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                 unsigned block_y, unsigned block_z, unsigned shared, Handle stream,
+                                 void** parameters) = nullptr;
     Status (*create_stream)(Handle* stream, unsigned flags) = nullptr;
     Status (*destroy_stream)(Handle stream) = nullptr;
     Status (*wait_stream)(Handle stream) = nullptr;

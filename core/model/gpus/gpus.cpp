@@ -734,16 +734,27 @@ constexpr GpuSpec h100_pcie = [] {
     return g;
 }();
 
+constexpr std::string_view of_h200 = "measured on this GPU (assets/silicon)";
+
 constexpr GpuSpec h200 = [] {
     GpuSpec g = h100;
     g.name = "h200";
     g.title = "H200 SXM";
-    as_measured_on_h100(g);
-    g.l2_bytes_per_cycle.source = "9.8 TB/s measured on this GPU at 1830 MHz, reached here with 99 % of this";
+    g.l1_latency = {32, of_h200};
+    g.shared_latency = {23, of_h200};
+    g.l2_latency = {264, "measured on this GPU (assets/silicon): 278 cycles over both halves, which lie as on H100"};
+    g.l2_far_latency = {291, "measured on this GPU (assets/silicon): 278 cycles over both halves, which lie as on H100"};
+    g.dram_latency = {665, of_h200};
+    g.tlb_miss_latency = {0, "measured on this GPU: a chain through 16 GB takes no longer than one through 16 MB"};
+    g.barrier_latency = {14, of_h200};
+    g.sfu_latency = {17, of_h200};
+    g.blocks_per_cycle = {0.837, "measured on this GPU: a million blocks that do nothing in 638 us, at 1977 MHz"};
+    g.mma_sync_share = {0.91, "measured on this GPU (assets/silicon): 973 TFLOP/s at 1977 MHz, of zeros"};
+    g.l2_bytes = {60 * MiB, "what the driver says of this GPU (assets/silicon)"};
+    g.l2_bytes_per_cycle = {4930, "measured on this GPU (assets/silicon): 9.65 TB/s at 1977 MHz, 99 % of this"};
     g.dram_channels = {96, "HBM3e: 6 stacks of 16 channels"};
     g.dram_kind.source = h200_data;
-    g.dram_efficiency = {
-        0.855, "4100 of 4800 GB/s measured on this GPU by TMA, 3990 by loads (FlashGPU-Sim); 3898 written (gpu-benches)"};
+    g.dram_efficiency = {0.9, "measured on this GPU (assets/silicon): 4270 of 4800 GB/s read by a sum, 4320 by a copy"};
     g.dram_gb_per_second = {4800, h200_data};
     g.memory_gb = {141, h200_data};
     g.year = {2023, h200_data};

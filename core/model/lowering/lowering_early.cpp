@@ -9,6 +9,7 @@ namespace {
 constexpr uint32_t most_early = 48;  // loads ahead of their uses cost registers: 40 machine instructions are usual
 constexpr uint32_t most_words = 32;  // that loads from global memory moved to one place bring a lane
 constexpr uint32_t unrolled = 4, most_unrolled = 28;  // rounds, and machine instructions of a loop that is
+constexpr uint32_t most_hops = 4;                     // copies of a counter that are followed
 constexpr uint32_t arithmetic_cycles = 4;             // in which a warp by itself issues as many instructions
 }  // namespace
 
@@ -97,7 +98,9 @@ void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
     uint32_t machine = 0;
     for (uint32_t pc = begin; pc < end; ++pc) machine += out[pc].instructions;
     const uint32_t rounds = std::min(unrolled, words_at_once() / words);
-    if (machine > most_unrolled || rounds < 2 || code[begin].keeps_rolled || depends_on_loads(begin, end)) return;
+    if (machine > most_unrolled || rounds < 2 || code[begin].keeps_rolled || !counts_by_constants(begin, end) ||
+        depends_on_loads(begin, end))
+        return;
     out[mark].rounds = static_cast<uint8_t>(rounds);
     out[end - 1].loop = begin;
 }
@@ -107,6 +110,37 @@ uint32_t Pass::words_at_once() const {
     constexpr uint32_t others = 12;
     if (!program.registers_stated) return most_words;
     return std::min(most_words, program.registers_per_thread - std::min(program.registers_per_thread, others));
+}
+
+// Whether what the last branch decides by steps by constants from round to round, so that ptxas knows how many rounds are
+// left. It leaves a loop rolled whose step is known when the kernel runs, like the threads of the grid: so for sm_75 to
+// sm_90.
+bool Pass::counts_by_constants(uint32_t begin, uint32_t end) const {
+    const auto writer_of = [&](int32_t reg) {
+        uint32_t writer = none;
+        for (uint32_t pc = begin; pc < end; ++pc)
+            if (writes_to(pc, reg)) writer = pc;
+        return writer;
+    };
+    const uint32_t compare = writer_of(code[end - 1].guard);
+    if (code[end - 1].guard == no_operand || compare == none) return false;
+    const auto steps = [&](int32_t counter) {
+        if (writer_of(counter) == none) return true;  // the same in each round
+        int32_t reg = counter;
+        for (uint32_t hops = 0; hops < most_hops; ++hops) {
+            const uint32_t writer = writer_of(reg);
+            if (writer == none || !plain(writer)) return false;
+            const DecodedInstruction& in = code[writer];
+            const bool by_constant = (does(writer) == Does::sum || does(writer) == Does::difference) && in.source[1] < 0;
+            if (!by_constant && does(writer) != Does::copy) return false;
+            reg = in.source[0];
+            if (reg == counter) return true;
+        }
+        return false;
+    };
+    bool constant = true;
+    each_read(code[compare], [&](int32_t reg) { constant &= steps(reg); });
+    return constant;
 }
 
 // Whether where a round loads from, or whether there is another one, depends on what an earlier one loaded.

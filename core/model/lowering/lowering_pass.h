@@ -88,6 +88,7 @@ struct Pass {
     void hoist_loads(uint32_t begin, uint32_t end);
     uint32_t last_shared_load(uint32_t begin, uint32_t end) const;
     void unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words);
+    bool counts_by_constants(uint32_t begin, uint32_t end) const;
     bool depends_on_loads(uint32_t begin, uint32_t end) const;
     void find_uniform();
     uint32_t words_at_once() const;

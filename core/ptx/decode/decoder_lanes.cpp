@@ -198,7 +198,7 @@ int32_t Decoder::how_to_convert() {
     how[convert_lane::to_fraction] = fraction(first_type_);
     how[convert_lane::rounding] = rounding ? rounding - 1 : 0;
     how[convert_lane::to_integral] = among({".rni", ".rzi", ".rmi", ".rpi"});
-    how[convert_lane::flush_from] = ftz && last_type_ == Type::f32;
+    how[convert_lane::flush_from] = ftz && last_type_ == Type::f32 && first_type_ != Type::f16;  // an H200 does not
     how[convert_lane::flush_to] = ftz && first_type_ == Type::f32;
     how[convert_lane::saturated] = holds(modifiers_, ".sat");
     return frame_.constant_lanes(how);
@@ -249,7 +249,7 @@ int32_t Decoder::how_to_select_parts() {
     std::vector<Type> types;
     for (std::string_view modifier : modifiers_)
         if (const Type type = type_named(modifier); type != Type::none) types.push_back(type);
-    if (compares) types.insert(types.begin(), Type::u32);
+    if (compares) types.insert(types.begin(), simd ? Type::u32 : types.at(0));  // c and d are of a's type
     how[video_lane::d_signed] = is_signed(types.at(0));
     how[video_lane::a_signed] = is_signed(types.at(1));
     how[video_lane::b_signed] = is_signed(types.at(2));

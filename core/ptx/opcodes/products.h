@@ -7,14 +7,15 @@
 // 2 c + 1 of row r, in two registers (one of f16x2): register = (row block + row blocks * column block) * 2 + column % 2.
 // So the fragments of wmma, which the ISA leaves open, are those of mma side by side.
 //
-// Sums: d = c + a[0] b[0] + a[1] b[1] ..., in this order, every product and every sum rounded to f32 (to nearest even; the
-// products are exact but where tf32 or bf16 leave the range of f32). f64: fused multiply-adds in this order.
+// Sums of floats: as the tensor cores of a generation form them, see tensor_sums.h. f64: fused multiply-adds in the order of
+// k.
 #pragma once
 #include <cfenv>
 
 #include "core/ptx/opcodes/arithmetic.h"
 #include "core/ptx/opcodes/lanes.h"
 #include "core/ptx/opcodes/matrix_group.h"
+#include "core/ptx/opcodes/sums.h"
 
 namespace lockstep::ptx {
 namespace {
@@ -26,18 +27,22 @@ constexpr int most_a = 16 * 64, most_b = 8 * 128, most_c = 16 * 16;  // elements
 
 struct F16 {
     static constexpr int bits = 16;
+    static constexpr float smallest = 0x1p-14f;  // normal number
     static float value(uint32_t word, int i) { return widen(Half{static_cast<uint16_t>(word >> 16 * i)}); }
 };
 struct BF16 {
     static constexpr int bits = 16;
+    static constexpr float smallest = 0x1p-126f;
     static float value(uint32_t word, int i) { return widen(Brain{static_cast<uint16_t>(word >> 16 * i)}); }
 };
 struct TF32 {  // the low 13 bits are not read
     static constexpr int bits = 32;
+    static constexpr float smallest = 0x1p-126f;
     static float value(uint32_t word, int) { return ptx::bits<float>(word & 0xffffe000u); }
 };
 struct E4M3 {  // no infinity; all ones is NaN
     static constexpr int bits = 8;
+    static constexpr float smallest = 0x1p-6f;
     static float value(uint32_t word, int i) {
         const uint32_t byte = word >> 8 * i & 255u, magnitude = byte & 127u;
         const float finite = ptx::bits<float>(magnitude << 20) * 0x1p120f;
@@ -47,22 +52,27 @@ struct E4M3 {  // no infinity; all ones is NaN
 };
 struct E5M2 {  // the high byte of an f16
     static constexpr int bits = 8;
+    static constexpr float smallest = 0x1p-14f;
     static float value(uint32_t word, int i) { return widen(Half{static_cast<uint16_t>((word >> 8 * i & 255u) << 8)}); }
 };
 struct S8 {
     static constexpr int bits = 8;
+    static constexpr float smallest = 0;
     static float value(uint32_t word, int i) { return static_cast<float>(static_cast<int8_t>(word >> 8 * i)); }
 };
 struct U8 {
     static constexpr int bits = 8;
+    static constexpr float smallest = 0;
     static float value(uint32_t word, int i) { return static_cast<float>(static_cast<int>(word >> 8 * i & 255u)); }
 };
 struct S4 {
     static constexpr int bits = 4;
+    static constexpr float smallest = 0;
     static float value(uint32_t word, int i) { return static_cast<float>(static_cast<int32_t>(word << (28 - 4 * i)) >> 28); }
 };
 struct U4 {
     static constexpr int bits = 4;
+    static constexpr float smallest = 0;
     static float value(uint32_t word, int i) { return static_cast<float>(static_cast<int>(word >> 4 * i & 15u)); }
 };
 
@@ -153,10 +163,11 @@ struct Product {
     void (*b)(const uint32_t* words, int count, float* out);
     void (*begin)(const std::byte* const* s, int blocks, float* c);
     void (*end)(const float* c, int blocks, std::byte* const* d, const std::byte* const* s);
-    int c_registers;  // of a block
+    int c_registers;         // of a block
+    float a_least, b_least;  // the smallest normal numbers of A's and B's elements; 0: integers
+    bool half;               // D is f16
+    int most_step;           // k in one step
 };
-
-typedef float Row __attribute__((vector_size(32), may_alias));  // 8 columns
 
 // Registers of blocks of 8 x 4 words, to rows of `words` words.
 template <class Word>
@@ -169,7 +180,7 @@ inline void gather(const std::byte* const* s, int row_blocks, int word_blocks, i
         }
 }
 
-// c[block][row][column] += a[row][k] * b[column block][k][column], k ascending.
+// c[block][row][column] += a[row][k] * b[column block][k][column], exactly: of integers.
 inline void accumulate(const float* a, const float* b, float* c, int m, int n, int k) {
     for (int block = 0; block < n / 8; ++block) {
         const Row* const rows = reinterpret_cast<const Row*>(b + block * k * 8);
@@ -239,9 +250,38 @@ inline void find_elements(int m, int k, int bits, const uint32_t* metadata, uint
         }
 }
 
+// How a product is summed: the powers of two of A's and B's elements, and the rule of its types.
+struct Summing {
+    const float *a, *b, *a_power, *b_power;
+    const uint8_t* at;  // sparse: see find_elements
+    bool near;
+    SumRule rule;
+};
+inline SumRule rule_of(const TensorSums& sums, int bits, bool half) {
+    return {sums.step_bits / bits, bits == 8 ? sums.fp8_fraction : sums.fraction,
+            bits == 8 && !half ? sums.fp8_fraction : 23, half};
+}
+inline void sum_all(const Summing& s, float* c, int m, int n, int k) {
+    if (s.at)
+        sum_products_sparse(s.a, s.a_power, s.at, s.b, s.b_power, c, m, k, s.near, s.rule);
+    else
+        sum_products(s.a, s.a_power, s.b, s.b_power, c, m, n, k, s.near, s.rule);
+}
+
+// Of mma with fp8 where it is turned into f16: the k of each lower half of a word first, then those of the upper halves.
+template <class T>
+void halves_first(T* rows, int count, int k) {
+    T row[64];
+    for (int r = 0; r < count; ++r) {
+        __builtin_memcpy(row, rows + r * k, static_cast<size_t>(k) * sizeof(T));
+        for (int i = 0; i < k; ++i) rows[r * k + (i & 2) * (k / 4) + i / 4 * 2 + i % 2] = row[i];
+    }
+}
+
 [[gnu::noinline]] void multiply(const Product& p, std::byte* const* d, const std::byte* const* s) {
     alignas(64) uint32_t words[256];
     alignas(64) float a[most_a], columns[most_b], b[most_b], c[most_c];
+    const TensorSums& sums = tensor_sums[3];
     const int row_blocks = p.m / 8, column_blocks = p.n / 8, blocks = row_blocks * column_blocks;
     const int a_blocks = p.k * p.bits / 128, b_blocks = a_blocks * p.width;
     gather(s, row_blocks, a_blocks, 1, row_blocks, words);
@@ -250,16 +290,37 @@ inline void find_elements(int m, int k, int bits, const uint32_t* metadata, uint
     gather(s, column_blocks, b_blocks, b_blocks, 1, words);
     p.b(words, p.n * b_blocks * 4, columns);
     s += column_blocks * b_blocks;
-    turn(columns, p.n, p.k * p.width, b);
-    p.begin(s, blocks, c);
-    if (p.width == 1) {
-        accumulate(a, b, c, p.m, p.n, p.k);
-    } else {
-        uint8_t at[most_a];
+    const bool integers = p.a_least == 0, as_halves = !integers && p.bits == 8 && sums.fp8_as_halves;
+    uint8_t at[most_a];
+    if (p.width == 2) {
         const std::byte* const* const last = s + blocks * p.c_registers;
         find_elements(p.m, p.k, p.bits, reinterpret_cast<const uint32_t*>(last[0]),
                       *reinterpret_cast<const uint32_t*>(last[1]), at);
-        accumulate_sparse(a, at, b, c, p.m, p.k);
+    }
+    if (as_halves) {
+        halves_first(a, p.m, p.k);
+        p.width == 2 ? halves_first(at, p.m, p.k) : halves_first(columns, p.n, p.k);
+    }
+    turn(columns, p.n, p.k * p.width, b);
+    p.begin(s, blocks, c);
+    if (integers && p.width == 1) accumulate(a, b, c, p.m, p.n, p.k);
+    if (integers && p.width == 2) accumulate_sparse(a, at, b, c, p.m, p.k);
+    if (!integers) {
+        alignas(64) float a_power[most_a], b_power[most_b], addend[most_c];
+        const float least_normal = 0x1p-14f;  // of f16
+        const bool a_near = find_powers(a, p.m * p.k, as_halves ? least_normal : p.a_least, a_power);
+        const bool b_near = find_powers(b, p.n * p.k * p.width, as_halves ? least_normal : p.b_least, b_power);
+        Summing how{a, b, a_power, b_power, p.width == 2 ? at : nullptr, a_near && b_near, rule_of(sums, p.bits, p.half)};
+        how.rule.step = how.rule.step < p.most_step ? how.rule.step : p.most_step;
+        if (as_halves) {
+            how.rule = rule_of(sums, 16, p.half);
+            how.rule.step = how.rule.step < p.k / 2 ? how.rule.step : p.k / 2;
+            __builtin_memcpy(addend, c, sizeof c);
+            __builtin_memset(c, 0, sizeof c);
+        }
+        sum_all(how, c, p.m, p.n, p.k);
+        if (as_halves)
+            for (int i = 0; i < 64 * blocks; ++i) c[i] += addend[i];
     }
     p.end(c, blocks, d, s);
 }
@@ -267,9 +328,11 @@ inline void find_elements(int m, int k, int bits, const uint32_t* metadata, uint
 template <int M, int N, int K>
 struct Shape {
     static constexpr int m = M, n = N, k = K;
+    static constexpr int most_step = N == 16 && K == 8 ? 4 : 64;  // wmma of tf32 goes in products of k = 4
 };
 template <class S, int width, class A, class B, class C, class D>
-constexpr Product product = {S::m, S::n, S::k / width, A::bits, width, unpack<A>, unpack<B>, C::begin, D::end, C::registers};
+constexpr Product product = {S::m,     S::n,   S::k / width, A::bits,     width,       unpack<A>,         unpack<B>,
+                             C::begin, D::end, C::registers, A::smallest, B::smallest, D::registers == 1, S::most_step};
 
 template <class S, class A, class B, class C, class D>
 void dense(std::byte* const* d, const std::byte* const* s) {
@@ -345,6 +408,7 @@ void quads(std::byte* const* d, const std::byte* const* s) {
     const auto half_at = [](const std::byte* const* from, int lane, int i) {
         return widen(reinterpret_cast<const Half*>(from[i / 2])[2 * lane + i % 2]);
     };
+    const TensorSums& sums = tensor_sums[3];
     float out[32][8];
     for (int lane = 0; lane < 32; ++lane) {
         const int quad = lane / 4 % 4 * 4;
@@ -363,13 +427,17 @@ void quads(std::byte* const* d, const std::byte* const* s) {
             int c_lane = lane, c_i = i;
             if (c_half && !d_half) c_lane = home(row), c_i = column;
             float sum = c_half ? half_at(s + 4, c_lane, c_i) : reinterpret_cast<const float*>(s[4 + c_i])[c_lane];
+            float a[4], b[32], a_power[4], b_power[32];  // b: one of 8 columns
             for (int k = 0; k < 4; ++k) {
-                const float a = a_columns ? half_at(s, quad + row / 4 * 16 + k, row % 4) : half_at(s, home(row), k);
-                const float b =
+                a[k] = a_columns ? half_at(s, quad + row / 4 * 16 + k, row % 4) : half_at(s, home(row), k);
+                b[8 * k] =
                     b_columns ? half_at(s + 2, home(column), k) : half_at(s + 2, quad + column / 4 * 16 + k, column % 4);
-                sum += a * b;
+                a_power[k] = power_of(a[k], F16::smallest), b_power[8 * k] = power_of(b[8 * k], F16::smallest);
             }
-            out[lane][i] = sum;
+            const float p[4] = {a[0] * b[0], a[1] * b[8], a[2] * b[16], a[3] * b[24]};
+            out[lane][i] = !sums.quads_by_lanes ? sum_one(a, a_power, b, b_power, nullptr, 4, sum, rule_of(sums, 16, d_half))
+                           : d_half             ? sum + (p[0] + p[1]) + (p[2] + p[3])
+                                                : sum + (p[0] + p[1] + p[2] + p[3]);
         }
     }
     for (int lane = 0; lane < 32; ++lane)
@@ -398,11 +466,14 @@ struct GroupProduct {
     void (*begin)(const std::byte* const* s, int blocks, float* c);
     void (*end)(const float* c, int blocks, std::byte* const* d, const std::byte* const* s);
     int c_registers;
+    float a_least, b_least;
+    bool half;
 };
 
 [[gnu::noinline]] void multiply_group(const GroupProduct& p, std::byte* const* d, const std::byte* const* s) {
     constexpr int words = group_words, most_k = 32;
     alignas(64) float a[16 * most_k], columns[16 * most_k], b[16 * most_k], c[128];
+    alignas(64) float a_power[16 * most_k], b_power[16 * most_k];
     uint8_t at[16 * most_k];
     const int k = words * 32 / p.bits;
     const auto& group = *reinterpret_cast<const MatrixGroup*>(s[2]);
@@ -411,21 +482,27 @@ struct GroupProduct {
     p.a(reinterpret_cast<const uint32_t*>(s[0]), 16 * words, a);
     if (group.negated)
         for (int i = 0; i < 16 * k; ++i) a[i] = -a[i];
+    const bool integers = p.a_least == 0;
+    const bool near = !integers && find_powers(a, 16 * k, p.a_least, a_power);
+    Summing how{a, b, a_power, b_power, group.metadata ? at : nullptr, near, rule_of(tensor_sums[3], p.bits, p.half)};
     for (int block = 0; block < static_cast<int>(group.n) / 8; ++block) {
         p.b(reinterpret_cast<const uint32_t*>(s[1]) + 8 * words * width * block, 8 * words * width, columns);
         turn(columns, 8, k * width, b);
         const int first = 2 * block * p.c_registers;
         p.begin(s + 3 + first, 2, c);
-        if (group.metadata)
-            accumulate_sparse(a, at, b, c, 16, k);
-        else
-            accumulate(a, b, c, 16, 8, k);
+        if (integers) {
+            group.metadata ? accumulate_sparse(a, at, b, c, 16, k) : accumulate(a, b, c, 16, 8, k);
+        } else {
+            how.near = find_powers(b, 8 * k * width, p.b_least, b_power) && near;
+            sum_all(how, c, 16, 8, k);
+        }
         p.end(c, 2, d + first, s + 3 + first);
     }
 }
 
 template <class A, class B, class C>
-constexpr GroupProduct group_product = {A::bits, unpack<A>, unpack<B>, C::begin, C::end, C::registers};
+constexpr GroupProduct group_product = {A::bits,      unpack<A>,   unpack<B>,   C::begin,         C::end,
+                                        C::registers, A::smallest, B::smallest, C::registers == 1};
 
 template <class A, class B, class C>
 void group(std::byte* const* d, const std::byte* const* s) {

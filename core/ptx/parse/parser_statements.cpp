@@ -213,15 +213,20 @@ Operand Parser::parse_address() {
     return operand;
 }
 
-// offset := ( "+" | "-" ) [ "-" ] integer
+// offset := "+" [ "-" ] integer { ( "+" | "-" ) [ "-" ] integer }
+// As in ptxas, which has no "-" right behind a name.
 uint64_t Parser::parse_offset() {
-    bool negative = token_.is('-');
-    advance();
-    if (take('-')) negative = !negative;
-    if (token_.kind != Token::Kind::integer) complain("expected a number, found " + written());
-    const uint64_t value = negative ? -token_.value : token_.value;
-    advance();
-    return value;
+    if (token_.is('-')) complain("an offset is added, also a negative one: write '+-' instead of '-'");
+    uint64_t sum = 0;
+    while (token_.is('+') || token_.is('-')) {
+        bool negative = token_.is('-');
+        advance();
+        if (take('-')) negative = !negative;
+        if (token_.kind != Token::Kind::integer) complain("expected a number, found " + written());
+        sum += negative ? -token_.value : token_.value;
+        advance();
+    }
+    return sum;
 }
 
 }  // namespace lockstep::ptx

@@ -13,7 +13,7 @@ namespace lockstep::ptx {
 namespace {
 
 std::string offset_of(uint64_t value) {
-    return value == 0 ? std::string() : fmt::format("{:+}", static_cast<int64_t>(value));
+    return value == 0 ? std::string() : fmt::format("+{}", static_cast<int64_t>(value));  // ptxas takes "+-4", not "-4"
 }
 
 uint32_t bits_of_single(uint64_t bits) {  // a NaN keeps its payload, as the lexer has put it into a double

@@ -35,14 +35,9 @@ std::string_view name_of(Unit unit) {
 
 namespace {
 
-// The row's GPU at its clock: bytes a second of DRAM and the host's times do not change with it, all else is in cycles.
 model::GpuSpec gpu_at_clock(const KernelCase& row) {
     model::GpuSpec gpu = model::gpu_named(row.gpu).value();
-    if (row.clock_mhz > 0) {
-        gpu.fp16_tensor_tflops.value *= row.clock_mhz / gpu.boost_mhz;
-        gpu.boost_mhz.value = row.clock_mhz;
-    }
-    return gpu;
+    return row.clock_mhz > 0 ? at_clock(gpu, row.clock_mhz) : gpu;
 }
 
 // A part with `sms` of its SMs and their share of what all have together.

@@ -138,6 +138,22 @@ TEST_CASE("whether a loop is unrolled and how many words are under way, its own 
     CHECK(rounds(*module("// registers other 14\n", "")) == 4);
 }
 
+// Tried with ptxas of CUDA 13 for sm_75, sm_80 and sm_90: loads in a row in the machine code.
+TEST_CASE("a loop is unrolled where its counter steps by a constant, and not where the launch says by how much") {
+    const auto counting = [](const std::string& step, const std::string& compare) {
+        return rounds(*kernel(own_word +
+                              "mov.u32 %r5, %tid.x;\nmov.u32 %r6, %ntid.x;\nLOOP:\n"
+                              "ld.global.f32 %f2, [%rd3];\nadd.s64 %rd3, %rd3, 4096;\nadd.f32 %f1, %f1, %f2;\n" +
+                              step + compare + "@%p1 bra LOOP;\nst.global.f32 [%rd1], %f1;\n"));
+    };
+    CHECK(counting("add.s32 %r5, %r5, 256;\n", "setp.lt.s32 %p1, %r5, %r6;\n") == 4);
+    CHECK(counting("add.s32 %r5, %r5, -4;\n", "setp.ne.s32 %p1, %r5, 0;\n") == 4);
+    CHECK(counting("add.s32 %r5, %r5, 1;\n", "setp.gt.s32 %p1, %r6, %r5;\n") == 4);
+    CHECK(counting("add.s32 %r7, %r5, 8;\nmov.u32 %r5, %r7;\n", "setp.lt.u32 %p1, %r7, %r6;\n") == 4);
+    CHECK(counting("add.s32 %r5, %r5, %r6;\n", "setp.lt.s32 %p1, %r5, 4096;\n") == 1);
+    CHECK(counting("shr.u32 %r5, %r5, 1;\n", "setp.ne.s32 %p1, %r5, 0;\n") == 1);
+}
+
 TEST_CASE("four rounds of a short loop have their loads under way together, as ptxas unrolls it") {
     const auto plain = kernel(loop("LOOP:\n", "add.s64 %rd3, %rd3, 4096;\n"));
     const auto rolled = kernel(loop("LOOP:\n.pragma \"nounroll\";\n", "add.s64 %rd3, %rd3, 4096;\n"));

@@ -107,6 +107,66 @@ TEST_CASE("random products of f16 come within the rounding of their sums, and no
         }
 }
 
+TEST_CASE("a sum is cut, or rounded once to f16, as an H200 gave it") {
+    struct Measured {  // a row of A, a column of B, their element of C and that of D: driver 580, CUDA 13.0
+        const char *type, *sums;
+        std::vector<uint64_t> a, b;
+        uint64_t c, d;
+    };
+    const Measured rows[] = {
+        {"f16",
+         "f32",
+         {0xbf24, 0x3d86, 0x3a14, 0x3fe9, 0x3d83, 0x9b7a, 0xba26, 0xbeea, 0x3eb8, 0x3c09, 0xbce4, 0xb68b, 0x32e1, 0x3e90,
+          0x1d3b, 0xbe43},
+         {0x2cc5, 0xb468, 0x3230, 0x3695, 0xbc19, 0xbe34, 0x3dbb, 0xbe20, 0xb543, 0x3968, 0xbccd, 0xbd82, 0x3791, 0x3a72,
+          0x3c6b, 0xbe59},
+         0x3e2f0c18,
+         0x40da97dc},  // every sum rounded in order: 0x40da97dd
+        {"bf16",
+         "f32",
+         {0x3ec2, 0x3eff, 0xbfa5, 0xbfd4, 0x3ff2, 0x3ee2, 0x3f0d, 0xbf4f, 0xbf91, 0x3f9a, 0xbfbb, 0xbff4, 0x3f27, 0x3e36,
+          0x3fb8, 0x3f84},
+         {0x3f99, 0xbfa9, 0xbde2, 0x3f36, 0x3f60, 0x3bbc, 0x3fee, 0x3f9b, 0xbf8c, 0xbf02, 0xbfa4, 0xbf6a, 0xbd4f, 0xbfa3,
+          0x3f35, 0xbffe},
+         0xbf47ecb9,
+         0x402891cb},  // 0x402891cc
+        {"tf32",
+         "f32",
+         {0x3f38e000, 0x3fea4000, 0x3fbdc000, 0x3fd3c000, 0xbf840000, 0x3ef3a000, 0x3fd60000, 0xbf8d2000},
+         {0x3fbc2000, 0xbf548000, 0x3f5c6000, 0x3fe7e000, 0xbe79c000, 0xbfe40000, 0x3f1c8000, 0x3f1ee000},
+         0x3f53ce94,
+         0x408c4c90},  // 0x408c4c91
+        {"f16",
+         "f16",
+         {0x333b, 0xba91, 0xbe5d, 0x381f, 0xbb48, 0x3f10, 0x3ff2, 0x3fcc, 0xbfe0, 0x3ca3, 0x3aab, 0xb99c, 0x38ef, 0x3e93,
+          0xbd6b, 0x3cbc},
+         {0xbfc2, 0x399a, 0xbc56, 0xb4c6, 0xbd3b, 0xbd64, 0x3a99, 0xbef7, 0xbf8d, 0x3c7a, 0x35ff, 0x3f82, 0x31ee, 0x3d95,
+          0x380e, 0xbd5b},
+         0x3048,
+         0x3f93},  // 0x3f92
+    };
+    for (const Measured& row : rows) {
+        const int k = static_cast<int>(row.a.size());
+        const std::string spelling = "mma.sync.aligned.m16n8k" + std::to_string(k) + ".row.col." + row.sums + "." +
+                                     row.type + "." + row.type + "." + row.sums;
+        INFO(spelling);
+        Matrix a{row.type, 16, k, std::vector<uint64_t>(static_cast<size_t>(16 * k), 0)};
+        Matrix b{row.type, k, 8, std::vector<uint64_t>(static_cast<size_t>(8 * k), 0)};
+        Matrix c{row.sums, 16, 8, std::vector<uint64_t>(128, 0)};
+        for (int i = 0; i < k; ++i)
+            a.at({3, i}) = row.a[static_cast<size_t>(i)], b.at({i, 5}) = row.b[static_cast<size_t>(i)];
+        c.at({3, 5}) = row.c;
+        const Fragments f = fragments_of(16, k, row.type);
+        const Operands rc = registers_of(row.sums, f.of_c);
+        const Bytes bytes =
+            run_kernel(kernel_text(spelling, rc, {registers_of(row.type, f.of_a), registers_of(row.type, f.of_b), rc}),
+                       static_cast<size_t>(rc.count * rc.bytes * 32),
+                       {deal(a, f.of_a, f.a), deal(b, f.of_b, f.b), deal(c, f.of_c, f.c)});
+        Matrix d = collect(row.sums, 16, 8, bytes, f.of_c, f.c);
+        CHECK(d.at({3, 5}) == row.d);
+    }
+}
+
 TEST_CASE("products of f64 round to the sides that they are told to") {
     // a b + c with one product: a and b of 27 bits, c far below, so that 113 bits hold the exact value.
     Rng rng(9);

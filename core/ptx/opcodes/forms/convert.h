@@ -72,6 +72,21 @@ inline u64 float_from(const Number& x, u32 width, u32 fraction, u32 rounding) { 
     return sign | (encoded < infinity ? encoded : to_infinity ? infinity : infinity - 1);
 }
 
+// What a NaN becomes, as measured on an H200: f64 gets and gives its sign and payload, all else has one NaN. What only moves
+// (`plain`) keeps all bits.
+inline u64 nan_from(u64 value, const u32* how) {
+    using namespace convert_lane;
+    const u32 width = how[to_width], from = how[from_width], fraction = how[to_fraction];
+    const bool plain = width == from && fraction == how[from_fraction] && !how[to_integral];
+    if (plain && width >= 32 && !how[flush_from]) return width == 64 ? value : value & 0xffffffffu;
+    const u64 sign = 1ull << (width - 1), payloads = (1ull << fraction) - 1;
+    if ((width != 64 && from != 64) || how[from_kind] != 2) return sign - 1;
+    if (width == 64 && how[flush_from]) return 0x7fffffffe0000000ull;
+    const u64 payload =
+        fraction > how[from_fraction] ? value << (fraction - how[from_fraction]) : value >> (how[from_fraction] - fraction);
+    return (value >> (from - 1) & 1 ? sign : 0) | (sign - 1 - payloads) | (payloads + 1) >> 1 | (payload & payloads);
+}
+
 inline u64 load_lane(const std::byte* p, u32 bytes, int i) {
     return bytes == 2 ? lane<u16>(p, i) : bytes == 4 ? lane<u32>(p, i) : lane<u64>(p, i);
 }
@@ -80,8 +95,8 @@ inline void convert_any(std::byte* const* d, const std::byte* const* s) {
     const u32* how = reinterpret_cast<const u32*>(s[1]);
     const u32 width = how[to_width], kind = how[to_kind];
     for (int i = 0; i < 32; ++i) {
-        Number x = number_from(load_lane(s[0], how[from_bytes], i), how[from_width], how[from_kind], how[from_fraction],
-                               how[flush_from]);
+        const u64 value = load_lane(s[0], how[from_bytes], i);
+        Number x = number_from(value, how[from_width], how[from_kind], how[from_fraction], how[flush_from]);
         u64 result = 0;
         if (kind == 2) {
             if (how[to_integral] && x.exponent < 0) {
@@ -91,7 +106,7 @@ inline void convert_any(std::byte* const* d, const std::byte* const* s) {
             result = float_from(x, width, how[to_fraction], how[rounding]);
             const u64 sign = 1ull << (width - 1), one = ((1ull << (width - 2 - how[to_fraction])) - 1) << how[to_fraction];
             if (how[flush_to] && !((result & ~sign) >> how[to_fraction])) result &= sign;
-            if (x.nan) result = width == 64 ? 0xfff8000000000000ull : sign - 1;
+            if (x.nan) result = nan_from(value, how);
             if (how[saturated]) result = x.nan || (result & sign) ? 0 : result > one ? one : result;
         } else {
             if (how[from_kind] < 2 && !how[saturated]) {
@@ -193,12 +208,20 @@ constexpr Form cvt_from_integer[] = {FROM_INTEGER("s32", s32, s32),  FROM_INTEGE
         {modifier ".ftz.f32.f32", lanes([](f32 a) { return canonical(integral<round>(flush(a))); })},    \
         {modifier ".sat.f32.f32", lanes([](f32 a) { return saturate(integral<round>(a)); })},            \
         {modifier ".ftz.sat.f32.f32", lanes([](f32 a) { return saturate(integral<round>(flush(a))); })}, \
-        {modifier ".f64.f64", lanes([](f64 a) { return canonical(integral<round>(a)); })}, {             \
+        {modifier ".f64.f64", lanes([](f64 a) { return canonical(integral<round>(a), a); })}, {          \
         modifier ".f16.f16", lanes([](f16 a) { return to_half(integral<round>(widen(a))); })             \
     }
-#define NARROW(modifier, toward)                                                                           \
-    {modifier ".f32.f64", lanes([](f64 a) { return canonical(round_once<toward>(a, 0.0)); })}, {           \
-        modifier ".ftz.f32.f64", lanes([](f64 a) { return canonical(flush(round_once<toward>(a, 0.0))); }) \
+inline f64 widened_nan(u32 value, u32 width, u32 fraction) {  // see nan_from
+    const u64 payload = u64{value & ((1u << fraction) - 1)} << (52 - fraction);
+    return bits<f64>(u64{value >> (width - 1) & 1u} << 63 | 0x7ff8000000000000ull | payload);
+}
+inline f32 narrowed_nan(f64 x) {
+    const u64 u = bits<u64>(x);
+    return bits<f32>(static_cast<u32>(u >> 32 & 0x80000000u) | 0x7fc00000u | static_cast<u32>(u >> 29 & 0x3fffffu));
+}
+#define NARROW(modifier, toward)                                                                                           \
+    {modifier ".f32.f64", lanes([](f64 a) { return a == a ? round_once<toward>(a, 0.0) : narrowed_nan(a); })}, {           \
+        modifier ".ftz.f32.f64", lanes([](f64 a) { return a == a ? flush(round_once<toward>(a, 0.0)) : narrowed_nan(a); }) \
     }
 // f32 to f16 and bf16, once or in pairs. .relu and .satfinite change the number before it is rounded.
 template <bool relu>
@@ -235,18 +258,18 @@ inline To narrow(f32 x) {
         one(rounding ".relu.satfinite" types, To, zero, true, true),                                 \
         one(rounding ".satfinite.relu" types, To, zero, true, true)
 
-// tf32: f32 with a fraction of 10 bits.
+// tf32: f32 with a fraction of 10 bits. On an H200 .rna rounds a NaN as if it were a number.
 template <bool relu, bool zero>
 inline u32 to_tf32(f32 x) {
     const f32 v = rectified<relu>(x);
     const u32 u = bits<u32>(v);
     const u32 rounded = (zero ? u : u + 0xfffu + (u >> 13 & 1u)) & ~0x1fffu;
-    return v != v ? 0x7fffffffu : rounded;
+    return v != v ? 0x7fffe000u : rounded;
 }
 template <bool finite>
 inline u32 to_tf32_away(f32 x) {
     const u32 u = bits<u32>(x), sign = u & 0x80000000u, magnitude = ((u & 0x7fffffffu) + 0x1000u) & ~0x1fffu;
-    return x != x ? 0x7fffffffu : sign | (finite && magnitude > 0x7f7fe000u ? 0x7f7fe000u : magnitude);
+    return x != x ? (u + 0x1000u) & ~0x1fffu : sign | (finite && magnitude > 0x7f7fe000u ? 0x7f7fe000u : magnitude);
 }
 constexpr Form cvt_narrow[] = {NARROWED(NARROW_ONE, ".f16.f32", f16, ".rn", false),
                                NARROWED(NARROW_ONE, ".f16.f32", f16, ".rz", true),
@@ -330,29 +353,33 @@ constexpr Form cvt_pack_halves[] = {
     {".pack.sat.u16.s32", lanes([](s32 a, s32 b) { return packed<0, 65535, 16>(a, b, 0); })},
     {".pack.sat.s16.s32", lanes([](s32 a, s32 b) { return packed<-32768, 32767, 16>(a, b, 0); })}};
 
-constexpr Form cvt_float[] = {{".f64.f32", lanes([](f32 a) { return canonical(static_cast<f64>(a)); })},
-                              {".ftz.f64.f32", lanes([](f32 a) { return canonical(static_cast<f64>(flush(a))); })},
-                              {".rn.f32.f64", lanes([](f64 a) { return canonical(static_cast<f32>(a)); })},
-                              {".rn.ftz.f32.f64", lanes([](f64 a) { return canonical(flush(static_cast<f32>(a))); })},
-                              {".rn.sat.f32.f64", lanes([](f64 a) { return saturate(static_cast<f32>(a)); })},
-                              {".rn.ftz.sat.f32.f64", lanes([](f64 a) { return saturate(flush(static_cast<f32>(a))); })},
-                              NARROW(".rz", Toward::zero),
-                              NARROW(".rm", Toward::minus),
-                              NARROW(".rp", Toward::plus),
-                              {".f32.f32", lanes([](f32 a) { return canonical(a); })},
-                              {".ftz.f32.f32", lanes([](f32 a) { return canonical(flush(a)); })},
-                              {".sat.f32.f32", lanes([](f32 a) { return saturate(a); })},
-                              {".ftz.sat.f32.f32", lanes([](f32 a) { return saturate(flush(a)); })},
-                              {".f64.f64", lanes([](f64 a) { return canonical(a); })},
-                              {".sat.f64.f64", lanes([](f64 a) { return saturate(a); })},
-                              TO_INTEGRAL(".rni", Round::nearest),
-                              TO_INTEGRAL(".rzi", Round::zero),
-                              TO_INTEGRAL(".rmi", Round::minus),
-                              TO_INTEGRAL(".rpi", Round::plus),
-                              {".f32.f16", lanes([](f16 a) { return canonical(widen(a)); })},
-                              {".sat.f32.f16", lanes([](f16 a) { return saturate(widen(a)); })},
-                              {".f64.f16", lanes([](f16 a) { return canonical(static_cast<f64>(widen(a))); })},
-                              {".f32.bf16", lanes([](bf16 a) { return canonical(widen(a)); })}};
+constexpr Form cvt_float[] = {
+    {".f64.f32", lanes([](f32 a) { return a == a ? static_cast<f64>(a) : widened_nan(bits<u32>(a), 32, 23); })},
+    {".ftz.f64.f32", lanes([](f32 a) { return a == a ? static_cast<f64>(flush(a)) : bits<f64>(u64{0x7fffffffe0000000}); })},
+    {".rn.f32.f64", lanes([](f64 a) { return a == a ? static_cast<f32>(a) : narrowed_nan(a); })},
+    {".rn.ftz.f32.f64", lanes([](f64 a) { return a == a ? flush(static_cast<f32>(a)) : narrowed_nan(a); })},
+    {".rn.sat.f32.f64", lanes([](f64 a) { return saturate(static_cast<f32>(a)); })},
+    {".rn.ftz.sat.f32.f64", lanes([](f64 a) { return saturate(flush(static_cast<f32>(a))); })},
+    NARROW(".rz", Toward::zero),
+    NARROW(".rm", Toward::minus),
+    NARROW(".rp", Toward::plus),
+    {".f32.f32", lanes([](u32 a) { return a; })},
+    {".ftz.f32.f32", lanes([](f32 a) { return canonical(flush(a)); })},
+    {".sat.f32.f32", lanes([](f32 a) { return saturate(a); })},
+    {".ftz.sat.f32.f32", lanes([](f32 a) { return saturate(flush(a)); })},
+    {".f64.f64", lanes([](u64 a) { return a; })},
+    {".sat.f64.f64", lanes([](f64 a) { return saturate(a); })},
+    TO_INTEGRAL(".rni", Round::nearest),
+    TO_INTEGRAL(".rzi", Round::zero),
+    TO_INTEGRAL(".rmi", Round::minus),
+    TO_INTEGRAL(".rpi", Round::plus),
+    {".f32.f16", lanes([](f16 a) { return canonical(widen(a)); })},
+    {".sat.f32.f16", lanes([](f16 a) { return saturate(widen(a)); })},
+    {".f64.f16", lanes([](f16 a) {
+         const f32 x = widen(a);
+         return x == x ? static_cast<f64>(x) : widened_nan(a.bits, 16, 10);
+     })},
+    {".f32.bf16", lanes([](bf16 a) { return canonical(widen(a)); })}};
 
 }  // namespace
 }  // namespace lockstep::ptx

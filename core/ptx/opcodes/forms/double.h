@@ -31,13 +31,13 @@ constexpr LaneFunction rounded(F) {
     {nearest ".f64", lanes(f)}, {".rz.f64", rounded<FE_TOWARDZERO>(f)}, {".rm.f64", rounded<FE_DOWNWARD>(f)}, { \
         ".rp.f64", rounded<FE_UPWARD>(f)                                                                        \
     }
-constexpr auto sum_f64 = [](f64 a, f64 b) { return canonical(a + b); };
-constexpr auto difference_f64 = [](f64 a, f64 b) { return canonical(a - b); };
-constexpr auto product_f64 = [](f64 a, f64 b) { return canonical(a * b); };
-constexpr auto quotient_f64 = [](f64 a, f64 b) { return canonical(a / b); };
-constexpr auto fused_f64 = [](f64 a, f64 b, f64 c) { return canonical(fused(a, b, c)); };
-constexpr auto reciprocal_f64 = [](f64 a) { return canonical(1.0 / a); };
-constexpr auto root_f64 = [](f64 a) { return canonical(__builtin_sqrt(a)); };
+constexpr auto sum_f64 = [](f64 a, f64 b) { return canonical(a + b, b, a); };
+constexpr auto difference_f64 = [](f64 a, f64 b) { return canonical(a - b, b, a); };
+constexpr auto product_f64 = [](f64 a, f64 b) { return canonical(a * b, b, a); };
+constexpr auto quotient_f64 = [](f64 a, f64 b) { return canonical(a / b, b, a); };
+constexpr auto fused_f64 = [](f64 a, f64 b, f64 c) { return b != b ? quiet(b) : canonical(fused(a, b, c), c, a); };
+constexpr auto reciprocal_f64 = [](f64 a) { return canonical(1.0 / a, a); };
+constexpr auto root_f64 = [](f64 a) { return canonical(__builtin_sqrt(a), a); };
 constexpr Form add_f64[] = {ROUNDINGS("{.rn}", sum_f64)};
 constexpr Form sub_f64[] = {ROUNDINGS("{.rn}", difference_f64)};
 constexpr Form mul_f64[] = {ROUNDINGS("{.rn}", product_f64)};
@@ -62,10 +62,11 @@ constexpr Form rcp_f64[] = {ROUNDINGS(".rn", reciprocal_f64),
 constexpr Form rsqrt_f64[] = {
     {".approx.f64", lanes([](f64 a) { return canonical(1.0 / __builtin_sqrt(a)); })},
     {".approx.ftz.f64", lanes([](f64 a) { return rounded_upper(1.0 / __builtin_sqrt(upper(a))); })}};
-constexpr Form neg_f64[] = {{".f64", lanes([](f64 a) { return bits<f64>(bits<u64>(a) ^ 0x8000000000000000ull); })}};
-constexpr Form abs_f64[] = {{".f64", lanes([](f64 a) { return absolute(a); })}};
-constexpr Form min_f64[] = {{".f64", lanes([](f64 a, f64 b) { return least<u64>(a, b); })}};
-constexpr Form max_f64[] = {{".f64", lanes([](f64 a, f64 b) { return greatest<u64>(a, b); })}};
+constexpr Form neg_f64[] = {
+    {".f64", lanes([](f64 a) { return a != a ? quiet(a) : bits<f64>(bits<u64>(a) ^ 0x8000000000000000ull); })}};
+constexpr Form abs_f64[] = {{".f64", lanes([](f64 a) { return a != a ? quiet(a) : absolute(a); })}};
+constexpr Form min_f64[] = {{".f64", lanes([](f64 a, f64 b) { return canonical(least<u64>(a, b), a); })}};
+constexpr Form max_f64[] = {{".f64", lanes([](f64 a, f64 b) { return canonical(greatest<u64>(a, b), a); })}};
 #undef ROUNDINGS
 
 }  // namespace

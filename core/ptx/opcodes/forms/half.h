@@ -15,6 +15,10 @@ inline T nearest(float x) {
     else
         return to_brain(x);
 }
+// .ftz of f16: what is less than its normal numbers when it is rounded to 11 bits becomes a zero.
+inline float flush_small(float x) {
+    return absolute(x) < 0x1.ffep-15f ? x * 0.0f : x;
+}
 template <class T>
 inline T fused_half(T a, T b, T c) {
     return nearest<T>(odd_fma(widen(a), widen(b), widen(c)));
@@ -57,16 +61,16 @@ inline T without_sign(T x) {
             return Two<T>{of(a.low, b.low, c.low), of(a.high, b.high, c.high)}; \
         })                                                                      \
     }
-#define HALF_ARITHMETIC(operator)                                                                                  \
-    HALF_TWO("{.rn}", f16, "f16", to_half(widen(x) operator widen(y))),                                            \
-        HALF_TWO("{.rn}.ftz", f16, "f16", flush(to_half(widen(flush(x)) operator widen(flush(y))))),               \
-        HALF_TWO("{.rn}.sat", f16, "f16", to_half(saturate(widen(x) operator widen(y)))),                          \
-        HALF_TWO("{.rn}.ftz.sat", f16, "f16", flush(to_half(saturate(widen(flush(x)) operator widen(flush(y)))))), \
+#define HALF_ARITHMETIC(operator)                                                                                        \
+    HALF_TWO("{.rn}", f16, "f16", to_half(widen(x) operator widen(y))),                                                  \
+        HALF_TWO("{.rn}.ftz", f16, "f16", to_half(flush_small(widen(flush(x)) operator widen(flush(y))))),               \
+        HALF_TWO("{.rn}.sat", f16, "f16", to_half(saturate(widen(x) operator widen(y)))),                                \
+        HALF_TWO("{.rn}.ftz.sat", f16, "f16", to_half(saturate(flush_small(widen(flush(x)) operator widen(flush(y)))))), \
         HALF_TWO("{.rn}", bf16, "bf16", to_brain(widen(x) operator widen(y)))
 constexpr Form add_half[] = {HALF_ARITHMETIC(+)};
 constexpr Form sub_half[] = {HALF_ARITHMETIC(-)};
 constexpr Form mul_half[] = {HALF_ARITHMETIC(*)};
-#define FLUSHED_FMA flush(fused_half(flush(x), flush(y), flush(z)))
+#define FLUSHED_FMA to_half(flush_small(odd_fma(widen(flush(x)), widen(flush(y)), widen(flush(z)))))
 constexpr Form fma_half[] = {HALF_THREE(".rn", f16, "f16", fused_half(x, y, z)),
                              HALF_THREE(".rn.ftz", f16, "f16", FLUSHED_FMA),
                              HALF_THREE(".rn.sat", f16, "f16", to_half(saturate(widen(fused_half(x, y, z))))),
@@ -80,15 +84,17 @@ constexpr Form fma_half[] = {HALF_THREE(".rn", f16, "f16", fused_half(x, y, z)),
                              HALF_THREE(".rn", bf16, "bf16", fused_half(x, y, z)),
                              HALF_THREE(".rn.relu", bf16, "bf16", rectified_half(fused_half(x, y, z)))};
 #undef FLUSHED_FMA
-#define FLIP(T, v)                         \
-    T {                                    \
-        static_cast<u16>(v.bits ^ 0x8000u) \
-    }
+template <class T>
+inline T canonical_half(T x) {
+    return {static_cast<u16>(widen(x) != widen(x) ? 0x7fffu : x.bits)};
+}
+#define FLIP(T, v) canonical_half(T{static_cast<u16>(v.bits ^ 0x8000u)})
 constexpr Form neg_half[] = {HALF_ONE("", f16, "f16", FLIP(f16, x)), HALF_ONE(".ftz", f16, "f16", FLIP(f16, flush(x))),
                              HALF_ONE("", bf16, "bf16", FLIP(bf16, x))};
 #undef FLIP
-constexpr Form abs_half[] = {HALF_ONE("", f16, "f16", without_sign(x)), HALF_ONE(".ftz", f16, "f16", without_sign(flush(x))),
-                             HALF_ONE("", bf16, "bf16", without_sign(x))};
+constexpr Form abs_half[] = {HALF_ONE("", f16, "f16", canonical_half(without_sign(x))),
+                             HALF_ONE(".ftz", f16, "f16", canonical_half(without_sign(flush(x)))),
+                             HALF_ONE("", bf16, "bf16", canonical_half(without_sign(x)))};
 
 template <bool nan, class T>
 inline T least_half(T a, T b) {
@@ -100,7 +106,8 @@ inline T greatest_half(T a, T b) {
 }
 template <class T>
 inline T with_signs(T magnitude, T a, T b) {
-    return {static_cast<u16>((magnitude.bits & 0x7fffu) | ((a.bits ^ b.bits) & 0x8000u))};
+    const bool nan = widen(magnitude) != widen(magnitude);
+    return {static_cast<u16>(nan ? 0x7fffu : (magnitude.bits & 0x7fffu) | ((a.bits ^ b.bits) & 0x8000u))};
 }
 #define MIN_MAX(nan, which, f)                                                                                  \
     HALF_TWO(nan, f16, "f16", f<which>(x, y)), HALF_TWO(".ftz" nan, f16, "f16", f<which>(flush(x), flush(y))),  \

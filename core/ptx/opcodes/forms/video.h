@@ -50,11 +50,26 @@ inline int128 shift_left(s64 a, s64 b, u32 wraps) {  // up to 64 bits and a sign
     return static_cast<int128>(a) * (s64{1} << (wraps ? b & 31 : b > 32 ? 32 : b));
 }
 
-// What comes after the operation: the clamp, then c. min and max compare all bits of the result, not its low 32.
-template <class Wide>
+// What comes after the operation: the clamp, then c, as an H200 does both, which the ISA's text would not have. Into a part
+// of d what is negative is clamped to the most. Sums of unsigned d wrap before they are clamped to 32 bits. min and max
+// compare signed sums that wrapped; an unsigned negative result, and an unsigned sum with its top bit set, is above any c.
+template <Video operation, class Wide>
 inline u32 with_c(Wide result, u32 word, const u32* how) {
+    constexpr bool sums = operation == Video::add || operation == Video::sub;
+    constexpr bool chooses = operation == Video::min || operation == Video::max;
     const u32 is_signed = how[video_lane::d_signed], combine_by = how[video_lane::combine];
-    const Wide value = how[video_lane::saturate] ? clamp_part(result, how[video_lane::d_part] >> 8, is_signed) : result;
+    const Wide huge = Wide{1} << 40;
+    Wide value = result;
+    if (how[video_lane::saturate]) {
+        if (how[video_lane::merge] && (sums || chooses) && value < 0) value = huge;
+        if (!how[video_lane::merge] && sums && !is_signed && value >= 0) value = static_cast<u32>(value);
+        value = clamp_part(value, how[video_lane::d_part] >> 8, is_signed);
+    }
+    if (combine_by >= 2 && sums) {
+        const u32 low = static_cast<u32>(value);
+        value = is_signed ? Wide{static_cast<s32>(low)} : low >> 31 ? huge + low : Wide{low};
+    }
+    if (combine_by >= 2 && chooses && !is_signed && value < 0) value += huge;
     const Wide c = is_signed ? Wide{static_cast<s32>(word)} : Wide{word};
     return static_cast<u32>(combine_by == 1   ? value + c
                             : combine_by == 2 ? (value < c ? value : c)
@@ -74,10 +89,12 @@ void video_scalar(std::byte* const* d, const std::byte* const* s) {
         const u32 c = s[2] ? lane<u32>(s[2], i) : 0;
         u32 combined;
         if constexpr (operation == Video::shift_left)
-            combined = with_c(int128{shift_left(a, b, how[video_lane::how])}, c, how);
+            combined = with_c<operation>(int128{shift_left(a, b, how[video_lane::how])}, c, how);
         else
-            combined = with_c(video<operation>(a, b, how[video_lane::how]), c, how);
-        reinterpret_cast<u32*>(d[0])[i] = how[video_lane::merge] ? (combined << at & inside) | (c & ~inside) : combined;
+            combined = with_c<operation>(video<operation>(a, b, how[video_lane::how]), c, how);
+        // Into the upper half goes the upper half: measured on an H200.
+        const u32 placed = at == 16 && width == 16 ? combined : combined << at;
+        reinterpret_cast<u32*>(d[0])[i] = how[video_lane::merge] ? (placed & inside) | (c & ~inside) : combined;
     }
 }
 
