@@ -103,6 +103,12 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
                                    did_you_mean(name, known, ""), command == &app ? "" : command->get_name() + " ");
             }
             const bool takes_commands = command->get_require_subcommand_max() > 0 && !command->get_subcommands({}).empty();
+            if (command == &app && word != words.front())
+                for (const std::string_view ending : {".cu", ".ptx", ".host", ".tape", ".lockstep"})
+                    if (const auto file = std::ranges::find_if(words, [&](const auto& w) { return w.ends_with(ending); });
+                        file != words.end() && file != words.begin() && words.front().starts_with("--"))
+                        return fmt::format("the file comes first, its options behind it: lockstep {} {}", *file,
+                                           fmt::join(words.begin(), file, " "));
             if (takes_commands && name.rfind('-', 0) != 0 && (command == &app || &word != &words.front())) {
                 std::vector<std::string> known;
                 for (const CLI::App* sub : command->get_subcommands({})) known.push_back(sub->get_name());

@@ -27,6 +27,7 @@
 #include "core/system/desktop.h"
 #include "core/system/system.h"
 #include "lessons/player/certificate/certificate.h"
+#include "lessons/player/puzzles/puzzle.h"
 
 namespace lockstep::gui {
 
@@ -113,6 +114,9 @@ void check_ranks(const AppOptions& options) {
 }
 
 void check_view(const AppOptions& options) {
+    if (const auto [place, page] = page_of(options.view); place == "build")
+        if (const size_t puzzles = lessons::puzzle_files().size(); static_cast<size_t>(page) > puzzles)
+            throw Failure(fmt::format("there is no view '{}': the puzzles are build.1 to build.{}", options.view, puzzles));
     if (options.view.empty() || workspace_named(page_of(options.view).first)) return;
     std::string known;
     for (const WorkspaceRow& space : workspaces) known += (known.empty() ? "" : ", ") + std::string(space.name);

@@ -34,6 +34,7 @@ enum class KeyCode {
     backspace,
     delete_,
     f5,
+    f6,
     f7,
     f8,
 };

@@ -62,7 +62,11 @@ struct Reload { static constexpr Manner manner = ending; };                     
 struct OpenLesson { static constexpr Manner manner = ending; std::string id; int step = -1; }; // -1: where it was left
 struct CloseLesson { static constexpr Manner manner = ending; };                               // for the training scene
 struct Dismiss { static constexpr Manner manner = {.light = true, .keeps_replay = true}; };  // the problem has been read
-struct Tell { static constexpr Manner manner = beside; std::string sentence; };              // what went wrong outside
+struct Tell {  // what went wrong outside, or went well
+    static constexpr Manner manner = beside;
+    std::string sentence;
+    bool good = false;
+};
 struct RunOwn { static constexpr Manner manner = newest_now; std::shared_ptr<const KernelJob> job; };
 struct OpenLaunch { static constexpr Manner manner = newest_now; int64_t launch = 0; };       // of the program that ran
 struct Bring { static constexpr Manner manner = newest; Source source = Source{}; };       // its run into all pictures

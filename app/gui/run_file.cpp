@@ -9,12 +9,14 @@
 
 #include "app/gui/scenes.h"
 #include "app/gui/view.h"
+#include "app/gui/views/cluster/cluster_data.h"
+#include "core/base/base64.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/model/gpus/gpu_file.h"
 #include "core/nn/layers/optim.h"
 #include "core/nn/models/models.h"
-#include "core/scene/arguments/kernel_arguments.h"
+#include "core/scene/cluster/cluster_plan.h"
 #include "lessons/player/lesson.h"
 
 namespace lockstep::gui {
@@ -81,16 +83,15 @@ class RunReader {
     std::vector<std::string> seen_;
 };
 
-void check_gpu(const std::string& gpu, const char* where) {
-    if (gpu.empty()) return;
+void check_gpu(const std::string& gpu, const std::vector<CarriedFile>& files, const char* where) {
+    if (gpu.empty() || (model::is_gpu_file(gpu) && is_carried(files, gpu))) return;
     if (model::is_gpu_file(gpu) || gpu.find_first_of("/\\") != std::string::npos)
-        throw Failure(
-            fmt::format("'{}' names a file; a run that is opened names one of the GPUs that come with the program", where));
+        throw Failure(fmt::format("'{}' names a file that is not in it", where));
     if (!model::gpu_named(gpu).ok())
         throw Failure(fmt::format("'{}' is '{}', which is no GPU that is known here", where, gpu.substr(0, 60)));
 }
 
-LaunchSettings read_launch(const RunJson& from) {
+LaunchSettings read_launch(const RunJson& from, const std::vector<CarriedFile>& files) {
     RunReader in(from, "kernel.launch");
     LaunchSettings s;
     s.kernel = in.text("kernel");
@@ -98,7 +99,7 @@ LaunchSettings read_launch(const RunJson& from) {
          {std::pair{"grid", &s.grid}, {"block", &s.block}, {"shared", &s.shared}, {"seed", &s.seed}})
         if (std::string text = in.text(key); !text.empty()) *value = std::move(text);
     if (std::string gpu = in.text("gpu"); !gpu.empty()) s.gpu = std::move(gpu);
-    check_gpu(s.gpu, "kernel.launch.gpu");
+    check_gpu(s.gpu, files, "kernel.launch.gpu");
     s.grid_chosen = true;
     s.symbols = in.text("symbols");
     s.words = in.text("words");
@@ -123,7 +124,7 @@ LaunchSettings read_launch(const RunJson& from) {
     return s;
 }
 
-KernelDocument read_kernel(const RunJson& from) {
+KernelDocument read_kernel(const RunJson& from, const std::vector<CarriedFile>& files) {
     RunReader in(from, "kernel");
     KernelDocument document;
     document.name = in.text("name", 200);
@@ -135,10 +136,29 @@ KernelDocument read_kernel(const RunJson& from) {
         (extension != ".cu" && extension != ".ptx" && extension != ".host" && extension != ".tape"))
         in.refuse("name", "is no file's name that ends in .cu, .ptx, .host or .tape");
     if (document.text.empty()) in.refuse("text", "is missing");
-    if (const RunJson* const launch = in.find("launch")) document.launch = read_launch(*launch);
+    if (const RunJson* const launch = in.find("launch")) document.launch = read_launch(*launch, files);
     in.end();
-    if (const std::string why = needs_other_files(document); !why.empty()) throw Failure(why);
+    check_carried(document, files);
     return document;
+}
+
+std::vector<CarriedFile> read_files(const RunJson& from) {
+    if (!from.is_array() || from.size() > most_carried)
+        throw Failure(fmt::format("'files' is no list of at most {} files", most_carried));
+    std::vector<CarriedFile> files;
+    for (const RunJson& item : from) {
+        RunReader one(item, "files");
+        CarriedFile file{one.text("name"), one.text("text", most_carried_bytes)};
+        if (const std::string coded = one.text("base64", most_carried_bytes * 3 / 2); !coded.empty()) {
+            auto bytes = from_base64(coded);
+            if (!bytes) one.refuse("base64", "is none");
+            file.bytes = std::move(*bytes);
+        }
+        one.end();
+        if (is_carried(files, file.name)) throw Failure(fmt::format("it carries '{}' twice", file.name.substr(0, 60)));
+        files.push_back(std::move(file));
+    }
+    return files;
 }
 
 TrainingSetup read_training(const RunJson& from, RunFile& run) {
@@ -162,9 +182,15 @@ TrainingSetup read_training(const RunJson& from, RunFile& run) {
     run.step = in.whole("step", 0, 0, 100'000);
     run.launch = in.whole("launch", -1, -1, 1e6);
     run.gpu = in.text("gpu", 60);
-    check_gpu(run.gpu, "training.gpu");
+    check_gpu(run.gpu, run.files, "training.gpu");
     in.end();
     return setup;
+}
+
+const scene::PublishedPlan* plan_named(const std::string& name) {
+    const auto plans = scene::published_plans();
+    const auto found = std::ranges::find(plans, name, [](const auto& plan) { return std::string(plan.name); });
+    return found == plans.end() ? nullptr : &*found;
 }
 
 RunPlace read_place(const RunJson& from) {
@@ -182,84 +208,18 @@ RunPlace read_place(const RunJson& from) {
     place.lane = in.whole("lane", 0, -1, 31);
     place.line = in.whole("line", 1, -1, 1e7);
     place.zoom = in.number("zoom", 0, 6, -1);
+    place.plan = in.text("plan", 60);
+    if (!place.plan.empty() && plan_named(place.plan) == nullptr) in.refuse("plan", "is none that is known here");
+    place.rank = in.whole("rank", 0, -1, 1e6);
+    place.step_time = in.number("step_time", 0, 1e12, -1);
     in.end();
     return place;
-}
-
-// The files that an argument names: "in:x.npy", "out:f32[4]=y.npy,expect=z.npy".
-bool names_files(const scene::KernelArgument& argument) {
-    return !argument.file.empty() || !argument.output_file.empty() ||
-           (argument.expected && !argument.expected->file.empty()) ||
-           std::any_of(argument.parts.begin(), argument.parts.end(), names_files);
-}
-
-// The text as the compiler's preprocessor sees its lines: lines that go on are one, comments are gone.
-std::string without_comments(const std::string& text) {
-    std::string spliced, plain;
-    for (size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\' && text.compare(i + 1, 1, "\n") == 0)
-            ++i;
-        else if (text[i] == '\\' && text.compare(i + 1, 2, "\r\n") == 0)
-            i += 2;
-        else
-            spliced += text[i];
-    }
-    for (size_t i = 0; i < spliced.size(); ++i) {
-        if (spliced.compare(i, 2, "/*") == 0) {
-            const size_t end = spliced.find("*/", i + 2);
-            i = end == std::string::npos ? spliced.size() : end + 1;
-        } else {
-            plain += spliced[i];
-        }
-    }
-    return plain;
-}
-
-// The first directive that reads a file of another kind than the compiler's own headers by their names: `#include "x.h"`,
-// `#include MACRO`, `#include </etc/x>`. "": none does.
-std::string other_include(const std::string& text) {
-    const std::string plain = without_comments(text);
-    for (size_t at = 0; at < plain.size();) {
-        const size_t end = std::min(plain.find('\n', at), plain.size());
-        std::string line;
-        for (const char c : std::string_view(plain).substr(at, end - at))
-            if (c != ' ' && c != '\t' && c != '\r') line += c;
-        at = end + 1;
-        for (const std::string_view sign : {"%:", "?\?="})
-            if (line.starts_with(sign)) line.replace(0, sign.size(), "#");
-        const bool reads =
-            line.starts_with("#") && (line.find("include") != std::string::npos ||
-                                      line.find("import") != std::string::npos || line.find("embed") != std::string::npos);
-        const bool plain_name = line.starts_with("#include<") && line.size() > 10 && line[9] != '/' &&
-                                line.find("..") == std::string::npos && line.find_first_of(":\\\"") == std::string::npos;
-        if (reads && !plain_name) return line.substr(0, 80);
-    }
-    return {};
 }
 
 }  // namespace
 
 bool is_run_file(const std::filesystem::path& file) {
     return file.extension() == ".lockstep";
-}
-
-std::string needs_other_files(const KernelDocument& document) {
-    if (!document.launch.build.empty())
-        return "the run has further sources or options of its compiler, which are not in the file";
-    if (const std::string line = other_include(document.text); !line.empty())
-        return fmt::format("the source reads a file that is not in it: {}", line);
-    if (!document.is_ptx() && (document.is_host() || document.is_tape())) {
-        if (document.text.find(".npy") != std::string::npos || document.text.find(".cu") != std::string::npos)
-            return "the program names other files, which are not in it";
-        return {};
-    }
-    for (const ArgumentText& argument : document.launch.arguments) {
-        const auto parsed = scene::parse_argument(argument.text);
-        if (parsed.ok() && names_files(parsed.value()))
-            return fmt::format("argument '{}' names a file ({}), which is not in it: give its values, as in in:f32{{1,2,3}}",
-                               argument.parameter, argument.text.substr(0, 60));
-    }
-    return {};
 }
 
 Result<RunFile> parse_run_file(const std::string& text, const std::string& name) {
@@ -271,7 +231,8 @@ Result<RunFile> parse_run_file(const std::string& text, const std::string& name)
         if (in.whole("lockstep_run", 1, 1) != 1) throw Failure("it was saved by a later version");
         RunFile run;
         int kinds = 0;
-        if (const RunJson* const kernel = in.find("kernel")) run.kernel = read_kernel(*kernel), ++kinds;
+        if (const RunJson* const files = in.find("files")) run.files = read_files(*files);
+        if (const RunJson* const kernel = in.find("kernel")) run.kernel = read_kernel(*kernel, run.files), ++kinds;
         if (const RunJson* const training = in.find("training")) run.training = read_training(*training, run), ++kinds;
         if (const RunJson* const lesson = in.find("lesson")) {
             RunReader of(*lesson, "lesson");
@@ -286,6 +247,7 @@ Result<RunFile> parse_run_file(const std::string& text, const std::string& name)
             ++kinds;
         }
         if (kinds != 1) throw Failure("it has to have one of 'kernel', 'lesson' and 'training'");
+        if (!run.kernel) check_carried({}, run.files);
         if (const RunJson* const place = in.find("place")) run.place = read_place(*place);
         in.end();
         return run;
@@ -337,6 +299,13 @@ std::string text_of(const RunFile& run) {
             {"batch", s.batch}, {"ranks", s.ranks},   {"step", run.step},         {"launch", run.launch},
             {"gpu", run.gpu}};
     }
+    for (const CarriedFile& file : run.files) {
+        const bool plain =
+            std::ranges::all_of(file.bytes, [](char c) { return c == '\n' || c == '\t' || (c >= 32 && c < 127); });
+        const auto* const first = reinterpret_cast<const unsigned char*>(file.bytes.data());
+        all["files"].push_back(
+            {{"name", file.name}, {plain ? "text" : "base64", plain ? file.bytes : base64({first, file.bytes.size()})}});
+    }
     RunJson place = RunJson::object();
     const auto put = [&](const char* key, int64_t value) {
         if (value >= 0) place[key] = value;
@@ -351,8 +320,33 @@ std::string text_of(const RunFile& run) {
     put("lane", run.place.lane);
     put("line", run.place.line > 0 ? run.place.line : -1);
     if (run.place.zoom >= 0) place["zoom"] = run.place.zoom;
+    if (!run.place.plan.empty()) place["plan"] = run.place.plan;
+    put("rank", run.place.rank);
+    if (run.place.step_time >= 0) place["step_time"] = run.place.step_time;
     all["place"] = place;
     return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::optional<scene::ClusterSetup> plan_of(const RunPlace& place) {
+    const scene::PublishedPlan* const plan = plan_named(place.plan);
+    if (plan == nullptr) return std::nullopt;
+    scene::ClusterSetup setup = scene::machine_cluster();
+    setup.plan = scene::within_limits(plan->setup());
+    return setup;
+}
+
+void unpack(RunFile& run) {
+    if (run.files.empty()) return;
+    KernelDocument none;
+    KernelDocument& document = run.kernel ? *run.kernel : none;
+    const std::string name = run.kernel ? document.shown_name() : std::string("gpu");
+    const std::filesystem::path folder = unpack(run.files, name, document.text);
+    if (run.kernel) document.path = (folder / name).string();
+    for (std::string* gpu : {&document.launch.gpu, &run.gpu}) {
+        if (!is_carried(run.files, *gpu)) continue;
+        *gpu = (folder / *gpu).string();
+        if (const auto read = model::gpu_named(*gpu); !read.ok()) throw Failure(read.error());
+    }
 }
 
 RunFile run_on_show(const Session& session, const Focus& focus, const std::string& alone) {
@@ -373,12 +367,17 @@ RunFile run_on_show(const Session& session, const Focus& focus, const std::strin
         run.place.lane = focus.lane;
         run.place.line = focus.line;
     }
-    if (session.workspace == Workspace::machine) run.place.zoom = session.machine.wanted;
+    if (session.workspace == Workspace::machine) {
+        run.place.zoom = session.machine.wanted;
+        run.place.rank = session.machine.rank;
+        run.place.step_time = session.cluster.time;
+        const scene::PlanSetup plan = cluster_setup(session).plan;
+        for (const scene::PublishedPlan& one : scene::published_plans())
+            if (plan == scene::within_limits(one.setup())) run.place.plan = one.name;
+    }
     if (snapshot->source == Source::own || session.workspace == Workspace::kernel) {
         run.kernel = session.desk.document();
-        if (const std::string why = needs_other_files(*run.kernel); !why.empty()) throw Failure(why);
-        if (model::is_gpu_file(run.kernel->launch.gpu))
-            throw Failure("a run that is saved names one of the GPUs that come with the program, not a file of yours");
+        run.files = carry(*run.kernel);
     } else if (snapshot->source == Source::lesson && session.lesson.lesson) {
         run.lesson = session.lesson.lesson->id;
         run.step = std::max(0, session.lesson.step);
@@ -386,7 +385,8 @@ RunFile run_on_show(const Session& session, const Focus& focus, const std::strin
         run.training = snapshot->training.setup;
         run.step = snapshot->training.step->step;
         run.launch = focus.launch;
-        run.gpu = model::is_gpu_file(session.gpu) ? std::string() : session.gpu;
+        run.gpu = session.gpu;
+        carry_gpu(run.gpu, run.files);
     } else {
         throw Failure("nothing has run that could be saved: open a kernel, a lesson or a training run first");
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/gui/carried_files.h"
 #include "app/gui/session.h"
 #include "core/base/files.h"
 #include "core/base/units.h"
@@ -319,7 +320,11 @@ void BuildDesk::reset(Session& session) {
 
 void BuildDesk::save(const Snapshot&) {
     if (!task_) return;
-    const std::filesystem::path place = folder.empty() ? system::state_folder() / "designs" : folder;
+    // Where the program was started, if one may write there, as a run is saved.
+    std::error_code gone;
+    std::filesystem::path place = std::filesystem::current_path(gone);
+    if (gone || !system::why_unwritable(place).empty()) place = system::state_folder() / "designs";
+    if (!folder.empty()) place = folder;
     std::string stem = task_->puzzle ? task_->puzzle->id : task_->title;
     std::ranges::replace(stem, ' ', '_');
     std::filesystem::path file;
@@ -331,7 +336,17 @@ void BuildDesk::save(const Snapshot&) {
     if (task_->puzzle) {
         text = lessons::design_file(*task_->puzzle, figures_);
     } else {
-        text = fmt::format("# A GPU built for {}\ninherits = \"{}\"\n\n", task_->title, task_->base.name);
+        // A file of one's own that it inherits from goes along, so that the design opens on any machine.
+        std::string inherits(task_->base.name);
+        try {
+            std::vector<CarriedFile> files;
+            carry_gpu(inherits, files);
+            for (const CarriedFile& one : files)
+                if (!std::filesystem::exists(place / one.name, error)) write_file(place / one.name, one.bytes);
+        } catch (const Failure&) {
+            inherits = task_->base.name;
+        }
+        text = fmt::format("# A GPU built for {}\ninherits = \"{}\"\n\n", task_->title, inherits);
         for (const auto& [field, value] : figures_) text += fmt::format("{} = {:.10g}\n", field, value);
     }
     try {

@@ -54,6 +54,14 @@ void add_use(DesignUse& sum, const DesignUse& of, double weight) {
     for (double DesignUse::*share : shares) sum.*share += weight * of.*share;
 }
 
+// How full the SMs' lists of misses are at the least: what comes through the ports, times the way without a queue on it. A
+// scattered load notes each of its sectors, any other a line of four.
+double misses_noted(const model::GpuSpec& gpu, const DesignUse& use, double sectors_a_request) {
+    const double sectors = use.port * double(gpu.sm_read_bytes_per_cycle) / 32 / (sectors_a_request >= 24 ? 1 : 4);
+    const double way = double(gpu.l2_latency) + (1 - use.l2_hits) * (double(gpu.dram_latency) - double(gpu.l2_latency));
+    return sectors * way / std::max(1.0, double(gpu.l1_mshrs));
+}
+
 constexpr double hardly_busy = 0.6;  // below it nothing is busy, and what is short is what could wait beside
 
 // The busiest part, or, where none is, what bounds how many warps wait; `longest`: the launch that took most of the time.
@@ -77,6 +85,11 @@ void tell_busiest(BuiltDesign& design, const model::TimedResult& longest) {
         if (part.busy > busiest->busy) busiest = &part;
     design.limits = busiest->field, design.part = busiest->word, design.busy = busiest->busy;
     if (busiest->busy >= hardly_busy) return;
+    if (const double noted = misses_noted(design.gpu, use, metric_named(longest, "sectors_per_request"));
+        noted >= hardly_busy) {
+        design.limits = "l1_mshrs", design.part = "the lists of misses", design.busy = std::min(1.0, noted);
+        return;
+    }
     design.limits = scarce(longest);
     design.part = design.bound == model::Bound::barriers ? "barriers" : "waiting";
 }
@@ -162,6 +175,7 @@ BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, cons
     std::vector<Stretch> stretches;
     std::vector<DesignUse> uses;
     std::unique_ptr<model::TimedResult> longest;
+    uint64_t blocks = 0;  // of the longest
     double joules = 0;
     for (const scene::DesignPart& part : launch.parts()) {
         if (const auto refused = simt::check_launch(*part.program, part.config, model::limits_of(design.gpu))) {
@@ -195,11 +209,14 @@ BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, cons
         stretches.push_back(stretch_of_run(design.gpu, *result));
         uses.push_back(
             use_of(design.gpu, *result, static_cast<double>(result->cycles) * (design.sampled > 0 ? design.sampled : 1)));
-        if (!longest || result->time_us > longest->time_us) longest = std::move(result);
+        if (!longest || result->time_us > longest->time_us) longest = std::move(result), blocks = part.config.grid.count();
     }
     design.watts = design.time_us > 0 ? joules / (design.time_us * 1e-6) : 0;
     for (size_t i = 0; i < uses.size(); ++i) add_use(design.use, uses[i], stretches[i].us / std::max(1e-12, design.time_us));
     tell_busiest(design, *longest);
+    // Where the whole launch is resident, room for more is none that helps.
+    if (design.part == "waiting" && uint64_t{longest->totals.blocks_per_sm} * design.gpu.sms.value >= blocks)
+        design.limits = {};
     tell_by_time(design, std::move(stretches));
     return design;
 }

@@ -258,6 +258,7 @@ std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
     made.name = file.filename().string();
     made.text = std::move(content);
     made.on_disk = fnv1a64(made.text);
+    made.launch.gpu = new_gpu;
     documents_.insert(documents_.begin(), std::move(made));
     show(0);
     return std::nullopt;
@@ -265,14 +266,16 @@ std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
 
 void KernelDesk::open_template(const KernelTemplate& made) {
     documents_.insert(documents_.begin(), made.make());
+    documents_.front().launch.gpu = new_gpu;
     trust();  // it is ours
     show(0);
 }
 
 void KernelDesk::open_document(KernelDocument document) {
-    document.path.clear();
     document.stored_as.clear();
-    document.on_disk = 0;
+    document.on_disk = document.path.empty() ? 0 : fnv1a64(document.text);
+    if (!document.path.empty())  // opened again: as it was sent
+        std::erase_if(documents_, [&](const KernelDocument& d) { return d.path == document.path && d.saved(); });
     trusted_.erase(document.path + '\n' + document.name);  // whatever a program of this name was before
     documents_.insert(documents_.begin(), std::move(document));
     show(0);

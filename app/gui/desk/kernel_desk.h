@@ -46,7 +46,8 @@ class KernelDesk {
 
     // Opens a file, or brings its document to the front when it is on the desk. A sentence when that is not possible.
     std::optional<std::string> open(const std::filesystem::path& file);
-    std::string note;  // what is odd about the file that was opened, to be said once
+    std::string new_gpu = "v100";  // of a kernel that has no launch of its own yet: the one that was chosen last
+    std::string note;              // what is odd about the file that was opened, to be said once
     // The documents of one program, as tabs: the open one and those of its folder, by name. Indices of documents().
     std::vector<size_t> tabs() const;
     void next_tab(int way);
@@ -54,9 +55,9 @@ class KernelDesk {
     // Which document is run when the open one, a header or a further source, is only a part of it; 0: it runs itself.
     size_t owner() const;
     void open_template(const KernelTemplate& made);
-    void open_document(KernelDocument document);                         // a new one, of no file, to the front
-    void show(size_t index);                                             // document `index` to the front
-    void forget(size_t index);                                           // takes it off the desk; its file stays
+    void open_document(KernelDocument document);  // a new one to the front; its file, if any, holds it
+    void show(size_t index);                      // document `index` to the front
+    void forget(size_t index);                    // takes it off the desk; its file stays
     std::optional<std::string> save(const std::filesystem::path& file);  // and it is that file's document from now on
 
     bool holds(const std::filesystem::path& file) const;      // the open document is that file's

@@ -270,7 +270,8 @@ namespace {
 void fit_grid(LaunchSettings& settings, const ptx::Program& program, const std::string& text, bool plane) {
     settings.grid = plane ? "4,4" : "4";
     settings.block = plane ? "16,16" : "256";
-    const int64_t shared = block_of_shared(text);  // one element a thread fits; a row more is no thread's
+    int64_t shared = block_of_shared(text);                // one element a thread fits; a row more is no thread's
+    if (!plane && shared > 32) shared = shared / 32 * 32;  // nor is a halo: tile[258] is of 256 threads
     if (!plane && shared >= 32) {
         settings.block = std::to_string(shared);
         settings.grid = std::to_string(std::max<int64_t>(1, 1024 / shared));

@@ -59,6 +59,14 @@ struct RememberedReader {
         number(in, key, least, most, read);
         value = static_cast<T>(std::llround(read));
     }
+    void flag(const char* key, bool& value) {
+        const auto found = from.find(key);
+        if (found == from.end()) return;
+        if (found->is_boolean())
+            value = found->get<bool>();
+        else
+            wrong.emplace_back(key);
+    }
     const RememberedJson* part(const char* key) {
         const auto found = from.find(key);
         if (found == from.end()) return nullptr;
@@ -120,6 +128,8 @@ Remembered parse_remembered(const std::string& text, std::string& problem) {
         reader.whole(*head, "cycle", 0, 1e15, kept.cycle);
     }
     reader.number(all, "speed", 0, 1e12, kept.speed);
+    reader.flag("line_heat", kept.line_heat);
+    reader.flag("line_values", kept.line_values);
     for (const std::string& name : reader.wrong) problem += (problem.empty() ? "" : ", ") + name;
     if (!problem.empty()) problem = "says what cannot be about: " + problem;
     return kept;
@@ -170,6 +180,8 @@ std::string text_of(const Remembered& kept) {
     if (!kept.kernel.empty() && kept.cycle >= 0)
         all["play_head"] = {{"kernel", kept.kernel}, {"cycles", kept.cycles}, {"cycle", kept.cycle}};
     if (kept.speed > 0) all["speed"] = kept.speed;
+    if (!kept.line_heat) all["line_heat"] = false;
+    if (!kept.line_values) all["line_values"] = false;
     return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -195,6 +207,8 @@ Remembered merged(const Remembered& theirs, const Remembered& before, const Reme
     if (before.kernel != mine.kernel || before.cycles != mine.cycles || before.cycle != mine.cycle)
         all.kernel = mine.kernel, all.cycles = mine.cycles, all.cycle = mine.cycle;
     take(all.speed, before.speed, mine.speed);
+    take(all.line_heat, before.line_heat, mine.line_heat);
+    take(all.line_values, before.line_values, mine.line_values);
     return all;
 }
 

@@ -73,7 +73,8 @@ constexpr struct {
                 {"Ctrl R", "save this run, with where you stand in it, as one file"},
                 {"Ctrl P  Shift + Ctrl P", "save this panel as a picture: PNG, SVG"},
                 {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
-                {"1 to 9", "the workspaces, from Home to Build; in a text or a sketch with Ctrl"},
+                {"F6  Shift + F6", "next panel, panel before"},
+                {"1 to 9", "the workspaces, from Home to Build; with Ctrl in a text or a sketch"},
                 {"Enter, Escape", "machine, Build's die: further in, out"},
                 {"F5  Shift + F5", "Kernel: run, cancel"},
                 {"F7  Shift + F7", "Kernel: check the exercise, cancel the check"},
@@ -82,6 +83,7 @@ constexpr struct {
                 {"H  I", "Kernel: what each line costs; what it holds"},
                 {"Y  X", "Kernel: try the first finding; swap the runs A and B"},
                 {"Ctrl Page Up  Down", "Kernel: the program's file before, next file"},
+                {"Y  H", "Build: how much, then try what to change next; a hint"},
                 {"Ctrl Z", "Build: the design before"},
                 {",  .", "play slower, faster"},
                 {"G", "go to a cycle by its number"},
@@ -218,7 +220,9 @@ int Shell::help(Ui& ui) {
     ui.rect({0, 0, width_, height_}, faded(data::black, 0.45f));
     // Where the window is low the list scrolls.
     constexpr float row_height = 30;
-    const float width = std::min(620.0f, width_ - 24), all = row_height * std::size(key_rows),
+    float words = 0;
+    for (const auto& row : key_rows) words = std::max(words, ui.text_width(row.does, {.size = 14}));
+    const float width = std::min(232 + words + 36, width_ - 24), all = row_height * std::size(key_rows),
                 list = std::min(all, height_ - 100), keys_end = std::min(232.0f, width * 0.42f);
     const Rect box{(width_ - width) / 2, std::max(8.0f, (height_ - 90 - list) / 2), width, 84 + list};
     ui.rect(box, t.panel, 6);

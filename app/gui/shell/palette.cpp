@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "app/gui/shell/shell.h"
 #include "app/gui/widgets/text_buffer.h"
@@ -90,6 +91,7 @@ void PaletteSearch::open(Shell& shell, std::string begins_with) {
 
 void PaletteSearch::type(Shell& shell, std::string changed) {
     query = std::move(changed);
+    whole = false;
     if (query.size() > longest_query) query.resize(longest_query);
     std::string low = lower(query);
     while (low.ends_with(' ')) low.pop_back();
@@ -129,7 +131,8 @@ bool Shell::palette_key(const KeyPress& key) {
                                                                          0, std::max<std::ptrdiff_t>(0, last)));
     };
     if (key.character >= 32) {
-        if (!key.control) search.type(*this, search.query + utf8_of(key.character));
+        if (!key.control)
+            search.type(*this, (std::exchange(search.whole, false) ? std::string() : search.query) + utf8_of(key.character));
         return true;
     }
     switch (key.code) {
@@ -149,6 +152,7 @@ bool Shell::palette_key(const KeyPress& key) {
         case KeyCode::page_up:
             return select(-8), true;
         case KeyCode::home:
+            if (key.shift) return search.whole = !search.query.empty(), true;
             return select(-100), true;
         case KeyCode::end:
             return select(100), true;
@@ -156,13 +160,14 @@ bool Shell::palette_key(const KeyPress& key) {
             std::string shorter = search.query;
             while (!shorter.empty() && (shorter.back() & 0xC0) == 0x80) shorter.pop_back();
             if (!shorter.empty()) shorter.pop_back();
-            if (key.control) shorter.clear();
+            if (key.control || std::exchange(search.whole, false)) shorter.clear();
             return search.type(*this, shorter), true;
         }
         default:
             break;
     }
     if (!key.control) return true;
+    if (key.code == KeyCode::a) search.whole = !search.query.empty();
     if (key.code == static_cast<KeyCode>('K')) menu_ = Menu::none;
     if (key.code == static_cast<KeyCode>('V') && state.clipboard) {
         std::string pasted = state.clipboard();
@@ -202,8 +207,9 @@ int Shell::palette_menu(Ui& ui) {
     if (palette_.query.empty())
         ui.text(x + 4, box.y + 29, "A lesson, a word, a kernel, line 41, cycle 1200, r12 ...",
                 {.size = 16, .color = t.quiet, .width = box.w - 60});
-    else
-        x = ui.text(x, box.y + 29, palette_.query, {.size = 16, .width = box.w - 60});
+    else if (palette_.whole)
+        ui.rect({x - 2, box.y + 12, ui.text_width(palette_.query, {.size = 16}) + 4, 23}, t.selected, 3);
+    if (!palette_.query.empty()) x = ui.text(x, box.y + 29, palette_.query, {.size = 16, .width = box.w - 60});
     if (ui.calm() || std::fmod(ui.now, 1.0) < 0.6) ui.rect({x + 1, box.y + 14, 1.5f, 19}, t.accent);
     ui.line({box.x, box.y + field}, {box.right(), box.y + field}, t.line);
     int pressed = -1;

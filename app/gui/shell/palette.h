@@ -41,6 +41,7 @@ struct PaletteSearch {
     std::vector<PaletteEntry> typed;    // that the query itself names
     std::vector<const PaletteEntry*> found;
     size_t selected = 0;
+    bool whole = false;  // all of the query is marked: what is typed replaces it
     void open(Shell& shell, std::string begins_with = {});
     void type(Shell& shell, std::string changed);  // another query
 };

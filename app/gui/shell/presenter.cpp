@@ -44,6 +44,16 @@ float draw_blocks(Ui& ui, const std::vector<lessons::TextBlock>& blocks, const R
     return y;
 }
 
+float prose_height(Ui& ui, const lessons::Step& step, float width, float size, float line) {
+    float height = 0;
+    for (const lessons::TextBlock& block : step.prose)
+        if (block.kind != lessons::TextBlock::Kind::code)
+            height += ui.paragraph({0, 0, width, 2000}, runs_of(block, size), line, false) + 8;
+    for (const lessons::Exercise& exercise : step.exercises)
+        height += ui.paragraph({0, 0, width, 2000}, exercise.prompt, {.size = size}, line, false) + 8;
+    return height;
+}
+
 std::string hands_text(int hands) {
     return fmt::format("{} hand{}", hands, hands == 1 ? "" : "s");
 }
@@ -167,6 +177,7 @@ void Shell::count_hand(size_t open, size_t row, int by) {
 
 void Shell::present(Ui& ui, const Snapshot& snapshot) {
     const Theme& t = *theme;
+    older_ = awaits_step(snapshot);
     if (presenter.blank) return ui.rect({0, 0, width_, height_}, data::black);
     if (presenter.lesson != session.lesson.lesson) presenter.lesson = session.lesson.lesson, presenter.hands.clear();
     const bool learns = session.lesson.lesson && session.workspace == Workspace::learn;
@@ -345,16 +356,30 @@ void Shell::present_source(Ui& ui, const std::string& source, int32_t line, cons
 }
 
 // The prose of a step that asks nothing, left of its picture.
+// All of the statement is there: smaller, then wider, where it has no room; what still has none scrolls.
 Rect Shell::present_prose(Ui& ui, const Rect& room) {
     const lessons::Step& step = question_step();
-    const Rect page{room.x, room.y, std::clamp(room.w * 0.33f, 230.0f, 460.0f), room.h};
+    struct Set {
+        float share, size, line;
+    };
+    constexpr Set sets[] = {{0.33f, 15, 24}, {0.33f, 14, 21}, {0.33f, 13, 19}, {0.46f, 14, 21}, {0.46f, 13, 19}};
+    Rect page;
+    Set used{};
+    float all = 0;
+    for (const Set& set : sets) {
+        used = set;
+        page = {room.x, room.y, std::clamp(room.w * set.share, 230.0f, 460.0f), room.h};
+        all = prose_height(ui, step, page.w - 28, set.size, set.line);
+        if (all <= page.h - 16) break;
+    }
     ui.rect(page, theme->panel, 5);
     ui.frame(page, theme->line, 1, 5);
-    const Rect in{page.x + 14, page.y + 8, page.w - 28, page.h - 16};
+    Rect in{page.x + 14, page.y + 8, page.w - 28, page.h - 16};
     ui.clip(page);
-    float y = draw_blocks(ui, step.prose, in, 15, 24);
+    if (all > in.h) in.y -= ui.scroll("statement", {page.x, page.y + 4, page.w - 2, page.h - 8}, all + 8);
+    float y = draw_blocks(ui, step.prose, {in.x, in.y, in.w, all}, used.size, used.line);
     for (const lessons::Exercise& exercise : step.exercises)
-        if (in.bottom() - y > 40) y += ui.paragraph({in.x, y, in.w, in.bottom() - y}, exercise.prompt, {.size = 15}, 24);
+        y += ui.paragraph({in.x, y, in.w, 2000}, exercise.prompt, {.size = used.size}, used.line) + 8;
     ui.unclip();
     return {page.right() + desk_margin, room.y, room.right() - page.right() - desk_margin, room.h};
 }

@@ -124,6 +124,7 @@ class Shell {
     void arrow_key(const KeyPress& key, int way);
     void far_key(Key which, int way);
     void letter_key(const KeyPress& key);
+    void next_panel(int way);
     void give_key(Key which);  // to the view that the pointer is in
     struct BarLabel {
         std::string text;
@@ -140,8 +141,11 @@ class Shell {
     void choose_gpu(const std::string& name);                 // what is on show runs again, on that one
     std::string shown_title(const Snapshot&snapshot) const, own_title(const Snapshot&snapshot) const;
     std::string older_run(const Snapshot& snapshot) const;
-    float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
-    float stale_strip(Ui& ui, const Snapshot& snapshot, float top);    // the same; the learner's last launch did not run
+    bool awaits_step(const Snapshot& snapshot);                          // the pictures are still those of the step before
+    float problem_strip(Ui& ui, const Snapshot& snapshot, float top);    // returns its height
+    float host_step_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; a step that launched no kernel
+    void say_older(Ui& ui, const Rect& where) const;
+    float stale_strip(Ui& ui, const Snapshot& snapshot, float top);  // the same; the learner's last launch did not run
     void body(Ui& ui, const Rect& area);
     void rest_pointer(const Input& input);
     void give_keys(const Ui& ui, const std::vector<Placed>& panels);
@@ -208,6 +212,7 @@ class Shell {
     void adopt_roof(const Snapshot& snapshot);
     void look_anew(const Snapshot& snapshot);
     void look_at_own(const WarpTrack* before);
+    void open_machine(const Snapshot& snapshot);
     void follow_wishes(const Snapshot& snapshot);
     void follow_line_wish(const Snapshot& snapshot);
     void follow_time(const Snapshot& snapshot);
@@ -247,9 +252,10 @@ class Shell {
     int64_t asked_time_ = -1;
     int32_t asked_sm_ = -1;
     int reveal_step_ = -1, grain_step_ = -1;
-    bool own_ = false;       // the kernel on show is the learner's own
-    int32_t own_line_ = -1;  // where it was looked at last
-    int open_step_ = -1;     // whose question is open, and the line that it is about
+    bool own_ = false;         // the kernel on show is the learner's own
+    int32_t own_line_ = -1;    // where it was looked at last
+    int64_t own_opened_ = -1;  // the cycle that one's own kernel opened at, until something moves the clock
+    int open_step_ = -1;       // whose question is open, and the line that it is about
     int32_t asked_line_ = -1;
     int32_t line_wish_ = -1;              // where the scene opens, until the warp's history is there
     bool begin_wish_ = false;             // else it opens where its warp begins to work
@@ -259,8 +265,11 @@ class Shell {
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool setting_open_ = false;
-    bool older_ = false;                            // the run on show is older than what is on the desk
-    bool asks_cycle_ = false, cycle_open_ = false;  // a cycle is typed in the transport
+    std::vector<uint32_t> panel_controls_;                 // the first of each panel, as drawn last
+    std::shared_ptr<const model::KernelRun> before_step_;  // on show when the lesson went to a step of another scene
+    double went_on_ = 0;                                   // when it did
+    bool older_ = false;                                   // the run on show is older than what is on the desk
+    bool asks_cycle_ = false, cycle_open_ = false;         // a cycle is typed in the transport
     std::string typed_cycle_, cycle_wrong_;
     std::string chosen_gpu_;  // by hand, for what no lesson and no document says
     struct PlaceWish {        // of a run that was opened

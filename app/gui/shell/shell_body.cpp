@@ -49,7 +49,9 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         const bool of_run = shows_run(name);
         const Faded older(ui, of_run && older_ ? 0.5f : 1.0f);
         view->view->draw(ui, session, focus, whole_view);
+        if (of_run && before_step_) say_older(ui, where);
     }
+    if (state.ring.size() > controls) panel_controls_.push_back(state.ring[controls]);
     // Tab came into this panel: the view's own keys follow it, and its frame says so.
     if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
                                        state.focused) != state.ring.end())
@@ -115,9 +117,22 @@ std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) 
     }
 }
 
+// Over a picture of a lesson whose next step's run is still under way.
+void Shell::say_older(Ui& ui, const Rect& where) const {
+    const std::string_view words = "the step before; this step's run is under way";
+    const TextStyle style{.size = 13, .weight = 600};
+    const float w = std::min(where.w - 16, ui.text_width(words, style) + 24);
+    const Rect box{where.x + (where.w - w) / 2, where.y + where.h / 2 - 15, w, 30};
+    ui.rect(box, theme->panel2, 5);
+    ui.frame(box, theme->line, 1, 5);
+    ui.text(box.x + w / 2, box.y + 20, words,
+            {.size = 13, .color = theme->ink, .align = Align::center, .weight = 600, .width = w - 8});
+}
+
 void Shell::body(Ui& ui, const Rect& whole) {
     Rect area = whole;
-    older_ = !older_run(*snapshot_).empty();
+    panel_controls_.clear();
+    older_ = !older_run(*snapshot_).empty() || awaits_step(*snapshot_);
     if (session.workspace != workspace_ && workspace_ && shown(maximised_) != nullptr &&
         shown(maximised_)->row->workspace != session.workspace)
         maximised_.clear();  // a view opened another workspace

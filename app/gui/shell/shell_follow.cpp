@@ -10,6 +10,7 @@
 #include "app/gui/views/build/build_play.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
+#include "app/gui/views/machine/machine_scene.h"
 #include "app/gui/views/machine/machine_tour.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "lessons/player/predict.h"
@@ -132,6 +133,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     reveal(*snapshot);
     follow_jump(*snapshot);
     follow_wishes(*snapshot);
+    open_machine(*snapshot);
     if (own_ && focus.line > 0) own_line_ = focus.line;
     if (snapshot->training.step) {
         focus.step = static_cast<int32_t>(snapshot->training.step->step);
@@ -186,12 +188,26 @@ void Shell::ask_warp(const Snapshot& snapshot) {
 void Shell::adopt_lesson_step(const Snapshot& snapshot) {
     const bool same = grain_lesson_ == session.lesson.lesson && grain_step_ == session.lesson.step;
     if (!session.lesson.lesson || same) return;
+    const auto scene_of = [&](int step) {
+        return grain_lesson_ == session.lesson.lesson && step >= 0
+                   ? lessons::scene_at(*grain_lesson_, static_cast<size_t>(step))
+                   : nullptr;
+    };
+    before_step_ = scene_of(grain_step_) != scene_of(session.lesson.step) ? snapshot.kernel.run : nullptr;
+    went_on_ = now_;
     grain_lesson_ = session.lesson.lesson;
     grain_step_ = session.lesson.step;
     ++state.scene;
     grains_.erase(Workspace::learn);
     if (!snapshot.training.step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
     session.grain = shows_cluster(session) ? Grain::action : scene_on_show(session, Workspace::learn).grain;
+}
+
+bool Shell::awaits_step(const Snapshot& snapshot) {
+    if (!before_step_) return false;
+    const bool still = snapshot.kernel.run == before_step_ && session.workspace == Workspace::learn;
+    if (!still || (snapshot.busy.empty() && now_ - went_on_ > 0.5)) before_step_.reset();
+    return before_step_ != nullptr;
 }
 
 // The run on show is plotted on the roofline; in a scene of the roofline whose step asks nothing else, it is guessed first.
@@ -259,12 +275,26 @@ void Shell::look_at_own(const WarpTrack* before) {
         if (const int32_t same = index_of(trace, *before); same >= 0) focus.warp = same;
     }
     focus.time = first_issue(trace, focus.warp);
+    own_opened_ = before == nullptr ? focus.time : -1;
     const int64_t stretch = std::min<int64_t>(trace.cycles, first_stretch);
     session.sm.cycles_begin = session.sm.cycles_end = 0;
     if (stretch > 0 && stretch < trace.cycles) {
         session.sm.cycles_begin = std::clamp<int64_t>(focus.time - stretch / 8, 0, trace.cycles - stretch);
         session.sm.cycles_end = session.sm.cycles_begin + stretch;
     }
+}
+
+// At its beginning there is nothing to see in the machine: as long as nobody has moved the clock, one's own kernel opens
+// there at its liveliest moment.
+void Shell::open_machine(const Snapshot& snapshot) {
+    if (own_opened_ < 0 || !own_ || !snapshot.kernel.run || session.workspace != Workspace::machine) return;
+    if (std::exchange(own_opened_, -1) != focus.time || line_wish_ > 0) return;
+    const LivelyMoment moment = lively_moment(make_machine_scene(kernel_, session.timeline(kernel_)));
+    if (moment.cycle < 0) return;
+    focus.warp = moment.warp;
+    session.sm.by_time = true;
+    focus.time = moment.cycle;
+    set_clock(session, focus, kernel_->result.trace, focus.time);
 }
 
 // A scene opens on a line, once the warp's history is there; one that opens nowhere in particular where its warp begins to

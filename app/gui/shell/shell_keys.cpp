@@ -4,6 +4,7 @@
 
 #include "app/gui/desk/work_file.h"
 #include "app/gui/shell/shell.h"
+#include "app/gui/views/build/build_data.h"
 
 namespace lockstep::gui {
 
@@ -57,8 +58,8 @@ void Shell::keys(const Input& input) {
 // While a text has the keyboard, all but F-keys, the text size and what leads out of a one-line field are its own.
 bool Shell::goes_to_text(const KeyPress& key) const {
     if (!state.text_was_focused) return false;
-    if (key.code == KeyCode::f1 || key.code == KeyCode::f11 || key.code == KeyCode::f5 || key.code == KeyCode::f7 ||
-        key.code == KeyCode::f8)
+    if (key.code == KeyCode::f1 || key.code == KeyCode::f11 || key.code == KeyCode::f5 || key.code == KeyCode::f6 ||
+        key.code == KeyCode::f7 || key.code == KeyCode::f8)
         return false;
     if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
     if (!key.control) return true;
@@ -251,6 +252,8 @@ void Shell::plain_key(const KeyPress& key) {
             keyboard_ = true;
             state.move_focus(key.shift ? -1 : 1);
             return;
+        case KeyCode::f6:
+            return next_panel(key.shift ? -1 : 1);
         case KeyCode::enter:
             if (state.focused == 0) return give_key(Key::enter);
             state.activate = true;
@@ -274,6 +277,24 @@ void Shell::plain_key(const KeyPress& key) {
     }
 }
 
+// To the first control of the next panel, or of the one before.
+void Shell::next_panel(int way) {
+    const auto& ring = state.last_ring;
+    std::vector<size_t> begins;  // in the ring, of the panels that have a control
+    for (const uint32_t first : panel_controls_)
+        if (const auto at = std::ranges::find(ring, first); at != ring.end())
+            begins.push_back(static_cast<size_t>(at - ring.begin()));
+    if (begins.empty()) return;
+    const auto found = std::ranges::find(ring, state.focused);
+    const size_t here = found == ring.end() || state.focused == 0 ? 0 : static_cast<size_t>(found - ring.begin());
+    const auto after = std::ranges::upper_bound(begins, here);  // of the panel behind the one that one is in
+    const auto count = static_cast<int>(begins.size()), at = static_cast<int>(after - begins.begin());
+    const int wanted = way > 0 ? at % count : (at - 2 + 2 * count) % count;
+    keyboard_ = true;
+    state.focused = ring[begins[static_cast<size_t>(wanted)]];
+    state.focus_moved = true;
+}
+
 void Shell::letter_key(const KeyPress& key) {
     for (const auto& row : for_views)
         if (row.code == key.code) return give_key(row.key);
@@ -281,6 +302,8 @@ void Shell::letter_key(const KeyPress& key) {
         if (is(key, static_cast<char>('1' + i))) choose_workspace(static_cast<Workspace>(i));
     const int other_sm = is(key, ']') ? 1 : is(key, '[') ? -1 : 0;
     if (session.workspace == Workspace::build) {
+        if (is(key, 'Y')) take_next(session, *snapshot_);
+        if (is(key, 'H')) next_hint(session.build);
         const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, session.build.gpu().sms));
         session.build.sm = std::clamp(session.build.sm + other_sm, 0, sms - 1);
     } else if (other_sm != 0 && snapshot_->kernel.run && session.workspace != Workspace::training) {

@@ -17,6 +17,8 @@ Remembered Shell::remembered() const {
     kept.height = window.height;
     kept.whole_screen = window.whole_screen;
     kept.panels = panel_shares;
+    kept.line_heat = session.desk.shows_heat;
+    kept.line_values = session.desk.shows_values;
     kept.speed = session.machine.tour >= 0 ? 0 : session.machine.speed;
     const Remembered& left = session.home.left;
     kept.workspace = left.workspace;
@@ -45,10 +47,16 @@ void Shell::note_place(Remembered& kept) const {
 
 // `where`: no lesson, file or view was asked for, so that it opens where it was left.
 void Shell::recall(const Remembered& kept, bool where) {
-    if (!kept.gpu.empty()) chosen_gpu_ = kept.gpu;
+    if (!kept.gpu.empty()) {
+        chosen_gpu_ = session.desk.new_gpu = kept.gpu;
+        KernelDocument& first = session.desk.document();
+        if (first.path.empty() && first.stored_as.empty()) first.launch.gpu = kept.gpu;  // the one that nobody has touched
+    }
     motion = kept.motion;
     panel_shares = kept.panels;
     session.machine.speed = kept.speed;
+    session.desk.shows_heat = kept.line_heat;
+    session.desk.shows_values = kept.line_values;
     session.home.left = kept;
     if (!where) return;
     if (!kept.kernel.empty() && kept.cycle >= 0) play_head_ = kept;

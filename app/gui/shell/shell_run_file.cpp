@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "app/gui/shell/shell.h"
+#include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/timeline/timeline_data.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
@@ -24,7 +26,13 @@ int32_t warp_of(const KernelTrace& trace, const RunPlace& place) {  // -1: it is
 
 }  // namespace
 
-void Shell::open_run(const RunFile& run) {
+void Shell::open_run(const RunFile& sent) {
+    RunFile run = sent;
+    try {
+        unpack(run);
+    } catch (const Failure& failure) {
+        return session.post(ask::Tell{"the run cannot be opened: " + failure.diagnostic.message});
+    }
     session.playing = false;
     PlaceWish wish{.place = run.place};
     const std::optional<Workspace> was = workspace_named(run.place.workspace);
@@ -50,6 +58,11 @@ void Shell::open_run(const RunFile& run) {
         session.post(ask::Train{run.step + 1});
     }
     if (!run.place.view.empty()) maximised_ = alone_ = run.place.view;
+    if (const auto plan = plan_of(run.place)) {
+        ask_cluster(session, *plan);
+        session.machine.rank = static_cast<int>(run.place.rank);
+        session.cluster.time = run.place.step_time;
+    }
     if (run.place.zoom >= 0) session.machine.zoom = session.machine.wanted = run.place.zoom;
     place_wish_ = wish;
 }
@@ -111,8 +124,13 @@ void Shell::save_run(const std::string& name) {
         if (run.kernel && !run.kernel->path.empty()) folder = std::filesystem::path(run.kernel->path).parent_path();
         const std::filesystem::path file = free_name(folder, stem, ".lockstep");
         write_file(file, text_of(run));
-        session.post(
-            ask::Tell{fmt::format("this run is saved as {}: it opens at this place on any machine", file.string())});
+        const bool upper_left_out = machine_at_cluster(session) && run.place.plan.empty();
+        session.post(ask::Tell{
+            fmt::format("this run is saved as {}: {}", file.string(),
+                        upper_left_out
+                            ? "the kernel opens at this place on any machine, the step of many GPUs above it does not"
+                            : "it opens at this place on any machine"),
+            true});
     } catch (const Failure& failure) {
         session.post(ask::Tell{"this run cannot be saved: " + failure.diagnostic.message});
     }

@@ -7,6 +7,7 @@
 
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/cluster/cluster_data.h"
+#include "app/gui/views/machine/machine_play.h"
 #include "core/model/gpus/gpu_file.h"
 
 namespace lockstep::gui {
@@ -77,10 +78,10 @@ void Shell::choose_gpu(const std::string& name) {
     const bool own = shows_own(session, *snapshot_);
     if (session.workspace != Workspace::kernel && !own) {
         session.gpu = name;
-        if (!session.lesson.lesson) chosen_gpu_ = name;
+        if (!session.lesson.lesson) chosen_gpu_ = session.desk.new_gpu = name;
         return session.post(ask::SetGpu{name});
     }
-    session.desk.document().launch.gpu = chosen_gpu_ = name;
+    session.desk.document().launch.gpu = session.desk.new_gpu = chosen_gpu_ = name;
     session.desk.touch();
     // Of a text that does not compile the strip says so, in the workspace that one is in.
     if (own && session.workspace != Workspace::kernel) runs_own_ = true, stays_ = true, session.desk.run(session);
@@ -218,6 +219,8 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     if (!snapshot.problem) return 0;
     const Theme& t = *theme;
     const Diagnostic& problem = *snapshot.problem;
+    const bool good = problem.severity == Severity::note;
+    const Color ink = good ? t.right : t.wrong;
     std::string place = problem.where.file;
     if (problem.where.line > 0) place += ":" + std::to_string(problem.where.line);
     if (problem.where.column > 0) place += ":" + std::to_string(problem.where.column);
@@ -229,9 +232,9 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     const Rect box{8, top, width_ - 16, words + 16 + (caret ? 40.0f : 0.0f)};
     ui.rect({0, top, width_, box.h + 8}, t.background);
     ui.rect(box, t.panel2, 5);
-    ui.frame(box, t.wrong, 1, 5);
-    ui.rect({box.x, box.y, 4, box.h}, t.wrong);
-    ui.icon(24, box.y + 24, Icon::warning, {.size = 13, .color = t.wrong});
+    ui.frame(box, ink, 1, 5);
+    ui.rect({box.x, box.y, 4, box.h}, ink);
+    ui.icon(24, box.y + 24, good ? Icon::check : Icon::warning, {.size = 13, .color = ink});
     ui.paragraph({44, box.y + 8, width_ - 120, 200}, sentence, {.size = 14}, 22);
     if (caret) {
         std::string line = problem.source_line;
@@ -272,6 +275,44 @@ float Shell::stale_strip(Ui& ui, const Snapshot& snapshot, float top) {
     ui.frame(box, theme->wrong, 1, 5);
     ui.icon(24, box.y + 20, Icon::warning, {.size = 13, .color = theme->wrong});
     ui.paragraph({44, box.y + 6, width_ - 80, 200}, sentence, {.size = 13}, 20);
+    return box.h + 8;
+}
+
+// A step that this computer's processor made has no kernel that these pictures could show: how to get one. One sequence or
+// picture a step is enough for a look, and larger models take minutes for more.
+float Shell::host_step_strip(Ui& ui, const Snapshot& snapshot, float top) {
+    const Workspace at = session.workspace;
+    const auto& step = snapshot.training.step;
+    if (!row_of(at).shows_kernel || at == Workspace::learn || at == Workspace::training || machine_at_cluster(session))
+        return 0;
+    if (snapshot.kernel.run || snapshot.source != Source::training || !step || snapshot.tape || !snapshot.busy.empty() ||
+        snapshot.training.setup.on_gpu)
+        return 0;
+    const std::string sentence = fmt::format(
+        "The step of {} ran on this computer's processor, which launches no kernel. On a modelled GPU its kernels can be "
+        "looked at; the run then begins anew, with batch 1.",
+        step->model);
+    std::string gpu = gpu_on_show(snapshot);
+    if (gpu.find(' ') == std::string::npos)
+        for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);  // v100
+    const std::string offer = "Run a step on the modelled " + gpu;
+    const float wide = ui.text_width(offer, {.size = 14, .weight = 600}) + 32;
+    const float room = width_ - 44 - wide - 40;
+    const float words = ui.paragraph({24, 0, room, 200}, sentence, {.size = 13}, 20, false);
+    const Rect box{8, top, width_ - 16, std::max(words + 12, 38.0f)};
+    ui.rect({0, top, width_, box.h + 8}, theme->background);
+    ui.rect(box, theme->panel2, 5);
+    ui.frame(box, theme->accent, 1, 5);
+    ui.paragraph({24, box.y + (box.h - words) / 2, room, 200}, sentence, {.size = 13}, 20);
+    ui.push_scope("host step");
+    if (ui.button({box.right() - wide - 6, box.y + (box.h - 28) / 2, wide, 28}, offer, true)) {
+        TrainingSetup setup = snapshot.training.setup;
+        setup.on_gpu = true;
+        setup.batch = 1;
+        setup.ranks = 1;
+        session.post(ask::SetUpTraining{std::make_shared<const TrainingSetup>(setup)});
+    }
+    ui.pop_scope();
     return box.h + 8;
 }
 

@@ -63,7 +63,7 @@ void take_panel_picture(Shell& shell, Renderer& renderer, int width, int height,
             if (const std::string why = system::write_durably(file, text); !why.empty())
                 throw Failure(fmt::format("'{}' cannot be written: {}", file.string(), why));
         }
-        shell.session.post(ask::Tell{fmt::format("this panel is saved as {}, {} x {}", file.string(), box.w, box.h)});
+        shell.session.post(ask::Tell{fmt::format("this panel is saved as {}, {} x {}", file.string(), box.w, box.h), true});
     } catch (const Failure& failure) {
         shell.state.svg = nullptr;
         shell.session.post(ask::Tell{"this panel cannot be saved: " + failure.diagnostic.message});

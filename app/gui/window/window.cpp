@@ -56,6 +56,8 @@ KeyCode key_of(int key) {
             return KeyCode::delete_;
         case GLFW_KEY_F5:
             return KeyCode::f5;
+        case GLFW_KEY_F6:
+            return KeyCode::f6;
         case GLFW_KEY_F7:
             return KeyCode::f7;
         case GLFW_KEY_F8:

@@ -287,6 +287,8 @@ void Session::Worker::run_program(const KernelJob& wanted, const CompiledKernel&
     draft.program.run = run;
     draft.own.result = result;
     draft.own.run.reset();
+    // What an earlier run launched is none of this one's.
+    if (run->report.launches.empty() && !run->cancelled && draft.source == Source::own) draft.kernel = {};
     busy("");
     // The launch that took longest is looked at first.
     if (run->report.launches.empty() || run->cancelled) return;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "core/base/files.h"
 #include "core/device/compile/compilers.h"
@@ -48,18 +49,44 @@ const Nvrtc& loaded() {
     return instance;
 }
 
-std::optional<std::string> version() {
+// In the child: "13 0 75" for NVRTC 13.0 whose lowest architecture is compute_75; "" where there is none.
+std::string about_here() {
+    const Nvrtc& n = loaded();
     int major = 0, minor = 0;
-    if (!loaded().complete || loaded().version(&major, &minor) != 0) return std::nullopt;
-    return fmt::format("NVRTC {}.{}", major, minor);
+    if (!n.complete || n.version(&major, &minor) != 0) return {};
+    int count = 0, lowest = 75;
+    if (n.arch_count(&count) == 0 && count > 0)
+        if (std::vector<int> archs(static_cast<size_t>(count)); n.archs(archs.data()) == 0)
+            lowest = *std::min_element(archs.begin(), archs.end());
+    return fmt::format("{} {} {}", major, minor, lowest);
+}
+
+struct About {
+    int major = 0, minor = 0, lowest_arch = 75;  // major 0: there is no NVRTC
+};
+constexpr const char* about_word = "about";
+
+// Asked of a child once: the library takes 27 MB of whoever loads it.
+const About& about() {
+    static const About known = [] {
+        About read;
+        const TemporaryFolder folder;
+        const system::ChildOutcome said = system::run_task(nvrtc_task.name, {about_word}, folder.path(), {.seconds = 10});
+        if (!said.succeeded() ||
+            std::sscanf(said.output.c_str(), "%d %d %d", &read.major, &read.minor, &read.lowest_arch) != 3)
+            return About{};
+        return read;
+    }();
+    return known;
+}
+
+std::optional<std::string> version() {
+    if (about().major == 0) return std::nullopt;
+    return fmt::format("NVRTC {}.{}", about().major, about().minor);
 }
 
 std::string lowest_arch(int least) {
-    int count = 0, lowest = 75;
-    if (loaded().arch_count(&count) == 0 && count > 0)
-        if (std::vector<int> archs(static_cast<size_t>(count)); loaded().archs(archs.data()) == 0)
-            lowest = *std::min_element(archs.begin(), archs.end());
-    return "compute_" + (lowest < least ? own_target(least) : fmt::format("{}", lowest));
+    return "compute_" + (about().lowest_arch < least ? own_target(least) : fmt::format("{}", about().lowest_arch));
 }
 
 // Where cuda_fp16.h and its like are, if anywhere.
@@ -81,6 +108,7 @@ std::string text_by(Nvrtc::Status (*size)(Nvrtc::Program, size_t*), Nvrtc::Statu
 
 // In the child, whose folder holds the source; `words`: the options. "1" or "0" for success, then the log, a zero, the PTX.
 std::string compile_here(const std::vector<std::string>& words) {
+    if (words.size() == 1 && words[0] == about_word) return about_here();
     const std::string source = read_file(std::filesystem::path(source_name)).value();
     std::vector<std::string> texts, names;
     std::error_code error;

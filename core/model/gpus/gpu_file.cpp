@@ -13,6 +13,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/model/gpus/gpu_fields.h"
+#include "core/model/gpus/gpu_file_words.h"
 
 namespace lockstep::model {
 namespace {
@@ -46,8 +47,10 @@ class Reader {
         try {
             table_ = toml::parse(text_);
         } catch (const toml::parse_error& error) {
-            throw Failure(
-                at(error.source(), "the GPU's file is not valid TOML: " + std::string(error.description()).substr(0, 200)));
+            const auto place = error.source().begin;
+            const GpuFileFault fault =
+                gpu_file_fault(text_, static_cast<int>(place.line), static_cast<int>(place.column), error.description());
+            throw Failure(Diagnostic{fault.message, {file_, fault.line, fault.column}, line_of(text_, fault.line)});
         }
         refuse_unknown();
         const auto source = word("source");
@@ -301,6 +304,15 @@ Result<GpuSpec> read_gpu_file(const std::filesystem::path& file) {
         known[file.string()] = {time, size, gpu.value()};
     }
     return gpu;
+}
+
+std::string inherited_file(const std::string& text) {
+    try {
+        const auto name = toml::parse(text)["inherits"].value<std::string>();
+        return name && is_gpu_file(*name) ? *name : std::string();
+    } catch (const toml::parse_error&) {
+        return {};
+    }
 }
 
 std::string new_gpu_file(const GpuSpec& from, std::string_view inherits, std::string_view name) {

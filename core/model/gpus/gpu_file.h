@@ -29,6 +29,9 @@ Result<GpuSpec> read_gpu_file(const std::filesystem::path& file);
 // that nothing may be inherited from outside of, as of designs that are handed in; empty: any.
 Result<GpuSpec> parse_gpu_file(const std::string& text, const std::string& file, const std::filesystem::path& within = {});
 
+// The file that a GPU's file of this text inherits from, as it names it; "": none, or it cannot be read.
+std::string inherited_file(const std::string& text);
+
 // A file that inherits from the GPU and lists its figures, each behind a comment sign.
 // `inherits`: how the file names it; `name`: what it is called itself.
 std::string new_gpu_file(const GpuSpec& from, std::string_view inherits, std::string_view name);

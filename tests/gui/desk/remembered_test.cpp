@@ -31,6 +31,8 @@ Remembered everything() {
     kept.cycles = 12345;
     kept.cycle = 678;
     kept.speed = 100;
+    kept.line_heat = false;
+    kept.line_values = false;
     return kept;
 }
 
@@ -128,6 +130,8 @@ TEST_CASE("the shell says what it stands at and takes it over again") {
         desk.key(KeyCode::plus, false, true);
         desk.shell.panel_shares["row warps+code"] = {0.3, 0.7};
         desk.session.machine.speed = 1000;
+        desk.session.workspace = Workspace::kernel;
+        desk.key(static_cast<KeyCode>('H'));
         desk.session.workspace = Workspace::memory;
         desk.shell.motion = "reduced";
         desk.frames(2);
@@ -141,6 +145,8 @@ TEST_CASE("the shell says what it stands at and takes it over again") {
     next.shell.recall(kept, true);
     next.frames(2);
     CHECK(next.session.machine.speed == 1000);
+    CHECK_FALSE(next.session.desk.shows_heat);
+    CHECK(next.session.desk.shows_values);
     CHECK(next.shell.panel_shares == kept.panels);
     CHECK(next.shell.state.calm);
     next.shell.motion = "full";

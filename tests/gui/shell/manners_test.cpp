@@ -4,6 +4,7 @@
 #include "app/gui/shell/transport_steps.h"
 #include "app/gui/views/machine/machine_view.h"
 #include "app/gui/window/renderer.h"
+#include "core/base/files.h"
 #include "tests/gui/sm_desk.h"
 
 namespace gui_manners_test {
@@ -237,6 +238,52 @@ TEST_CASE("a window is no larger than its screen, frame and bars included") {
     CHECK(small.x + small.width <= 1366);
     CHECK(small.y >= 70);
     CHECK(fitted(1600, 1000, {}, frame).width == 1600);  // nothing is known of the screen
+}
+
+TEST_CASE("F6 goes from panel to panel, and back") {
+    Desk desk;
+    desk.session.workspace = Workspace::memory;
+    desk.frames(3);
+    std::vector<uint32_t> found;
+    for (int i = 0; i < 3; ++i) {
+        desk.key(KeyCode::f6);
+        found.push_back(desk.shell.state.focused);
+    }
+    CHECK(found[0] != 0);
+    CHECK(found[0] != found[1]);
+    CHECK(found[1] != found[2]);
+    desk.key(KeyCode::f6, true);
+    CHECK(desk.shell.state.focused == found[1]);
+}
+
+TEST_CASE("a kernel without a launch of its own takes the GPU that was chosen last") {
+    const TemporaryFolder folder;
+    write_file(folder.path() / "k.cu", "__global__ void k(int *x) { *x = 1; }\n");
+    Remembered kept;
+    kept.gpu = "h100";
+    Desk desk;
+    desk.shell.recall(kept, false);
+    CHECK(desk.session.desk.document().launch.gpu == "h100");
+    REQUIRE_FALSE(desk.session.desk.open(folder.path() / "k.cu"));
+    CHECK(desk.session.desk.document().launch.gpu == "h100");
+}
+
+TEST_CASE("in the search Ctrl A marks the words, and what is typed replaces them") {
+    Desk desk;
+    desk.frames(2);
+    desk.key(static_cast<KeyCode>('K'), false, true);
+    const auto type = [&](char letter) {
+        KeyPress typed;
+        typed.character = static_cast<char32_t>(letter);
+        desk.input.keys.push_back(typed);
+        desk.frames(2);
+    };
+    for (const char letter : {'a', 'b', 'c'}) type(letter);
+    CHECK(desk.shows("abc"));
+    desk.key(KeyCode::a, false, true);
+    type('w');
+    CHECK_FALSE(desk.shows("abcw"));
+    CHECK(desk.shows("w"));
 }
 
 }  // namespace gui_manners_test

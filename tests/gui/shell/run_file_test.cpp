@@ -2,12 +2,16 @@
 // in one sentence.
 #include "app/gui/run_file.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "app/gui/scenes.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "core/model/gpus/gpu_file.h"
+#include "core/scene/cluster/cluster_plan.h"
 #include "tests/gui/desk.h"
 
 namespace gui_run_file_test {
@@ -48,9 +52,14 @@ TEST_CASE("a run that was saved reads back as it was") {
                  .warp = 1,
                  .lane = 5,
                  .line = 12};
+    run.place.plan = scene::published_plans().back().name;
+    run.place.rank = 9536;
+    run.place.step_time = 2980.5;
     const auto read = parse_run_file(text_of(run), "f.lockstep");
     REQUIRE(read.ok());
     CHECK(read.value().place == run.place);
+    REQUIRE(plan_of(read.value().place));
+    CHECK(plan_of(read.value().place)->plan == scene::within_limits(scene::published_plans().back().setup()));
     CHECK(read.value().kernel->text == run.kernel->text);
     CHECK(read.value().kernel->launch.gpu == "h100");
     CHECK(read.value().kernel->launch.arguments.size() == run.kernel->launch.arguments.size());
@@ -106,11 +115,25 @@ TEST_CASE("what a run file may not hold is refused in one sentence that names it
     refused(with_kernel("x", R"({"arguments":3})"), "kernel.launch.arguments");
     refused(with_kernel("x", R"({"order":9})"), "kernel.launch.order");
     refused(with_kernel("x", R"({"timed":"yes"})"), "neither true nor false");
-    for (const char* line :
-         {"#include \"/etc/passwd\"", "# include <../secret>", "#include </etc/passwd>", "#inc\\\nlude \"a\"",
-          "#/**/include \"a\"", "%:include \"a\"", "#include NAME", "#embed \"a\"", "#import \"a\""})
+    for (const char* line : {"#include \"/etc/passwd\"", "# include <../secret>", "#include </etc/passwd>",
+                             "#inc\\\nlude \"../a\"", "#/**/include \"../a\"", "%:include \"../a\"", "#include \"a/.ssh/b\"",
+                             "#include NAME", "#embed \"a\"", "#import \"a\""})
         refused(with_kernel(std::string("int a;\n") + line + "\n"), "reads a file");
     CHECK(why(with_kernel("#include <cuda_runtime.h>\n#include <cstdio>\nint a;")).empty());
+    const auto carrying = [](const std::string& files) {
+        return R"({"lockstep_run":1,"files":)" + files + R"(,"kernel":{"name":"k.cu","text":"x","launch":{}}})";
+    };
+    CHECK(why(carrying(R"([{"name":"x.npy","base64":"AAA="},{"name":"util/a.h","text":"int a;"}])")).empty());
+    refused(carrying(R"([{"name":"../x.npy","text":"a"}])"), "may not be");
+    refused(carrying(R"([{"name":"/etc/x.h","text":"a"}])"), "may not be");
+    refused(carrying(R"([{"name":"a/../../x.h","text":"a"}])"), "may not be");
+    refused(carrying(R"([{"name":".bashrc","text":"a"}])"), "may not be");
+    refused(carrying(R"([{"name":"k.cu","text":"a"}])"), "the source's own name");
+    refused(carrying(R"([{"name":"a.h","text":"a"},{"name":"a.h","text":"b"}])"), "twice");
+    refused(carrying(R"([{"name":"a.h","text":"#include \"/etc/passwd\""}])"), "reads a file");
+    refused(carrying(R"([{"name":"a.npy","base64":"A"}])"), "files.base64");
+    refused(carrying(R"([{"name":"a.npy","base64":"*AAA"}])"), "files.base64");
+    refused(carrying(R"({"a.h":"x"})"), "no list");
     refused(std::string(largest_run_file + 1, ' '), "larger");
     refused(with_kernel(std::string((1 << 20) + 1, 'x')), "longer");
     refused(std::string(100'000, '['), "is no run");
@@ -158,6 +181,64 @@ TEST_CASE("files that are broken anywhere do no harm") {
         }
     }
     CHECK(refused > 1000);
+}
+
+TEST_CASE("a run takes along its headers, its arrays and its GPU's file, and opens from them elsewhere") {
+    const TemporaryFolder sender, receiver;
+    const auto here = sender.path();
+    write_durably(here / "util" / "scale.h", "#pragma once\n#include \"more.h\"\n#define SCALE MORE\n");
+    write_durably(here / "util" / "more.h", "#define MORE 3\n");
+    write_file(here / "big.toml", "inherits = \"a100\"\nsms = 4\n");
+    write_file(here / "mine.toml", "inherits = \"big.toml\"\nl2_mb = 2\n");
+    const std::string bytes("\x93NUMPY\0\xff\n", 9);
+    write_file(here / "my data.npy", bytes);
+    KernelDocument document;
+    document.path = (here / "k.cu").string();
+    document.name = "k.cu";
+    document.text =
+        "#include <cstdio>\n#include \"util/scale.h\"\n__global__ void k(float *x, float *y) { *y = *x * SCALE; }\n";
+    document.launch.gpu = (here / "mine.toml").string();
+    document.launch.arguments = {{"x", "in:my data.npy", true}, {"y", "out:f32[4]=result.npy", true}};
+    RunFile run;
+    run.kernel = document;
+    run.files = carry(*run.kernel);
+    CHECK(run.files.size() == 5);
+    CHECK(run.kernel->launch.gpu == "mine.toml");
+    CHECK(run.kernel->launch.arguments[0].text == "in:my_data.npy");
+    CHECK(run.kernel->launch.arguments[1].text == "out:f32[4]");  // who opens it has nothing written
+    auto read = parse_run_file(text_of(run), "f.lockstep");
+    INFO((read.ok() ? std::string() : read.error().message));
+    REQUIRE(read.ok());
+    CHECK(read.value().files == run.files);
+    setenv("XDG_STATE_HOME", receiver.path().c_str(), 1);
+    RunFile opened = read.value();
+    unpack(opened);
+    unsetenv("XDG_STATE_HOME");
+    const auto folder = std::filesystem::path(opened.kernel->path).parent_path();
+    CHECK(folder.string().starts_with(receiver.path().string()));
+    CHECK(read_file(folder / "my_data.npy").value() == bytes);
+    CHECK(read_file(folder / "util" / "more.h").value() == "#define MORE 3\n");
+    const auto gpu = model::gpu_named(opened.kernel->launch.gpu);
+    REQUIRE(gpu.ok());
+    CHECK(gpu.value().sms == 4);
+    CHECK(gpu.value().l2_bytes == 2u << 20);
+    // What is missing or lies elsewhere is said in one sentence.
+    const auto why_not = [&](KernelDocument wrong) {
+        try {
+            carry(wrong);
+        } catch (const Failure& failure) {
+            return failure.diagnostic.message;
+        }
+        return std::string();
+    };
+    KernelDocument wrong = document;
+    wrong.launch.arguments[0].text = "in:nowhere.npy";
+    CHECK(why_not(wrong).find("nowhere.npy") != std::string::npos);
+    wrong = document;
+    wrong.path = (here / "util" / "k.cu").string();
+    wrong.launch.arguments.clear();
+    wrong.text = "#include \"../big.toml\"\n";
+    CHECK(why_not(wrong) == "the source includes '../big.toml', which lies outside of its folder");
 }
 
 TEST_CASE("a run opens where its sender stood, at the same cycle, warp and line") {

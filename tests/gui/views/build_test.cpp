@@ -210,6 +210,12 @@ TEST_CASE("what limits is a handle that would help: not more bytes where request
     const auto ports = built(*task_of_puzzle("05"), {});
     CHECK(ports.part == "L2");
     CHECK(ports.limits == "l2_slices");
+    const auto misses =
+        built(*task_of_puzzle("05"), {{"l2_slices", 16}, {"sm_read_bytes_per_cycle", 128}, {"l1_mshrs", 64}});
+    CHECK(misses.part == "the lists of misses");
+    CHECK(misses.limits == "l1_mshrs");
+    CHECK(built(*task_of_puzzle("05"), {{"l2_slices", 16}, {"sm_read_bytes_per_cycle", 128}, {"l1_mshrs", 128}}).time_us <
+          0.9 * misses.time_us);  // and it was true
     for (const auto& task : all_tasks()) {
         INFO(task->title);
         for (const lessons::Figures& figures : designs_of(*task))

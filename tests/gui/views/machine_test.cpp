@@ -530,4 +530,41 @@ TEST_CASE("Escape ends the tour where it is") {
     CHECK(desk.session.machine.tour < 0);
 }
 
+TEST_CASE("the liveliest moment has an instruction that issues and as many requests on their way as any issue") {
+    for (const uint64_t seed : {3u, 7u, 11u}) {
+        const auto run = recorded(seed, "v100");
+        const MachineScene scene = scene_of(run);
+        const LivelyMoment moment = lively_moment(scene);
+        const auto& issues = scene.trace().issues;
+        if (issues.empty()) continue;
+        REQUIRE(moment.cycle >= 0);
+        CHECK(std::ranges::any_of(issues, [&](const IssueRecord& issue) {
+            return issue.cycle == moment.cycle && static_cast<int32_t>(issue.warp) == moment.warp;
+        }));
+        const size_t here = requests_at(scene, static_cast<double>(moment.cycle)).size();
+        if (issues.size() < 2000)
+            for (const IssueRecord& issue : issues)
+                CHECK(requests_at(scene, static_cast<double>(issue.cycle)).size() <= here);
+    }
+}
+
+TEST_CASE("a step that the host ran says that it launched no kernel, and offers one") {
+    Desk desk({.training_steps = 1, .setup = [] {
+                   TrainingSetup setup = setup_of("mlp");
+                   setup.on_gpu = false;
+                   setup.batch = 16;
+                   return setup;
+               }()});
+    desk.session.workspace = Workspace::machine;
+    for (int i = 0; i < 6 && !desk.session.snapshot()->training.step; ++i) desk.settle();
+    REQUIRE(desk.session.snapshot()->training.step);
+    REQUIRE_FALSE(desk.session.snapshot()->kernel.run);
+    CHECK(desk.said().find("ran on this computer's processor, which launches no kernel") != std::string::npos);
+    REQUIRE(desk.click_on("Run a step on the modelled V100"));
+    for (int i = 0; i < 20 && !desk.session.snapshot()->kernel.run; ++i) desk.settle();
+    CHECK(desk.session.snapshot()->kernel.run);
+    CHECK(desk.session.snapshot()->training.setup.batch == 1);
+    CHECK(desk.said().find("launches no kernel") == std::string::npos);
+}
+
 }  // namespace gui_machine_test

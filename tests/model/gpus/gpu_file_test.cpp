@@ -95,7 +95,6 @@ TEST_CASE("what is wrong in a GPU's file is said with its line and a caret") {
     says(refused("inherits = \"h100\"\ndram_kind = 3\n"), "'dram_kind' is a text in quotes, such as \"hbm\"");
     says(refused("inherits = \"h100\"\ncompute = \"12.0\"\n"), "unknown compute capability '12.0'");
     says(refused("inherits = \"h100\"\nsms = { valu = 3 }\n"), "mine.toml:2:9");
-    says(refused("inherits = \"h100\"\nsms 4\n"), "mine.toml:2:5: error: the GPU's file is not valid TOML");
     says(refused("sms = 4\n"),
          "the GPU's file lacks 'sub_cores': it says inherits = \"v100\", as one, or sets every figure");
     says(refused("inherits = \"h100\"\nshared_carveouts = [0, 5, 5]\n"), "each more than the one before");
@@ -111,6 +110,57 @@ TEST_CASE("what is wrong in a GPU's file is said with its line and a caret") {
     says(refused("name = \"a\\u001b[31mb\"\ninherits = \"h100\"\n"),
          "mine.toml:1:8: error: 'name' is one line of at most 80");
     says(refused("name = \"" + std::string(81, 'x') + "\"\ninherits = \"h100\"\n"), "'name' is one line of at most 80");
+}
+
+TEST_CASE("a slip of the pen in a GPU's file is told at its place in one sentence of ours") {
+    const std::string first = "inherits = \"h100\"\n";
+    CHECK(refused("inherits = \"h100\nsms = 4\n") ==
+          "mine.toml:1:12: error: the text that begins here has no closing \"\n    inherits = \"h100\n               ^");
+    CHECK(refused(first + "name = 'mine\nsms = 4\n") ==
+          "mine.toml:2:8: error: the text that begins here has no closing '\n    name = 'mine\n           ^");
+    const std::pair<std::string, std::string> slips[] = {
+        {"name = \"\"\"mine\nsms = 4\n", "mine.toml:2:8: error: the text that begins here has no closing \""},
+        {"sms 4\n", "mine.toml:2:5: error: between 'sms' and its value stands an '=', as in sms = 4"},
+        {"sms: 4\n", "mine.toml:2:4: error: between 'sms' and its value stands an '='"},
+        {"sms =\n", "mine.toml:2:5: error: 'sms' has no value behind its '='"},
+        {"sms = # four\n", "mine.toml:2:5: error: 'sms' has no value behind its '='"},
+        {"= 4\n", "mine.toml:2:1: error: there is no name before the '='"},
+        {"name = mine\n", "mine.toml:2:8: error: 'mine' is no number; a text stands in quotes, as in name = \"mine\""},
+        {"sms = 4x\n", "mine.toml:2:7: error: '4x' is no number"},
+        {"sms = 004\n", "mine.toml:2:7: error: a number does not begin with a zero: 4"},
+        {"l2_mb = 1,5\n", "mine.toml:2:9: error: a number has a point, no comma: 1.5"},
+        {"sms = 4 5\n", "mine.toml:2:9: error: something stands behind the value of 'sms'"},
+        {"sms = 4; l2_mb = 2\n", "mine.toml:2:8: error: something stands behind the value of 'sms'"},
+        {"sms = 4 // four\n", "mine.toml:2:9: error: something stands behind the value of 'sms': it is one figure a line"},
+        {"sms = 4\nsms = 5\n", "mine.toml:3:1: error: 'sms' is set twice"},
+        {"shared_carveouts = [0, 8\n", "mine.toml:2:20: error: the list that begins here has no closing ']'"},
+        {"sms = { value = 4, source = \"x\"\n", "mine.toml:2:7: error: what begins here has no closing '}'"},
+        {"[sm]\nsms = 4 5\n", "mine.toml:3:9: error: something stands behind"},
+        {"[sm\nsms = 4\n", "mine.toml:2:1: error: the list that begins here has no closing ']'"},
+        {"name = \"C:\\gpus\"\n", "mine.toml:2:11: error: a text in double quotes has a backslash written twice"},
+        {"name = \u201cmine\u201d\n", "mine.toml:2:8: error: a text stands in straight quotes"},
+    };
+    for (const auto& [slip, told] : slips) {
+        INFO(slip);
+        says(refused(first + slip), told);
+    }
+}
+
+TEST_CASE("no beginning of a GPU's file is told in the words of a library") {
+    const std::string whole =
+        "inherits = \"h100\" # mine\nname = 'it'\nsms = { value = 4, source = \"a guess\" }\nshared_carveouts = [0,\n 8]\n";
+    for (size_t length = 1; length < whole.size(); ++length)
+        for (const char letter : {'\0', '"', '[', '}', '=', '\\', '#', '\n', '\xff', '-'}) {
+            std::string text = whole.substr(0, length);
+            if (letter != '\0') text += letter;
+            const auto read = parse_gpu_file(text, "mine.toml");
+            if (read.ok()) continue;
+            const std::string said = render(read.error());
+            INFO(text);
+            CHECK(said.find("parsing") == std::string::npos);
+            CHECK(said.find("encountered") == std::string::npos);
+            CHECK(read.error().where.line >= 1);
+        }
 }
 
 TEST_CASE("files inherit from one another, beside each other, but not in a circle") {

@@ -192,6 +192,10 @@ std::string change_words(const BuildTask& task, const lessons::Figures& from, co
 
 std::string limit_sentence(const BuiltDesign& design) {
     if (!design.ran()) return design.refused;
+    if (design.part == "waiting" && design.limits.empty())
+        return fmt::format(
+            "No part is busier than {:.0f} %: its warps wait, and the launch has no more of them to wait beside.",
+            100 * design.busy);
     if (design.part == "waiting" || design.part == "barriers")
         return fmt::format("No part is busier than {:.0f} %: its warps wait, and {} bounds how many wait beside each other.",
                            100 * design.busy, label_of(design.limits));

@@ -44,7 +44,12 @@ std::string change_words(const BuildTask& task, const lessons::Figures& from, co
 const BuiltDesign* proposed_design(const Session& session, const Snapshot& snapshot);
 // Whether its values may be seen: in a puzzle they have to be asked for.
 bool tells_values(const BuildDesk& desk);
-std::string label_of(std::string_view field);  // "resident warps an SM"
+// What the button under it does (key Y): the next puzzle after gold, else the values of what to change next, else that
+// change.
+void take_next(Session& session, const Snapshot& snapshot);
+void next_hint(BuildDesk& desk);                  // key H
+std::string puzzle_after(const BuildDesk& desk);  // its name; "": there is none
+std::string label_of(std::string_view field);     // "resident warps an SM"
 // Its value there, as the kit writes it, with the unit apart: "48" and " KiB".
 std::pair<std::string, std::string_view> value_of_row(const model::GpuSpec& gpu, std::string_view field);
 std::string limit_sentence(const BuiltDesign& design);

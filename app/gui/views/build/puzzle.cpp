@@ -85,6 +85,11 @@ std::string with_squares(std::string text) {
     return text;
 }
 
+const std::vector<std::filesystem::path>& all_puzzles() {
+    static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
+    return files;
+}
+
 class PuzzleView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
@@ -155,15 +160,6 @@ class PuzzleView final : public View {
 
   private:
     // The file of the next one; empty: this is the last, or none of them.
-    static std::string puzzle_after(const BuildDesk& desk) {
-        if (!desk.task() || !desk.task()->puzzle) return "";
-        const auto at = std::ranges::find(all_puzzles(), desk.task()->puzzle->file);
-        return at == all_puzzles().end() || at + 1 == all_puzzles().end() ? "" : (at + 1)->string();
-    }
-    static const std::vector<std::filesystem::path>& all_puzzles() {
-        static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
-        return files;
-    }
     static std::string number_of(const BuildDesk& desk) {
         if (desk.task() && desk.task()->puzzle)
             for (size_t i = 0; i < all_puzzles().size(); ++i)
@@ -542,27 +538,60 @@ class PuzzleView final : public View {
         Rect at{box.x, top, box.w - others * (small + gap), 28};
         const std::string following = shown != nullptr && shown->medal == Medal::gold ? puzzle_after(desk) : std::string();
         if (!following.empty()) {
-            if (ui.button(at, "Next puzzle", true)) desk.open(session, following);
+            if (ui.button(at, "Next puzzle", true)) take_next(session, snapshot);
         } else if (next != nullptr && !tells_values(desk)) {
-            if (ui.hovered(at)) ui.tooltip("shows the values of it; you may find them yourself, too");
-            if (ui.button(at, "How much?", true)) desk.shows_values = true, desk.shows_hint = false;
-        } else if (ui.button(at, "Try it", true, next != nullptr) && next != nullptr) {
-            desk.take(session, next->figures);
+            if (ui.hovered(at)) ui.tooltip("shows the values of it (Y); you may find them yourself, too");
+            if (ui.button(at, "How much?", true)) take_next(session, snapshot);
+        } else if (ui.button(at, "Try it", true, next != nullptr)) {
+            take_next(session, snapshot);
         }
         at = {at.right() + gap, top, small, 28};
         if (hinted) {
-            if (ui.button(at, "Hint")) desk.hint += desk.shows_hint ? 1 : 0, desk.shows_hint = true;
+            if (ui.button(at, "Hint")) next_hint(desk);
             at.x += small + gap;
         }
         if (ui.button(at, "Undo", false, desk.can_undo())) desk.undo(session);
         at.x += small + gap;
         if (ui.button(at, "Reset", false, !desk.figures().empty())) desk.reset(session);
         at.x += small + gap;
-        if (ui.button(at, "Save")) desk.save(snapshot);
+        if (ui.button(at, "Save")) {
+            desk.save(snapshot);
+            const bool good = desk.note.starts_with("saved as ");
+            session.post(ask::Tell{good && desk.task()->puzzle
+                                       ? fmt::format("{}: 'lockstep puzzle check {} --gpu' takes it, as every --gpu does",
+                                                     desk.note, desk.task()->puzzle->id)
+                                       : desk.note,
+                                   good});
+        }
     }
 };
 
 }  // namespace
+
+std::string puzzle_after(const BuildDesk& desk) {
+    if (!desk.task() || !desk.task()->puzzle) return "";
+    const auto at = std::ranges::find(all_puzzles(), desk.task()->puzzle->file);
+    return at == all_puzzles().end() || at + 1 == all_puzzles().end() ? "" : (at + 1)->string();
+}
+
+void take_next(Session& session, const Snapshot& snapshot) {
+    BuildDesk& desk = session.build;
+    if (!desk.task()) return;
+    const BuiltDesign* const shown = shown_design(session, snapshot);
+    const BuiltDesign* const next = proposed_design(session, snapshot);
+    if (shown != nullptr && shown->medal == Medal::gold && !puzzle_after(desk).empty())
+        desk.open(session, puzzle_after(desk));
+    else if (next != nullptr && !tells_values(desk))
+        desk.shows_values = true, desk.shows_hint = false;
+    else if (next != nullptr)
+        desk.take(session, next->figures);
+}
+
+void next_hint(BuildDesk& desk) {
+    if (!desk.task() || !desk.task()->puzzle || desk.task()->puzzle->hints.empty()) return;
+    desk.hint += desk.shows_hint ? 1 : 0;
+    desk.shows_hint = true;
+}
 
 std::unique_ptr<View> make_puzzle_view() {
     return std::make_unique<PuzzleView>();

@@ -39,8 +39,8 @@ std::string program_caption(const KernelDesk& desk, const Snapshot& snapshot) {
         return fmt::format("Built by {} in {}. Run (F5) runs its host part too, as any program of yours.", compiled.compiler,
                            wall_time_text(compiled.seconds));
     if (run->running) return "It runs.";
-    std::string text =
-        run->good() ? "Every call and kernel ran; beside a line stands what it took" : "It ended with " + run->ended;
+    std::string text = run->good() ? "Every call and kernel ran; beside a line stands what it took"
+                                   : (run->ended.starts_with("ended by") ? "It was " : "It ended with ") + run->ended;
     if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", wall_time_text(desk.edit_to_result));
     return text + ".";
 }

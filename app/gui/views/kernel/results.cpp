@@ -344,10 +344,14 @@ class ResultsView final : public View {
         ui.push_scope(fmt::format("output {}", index));
         ui.picture("map", pictures_ * 2 + (theme.dark ? 1 : 0), columns, rows, box, [&](std::span<Color> pixels) {
             for (size_t i = 0; i < pixels.size() && i < buffer.count(); ++i) {
-                const double v = number_at(buffer.type, buffer.after.data() + i * size_of(buffer.type));
-                pixels[i] = !std::isfinite(v) ? data::vermillion
-                            : both            ? diverging(share(v), theme)
-                                              : sequential(share(v), theme);
+                const std::byte* const at = buffer.after.data() + i * size_of(buffer.type);
+                const double v = number_at(buffer.type, at);
+                const bool unset = buffer.role == scene::KernelArgument::Role::out && is_unset(buffer.type, at);
+                const auto row = i / static_cast<size_t>(columns), column = i % static_cast<size_t>(columns);
+                pixels[i] = unset ? ((row / 2 + column / 2) % 2 == 0 ? theme.code : mix(theme.code, theme.ink3, 0.5f))
+                            : !std::isfinite(v) ? data::vermillion
+                            : both              ? diverging(share(v), theme)
+                                                : sequential(share(v), theme);
             }
         });
         ui.pop_scope();
@@ -372,7 +376,9 @@ class ResultsView final : public View {
                 {.size = 12, .color = theme.ink2, .mono = true});
         ui.text(x + 20, box.y + high, fmt::format("{:.3g}", both ? -most : buffer.facts.low),
                 {.size = 12, .color = theme.ink2, .mono = true});
-        ui.text(r.x, box.bottom() + 15, fmt::format("{} rows, {} columns", rows, columns),
+        ui.text(r.x, box.bottom() + 15,
+                fmt::format("{} rows, {} columns{}", rows, columns,
+                            buffer.facts.untouched > 0 ? "; chequered: never written" : ""),
                 {.size = 12, .color = theme.quiet});
         return box.bottom() + 24;
     }

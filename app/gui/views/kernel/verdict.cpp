@@ -294,7 +294,9 @@ class VerdictView final : public View {
                     change = ui.paragraph({0, 0, width, 400}, card.change, bold, 19, false),
                     evidence = ui.paragraph({0, 0, width, 400}, card.evidence, small, 17, false);
         const bool buttons = !card.rule.empty();
-        const Rect box{at.x, at.y, at.w, 36 + sentence + 4 + evidence + 6 + change + pad};
+        // Figures and buttons stand at the top: where the panel is low, they are what is in sight.
+        const float words_h = 36 + sentence + 4 + evidence + 6 + change + pad;
+        const Rect box{at.x, at.y, at.w, std::max(words_h, buttons ? 112.0f : 0.0f)};
         if (box.bottom() < view.y || box.y > view.bottom()) return box.bottom();
         const bool goes = card.line > 0;
         ui.rect(box, goes && ui.hovered(box) ? theme.selected : theme.panel2, 5);
@@ -315,7 +317,9 @@ class VerdictView final : public View {
         y += ui.paragraph({box.x + left, y, width, 400}, card.sentence, words, 19) + 4;
         y += ui.paragraph({box.x + left, y, width, 400}, card.evidence, small, 17) + 6;
         ui.paragraph({box.x + left, y, width, 400}, card.change, bold, 19);
-        if (buttons) ways_on(ui, session, focus, card, number, {box.right() - pad - right, box.bottom() - 34, right, 26});
+        if (buttons)
+            ways_on(ui, session, focus, card, number,
+                    {box.right() - pad - right, box.y + (card.gain_unknown ? 42.0f : 78.0f), right, 26});
         if (card.gain_unknown) {
             ui.text(box.right() - pad, box.y + 32, "gain not known",
                     {.size = 12, .color = theme.ink2, .align = Align::right});
@@ -352,7 +356,7 @@ class VerdictView final : public View {
     static void ways_on(Ui& ui, Session& session, Focus& focus, const Card& card, size_t number, const Rect& r) {
         ui.push_scope(fmt::format("card {}", number));
         const bool tries = !card.what_if.empty();
-        float x = r.right() - ui.chip_width("Picture") - (tries ? ui.chip_width("Try it") + 8 : 0);
+        float x = r.right() - ui.chip_width("Picture") - (tries ? ui.chip_width("Try it") + 4 : 0);
         if (ui.chip(x, r.y, "Picture")) {
             session.workspace = picture_of(card.rule);
             if (card.line > 0) focus.line = card.line;

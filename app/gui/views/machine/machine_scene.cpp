@@ -113,6 +113,21 @@ std::vector<uint32_t> requests_at(const MachineScene& scene, double cycle) {
     return found;
 }
 
+LivelyMoment lively_moment(const MachineScene& scene) {
+    constexpr size_t most_looked_at = 2000;
+    const auto& issues = scene.trace().issues;
+    LivelyMoment best;
+    std::pair<size_t, size_t> most;  // requests on their way, instructions issued in that cycle
+    for (size_t i = 0, end = 0; i < issues.size(); i = std::max(end, i + issues.size() / most_looked_at)) {
+        for (end = i; end < issues.size() && issues[end].cycle == issues[i].cycle;) ++end;
+        const std::pair now = {requests_at(scene, static_cast<double>(issues[i].cycle)).size(), end - i};
+        if (best.cycle >= 0 && now <= most) continue;
+        most = now;
+        best = {issues[i].cycle, static_cast<int32_t>(issues[i].warp)};
+    }
+    return best;
+}
+
 bool is_drawn(const MachineScene& scene, uint32_t request) {
     // Spread over the numbers, so that no step of the SMs decides which.
     return (uint64_t{request} * 0x9e3779b97f4a7c15u >> 40) % scene.drawn == 0;

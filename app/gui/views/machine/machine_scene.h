@@ -75,6 +75,14 @@ int64_t awaited_request(const MachineScene& scene, uint32_t warp, int64_t cycle)
 // The first request of the traced SM from the cycle on that goes as far as any does: worth following. -1: there is none.
 int64_t request_to_follow(const MachineScene& scene, int64_t cycle);
 
+// Where a run that nobody has looked at opens: the cycle in which the traced SM issues while most requests are on their way,
+// and the warp that issues then; {-1, -1}: it issues nothing that is kept.
+struct LivelyMoment {
+    int64_t cycle = -1;
+    int32_t warp = -1;
+};
+LivelyMoment lively_moment(const MachineScene& scene);
+
 // Moments that one jumps to.
 enum class Landmark : uint8_t { fault, barrier, divergence, miss };
 int64_t next_landmark(const MachineScene& scene, Landmark what, int64_t after);  // -1: none comes

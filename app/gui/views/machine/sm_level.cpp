@@ -483,6 +483,35 @@ void draw_split(const MachineFrame& frame, const Rect& r) {
     }
 }
 
+// Where there is room: what the pipe served before, the last first.
+void draw_served(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    if (r.h < 70 || r.w < 190) return;
+    const KernelTrace& trace = frame.scene->trace();
+    const int64_t cycle = frame.cycle();
+    auto at = std::upper_bound(trace.issues.begin(), trace.issues.end(), cycle,
+                               [](int64_t c, const IssueRecord& issue) { return c < issue.cycle; });
+    float y = r.y + 8;
+    const float first = y;
+    for (int looked = 0; at != trace.issues.begin() && y + 36 < r.bottom() && looked < 4000; ++looked) {
+        --at;
+        if (at->passes == 0 || at->folded || std::max(at->ready, at->cycle + at->passes) > cycle) continue;
+        if (y == first) ui.text(r.x + 8, y + 12, "served before", {.size = 12, .color = t.quiet}), y += 17;
+        const float end = ui.text(r.x + 8, y + 12,
+                                  fmt::format("{:>9} {}{}", with_commas(at->cycle),
+                                              letter_of(*frame.scene->timeline, at->pc), trace.warps[at->warp].slot),
+                                  {.size = 12, .color = t.ink2, .mono = true});
+        const float pitch = std::min(8.0f, (r.right() - 90 - end - 12) / static_cast<float>(at->passes));
+        for (int k = 0; k < at->passes && pitch > 0; ++k)
+            ui.rect({end + 12 + pitch * static_cast<float>(k), y + 3, std::max(1.0f, pitch - 1), 9},
+                    faded(data::yellow, 0.45f));
+        ui.text(r.right() - 8, y + 12, at->passes == 1 ? "1 pass" : fmt::format("{} passes", at->passes),
+                {.size = 12, .color = t.quiet, .align = Align::right});
+        y += 16;
+    }
+}
+
 // The accesses to shared memory that the pipe serves now, a column a pass.
 void draw_shared(const MachineFrame& frame, const Rect& r) {
     Ui& ui = frame.ui;
@@ -515,7 +544,36 @@ void draw_shared(const MachineFrame& frame, const Rect& r) {
         y += 16;
         ++shown;
     }
-    if (shown == 0) ui.text(r.x + 8, y + 14, "nothing is under way", {.size = 12, .color = t.quiet});
+    if (shown == 0) ui.text(r.x + 8, y + 14, "nothing is under way", {.size = 12, .color = t.quiet}), y += 20;
+    draw_served(frame, {r.x, y, r.w, r.bottom() - y});
+}
+
+// Where there is room: the misses that came home last, each with its way and how long it took.
+void draw_home(const MachineFrame& frame, const Rect& r) {
+    Ui& ui = frame.ui;
+    const Theme& t = *ui.theme;
+    if (r.h < 56 || r.w < 260) return;
+    const MachineScene& scene = *frame.scene;
+    const auto& requests = scene.machine->requests;
+    const int64_t cycle = frame.cycle();
+    const auto until = std::upper_bound(requests.begin(), requests.end(), cycle,
+                                        [](int64_t c, const RequestRecord& q) { return c < q.begin; });
+    std::vector<const RequestRecord*> home;
+    for (auto at = until; at != requests.begin() && until - at < 20'000 && home.size() < 200;)
+        if (--at; at->sm == scene.trace().sm && at->kind != RequestKind::store && at->level != MemoryLevel::l1 &&
+                  at->end() <= cycle)
+            home.push_back(&*at);
+    std::stable_sort(home.begin(), home.end(), [](const auto* a, const auto* b) { return a->end() > b->end(); });
+    if (home.empty()) return;
+    ui.text(r.x + 8, r.y + 12, "came home last", {.size = 12, .color = t.quiet});
+    float y = r.y + 17;
+    for (const RequestRecord* const q : home) {
+        if (y + 18 > r.bottom()) break;
+        const float end = ui.text(r.x + 8, y + 12, fmt::format("{:>9}", with_commas(q->end())),
+                                  {.size = 12, .color = t.ink2, .mono = true});
+        ui.text(end + 12, y + 12, request_text(scene, *q), {.size = 12, .color = t.ink2, .width = r.right() - end - 20});
+        y += 16;
+    }
 }
 
 void draw_tickets(const MachineFrame& frame, const Rect& r) {
@@ -558,6 +616,8 @@ void draw_tickets(const MachineFrame& frame, const Rect& r) {
     }
     if (waiting == 0) ui.text(r.x + 8, r.y + 42, "none is out", {.size = 12, .color = t.quiet});
     const int64_t followed = frame.session.machine.followed;
+    const float below = r.y + 27 + 19.0f * static_cast<float>(std::max(1, (k + columns - 1) / columns)) + 6;
+    draw_home(frame, {r.x, below, r.w, r.bottom() - below - (followed >= 0 ? 32.0f : 0.0f)});
     if (followed < 0 || followed >= static_cast<int64_t>(frame.scene->machine->requests.size())) return;
     const RequestRecord& q = frame.scene->machine->requests[static_cast<size_t>(followed)];
     if (frame.cycle() < q.begin || frame.cycle() >= q.end()) return;
@@ -575,7 +635,7 @@ void draw_door(const MachineFrame& frame, const Rect& r) {
     const Theme& t = *ui.theme;
     ui.frame(r, t.line, 1, 4);
     ui.text(r.x + 8, r.y + 19, "crossbar", {.size = 13, .weight = 600});
-    const float out = r.y + 52, in = r.y + 100;
+    const float grown = std::max(0.0f, (r.h - 140) * 0.4f), out = r.y + 52 + grown, in = out + 48 + grown;
     ui.text(r.x + 8, out - 12, "out", {.size = 12, .color = t.ink2});
     ui.text(r.x + 8, in - 12, "in", {.size = 12, .color = t.ink2});
     for (const float y : {out, in}) ui.rect({r.x + 8, y - 1, r.w - 16, 2}, t.line);

@@ -104,8 +104,10 @@ const std::vector<LineValue>& LineValues::at(const KernelState& kernel, int lane
             take(line,
                  {name, lane_value_text(program, values, lane),
                   fmt::format("{}: {}, written by issue {}", name, values.reg.name, by->second.step + 1), by->second.step});
-        else if (line == here && (nameless == nullptr || std::pair(is_value(values.reg), by->second.step) >
-                                                             std::pair(is_value(nameless->reg), nameless_by.step)))
+        // A condition of the compiler's own making may be the opposite of the line's: beside C++ it would mislead.
+        else if (line == here && (document.ends_with(".ptx") || values.reg.type != ptx::Type::pred) &&
+                 (nameless == nullptr ||
+                  std::pair(is_value(values.reg), by->second.step) > std::pair(is_value(nameless->reg), nameless_by.step)))
             nameless = &values, nameless_by = by->second;
     }
     if (here > 0 && (just->executed >> lane & 1) != 0) {

@@ -386,7 +386,8 @@ std::string kernel_below(const MachineFrame& frame, const ClusterStep& step) {
     std::string name = !frame.snapshot.kernel.label.empty() ? frame.snapshot.kernel.label
                        : run.program                        ? run.program->shown_name()
                                                             : std::string("kernel");
-    name = name.substr(0, name.find(" ("));  // "fc1 dW (kernel 14 of 18)"
+    name = name.substr(0, name.find(" ("));  // "fc1 dW (kernel 14 of 18)", "vadd  (your kernel)"
+    while (name.ends_with(' ')) name.pop_back();
     if (step.source == ClusterStep::Source::ranks)
         return fmt::format("The kernel below is {}, on one {}.", name, run.gpu.title);
     return fmt::format("The step is {}; the kernel below is {} on {}.",
