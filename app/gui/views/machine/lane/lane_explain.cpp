@@ -183,8 +183,12 @@ Explained explain_float(const Operation& operation, std::span<const LaneValue> s
         p[1].negative = !p[1].negative;
         e.steps.push_back({"minus b", fmt::format("is plus {}b", sign_word(true))});
     }
-    for (size_t k = 0; k < sources.size(); ++k)
-        if (p[k].nan) return special(e, operation, shape.nan(), shape, "no number", "a source is NaN, so the result is"), e;
+    // Of doubles it is a source's own NaN: b's, then what is added's, then a's.
+    for (const size_t k : {size_t{1}, size_t{2}, size_t{0}})
+        if (k < sources.size() && p[k].nan)
+            return special(e, operation, shape.nan_from(sources[k].bits, shape, false), shape, "no number",
+                           "a source is NaN, so the result is"),
+                   e;
     const auto infinity = [&](bool negative) { return shape.infinity() | (negative ? shape.sign() : 0); };
     bool endless = false, minus = false;  // the product, or a
     if (product) {
@@ -499,7 +503,8 @@ Explained explain_convert(const Operation& operation, std::span<const LaneValue>
     }
     const bool whole = operation.has(".rni") || operation.has(".rzi") || operation.has(".rmi") || operation.has(".rpi");
     if (whole) return e;
-    if (p.nan) return special(e, operation, to->nan(), *to, "no number", "stays NaN"), e;
+    if (p.nan)
+        return special(e, operation, to->nan_from(bits, *from, operation.has(".ftz")), *to, "no number", "stays NaN"), e;
     if (p.infinite)
         return special(e, operation, to->infinity() | (p.negative ? to->sign() : 0), *to, "infinity", "stays infinity"), e;
     e.known = true;
