@@ -114,7 +114,7 @@ void check_ranks(const AppOptions& options) {
 }
 
 void check_view(const AppOptions& options) {
-    if (const auto [place, page] = page_of(options.view); place == "build")
+    if (const auto [place, page] = page_of(options.view); workspace_named(place) == Workspace::build)
         if (const size_t puzzles = lessons::puzzle_files().size(); static_cast<size_t>(page) > puzzles)
             throw Failure(fmt::format("there is no view '{}': the puzzles are build.1 to build.{}", options.view, puzzles));
     if (options.view.empty() || workspace_named(page_of(options.view).first)) return;

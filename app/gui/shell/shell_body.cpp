@@ -49,7 +49,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         const bool of_run = shows_run(name);
         const Faded older(ui, of_run && older_ ? 0.5f : 1.0f);
         view->view->draw(ui, session, focus, whole_view);
-        if (of_run && before_step_) say_older(ui, where);
+        if (of_run && before_step_ && !snapshot_->busy.empty()) say_older(ui, where);
     }
     if (state.ring.size() > controls) panel_controls_.push_back(state.ring[controls]);
     // Tab came into this panel: the view's own keys follow it, and its frame says so.

@@ -64,7 +64,10 @@ TEST_CASE("a figure that was taken over from another GPU says so, and is not cal
         {"rtx4090", {"l1_latency", "l2_latency", "dram_latency"}},
         {"h100", {"l1_latency", "l2_latency", "dram_latency", "l2_far_latency", "tlb_miss_latency", "shared_latency"}},
         {"h100-pcie", {"l2_bytes_per_cycle"}},
-        {"h200", {"l2_bytes_per_cycle", "dram_efficiency"}},
+        {"h200",
+         {"l1_latency", "l2_latency", "l2_far_latency", "dram_latency", "tlb_miss_latency", "shared_latency",
+          "barrier_latency", "sfu_latency", "blocks_per_cycle", "mma_sync_share", "l2_bytes", "l2_bytes_per_cycle",
+          "dram_efficiency"}},
     };
     for (const GpuSpec& gpu : gpus())
         for (const SpecFigure& figure : figures_of(gpu)) {
@@ -164,7 +167,7 @@ TEST_CASE("every GPU that the command line names has its row, and its figures ag
          {Vendor{"jetson-nano", 1, 64, 32, 64, 256, 921.6, 25.6}, Vendor{"p100", 56, 64, 32, 64, 4096, 1480, 732},
           Vendor{"v100", 80, 64, 32, 96, 6144, 1530, 900}, Vendor{"a100", 108, 64, 32, 164, 40960, 1410, 1555},
           Vendor{"a100-80", 108, 64, 32, 164, 40960, 1410, 2039}, Vendor{"h100", 132, 64, 32, 228, 51200, 1830, 3350},
-          Vendor{"h100-pcie", 114, 64, 32, 228, 51200, 1755, 2039}, Vendor{"h200", 132, 64, 32, 228, 51200, 1830, 4800},
+          Vendor{"h100-pcie", 114, 64, 32, 228, 51200, 1755, 2039}, Vendor{"h200", 132, 64, 32, 228, 61440, 1830, 4800},
           Vendor{"rtx3090", 82, 48, 16, 100, 6144, 1695, 936}, Vendor{"a6000", 84, 48, 16, 100, 6144, 1800, 768},
           Vendor{"rtx4090", 128, 48, 24, 100, 73728, 2520, 1008}}) {
         INFO(v.name);

@@ -87,6 +87,13 @@ void finish(Explained& e, const Operation& operation, const Exact& number, const
     if (operation.has(".ftz") && parts_of(e.bits, shape).subnormal) {
         e.bits = flushed(e.bits, shape);
         e.steps.push_back({".ftz", "a subnormal becomes 0"});
+    } else if (operation.has(".ftz") && shape.width == 32 && operation.name != "cvt" && !parts_of(e.bits, shape).zero()) {
+        // As an H200 has it: what counts is the result as if exponents had no end.
+        const FloatShape endless{48, shape.fraction};
+        if (parts_of(round_to(number, endless, rounding).bits, endless).exponent() < shape.least()) {
+            e.bits &= shape.sign();
+            e.steps.push_back({".ftz", "below the smallest normal number before it is rounded up to it: 0"});
+        }
     }
     if (operation.has(".sat")) {
         const uint64_t clamped = saturated(e.bits, shape);
