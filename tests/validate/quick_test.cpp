@@ -28,7 +28,7 @@ struct Bound {
     double mean, worst;  // of the predicted rows; 0: a figure of the GPUs' rows came from this table, so it has none
 };
 constexpr Bound bounds[] = {
-    {"latency", 0.05, 0.03, 0.04}, {"rate", 0.09, 0.03, 0.17},  {"bandwidth", 0.05, 0.05, 0.10}, {"strides", 0.10, 0, 0},
+    {"latency", 0.05, 0.03, 0.04}, {"rate", 0.09, 0.03, 0.17},   {"bandwidth", 0.05, 0.05, 0.10}, {"strides", 0.10, 0, 0},
     {"peak", 0.02, 0.01, 0.015},   {"blocks", 0.05, 0.21, 0.29}, {"sgemm", 0, 0.08, 0.12},  // on a part of the GPU
 };
 

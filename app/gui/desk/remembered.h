@@ -26,7 +26,7 @@ struct Remembered {
     int lesson_step = -1;
     std::string kernel;  // the label of the kernel that was on show, how long it takes, and where its clock stood
     int64_t cycles = 0, cycle = -1;
-    double speed = 0;  // steps a second of the transport; 0: as the picture says
+    double speed = 0;                           // steps a second of the transport; 0: as the picture says
     bool line_heat = true, line_values = true;  // what stands beside a kernel's lines (keys H and I)
     bool operator==(const Remembered&) const = default;
 };
