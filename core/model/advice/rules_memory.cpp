@@ -223,17 +223,18 @@ constexpr uint32_t few_registers = 16;
 uint32_t registers_needed(const ptx::Program& program) {
     return program.functions.empty() ? 0 : program.functions.front().registers;
 }
-bool presses(const ptx::Program& program) {
-    return registers_needed(program) > program.registers_per_thread + few_registers;
+bool presses(const ptx::Program& program, const GpuSpec& gpu) {
+    return registers_needed(program) > ptx::registers_on(program, gpu.compute.number) + few_registers;
 }
 
 }  // namespace
 
 // PTX has no spills: they are made of it later. What the values need at a time says whether there will be some.
 void find_spills(const Facts& facts, Findings& findings) {
-    if (!presses(facts.program)) return;
+    if (!presses(facts.program, facts.run.gpu)) return;
     Finding finding = finding_at(facts, "register-spills", {});
-    const uint32_t needed = registers_needed(facts.program), held = facts.program.registers_per_thread;
+    const uint32_t needed = registers_needed(facts.program),
+                   held = ptx::registers_on(facts.program, facts.run.gpu.compute.number);
     finding.sentence = fmt::format(
         "Register pressure: the kernel's values take {} registers at a time and a thread has {}, so the compiler keeps "
         "about "
@@ -265,9 +266,10 @@ void find_local_memory(const Facts& facts, Findings& findings) {
         indexed ? "for an array whose index is known only when the kernel runs: registers cannot be chosen by a number"
                 : "for something whose address is taken, though no index chooses in it: what a function or printf gets a "
                   "pointer to cannot lie in registers",
-        presses(facts.program) ? "Spills come on top."
-                               : fmt::format("It is no register pressure: values take {} registers at a time.",
-                                             registers_needed(facts.program)));
+        presses(facts.program, facts.run.gpu)
+            ? "Spills come on top."
+            : fmt::format("It is no register pressure: values take {} registers at a time.",
+                          registers_needed(facts.program)));
     finding.evidence = fmt::format("local requests {}, normal 0", requests);
     finding.change =
         indexed ? "Make the indices constants (unroll the loop with #pragma unroll), make the array smaller, or keep "

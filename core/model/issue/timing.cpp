@@ -296,7 +296,7 @@ void find_registers(const ptx::Program& program, uint32_t pc, const Lowered& low
 }  // namespace
 
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, const TimingOptions& options) {
-    const std::vector<Lowered> lowered = lower(program, options.lowering);
+    const std::vector<Lowered> lowered = lower(program, options.lowering, gpu.compute.number);
     std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
     table[0].route = Route::exit;
     Numbers numbers;

@@ -288,7 +288,8 @@ void draw_registers(const MachineFrame& frame, const Rect& r, const SubCoreFacts
                                                                                                              : t.grid);
     }
     if (picked == SIZE_MAX) return;
-    const uint32_t count = std::clamp<uint32_t>(frame.scene->run->program->registers_per_thread, 8, 64);
+    const uint32_t count =
+        std::clamp<uint32_t>(ptx::registers_on(*frame.scene->run->program, frame.scene->run->gpu.compute.number), 8, 64);
     const float cell = r.w / static_cast<float>(count);
     const float from = r.x + pitch * (static_cast<float>(picked) + 0.5f);
     ui.line({from - pitch / 2, low - 7}, {r.x, low}, faded(data::green, 0.6f));
