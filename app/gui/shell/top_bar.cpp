@@ -69,9 +69,10 @@ std::string name_of(const model::GpuSpec& gpu) {
 std::string Shell::gpu_on_show(const Snapshot& snapshot) const {
     if (session.workspace == Workspace::kernel) return session.desk.document().launch.gpu;
     if (!row_of(session.workspace).shows_kernel) return session.gpu;
-    return snapshot.kernel.run ? name_of(snapshot.kernel.run->gpu)
-           : snapshot.host     ? name_of(snapshot.host->gpu)
-                               : session.gpu;
+    return snapshot.kernel.run                              ? name_of(snapshot.kernel.run->gpu)
+           : snapshot.host                                  ? name_of(snapshot.host->gpu)
+           : !session.desk.refused_launch(snapshot).empty() ? session.desk.document().launch.gpu
+                                                            : session.gpu;
 }
 
 void Shell::choose_gpu(const std::string& name) {
@@ -265,9 +266,9 @@ std::string Shell::older_run(const Snapshot& snapshot) const {
 
 float Shell::stale_strip(Ui& ui, const Snapshot& snapshot, float top) {
     const std::string sentence = older_run(snapshot);
-    // Beside the text its caption says so: a strip that comes and goes would move the lines under somebody who types.
-    const bool beside_text = session.workspace == Workspace::kernel && session.desk.broken(snapshot);
-    if (sentence.empty() || beside_text) return 0;
+    // In Kernel the text's caption says so, or the launch's and its field: a strip that comes and goes would move what
+    // somebody types in.
+    if (sentence.empty() || session.workspace == Workspace::kernel) return 0;
     const float words = ui.paragraph({44, 0, width_ - 80, 200}, sentence, {.size = 13}, 20, false);
     const Rect box{8, top, width_ - 16, words + 12};
     ui.rect({0, top, width_, box.h + 8}, theme->background);

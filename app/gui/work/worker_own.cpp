@@ -20,6 +20,7 @@
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/module_symbols.h"
 #include "core/scene/arguments/outputs.h"
+#include "core/system/system.h"
 
 namespace lockstep::gui {
 
@@ -27,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double most_compile_seconds = 15;
-constexpr size_t most_entries = 32, most_printed = size_t{64} << 10;
+constexpr size_t most_entries = 512, most_printed = size_t{64} << 10;
 constexpr uint64_t timed_budget = 50'000'000, functional_budget = 1'000'000'000;  // warp instructions
 constexpr uint64_t most_checkpoint_bytes = uint64_t{128} << 20;
 constexpr size_t most_header = size_t{1} << 20;
@@ -325,17 +326,22 @@ void Session::Worker::run_own(const KernelJob& wanted) {
         if (wanted.compile) settings.kernel = entry.name, fit_launch(settings, entry, compiled.source);
         result->kernel = entry.name;
         result->timed = settings.timed;
-        const std::shared_ptr<model::KernelRun> run = typed_run(wanted, settings, entry, compiled);
-        simt::Memory memory;
-        seed_of(settings);  // is said before what is wrong with an argument
-        result->bound = typed_arguments(wanted, settings, *run, memory, compiled.source);
-        check_fits(*run);
-        run->before = std::make_shared<simt::Memory>(memory);
-        launch_own(wanted, *run, memory, *result);
-        if (!run->result.fault) warn_of_outputs(*run, memory, *result, compiled.source);
-        result->after = std::make_shared<simt::Memory>(std::move(memory));
-        result->run = run;
-        result->compiled = draft.own.runnable;
+        for (const bool again : {false, true}) {  // once more where a first run tells other sizes than were guessed
+            if (again && !learn_sizes(*result, entry, compiled, settings)) break;
+            const std::shared_ptr<model::KernelRun> run = typed_run(wanted, settings, entry, compiled);
+            simt::Memory memory;
+            seed_of(settings);  // is said before what is wrong with an argument
+            result->printed.clear();
+            result->printed_more = false;
+            result->bound = typed_arguments(wanted, settings, *run, memory, compiled.source);
+            check_fits(*run);
+            run->before = std::make_shared<simt::Memory>(memory);
+            launch_own(wanted, *run, memory, *result);
+            if (!run->result.fault) warn_of_outputs(*run, memory, *result, compiled.source);
+            result->after = std::make_shared<simt::Memory>(std::move(memory));
+            result->run = run;
+            result->compiled = draft.own.runnable;
+        }
     } catch (const Refusal& refusal) {
         result->field = refusal.field;
         result->refused = refusal.why;
@@ -358,7 +364,11 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
         const std::lock_guard lock(mutex);
         return job;
     }();
-    const Watchdog watchdog(wanted.on_change && options.paced ? most_unasked_seconds : 0, source);
+    // Of the processor's time: on a machine that is busy a run is not given up for what others do.
+    const bool unasked = wanted.on_change && options.paced;
+    const Watchdog watchdog(unasked ? most_unasked_wait : 0, source);
+    const double worked = system::thread_seconds();
+    bool long_work = false;
     simt::LaunchOptions common;
     common.max_instructions = settings.timed ? timed_budget : functional_budget;
     common.synccheck = settings.synccheck;
@@ -376,6 +386,8 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
     Clock::time_point told = Clock::now();
     common.progress = [&](double share) {
         serve_light();
+        if (unasked && !long_work && system::thread_seconds() - worked > most_unasked_seconds)
+            long_work = true, std::stop_source(source).request_stop();
         if (since(told) < 0.1) return;
         told = Clock::now();
         busy(draft.busy, share);
@@ -402,7 +414,8 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
     }
     result.seconds = since(begin);
     if (run.result.stopped) {
-        result.cancelled = !watchdog.barked();
+        result.given_up = long_work || watchdog.barked();
+        result.cancelled = !result.given_up;
         throw Refusal{"",
                       {result.cancelled
                            ? fmt::format("cancelled after {:.1f} s", result.seconds)

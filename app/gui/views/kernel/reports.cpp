@@ -100,8 +100,8 @@ Row row_of(const Diagnostic& message) {
 
 Row row_of_refusal(const KernelResult& result, bool tape) {
     Row row;
-    row.kind = result.cancelled ? "cancelled" : tape ? "stopped" : "launch";
-    row.warning = result.cancelled;
+    row.kind = result.cancelled ? "cancelled" : result.given_up ? "given up" : tape ? "stopped" : "launch";
+    row.warning = result.cancelled || result.given_up;
     row.message = result.refused->message;
     row.place = result.field.starts_with("argument ") ? fmt::format("argument {}", std::stoi(result.field.substr(9)) + 1)
                                                       : result.field;
@@ -120,8 +120,30 @@ simt::Fault other_side_of(const simt::Fault& fault) {  // of a race
     return other;
 }
 
+// What is blamed on sizes that the app guessed may be the guess's fault: said before the blame.
+void add_guess_row(std::vector<Row>& rows, const KernelResult& result) {
+    const std::vector<simt::Fault> all = result.reports();
+    const bool of_sizes = std::any_of(all.begin(), all.end(), [](const simt::Fault& fault) {
+        return fault.kind == "memcheck" || fault.message.find("never written") != std::string::npos;
+    });
+    std::string guessed;
+    for (const ArgumentText& argument : result.settings.arguments)
+        if (!argument.chosen && (argument.text.find('[') != std::string::npos || argument.text.ends_with(":1024")))
+            guessed += (guessed.empty() ? "" : ", ") + argument.parameter + " = " + argument.text;
+    if (!of_sizes || guessed.empty()) return;
+    Row row;
+    row.kind = "guess";
+    row.warning = row.second = true;
+    row.message = fmt::format(
+        "What follows holds for sizes that are the app's guess: {}. Where yours are others, set them "
+        "under Launch first.",
+        guessed);
+    rows.push_back(std::move(row));
+}
+
 // Faults, what the checkers found, and what they did not look at.
 void add_run_rows(std::vector<Row>& rows, const KernelDesk& desk, const KernelResult& result) {
+    add_guess_row(rows, result);
     for (const simt::Fault& fault : result.reports()) {
         rows.push_back(row_of(fault, *result.run, desk.document()));
         if (fault.other_file.empty() && fault.other_line == 0) continue;
@@ -191,7 +213,8 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot, const s
                    ? "It ran to its end, and every value and gradient is a finite number."
                    : "Nothing to report yet.";
     if (rows.empty()) return caption_of_none(snapshot.own.result.get());
-    const auto warnings = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning && !r.fine; });
+    const auto warnings =
+        std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning && !r.fine && !r.second; });
     const auto errors =
         std::count_if(rows.begin(), rows.end(), [](const Row& r) { return !r.warning && !r.second && !r.fine; });
     std::string text;

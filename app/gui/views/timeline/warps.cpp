@@ -36,6 +36,7 @@ class WarpsView final : public View {
         const float width = axis_width(area.w - 24);
         settle_window(session, focus, width, fresh);
         keep_whole(session, fresh);
+        if (std::exchange(session.sm.wants_whole, false)) show_whole(session, true);
         follower_.follow(*timeline_, focus);
         const int64_t hidden = revealed_until(session, focus, timeline_->trace());
         sums_for(session, hidden);
