@@ -225,6 +225,22 @@ TEST_CASE("a curve in front of a class has room, its scale apart, and says what 
     CHECK(desk.said().find("too much") != std::string::npos);  // the caption is there
 }
 
+TEST_CASE("the five numbers that a step is about stand first in front of a class") {
+    Desk desk("A05", 4);
+    desk.settle();
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    float last = 0;
+    for (const char* row : {"it can hold", "fit at once (theoretical)", "active", "eligible", "selected"}) {
+        INFO(row);
+        const auto found = std::find_if(desk.written.begin(), desk.written.end(),
+                                        [&](const UiState::Written& text) { return text.text == row; });
+        REQUIRE(found != desk.written.end());
+        CHECK(found->ink.y > last);
+        CHECK(found->ink.bottom() <= found->clip.bottom());
+        last = found->ink.y;
+    }
+}
+
 TEST_CASE("without a terminal the strip says that all see the notes") {
     Desk desk("A06", 2);
     CHECK(desk.shows("notes, for all to see"));
