@@ -170,7 +170,7 @@ struct Session::Worker {
 
     // worker_own.cpp
     void own_kernel(const KernelJob& job);
-    void compile_own(const KernelJob& job);
+    bool compile_own(const KernelJob& job);
     void run_own(const KernelJob& job);
     void launch_own(const KernelJob& job, model::KernelRun& run, simt::Memory& memory, KernelResult& result);
     bool learn_sizes(const KernelResult& result, const KernelEntry& entry, const CompiledKernel& compiled,
