@@ -150,6 +150,26 @@ TEST_CASE("the watch says whose new value a register was given") {
     CHECK(lines.size() == 4);  // the loop is unrolled: nothing is left of k
 }
 
+TEST_CASE("where registers stand in two rows of sixteen lanes, the ruler counts both") {
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("fill.ptx", fill_ptx()));
+    REQUIRE(desk.shell.show_alone("watch"));
+    desk.settle();
+    REQUIRE(desk.shows("31"));
+    REQUIRE(desk.click_on("all lanes"));
+    desk.frames(2);
+    CHECK(desk.shows("0, 16"));
+    CHECK(desk.shows("8, 24"));
+    CHECK(desk.shows("15, 31"));
+    const auto alone = [&](const std::string& words) {
+        return std::count_if(desk.written.begin(), desk.written.end(),
+                             [&](const UiState::Written& text) { return text.text == words && text.ink.y < 200; });
+    };
+    CHECK(alone("24") == 0);  // the ruler of one row
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("what is compiled a second time says that it comes from before") {
     if (!has_compiler()) return;
     const Scratch scratch;
