@@ -193,7 +193,10 @@ void Session::Worker::learn_own(const KernelJob& wanted) {
     LaunchOffer exact;
     exact.title = "as much as it touches";
     if (ended) take_extents(exact, texts, settings.arguments, first, learner);
-    learned->sentence = !ended ? "Sizes could not be learned: " + first.stopped + "."
+    const bool told = std::any_of(settings.arguments.begin(), settings.arguments.end(),
+                                  [](const ArgumentText& argument) { return !argument.guess.empty(); });
+    learned->sentence = !ended                            ? "Sizes could not be learned: " + first.stopped + "."
+                        : exact.arguments.empty() && told ? "The sizes are those that a first run touched."
                         : exact.arguments.empty()
                             ? "A first run touches just what these sizes hold."
                             : "Learned from a first run: functional, in buffers that grew as it needed.";

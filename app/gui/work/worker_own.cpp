@@ -391,6 +391,7 @@ void Session::Worker::run_own(const KernelJob& wanted) {
             result->compiled = draft.own.runnable;
         }
     } catch (const Refusal& refusal) {
+        result->run.reset();
         result->field = refusal.field;
         result->refused = refusal.why;
         draft.own.result = result;
