@@ -177,8 +177,9 @@ int64_t number_of(const std::string& text, const std::string& word) {
     if (word.empty() || word.size() > 60) return 0;
     if (word[0] >= '0' && word[0] <= '9') return word.size() < 8 ? std::stoll(word) : 0;
     for (const std::string& before : {"#define " + word + " ", "int " + word + " = ", word + " = "}) {
-        const size_t at = text.find(before);
-        if (at == std::string::npos) continue;
+        size_t at = text.find(before);
+        while (at != std::string::npos && at > 0 && device::in_name(text[at - 1])) at = text.find(before, at + 1);
+        if (at == std::string::npos) continue;  // or a part of a longer name
         const size_t digits = text.find_first_not_of(' ', at + before.size());
         if (digits != std::string::npos && text[digits] >= '0' && text[digits] <= '9')
             return std::stoll(text.substr(digits, 7));

@@ -527,6 +527,7 @@ void Shell::follow_share(const Snapshot& snapshot, const lessons::Step& step, bo
     });
     if (open || !asks_a_share || !snapshot.kernel.run) {
         shown_whole_ = {};
+        session.sm.wants_whole = false;
     } else if (shown_whole_ != std::pair(session.lesson.step, snapshot.kernel.run.get())) {
         shown_whole_ = {session.lesson.step, snapshot.kernel.run.get()};
         session.sm.wants_whole = true;

@@ -273,7 +273,10 @@ class ReportsView final : public View {
         const int count = static_cast<int>(rows.size()), way = wish == DeskWish::next_report ? 1 : -1;
         wish = DeskWish::none;
         if (count == 0) return;
-        picked_ = picked_ < 0 ? (way > 0 ? 0 : count - 1) : ((picked_ + way) % count + count) % count;
+        for (int tries = 0; tries < 2; ++tries) {  // a word about guesses leads nowhere
+            picked_ = picked_ < 0 ? (way > 0 ? 0 : count - 1) : ((picked_ + way) % count + count) % count;
+            if (rows[static_cast<size_t>(picked_)].kind != "guess") break;
+        }
         follow(session, rows[static_cast<size_t>(picked_)]);
     }
 
