@@ -124,11 +124,19 @@ std::vector<std::string> odd_texts(const KernelResult& result, std::map<uint64_t
     return any ? odd : std::vector<std::string>();
 }
 
-// A size that is no slip of the guess: a kernel that reaches one element too far keeps the guess, and is told.
-bool is_far(const scene::LearnedExtent& extent) {
-    if (!extent.learned || extent.elements == 0) return false;
-    if (extent.elements > extent.asked) return extent.elements > extent.asked + extent.asked / 4;
-    return extent.written && !extent.read && extent.elements <= extent.asked / 2;  // one a block, as sums have
+// The size that explains what a first run touched where the guess does not: two sizes multiplied, as rows and columns are,
+// or of an output one element a block. 0: nothing explains it, so that a wild index keeps the guess and is told.
+uint64_t explained_size(const scene::LearnedExtent& extent, const std::vector<uint64_t>& sizes, uint64_t blocks) {
+    if (!extent.learned || extent.elements == 0) return 0;
+    if (extent.elements < extent.asked)
+        return extent.written && !extent.read && extent.elements == blocks && 2 * blocks <= extent.asked ? blocks : 0;
+    if (extent.elements == extent.asked) return 0;
+    for (size_t i = 0; i < sizes.size(); ++i)
+        for (size_t k = i; k < sizes.size(); ++k)
+            if (const uint64_t all = sizes[i] * sizes[k];
+                all >= extent.elements && all - extent.elements < std::max(sizes[i], sizes[k]))
+                return all;
+    return 0;
 }
 
 // Whether what the run blames may be no more than a guessed size: an address behind a buffer, or outputs nobody wrote.
@@ -156,8 +164,9 @@ bool Session::Worker::learn_sizes(const KernelResult& result, const KernelEntry&
     bool any = false;
     for (size_t i = 0; i < texts.size() && i < found.arguments.size(); ++i) {
         ArgumentText& argument = settings.arguments[i];
-        if (argument.chosen || !is_far(found.arguments[i])) continue;
-        const std::string told = scene::with_elements(texts[i], whole_rows(found.arguments[i].elements, sizes));
+        const uint64_t elements = explained_size(found.arguments[i], sizes, result.run->config.grid.count());
+        if (argument.chosen || elements == 0) continue;
+        const std::string told = scene::with_elements(texts[i], elements);
         if (told == argument.text) continue;
         argument.text = told;
         argument.guess = texts[i];

@@ -139,6 +139,19 @@ TEST_CASE("a kernel that reaches one element too far is told so, behind a word t
     CHECK(desk.shell.describe("reports").find("app's guess") == std::string::npos);
 }
 
+TEST_CASE("a wild index keeps the guesses, and is told") {
+    std::string wild = column_ptx;
+    const std::string from = "mul.lo.u32 %r7, %r6, %r2;";
+    wild.replace(wild.find(from), from.size(), "mul.lo.u32 %r7, %r6, 1001;");
+    const test::Scratch scratch;
+    test::OwnDesk desk;
+    desk.open(scratch.write("wild.ptx", wild));
+    REQUIRE(desk.snapshot()->own.result);
+    REQUIRE(desk.snapshot()->own.result->run);
+    CHECK(desk.snapshot()->own.result->run->result.fault);
+    CHECK(desk.session.desk.document().launch.arguments.at(0).text.find("[1024]") != std::string::npos);
+}
+
 TEST_CASE("a size that is no multiple of the block comes with buffers of that size, so that a missing guard shows") {
     std::string unguarded = column_ptx;
     const std::string from = "mul.lo.u32 %r7, %r6, %r2;";
