@@ -65,7 +65,7 @@ Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& la
     try {
         const Result<std::string> text = read_text(answer.file, largest_design);
         if (!text) throw Failure(text.error());
-        const model::GpuSpec gpu = model::parse_gpu_file(text.value(), answer.file.string(), within).value();
+        const model::GpuSpec gpu = model::parse_gpu_file(text.value(), answer.shown, within).value();
         const lessons::PuzzleResult result = lessons::judge_for(puzzle, launch, thresholds, gpu, stop);
         const bool ran = result.run.cycles > 0;
         graded.design = {std::string(lessons::name_of(result.medal)), ran ? result.run.time_us : 0, ran ? result.run.mm2 : 0,
@@ -110,7 +110,9 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
     try {
         thresholds = lessons::thresholds_of(puzzle, launch, stop);
     } catch (const Cancelled&) {
-        return {};
+        for (size_t i = 0; i < graded.size(); ++i)
+            graded[i] = not_judged(submissions[i], puzzle.id, wanted.as_exercise.points);
+        return graded;
     }
     std::atomic<size_t> next = 0;
     std::mutex mutex;
@@ -147,7 +149,8 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
         for (size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
         work();
     }
-    std::erase_if(graded, [](const GradedSubmission& submission) { return submission.exercises.empty(); });  // not begun
+    for (size_t i = 0; i < graded.size(); ++i)
+        if (graded[i].exercises.empty()) graded[i] = not_judged(submissions[i], puzzle.id, wanted.as_exercise.points);
     return graded;
 }
 

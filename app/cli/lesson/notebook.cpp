@@ -49,8 +49,9 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Whether __global__ stands before a function of that name.
-bool defines(const std::string& text, const std::string& kernel) {
+}  // namespace
+
+bool defines_kernel(const std::string& text, const std::string& kernel) {
     for (size_t at = text.find("__global__"); at != std::string::npos; at = text.find("__global__", at + 1)) {
         const size_t open = text.find('(', at);
         if (open == std::string::npos) return false;
@@ -62,8 +63,6 @@ bool defines(const std::string& text, const std::string& kernel) {
     }
     return false;
 }
-
-}  // namespace
 
 Result<std::vector<NotebookCell>> cuda_cells(const std::string& notebook, const std::string& file) {
     const auto json = nlohmann::json::parse(notebook, nullptr, false);
@@ -178,7 +177,7 @@ std::optional<NotebookCell> cell_for(const std::vector<NotebookCell>& cells, con
     for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell)
         if (cell->name == file || cell->name.ends_with("/" + file)) return *cell;
     for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell)
-        if (!kernel.empty() && defines(cell->text, kernel)) return *cell;
+        if (!kernel.empty() && defines_kernel(cell->text, kernel)) return *cell;
     return std::nullopt;
 }
 
