@@ -16,8 +16,9 @@ template <class Word>
 inline void spread(uint32_t bits, VectorOf<Word>& lanes) {
     static constexpr Word bit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     VectorOf<Word> ones;
-    std::memcpy(&ones, bit, sizeof ones);
-    lanes = reinterpret_cast<VectorOf<Word>>((ones & Word{bits}) != 0);
+    take_lanes(bit, ones);
+    const VectorOf<Word> set = ones & Word{bits};
+    equal_lanes(set, ones, lanes);
 }
 
 // out = mask ? from : otherwise, lane by lane.

@@ -29,6 +29,20 @@ inline bool all_zero(const Vector512& v) {
     const auto& whole = reinterpret_cast<const __m512i&>(v);
     return _mm512_test_epi64_mask(whole, whole) == 0;
 }
+// Of 16 words, or 8 of 64 bits: what stands at `from`; all ones in the lanes that are not below `limit`, as unsigned
+// numbers; all ones in those that are equal.
+template <class Lanes>
+inline void take_lanes(const void* from, Lanes& to) {
+    std::memcpy(&to, from, sizeof to);
+}
+template <class Lanes>
+inline void not_below(const Lanes& a, uint32_t limit, Lanes& out) {
+    out = reinterpret_cast<Lanes>(a >= limit);
+}
+template <class Lanes>
+inline void equal_lanes(const Lanes& a, const Lanes& b, Lanes& out) {
+    out = reinterpret_cast<Lanes>(a == b);
+}
 // The 32-bit words of `s` into the lanes of `mask`; false: not by this instruction set.
 inline bool blend_words(std::byte* d, const std::byte* s, uint32_t mask) {
     for (uint32_t h = 0; h < 2; ++h) {

@@ -17,6 +17,20 @@ using Vector512 [[gnu::vector_size(64), gnu::may_alias]] = uint64_t;
 inline bool all_zero(const Vector512& v) {
     return (v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7]) == 0;
 }
+// Of 16 words, or 8 of 64 bits: what stands at `from`; all ones in the lanes that are not below `limit`, as unsigned
+// numbers; all ones in those that are equal.
+template <class Lanes>
+inline void take_lanes(const void* from, Lanes& to) {
+    std::memcpy(&to, from, sizeof to);
+}
+template <class Lanes>
+inline void not_below(const Lanes& a, uint32_t limit, Lanes& out) {
+    out = reinterpret_cast<Lanes>(a >= limit);
+}
+template <class Lanes>
+inline void equal_lanes(const Lanes& a, const Lanes& b, Lanes& out) {
+    out = reinterpret_cast<Lanes>(a == b);
+}
 inline bool blend_words(std::byte*, const std::byte*, uint32_t) {
     return false;
 }
