@@ -362,8 +362,8 @@ inline bool store(const Machine& m, const Prepared& p, const Register* base, con
     if (first > limit || second > limit || ((first | second) & 3)) return false;
     std::byte* const d = m.destination(p.d);
     if (shape.all_words) {
-        std::memcpy(d, m.shared + first, 64);
-        std::memcpy(d + 64, m.shared + second, 64);
+        copy_words(d, m.shared + first);
+        copy_words(d + 64, m.shared + second);
         return true;
     }
     if (!shape.all_one) return false;

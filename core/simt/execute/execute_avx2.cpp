@@ -52,6 +52,23 @@ inline void equal_lanes(const Lanes& a, const Lanes& b, Lanes& out) {
     auto* const to = reinterpret_cast<__m256i*>(&out);
     for (int k = 0; k < 2; ++k) to[k] = sizeof(a[0]) == 8 ? _mm256_cmpeq_epi64(x[k], y[k]) : _mm256_cmpeq_epi32(x[k], y[k]);
 }
+// Whether one of the 16 words at `a`, or at `b`, is not in [begin, begin + count).
+inline bool any_outside(const uint32_t* a, const uint32_t* b, uint32_t begin, uint32_t count) {
+    const __m256i from = _mm256_set1_epi32(static_cast<int>(begin)), least = _mm256_set1_epi32(static_cast<int>(count));
+    __m256i outside = _mm256_setzero_si256();
+    for (const uint32_t* const words : {a, a + 8, b, b + 8}) {
+        const __m256i at = _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)), from);
+        outside = _mm256_or_si256(outside, _mm256_cmpeq_epi32(_mm256_max_epu32(at, least), at));
+    }
+    return !_mm256_testz_si256(outside, outside);
+}
+inline void copy_words(void* to, const void* from) {  // 16
+    const auto* const in = static_cast<const __m256i*>(from);
+    auto* const out = static_cast<__m256i*>(to);
+    const __m256i second = _mm256_loadu_si256(in + 1);
+    _mm256_storeu_si256(out, _mm256_loadu_si256(in));
+    _mm256_storeu_si256(out + 1, second);
+}
 inline bool blend_words(std::byte*, const std::byte*, uint32_t) {
     return false;
 }

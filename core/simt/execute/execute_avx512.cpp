@@ -43,6 +43,18 @@ template <class Lanes>
 inline void equal_lanes(const Lanes& a, const Lanes& b, Lanes& out) {
     out = reinterpret_cast<Lanes>(a == b);
 }
+// Whether one of the 16 words at `a`, or at `b`, is not in [begin, begin + count).
+inline bool any_outside(const uint32_t* a, const uint32_t* b, uint32_t begin, uint32_t count) {
+    using Words [[gnu::vector_size(64), gnu::may_alias]] = uint32_t;
+    Words first, second;
+    take_lanes(a, first);
+    take_lanes(b, second);
+    const auto outside = (first - begin >= count) | (second - begin >= count);
+    return !all_zero(reinterpret_cast<const Vector512&>(outside));
+}
+inline void copy_words(void* to, const void* from) {  // 16
+    std::memcpy(to, from, 64);
+}
 // The 32-bit words of `s` into the lanes of `mask`; false: not by this instruction set.
 inline bool blend_words(std::byte* d, const std::byte* s, uint32_t mask) {
     for (uint32_t h = 0; h < 2; ++h) {

@@ -398,14 +398,7 @@ inline bool list_others(const Prepared& p, uint32_t pc, uint32_t mask, const Reg
         if (first % page_bytes > last_ramp || second % page_bytes > last_ramp) return false;
         const uint64_t distance = first < second ? second - first : first - second;
         if (distance && distance < half * 4) return false;
-        CellLanes a, b, late_a, late_b;
-        cells(writes[0], a);
-        cells(writes[1], b);
-        a -= birth, b -= birth;
-        not_below(a, base - birth, late_a);
-        not_below(b, base - birth, late_b);
-        late_a |= late_b;
-        if (!none(late_a)) return false;
+        if (any_outside(writes[0], writes[1], birth, base - birth)) return false;
     } else if (*writes[0] - birth >= base - birth || *writes[1] - birth >= base - birth) {
         return false;
     }
