@@ -3,6 +3,7 @@
 #include "core/simt/origins/provenance.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <numeric>
 
@@ -68,7 +69,8 @@ std::string index_text(const ValueTrees& trees, const Elements& e) {
     std::string text = trees.text_of(*e.node);
     if (e.shift > 0) text += " + " + std::to_string(e.shift);
     if (e.shift < 0) text += " - " + std::to_string(-e.shift);
-    return text.size() <= longest_expression ? text : std::string();
+    const bool names = std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+    return names && text.size() <= longest_expression ? text : std::string();  // "1024 * 8" says less than the number
 }
 
 bool holds_loaded(const ValueNode& node, std::string& from) {
