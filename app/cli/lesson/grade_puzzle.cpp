@@ -49,6 +49,13 @@ fs::path own_folder(const HandedIn& submission, const Answer& answer) {
     return fs::equivalent(submission.place, answer.file, error) ? answer.file : answer.file.parent_path();
 }
 
+// Where an archive was unpacked, or the class lies, is nobody's business: "mine.toml:3:1".
+std::string without(std::string text, const fs::path& folder) {
+    for (size_t at = 0; !folder.empty() && (at = text.find(folder.string(), at)) != std::string::npos;)
+        text.erase(at, folder.string().size());
+    return text;
+}
+
 Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& launch, const lessons::Thresholds& thresholds,
                     const Answer& answer, const fs::path& within, const std::stop_token& stop) {
     Graded graded;
@@ -65,7 +72,7 @@ Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& la
     try {
         const Result<std::string> text = read_text(answer.file, largest_design);
         if (!text) throw Failure(text.error());
-        const model::GpuSpec gpu = model::parse_gpu_file(text.value(), answer.shown, within).value();
+        const model::GpuSpec gpu = model::parse_gpu_file(text.value(), answer.file.string(), within).value();
         const lessons::PuzzleResult result = lessons::judge_for(puzzle, launch, thresholds, gpu, stop);
         const bool ran = result.run.cycles > 0;
         graded.design = {std::string(lessons::name_of(result.medal)), ran ? result.run.time_us : 0, ran ? result.run.mm2 : 0,
@@ -80,7 +87,7 @@ Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& la
                                                   graded.report.passed ? lessons::name_of(result.medal) : "no medal",
                                                   result.why.empty() ? "" : ": ", result.why));
     } catch (const Failure& failure) {
-        graded.problem = render(failure.diagnostic);
+        graded.problem = without(render(failure.diagnostic), answer.file.parent_path() / "");
     }
     return graded;
 }
