@@ -102,7 +102,7 @@ std::string own_name(const NotebookCell& cell) {
 
 namespace {
 
-bool is_source(const std::string& name) {
+bool holds_code(const std::string& name) {
     const std::string ending = std::filesystem::path(name).extension().string();
     return is_compiled(name) || ending == ".h" || ending == ".hpp" || ending == ".cuh";
 }
@@ -147,7 +147,7 @@ Result<NotebookProgram> unpack_notebook(const std::filesystem::path& notebook, c
     NotebookProgram made;
     std::string with;
     for (const auto& [name, cell] : written) {
-        write_file(folder / name, is_source(name) ? numbered(notebook, *cell, cell->text) : cell->text);
+        write_file(folder / name, holds_code(name) ? numbered(notebook, *cell, cell->text) : cell->text);
         if (cell == chosen) continue;
         const bool needed = chosen->name.empty() ? !is_compiled(name) : true;
         if (needed) with += (with.empty() ? "" : ", ") + name;
