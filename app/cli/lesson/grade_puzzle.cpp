@@ -49,6 +49,13 @@ fs::path own_folder(const HandedIn& submission, const Answer& answer) {
     return fs::equivalent(submission.place, answer.file, error) ? answer.file : answer.file.parent_path();
 }
 
+// Where an archive was unpacked, or the class lies, is nobody's business: "mine.toml:3:1".
+std::string without(std::string text, const fs::path& folder) {
+    for (size_t at = 0; !folder.empty() && (at = text.find(folder.string(), at)) != std::string::npos;)
+        text.erase(at, folder.string().size());
+    return text;
+}
+
 Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& launch, const lessons::Thresholds& thresholds,
                     const Answer& answer, const fs::path& within, const std::stop_token& stop) {
     Graded graded;
@@ -80,7 +87,7 @@ Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& la
                                                   graded.report.passed ? lessons::name_of(result.medal) : "no medal",
                                                   result.why.empty() ? "" : ": ", result.why));
     } catch (const Failure& failure) {
-        graded.problem = render(failure.diagnostic);
+        graded.problem = without(render(failure.diagnostic), answer.file.parent_path() / "");
     }
     return graded;
 }
@@ -110,7 +117,9 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
     try {
         thresholds = lessons::thresholds_of(puzzle, launch, stop);
     } catch (const Cancelled&) {
-        return {};
+        for (size_t i = 0; i < graded.size(); ++i)
+            graded[i] = not_judged(submissions[i], puzzle.id, wanted.as_exercise.points);
+        return graded;
     }
     std::atomic<size_t> next = 0;
     std::mutex mutex;
@@ -147,7 +156,8 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
         for (size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
         work();
     }
-    std::erase_if(graded, [](const GradedSubmission& submission) { return submission.exercises.empty(); });  // not begun
+    for (size_t i = 0; i < graded.size(); ++i)
+        if (graded[i].exercises.empty()) graded[i] = not_judged(submissions[i], puzzle.id, wanted.as_exercise.points);
     return graded;
 }
 

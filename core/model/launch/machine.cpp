@@ -151,6 +151,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     state_.cluster_blocks = simt::cluster_size(grid_);
     timing_ = make_timing(gpu, program,
                           {.lowering = options.lowering && gpu.folds_ptx != 0,
+                           .doubles = !options.ideal.fp32,
                            .sequences = !options.ideal.short_division,
                            .clusters = state_.cluster_blocks > 1});
     for (const Timing& t : timing_) wide_loads_.push_back(t.wide_bytes);
