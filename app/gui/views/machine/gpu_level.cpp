@@ -72,7 +72,7 @@ void draw_blocks(Ui& ui, const MachineScene& scene, const Rect& box, const TileS
         std::max(1, static_cast<int>(std::ceil(std::sqrt(static_cast<float>(slots) * box.w / std::max(1.0f, box.h)))));
     columns = std::min(columns, slots);
     const int rows = (slots + columns - 1) / columns;
-    const float pitch = std::min({box.w / static_cast<float>(columns), box.h / static_cast<float>(rows), 24.0f});
+    const float pitch = std::min({box.w / static_cast<float>(columns), box.h / static_cast<float>(rows), 40.0f});
     const float size = std::max(1.0f, pitch - (pitch > 5 ? 2.0f : 0.5f));
     for (int i = 0; i < slots; ++i) {
         const Rect cell{box.right() - pitch * static_cast<float>(columns - i % columns),
@@ -114,7 +114,7 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
     if (tile.w < 8) return ui.rect(tile, busy ? data::green : ui.theme->grid);
     ui.rect(tile, ui.theme->panel2);
     if (tile.w >= 24) ui.frame(tile, ui.theme->line);
-    const float bars = tile.h >= 40 ? std::clamp(tile.h * 0.3f, 12.0f, 26.0f) : tile.h * 0.3f;
+    const float bars = tile.h >= 40 ? std::clamp(tile.h * 0.3f, 12.0f, 40.0f) : tile.h * 0.3f;
     const bool named = tile.w >= 48 && tile.h >= 32;
     const float left = named ? 26.0f : 3.0f;
     if (named) ui.text(tile.x + 6, tile.y + 15, std::to_string(sm), {.size = 12, .color = ui.theme->ink2, .mono = true});
@@ -142,12 +142,13 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
 void draw_slices(const MachineFrame& frame, const GpuPlaces& p) {
     Ui& ui = frame.ui;
     const MachineTrace& machine = *frame.scene->machine;
+    const std::string_view what = frame.scene->has_l2() ? "L2 slice" : "this GPU has no L2: port";
     for (uint32_t i = 0; i < p.slice_count(); ++i) {
         const float busy = std::clamp(machine.queues.busy_at(frame.cycle(), i), 0.0f, 1.0f);
         ui.rect(p.slice[i], mix(ui.theme->panel2, data::sky, 0.12f + 0.88f * busy));
         if (!frame.still && ui.hovered(p.slice[i]))
             ui.tooltip(
-                fmt::format("L2 slice {}: busy {:.0f} % of these {} cycles", i, 100 * busy, machine.queues.cycles_a_column));
+                fmt::format("{} {}: busy {:.0f} % of these {} cycles", what, i, 100 * busy, machine.queues.cycles_a_column));
     }
     for (const Rect& bus : p.bus) ui.rect(bus, faded(data::sky, ui.theme->dark ? 0.10f : 0.14f));
 }
@@ -158,6 +159,7 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
     const Lights lights = lights_of(frame);
     const int64_t length = std::max<int64_t>(1, machine.queues.cycles_a_column), column = frame.cycle() / length * length;
     const auto shown = [&](int64_t cycle, uint32_t i) { return std::lround(10 * machine.queues.waiting_at(cycle, i)); };
+    const double most = frame.scene->run->result.totals.dram_bytes_per_cycle / std::max(1u, p.channel_count());  // a channel
     for (uint32_t i = 0; i < p.channel_count(); ++i) {
         const Rect& box = p.channel[i];
         ui.rect(box, ui.theme->panel2);
@@ -168,13 +170,20 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
         const float waiting = machine.queues.waiting_at(frame.cycle(), i);
         const auto whole = static_cast<int>(std::lround(waiting));
         const bool left = p.channel_at_left(i);
+        const float square = std::clamp(box.h * 0.25f, 4.0f, 9.0f), apart = square + 2;
         for (int k = 0; k < std::min(whole, 6); ++k) {
-            const float x = left ? box.right() - 8 - 6.0f * static_cast<float>(k) : box.x + 3 + 6.0f * static_cast<float>(k);
-            ui.rect({x, box.y + 3, 4, std::min(7.0f, box.h * 0.35f)}, data::sky);
+            const float x =
+                left ? box.right() - 4 - square - apart * static_cast<float>(k) : box.x + 4 + apart * static_cast<float>(k);
+            ui.rect({x, box.y + 3, square, std::min(square * 1.75f, box.h * 0.35f)}, data::sky);
         }
+        // On the far side how much of what it can it sends, from the foot up.
+        const float sends = std::clamp(
+            static_cast<float>(machine.queues.at(machine.queues.reads, machine.queues.channels, frame.cycle(), i) / most),
+            0.0f, 1.0f);
+        if (sends > 0) ui.rect({left ? box.x : box.right() - 3, box.bottom() - box.h * sends, 3, box.h * sends}, data::blue);
         if (box.h >= 26) {
             const float baseline = box.bottom() - 4;
-            ui.text(left ? box.x + 5 : box.right() - 5, baseline, fmt::format("ch {}", i),
+            ui.text(left ? box.x + 7 : box.right() - 7, baseline, fmt::format("ch {}", i),
                     {.size = 12, .color = ui.theme->quiet, .align = left ? Align::left : Align::right});
             const std::string number = waiting < 0.05f   ? ""
                                        : waiting < 9.95f ? fmt::format("{:.1f}", waiting)
@@ -183,8 +192,9 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
                     {.size = 12, .align = left ? Align::right : Align::left, .weight = 700});
         }
         if (!frame.still && ui.hovered(box))
-            ui.tooltip(fmt::format("channel {}: {:.1f} reads wait, mean of these {} cycles", i, waiting,
-                                   machine.queues.cycles_a_column));
+            ui.tooltip(
+                fmt::format("channel {}: {:.1f} reads wait, and it sends {:.0f} % of what it can: means of these {} cycles",
+                            i, waiting, 100 * sends, machine.queues.cycles_a_column));
     }
 }
 
@@ -426,7 +436,16 @@ void draw_gpu_legend(const MachineFrame& frame, const Rect& r) {
         const int64_t wave =
             std::max<int64_t>(0, blocks_waiting(*frame.scene, frame.cycle()).begun - 1) / frame.scene->at_once;
         fill_wave(ui, {x, y - 11, 12, 12}, wave);
-        ui.text(x + 18, y, fmt::format("block of wave {}", wave + 1), {.size = 12, .color = ui.theme->ink2});
+        x = ui.text(x + 18, y, fmt::format("block of wave {}", wave + 1), {.size = 12, .color = ui.theme->ink2}) + 18;
+    }
+    if (frame.speed > smooth) return;  // then bars stand for letters
+    for (const auto& [letter, meaning] : frame.scene->timeline->letters) {
+        const float w = ui.text_width(meaning, {.size = 12}) + 25;
+        if (x + w > r.right()) break;
+        const char text[] = {letter, 0};
+        ui.text(x, y, text, {.size = 12, .color = ui.theme->right, .weight = 700, .mono = true});
+        ui.text(x + 12, y, meaning, {.size = 12, .color = ui.theme->ink2});
+        x += w;
     }
 }
 
@@ -490,10 +509,11 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
         ui.text(align == Align::left ? over.x : over.right(), p.all.y + 18, text,
                 {.size = 13, .align = align, .weight = 600});
     };
-    if (!p.channel.empty()) title(p.channel.front(), name_of(gpu.dram_kind.value), Align::left);
-    if (!p.channel.empty()) title(p.channel.back(), name_of(gpu.dram_kind.value), Align::right);
-    if (!p.slice.empty()) title(p.slice.front(), "L2", Align::left);
-    if (!p.slice.empty()) title(p.slice.back(), "L2", Align::right);
+    const std::string_view memory = name_of(gpu.dram_kind.value), slices = frame.scene->has_l2() ? "L2" : "ports";
+    if (p.channel_count() > 0) title(p.channel.front(), memory, Align::left);
+    if (p.channel_count() > 1) title(p.channel.back(), memory, Align::right);
+    if (p.slice_count() > 0) title(p.slice.front(), slices, Align::left);
+    if (p.slice_count() > 1) title(p.slice.back(), slices, Align::right);
     ui.text(p.bus[0].right() + 10, p.all.y + 18, fmt::format("{} SM{}", gpu.sms.value, gpu.sms.value == 1 ? "" : "s"),
             {.size = 13, .weight = 600});
     draw_slices(frame, p);
@@ -552,7 +572,10 @@ std::string gpu_sentence(const MachineFrame& frame) {
     for (const uint32_t i : requests_at(scene, frame.clock))
         ++(scene.machine->requests[i].channel != RequestRecord::none ? at_dram : at_l2);
     const int64_t all = at_l2 + at_dram;
-    if (all == 1)
+    if (all > 0 && !scene.has_l2())
+        text += fmt::format(", and {} request{} on {} way: this GPU has no L2, what leaves an SM goes to memory",
+                            with_commas(all), all == 1 ? " is" : "s are", all == 1 ? "its" : "their");
+    else if (all == 1)
         text += at_dram == 1 ? ", and one request is on its way to memory and back"
                              : ", and one request is on its way, to L2 and back";
     else if (all > 0)
