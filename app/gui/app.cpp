@@ -485,7 +485,7 @@ int run_app(const AppOptions& given) {
         shell.keeper = std::make_unique<RememberedKeeper>(remembered, before.kept);
         const std::jthread asking([&shell] { shell.desktop_is_calm = system::prefers_less_motion(); });
         if (!before.problem.empty()) session.post(ask::Tell{before.problem});
-        session.machine.offers_tour = scene.first_time;
+        session.machine.offers_tour = scene.first_time && !options.tour;
         if (!options.open.empty() && !options.view.empty() && !is_run_file(options.open)) shell.run_own();
         const bool as_before = asked.width == 0 && asked.height == 0 && before.kept.width > 0;
         shell.window.whole_screen = as_before && before.kept.whole_screen;

@@ -13,7 +13,6 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr Color wave_colors[] = {rgb(0x2F6690), rgb(0x4286B5), rgb(0x86C3EA), rgb(0xD3EAF8)};
 constexpr float legend_height = 26, least_strip = 118, most_strip = 156;
 constexpr float wide_enough = 1100, least_tiles = 400;
 constexpr double too_fast = 3000;        // cycles a second, for single requests
@@ -38,13 +37,6 @@ Split split(const Rect& area) {
     s.strip = {area.x, area.bottom() - h, area.w - (beside > 0 ? beside + 8 : 0), h};
     if (beside > 0) s.followed = {area.right() - beside, area.bottom() - h, beside, h};
     return s;
-}
-
-void fill_wave(Ui& ui, const Rect& box, int64_t wave, float opacity = 1) {
-    const Color color = faded(wave_colors[static_cast<size_t>(wave) % std::size(wave_colors)], opacity);
-    if (wave % 2 == 1 || box.w < 5 || box.h < 5) return ui.rect(box, color);
-    ui.rect(box, faded(color, 0.35f));
-    ui.hatch(box, color, Hatch::diagonal);
 }
 
 // How full a stretch of cycles before now was, of a scheduler; and what it issued last in it.
@@ -198,33 +190,6 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
     }
 }
 
-// Load a circle, store a square, atomic a diamond, copy a triangle; filled on the way out, hollow on the way back.
-void draw_mark(Ui& ui, Point at, RequestKind kind, bool back, float r) {
-    switch (kind) {
-        case RequestKind::store:
-            if (back) return ui.frame({at.x - r, at.y - r, 2 * r, 2 * r}, data::yellow, 1.5f);
-            return ui.rect({at.x - r, at.y - r, 2 * r, 2 * r}, data::yellow);
-        case RequestKind::atomic: {
-            const float d = r * 1.3f;
-            ui.polygon({{at.x, at.y - d}, {at.x + d, at.y}, {at.x, at.y + d}, {at.x - d, at.y}}, data::purple);
-            if (back)
-                ui.polygon(
-                    {{at.x, at.y - d + 2.5f}, {at.x + d - 2.5f, at.y}, {at.x, at.y + d - 2.5f}, {at.x - d + 2.5f, at.y}},
-                    ui.theme->panel);
-            return;
-        }
-        case RequestKind::copy:
-            ui.polygon({{at.x - r, at.y - r * 1.1f}, {at.x + r * 1.3f, at.y}, {at.x - r, at.y + r * 1.1f}}, data::orange);
-            return;
-        case RequestKind::load:
-        case RequestKind::constant:
-            break;
-    }
-    if (!back) return ui.circle(at, r, data::sky);
-    ui.circle(at, r, ui.theme->panel);
-    ui.ring(at, r - 0.5f, data::sky, 1.5f);
-}
-
 Color color_of(RequestKind kind) {
     return kind == RequestKind::store    ? data::yellow
            : kind == RequestKind::atomic ? data::purple
@@ -336,76 +301,6 @@ void draw_followed_way(const MachineFrame& frame, const GpuPlaces& p) {
     ui.text(chip.x + 12, chip.y + 18, text, fitted);
 }
 
-void draw_block_queue(const MachineFrame& frame, const Rect& column) {
-    Ui& ui = frame.ui;
-    const MachineScene& scene = *frame.scene;
-    const WaitingBlocks queue = blocks_waiting(scene, frame.cycle());
-    float y = column.y + 18;
-    ui.text(column.x, y, "block queue", {.size = 13, .weight = 600});
-    ui.text(column.right(), y, fmt::format("{} wait", with_commas(queue.waiting)),
-            {.size = 13, .color = ui.theme->ink2, .align = Align::right});
-    y += 10;
-    const int columns = 24;
-    const float pitch = column.w / columns, size = pitch - 1.2f;
-    const float room = column.bottom() - 30;
-    for (int64_t wave = queue.begun / scene.at_once; wave * scene.at_once < scene.blocks && y + 22 < room; ++wave) {
-        const int64_t first = std::max(queue.begun, wave * scene.at_once),
-                      last = std::min(scene.blocks, (wave + 1) * scene.at_once);
-        const int64_t waiting = last - first;
-        if (waiting <= 0) continue;
-        y += 12;
-        ui.text(column.x, y, fmt::format("wave {}", wave + 1), {.size = 12, .color = ui.theme->quiet});
-        ui.text(column.right(), y, with_commas(waiting), {.size = 12, .color = ui.theme->quiet, .align = Align::right});
-        y += 5;
-        const int64_t rows = (waiting + columns - 1) / columns;
-        const auto fit = static_cast<int64_t>((room - y) / pitch);
-        for (int64_t k = 0; k < std::min(rows, fit); ++k) {  // a row at a time: a quad where its cells are all alike
-            const int64_t cells = std::min<int64_t>(columns, waiting - k * columns);
-            const Rect strip{column.x, y + pitch * static_cast<float>(k), pitch * static_cast<float>(cells) - 1.2f, size};
-            fill_wave(ui, strip, wave, 0.5f);
-            for (int64_t c = 1; c < cells; ++c)
-                ui.rect({column.x + pitch * static_cast<float>(c) - 1.2f, strip.y, 1.2f, size}, ui.theme->panel);
-        }
-        y += pitch * static_cast<float>(std::min(rows, fit)) + 6;
-        if (rows > fit) {
-            ui.text(column.x, std::min(y + 10, column.bottom() - 8),
-                    fmt::format("and {} more", with_commas((rows - fit) * columns)), {.size = 12, .color = ui.theme->quiet});
-            return;
-        }
-    }
-    if (queue.waiting == 0)
-        ui.text(column.x, y + 14, "empty: all have begun", {.size = 12, .color = ui.theme->quiet, .width = column.w});
-}
-
-void draw_host(const MachineFrame& frame, const Rect& column) {
-    Ui& ui = frame.ui;
-    ui.text(column.x, column.y + 18, "host", {.size = 13, .weight = 600});
-    float y = column.y + 34;
-    const auto box = [&](std::string_view top, std::string_view below, bool runs) {
-        if (y + 42 > column.bottom()) return;
-        const Rect r{column.x, y, column.w, 38};
-        ui.rect(r, ui.theme->panel2, 3);
-        ui.frame(r, runs ? data::green : ui.theme->line, 1, 3);
-        ui.text(r.x + 7, r.y + 16, top, {.size = 12, .width = r.w - 12});
-        ui.text(r.x + 7, r.y + 31, below, {.size = 12, .color = ui.theme->quiet, .width = r.w - 12});
-        if (runs) {
-            ui.line({r.right(), r.y + 19}, {r.right() + 18, r.y + 19}, data::green, 2);
-            ui.arrow_head({r.right() + 22, r.y + 19}, Way::right, data::green, 4);
-        }
-        y += 44;
-    };
-    ui.text(column.x, y, "launches", {.size = 12, .color = ui.theme->quiet});
-    y += 8;
-    const auto& step = frame.snapshot.training.step;
-    if (!step || frame.focus.launch < 0 || shows_own_run(frame.snapshot)) {
-        box(frame.scene->run->program ? frame.scene->run->program->shown_name() : "kernel", "runs", true);
-        return;
-    }
-    const auto at = static_cast<size_t>(frame.focus.launch);
-    for (size_t i = at > 0 ? at - 1 : 0; i < step->launches.size() && i < at + 6; ++i)
-        box(step->launches[i].kernel, i < at ? "has run" : i == at ? "runs" : i == at + 1 ? "is next" : "enqueued", i == at);
-}
-
 float legend_mark(Ui& ui, float x, float y, RequestKind kind, bool back, std::string_view label) {
     draw_mark(ui, {x + 5, y - 4}, kind, back, 4);
     return ui.text(x + 15, y, label, {.size = 12, .color = ui.theme->ink2}) + 16;
@@ -429,7 +324,12 @@ void draw_gpu_legend(const MachineFrame& frame, const Rect& r) {
                     {.size = 12, .color = ui.theme->quiet}) +
             20;
     if (r.right() - x > 330) {
-        letter_box(ui, {x, y - 12, 15, 15}, 'F', data::green);
+        const Rect mark{x, y - 12, 15, 15};
+        if (frame.speed <= smooth)
+            letter_box(ui, mark, frame.scene->timeline->letters.empty() ? 'F' : frame.scene->timeline->letters.front().first,
+                       data::green);
+        else
+            ui.rect(mark, ui.theme->grid), ui.rect({mark.x, mark.y + 6, mark.w, mark.h - 6}, data::green);
         x = ui.text(x + 21, y, frame.speed <= smooth ? "issued in this cycle" : "share of slots issued",
                     {.size = 12, .color = ui.theme->ink2}) +
             18;

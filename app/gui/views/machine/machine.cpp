@@ -54,6 +54,7 @@ class MachineView final : public View {
             const float foot = std::min(tour_foot_height, area.h * 0.25f);
             below.h -= foot + 8;
             frame.still = true;
+            look_at_a_number(frame);
             draw_picture(frame, below);
             draw_tour_head(frame, bar);
             draw_tour_foot(frame, {area.x, area.bottom() - foot, area.w, foot});

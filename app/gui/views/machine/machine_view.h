@@ -92,6 +92,12 @@ void go_to(const MachineFrame& frame, double cycle);
 void zoom_to(Session& session, Stop stop);
 // How fast the clock runs at a zoom, where nobody has chosen a speed: powers of ten between the stops' own.
 double speed_at(double zoom);
+// What the host asks for, and the blocks that wait for an SM.
+void draw_host(const MachineFrame& frame, const Rect& column);
+void draw_block_queue(const MachineFrame& frame, const Rect& column);
+// The colour and hatch of a block's wave; a request: load a circle, store a square, atomic a diamond, copy a triangle.
+void fill_wave(Ui& ui, const Rect& box, int64_t wave, float opacity = 1);
+void draw_mark(Ui& ui, Point at, RequestKind kind, bool back, float r);
 // Requests of the traced SM that are on their way at the clock: indices into MachineTrace::requests.
 std::vector<uint32_t> own_requests(const MachineFrame& frame);
 // The memory side of an SM: L1 and shared memory, the shared memory pipe, waiting misses, the door to the crossbar.
