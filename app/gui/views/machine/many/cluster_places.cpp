@@ -162,10 +162,10 @@ NodePlaces place_node(const Rect& area, int gpus) {
     p.all = area;
     const int n = std::max(1, gpus);
     const int above = (n + 1) / 2;
-    const float pitch = std::min(area.w / static_cast<float>(above), 400.0f);
+    const float pitch = std::min(area.w / static_cast<float>(above), 560.0f);
     const float gap = std::clamp(pitch * 0.1f, 4.0f, 28.0f), bar_h = std::clamp(area.h * 0.11f, 24.0f, 46.0f),
-                link = std::clamp(area.h * 0.11f, 16.0f, 60.0f);
-    const float h = std::clamp((area.h - bar_h - 2 * link) / 2, 20.0f, 220.0f), w = pitch - gap;
+                link = std::clamp(area.h * 0.11f, 16.0f, 90.0f);
+    const float h = std::clamp((area.h - bar_h - 2 * link) / 2, 20.0f, 340.0f), w = pitch - gap;
     const float used = pitch * static_cast<float>(above) - gap, x = area.x + (area.w - used) / 2,
                 y = area.y + std::max(0.0f, (area.h - 2 * h - 2 * link - bar_h) / 2);
     for (int i = 0; i < n; ++i) {
