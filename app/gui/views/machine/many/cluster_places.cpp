@@ -62,6 +62,8 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
         const float shape = (w / pitch_width) / std::max(0.1f, h / pitch_height);
         p.wide = std::clamp(static_cast<int>(std::ceil(std::sqrt(static_cast<float>(p.replicas) * shape) - 1e-3f)), 1,
                             p.replicas);
+        const int rows = (p.replicas + p.wide - 1) / p.wide;
+        p.wide = (p.replicas + rows - 1) / rows;  // rows of one length, where that is possible
     }
     // The last tile needs no gap behind it.
     const auto across = static_cast<float>(p.across()), down = static_cast<float>(p.rows());
@@ -90,6 +92,7 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
         p.tile_h = p.pitch_y - gap_y;
         p.scale = std::min(p.tile_w / tile_width, p.tile_h / tile_height);
     }
+    if (flat) p.left += std::max(0.0f, (w - p.grid().w) / 2);
     const float least = std::min(p.tile_w, p.tile_h);
     p.headed = p.tile_w >= 90 && p.tile_h >= 56;
     p.detail = p.tile_w < 24 || p.tile_h < 14                          ? TileDetail::texture
