@@ -115,6 +115,26 @@ TEST_CASE("Who is on the way at a moment is who has begun and has not arrived") 
     }
 }
 
+TEST_CASE("No warp lights up before what it waited for is home") {
+    int waits = 0;
+    for (const std::string_view gpu : {"v100", "h100", "teaching:4"})
+        for (uint64_t seed = 1; seed <= 6; ++seed) {
+            const MachineScene scene = scene_of(recorded(seed, gpu));
+            const KernelTrace& trace = scene.trace();
+            for (uint32_t w = 0; w < trace.warps.size(); ++w)
+                for (const StallRun& stall : trace.warps[w].runs) {
+                    const int64_t awaited = awaited_request(scene, w, stall.begin);
+                    if (awaited < 0 || stall.reason != StallReason::long_scoreboard) continue;
+                    const RequestRecord& request = scene.machine->requests[static_cast<size_t>(awaited)];
+                    INFO(gpu << " seed " << seed << " warp " << w << " from " << stall.begin << " to " << stall.end);
+                    REQUIRE(stall.end >= request.end());
+                    REQUIRE(state_at(trace, trace.warps[w], std::max(stall.begin, request.end() - 1)).issue == nullptr);
+                    ++waits;
+                }
+        }
+    CHECK(waits > 100);
+}
+
 TEST_CASE("A block stays on its SM, and those that wait, run and are done are all blocks") {
     for (uint64_t seed = 20; seed < 26; ++seed) {
         const MachineScene scene = scene_of(recorded(seed, "teaching:4"));
