@@ -294,6 +294,11 @@ void open_file(Shell& shell, const std::string& file) {
 }
 
 // What the shell begins with: the workspace or the view that was asked for, and the learner's file.
+void set_zoom(Shell& shell, const AppOptions& options) {
+    if (options.zoom.empty()) return;
+    shell.session.machine.zoom = shell.session.machine.wanted = static_cast<double>(*stop_named(options.zoom));
+}
+
 void open(Shell& shell, const AppOptions& options) {
     Workspace& workspace = shell.session.workspace;
     workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
@@ -335,6 +340,7 @@ void open(Shell& shell, const AppOptions& options) {
     if (options.less_motion) shell.motion = "reduced";
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
     if (options.tour) begin_tour(shell.session);
+    set_zoom(shell, options);
     shell.session.grain = row_of(workspace).grain;
 }
 
@@ -381,8 +387,7 @@ void go_to_cycle(Shell& shell, const AppOptions& options) {  // stills only: onc
 void go_to_stop(Shell& shell, const AppOptions& options) {  // of the machine
     if (options.zoom.empty() && !options.follow) return;
     settle(shell, "machine");
-    if (!options.zoom.empty())
-        shell.session.machine.zoom = shell.session.machine.wanted = static_cast<double>(*stop_named(options.zoom));
+    set_zoom(shell, options);  // a run that somebody saved has come with a zoom of its own
     settle(shell, "machine");  // a cluster's step is asked for there
     const auto snapshot = shell.session.snapshot();
     if (options.follow && machine_at_cluster(shell.session)) return follow_in_step(shell.session, *snapshot);
