@@ -293,12 +293,12 @@ void open_file(Shell& shell, const std::string& file) {
     shell.session.desk.trust();  // who names it on the command line means it
 }
 
-// What the shell begins with: the workspace or the view that was asked for, and the learner's file.
 void set_zoom(Shell& shell, const AppOptions& options) {
     if (options.zoom.empty()) return;
     shell.session.machine.zoom = shell.session.machine.wanted = static_cast<double>(*stop_named(options.zoom));
 }
 
+// What the shell begins with: the workspace or the view that was asked for, and the learner's file.
 void open(Shell& shell, const AppOptions& options) {
     Workspace& workspace = shell.session.workspace;
     workspace = !options.lesson.empty() ? Workspace::learn : options.plan.empty() ? Workspace::training : Workspace::cluster;
