@@ -144,7 +144,7 @@ class DieView final : public View {
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
         if (shown == nullptr) return "This design has not run yet: its parts are drawn, nothing in them is known.";
         if (shown->sampled > 0)
-            return fmt::format("A sample: {:.0f} % of the instructions have run; the figures are drawn out from them.",
+            return fmt::format("A sample: about {:.0f} % of its time has run; the figures are drawn out from that.",
                                100 * shown->sampled);
         return limit_sentence(*desk.task(), *shown);
     }
