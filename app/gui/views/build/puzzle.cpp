@@ -141,7 +141,7 @@ class PuzzleView final : public View {
         const bool table = body.h >= 560;  // else the sentence says it, and the plot has the room
         const float foot = next_height(ui, session, *snapshot, body.w, table);
         const float plot = body.bottom() - foot - y - 12;
-        if (plot >= 130) history(ui, session, state, {body.x, y, body.w, plot});
+        if (plot >= 112) history(ui, session, state, {body.x, y, body.w, plot});
         next(ui, session, *snapshot, {body.x, body.bottom() - foot, body.w, foot}, table);
         ui.pop_scope();
     }
@@ -476,16 +476,27 @@ class PuzzleView final : public View {
             ui.polyline(way, theme.accent, 1.6f, 4, 3);
             ui.polygon({{b.x, b.y - 7}, {b.x + 7, b.y}, {b.x, b.y + 7}, {b.x - 7, b.y}}, theme.accent);
         }
-        std::vector<Point> taken;
-        bool over_watts = false;
-        for (size_t k = state.designs.size(); k-- > 0;) {  // the newest is not covered
+        // The newest takes its place first; those that another one covers are small, and lie below.
+        struct Dot {
+            const BuiltDesign* design;
+            Point at;
+            bool free;
+        };
+        std::vector<Dot> all;
+        for (size_t k = state.designs.size(); k-- > 0;) {
             const BuiltDesign& design = *state.designs[k];
             if (!design.ran() || (design.sampled > 0 && &design != state.newest())) continue;  // its whole run is to come
             const Point at{plot.x(design.area.mm2), plot.y(design.time_us)};
+            const bool free = std::ranges::none_of(
+                all, [&](const Dot& other) { return other.free && std::hypot(other.at.x - at.x, other.at.y - at.y) < 19; });
+            all.push_back({&design, at, free});
+        }
+        std::ranges::stable_partition(all, [](const Dot& dot) { return !dot.free; });
+        bool over_watts = false;
+        for (const auto& [of, at, free] : all) {
+            const BuiltDesign& design = *of;
             const bool shown = &design == now, over = !design.within(*state.task);
             const bool best = std::ranges::find(front, &design) != front.end();
-            const bool free = std::ranges::none_of(
-                taken, [&](const Point& other) { return std::hypot(other.x - at.x, other.y - at.y) < 19; });
             const Color color = best ? theme.right : over ? theme.wrong : theme.ink2;
             if (over && at.x < plot.x(state.task->most_mm2)) over_watts = true;
             const float radius = free ? 9.0f : 4.0f;
@@ -499,7 +510,6 @@ class PuzzleView final : public View {
                                          : theme.ink,
                          .align = Align::center,
                          .weight = 700});
-                taken.push_back(at);
             }
             const Rect grip{at.x - 10, at.y - 10, 20, 20};
             if (ui.hovered(grip))
