@@ -122,9 +122,9 @@ TEST_CASE("a sweep runs a grid of designs and writes them, with what was refused
     const Outcome alone = lockstep_command(
         "sweep " + add + " --gpu teaching --vary sms=1..4 --vary l2_kb=0,64 --vary sub_cores=2,3 " + "--threads 1 --json -");
     CHECK(alone.out == run.out);
-    const Outcome csv = lockstep_command("sweep waits --vary sms=1,2 --csv -");
-    CHECK(csv.out.starts_with("design,sms,time_us,"));
-    CHECK(std::ranges::count(csv.out, '\n') == 3);
+    const Outcome on_stdout = lockstep_command("sweep waits --vary sms=1,2 --csv -");
+    CHECK(on_stdout.out.starts_with("design,sms,time_us,"));
+    CHECK(std::ranges::count(on_stdout.out, '\n') == 3);
     has(lockstep_command("sweep waits --vary sms=1,2 --csv - --json -").err, "only one of --csv, --svg and --json");
     has(lockstep_command("puzzle list --json").err, "unknown option --json; 'lockstep puzzle list --help' lists them");
     has(lockstep_command("sweep " + add + " --vary smss=1,2").err, "unknown figure 'smss' of a GPU, did you mean 'sms'?");
