@@ -99,8 +99,11 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
                 std::vector<std::string> known;
                 for (const CLI::Option* option : command->get_options())
                     if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+                std::string whole;  // "puzzle list "
+                for (const CLI::App* at = command; at != nullptr && at != &app; at = at->get_parent())
+                    whole = at->get_name() + " " + whole;
                 return fmt::format("unknown option {}{}; 'lockstep {}--help' lists them", name,
-                                   did_you_mean(name, known, ""), command == &app ? "" : command->get_name() + " ");
+                                   did_you_mean(name, known, ""), whole);
             }
             const bool takes_commands = command->get_require_subcommand_max() > 0 && !command->get_subcommands({}).empty();
             if (command == &app && word != words.front())

@@ -107,6 +107,16 @@ TEST_CASE("A folder of files, one a student, is as many submissions where one ex
     CHECK(json["submissions"].size() == 5);
 }
 
+TEST_CASE("a design in an archive is told by its own name, the same in each run") {
+    const std::string zip = write("designs.zip", zip_of({{"class/eve/mine.toml", "inherits = \"teaching\"\nsmms = 4\n"},
+                                                         {"class/finn/mine.toml", "inherits = teaching\n"}}));
+    const std::string first = lockstep_command("grade --puzzle waits --format csv " + zip).out;
+    CHECK(first.find("eve/mine.toml:2:1: error: unknown figure 'smms'") != std::string::npos);
+    CHECK(first.find("lockstep-grade") == std::string::npos);
+    CHECK(first.find("archive1") == std::string::npos);
+    CHECK(first == lockstep_command("grade --puzzle waits --format csv " + zip).out);
+}
+
 TEST_CASE("A zip archive is read, and one that would write elsewhere or grow without end is refused in a sentence") {
     const std::string zip = write("all.zip", zip_of({{"class/alice/order.host", right_order()},
                                                      {"class/bob/order.host", "launch nothing"},

@@ -47,7 +47,7 @@ TEST_CASE("gpus new writes a file, which gpus prints and every --gpu takes") {
     const std::string wrong = write("wrong.toml", "inherits = \"h100\"\nsub_cores = 5\n");
     const Outcome refused = lockstep_command("run " + add + " --gpu " + wrong);
     CHECK(refused.status == 2);
-    has(refused.err, "wrong.toml:2:13: error: 'sub_cores' is from 1 to 4, not 5");
+    has(refused.err, "wrong.toml:2:13: error: 'sub_cores' is from 1 to 4, not 5: this model goes no further");
 }
 
 TEST_CASE("a kernel that needs a part which the GPU has not is refused in one sentence") {
@@ -122,6 +122,11 @@ TEST_CASE("a sweep runs a grid of designs and writes them, with what was refused
     const Outcome alone = lockstep_command(
         "sweep " + add + " --gpu teaching --vary sms=1..4 --vary l2_kb=0,64 --vary sub_cores=2,3 " + "--threads 1 --json -");
     CHECK(alone.out == run.out);
+    const Outcome on_stdout = lockstep_command("sweep waits --vary sms=1,2 --csv -");
+    CHECK(on_stdout.out.starts_with("design,sms,time_us,"));
+    CHECK(std::ranges::count(on_stdout.out, '\n') == 3);
+    has(lockstep_command("sweep waits --vary sms=1,2 --csv - --json -").err, "only one of --csv, --svg and --json");
+    has(lockstep_command("puzzle list --json").err, "unknown option --json; 'lockstep puzzle list --help' lists them");
     has(lockstep_command("sweep " + add + " --vary smss=1,2").err, "unknown figure 'smss' of a GPU, did you mean 'sms'?");
     has(lockstep_command("sweep " + add + " --vary sms=4..1").err, "ends before it begins");
     has(lockstep_command("sweep " + add + " --vary sms=1..1000:1 --vary l2_mb=1..64:1").err, "more than 20000 designs");

@@ -122,6 +122,8 @@ Base base_of(const SweepAsked& asked) {
 int run_sweep_asked(const SweepAsked& asked) {
     std::vector<scene::Vary> varied;
     for (const std::string& text : asked.vary) varied.push_back(scene::parse_vary(text).value());
+    if ((asked.csv == "-") + (asked.svg == "-") + (asked.json == "-") > 1)
+        throw Failure("only one of --csv, --svg and --json can go to stdout");
     for (const std::string* file : {&asked.csv, &asked.svg, &asked.json}) check_can_write(*file);
     const Base base = base_of(asked);
     bool interrupted = false;
@@ -135,10 +137,14 @@ int run_sweep_asked(const SweepAsked& asked) {
         interrupted = work.interrupted();
         return found;
     }();
-    if (!asked.csv.empty()) write_file(asked.csv, scene::sweep_csv(sweep));
-    if (!asked.svg.empty()) write_file(asked.svg, scene::sweep_svg(sweep));
+    const auto write = [](const std::string& file, const std::string& text) {
+        if (file == "-") return fmt::print("{}", text);
+        if (!file.empty()) write_file(file, text);
+    };
+    write(asked.csv, scene::sweep_csv(sweep));
+    write(asked.svg, scene::sweep_svg(sweep));
     if (!asked.json.empty()) write_json(to_json(sweep), asked.json);
-    if (asked.json != "-") fmt::print("{}", text_of(sweep));
+    if (asked.csv != "-" && asked.svg != "-" && asked.json != "-") fmt::print("{}", text_of(sweep));
     if (interrupted) return interrupted_status;
     const bool any = std::ranges::any_of(sweep.designs, [](const scene::Design& d) { return d.run.refused.empty(); });
     return static_cast<int>(any ? ExitStatus::done : ExitStatus::faulted);
@@ -175,8 +181,8 @@ void add_sweep(const Command& app, int& status) {
     add_compiler_options(command, launch.compiler);
     command.add_option("--process", asked->process, "of the estimates: 16nm, 12nm, 8nm, 7nm, 4nm; else that of --gpu");
     command.add_option("--threads", asked->threads, "designs at once; else one a core").check(not_from_1);
-    command.add_option("--csv", asked->csv, "write a line a design");
-    command.add_option("--svg", asked->svg, "write a picture: area against time, and the front");
+    command.add_option("--csv", asked->csv, "write a line a design; '-' for stdout");
+    command.add_option("--svg", asked->svg, "write a picture: area against time, and the front; '-' for stdout");
     command.add_option("--json", asked->json, "write the same as JSON; '-' for stdout");
     command.callback([asked, &status] { status = run_sweep_asked(*asked); });
 }

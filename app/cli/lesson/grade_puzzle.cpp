@@ -49,15 +49,19 @@ fs::path own_folder(const HandedIn& submission, const Answer& answer) {
     return fs::equivalent(submission.place, answer.file, error) ? answer.file : answer.file.parent_path();
 }
 
-// Where an archive was unpacked, or the class lies, is nobody's business: "mine.toml:3:1".
-std::string without(std::string text, const fs::path& folder) {
-    for (size_t at = 0; !folder.empty() && (at = text.find(folder.string(), at)) != std::string::npos;)
-        text.erase(at, folder.string().size());
+// Reasons name a file as it was handed in: not the folder that its archive is unpacked to, which is another in each run.
+std::string without_scratch(std::string text, const fs::path& scratch) {
+    const std::string folder = scratch.string() + "/";
+    for (size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+        const size_t own = text.find('/', at + folder.size());  // "archive1"
+        if (own == std::string::npos) break;
+        text.erase(at, own + 1 - at);
+    }
     return text;
 }
 
 Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& launch, const lessons::Thresholds& thresholds,
-                    const Answer& answer, const fs::path& within, const std::stop_token& stop) {
+                    const Answer& answer, const fs::path& within, const fs::path& scratch, const std::stop_token& stop) {
     Graded graded;
     graded.exercise = puzzle.id;
     graded.file = answer.shown;
@@ -87,7 +91,7 @@ Graded judge_design(const lessons::Puzzle& puzzle, const scene::DesignLaunch& la
                                                   graded.report.passed ? lessons::name_of(result.medal) : "no medal",
                                                   result.why.empty() ? "" : ": ", result.why));
     } catch (const Failure& failure) {
-        graded.problem = without(render(failure.diagnostic), answer.file.parent_path() / "");
+        graded.problem = without_scratch(render(failure.diagnostic), scratch);
     }
     return graded;
 }
@@ -138,7 +142,7 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
                 for (Answer& answer : answers) {
                     take_the_only_design(submission, answer);
                     made.exercises.push_back(
-                        judge_design(puzzle, launch, thresholds, answer, own_folder(submission, answer), stop));
+                        judge_design(puzzle, launch, thresholds, answer, own_folder(submission, answer), scratch, stop));
                 }
             } catch (const Cancelled&) {
                 return;

@@ -76,7 +76,7 @@ void tell_busiest(BuiltDesign& design, const model::TimedResult& longest) {
                           {"sub_cores", "the schedulers", use.issue},
                           {"fp32_lanes", "the lanes", use.fp32},
                           {"l2_bytes", "L2", use.l2},
-                          {"l1_bytes", "L1", use.l1},
+                          {"l1_bytes", double(design.gpu.l1_bytes) > 0 ? "L1" : "the load path", use.l1},
                           {"tensor_fmas", "the tensor cores", use.tensor},
                           {"fp64_lanes", "the FP64 lanes", use.fp64},
                           {"sm_read_bytes_per_cycle", "the SMs' ports", use.port}};
@@ -149,10 +149,25 @@ void tell_by_time(BuiltDesign& design, std::vector<Stretch> stretches) {
     design.memory = joined(stretches, &Stretch::memory, design.time_us);
 }
 
-// A run that was stopped, as long as it would be if it went on as it did.
-void draw_out(model::TimedResult& result, double share) {
-    result.cycles = static_cast<int64_t>(static_cast<double>(result.cycles) / share);
-    result.time_us /= share;
+// A run that was stopped, as long as it would be if it went on as in its later half: a launch fills its caches first. Says
+// what share of that time it has run.
+double draw_out(model::TimedResult& result, double share) {
+    const auto cycles = static_cast<double>(result.cycles), ran = static_cast<double>(result.warp_instructions);
+    const model::Windows& windows = result.windows;
+    double issued = 0, later = 0, length = 0;
+    for (size_t i = 0; i < windows.totals.size(); ++i) {
+        const auto each = static_cast<double>(windows.totals[i].issued);
+        issued += each;
+        if (i < windows.totals.size() / 2) continue;
+        later += each;
+        length += std::min(static_cast<double>(windows.length), cycles - static_cast<double>(i) * double(windows.length));
+    }
+    double rate = ran / cycles;  // instructions a cycle
+    if (windows.totals.size() >= 4 && later > 0 && length > 0) rate *= later / issued * cycles / length;
+    const double known = cycles / (cycles + (ran / share - ran) / rate);
+    result.cycles = static_cast<int64_t>(cycles / known);
+    result.time_us /= known;
+    return known;
 }
 
 // A busy part needs more of its kind. L1 and L2 are busy with requests, which more bytes do not serve: a wider pipe and more
@@ -189,11 +204,11 @@ BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, cons
         options.stop = stop;
         auto result =
             std::make_unique<model::TimedResult>(model::launch(design.gpu, *part.program, part.config, memory, options));
+        double ran = 1;  // of the instructions
         if (result->stopped) {
-            design.sampled =
-                instructions > 0 ? static_cast<double>(result->warp_instructions) / static_cast<double>(instructions) : 0;
-            if (!(design.sampled > 0.002) || !launch.then.empty()) throw Cancelled();
-            draw_out(*result, design.sampled);
+            ran = instructions > 0 ? static_cast<double>(result->warp_instructions) / static_cast<double>(instructions) : 0;
+            if (!(ran > 0.002) || !launch.then.empty()) throw Cancelled();
+            design.sampled = draw_out(*result, ran);
         }
         if (result->fault) {
             design.refused = result->fault->message;
@@ -203,9 +218,8 @@ BuiltDesign built_on(const scene::DesignLaunch& launch, model::GpuSpec gpu, cons
         design.cycles += result->cycles;
         design.time_us += result->time_us;
         design.kernels.push_back({part.label.empty() ? part.program->shown_name() : part.label, result->time_us});
-        // Of a sample: its own power, for as long as the whole takes.
-        joules += model::energy_of(design.gpu, *part.program, *result, launch.process).joules /
-                  (design.sampled > 0 ? design.sampled : 1);
+        // Of a sample: as much for each instruction that is to come.
+        joules += model::energy_of(design.gpu, *part.program, *result, launch.process).joules / ran;
         stretches.push_back(stretch_of_run(design.gpu, *result));
         uses.push_back(
             use_of(design.gpu, *result, static_cast<double>(result->cycles) * (design.sampled > 0 ? design.sampled : 1)));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/gui/desk/puzzle_medals.h"
 #include "app/gui/session.h"
 #include "lessons/player/certificate/certificate.h"
 
@@ -142,8 +143,15 @@ LessonProgress progress_in(const LessonState& state) {
 std::map<std::string, LessonProgress> progress_of(const std::filesystem::path& file,
                                                   std::span<const std::shared_ptr<const lessons::Lesson>> course) {
     std::map<std::string, LessonState> states;
+    std::map<std::string, LessonProgress> progress;
     each_line(file, most_bytes_of_all, [&](const Json& line) {
         if (!line.is_object()) return;
+        if (const std::string puzzle = text_of(line, "puzzle"); !puzzle.empty()) {
+            LessonProgress& kept = progress[puzzle];
+            kept.done = std::max(kept.done, static_cast<size_t>(lessons::medal_named(text_of(line, "medal"))));
+            kept.steps = static_cast<size_t>(lessons::Medal::gold);
+            return;
+        }
         const std::string id = text_of(line, "lesson");
         auto known = states.find(id);
         if (known == states.end()) {
@@ -153,7 +161,6 @@ std::map<std::string, LessonProgress> progress_of(const std::filesystem::path& f
         }
         restore_line(line, known->second);
     });
-    std::map<std::string, LessonProgress> progress;
     for (const auto& [id, state] : states) progress[id] = progress_in(state);
     return progress;
 }
@@ -178,6 +185,12 @@ void ProgressLog::follow(const LessonState& state) {
         for (const LessonState::Prediction& prediction : step)
             answered_.back().push_back(prediction.locked && prediction.truth);
     }
+}
+
+bool keep_puzzle_medal(const std::filesystem::path& file, const std::string& puzzle, lessons::Medal medal) {
+    if (file.empty()) return true;
+    const Json line = {{"puzzle", puzzle}, {"event", "medal"}, {"medal", lessons::name_of(medal)}, {"on", lessons::today()}};
+    return append(file, line.dump() + "\n");
 }
 
 std::string ProgressLog::note(const LessonState& state) {

@@ -92,6 +92,7 @@ void Shell::enter_workspace() {
     if (entered_ == Workspace::build) {
         session.playing = !state.calm;  // the die lives
         if (!snapshot_->build) session.build.open_first(session);
+        session.read_progress();
     }
     if (entered_ == Workspace::kernel) {
         session.playing = false;

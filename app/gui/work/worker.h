@@ -187,7 +187,11 @@ struct Session::Worker {
     void open_design(int number, uint32_t sm);
     void run_real();
     void run_wish(const DesignWish& wish);
+    void run_newest(const DesignWish& wish);
+    void end_samples();
     bool known_medals();
+    void keep_medal(const BuiltDesign& design);         // in the learner's progress, where it is the best of its puzzle
+    std::map<std::string, lessons::Medal> kept_medals;  // in this window, by puzzle
     void judge_designs(std::map<lessons::Medal, std::shared_ptr<const BuiltDesign>> references);
     void put_changes_back();  // of the newest design, where it has gold
     void find_next();         // the change of the newest design that gains most

@@ -8,6 +8,7 @@
 #include <future>
 #include <thread>
 
+#include "app/gui/desk/puzzle_medals.h"
 #include "app/gui/work/watchdog.h"
 #include "app/gui/work/worker.h"
 
@@ -47,6 +48,23 @@ std::shared_ptr<BuiltDesign> without_needless(const BuildTask& task, const Built
     }
     return best;
 }
+// What would seem to bound how many warps wait, where a run with more of it alone gained nothing.
+bool raised_in_vain(const BuiltDesign& design, const std::vector<std::shared_ptr<BuiltDesign>>& tried) {
+    constexpr double gain = 1.005;
+    if (design.part != "waiting" || design.limits.empty()) return false;
+    const auto value = [&](const BuiltDesign& of) { return figure_of(of.gpu, design.limits); };
+    bool raised = false;
+    for (const auto& change : tried) {
+        if (!change || !change->ran() || !(value(*change) > value(design))) continue;
+        size_t others = 0;
+        for (const auto& [field, figure] : change->figures)
+            others += field != design.limits && figure_of(design.gpu, field) != figure ? 1 : 0;
+        if (others > 0) continue;
+        if (change->time_us * gain <= design.time_us) return false;
+        raised = true;
+    }
+    return raised;
+}
 }  // namespace
 
 void Session::Worker::open_build(const ask::OpenBuild& wish) {
@@ -81,6 +99,31 @@ std::shared_ptr<const BuildTask> Session::Worker::step_on_show() {
 void Session::Worker::run_wish(const DesignWish& wish) {
     if (!draft.build || draft.build->task != wish.task) return;  // of a task that is closed
     busy(fmt::format("running design {}", wish.number));
+    run_newest(wish);
+    std::future<References> runs;  // of the medals, beside the recording; they end with the job's token
+    if (!draft.build->thresholds && draft.build->task->puzzle && !known_medals())
+        runs = std::async(std::launch::async, run_references, draft.build->task, job_token());
+    record_newest(0);
+    if (runs.valid()) {
+        busy("running the designs of the medals");
+        while (runs.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) serve_light();
+        judge_designs(runs.get());
+    }
+    end_samples();
+    put_changes_back();
+    find_next();
+    busy("");
+}
+
+// Of figures that ran before, as after an undo, the run is known.
+void Session::Worker::run_newest(const DesignWish& wish) {
+    for (const auto& other : draft.build->designs)
+        if (other->ran() && other->sampled == 0 && other->figures == wish.figures) {
+            auto again = std::make_shared<BuiltDesign>(*other);
+            again->medal = lessons::Medal::none;
+            again->run = nullptr;
+            return show_design(wish, std::move(again));
+        }
     // How many instructions there are is known from any design: a picture comes at once, from a part of them.
     uint64_t instructions = 0;
     for (const auto& other : draft.build->designs)
@@ -102,24 +145,31 @@ void Session::Worker::run_wish(const DesignWish& wish) {
         }
     }
     if (whole) show_design(wish, std::make_shared<BuiltDesign>(built(*wish.task, wish.figures, job_token())));
-    std::future<References> runs;  // of the medals, beside the recording; they end with the job's token
-    if (!draft.build->thresholds && draft.build->task->puzzle && !known_medals())
-        runs = std::async(std::launch::async, run_references, draft.build->task, job_token());
-    record_newest(0);
-    if (runs.valid()) {
-        busy("running the designs of the medals");
-        while (runs.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) serve_light();
-        judge_designs(runs.get());
+}
+
+// Earlier designs that a newer wish cut short are samples still: their whole runs take their places.
+void Session::Worker::end_samples() {
+    for (size_t i = 0; i < draft.build->designs.size(); ++i) {
+        const std::shared_ptr<const BuiltDesign> sample = draft.build->designs[i];
+        if (!sample->ran() || sample->sampled == 0) continue;
+        busy(fmt::format("running the rest of design {}", sample->number));
+        auto whole = std::make_shared<BuiltDesign>(built(*draft.build->task, sample->figures, job_token()));
+        whole->number = sample->number;
+        auto state = std::make_shared<BuildState>(*draft.build);
+        if (state->thresholds) judge(*state->task, *state->thresholds, *whole);
+        keep_medal(*whole);
+        state->designs[i] = std::move(whole);
+        draft.build = state;
+        publish();
+        serve_light();
     }
-    put_changes_back();
-    find_next();
-    busy("");
 }
 
 void Session::Worker::show_design(const DesignWish& wish, std::shared_ptr<BuiltDesign> design) {
     design->number = wish.number;
     auto state = std::make_shared<BuildState>(*draft.build);
     if (state->thresholds) judge(*state->task, *state->thresholds, *design);
+    keep_medal(*design);
     std::erase_if(state->designs, [&](const auto& other) { return other->number >= wish.number; });
     state->designs.push_back(std::move(design));
     constexpr size_t most_designs = 64;
@@ -155,6 +205,15 @@ void Session::Worker::put_changes_back() {
     state->put_back = std::move(all);
     draft.build = state;
     publish();
+}
+
+void Session::Worker::keep_medal(const BuiltDesign& design) {
+    if (!draft.build->task->puzzle || design.medal == lessons::Medal::none) return;
+    const std::string& id = draft.build->task->puzzle->id;
+    lessons::Medal& best = kept_medals[id];
+    if (design.medal <= best) return;
+    best = design.medal;
+    keep_puzzle_medal(options.progress_file, id, best);
 }
 
 // What of the newest design moves on the die. Recordings are large: only the newest has one.
@@ -213,6 +272,7 @@ void Session::Worker::judge_designs(References references) {
     for (std::shared_ptr<const BuiltDesign>& design : state->designs) {
         auto judged_design = std::make_shared<BuiltDesign>(*design);
         judge(*state->task, *state->thresholds, *judged_design);
+        keep_medal(*judged_design);
         design = std::move(judged_design);
     }
     draft.build = state;
@@ -300,6 +360,12 @@ void Session::Worker::find_next() {
     auto state = std::make_shared<BuildState>(*draft.build);
     state->next = best;
     state->next_of = design.number;
+    if (raised_in_vain(design, tried)) {
+        auto told = std::make_shared<BuiltDesign>(design);
+        told->part = "latency";
+        told->limits = {};
+        state->designs.back() = std::move(told);
+    }
     draft.build = state;
 }
 

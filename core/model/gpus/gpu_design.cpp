@@ -133,12 +133,12 @@ std::optional<Impossible> impossible_memory(const GpuSpec& g) {
     constexpr uint32_t most_sets = 65536, line = 128;
     if (g.l1_latency > g.l2_latency)
         return Impossible{{"l1_latency", "l2_latency"},
-                          fmt::format("a hit in L2 ({} cycles) takes no less than one in L1 ({})", g.l2_latency.value,
-                                      g.l1_latency.value)};
+                          fmt::format("a hit in L2 ({} cycle{}) takes no less than one in L1 ({})", g.l2_latency.value,
+                                      g.l2_latency.value == 1 ? "" : "s", g.l1_latency.value)};
     if (g.l2_latency > g.dram_latency)
-        return Impossible{
-            {"l2_latency", "dram_latency"},
-            fmt::format("DRAM ({} cycles) lies behind L2 ({}): it takes no less", g.dram_latency.value, g.l2_latency.value)};
+        return Impossible{{"l2_latency", "dram_latency"},
+                          fmt::format("DRAM ({} cycle{}) lies behind L2 ({}): it takes no less", g.dram_latency.value,
+                                      g.dram_latency.value == 1 ? "" : "s", g.l2_latency.value)};
     const auto sets = [](uint64_t size, uint32_t ways) { return size / line / std::max(1u, ways); };
     if (sets(g.l1_bytes, g.l1_ways) > most_sets)
         return Impossible{{"l1_bytes", "l1_ways"}, "L1 has more than 65,536 sets: it takes more l1_ways"};

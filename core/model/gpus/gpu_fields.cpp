@@ -183,10 +183,12 @@ std::pair<const GpuField*, double> field_named(std::string_view name) {
 std::string refused_value(const GpuField& field, double value) {
     if (!std::isfinite(value)) return fmt::format("'{}' is a number, not {}", field.name, value);
     if (field.may_be_absent && value == 0) return "";
-    if (value < field.least || value > field.most)
+    if (value < field.least || value > field.most) {
+        // The reasons are of the least; the most is as far as the model has been thought through.
+        const std::string_view why = value > field.most ? "this model goes no further" : field.reason;
         return fmt::format("'{}' is {}from {} to {}, not {}{}{}", field.name, field.may_be_absent ? "0, or " : "",
-                           plain(field.least), plain(field.most), plain(value), field.reason.empty() ? "" : ": ",
-                           field.reason);
+                           plain(field.least), plain(field.most), plain(value), why.empty() ? "" : ": ", why);
+    }
     if (field.whole() && value != std::floor(value))
         return fmt::format("'{}' is a whole number, not {}", field.name, plain(value));
     return "";

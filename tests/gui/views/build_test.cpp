@@ -2,8 +2,11 @@
 // back, and files of designs.
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
+#include "app/gui/desk/progress.h"
+#include "app/gui/desk/puzzle_medals.h"
 #include "app/gui/views/build/build_data.h"
 #include "app/gui/views/build/build_play.h"
 #include "app/gui/views/build/die_life.h"
@@ -323,6 +326,89 @@ TEST_CASE("a run that is stopped is a sample where its length is known, earns no
     CHECK(part.medal == lessons::Medal::none);
     CHECK(part.why.find("under way") != std::string::npos);
     CHECK_THROWS_AS(built(*task, {}, source.get_token()), Cancelled);
+}
+
+TEST_CASE("a design that a newer one cut short has its whole run in the end, and is compared with nothing before") {
+    Desk window({.own_kernel = true});
+    Session& session = window.session;
+    // A large puzzle: what could be changed next is not waited for.
+    const auto until = [&](const std::function<bool(const BuildState&)>& reached) {
+        for (int i = 0; i < 100000; ++i) {
+            window.frame();
+            const auto snapshot = session.snapshot();
+            if (snapshot->build && snapshot->build->newest() != nullptr && reached(*snapshot->build)) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return false;
+    };
+    session.build.open(session, lessons::puzzle_named("09").value().file.string());
+    session.workspace = Workspace::build;
+    REQUIRE(until([](const BuildState& state) { return state.task->puzzle->id.starts_with("09"); }));
+    session.build.take(session, {{"fp32_lanes", 24}, {"sms", 22}});
+    REQUIRE(until([](const BuildState& state) { return state.newest()->number == 2; }));
+    session.build.take(session, {{"fp32_lanes", 32}, {"sms", 22}});
+    REQUIRE(until([](const BuildState& state) { return state.newest()->number == 3; }));
+    if (const BuiltDesign* const other = earlier_design(session, *session.snapshot())) CHECK(other->sampled == 0);
+    REQUIRE(until([](const BuildState& state) {
+        return std::ranges::none_of(state.designs, [](const auto& design) { return design->sampled > 0; });
+    }));
+    const auto state = session.snapshot()->build;
+    REQUIRE(state->designs.size() == 3);
+    for (const auto& design : state->designs) {
+        INFO(design->number);
+        CHECK(design->cycles == built(*state->task, design->figures).cycles);
+    }
+    CHECK(earlier_design(session, *session.snapshot())->number == 2);
+    // Back to what ran before: its run is known at once.
+    session.build.undo(session);
+    REQUIRE(until([](const BuildState& now) { return now.newest()->number == 4; }));
+    CHECK(session.snapshot()->build->newest()->sampled == 0);
+    CHECK(session.snapshot()->build->newest()->cycles == state->numbered(2)->cycles);
+}
+
+TEST_CASE("a warp's 32 lanes take as many goes on 24 lanes as on 16, and that is told where the lanes limit") {
+    const auto task = task_of_puzzle("12");
+    const lessons::Figures bare = {{"fp64_lanes", 0}, {"tensor_fmas", 0}};
+    lessons::Figures wide = bare;
+    wide.emplace_back("fp32_lanes", 24);
+    const BuiltDesign sixteen = built(*task, bare), more = built(*task, wide);
+    REQUIRE(more.limits == "fp32_lanes");
+    CHECK(std::fabs(more.time_us / sixteen.time_us - 1) < 0.01);
+    CHECK(limit_sentence(*task, more).find("24 lanes take a warp's 32 in 2 cycles, as 16 do.") != std::string::npos);
+    CHECK(limit_sentence(*task, sixteen).find("as 16 do") == std::string::npos);
+}
+
+TEST_CASE("what a run with more of it did not make faster is not said to limit") {
+    BuildWindow window("05");
+    window.session.build.take(window.session, {{"l2_slices", 13}, {"sm_read_bytes_per_cycle", 128}, {"l1_mshrs", 256}});
+    CHECK(built(*window.session.build.task(), window.session.build.figures()).limits == "warps_per_sm");
+    window.settle();
+    const BuiltDesign& design = *window.state().newest();
+    CHECK(design.limits.empty());
+    CHECK(design.part == "latency");
+    CHECK(window.words("die").find("a run with room for more of them gains nothing") != std::string::npos);
+    CHECK(window.words("kit").find(", limits") == std::string::npos);
+}
+
+TEST_CASE("the best medal of each puzzle stands at its number, and is there after the next start") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "progress.jsonl";
+    const std::string gold = "medals so far: 01_one_core_that_waits gold\n";
+    BuildWindow window;
+    CHECK(window.words("puzzle").find("medals so far") == std::string::npos);
+    const auto reference = window.session.build.task()->puzzle->reference;
+    window.session.build.take(window.session, reference.at(lessons::Medal::gold));
+    window.settle();
+    window.session.build.take(window.session, reference.at(lessons::Medal::bronze));
+    window.settle();
+    CHECK(window.words("puzzle").find(gold) != std::string::npos);
+    REQUIRE(keep_puzzle_medal(file, "01_one_core_that_waits", lessons::Medal::gold));
+    REQUIRE(keep_puzzle_medal(file, "01_one_core_that_waits", lessons::Medal::bronze));
+    CHECK(last_lesson_in(file).empty());
+    window.session.home.progress = progress_of(file, {});
+    window.frames(2);
+    CHECK(window.words("puzzle").find(gold) != std::string::npos);
+    CHECK(window.clashes() == std::vector<std::string>{});
 }
 
 TEST_CASE("handles stop at what the reference designs have, so that every medal can be won by them") {

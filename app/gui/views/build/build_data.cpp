@@ -129,12 +129,11 @@ const BuiltDesign* earlier_design(const Session& session, const Snapshot& snapsh
     const BuildDesk& desk = session.build;
     const BuiltDesign* found = nullptr;
     for (const auto& design : snapshot.build->designs) {
-        if (!design->ran() || design->number == desk.number()) continue;
-        const bool takes =
-            desk.against == BuildDesk::Against::before ? design->number < desk.number()
-            : desk.against == BuildDesk::Against::first
-                ? found == nullptr
-                : design->within(*desk.task()) && design->sampled == 0 && (!found || design->time_us < found->time_us);
+        if (!design->ran() || design->sampled > 0 || design->number == desk.number()) continue;  // what has run whole
+        const bool takes = desk.against == BuildDesk::Against::before ? design->number < desk.number()
+                           : desk.against == BuildDesk::Against::first
+                               ? found == nullptr
+                               : design->within(*desk.task()) && (!found || design->time_us < found->time_us);
         if (takes) found = design.get();
     }
     return found;
@@ -192,6 +191,10 @@ std::string change_words(const BuildTask& task, const lessons::Figures& from, co
 
 std::string limit_sentence(const BuiltDesign& design) {
     if (!design.ran()) return design.refused;
+    if (design.part == "latency")
+        return fmt::format(
+            "No part is busier than {:.0f} %: its warps wait, and a run with room for more of them gains nothing.",
+            100 * design.busy);
     if (design.part == "waiting" && design.limits.empty())
         return fmt::format(
             "No part is busier than {:.0f} %: its warps wait, and the launch has no more of them to wait beside.",
@@ -209,6 +212,14 @@ std::string limit_sentence(const BuiltDesign& design) {
 
 std::string limit_sentence(const BuildTask& task, const BuiltDesign& design) {
     std::string sentence = limit_sentence(design);
+    // A warp has 32 lanes: 24 take it in two goes, as 16 do.
+    if (design.ran() && design.limits == "fp32_lanes" && design.part == "the lanes") {
+        const auto lanes = static_cast<int>(figure_of(design.gpu, "fp32_lanes"));
+        const int cycles = lanes > 0 ? (32 + lanes - 1) / lanes : 1, fewest = (32 + cycles - 1) / cycles;
+        if (fewest < lanes)
+            sentence += fmt::format(" {} lanes take a warp's 32 in {} cycle{}, as {} do.", lanes, cycles,
+                                    cycles == 1 ? "" : "s", fewest);
+    }
     if (!design.ran() || design.limits.empty() || task.free_named(design.limits) != nullptr) return sentence;
     if (design.part == "waiting" || design.part == "barriers") return sentence + " No handle here changes that.";
     return sentence + " No handle here widens it: ask it for less.";

@@ -12,7 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float label_width = 104;
+constexpr float label_width = 112;
 
 struct Strip {
     const BuiltDesign* design;
@@ -108,6 +108,7 @@ class DesignsView final : public View {
 
     static std::string gain_words(const BuiltDesign& now, const BuiltDesign& before) {
         const double factor = before.time_us / now.time_us;
+        if (now.sampled > 0) return factor > 1 ? "faster, by a sample" : "slower, by a sample";
         if (std::fabs(factor - 1) < 0.005) return "as fast as before";
         return factor > 1 ? fmt::format("{:.3g}\xC3\x97 faster", factor) : fmt::format("{:.3g}\xC3\x97 slower", 1 / factor);
     }

@@ -144,7 +144,7 @@ class DieView final : public View {
         if (!desk.impossible().empty()) return "No such GPU: " + desk.impossible();
         if (shown == nullptr) return "This design has not run yet: its parts are drawn, nothing in them is known.";
         if (shown->sampled > 0)
-            return fmt::format("A sample: {:.0f} % of the instructions have run; the figures are drawn out from them.",
+            return fmt::format("A sample: about {:.0f} % of its time has run; the figures are drawn out from that.",
                                100 * shown->sampled);
         return limit_sentence(*desk.task(), *shown);
     }
@@ -170,10 +170,15 @@ class DieView final : public View {
         const float size = body.w > 640 ? 24.f : 18.f;
         const TextStyle style{.size = size, .color = theme.dark ? rgb(0xF0913A) : theme.wrong, .weight = 700};
         x = ui.text(x, line, shown->part, style) + 14;
-        const std::string facts =
-            fmt::format("{} {}; schedulers issue in {} of cycles", shown->part == "waiting" ? "busiest part" : "busy",
-                        percent(shown->busy), percent(shown->use.issue));
-        if (right - x > 150) ui.text(x, line, facts, {.size = 13, .color = theme.ink2, .width = right - x - 16});
+        const bool nothing = shown->part == "waiting" || shown->part == "latency" || shown->part == "barriers";
+        const std::string busiest = fmt::format("{} {}", nothing ? "busiest part" : "busy", percent(shown->busy));
+        const TextStyle small{.size = 13, .color = theme.ink2};
+        for (const std::string& facts :
+             {fmt::format("{}; schedulers issue in {} of cycles", busiest, percent(shown->use.issue)), busiest})
+            if (ui.text_width(facts, small) <= right - x - 16) {
+                ui.text(x, line, facts, small);
+                break;
+            }
     }
 
     static bool selected(const BuildDesk& desk, const TilePart& part) {

@@ -23,7 +23,7 @@ constexpr Medal medals[] = {Medal::bronze, Medal::silver, Medal::gold};
 std::vector<const BuiltDesign*> front_of(const BuildState& state) {
     std::vector<const BuiltDesign*> designs, front;
     for (const auto& design : state.designs)
-        if (design->ran() && design->within(*state.task)) designs.push_back(design.get());
+        if (design->ran() && design->sampled == 0 && design->within(*state.task)) designs.push_back(design.get());
     std::ranges::stable_sort(designs, [](const BuiltDesign* a, const BuiltDesign* b) {
         return std::pair(a->area.mm2, a->time_us) < std::pair(b->area.mm2, b->time_us);
     });
@@ -55,7 +55,9 @@ Plot plot_of(const BuildState& state, bool with_real, const Rect& box) {
         if (mm2 > 0) low = std::min(low, mm2), high = std::max(high, mm2);
         if (us > 0) fast = std::min(fast, us), slow = std::max(slow, us);
     };
-    for (const auto& design : state.designs) take(design->area.mm2, design->ran() ? design->time_us : 0);
+    for (const auto& design : state.designs)
+        if (design->sampled == 0 || design.get() == state.newest())
+            take(design->area.mm2, design->ran() ? design->time_us : 0);
     if (state.next) take(state.next->area.mm2, state.next->time_us);
     if (state.task->most_mm2 > 0) take(state.task->most_mm2, 0);
     if (state.thresholds)
@@ -79,6 +81,12 @@ std::string short_time(double us) {
     return time_text(us, {.significant = 3});
 }
 
+// "1.5x as fast"; of little, "0.3 % faster".
+std::string as_fast(double factor) {
+    if (factor < 1 || factor >= 1.05) return fmt::format("{:.3g}\xC3\x97 as fast", factor);
+    return fmt::format("{:.2g} % faster", 100 * (factor - 1));
+}
+
 // Cards are files of plain letters.
 std::string with_squares(std::string text) {
     for (size_t at = text.find("mm2"); at != std::string::npos; at = text.find("mm2", at)) text.replace(at, 3, "mm\xC2\xB2");
@@ -88,6 +96,19 @@ std::string with_squares(std::string text) {
 const std::vector<std::filesystem::path>& all_puzzles() {
     static const std::vector<std::filesystem::path> files = lessons::puzzle_files();
     return files;
+}
+
+// The best that a puzzle was solved to so far (puzzle_medals.h).
+Medal medal_of(const Session& session, const std::filesystem::path& file) {
+    const auto at = session.home.progress.find(file.stem().string());
+    return at == session.home.progress.end() ? Medal::none : static_cast<Medal>(std::min<size_t>(at->second.done, 3));
+}
+
+void note_medal(Session& session, const std::string& puzzle, Medal medal) {
+    if (medal == Medal::none) return;
+    LessonProgress& kept = session.home.progress[puzzle];
+    kept.done = std::max(kept.done, static_cast<size_t>(medal));
+    kept.steps = static_cast<size_t>(Medal::gold);
 }
 
 class PuzzleView final : public View {
@@ -106,6 +127,8 @@ class PuzzleView final : public View {
                                           .badge = Provenance::simulated,
                                           .caption = sentence});
         ui.push_scope("puzzle");
+        if (desk.task() && desk.task()->puzzle && shown != nullptr)
+            note_medal(session, desk.task()->puzzle->id, shown->medal);
         float y = choose(ui, session, *snapshot, body);
         if (!desk.task()) {
             ui.pop_scope();
@@ -118,7 +141,7 @@ class PuzzleView final : public View {
         const bool table = body.h >= 560;  // else the sentence says it, and the plot has the room
         const float foot = next_height(ui, session, *snapshot, body.w, table);
         const float plot = body.bottom() - foot - y - 12;
-        if (plot >= 130) history(ui, session, state, {body.x, y, body.w, plot});
+        if (plot >= 112) history(ui, session, state, {body.x, y, body.w, plot});
         next(ui, session, *snapshot, {body.x, body.bottom() - foot, body.w, foot}, table);
         ui.pop_scope();
     }
@@ -130,6 +153,12 @@ class PuzzleView final : public View {
         const BuildTask& task = *desk.task();
         const BuiltDesign* const shown = shown_design(session, *snapshot);
         std::string text = fmt::format("{}\n  {}\n", with_squares(task.title), with_squares(task.question));
+        std::string medals_so_far;
+        for (const std::filesystem::path& file : all_puzzles())
+            if (const Medal medal = medal_of(session, file); medal != Medal::none)
+                medals_so_far +=
+                    fmt::format("{} {} {}", medals_so_far.empty() ? "" : ",", file.stem().string(), name_of(medal));
+        if (!medals_so_far.empty()) text += "  medals so far:" + medals_so_far + "\n";
         if (!desk.note.empty()) text += "  " + desk.note + "\n";
         if (!snapshot->build || snapshot->build->task != desk.task()) return text;
         const BuildState& state = *snapshot->build;
@@ -189,7 +218,9 @@ class PuzzleView final : public View {
             const bool on = desk.task() && desk.task()->puzzle && desk.task()->puzzle->file == files[i];
             const std::string number = std::to_string(i + 1);
             make_room(number);
+            const Rect chip{x, y, ui.chip_width(number), 26};
             if (ui.chip(x, y, number, on) && !on) desk.open(session, files[i].string());
+            medal_dots(ui, medal_of(session, files[i]), chip);
         }
         const bool able = snapshot.kernel.run && snapshot.kernel.run->before && snapshot.kernel.run->program;
         const bool on = desk.task() && !desk.task()->puzzle && !desk.task()->step;
@@ -203,6 +234,17 @@ class PuzzleView final : public View {
         if (ui.hovered({x, y, ui.chip_width(step), 26})) ui.tooltip("all kernels of a training step; their times add up");
         if (ui.chip(x, y, step, on_step) && !on_step) desk.open_step(session);
         return y + 36;
+    }
+
+    // One dot below the number for bronze, two for silver, three for gold.
+    static void medal_dots(Ui& ui, Medal medal, const Rect& chip) {
+        const int dots = static_cast<int>(medal);
+        if (dots == 0) return;
+        for (int i = 0; i < dots; ++i)
+            ui.circle(
+                {chip.x + chip.w / 2 + 6 * (static_cast<float>(i) - static_cast<float>(dots - 1) / 2), chip.bottom() - 4}, 2,
+                medal_color(medal, *ui.theme));
+        if (ui.hovered(chip)) ui.tooltip(fmt::format("{}: its best so far", name_of(medal)));
     }
 
     static float question(Ui& ui, const BuildTask& task, const Rect& box) {
@@ -359,23 +401,38 @@ class PuzzleView final : public View {
         }
     }
 
+    // Round times, as few a decade as leave three that can be written.
+    static std::vector<double> marks_of(const Plot& plot) {
+        static const std::vector<double> decades[] = {
+            {1, 2, 5}, {1, 1.5, 2, 3, 5, 7}, {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}};
+        std::vector<double> marks;
+        for (const std::vector<double>& decade : decades) {
+            marks.clear();
+            size_t written = 0;
+            for (double power = std::pow(10.0, std::floor(std::log10(plot.least_us))); power < plot.most_us; power *= 10)
+                for (const double factor : decade) {
+                    const double us = power * factor;
+                    if (us < plot.least_us || us > plot.most_us) continue;
+                    marks.push_back(us);
+                    written += plot.y(us) >= plot.box.y + 22 ? 1 : 0;
+                }
+            if (written >= 3) break;
+        }
+        return marks;
+    }
+
     static void axes(Ui& ui, const Plot& plot, const Rect& box) {
         const Theme& theme = *ui.theme;
         const bool milli = plot.most_us >= 1500;
         float last = plot.box.bottom() + 30;
-        const double from = std::pow(10.0, std::floor(std::log10(plot.least_us)));
-        for (double power = from; power < plot.most_us; power *= 10)
-            for (const double factor : {1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}) {
-                if (plot.most_us > 4 * plot.least_us && factor != 1 && factor != 2 && factor != 5) continue;
-                const double us = power * factor;
-                if (us < plot.least_us || us > plot.most_us) continue;
-                const float y = plot.y(us);
-                ui.rect({plot.box.x, y, plot.box.w, 1}, theme.grid);
-                if (y > last - 16 || y < plot.box.y + 22) continue;
-                ui.text(plot.box.x - 6, y + 4, fmt::format("{:g}", milli ? us / 1000 : us),
-                        {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
-                last = y;
-            }
+        for (const double us : marks_of(plot)) {
+            const float y = plot.y(us);
+            ui.rect({plot.box.x, y, plot.box.w, 1}, theme.grid);
+            if (y > last - 16 || y < plot.box.y + 22) continue;
+            ui.text(plot.box.x - 6, y + 4, fmt::format("{:g}", milli ? us / 1000 : us),
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
+            last = y;
+        }
         ui.text(plot.box.x - 6, plot.box.y + 11, milli ? "ms" : "\xC2\xB5s",
                 {.size = 12, .color = theme.ink2, .align = Align::right});
         const auto mark = [&](double mm2) {
@@ -419,16 +476,27 @@ class PuzzleView final : public View {
             ui.polyline(way, theme.accent, 1.6f, 4, 3);
             ui.polygon({{b.x, b.y - 7}, {b.x + 7, b.y}, {b.x, b.y + 7}, {b.x - 7, b.y}}, theme.accent);
         }
-        std::vector<Point> taken;
-        bool over_watts = false;
-        for (size_t k = state.designs.size(); k-- > 0;) {  // the newest is not covered
+        // The newest takes its place first; those that another one covers are small, and lie below.
+        struct Dot {
+            const BuiltDesign* design;
+            Point at;
+            bool free;
+        };
+        std::vector<Dot> all;
+        for (size_t k = state.designs.size(); k-- > 0;) {
             const BuiltDesign& design = *state.designs[k];
-            if (!design.ran()) continue;
+            if (!design.ran() || (design.sampled > 0 && &design != state.newest())) continue;  // its whole run is to come
             const Point at{plot.x(design.area.mm2), plot.y(design.time_us)};
+            const bool free = std::ranges::none_of(
+                all, [&](const Dot& other) { return other.free && std::hypot(other.at.x - at.x, other.at.y - at.y) < 19; });
+            all.push_back({&design, at, free});
+        }
+        std::ranges::stable_partition(all, [](const Dot& dot) { return !dot.free; });
+        bool over_watts = false;
+        for (const auto& [of, at, free] : all) {
+            const BuiltDesign& design = *of;
             const bool shown = &design == now, over = !design.within(*state.task);
             const bool best = std::ranges::find(front, &design) != front.end();
-            const bool free = std::ranges::none_of(
-                taken, [&](const Point& other) { return std::hypot(other.x - at.x, other.y - at.y) < 19; });
             const Color color = best ? theme.right : over ? theme.wrong : theme.ink2;
             if (over && at.x < plot.x(state.task->most_mm2)) over_watts = true;
             const float radius = free ? 9.0f : 4.0f;
@@ -442,7 +510,6 @@ class PuzzleView final : public View {
                                          : theme.ink,
                          .align = Align::center,
                          .weight = 700});
-                taken.push_back(at);
             }
             const Rect grip{at.x - 10, at.y - 10, 20, 20};
             if (ui.hovered(grip))
@@ -482,9 +549,10 @@ class PuzzleView final : public View {
                                watts ? shown->watts : shown->area.mm2);
         }
         if (next != nullptr)
-            return fmt::format("Next: {}. {:.3g}\xC3\x97 as fast, for {}{:.2f} mm\xC2\xB2 (estimate).",
+            return fmt::format("Next: {}. {}, for {}{:.2f} mm\xC2\xB2 (estimate).",
                                change_words(task, shown->figures, next->figures, tells_values(desk)),
-                               shown->time_us / next->time_us, next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
+                               as_fast(shown->time_us / next->time_us),
+                               next->area.mm2 >= shown->area.mm2 ? "+" : "\xE2\x88\x92",
                                std::fabs(next->area.mm2 - shown->area.mm2));
         if (snapshot.build->next_of != shown->number) return "Changes are being run, to see which one gains most.";
         if (task.most_mm2 <= 0 && task.most_watts <= 0)
@@ -546,7 +614,10 @@ class PuzzleView final : public View {
             take_next(session, snapshot);
         }
         at = {at.right() + gap, top, small, 28};
-        if (hinted) {
+        if (!following.empty() && next != nullptr) {  // with gold no hint is needed, but there may be something faster still
+            if (ui.button(at, "Try it")) desk.take(session, next->figures);
+            at.x += small + gap;
+        } else if (hinted) {
             if (ui.button(at, "Hint")) next_hint(desk);
             at.x += small + gap;
         }

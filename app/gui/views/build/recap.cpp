@@ -54,7 +54,7 @@ std::string put_back_words(const Recap& recap, const BuiltDesign& without) {
     const BuildTask& task = *recap.state->task;
     if (!without.ran()) return "does not run";
     if (task.most_mm2 > 0 && without.area.mm2 > task.most_mm2)
-        return fmt::format("{:.1f} mm\xC2\xB2 over", without.area.mm2 - task.most_mm2);
+        return fmt::format("{:.3g} mm\xC2\xB2 over", without.area.mm2 - task.most_mm2);
     if (task.most_watts > 0 && without.watts > task.most_watts)
         return fmt::format("{:.2f} W over", without.watts - task.most_watts);
     const double times = without.time_us / recap.yours->time_us;
@@ -110,12 +110,12 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
     for (const RecapRow& row : rows)
         most_mm2 = std::max(most_mm2, row.design->area.mm2), most_us = std::max(most_us, row.design->time_us);
     most_mm2 *= 1.03;
-    constexpr float names = 104, gap = 14, numbers = 58;
+    constexpr float names = 112, gap = 14, numbers = 58;
     float table = 0;
     const auto bars_beside = [&] { return (box.w - names - table - 2 * gap - 2 * numbers) / 2; };
     for (const float share : {0.55f, 0.38f, 0.0f}) {  // where there is none, the kit has the figures too
         table = std::min(box.w * share, 470.0f);
-        if (bars_beside() >= 48) break;
+        if (bars_beside() >= 42) break;
     }
     const float bars = bars_beside();
     if (bars < 30) return;
@@ -132,8 +132,9 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
         ui.text(ground + bars + 6, line, fmt::format("{:.1f}", design.area.mm2), {.size = 13, .weight = 600});
         draw_time(ui, design, most_us, {time, y, bars, bar_h});
         ui.text(time + bars + 6, line, time_text(design.time_us, {.significant = 3}), {.size = 13, .weight = 600});
-        ui.text(time, y + bar_h + 13, fmt::format("{:.0f} %: {}", 100 * design.busy, design.part),
-                {.size = 12, .color = theme.ink2, .width = bars + numbers});
+        const std::string_view part = design.part.substr(design.part.starts_with("the ") ? 4 : 0);
+        ui.text(time, y + bar_h + 13, fmt::format("{:.0f} %: {}", 100 * design.busy, part),
+                {.size = 12, .color = theme.ink2, .width = bars + numbers + gap - 4});
     }
     if (table <= 0) return;
     constexpr float column = 38;
@@ -151,14 +152,14 @@ void draw_recap(Ui& ui, const Recap& recap, const Rect& box) {
     for (size_t i = 0; i < figures.size(); ++i) {
         const float y = box.y + 31 + 18 * static_cast<float>(i);
         if (y > box.bottom() - 2) break;
-        ui.text(right, y, figures[i].label, {.size = 13, .width = label - 6});
+        ui.text(right, y, figures[i].label, {.size = 12, .width = label - 6});
         for (size_t k = 0; k < 3; ++k)
             ui.text(right + label + column * static_cast<float>(k + 1), y, figures[i].values[k],
                     {.size = 13, .align = Align::right, .weight = k == 1 ? 700 : 400, .mono = true});
         if (back <= 0 || figures[i].without == nullptr) continue;
         const BuiltDesign& without = *figures[i].without;
         const std::string words = put_back_words(recap, without);
-        constexpr float wide = 46;
+        constexpr float wide = 34;
         if (without.ran()) {
             const float w = wide * static_cast<float>(without.time_us / slowest);
             ui.rect({bar, y - 9, wide, 9}, theme.grid);
