@@ -3,7 +3,6 @@
 #include "core/model/lowering/lowering.h"
 
 #include "core/model/lowering/lowering_pass.h"
-#include "core/ptx/analyse/registers.h"
 
 namespace lockstep::model {
 namespace lowering {
@@ -62,8 +61,6 @@ std::vector<Lowered> lower(const ptx::Program& program, bool enabled, uint32_t c
     pass.find_uniform();
     for (const ptx::BasicBlock& block : pass.blocks) pass.merge_loads(block.begin, block.end);
     for (uint32_t pc = 0; pc < size; ++pc) pass.count_slots(pc);
-    if (program.registers_stated && program.functions.size() == 1)
-        pass.live = ptx::live_registers(program, program.functions.front());
     for (const ptx::CodeRange stretch : pass.find_stretches()) pass.hoist_loads(stretch.begin, stretch.end);
     return out;
 }

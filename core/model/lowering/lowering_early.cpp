@@ -8,10 +8,9 @@ namespace lockstep::model::lowering {
 namespace {
 constexpr uint32_t most_early = 48;  // loads ahead of their uses cost registers: 40 machine instructions are usual
 constexpr uint32_t most_words = 32;  // that loads from global memory moved to one place bring a lane
-constexpr uint32_t for_addresses = 4, least_taken = 12;  // registers beside those of the words
-constexpr uint32_t unrolled = 4, most_unrolled = 28;     // rounds, and machine instructions of a loop that is
-constexpr uint32_t most_hops = 4;                        // copies of a counter that are followed
-constexpr uint32_t arithmetic_cycles = 4;                // in which a warp by itself issues as many instructions
+constexpr uint32_t unrolled = 4, most_unrolled = 28;  // rounds, and machine instructions of a loop that is
+constexpr uint32_t most_hops = 4;                     // copies of a counter that are followed
+constexpr uint32_t arithmetic_cycles = 4;             // in which a warp by itself issues as many instructions
 }  // namespace
 
 // ptxas moves loads up, together with the arithmetic of their addresses, so that they are under way together: a load counts
@@ -28,7 +27,7 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
     uint32_t mark[2] = {none, none}, global_mark = none, last_mark = none, words = 0, marks = 0;
     bool held = false;  // loads of the next round stay behind something
     int8_t latest = 0;
-    const uint32_t last_load = last_shared_load(begin, end), most_at_once = words_at_once(begin);
+    const uint32_t last_load = last_shared_load(begin, end);
     for (uint32_t pc = begin; pc < end; ++pc) {
         const DecodedInstruction& in = code[pc];
         if (out[pc].predicated != Predicated::no) continue;
@@ -54,7 +53,7 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
         const bool plain_load = ptx::is_weak_load(in);
         if (plain_load && in.space == Space::global) {
             const auto takes = static_cast<uint32_t>((size_of(in.destination_type) + 3) / 4 * in.vector);
-            if (global_mark != none && to <= global_mark && words + takes <= most_at_once) {
+            if (global_mark != none && to <= global_mark && words + takes <= most_words) {
                 out[pc].from_mark = global_marks;
                 words += takes;
             } else {
@@ -98,7 +97,7 @@ void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
     if (last.kind != Kind::branch || last.target != begin || words == 0) return;
     uint32_t machine = 0;
     for (uint32_t pc = begin; pc < end; ++pc) machine += out[pc].instructions;
-    const uint32_t rounds = std::min(unrolled, words_at_once(begin) / words);
+    const uint32_t rounds = std::min(unrolled, words_at_once() / words);
     if (machine > most_unrolled || rounds < 2 || code[begin].keeps_rolled || !counts_by_constants(begin, end) ||
         depends_on_loads(begin, end))
         return;
@@ -106,11 +105,11 @@ void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
     out[end - 1].loop = begin;
 }
 
-// What the registers hold besides what is live where the loads begin, where it is known how many ptxas took.
-uint32_t Pass::words_at_once(uint32_t pc) const {
-    if (live.empty()) return most_words;
-    const uint32_t taken = std::max(live[pc] + for_addresses, least_taken);
-    return std::clamp(registers - std::min(registers, taken), 1u, most_words);
+// What the registers hold besides sums and addresses, where it is known how many ptxas took.
+uint32_t Pass::words_at_once() const {
+    constexpr uint32_t others = 12;
+    if (!program.registers_stated) return most_words;
+    return std::min(most_words, registers - std::min(registers, others));
 }
 
 // Whether what the last branch decides by steps by constants from round to round, so that ptxas knows how many rounds are

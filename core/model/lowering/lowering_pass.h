@@ -92,8 +92,7 @@ struct Pass {
     bool counts_by_constants(uint32_t begin, uint32_t end) const;
     bool depends_on_loads(uint32_t begin, uint32_t end) const;
     void find_uniform();
-    uint32_t words_at_once(uint32_t pc) const;
-    std::vector<uint32_t> live;  // 32-bit registers that are live in front of each instruction; empty where not known
+    uint32_t words_at_once() const;
 };
 
 }  // namespace lockstep::model::lowering

@@ -37,41 +37,7 @@ std::vector<uint32_t> widths_of(const Program& program, const Function& function
     return widths;
 }
 
-// Walks up through each block: `behind` is told how many 32-bit registers are live behind an instruction whose results are
-// taken away, `before` how many in front of it.
-template <class Behind, class Before>
-void walk_up(const Program& program, const Liveness& liveness, const std::vector<uint32_t>& width, Behind&& behind,
-             Before&& before) {
-    for (size_t b = liveness.blocks().size(); b-- > 0;) {
-        const BasicBlock& block = liveness.blocks()[b];
-        Liveness::Set live = liveness.behind(b);
-        uint32_t now = 0;
-        for (size_t w = 0; w < live.size(); ++w)
-            for (uint64_t rest = live[w]; rest != 0; rest &= rest - 1)
-                now += width[w * 64 + static_cast<size_t>(std::countr_zero(rest))];
-        before(block.end, now);
-        for (uint32_t pc = block.end; pc-- > block.begin;) {
-            liveness.take_written(pc, live, [&](uint32_t n) { now -= width[n]; });
-            if (program.instructions[pc].kind == Kind::call) behind(pc, now);
-            liveness.add_read(pc, live, [&](uint32_t n) { now += width[n]; });
-            before(pc, now);
-        }
-    }
-}
-
 }  // namespace
-
-std::vector<uint32_t> live_registers(const Program& program, const Function& function) {
-    const Liveness liveness(program.instructions, program.lists, function.begin, function.end);
-    if (!liveness.known()) return {};
-    std::vector<uint32_t> live(function.end - function.begin);
-    walk_up(
-        program, liveness, widths_of(program, function, liveness), [](uint32_t, uint32_t) {},
-        [&](uint32_t pc, uint32_t now) {
-            if (pc < function.end) live[pc - function.begin] = now;
-        });
-    return live;
-}
 
 uint32_t count_registers(const Program& program, const Function& function, std::vector<LiveAtCall>& live_at_calls) {
     const Liveness liveness(program.instructions, program.lists, function.begin, function.end);
@@ -87,9 +53,21 @@ uint32_t count_registers(const Program& program, const Function& function, std::
     }
     uint32_t most = 0;
     size_t next_call = live_at_calls.size();  // the walk meets them backwards
-    walk_up(
-        program, liveness, width, [&](uint32_t, uint32_t now) { live_at_calls[--next_call].registers = now; },
-        [&](uint32_t, uint32_t now) { most = std::max(most, now); });
+    for (size_t b = liveness.blocks().size(); b-- > 0;) {
+        const BasicBlock& block = liveness.blocks()[b];
+        Liveness::Set live = liveness.behind(b);
+        uint32_t now = 0;
+        for (size_t w = 0; w < live.size(); ++w)
+            for (uint64_t rest = live[w]; rest != 0; rest &= rest - 1)
+                now += width[w * 64 + static_cast<size_t>(std::countr_zero(rest))];
+        most = std::max(most, now);
+        for (uint32_t pc = block.end; pc-- > block.begin;) {
+            liveness.take_written(pc, live, [&](uint32_t n) { now -= width[n]; });
+            if (program.instructions[pc].kind == Kind::call) live_at_calls[--next_call].registers = now;
+            liveness.add_read(pc, live, [&](uint32_t n) { now += width[n]; });
+            most = std::max(most, now);
+        }
+    }
     return std::min(most + reserved, 255u);
 }
 

@@ -15,7 +15,4 @@ struct LiveAtCall {
 // What the function needs at its calls goes behind `live`, in their order.
 uint32_t count_registers(const Program& program, const Function& function, std::vector<LiveAtCall>& live);
 
-// The 32-bit registers that are live in front of each instruction of a function; empty where it is too large to look at.
-std::vector<uint32_t> live_registers(const Program& program, const Function& function);
-
 }  // namespace lockstep::ptx
