@@ -76,7 +76,7 @@ class CompareView final : public View {
             const float table = beside ? std::clamp(body.w * 0.46f, 330.0f, 424.0f) : body.w;  // its longest names in full
             const Rect bands{body.x, body.y, beside ? body.w - table - 20 : body.w,
                              beside                    ? body.h
-                             : session.learn.presented ? std::max(body.h * 0.3f, std::min(body.h * 0.62f, 130.0f))
+                             : session.learn.presented ? body.h * 0.3f
                                                        : body.h * (body.h < 260 ? 0.62f : 0.5f)};
             draw_bands(ui, session, focus, bands);
             draw_table(ui, beside ? Rect{bands.right() + 20, body.y, table, body.h}
