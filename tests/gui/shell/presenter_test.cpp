@@ -233,7 +233,9 @@ TEST_CASE("the five numbers that a step is about stand first in front of a class
     for (const char* row : {"it can hold", "fit at once (theoretical)", "active", "eligible", "selected"}) {
         INFO(row);
         const auto found = std::find_if(desk.written.begin(), desk.written.end(),
-                                        [&](const UiState::Written& text) { return text.text == row; });
+                                        [&](const UiState::Written& text) {  // not the word in the statement
+                                            return text.text == row && text.ink.x > 560;
+                                        });
         REQUIRE(found != desk.written.end());
         CHECK(found->ink.y > last);
         CHECK(found->ink.bottom() <= found->clip.bottom());
