@@ -547,9 +547,11 @@ TEST_CASE("A GPU with one memory channel has one heading over it, and one withou
         return std::count_if(desk.written.begin(), desk.written.end(),
                              [&](const UiState::Written& w) { return w.text == text && w.size > 12.5f; });
     };
-    MachineDesk nano(3, "jetson-nano");
-    CHECK(headings(nano, name_of(nano.run().gpu.dram_kind.value)) == 1);
-    CHECK(nano.clashes() == std::vector<std::string>{});
+    {
+        MachineDesk nano(3, "jetson-nano");
+        CHECK(headings(nano, name_of(nano.run().gpu.dram_kind.value)) == 1);
+        CHECK(nano.clashes() == std::vector<std::string>{});
+    }
     MachineDesk desk(3, "teaching:4");
     CHECK(headings(desk, "L2") == 2);
     auto run = std::make_shared<model::KernelRun>(desk.run());
