@@ -115,6 +115,8 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
             if (takes_commands && name.rfind('-', 0) != 0 && (command == &app || &word != &words.front())) {
                 std::vector<std::string> known;
                 for (const CLI::App* sub : command->get_subcommands({})) known.push_back(sub->get_name());
+                if (std::error_code none; command == &app && std::filesystem::is_directory(name, none))
+                    return fmt::format("'{}' is a folder: name one of its .cu, .ptx, .host, .tape or .lockstep files", name);
                 return fmt::format("unknown command '{}{}'{}; 'lockstep {}--help' lists them",
                                    command == &app ? "" : command->get_name() + " ", name, did_you_mean(name, known, ""),
                                    command == &app ? "" : command->get_name() + " ");

@@ -293,6 +293,11 @@ void open_file(Shell& shell, const std::string& file) {
     shell.session.desk.trust();  // who names it on the command line means it
 }
 
+void set_zoom(Shell& shell, const AppOptions& options) {
+    if (options.zoom.empty()) return;
+    shell.session.machine.zoom = shell.session.machine.wanted = static_cast<double>(*stop_named(options.zoom));
+}
+
 // What the shell begins with: the workspace or the view that was asked for, and the learner's file.
 void open(Shell& shell, const AppOptions& options) {
     Workspace& workspace = shell.session.workspace;
@@ -335,6 +340,7 @@ void open(Shell& shell, const AppOptions& options) {
     if (options.less_motion) shell.motion = "reduced";
     if (!options.open.empty() && options.view.empty()) workspace = Workspace::kernel;
     if (options.tour) begin_tour(shell.session);
+    set_zoom(shell, options);
     shell.session.grain = row_of(workspace).grain;
 }
 
@@ -381,8 +387,7 @@ void go_to_cycle(Shell& shell, const AppOptions& options) {  // stills only: onc
 void go_to_stop(Shell& shell, const AppOptions& options) {  // of the machine
     if (options.zoom.empty() && !options.follow) return;
     settle(shell, "machine");
-    if (!options.zoom.empty())
-        shell.session.machine.zoom = shell.session.machine.wanted = static_cast<double>(*stop_named(options.zoom));
+    set_zoom(shell, options);  // a run that somebody saved has come with a zoom of its own
     settle(shell, "machine");  // a cluster's step is asked for there
     const auto snapshot = shell.session.snapshot();
     if (options.follow && machine_at_cluster(shell.session)) return follow_in_step(shell.session, *snapshot);
@@ -485,7 +490,7 @@ int run_app(const AppOptions& given) {
         shell.keeper = std::make_unique<RememberedKeeper>(remembered, before.kept);
         const std::jthread asking([&shell] { shell.desktop_is_calm = system::prefers_less_motion(); });
         if (!before.problem.empty()) session.post(ask::Tell{before.problem});
-        session.machine.offers_tour = scene.first_time;
+        session.machine.offers_tour = scene.first_time && !options.tour;
         if (!options.open.empty() && !options.view.empty() && !is_run_file(options.open)) shell.run_own();
         const bool as_before = asked.width == 0 && asked.height == 0 && before.kept.width > 0;
         shell.window.whole_screen = as_before && before.kept.whole_screen;

@@ -94,7 +94,7 @@ Json report_of(const Launched& launched) {
         json["trust"] = model::trust_in(model::bound_of(result));
     }
     json["instructions"] = {{"warp", result.warp_instructions}, {"thread", result.thread_instructions}};
-    json["registers"] = run.program->registers_per_thread;
+    json["registers"] = ptx::registers_on(*run.program, run.gpu.compute.number);
     if (timed)
         json["occupancy"] = {{"blocks", result.occupancy.blocks},
                              {"fraction", json_number(result.occupancy.fraction)},

@@ -115,7 +115,8 @@ model::Occupancy Runtime::occupancy_of(Kernel& kernel, uint32_t threads, uint64_
                               ? shared > limits_of(kernel).shared_per_block
                               : dynamic_shared > static_cast<uint64_t>(kernel.most_dynamic_shared);
     if (too_much) return {};  // no block at all
-    return model::occupancy(gpu_, threads, program->registers_per_thread, ptx::shared_bytes(*program, dynamic_shared));
+    return model::occupancy(gpu_, threads, ptx::registers_on(*program, gpu_.compute.number),
+                            ptx::shared_bytes(*program, dynamic_shared));
 }
 
 // A kernel that is launched again warns of the same places again: each is kept once.

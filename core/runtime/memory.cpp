@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/base/sizes.h"
+#include "core/base/units.h"
 #include "core/runtime/runtime.h"
 #include "core/system/guard.h"
 #include "kernels/include/program/driver_types.h"
@@ -49,12 +50,21 @@ uint64_t Runtime::memory_limit() const {
     return static_cast<uint64_t>(gpu_.memory_gb * 1e9);
 }
 
+namespace {
+// A size below zero became one near the top of 64 bits.
+std::string asked_text(uint64_t bytes) {
+    const auto is = static_cast<int64_t>(bytes);
+    return is < 0 ? fmt::format("{} bytes (as an unsigned size {})", with_commas(is), bytes) : size_text(bytes);
+}
+}  // namespace
+
 uint64_t Runtime::allocate(uint64_t bytes, MemoryKind kind, const char* fallback_name) {
     const bool of_host = kind == MemoryKind::managed || kind == MemoryKind::pinned;
     if (!of_host && bytes > memory_limit() - std::min(memory_limit(), memory_.live_bytes()))
         throw CallFailure{cudaErrorMemoryAllocation,
-                          fmt::format("{} were asked for with {} of {} in use on {}", size_text(bytes),
-                                      size_text(memory_.live_bytes()), size_text(memory_limit()), gpu_.title)};
+                          fmt::format("{} were asked for with {} of {} in use on {}{}", asked_text(bytes),
+                                      size_text(memory_.live_bytes()), size_text(memory_limit()), gpu_.title,
+                                      static_cast<int64_t>(bytes) < 0 ? ": look at the number of elements" : "")};
     Block block{.bytes = bytes, .kind = kind, .device = device_, .site = site_};
     block.name = site_arguments_.empty() ? fmt::format("{} {}", fallback_name, blocks_.size() + 1) : site_arguments_;
     try {

@@ -88,18 +88,20 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
                       size_text(limits.shared_per_block) + ")");
     }
     const uint64_t warps = (count + warp_size - 1) / warp_size;
-    const uint64_t plain = uint64_t{program.registers_per_thread} * warp_size, unit = std::max(1u, limits.register_unit);
+    const uint32_t a_thread =
+        limits.compute == 0 ? program.registers_per_thread : ptx::registers_on(program, limits.compute);
+    const uint64_t plain = uint64_t{a_thread} * warp_size, unit = std::max(1u, limits.register_unit);
     const uint64_t a_warp = (plain + unit - 1) / unit * unit, registers = a_warp * warps;
     if (registers > limits.registers_per_block) {
-        return refuse(number(count) + " threads with " + number(program.registers_per_thread) + " registers each need " +
-                      number(registers) + " registers a block" +
+        return refuse(number(count) + " threads with " + number(a_thread) + " registers each need " + number(registers) +
+                      " registers a block" +
                       (a_warp != plain ? ", " + number(a_warp) + " a warp in units of " + number(unit) : "") + ": at most " +
                       number(limits.registers_per_block));
     }
     const uint64_t granule_of_warps = std::max(1u, limits.warp_granule);
     const uint64_t room = a_warp == 0 ? warps : limits.registers_per_block / a_warp / granule_of_warps * granule_of_warps;
     if (warps > room) {
-        return refuse("a block of " + number(warps) + " warps with " + number(program.registers_per_thread) +
+        return refuse("a block of " + number(warps) + " warps with " + number(a_thread) +
                       " registers a thread is too large: there are registers for at most " + number(room) +
                       " warps, in groups of " + number(granule_of_warps));
     }

@@ -55,6 +55,7 @@ struct LaunchLimits {  // of a GPU; the defaults are those of every GPU since 2.
     uint32_t register_unit = 1, warp_granule = 1;  // registers go to warps in units, room is for warps in groups of so many
     uint32_t shared_granule = 0;
     uint32_t blocks_per_cluster = 16;  // 8 are portable
+    uint32_t compute = 0;              // compute capability, 80: 8.0; 0: that of the program's own target
 };
 
 // Whether the launch is possible at all: "a block of 2000 threads is too large: at most 1024 threads a block".

@@ -49,7 +49,8 @@ double measure_sgemm(const Case& row, Programs& programs) {
     const ptx::Program& program = programs.get("kernels/sgemm", row.file, row.kernel);
     const uint64_t shared = ptx::shared_bytes(program, 0);
     const uint32_t resident =
-        gpu.sms * model::occupancy(gpu, row.threads * row.block_y, program.registers_per_thread, shared).blocks;
+        gpu.sms *
+        model::occupancy(gpu, row.threads * row.block_y, ptx::registers_on(program, gpu.compute.number), shared).blocks;
     const uint32_t blocks = size / row.tile_rows * (size / row.tile_columns);
     const auto slope = [&](uint32_t some) {
         return static_cast<double>(cycles_of(row, gpu, program, some, 2 * row.n) -

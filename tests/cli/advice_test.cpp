@@ -73,6 +73,63 @@ TEST_CASE("compare says what became of the time, the counters and the findings")
     refuses("compare " + a + " " + write("d.json", "no"), "it is no JSON");
 }
 
+TEST_CASE("two reports of whole programs are compared by their kernels, and one of a kind with another is refused") {
+    const auto report = [](double saxpy_us, uint64_t launches, bool host_bound) {
+        nlohmann::json json{
+            {"gpu", "v100"}, {"total_us", 3 * saxpy_us}, {"host_us", 5.0}, {"launches", nlohmann::json::array()}};
+        for (uint64_t k = 0; k < launches; ++k)
+            json["launches"].push_back({{"kernel", "saxpy"}, {"time_us", saxpy_us / double(launches)}});
+        if (host_bound) json["advice"] = {{{"rule", "host-bound"}, {"sentence", "The host works for long."}}};
+        return json.dump();
+    };
+    const std::string a = write("program_a.json", report(20, 4, true)), b = write("program_b.json", report(10, 2, false));
+    const Outcome text = lockstep_command("compare " + a + " " + b);
+    INFO(text.out << text.err);
+    REQUIRE(text.status == 0);
+    CHECK(text.out.find("all, on the model's clock") != std::string::npos);
+    CHECK(text.out.find("20.00        10.00  2 times as fast, 4 -> 2 launches") != std::string::npos);
+    CHECK(text.out.find("no longer so:\n    The host works for long. (host-bound)") != std::string::npos);
+    const auto json = nlohmann::json::parse(lockstep_command("compare " + a + " " + b + " --json -").out);
+    CHECK(json["kernels"][0]["time_us"] == nlohmann::json({20.0, 10.0}));
+    const std::string kernel = (scratch() / "kernel.json").string();
+    REQUIRE(lockstep_command(fields + " --json " + kernel).status == 0);
+    refuses("compare " + a + " " + kernel, "compare takes two of a kind");
+}
+
+TEST_CASE("findings and counters of a Triton kernel name the lines of its Python file") {
+    const std::string scale = "run " + std::string(LOCKSTEP_SOURCE_DIR) +
+                              "/tests/cli/triton/scale.ptx --gpu a100 --block 128 " +
+                              "--arg in:f32[8192] --arg out:f32[1024] --arg i32:1024 --check all --grid ";
+    const Outcome right = lockstep_command(scale + "4");
+    INFO(right.out << right.err);
+    CHECK(right.status == 0);
+    CHECK(right.out.find("scale.py:8: A warp's loads touch 32 sectors where 4 would do") != std::string::npos);
+    const Outcome wrong = lockstep_command(scale + "5");
+    CHECK(wrong.status == 1);
+    CHECK(wrong.err.find("scale.py:8: memcheck: invalid global read of 4 bytes") != std::string::npos);
+    CHECK(wrong.err.find("element 8,192 of 8,192 elements") != std::string::npos);
+    CHECK(wrong.err.find("1024 * 8") == std::string::npos);
+    const auto lines = nlohmann::json::parse(lockstep_command(scale + "4 --metrics by-line --json -").out)["by_line"];
+    std::vector<int> numbers;
+    for (const auto& row : lines) {
+        numbers.push_back(row["line"]);
+        CHECK(row["lanes_per_issue"] == 32);
+    }
+    CHECK(numbers == std::vector<int>{6, 7, 8, 9});
+}
+
+TEST_CASE("outputs that nobody wrote are called unset, and names of counters need no kernel") {
+    const Outcome few = lockstep_command("run " + std::string(LOCKSTEP_SOURCE_DIR) +
+                                         "/tests/cli/triton/scale.ptx --gpu a100 --block 128 --grid 5 --functional " +
+                                         "--arg in:f32[128] --arg out:f32[1024] --arg i32:1");
+    INFO(few.out << few.err);
+    CHECK(few.out.find("output 0: f32[1024] unset unset") != std::string::npos);
+    const Outcome names = lockstep_command("run --metrics names");
+    CHECK(names.status == 0);
+    CHECK(names.out.find("lanes_per_issue") != std::string::npos);
+    refuses("run --grid 1 --block 1", "FILE is required");
+}
+
 TEST_CASE("Ctrl-C ends a run with what there is so far") {
     const std::string spins = write("spins.ptx", R"(.version 6.0
 .target sm_70

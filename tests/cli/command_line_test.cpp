@@ -265,6 +265,7 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("run " + good + " --grid 1 --blok 32" + arguments, "did you mean '--block'?");
     refuses("run " + good + " --grid 1 --block 32 --order randon" + arguments, "did you mean 'random'?");
     refuses("trian --model mlp", "did you mean 'train'?");
+    refuses("/tmp", "'/tmp' is a folder: name one of its .cu");
     refuses("lesson chek A06", "unknown command 'lesson chek', did you mean 'check'?");
     refuses("app --lesson A04 --sm 900 --describe", "--sm counts from 0");
     refuses("app --lesson A04 --cycle 999999999 --describe", "--cycle 999999999 is behind the end: this run has");

@@ -42,7 +42,7 @@ TEST_CASE("a cell with main() is the program of a notebook, line by line as in t
     const auto cell = unpacked({"print(1)", "%%cu\n" + kernel + "int main() { return 3; }\n", "%%cu\n" + kernel + program});
     CHECK(cell->sources == std::vector<std::string>{"cell3.cu"});
     CHECK(cell->program.told == "code cell 3 of homework.ipynb");
-    CHECK(cell->text("cell3.cu") == "\n" + kernel + program);
+    CHECK(cell->text("cell3.cu") == "#line 1 \"homework.ipynb, cell 3\"\n\n" + kernel + program);
 }
 
 TEST_CASE("what cells write is compiled with the program that another one writes") {
@@ -51,16 +51,16 @@ TEST_CASE("what cells write is compiled with the program that another one writes
                   "%%writefile main.cu\n#include \"util.h\"\nint main() { return 1; }\n",
                   "%%writefile other.cu\nint main() { return 2; }\n", "%%writefile main.cu\n" + kernel + program});
     CHECK(files->sources == std::vector<std::string>{"main.cu", "util.cu"});
-    CHECK(files->text("main.cu") == "\n" + kernel + program);  // the newest of the name
-    CHECK(files->text("util.h") == "\nvoid help();\n");
+    CHECK(files->text("main.cu") == "#line 1 \"homework.ipynb, cell 5\"\n\n" + kernel + program);  // the newest of the name
+    CHECK(files->text("util.h") == "#line 1 \"homework.ipynb, cell 1\"\n\nvoid help();\n");
 }
 
 TEST_CASE("plain cells in front of a plain program belong to it") {
     const auto plain = unpacked({"#include <cstdio>\n" + kernel, "print(2)", program});
     CHECK(plain->program.told == "code cell 3 of homework.ipynb, with cell 1");
     const std::string text = plain->text("cell3.cu");
-    CHECK(text.find("#line 1 \"cell1.cu\"\n#include <cstdio>\n" + kernel) == 0);
-    CHECK(text.find("#line 1 \"cell3.cu\"\n" + program) != std::string::npos);
+    CHECK(text.find("#line 1 \"homework.ipynb, cell 1\"\n#include <cstdio>\n" + kernel) == 0);
+    CHECK(text.find("#line 1 \"homework.ipynb, cell 3\"\n" + program) != std::string::npos);
 }
 
 TEST_CASE("a notebook without a main() stands for its last kernels, one without CUDA is refused") {
@@ -86,6 +86,15 @@ TEST_CASE("a notebook is run and graded as its program is") {
     CHECK(run.status == 0);
     CHECK(run.out == "done\n");
     CHECK(run.err.find("runs code cell 1 of graded.ipynb") != std::string::npos);
+    const std::string wrong =
+        write("wrong.ipynb", notebook({"print(1)", "%%writefile a.cu\n" + kernel +
+                                                       "int main() {\n    float* x;\n    cudaMalloc(&x, 64);\n"
+                                                       "    cudaMemset(x, 0, 64);\n    twice<<<1, 32>>>(x);\n"
+                                                       "    return cudaDeviceSynchronize() == 0;\n}\n"}));
+    const Outcome told_of = lockstep_command("run " + wrong + " --check all");
+    INFO(told_of.err);
+    CHECK(told_of.err.find("wrong.ipynb, cell 2:2: ") != std::string::npos);
+    CHECK(told_of.err.find("/lockstep-") == std::string::npos);  // no temporary folder
     const Outcome graded =
         lockstep_command("grade --program --format json --expect " + write("done.txt", "done\n") + " --submission " + file);
     if (graded.status == 3) return;  // no sandbox

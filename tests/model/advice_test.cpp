@@ -11,7 +11,7 @@
 #include "core/model/advice/verdict.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
-#include "tests/model/support.h"
+#include "tests/model/advice_support.h"
 
 namespace model_advice_test {
 
@@ -20,46 +20,6 @@ using namespace lockstep::model;
 using namespace lockstep::model::test;
 
 namespace {
-
-std::shared_ptr<const ptx::Program> program_at(const std::string& file, const std::string& name) {
-    const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + file;
-    return ptx::decode(ptx::parse(read_text(path).value(), path).value(), name).value();
-}
-
-// `parameters`, in order: 'f' a buffer of `words` floats, 'u' one of bytes, 'z' one of zeros, 'i' the next of `integers`.
-KernelRun run_of(const std::string& gpu_name, std::shared_ptr<const ptx::Program> program, simt::Dim3 grid, simt::Dim3 block,
-                 std::string_view parameters, const std::vector<int32_t>& integers, size_t words) {
-    KernelRun run;
-    run.gpu = gpu(gpu_name);
-    run.program = std::move(program);
-    run.config.grid = grid, run.config.block = block;
-    run.config.parameters.resize(run.program->parameter_bytes);
-    simt::Memory memory;
-    for (size_t i = 0, integer = 0; i < parameters.size(); ++i) {
-        std::byte* const to = run.config.parameters.data() + run.program->parameters.at(i).offset;
-        if (parameters[i] == 'i') {
-            std::memcpy(to, &integers.at(integer++), 4);
-            continue;
-        }
-        const uint64_t address = memory.allocate(words * 4, "buffer");
-        std::byte* const values = memory.write(address, words * 4);
-        for (size_t k = 0; k < words && parameters[i] == 'f'; ++k) {
-            const float real = static_cast<float>(k % 97) * 0.01f;
-            std::memcpy(values + 4 * k, &real, 4);
-        }
-        for (size_t k = 0; k < 4 * words && parameters[i] == 'u'; ++k)
-            values[k] = static_cast<std::byte>((k * 2654435761u) >> 13);
-        std::memcpy(to, &address, 8);
-    }
-    run.before = std::make_shared<simt::Memory>(memory);
-    TimedOptions options;
-    options.trace = false;
-    run.result = launch(run.gpu, *run.program, run.config, memory, options);
-    if (run.result.fault) FAIL(simt::render(*run.result.fault));
-    const std::string source = std::string(LOCKSTEP_SOURCE_DIR) + "/" + run.program->source_file;
-    run.source = read_text(source).value();
-    return run;
-}
 
 struct Pair {
     std::string rule, what_if, slow, mended, gpu;
@@ -206,7 +166,7 @@ TEST_CASE("an idealised launch computes what the launch computes") {
     const std::string real = output({});
     for (const WhatIf& what_if : what_ifs()) {
         CAPTURE(what_if.name);
-        if (what_if.fitting_grid) {  // of persistent kernels alone
+        if (what_if.shape != nullptr) {  // of persistent kernels alone
             CHECK_FALSE(simulate(run, what_if));
             continue;
         }
@@ -283,16 +243,6 @@ KernelRun run_of_tiles(const std::string& name, uint32_t blocks, int32_t tiles, 
     const bool queue = name.starts_with("_Z15large") || name.starts_with("_Z16large");
     return run_of("v100", program_at(persistent, name), {blocks}, {threads}, queue ? "fziiz" : "fzii", {tiles, rounds},
                   size_t{2048} * 256);
-}
-
-const Finding* finding_of(const Verdict& verdict, std::string_view rule) {
-    for (const Finding& finding : verdict.findings)
-        if (finding.rule == rule) return &finding;
-    return nullptr;
-}
-
-double saved(const KernelRun& slow, const KernelRun& mended) {
-    return 1 - static_cast<double>(mended.result.cycles) / static_cast<double>(slow.result.cycles);
 }
 
 }  // namespace

@@ -409,6 +409,27 @@ TEST_CASE("the registers a thread are those that a comment in the head states fo
     CHECK(registers("// registers k 0\n// registers k 40\n", "k") == 40);
 }
 
+TEST_CASE("the registers a thread are those of the GPU where the head states them for several") {
+    const std::string body = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n";
+    const auto registers = [&](const std::string& head, uint32_t compute) {
+        return registers_on(*decode(parse(head + body, "k.ptx").value(), "k").value(), compute);
+    };
+    const std::string head = "// registers k 43 sm_60:26 sm_80:30 sm_86:38\n";
+    CHECK(registers(head, 53) == 26);  // before all: as the first
+    CHECK(registers(head, 60) == 26);
+    CHECK(registers(head, 70) == 26);
+    CHECK(registers(head, 75) == 43);  // the module's own
+    CHECK(registers(head, 80) == 30);
+    CHECK(registers(head, 87) == 38);
+    CHECK(registers(head, 120) == 38);
+    CHECK(registers("// registers k 43\n", 90) == 43);
+    CHECK(registers("// registers k 43 sm_80:x sm_86:38\n", 90) == 43);  // what is not understood ends the line
+    CHECK(registers("// registers k 43 sm_80:30 sm_86:0\n", 90) == 30);
+    CHECK(registers("// registers k 43 sm_80:30 sm_86:256\n", 90) == 30);
+    CHECK(registers("// registers k 43 sm_80:30x\n", 90) == 43);
+    CHECK(registers("", 90) == registers("", 60));  // nothing stated: what lives at once, whatever the GPU
+}
+
 TEST_CASE("launch bounds keep the registers as few as ptxas does") {
     // Each as the ptxas of CUDA 13 has it for sm_80, of a kernel with 80 values that live at once.
     const auto registers = [](const std::string& attributes, const std::string& target = "sm_80") {

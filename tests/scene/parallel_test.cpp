@@ -164,6 +164,12 @@ TEST_CASE("the rows of a scene are a table, and what the cluster's pictures show
     REQUIRE(picture->schedules.size() == 2);  // the first and the last
     CHECK(picture->schedules[1].kind == "zb-h1");
     CHECK(picture->schedules[1].run.total == figure(result.as<ParallelScene>(), "total@row:zb_h1"));
+    // The row that is asked about stands beside the first, as a lesson writes it.
+    result.of = scene_of("schedule", "1f1b ranks=4 microbatches=8; zb-h1; zb-h2");
+    CHECK(cluster_picture(result, "")->schedules[1].kind == "zb-h2");
+    CHECK(cluster_picture(result, "", "zb_h1")->schedules[1].kind == "zb-h1");
+    CHECK(cluster_picture(result, "", "zb_h1")->setup.pipeline.kinds == std::vector<std::string>{"1f1b", "zb-h1"});
+    CHECK(cluster_picture(result, "", "1f1b")->schedules[1].kind == "zb-h2");
     result.of = scene_of("collective", "ring ranks=4 bytes=4000");
     CHECK(cluster_picture(result, "")->collective.run.total_us == figure(result.as<ParallelScene>(), "time_us"));
     result.of = scene_of("mesh", "tensor mesh=x:3,y:2 shape=6x4 layout=x,y to=-,-");

@@ -1,5 +1,7 @@
 // `lockstep compare A.json B.json`: two results of `run --json`, side by side: times, the counters that differ, and the
-// findings that are gone or new.
+// findings that are gone or new. Whole programs are compare_programs.cpp.
+#include "app/cli/kernel/compare.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +30,7 @@ Json read_result(const std::string& file) {
     Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded())
         throw Failure(Diagnostic{"it is no JSON: give what 'lockstep run ... --json FILE' wrote", {file}});
+    if (is_program_report(json)) return json;
     if (!json.is_object() || !json.contains("kernel") || !json["kernel"].is_string() || !json.contains("metrics") ||
         !json["metrics"].is_object())
         throw Failure(
@@ -89,6 +92,22 @@ std::string value_text(double value) {
 
 int compare(const CompareAsked& asked) {
     const Json before = read_result(asked.before), after = read_result(asked.after);
+    if (is_program_report(before) != is_program_report(after)) {
+        const bool first = is_program_report(before);
+        throw Failure(
+            Diagnostic{fmt::format("this is the report of a whole program, and '{}' is of one kernel: compare takes "
+                                   "two of a kind",
+                                   first ? asked.after : asked.before),
+                       {first ? asked.before : asked.after}});
+    }
+    if (is_program_report(before)) {
+        std::string text;
+        Json json = compare_programs(before, after, text);
+        json["before"] = asked.before, json["after"] = asked.after;
+        if (!asked.json.empty()) write_json(json, asked.json);
+        if (asked.json != "-") fmt::print("{}", text);
+        return static_cast<int>(ExitStatus::done);
+    }
     const double cycles = number(before, "cycles"), then = number(after, "cycles");
     const double time = number(before, "time_us"), later = number(after, "time_us");
     const auto gone = findings_of(before, after), fresh = findings_of(after, before);

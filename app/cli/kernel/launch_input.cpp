@@ -21,10 +21,12 @@ std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Pr
     uint32_t registers = 0;
     if (count == "ptxas") {
         const device::PtxasRegisters told = device::ptxas_registers(*program, gpu.compute.text());
-        tell("ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count, program->registers_per_thread);
+        tell("ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count,
+             ptx::registers_on(*program, gpu.compute.number));
         if (const std::string local = device::local_memory_text(told); !local.empty()) tell("    {}\n", local);
         auto changed = std::make_shared<ptx::Program>(*program);
         changed->registers_per_thread = told.count;
+        changed->registers_for.clear();
         return changed;
     }
     const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), registers);
@@ -32,6 +34,7 @@ std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Pr
         throw Failure(fmt::format("--registers needs a number from 1 to 255 or ptxas, not '{}'", count));
     auto changed = std::make_shared<ptx::Program>(*program);
     changed->registers_per_thread = registers;
+    changed->registers_for.clear();
     return changed;
 }
 

@@ -180,7 +180,7 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
         }
         const size_t begin = std::min(row.text.find_first_not_of(" \t"), row.text.size());
         text += fmt::format("{:>5} {:>11} {:>5.1f} {:>6} {:>6.1f}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>7} {:>9} {:>7}  {}\n",
-                            place.second, c.issues, percent(c.issues, all.issues), ratio(c.executed, c.issues),
+                            place.second, c.issues, percent(c.issues, all.issues), ratio(c.lanes, c.issues),
                             percent(resident(c), resident(all)), wait, ratio(c.sectors, c.requests),
                             ratio(c.used_bytes, c.sectors),
                             c.l1_sectors == 0 ? "-" : fmt::format("{:.0f}", percent(c.l1_hits, c.l1_sectors)),
@@ -275,7 +275,7 @@ nlohmann::ordered_json by_line_json(const ptx::Program& program, const model::Ti
         rows.push_back({{made.lines ? "line" : "pc", place.second},
                         {"text", row.text},
                         {"warp_instructions", c.issues},
-                        {"lanes_per_issue", ratio(c.executed, c.issues)},
+                        {"lanes_per_issue", ratio(c.lanes, c.issues)},
                         {"time_percent", percent(resident(c), resident(made.all))},
                         {"waits_percent", std::move(waits)},
                         {"sectors_per_request", ratio(c.sectors, c.requests)},

@@ -53,17 +53,20 @@ struct Ran {
     bool has_outputs(const KernelAsked& options) const { return !sampling() || !options.time_only; }
 };
 
-// A short look at an output for people: the first values.
-std::string preview(const Array& array) {
+// A short look at an output for people: the first values, "unset" where an out: buffer still holds its fill.
+std::string preview(const Array& array, bool out) {
     const size_t shown = std::min<size_t>(array.count(), 8);
     Array first{array.dtype, {static_cast<int64_t>(shown)}, {}};
     first.bytes.assign(array.bytes.begin(), array.bytes.begin() + static_cast<std::ptrdiff_t>(shown * size_of(array.dtype)));
     const nlohmann::ordered_json values = output_json(first);
     std::string text;
-    for (size_t i = 0; i < values.size(); ++i)
-        text += (i ? " " : "") + (values[i].is_string()         ? values[i].get<std::string>()
+    for (size_t i = 0; i < values.size(); ++i) {
+        const bool unset = out && scene::is_unset(array.dtype, array.bytes.data() + i * size_of(array.dtype));
+        text += (i ? " " : "") + (unset                         ? "unset"
+                                  : values[i].is_string()       ? values[i].get<std::string>()
                                   : values[i].is_number_float() ? fmt::format("{:.6g}", values[i].get<double>())
                                                                 : values[i].dump());
+    }
     return text + (array.count() > shown ? " ..." : "");
 }
 
@@ -337,8 +340,8 @@ void print(const KernelAsked& options, const LaunchInput& input, const Ran& ran,
                    ran.result.warp_instructions,
                    options.functional ? "" : fmt::format(", at cycle {} on {}", ran.timed.cycles, input.gpu.title));
     else if (options.functional)
-        fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", input.kernel,
-                   ran.result.warp_instructions, ran.result.thread_instructions);
+        fmt::print("{}: {} warp instructions, {} thread instructions of lanes whose condition held (executed)\n",
+                   input.kernel, ran.result.warp_instructions, ran.result.thread_instructions);
     else
         fmt::print("{} on {}: {} cycles, {:.2f} µs, {} warp instructions (simulated)\n  {}\n", input.kernel, input.gpu.title,
                    ran.timed.cycles, ran.timed.time_us, ran.result.warp_instructions,
@@ -353,9 +356,13 @@ void print(const KernelAsked& options, const LaunchInput& input, const Ran& ran,
     fmt::print("{}{}", silicon, counters);
     if (options.energy && !options.functional && !ran.result.fault)
         fmt::print("{}", energy_text(model::energy_of(input.gpu, *input.program, ran.timed)));
-    for (size_t i = 0; i < ran.outputs.size(); ++i)
-        fmt::print("  output {}: {}[{}] {}\n", i, name_of(ran.outputs[i].dtype), ran.outputs[i].count(),
-                   preview(ran.outputs[i]));
+    size_t output = 0;
+    for (const scene::BoundArgument& argument : input.bound.arguments) {
+        if (argument.role < scene::KernelArgument::Role::out || output == ran.outputs.size()) continue;
+        const Array& array = ran.outputs[output];
+        fmt::print("  output {}: {}[{}] {}\n", output++, name_of(array.dtype), array.count(),
+                   preview(array, argument.role == scene::KernelArgument::Role::out));
+    }
     if (ran.verdict) fmt::print("{}", verdict_text(*ran.verdict));
 }
 

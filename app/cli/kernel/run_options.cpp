@@ -160,11 +160,9 @@ void add_run(const Command& app, int& status) {
                            "ARGUMENTS. A program's host part runs as any program does, with all that you may do");
     auto options = std::make_shared<KernelAsked>();
     auto program = std::make_shared<ProgramAsked>();
-    command
-        .add_option(
-            "FILE", program->files,
-            "kernel.cu or kernel.ptx; program.cu and what belongs to it; or program.host, a host program with streams")
-        .required();
+    command.add_option(
+        "FILE", program->files,
+        "kernel.cu or kernel.ptx; program.cu and what belongs to it; or program.host, a host program with streams");
     command.add_option("--kernel", options->kernel, "entry name, when the file has several");
     command.add_option("--grid", options->grid, "blocks: X[,Y[,Z]]");
     command.add_option("--block", options->block, "threads a block: X[,Y[,Z]]");
@@ -262,6 +260,7 @@ void add_run(const Command& app, int& status) {
             if (!options->json.empty()) write_json(metric_names_json(), options->json);
             return;
         }
+        if (program->files.empty()) missing_option("FILE");
         // A notebook stands for what is in its cells; the files live until the run has ended.
         std::deque<TemporaryFolder> unpacked;
         std::vector<std::string> files;

@@ -109,7 +109,8 @@ std::vector<GradedSubmission> grade_programs(const std::vector<HandedIn>& submis
         work();
     }
     if (failed) throw *failed;
-    std::erase_if(graded, [](const GradedSubmission& submission) { return submission.exercises.empty(); });  // not begun
+    for (size_t i = 0; i < graded.size(); ++i)
+        if (graded[i].exercises.empty()) graded[i] = not_judged(submissions[i], "program", asked.program.points);
     return graded;
 }
 
@@ -179,7 +180,8 @@ int grade_all(GradeAsked asked) {
     else
         write_file(asked.out, text + "\n");
     if (work.interrupted()) {
-        tell("the grading was ended after {} of {} submissions\n", graded.size(), submissions.size());
+        const auto judged = std::count_if(graded.begin(), graded.end(), [](const auto& each) { return each.judged(); });
+        tell("the grading was ended after {} of {} submissions\n", judged, submissions.size());
         return interrupted_status;
     }
     const bool passed =

@@ -49,7 +49,12 @@ struct Graded {                           // one exercise of one submission
     double seconds = 0;  // of processor time; of a program those of the clock on the wall
     std::string note;    // "my_window.cu is taken as window.cu"
     std::optional<GradedDesign> design;
+    bool ended_before = false;  // Ctrl-C came before it was judged: it has no points, not none
 
+    void not_judged() {
+        ended_before = true;
+        problem = "it was not judged: the grading was ended before";
+    }
     bool passed() const { return problem.empty() && report.passed; }
     double points() const { return problem.empty() ? report.points : 0; }
     std::string reasons() const {
@@ -67,7 +72,20 @@ struct GradedSubmission {
     bool passed() const {
         return std::all_of(exercises.begin(), exercises.end(), [](const Graded& graded) { return graded.passed(); });
     }
+    bool judged() const {  // to its end
+        return std::none_of(exercises.begin(), exercises.end(), [](const Graded& graded) { return graded.ended_before; });
+    }
 };
+// Of a submission that Ctrl-C came before.
+inline GradedSubmission not_judged(const HandedIn& submission, const std::string& exercise, double of_points) {
+    GradedSubmission made{submission.name, {}, 0, of_points};
+    Graded& graded = made.exercises.emplace_back();
+    graded.exercise = exercise;
+    graded.file = submission.place.filename().string();
+    graded.report.of_points = of_points;
+    graded.not_judged();
+    return made;
+}
 
 // A line when a submission has been graded: how many have been, and it.
 using GradedSink = std::function<void(size_t done, const GradedSubmission& graded)>;

@@ -151,7 +151,10 @@ void judge(const system::SandboxOutcome& outcome, const ProgramTest& test, Grade
         clause(fmt::format("exit status {}", test.status), false, "it was ended");
     } else {
         clause(fmt::format("exit status {}", test.status), status == test.status,
-               status == test.status ? "" : fmt::format("it is {}", status));
+               status == test.status ? ""
+               : status > 128 && status <= 128 + 64
+                   ? fmt::format("it was ended by {}, which is status {}", system::signal_text(status - 128), status)
+                   : fmt::format("it is {}", status));
         if (!test.expected.empty()) {
             const std::string other = difference(outcome.ended.output, read_file(test.expected, size_t{256} << 20).value());
             clause("prints what is expected", other.empty(), other);
@@ -161,10 +164,11 @@ void judge(const system::SandboxOutcome& outcome, const ProgramTest& test, Grade
             const bool leaks = choose_checkers(test.check, launch);
             const std::vector<std::string> findings = findings_of(*report, leaks);
             clause(fmt::format("no findings of --check {}", test.check), findings.empty(),
-                   findings.empty()
-                       ? ""
-                       : fmt::format("{}{}", findings.front(),
-                                     findings.size() > 1 ? fmt::format(", and {} more", findings.size() - 1) : ""));
+                   findings.size() > 1
+                       ? fmt::format("{}{}{} more", findings.front(), findings.front().ends_with('.') ? " And " : ", and ",
+                                     findings.size() - 1)
+                   : findings.empty() ? ""
+                                      : findings.front());
         }
         if (report) graded.report.launches = static_cast<int>(report->launches.size());
     }

@@ -121,7 +121,9 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
     try {
         thresholds = lessons::thresholds_of(puzzle, launch, stop);
     } catch (const Cancelled&) {
-        return {};
+        for (size_t i = 0; i < graded.size(); ++i)
+            graded[i] = not_judged(submissions[i], puzzle.id, wanted.as_exercise.points);
+        return graded;
     }
     std::atomic<size_t> next = 0;
     std::mutex mutex;
@@ -158,7 +160,8 @@ std::vector<GradedSubmission> grade_designs(const DesignsWanted& wanted, const s
         for (size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
         work();
     }
-    std::erase_if(graded, [](const GradedSubmission& submission) { return submission.exercises.empty(); });  // not begun
+    for (size_t i = 0; i < graded.size(); ++i)
+        if (graded[i].exercises.empty()) graded[i] = not_judged(submissions[i], puzzle.id, wanted.as_exercise.points);
     return graded;
 }
 

@@ -10,6 +10,14 @@
 namespace lockstep::cli {
 namespace {
 
+// What Ctrl-C came before has no points: a zero would be a grade.
+nlohmann::ordered_json points_json(const Graded& graded) {
+    return graded.ended_before ? nlohmann::ordered_json() : nlohmann::ordered_json(graded.points());
+}
+std::string points_csv(const Graded& graded) {
+    return graded.ended_before ? std::string() : fmt::format("{:.4g}", graded.points());
+}
+
 nlohmann::ordered_json json_of(const GradedSubmission& submission) {
     nlohmann::ordered_json exercises = nlohmann::ordered_json::array();
     for (const Graded& graded : submission.exercises) {
@@ -21,16 +29,17 @@ nlohmann::ordered_json json_of(const GradedSubmission& submission) {
                                {"required", clause.required},
                                {"points", clause.points},
                                {"of_points", clause.of_points}});
-        exercises.push_back({{"exercise", graded.exercise},
-                             {"file", graded.file},
-                             {"compiler", graded.compiler},
-                             {"passed", graded.passed()},
-                             {"points", graded.points()},
-                             {"of_points", graded.report.of_points},
-                             {"checks", std::move(clauses)},
-                             {"note", graded.note},
-                             {"reasons", graded.reasons()},
-                             {"seconds", graded.seconds}});
+        exercises.push_back(
+            {{"exercise", graded.exercise},
+             {"file", graded.file},
+             {"compiler", graded.compiler},
+             {"passed", graded.ended_before ? nlohmann::ordered_json() : nlohmann::ordered_json(graded.passed())},
+             {"points", points_json(graded)},
+             {"of_points", graded.report.of_points},
+             {"checks", std::move(clauses)},
+             {"note", graded.note},
+             {"reasons", graded.reasons()},
+             {"seconds", graded.seconds}});
         if (const auto& medal = graded.report.medal) {
             exercises.back()["medal"] = lessons::name_of(medal->medal);
             exercises.back()["challenge_figure"] = medal->figure;
@@ -46,8 +55,8 @@ nlohmann::ordered_json json_of(const GradedSubmission& submission) {
         row["estimated_watts"] = figure(design.watts);
     }
     return {{"submission", submission.name},
-            {"passed", submission.passed()},
-            {"points", submission.points},
+            {"passed", submission.judged() ? nlohmann::ordered_json(submission.passed()) : nlohmann::ordered_json()},
+            {"points", submission.judged() ? nlohmann::ordered_json(submission.points) : nlohmann::ordered_json()},
             {"of_points", submission.of_points},
             {"exercises", std::move(exercises)}};
 }
@@ -57,7 +66,7 @@ nlohmann::ordered_json gradescope_of(const lessons::Lesson& lesson, const Graded
     nlohmann::ordered_json tests = nlohmann::ordered_json::array();
     for (const Graded& graded : submission.exercises)
         tests.push_back({{"name", fmt::format("{} {}", lesson.id, graded.exercise)},
-                         {"score", graded.points()},
+                         {"score", points_json(graded)},
                          {"max_score", graded.report.of_points},
                          {"status", graded.passed() ? "passed" : "failed"},
                          {"output", graded.reasons()},
@@ -128,14 +137,15 @@ std::string junit_of(const lessons::Lesson& lesson, const std::vector<GradedSubm
     std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
     for (const GradedSubmission& submission : submissions) {
         size_t failures = 0;
-        for (const Graded& graded : submission.exercises) failures += !graded.passed();
+        for (const Graded& graded : submission.exercises) failures += !graded.passed() && !graded.ended_before;
         xml += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n", xml_text(submission.name),
                            submission.exercises.size(), failures);
         for (const Graded& graded : submission.exercises) {
             xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", xml_text(lesson.id),
                                xml_text(graded.exercise), graded.seconds);
-            xml += graded.passed()
-                       ? "/>\n"
+            xml += graded.passed() ? "/>\n"
+                   : graded.ended_before
+                       ? fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n", xml_text(graded.problem))
                        : fmt::format(">\n      <failure message=\"{:.4g} of {:.4g} points\">{}</failure>\n    </testcase>\n",
                                      graded.points(), graded.report.of_points, xml_text(graded.reasons()));
         }
@@ -147,9 +157,14 @@ std::string junit_of(const lessons::Lesson& lesson, const std::vector<GradedSubm
 std::string text_of(const std::vector<GradedSubmission>& submissions) {
     std::string text;
     for (const GradedSubmission& submission : submissions) {
-        text += fmt::format("{}: {:.4g} of {:.4g} points\n", submission.name, submission.points, submission.of_points);
+        text += submission.judged()
+                    ? fmt::format("{}: {:.4g} of {:.4g} points\n", submission.name, submission.points, submission.of_points)
+                    : fmt::format("{}: not judged to its end\n", submission.name);
         for (const Graded& graded : submission.exercises) {
-            text += fmt::format("  {} {}: {}\n", graded.exercise, graded.file, graded.passed() ? "passed" : "not passed");
+            text += fmt::format("  {} {}: {}\n", graded.exercise, graded.file,
+                                graded.passed()       ? "passed"
+                                : graded.ended_before ? "not judged"
+                                                      : "not passed");
             if (!graded.note.empty()) text += "    " + graded.note + "\n";
             std::istringstream lines(graded.reasons());
             for (std::string line; std::getline(lines, line);) text += "    " + line + "\n";
@@ -180,9 +195,12 @@ std::string csv_of(const std::vector<GradedSubmission>& submissions) {
                                       clause.of_points > 0 ? fmt::format("{:.4g} of {:.4g}", clause.points, clause.of_points)
                                       : clause.holds       ? "holds"
                                                            : "does not hold");
-            text += fmt::format("{},{},{},{},{:.4g},{:.4g},{:.2f},{},{},{}\n", csv_field(submission.name),
-                                csv_field(graded.exercise), csv_field(graded.file), graded.passed() ? "yes" : "no",
-                                graded.points(), graded.report.of_points, graded.seconds, csv_field(checks),
+            text += fmt::format("{},{},{},{},{},{:.4g},{:.2f},{},{},{}\n", csv_field(submission.name),
+                                csv_field(graded.exercise), csv_field(graded.file),
+                                graded.passed()       ? "yes"
+                                : graded.ended_before ? ""
+                                                      : "no",
+                                points_csv(graded), graded.report.of_points, graded.seconds, csv_field(checks),
                                 csv_field(graded.reasons()),
                                 graded.report.medal ? lessons::name_of(graded.report.medal->medal) : "");
         }
@@ -202,9 +220,12 @@ std::string designs_csv(const std::vector<GradedSubmission>& submissions) {
             const std::string why =
                 graded.problem.empty() ? graded.report.lines.back() : graded.problem.substr(0, graded.problem.find('\n'));
             const auto figure = [&](double value) { return ran ? fmt::format("{:.6g}", value) : std::string(); };
-            text += fmt::format("{},{},{},{},{:.4g},{:.4g},{},{},{},{}\n", csv_field(submission.name),
-                                csv_field(graded.exercise), csv_field(graded.file), graded.passed() ? design.medal : "none",
-                                graded.points(), graded.report.of_points, figure(design.time_us), figure(design.mm2),
+            text += fmt::format("{},{},{},{},{},{:.4g},{},{},{},{}\n", csv_field(submission.name),
+                                csv_field(graded.exercise), csv_field(graded.file),
+                                graded.passed()       ? design.medal
+                                : graded.ended_before ? std::string()
+                                                      : "none",
+                                points_csv(graded), graded.report.of_points, figure(design.time_us), figure(design.mm2),
                                 figure(design.watts), csv_field(why));
         }
     text.pop_back();

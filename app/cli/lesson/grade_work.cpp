@@ -230,7 +230,7 @@ class Grader {
         for (size_t i = 1; i < jobs; ++i) threads.emplace_back([this] { work(); });
         work();
         threads.clear();
-        if (asked_.stopped()) keep_what_was_judged();
+        if (asked_.stopped()) mark_what_was_not_judged();
         return std::move(graded_);
     }
 
@@ -259,22 +259,14 @@ class Grader {
         graded_.push_back(std::move(made));
     }
 
-    // Submissions of which something was judged before Ctrl-C, the rest of them as not judged.
-    void keep_what_was_judged() {
-        std::vector<GradedSubmission> kept;
+    // What Ctrl-C came before says so; a submission that it came into the middle of has the points that it has.
+    void mark_what_was_not_judged() {
         for (size_t i = 0; i < graded_.size(); ++i) {
-            GradedSubmission& submission = graded_[i];
-            const bool begun = std::any_of(submission.exercises.begin(), submission.exercises.end(),
-                                           [](const Graded& graded) { return is_judged(graded); });
-            if (!begun && left_[i] > 0) continue;
-            if (left_[i] > 0) {
-                for (Graded& graded : submission.exercises)
-                    if (!is_judged(graded)) graded.problem = "it was not judged: the grading was ended before";
-                submission.add_up();
-            }
-            kept.push_back(std::move(submission));
+            if (left_[i] == 0) continue;
+            for (Graded& graded : graded_[i].exercises)
+                if (!is_judged(graded)) graded.not_judged();
+            graded_[i].add_up();
         }
-        graded_ = std::move(kept);
     }
     static bool is_judged(const Graded& graded) { return !graded.problem.empty() || !graded.report.exercise.empty(); }
 

@@ -56,13 +56,34 @@ bool is_folder(const fs::path& path) {
     return fs::is_directory(path, error) && !fs::is_symlink(path, error);
 }
 
+// A stem as it is compared: small letters, without what people put between words.
+std::string plain_stem(const fs::path& file) {
+    std::string stem = lower(file.stem().string());
+    std::erase_if(stem, [](char c) { return c == ' ' || c == '_' || c == '-'; });
+    return stem;
+}
+
 // Whether the name is nearly that of the exercise's file: another case, words before or behind it, a slip of the pen.
 bool is_near(const fs::path& file, const std::string& wanted) {
     const fs::path name = fs::path(wanted).filename();
     if (lower(file.extension().string()) != name.extension().string()) return false;
-    const std::string mine = lower(file.stem().string()), right = lower(name.stem().string());
+    const std::string mine = plain_stem(file), right = plain_stem(name);
     return mine.find(right) != std::string::npos || (mine.size() > 3 && right.find(mine) != std::string::npos) ||
            !nearest_name(mine, {right}).empty();
+}
+
+// "hoard (2).cu", "hoard_final.cu": one of several by the same hand, not somebody's name.
+bool is_version(const fs::path& file, const std::string& wanted) {
+    const fs::path name = fs::path(wanted).filename();
+    if (lower(file.extension().string()) != name.extension().string()) return false;
+    std::string rest = plain_stem(file);
+    if (!rest.starts_with(plain_stem(name))) return false;
+    rest.erase(0, plain_stem(name).size());
+    std::erase_if(rest, [](char c) { return !std::isalpha(static_cast<unsigned char>(c)); });
+    static constexpr std::string_view words[] = {"",     "v",      "version", "final",     "old", "new",
+                                                 "copy", "kopie",  "fixed",   "last",      "try", "backup",
+                                                 "alt",  "latest", "draft",   "finalfinal"};
+    return std::find(std::begin(words), std::end(words), rest) != std::end(words);
 }
 
 bool answers_something(const fs::path& file, const HandedInWanted& wanted) {
@@ -100,7 +121,12 @@ class Finder {
             if (of_kind(entry)) files.push_back(entry);
         }
         // In the folder that was given, not in one of its: a student may well have two versions.
-        if (depth == 0 && wanted_.exercises.size() == 1 && !wanted_.programs && files.size() > 1 && !named_as_asked(files)) {
+        const bool versions = !files.empty() && !wanted_.exercises.empty() &&
+                              std::all_of(files.begin(), files.end(), [&](const fs::path& file) {
+                                  return is_notebook(file) || is_version(file, wanted_.exercises.front()->file);
+                              });
+        if (depth == 0 && wanted_.exercises.size() == 1 && !wanted_.programs && files.size() > 1 && !versions &&
+            !named_as_asked(files)) {
             for (const fs::path& file : files) found_.push_back({below(name, file), file, {}});
             return;
         }
@@ -143,11 +169,12 @@ class Finder {
         };
         how.wanted = [](std::string_view member) {
             const fs::path path(member);
-            return !member.ends_with('/') && std::none_of(path.begin(), path.end(), is_hidden);
+            return std::none_of(path.begin(), path.end(), is_hidden);
         };
         how.take = [&](std::string_view member, std::string_view contents) -> std::optional<Diagnostic> {
             std::error_code error;
             fs::create_directories((own / member).parent_path(), error);
+            if (member.ends_with('/')) return std::nullopt;  // a folder, which may well be empty
             try {
                 write_file(own / member, contents);
             } catch (const Failure& failure) {
@@ -195,24 +222,50 @@ void take_from_notebook(const fs::path& notebook, const fs::path& scratch, Answe
     answer.shown = fmt::format("{}, code cell {}", notebook.filename().string(), cell->number);
 }
 
+// "; it holds homework.docx and notes.txt"; of many the first few.
+std::string what_is_there(const fs::path& folder) {
+    constexpr size_t most = 4;
+    std::vector<std::string> names;
+    for (const fs::path& entry : entries_of(folder)) names.push_back(entry.filename().string());
+    if (names.empty()) return ": it is empty";
+    const size_t left = names.size() > most ? names.size() - most : 0;
+    names.resize(names.size() - left);
+    return fmt::format("; it holds {}{}", fmt::join(names, ", "), left > 0 ? fmt::format(" and {} more", left) : "");
+}
+
+// Of files with other names those that define the exercise's kernel.
+std::vector<fs::path> with_the_kernel(const std::vector<fs::path>& files, const std::string& kernel) {
+    std::vector<fs::path> found;
+    for (const fs::path& file : files)
+        if (const auto text = kernel.empty() ? Result<std::string>(Diagnostic{""}) : read_text(file, size_t{16} << 20);
+            text && defines_kernel(text.value(), kernel))
+            found.push_back(file);
+    return found;
+}
+
 void answer_in_folder(const HandedIn& submission, const HandedInWanted& wanted, const fs::path& scratch, Answer& answer) {
     const fs::path name = fs::path(answer.exercise->file).filename(), file = submission.place / answer.exercise->file;
     answer.folder = submission.place;
     answer.shown = name.string();
     answer.file = file;
     if (is_plain_file(file)) return;
-    std::vector<fs::path> near, notebooks;
+    std::vector<fs::path> near, notebooks, others;
     for (const fs::path& entry : entries_of(submission.place)) {
         const bool taken = std::any_of(wanted.exercises.begin(), wanted.exercises.end(), [&](const auto* other) {
             return entry.filename() == fs::path(other->file).filename();
         });
         if (is_plain_file(entry) && !taken && is_near(entry, answer.exercise->file)) near.push_back(entry);
         if (is_plain_file(entry) && is_notebook(entry)) notebooks.push_back(entry);
+        if (is_plain_file(entry) && !taken && lower(entry.extension().string()) == name.extension().string())
+            others.push_back(entry);
     }
-    if (near.size() == 1) {
-        answer.file = near.front();
-        answer.shown = near.front().filename().string();
+    const std::vector<fs::path> by_kernel =
+        near.empty() && notebooks.empty() ? with_the_kernel(others, answer.exercise->kernel) : std::vector<fs::path>{};
+    if (near.size() == 1 || by_kernel.size() == 1) {
+        answer.file = near.empty() ? by_kernel.front() : near.front();
+        answer.shown = answer.file.filename().string();
         answer.note = fmt::format("{} is taken as {}", answer.shown, name.string());
+        if (near.empty()) answer.note += fmt::format(": it defines the kernel {}", answer.exercise->kernel);
     } else if (near.size() > 1) {
         answer.problem =
             fmt::format("there is no file {} in the submission: did you mean {}? One of them has to be called so",
@@ -220,7 +273,8 @@ void answer_in_folder(const HandedIn& submission, const HandedInWanted& wanted, 
     } else if (notebooks.size() == 1) {
         take_from_notebook(notebooks.front(), scratch, answer);
     } else {
-        answer.problem = fmt::format("there is no file {} in the submission", name.string());
+        answer.problem =
+            fmt::format("there is no file {} in the submission{}", name.string(), what_is_there(submission.place));
     }
 }
 

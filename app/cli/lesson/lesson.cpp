@@ -163,6 +163,9 @@ struct HandoutAsked {
 
 lessons::Companion needed_companion(const lessons::Lesson& lesson) {
     std::optional<lessons::Companion> companion = lessons::companion_of(lesson).value();
+    if (!companion && lesson.exam)
+        throw Failure(
+            fmt::format("{} is an exam: it has no plan; 'lockstep lesson handout {}' prints it", lesson.id, lesson.id));
     if (!companion)
         throw Failure(fmt::format("lesson {} has no companion.toml, where plans and questions stand", lesson.id));
     return std::move(*companion);

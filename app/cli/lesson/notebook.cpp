@@ -49,8 +49,9 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Whether __global__ stands before a function of that name.
-bool defines(const std::string& text, const std::string& kernel) {
+}  // namespace
+
+bool defines_kernel(const std::string& text, const std::string& kernel) {
     for (size_t at = text.find("__global__"); at != std::string::npos; at = text.find("__global__", at + 1)) {
         const size_t open = text.find('(', at);
         if (open == std::string::npos) return false;
@@ -62,8 +63,6 @@ bool defines(const std::string& text, const std::string& kernel) {
     }
     return false;
 }
-
-}  // namespace
 
 Result<std::vector<NotebookCell>> cuda_cells(const std::string& notebook, const std::string& file) {
     const auto json = nlohmann::json::parse(notebook, nullptr, false);
@@ -101,6 +100,25 @@ std::string own_name(const NotebookCell& cell) {
 
 }  // namespace
 
+namespace {
+
+bool holds_code(const std::string& name) {
+    const std::string ending = std::filesystem::path(name).extension().string();
+    return is_compiled(name) || ending == ".h" || ending == ".hpp" || ending == ".cuh";
+}
+
+// A cell's lines are told as those of the notebook's cell, wherever its text is compiled.
+std::string numbered(const std::filesystem::path& notebook, const NotebookCell& cell, const std::string& text) {
+    std::string name;
+    for (const char c : notebook.filename().string()) {
+        if (c == '"' || c == '\\') name += '\\';
+        name += c;
+    }
+    return fmt::format("#line 1 \"{}, cell {}\"\n{}", name, cell.number, text);
+}
+
+}  // namespace
+
 Result<NotebookProgram> unpack_notebook(const std::filesystem::path& notebook, const std::filesystem::path& folder) {
     const std::string shown = notebook.filename().string();
     const Result<std::string> text = read_text(notebook, size_t{64} << 20);
@@ -129,7 +147,7 @@ Result<NotebookProgram> unpack_notebook(const std::filesystem::path& notebook, c
     NotebookProgram made;
     std::string with;
     for (const auto& [name, cell] : written) {
-        write_file(folder / name, cell->text);
+        write_file(folder / name, holds_code(name) ? numbered(notebook, *cell, cell->text) : cell->text);
         if (cell == chosen) continue;
         const bool needed = chosen->name.empty() ? !is_compiled(name) : true;
         if (needed) with += (with.empty() ? "" : ", ") + name;
@@ -137,16 +155,16 @@ Result<NotebookProgram> unpack_notebook(const std::filesystem::path& notebook, c
         if (!chosen->name.empty() && program && is_compiled(name) && !device::has_main(cell->text))
             made.sources.push_back((folder / name).string());
     }
-    std::string source = chosen->text;
+    std::string source = numbered(notebook, *chosen, chosen->text);
     if (chosen->name.empty() && !chosen->magic) {
         std::string before;
         for (const NotebookCell& cell : cells) {
             if (&cell == chosen) break;
             if (!cell.name.empty() || cell.magic || device::has_main(cell.text)) continue;
-            before += fmt::format("#line 1 \"cell{}.cu\"\n{}\n", cell.number, cell.text);
+            before += numbered(notebook, cell, cell.text) + "\n";
             with += fmt::format("{}cell {}", with.empty() ? "" : ", ", cell.number);
         }
-        if (!before.empty()) source = before + fmt::format("#line 1 \"{}\"\n", own_name(*chosen)) + source;
+        source = before + source;
     }
     if (chosen->name.empty()) write_file(folder / own_name(*chosen), source);
     made.sources.insert(made.sources.begin(), (folder / own_name(*chosen)).string());
@@ -159,7 +177,7 @@ std::optional<NotebookCell> cell_for(const std::vector<NotebookCell>& cells, con
     for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell)
         if (cell->name == file || cell->name.ends_with("/" + file)) return *cell;
     for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell)
-        if (!kernel.empty() && defines(cell->text, kernel)) return *cell;
+        if (!kernel.empty() && defines_kernel(cell->text, kernel)) return *cell;
     return std::nullopt;
 }
 

@@ -24,10 +24,12 @@ struct NotebookProgram {
     std::string told;                  // "code cell 4 of nb.ipynb, with util.cu", for people
 };
 // Writes the cells' files into the folder: a cell with main() is a program, with the plain cells of CUDA in front of it
-// where it is one of them, and with what %%writefile cells wrote. Errors in a cell are then told as of "cell4.cu", line by
-// line.
+// where it is one of them, and with what %%writefile cells wrote. Lines are told as those of "nb.ipynb, cell 4".
 Result<NotebookProgram> unpack_notebook(const std::filesystem::path& notebook, const std::filesystem::path& folder);
 bool is_notebook(const std::filesystem::path& file);  // by its name
+
+// Whether __global__ stands before a function of that name.
+bool defines_kernel(const std::string& text, const std::string& kernel);
 
 // The last cell that is written to `file`, else the last that defines the kernel; nothing: there is none.
 std::optional<NotebookCell> cell_for(const std::vector<NotebookCell>& cells, const std::string& file,

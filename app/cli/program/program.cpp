@@ -126,7 +126,10 @@ void shorten_paths(runtime::Report& report) {
                 at += here.size();
         }
     };
-    for (auto& launch : report.launches) shorten(launch.hot_file), shorten(launch.site.file);
+    for (auto& launch : report.launches) {
+        shorten(launch.hot_file), shorten(launch.site.file);
+        for (auto& finding : launch.findings) shorten(finding.file);
+    }
     for (auto& copy : report.copies) shorten(copy.site.file);
     for (auto& call : report.calls) shorten(call.site.file);
     for (auto* allocations : {&report.allocations, &report.leaks})

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/long_work.h"
 #include "core/base/tell.h"
 #include "core/nn/cheaper/cheaper.h"
 #include "core/nn/models/models.h"
@@ -148,43 +149,60 @@ int train_cheaper(const CheaperChoice& choice, const nn::TrainerOptions& options
                        .device = options.device,
                        .functional = options.functional,
                        .threads = options.threads};
+    LongWork work(options.model + " in cheaper forms", LongWork::Interrupt::held);
+    run.stop = work.token();
+    int64_t reached = 0;
     run.on_step = [&](const std::string& now, const nn::StepRecord& step) {
-        if (phase != now && text) tell("training: {}\n", phase = now);
+        work(0);
+        if (work.interrupted()) throw Cancelled();
+        if (phase != now || (text && step.step > 0 && step.step % 200 == 0)) work.clear();
+        if (phase != now && text) tell("training: {}\n", now);
+        phase = now;
+        reached = step.step;
         if (text && step.step > 0 && step.step % 200 == 0) tell("  step {:>5}  loss {:.4f}\n", step.step, step.loss);
     };
     std::vector<nn::Comparison> made;
-    if (!choice.quantize.empty()) {
-        if (choice.quantize != "int8") throw Failure(fmt::format("--quantize {}: it is int8", choice.quantize));
-        made.push_back(nn::compare_quantized(run));
+    try {
+        if (!choice.quantize.empty()) {
+            if (choice.quantize != "int8") throw Failure(fmt::format("--quantize {}: it is int8", choice.quantize));
+            made.push_back(nn::compare_quantized(run));
+        }
+        if (!choice.prune.empty()) {
+            nn::PruneOptions how = prune_options(choice.prune);
+            how.fine_tune = choice.tune_steps;
+            made.push_back(nn::compare_pruned(run, how));
+        }
+        if (!choice.distill.empty())
+            made.push_back(nn::compare_distilled(run, {.teacher = choice.distill,
+                                                       .temperature = choice.temperature,
+                                                       .weight = choice.teacher_weight,
+                                                       .seeds = choice.seeds}));
+        if (choice.lora > 0)
+            made.push_back(nn::compare_lora(run, {.rank = choice.lora,
+                                                  .alpha = choice.alpha,
+                                                  .data = tune_data_of(choice.tune_data, run),
+                                                  .tune_steps = choice.tune_steps}));
+        if (choice.compare) {
+            const DType halves[] = {DType::f16, DType::bf16};
+            const bool named = type == DType::f16 || type == DType::bf16;
+            made.push_back(
+                nn::compare_precision(run, named ? std::span<const DType>(&type, 1) : std::span<const DType>(halves)));
+        }
+    } catch (const Cancelled&) {
+        if (!work.interrupted()) throw;
+        work.clear();
+        tell("stopped by Ctrl-C{}{}\n",
+             phase.empty() ? "" : fmt::format(" while {} was being trained, after step {}", phase, reached),
+             made.empty() ? "" : "; what was compared before follows");
     }
-    if (!choice.prune.empty()) {
-        nn::PruneOptions how = prune_options(choice.prune);
-        how.fine_tune = choice.tune_steps;
-        made.push_back(nn::compare_pruned(run, how));
-    }
-    if (!choice.distill.empty())
-        made.push_back(nn::compare_distilled(run, {.teacher = choice.distill,
-                                                   .temperature = choice.temperature,
-                                                   .weight = choice.teacher_weight,
-                                                   .seeds = choice.seeds}));
-    if (choice.lora > 0)
-        made.push_back(nn::compare_lora(run, {.rank = choice.lora,
-                                              .alpha = choice.alpha,
-                                              .data = tune_data_of(choice.tune_data, run),
-                                              .tune_steps = choice.tune_steps}));
-    if (choice.compare) {
-        const DType halves[] = {DType::f16, DType::bf16};
-        const bool named = type == DType::f16 || type == DType::bf16;
-        made.push_back(
-            nn::compare_precision(run, named ? std::span<const DType>(&type, 1) : std::span<const DType>(halves)));
-    }
+    work.clear();
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const nn::Comparison& comparison : made) {
         if (text) fmt::print("{}", text_of(comparison));
         all.push_back(comparison_json(comparison));
     }
-    if (!json.empty()) write_json(made.size() == 1 ? all[0] : all, json);
-    return 0;
+    if (!json.empty() && !(work.interrupted() && made.empty())) write_json(made.size() == 1 ? all[0] : all, json);
+    return work.interrupted() ? interrupted_status : 0;
 }
 
 }  // namespace lockstep::cli

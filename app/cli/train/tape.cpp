@@ -7,7 +7,9 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/kernel/own_files.h"
+#include "app/cli/long_work.h"
 #include "core/base/files.h"
+#include "core/base/tell.h"
 #include "core/nn/train/follow.h"
 #include "core/scene/tape/tape_program.h"
 #include "core/tensor/shape.h"
@@ -143,9 +145,25 @@ int run_program(const TapeAsked& asked) {
     check_can_write(asked.json);
     const std::string text = read_text(asked.file, size_t{1} << 20).value();
     const scene::TapeText program = scene::parse_tape(text, asked.file).value();
-    const scene::TapeRunOptions how{.device = asked.device, .seed = asked.seed, .watch = true};
-    const auto run = scene::run_tape(program, how).value();
-    const std::vector<scene::TapeCause> causes = scene::causes_of(*run, how);
+    LongWork work(asked.file, LongWork::Interrupt::held);
+    work.keep_looking();
+    const scene::TapeRunOptions how{
+        .device = asked.device, .seed = asked.seed, .watch = true, .stop = work.token(), .progress = [&](double share) {
+            work(share);
+        }};
+    std::shared_ptr<const scene::TapeRun> run;
+    std::vector<scene::TapeCause> causes;
+    try {
+        run = scene::run_tape(program, how).value();
+        causes = scene::causes_of(*run, how);
+        work.clear();
+    } catch (const Cancelled&) {
+        if (!work.interrupted()) throw;
+        if (!run) {
+            tell("stopped by Ctrl-C before the program came to its end\n");
+            return interrupted_status;
+        }
+    }
     if (asked.json != "-") print(*run);
     if (!asked.json.empty()) write_json(json_of(*run, causes), asked.json);
     std::fflush(stdout);
@@ -164,6 +182,10 @@ int run_program(const TapeAsked& asked) {
                   .source_line = line_of(text, run->anomaly_line),
                   .severity = asked.nan == "warn" ? Severity::warning : Severity::error});
         wrong = wrong || asked.nan == "stop";
+    }
+    if (work.interrupted()) {
+        tell("stopped by Ctrl-C: the program ran to its end, and causes were not looked for\n");
+        return interrupted_status;
     }
     return static_cast<int>(wrong ? ExitStatus::faulted : ExitStatus::done);
 }

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/long_work.h"
 #include "core/base/diagnostic.h"
+#include "core/base/tell.h"
 #include "core/model/gpus/gpu_spec.h"
 #include "core/nn/train/execution.h"
 
@@ -78,16 +80,27 @@ int train_in_each_mode(nn::TrainerOptions options, int64_t steps, const std::str
     std::vector<Row> rows;
     std::vector<nn::Trainer> trainers;
     options.keep_launches = true;
+    LongWork work(options.model + " in each mode", LongWork::Interrupt::held);
+    // On the host a step is short, and Ctrl-C lets it end; on a modelled GPU it is given up.
+    if (options.device != "host") options.stop = work.token();
     for (const nn::Mode mode : modes) {
         options.mode = mode;
         trainers.emplace_back(options);
         rows.emplace_back().mode = nn::name_of(mode);
     }
     nn::StepRecord step;
-    for (int64_t i = 0; i < steps; ++i)
+    bool given_up = false;
+    for (int64_t i = 0; i < steps && !work.interrupted() && !given_up; ++i)
         for (size_t m = 0; m < rows.size(); ++m) {
             Row& row = rows[m];
-            trainers[m].step(step);
+            work((double(i) + double(m) / double(rows.size())) / double(steps));
+            try {
+                trainers[m].step(step);
+            } catch (const Cancelled&) {
+                if (!work.interrupted()) throw;
+                given_up = true;
+                break;
+            }
             row.losses.push_back(step.loss);
             const bool counts = modes[m] == nn::Mode::eager ? i >= 2 || i + 1 == steps : step.replayed;  // warm, or captured
             if (!counts) continue;
@@ -101,8 +114,17 @@ int train_in_each_mode(nn::TrainerOptions options, int64_t steps, const std::str
             ++row.counted;
             row.step = step;
         }
+    work.clear();
+    const bool all_counted = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.counted > 0; });
+    if (work.interrupted()) {
+        tell("stopped by Ctrl-C after {} of {} steps in each mode{}\n", rows.back().losses.size(), steps,
+             all_counted ? "; what follows is of those" : ", before every mode had a step that counts");
+        if (!all_counted) return interrupted_status;
+    }
+    if (given_up)  // the modes before have one step more than those behind
+        for (Row& row : rows) row.losses.resize(rows.back().losses.size());
     for (size_t m = 0; m < rows.size(); ++m) {
-        rows[m].parameters = trainers[m].export_parameters();
+        if (!given_up) rows[m].parameters = trainers[m].export_parameters();
         if (rows[m].counted == 0)
             throw Failure(fmt::format("no step of mode {} was replayed in {} steps: --steps {} or more", rows[m].mode, steps,
                                       std::max<int64_t>(steps + 2, 6)));
@@ -132,10 +154,12 @@ int train_in_each_mode(nn::TrainerOptions options, int64_t steps, const std::str
             fmt::print("{:<6} {:>9} {:>10} {:>12.1f} {:>12.1f} {:>12.1f} {:>10.2f}\n", row.mode, row.step.launches.size(),
                        row.step.traffic >= 0 ? fmt::format("{:.2f}", row.step.traffic / 1e6) : "-", row.dispatch,
                        row.kernels, row.whole, double(row.step.peak_bytes) / 1e6);
-        fmt::print("losses of {} steps and all parameters: {} (executed)\n", steps,
+        fmt::print("losses of {} steps{}: {} (executed)\n", rows.back().losses.size(), given_up ? "" : " and all parameters",
                    same ? "the same bits in every mode" : "NOT the same bits");
     }
+    if (work.interrupted()) all["stopped"] = true, all["steps"] = rows.back().losses.size();
     if (!json.empty()) write_json(all, json);
+    if (work.interrupted()) return interrupted_status;
     return same ? 0 : 1;
 }
 

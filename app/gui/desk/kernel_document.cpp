@@ -177,8 +177,9 @@ int64_t number_of(const std::string& text, const std::string& word) {
     if (word.empty() || word.size() > 60) return 0;
     if (word[0] >= '0' && word[0] <= '9') return word.size() < 8 ? std::stoll(word) : 0;
     for (const std::string& before : {"#define " + word + " ", "int " + word + " = ", word + " = "}) {
-        const size_t at = text.find(before);
-        if (at == std::string::npos) continue;
+        size_t at = text.find(before);
+        while (at != std::string::npos && at > 0 && device::in_name(text[at - 1])) at = text.find(before, at + 1);
+        if (at == std::string::npos) continue;  // or a part of a longer name
         const size_t digits = text.find_first_not_of(' ', at + before.size());
         if (digits != std::string::npos && text[digits] >= '0' && text[digits] <= '9')
             return std::stoll(text.substr(digits, 7));
@@ -200,6 +201,38 @@ int64_t block_of_shared(const std::string& text) {
         if (n >= 8 && n <= 1024) width = width == 0 ? n : std::min(width, n);
     }
     return width;
+}
+
+// The number that an index multiplies `block` by: 32 of "blockIdx.y * 32 + threadIdx.y", that of TILE in
+// "TILE * blockIdx.x"; 0: it counts with blockDim, or not at all.
+int64_t factor_of(const std::string& text, const std::string& block) {
+    for (size_t at = text.find(block); at != std::string::npos; at = text.find(block, at + 1)) {
+        std::string word;
+        size_t behind = next_word(text, at + block.size());
+        if (behind < text.size() && text[behind] == '*') {
+            for (size_t i = next_word(text, behind + 1); i < text.size() && device::in_name(text[i]); ++i) word += text[i];
+        } else {
+            size_t before = at;
+            while (before > 0 && text[before - 1] == ' ') --before;
+            if (before == 0 || text[before - 1] != '*') continue;
+            for (--before; before > 0 && text[before - 1] == ' ';) --before;
+            size_t begin = before;
+            while (begin > 0 && device::in_name(text[begin - 1])) --begin;
+            word = text.substr(begin, before - begin);
+        }
+        if (const int64_t n = number_of(text, word); n >= 1 && n <= 1024) return n;
+    }
+    return 0;
+}
+
+// The step of a loop that goes over a tile of `extent` rows, "j += 8"; `extent` where there is none.
+int64_t step_within(const std::string& text, int64_t extent) {
+    for (size_t at = text.find("+="); at != std::string::npos; at = text.find("+=", at + 1)) {
+        std::string word;
+        for (size_t i = next_word(text, at + 2); i < text.size() && device::in_name(text[i]); ++i) word += text[i];
+        if (const int64_t n = number_of(text, word); n > 1 && n < extent && extent % n == 0) return n;
+    }
+    return extent;
 }
 
 }  // namespace
@@ -279,6 +312,18 @@ void fit_grid(LaunchSettings& settings, const ptx::Program& program, const std::
         settings.block = fmt::format("{},{}", shared, shared);
         settings.grid = fmt::format("{},{}", 64 / shared, 64 / shared);
     }
+    const int64_t across = factor_of(text, "blockIdx.x"), down = plane ? factor_of(text, "blockIdx.y") : 0;
+    const int64_t each = std::max<int64_t>(1, factor_of(text, "threadIdx.x"));  // elements a thread
+    if (!plane && across / each >= 8 && across % each == 0) {
+        settings.block = std::to_string(across / each);
+        settings.grid = std::to_string(std::max<int64_t>(1, 1024 / across));
+    } else if (plane && across >= 4 && down >= 2 && across <= 64 && down <= 64) {
+        const int64_t threads_down = step_within(text, down);
+        if (across * threads_down <= 1024) {
+            settings.block = fmt::format("{},{}", across, threads_down);
+            settings.grid = fmt::format("{},{}", std::max<int64_t>(1, 64 / across), std::max<int64_t>(1, 64 / down));
+        }
+    }
     if (program.required_threads[0] != 0)
         settings.block = fmt::format("{},{},{}", program.required_threads[0], std::max(1u, program.required_threads[1]),
                                      std::max(1u, program.required_threads[2]));
@@ -307,8 +352,9 @@ std::string struct_guess(uint32_t bytes) {  // of zeros
     return guess;
 }
 
+// Of two sizes the second counts something else, as columns beside rows: 64, so that both together are no million.
 std::string argument_guess(const ptx::Program& program, const ptx::Parameter& p, const std::string& declaration,
-                           const std::string& text, const std::string& name, bool plane) {
+                           const std::string& text, const std::string& name, bool plane, bool further_size) {
     const int64_t count = plane ? 4096 : 1024;
     const bool by_value_struct = p.type != ptx::Type::none && p.bytes != ptx::size_of(p.type);
     const bool pointer = p.pointer || declaration.find('*') != std::string::npos ||
@@ -316,7 +362,12 @@ std::string argument_guess(const ptx::Program& program, const ptx::Parameter& p,
     if (pointer) return buffer_guess(program, declaration, text, name, count, plane);
     if (by_value_struct) return struct_guess(p.bytes);
     if (const std::string texels = texture_guess(declaration, text); p.bytes == 8 && !texels.empty()) return texels;
-    return scalar_guess(p, declaration, name, count, plane);
+    return scalar_guess(p, declaration, name, further_size ? 64 : count, plane);
+}
+
+bool is_count(const std::string& guess, bool plane) {
+    const size_t colon = guess.find(':');
+    return !plane && colon != std::string::npos && guess.find('[') == std::string::npos && guess.substr(colon) == ":1024";
 }
 
 }  // namespace
@@ -331,15 +382,19 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
     const bool plane = text.find("threadIdx.y") != std::string::npos || text.find("blockIdx.y") != std::string::npos;
     if (!settings.grid_chosen) fit_grid(settings, program, text, plane);
     std::vector<ArgumentText> fitted;
+    int sizes = 0;  // numbers so far that stand for as many as there are threads
     for (size_t i = 0; i < program.parameters.size(); ++i) {
         const std::string name = i < entry.parameters.size() ? entry.parameters[i] : fmt::format("argument {}", i + 1);
         const auto known = std::find_if(settings.arguments.begin(), settings.arguments.end(),
                                         [&](const ArgumentText& a) { return a.chosen && a.parameter == name; });
-        if (known != settings.arguments.end())
+        if (known != settings.arguments.end()) {
             fitted.push_back(*known);
-        else
-            fitted.push_back(
-                {name, argument_guess(program, program.parameters[i], declarations[i], text, name, plane), false});
+            continue;
+        }
+        const std::string guess =
+            argument_guess(program, program.parameters[i], declarations[i], text, name, plane, sizes > 0 && !plane);
+        if (is_count(guess, plane)) ++sizes;
+        fitted.push_back({name, guess, false});
     }
     settings.arguments = std::move(fitted);
 }

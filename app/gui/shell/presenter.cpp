@@ -303,6 +303,7 @@ Rect Shell::present_line(Ui& ui, const Snapshot& snapshot, const lessons::Predic
     const lessons::SketchBoard* const board = asked.is_sketch() && given != nullptr ? given->board.get() : nullptr;
     const bool open = open_prediction() != none;
     if (board == nullptr && open) return room;  // the source stands in the picture's place
+    if (board != nullptr && board->values.empty() && line_asked(asked) <= 0) return room;  // nothing is asked about a line
     const std::string text = board != nullptr ? board->text : snapshot.kernel.run ? snapshot.kernel.run->source : "";
     const int32_t line = board != nullptr ? board->line : line_asked(asked);
     const std::vector<std::string> lines = lines_of(text);
@@ -413,6 +414,16 @@ Nearness nearness_of(const lessons::Predict& predict, const std::vector<int>& ha
     return all;
 }
 
+// Of a sketch that asks for several places the one that the answers are of, the last; "": it asks for one.
+std::string hands_choose_for(const lessons::Predict& predict, const LessonState::Prediction& given) {
+    if (!predict.is_sketch() || !given.board || predict.type != "curve") return {};
+    std::string last;
+    int open = 0;
+    for (const lessons::SketchPlace& place : given.board->places)
+        if (!place.known) ++open, last = place.name;
+    return open > 1 ? last + (predict.sketch.label.empty() ? "" : " " + predict.sketch.label) : std::string();
+}
+
 }  // namespace
 
 // A card an answer: its letter, what it says, how many hands, and a bar. Returns the room above.
@@ -429,6 +440,7 @@ Rect Shell::present_tally(Ui& ui, size_t index, const Rect& room) {
     for (const int one : hands) most = std::max(most, one), all += one;
     const int right = given.locked && given.truth ? lessons::right_answer(predict, *given.truth) : -1;
     std::string said = hands_text(all);
+    if (const std::string place = hands_choose_for(predict, given); !place.empty()) said += " for " + place;
     if (given.locked && !given.truth) said = "the run answers ...";
     if (right >= 0 && all > 0 && predict.is_sketch()) {
         const Nearness near = nearness_of(predict, hands, right, *given.truth);
@@ -441,8 +453,17 @@ Rect Shell::present_tally(Ui& ui, size_t index, const Rect& room) {
     const size_t rows = count == 0 ? 0 : (count + across - 1) / across;
     const float gap = 10, width = (room.w - gap * static_cast<float>(across - 1)) / static_cast<float>(across);
     const float height = rows > 1 || room.h < 330 ? 40 : 58, all_rows = (height + 6) * static_cast<float>(rows);
-    const float top = room.bottom() - all_rows - 24;
+    // Why the right answer is right: behind the hands where it fits, else below them; a sketch says it over the picture.
+    const TextStyle quiet{.size = 14, .color = t.ink2};
+    const std::string reply = right >= 0 ? predict.answers[static_cast<size_t>(right)].reply : std::string();
+    const float behind = room.x + 4 + ui.text_width(said, {.size = 14, .weight = 600}) + 16;
+    const bool fits = behind + ui.text_width(reply, quiet) <= room.right() - 4;
+    const bool below = !reply.empty() && !fits && !predict.is_sketch();
+    const float why = below ? ui.paragraph({0, 0, room.w - 8, 200}, reply, quiet, 20, false) + 4 : 0;
+    const float top = room.bottom() - all_rows - 24 - why;
     ui.text(room.x + 4, top + 16, said, {.size = 14, .weight = 600});
+    if (!reply.empty() && fits) ui.text(behind, top + 16, reply, quiet);
+    if (below) ui.paragraph({room.x + 4, top + 22, room.w - 8, why}, reply, quiet, 20);
     if (given.truth && right < 0)
         ui.text(room.right() - 4, top + 16, fmt::format("the run says {:g}", *given.truth),
                 {.size = 14, .color = t.ink2, .align = Align::right});
@@ -451,7 +472,7 @@ Rect Shell::present_tally(Ui& ui, size_t index, const Rect& room) {
         const size_t i = order[place];
         const bool is_right = static_cast<int>(i) == right, leads = all > 0 && hands[i] == most && right < 0;
         const Rect box{room.x + (width + gap) * static_cast<float>(place % across),
-                       top + 24 + (height + 6) * static_cast<float>(place / across), width, height};
+                       top + 24 + why + (height + 6) * static_cast<float>(place / across), width, height};
         ui.rect(box, t.panel, 5);
         ui.frame(box, is_right ? t.right : leads ? t.ink : t.line, is_right || leads ? 2.0f : 1.0f, 5);
         const Rect key{box.x + 8, box.y + 8, 24, 24};
@@ -494,7 +515,7 @@ void Shell::present_strip(Ui& ui, const Rect& strip) {
         const size_t open = open_prediction();
         keys = {{"Space", open == none ? "next" : "run it"}, {"Backspace", "back"}};
         if (open != none) keys.push_back({letters, "a hand more"}), keys.push_back({"Shift", "one less"});
-        keys.push_back({"N", say_to_speaker ? "notes, on your terminal" : "notes"});
+        keys.push_back({"N", say_to_speaker ? "notes, on your terminal" : "notes, for all to see"});
         keys.push_back({open == none ? "B" : ".", "blank"});
     } else {
         keys.push_back({"B", "blank"});

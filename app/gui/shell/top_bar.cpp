@@ -265,9 +265,9 @@ std::string Shell::older_run(const Snapshot& snapshot) const {
 
 float Shell::stale_strip(Ui& ui, const Snapshot& snapshot, float top) {
     const std::string sentence = older_run(snapshot);
-    // Beside the text its caption says so: a strip that comes and goes would move the lines under somebody who types.
-    const bool beside_text = session.workspace == Workspace::kernel && session.desk.broken(snapshot);
-    if (sentence.empty() || beside_text) return 0;
+    // In Kernel the text's caption says so, or the launch's and its field: a strip that comes and goes would move what
+    // somebody types in.
+    if (sentence.empty() || session.workspace == Workspace::kernel) return 0;
     const float words = ui.paragraph({44, 0, width_ - 80, 200}, sentence, {.size = 13}, 20, false);
     const Rect box{8, top, width_ - 16, words + 12};
     ui.rect({0, top, width_, box.h + 8}, theme->background);

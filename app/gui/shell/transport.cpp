@@ -309,6 +309,19 @@ float Shell::transport_buttons(Ui& ui, const Snapshot& snapshot, const Rect& bar
     return x;
 }
 
+// How much of a bar of width `all` its words take, right of `x`: where it is narrow as much as they need, as far as the
+// track keeps a length that can be dragged, or all of it where there is no room for a track anyway.
+static float words_width(const Ui& ui, const Position& at, const std::string& busy, float all, float x) {
+    constexpr float most = 346, track = 61, around = 50, unit = 40;
+    const float least = std::min(most, std::max(150.0f, all * 0.28f));
+    const float words = std::max(ui.text_width(at.title, {.size = 13, .mono = true}),
+                                 ui.text_width(busy.empty() ? at.text : busy, {.size = 13}));
+    const float needed = std::ceil((words + 14) / unit) * unit;  // in steps: nothing moves with each digit
+    const bool no_track = all - least - around - x < track;
+    const float room = no_track ? all - x - 12 : all - x - around - track;
+    return std::min({most, std::max(least, std::min(needed, room)), all - x - 12});
+}
+
 void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     const Theme& t = *ui.theme;
     ui.push_scope("transport");
@@ -337,7 +350,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
         x = choose_speed(ui, session, machine ? x : x + 10, bar.y, bar.right() - (bar.w > 1000 ? 560 : 380));
     if (machine) x = choose_way(ui, session, snapshot, x, bar.y, bar.right() - 560);
     const Position at = position_of(session, focus, snapshot);
-    const float width = std::min({346.0f, std::max(150.0f, bar.w * 0.28f), bar.w - x - 12});
+    const float width = words_width(ui, at, snapshot.busy, bar.w, x);
     const Rect said{bar.w - width, bar.y, width - 12, bar.h};
     const bool cycles = has_speed(session, snapshot) && !session.roof.guessing();
     if (asks_cycle_ && cycles && width > 200) {

@@ -56,9 +56,14 @@ float choose_speed(Ui& ui, Session& session, float x, float y, float room) {
         if (!words) return number + "/s";
         return fmt::format("{} {} a second", number, value == 1 ? unit.substr(0, unit.size() - 1) : unit);
     };
-    const std::string label = speed > 0 ? label_of(speed, true) : zooms ? "by zoom" : label_of(own_speed(session), false);
+    const auto by_zoom = [&](double value) {
+        return words ? fmt::format("by zoom: {} a second", power_text(value)) : fmt::format("zoom: {}/s", power_text(value));
+    };
+    const std::string label = speed > 0 ? label_of(speed, true)
+                              : zooms   ? by_zoom(own_speed(session))
+                                        : label_of(own_speed(session), false);
     const float widest = std::max({ui.chip_width(label_of(1000, true)), ui.chip_width(label_of(1e9, true)),
-                                   zooms ? ui.chip_width("by zoom") : 0.0f}),
+                                   zooms ? ui.chip_width(by_zoom(10'000)) : 0.0f}),
                 least = 2 * ui.chip_width("+") + 8 + widest;
     if (x + least > room) return x;
     ui.push_scope("speed");

@@ -91,8 +91,10 @@ void Renderer::frame(const Input& input, int width, int height, float screen_sca
     ImGuiIO& io = ImGui::GetIO();
     if (shell_.prepare(screen_scale)) {
 #if IMGUI_VERSION_NUM < 19200
-        ImGui_ImplOpenGL3_DestroyFontsTexture();
-        ImGui_ImplOpenGL3_CreateFontsTexture();
+        if (begun_) {  // the first frame's texture is made by NewFrame; a second one would never be freed
+            ImGui_ImplOpenGL3_DestroyFontsTexture();
+            ImGui_ImplOpenGL3_CreateFontsTexture();
+        }
 #endif
         anew_ = true;
     }
@@ -100,6 +102,7 @@ void Renderer::frame(const Input& input, int width, int height, float screen_sca
     io.DeltaTime = static_cast<float>(std::clamp(now - last_, 1e-4, 1.0));
     last_ = now;
     ImGui_ImplOpenGL3_NewFrame();
+    begun_ = true;
 #if IMGUI_VERSION_NUM < 19200
     if (io.Fonts->TexPixelsRGBA32 != nullptr) {  // the copy that was uploaded: another context makes it anew
         ImGui::MemFree(io.Fonts->TexPixelsRGBA32);

@@ -17,6 +17,7 @@ class Renderer {
   private:
     void upload_letters();
     Shell& shell_;
+    bool begun_ = false;
     bool anew_ = true;  // the texture does not have the letters that were drawn before
     double last_ = 0;
 };

@@ -10,6 +10,7 @@
 namespace lockstep::gui {
 
 constexpr double most_unasked_seconds = 1.0;  // of a run after an edit
+constexpr double most_unasked_wait = 8.0;     // of one whose time on the processor is told, by the clock on the wall
 
 // Stops a run when it has taken so long; whoever asked for it by hand waits as long as it takes.
 class Watchdog {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 
 #include "app/gui/work/worker.h"
 #include "core/scene/arguments/learned_extents.h"
@@ -42,14 +44,42 @@ std::vector<scene::KernelArgument> parsed(const std::vector<std::string>& texts)
     return arguments;
 }
 
-// The texts with the sizes that were learned, of those buffers that nobody chose.
+// Whole numbers among the arguments, which may be sizes.
+std::vector<uint64_t> whole_numbers(const std::vector<std::string>& texts) {
+    std::vector<uint64_t> numbers;
+    for (const std::string& text : texts) {
+        const size_t colon = text.find(':');
+        const std::string_view type = std::string_view(text).substr(0, std::min(colon, text.size()));
+        if (type != "i32" && type != "u32" && type != "i64" && type != "u64") continue;
+        if (const uint64_t n = std::strtoull(text.c_str() + colon + 1, nullptr, 10); n > 1) numbers.push_back(n);
+    }
+    return numbers;
+}
+
+// As many elements as two sizes have together, where a little less is touched: of the last row the first column alone.
+uint64_t whole_rows(uint64_t touched, const std::vector<uint64_t>& sizes) {
+    for (size_t i = 0; i < sizes.size(); ++i)
+        for (size_t k = i + 1; k < sizes.size(); ++k)
+            if (const uint64_t all = sizes[i] * sizes[k]; all >= touched && all - touched < std::max(sizes[i], sizes[k]))
+                return all;
+    return touched;
+}
+
+// The texts with the sizes that were learned, of those buffers that nobody chose. `counts`: sizes that stand in the texts in
+// place of guesses; a buffer that was as large as the guess has as many elements as the size says, whatever is touched.
 void take_extents(LaunchOffer& offer, const std::vector<std::string>& texts, const std::vector<ArgumentText>& were,
-                  const scene::LearnedExtents& learned, const Learner& learner) {
+                  const scene::LearnedExtents& learned, const Learner& learner,
+                  const std::map<uint64_t, uint64_t>& counts = {}) {
+    const std::vector<uint64_t> sizes = whole_numbers(texts);
     for (size_t i = 0; i < texts.size() && i < learned.arguments.size(); ++i) {
         std::string text = texts[i];
         const scene::LearnedExtent& extent = learned.arguments[i];
-        if (extent.learned && extent.elements > 0 && extent.elements != extent.asked && !were[i].chosen)
-            text = scene::with_elements(text, extent.elements);
+        const auto count = counts.find(extent.asked);
+        uint64_t elements = whole_rows(extent.elements, sizes);
+        if (count != counts.end() && extent.elements <= extent.asked && 2 * extent.elements > extent.asked)
+            elements = count->second;
+        if (extent.learned && extent.elements > 0 && elements != extent.asked && !were[i].chosen)
+            text = scene::with_elements(text, elements);
         if (text == were[i].text) continue;
         offer.arguments.emplace_back(i, text);
         offer.detail += (offer.detail.empty() ? "" : ", ") + learner.name(i) + " = " + text;
@@ -73,8 +103,9 @@ bool is_size(const ArgumentText& argument, int64_t threads) {
     return whole && argument.text.substr(colon + 1) == std::to_string(threads);
 }
 
-// The guesses with sizes that leave the last block partly empty; empty: none of them stands for a size.
-std::vector<std::string> odd_texts(const KernelResult& result) {
+// The guesses with sizes that leave the last block partly empty; empty: none of them stands for a size. `counts`: which
+// size now stands for which.
+std::vector<std::string> odd_texts(const KernelResult& result, std::map<uint64_t, uint64_t>& counts) {
     const simt::Dim3 grid = result.run->config.grid, block = result.run->config.block;
     std::vector<std::string> odd;
     bool any = false;
@@ -85,6 +116,7 @@ std::vector<std::string> odd_texts(const KernelResult& result) {
             const int64_t n = threads > 1 && is_size(argument, threads) ? odd_size(threads, width) : 0;
             if (n == 0) continue;
             odd.back() = argument.text.substr(0, argument.text.find(':') + 1) + std::to_string(n);
+            counts[static_cast<uint64_t>(threads)] = static_cast<uint64_t>(n);
             any = true;
             break;
         }
@@ -126,12 +158,13 @@ void Session::Worker::learn_own(const KernelJob& wanted) {
                             ? "A first run touches just what these sizes hold."
                             : "Learned from a first run: functional, in buffers that grew as it needed.";
     if (!exact.arguments.empty()) learned->offers.push_back(std::move(exact));
-    if (const std::vector<std::string> odd = odd_texts(*result); ended && !odd.empty()) {
+    std::map<uint64_t, uint64_t> counts;
+    if (const std::vector<std::string> odd = odd_texts(*result, counts); ended && !odd.empty()) {
         const scene::LearnedExtents second = learner.extents(parsed(odd));
         if (learner.stop.stop_requested()) return;
         LaunchOffer offer;
         offer.title = "no multiple of the block";
-        if (second.stopped.empty()) take_extents(offer, odd, settings.arguments, second, learner);
+        if (second.stopped.empty()) take_extents(offer, odd, settings.arguments, second, learner, counts);
         if (!offer.arguments.empty()) learned->offers.push_back(std::move(offer));
     }
     draft.own.learned = learned;

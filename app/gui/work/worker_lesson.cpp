@@ -45,6 +45,14 @@ const scene::Scene* scene_shown(const lessons::Lesson& lesson, int step) {
     return nullptr;
 }
 
+// The row of a table that the step asks about: "zb_h1"; "": none, or the first.
+std::string row_asked(const lessons::Step& step) {
+    for (const lessons::Predict& predict : step.predicts)
+        for (const scene::FigureName& name : predict.of.names())
+            if (const std::string row = name.place("row"); !row.empty()) return row;
+    return {};
+}
+
 // One element is followed through the graph, where the run did not do that itself.
 std::shared_ptr<const nn::StepRecord> with_followed(const std::shared_ptr<const nn::StepRecord>& step) {
     if (step->followed || step->nodes.empty()) return step;
@@ -194,7 +202,8 @@ void Session::Worker::show_lesson_step(int step) {
     look_at.warp = number_after(scene->focus, "warp:");
     look_at.line = number_after(scene->focus, "line:");
     look_at.launch = number_after(scene->focus, "launch:");
-    if (auto picture = scene::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1)))
+    if (auto picture = scene::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1),
+                                              row_asked(lesson->steps[static_cast<size_t>(lesson_step)])))
         draft.cluster = std::move(picture);
     draft.kernel.generations.reset();
     if (kernel && !kernel->generations.empty()) draft.kernel.generations = {kernel, &kernel->generations};

@@ -20,6 +20,7 @@
 #include "core/ptx/ptx.h"
 #include "core/scene/arguments/module_symbols.h"
 #include "core/scene/arguments/outputs.h"
+#include "core/system/system.h"
 
 namespace lockstep::gui {
 
@@ -27,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double most_compile_seconds = 15;
-constexpr size_t most_entries = 32, most_printed = size_t{64} << 10;
+constexpr size_t most_entries = 512, most_printed = size_t{64} << 10;
 constexpr uint64_t timed_budget = 50'000'000, functional_budget = 1'000'000'000;  // warp instructions
 constexpr uint64_t most_checkpoint_bytes = uint64_t{128} << 20;
 constexpr size_t most_header = size_t{1} << 20;
@@ -358,7 +359,11 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
         const std::lock_guard lock(mutex);
         return job;
     }();
-    const Watchdog watchdog(wanted.on_change && options.paced ? most_unasked_seconds : 0, source);
+    // Of the processor's time: on a machine that is busy a run is not given up for what others do.
+    const bool unasked = wanted.on_change && options.paced;
+    const Watchdog watchdog(unasked ? most_unasked_wait : 0, source);
+    const double worked = system::thread_seconds();
+    bool long_work = false;
     simt::LaunchOptions common;
     common.max_instructions = settings.timed ? timed_budget : functional_budget;
     common.synccheck = settings.synccheck;
@@ -376,6 +381,8 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
     Clock::time_point told = Clock::now();
     common.progress = [&](double share) {
         serve_light();
+        if (unasked && !long_work && system::thread_seconds() - worked > most_unasked_seconds)
+            long_work = true, std::stop_source(source).request_stop();
         if (since(told) < 0.1) return;
         told = Clock::now();
         busy(draft.busy, share);
@@ -402,7 +409,7 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
     }
     result.seconds = since(begin);
     if (run.result.stopped) {
-        result.cancelled = !watchdog.barked();
+        result.cancelled = !long_work && !watchdog.barked();
         throw Refusal{"",
                       {result.cancelled
                            ? fmt::format("cancelled after {:.1f} s", result.seconds)

@@ -74,6 +74,7 @@ void Facts::add(LineSum& line, uint32_t pc, const ptx::DecodedInstruction& in, c
     if (line.sum.issues == 0 || weight(counters) > weight(result.instructions[line.pc])) line.pc = pc;
     line.pcs.push_back(pc);
     line.sum += counters;
+    line.needed += std::max<uint64_t>(counters.requests, counters.used_bytes / 32);
     line.slots += counters.issues * slots_of(pc);
     line.lane_bytes = std::max(line.lane_bytes, static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector);
 }
@@ -91,13 +92,20 @@ Facts::Lanes Facts::lanes_at(uint32_t pc) const {
         if (access.pc != pc || std::popcount(access.lanes) < 2) continue;
         std::map<int64_t, uint32_t> distances;
         uint32_t pairs = 0;
+        Lanes lanes{
+            .seen = true, .stride = {}, .first = access.addresses[std::countr_zero(access.lanes)], .to_next_row = {}};
+        const uint32_t row = std::max(1u, run.config.block.x);
         for (uint32_t lane = 0; lane + 1 < simt::warp_size; ++lane) {
             if ((access.lanes >> lane & 3) != 3) continue;
+            const auto distance = static_cast<int64_t>(access.addresses[lane + 1] - access.addresses[lane]);
+            if (row > 1 && (lane + 1) % row == 0) {
+                if (!lanes.to_next_row) lanes.to_next_row = distance;
+                continue;
+            }
             ++pairs;
-            ++distances[static_cast<int64_t>(access.addresses[lane + 1] - access.addresses[lane])];
+            ++distances[distance];
         }
         if (pairs == 0) continue;
-        Lanes lanes{.seen = true, .first = access.addresses[std::countr_zero(access.lanes)]};
         const auto most = std::max_element(distances.begin(), distances.end(),
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
         if (most->second * 4 >= pairs * 3) lanes.stride = most->first;

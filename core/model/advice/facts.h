@@ -24,8 +24,9 @@ struct LineSum {
     std::vector<uint32_t> pcs;
     uint32_t lane_bytes = 0;
     InstructionCounters sum;
-    uint64_t slots = 0;  // issue slots
-    uint64_t needed = 0, excess = 0;
+    uint64_t slots = 0;   // issue slots
+    uint64_t needed = 0;  // sectors: as many as the bytes of its instructions fill, and one a request
+    uint64_t excess = 0;
 };
 
 class Facts {
@@ -47,20 +48,28 @@ class Facts {
     double busiest() const;
     // What can be saved at most by better use of the time: the busiest of them has its work to do whatever else changes.
     double room() const { return std::clamp(1 - busiest() / 0.95, 0.0, 1.0); }
+    // The same where only what is computed gets less: memory has its work to do.
+    double room_beside_memory() const { return std::clamp(1 - 0.01 * metric("memory_throughput") / 0.95, 0.0, 1.0); }
 
     // The lines that have instructions for which wanted() holds, by `measure`, the largest first.
     template <class Wanted, class Measure>
     std::vector<LineSum> lines(const Wanted& wanted, const Measure& measure) const {
-        std::map<Place, LineSum> table;
+        return lines(wanted, measure, [](uint32_t) { return std::string(); });
+    }
+    // The same with the instructions of a line apart whose kind_of(pc) differs.
+    template <class Wanted, class Measure, class KindOf>
+    std::vector<LineSum> lines(const Wanted& wanted, const Measure& measure, const KindOf& kind_of) const {
+        std::map<std::pair<Place, std::string>, LineSum> table;
         for (uint32_t pc = 0; pc < program.instructions.size() && pc < result.instructions.size(); ++pc) {
             const ptx::DecodedInstruction& in = program.instructions[pc];
             const InstructionCounters& counters = result.instructions[pc];
             if (!wanted(in, counters)) continue;
-            add(table[{in.file, in.line}], pc, in, counters);
+            LineSum& line = table[{{in.file, in.line}, kind_of(pc)}];
+            line.place = {in.file, in.line};
+            add(line, pc, in, counters);
         }
         std::vector<LineSum> all_lines;
         for (auto& [place, line] : table) {
-            line.place = place;
             line.excess = measure(line);
             if (line.excess > 0) all_lines.push_back(line);
         }
@@ -78,6 +87,8 @@ class Facts {
         bool seen = false;
         std::optional<int64_t> stride;  // bytes between neighbours, where one distance holds for most of them
         uint64_t first = 0;             // address
+        // Of a block that is less than a warp wide: bytes from the last thread of a row to the first of the next one.
+        std::optional<int64_t> to_next_row;
     };
     Lanes lanes_at(uint32_t pc) const;
     Lanes lanes_of(const LineSum& line) const;  // of the line's instruction with most to do, else of another one like it
@@ -120,6 +131,7 @@ void find_l2_thrash(const Facts&, Findings&);
 void find_full_queues(const Facts&, Findings&);
 void find_constants(const Facts&, Findings&);
 void find_fences(const Facts&, Findings&);
+void find_locks(const Facts&, Findings&);
 void find_divergence(const Facts&, Findings&);
 void find_barriers(const Facts&, Findings&);
 void find_fp64(const Facts&, Findings&);

@@ -44,6 +44,7 @@ const Rule table[] = {
       ours},
      find_uniform_loads},
     {{"atomics", "Atomics on few addresses", "2 lanes an address, or 100 cycles in the queue at L2", ours}, find_atomics},
+    {{"locks", "Threads wait for a lock", "30 % of the warps' cycles in the loop that tries", ours}, find_locks},
     {{"l2-thrash", "L2 loses data that is wanted again", "DRAM reads 1.5 times all buffers", ours}, find_l2_thrash},
     {{"full-queues", "Too many memory instructions", "15 % of the warps' cycles", ours}, find_full_queues},
     {{"constants", "Lanes name different constants", "10 % of the warps' cycles", ours}, find_constants},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/advice/facts.h"
+#include "core/model/issue/timing.h"
 #include "core/model/metrics/roofline.h"
 
 namespace lockstep::model::advice {
@@ -115,6 +116,38 @@ bool is_integer(ptx::Type type) {
            type == ptx::Type::s16 || type == ptx::Type::u16;
 }
 
+// Conversions between float and double: a double beside a float is what makes them.
+bool is_double_conversion(const ptx::DecodedInstruction& in) {
+    if (in.opcode == nullptr || in.opcode->name != "cvt") return false;
+    const auto is = [&](ptx::Type type) { return in.type == type || in.destination_type == type; };
+    return is(ptx::Type::f64) && (is(ptx::Type::f32) || is(ptx::Type::f16) || is(ptx::Type::bf16));
+}
+
+// Of the time that the special function units are taken, the shares of what takes them: 1 together.
+struct SpecialUse {
+    double divisions = 0, doubles = 0, conversions = 0, functions = 0;
+};
+SpecialUse special_use(const Facts& facts) {
+    SpecialUse use;
+    double all = 0;
+    for (uint32_t pc = 0; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& in = facts.program.instructions[pc];
+        if (facts.result.timing == nullptr || pc >= facts.result.timing->size() || in.opcode == nullptr) continue;
+        const Timing& timing = (*facts.result.timing)[pc];
+        if (timing.folded || timing.route != ptx::Route::math || timing.pipe != static_cast<uint8_t>(ptx::Unit::xu))
+            continue;
+        const double taken = static_cast<double>(facts.result.instructions[pc].issues) * timing.interval;
+        all += taken;
+        (is_division(in)            ? use.divisions
+         : is_double_conversion(in) ? use.doubles
+         : in.opcode->name == "cvt" ? use.conversions
+                                    : use.functions) += taken;
+    }
+    if (all > 0)
+        for (double* const share : {&use.divisions, &use.doubles, &use.conversions, &use.functions}) *share /= all;
+    return use;
+}
+
 double part(uint64_t a, uint64_t b) {
     return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
@@ -165,10 +198,12 @@ void find_barriers(const Facts& facts, Findings& findings) {
 
 void find_fp64(const Facts& facts, Findings& findings) {
     const GpuSpec& gpu = facts.run.gpu;
-    const double busy = 0.01 * facts.metric("pipe_fp64");
-    const auto lines = facts.lines(
-        [](const ptx::DecodedInstruction& in, const InstructionCounters& c) { return is_f64(in) && c.issues > 0; },
-        [](const LineSum& line) { return line.sum.issues; });
+    const double lanes = 0.01 * facts.metric("pipe_fp64"),
+                 converts = 0.01 * facts.metric("pipe_xu") * special_use(facts).doubles, busy = std::max(lanes, converts);
+    const auto lines =
+        facts.lines([](const ptx::DecodedInstruction& in,
+                       const InstructionCounters& c) { return (is_f64(in) || is_double_conversion(in)) && c.issues > 0; },
+                    [](const LineSum& line) { return line.sum.issues; });
     if (lines.empty() || busy < 0.2) return;
     Place leader = lines.front().place;
     std::vector<Place> with_doubles;
@@ -187,15 +222,24 @@ void find_fp64(const Facts& facts, Findings& findings) {
     Finding finding = finding_at(facts, "fp64", leader);
     for (const Place& place : with_doubles)
         if (place.first == leader.first && place.second != leader.second) finding.more_lines.push_back(place.second);
-    finding.sentence = fmt::format(
-        "FP64 arithmetic takes its pipe {:.0f} % of the time, and {} has {:.3g} FP64 lanes for "
-        "{:.3g} FP32 lanes.{}",
-        100 * busy, gpu.title, gpu.sub_cores * double(gpu.fp64_lanes), gpu.sub_cores * double(gpu.fp32_lanes),
-        cause_of(doubles));
-    finding.evidence = fmt::format("pipe_fp64 {:.3g} %, normal 0 where double precision is not wanted", 100 * busy);
+    const std::string arithmetic = fmt::format(
+        "FP64 arithmetic takes its pipe {:.0f} % of the time, and {} has {:.3g} FP64 lanes for {:.3g} FP32 lanes",
+        100 * lanes, gpu.title, gpu.sub_cores * double(gpu.fp64_lanes), gpu.sub_cores * double(gpu.fp32_lanes));
+    const std::string conversions =
+        fmt::format("conversions from float to double and back take the special function units {:.0f} %", 100 * converts);
+    finding.sentence =
+        (converts < 0.1 ? arithmetic + "."
+         : converts > lanes
+             ? "C" + conversions.substr(1) + fmt::format(" of the time, and FP64 arithmetic its pipe {:.0f} %.", 100 * lanes)
+             : arithmetic + "; " + conversions + " of it.") +
+        cause_of(doubles);
+    finding.evidence = fmt::format("pipe_fp64 {:.3g} %{}, normal 0 where double precision is not wanted", 100 * lanes,
+                                   converts < 0.1 ? "" : fmt::format(", pipe_xu {:.3g} %", facts.metric("pipe_xu")));
     finding.change = change_of(doubles);
     finding.what_if = "fp32";
-    finding.gain = busy * (1 - std::min(1.0, double(gpu.fp64_lanes) / double(gpu.fp32_lanes)));
+    finding.gain =
+        std::min(facts.room_beside_memory(),
+                 std::max(lanes * (1 - std::min(1.0, double(gpu.fp64_lanes) / double(gpu.fp32_lanes))), converts));
     findings.push_back(finding);
 }
 
@@ -222,26 +266,23 @@ void find_division(const Facts& facts, Findings& findings) {
                       "or launch a 2-D grid that has both at hand."
                     : "Multiply by the reciprocal, worked out once, or use __fdividef where its error is allowed.";
         finding.what_if = "short-division";
-        finding.gain = part(slots, facts.slots) * std::max(0.3, facts.busiest());
+        finding.gain = std::min(facts.room_beside_memory(), part(slots, facts.slots) * std::max(0.3, facts.busiest()));
         findings.push_back(finding);
     }
 }
 
+// Divisions and conversions to double take these units too, and have findings of their own.
 void find_special(const Facts& facts, Findings& findings) {
-    const double busy = 0.01 * facts.metric("pipe_xu");
+    const SpecialUse use = special_use(facts);
+    const bool converts = use.conversions > use.functions;
+    const double all = 0.01 * facts.metric("pipe_xu"), busy = all * (use.conversions + use.functions);
     if (busy < 0.4) return;
     const auto lines = facts.lines(
-        [](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
-            return in.opcode != nullptr && in.opcode->unit == ptx::Unit::xu && c.issues > 0;
+        [&](const ptx::DecodedInstruction& in, const InstructionCounters& c) {
+            return in.opcode != nullptr && in.opcode->unit == ptx::Unit::xu && c.issues > 0 && !is_division(in) &&
+                   !is_double_conversion(in) && (in.opcode->name == "cvt") == converts;
         },
         [](const LineSum& line) { return line.sum.issues; });
-    uint64_t conversions = 0, others = 0;
-    for (uint32_t pc = 0; pc < facts.result.instructions.size() && pc < facts.program.instructions.size(); ++pc) {
-        const ptx::Opcode* const opcode = facts.program.instructions[pc].opcode;
-        if (opcode == nullptr || opcode->unit != ptx::Unit::xu) continue;
-        (opcode->name == "cvt" ? conversions : others) += facts.result.instructions[pc].issues;
-    }
-    const bool converts = conversions > others;
     Finding finding =
         finding_at(facts, converts ? "conversions" : "special-functions", lines.empty() ? Place{} : lines.front().place);
     finding.sentence = fmt::format(
@@ -251,13 +292,14 @@ void find_special(const Facts& facts, Findings& findings) {
                  : "Special functions (exp, log, sin, reciprocals, roots)",
         100 * busy, facts.run.gpu.sub_cores * double(facts.run.gpu.sfu_lanes),
         facts.run.gpu.sub_cores * double(facts.run.gpu.fp32_lanes));
-    finding.evidence = fmt::format("pipe_xu {:.3g} %, normal below 40 %", 100 * busy);
+    finding.evidence = fmt::format("pipe_xu {:.3g} %, normal below 40 %", 100 * all);
     finding.change =
         converts ? "Convert once, outside of the loop, and keep the value in the type that is needed."
                  : "Take them out of the inner loop (tables, recurrences, exp2f with a factor folded in), or share a "
                    "value among threads.";
     finding.what_if = "fast-math";
-    finding.gain = busy * (1 - std::min(1.0, double(facts.run.gpu.sfu_lanes) / double(facts.run.gpu.fp32_lanes)));
+    finding.gain = std::min(facts.room_beside_memory(),
+                            busy * (1 - std::min(1.0, double(facts.run.gpu.sfu_lanes) / double(facts.run.gpu.fp32_lanes))));
     findings.push_back(finding);
 }
 

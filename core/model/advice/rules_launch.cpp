@@ -249,7 +249,8 @@ void find_occupancy(const Facts& facts, Findings& findings) {
                            ? fmt::format(
                                  "{} registers a thread leave room for {} of {} warps on an SM, too few to fill the time "
                                  "that memory and arithmetic take.",
-                                 facts.program.registers_per_thread, warps, uint32_t{facts.run.gpu.warps_per_sm})
+                                 ptx::registers_on(facts.program, facts.run.gpu.compute.number), warps,
+                                 uint32_t{facts.run.gpu.warps_per_sm})
                            : fmt::format(
                                  "{} bytes of shared memory a block leave room for {} of {} warps on an SM, too few to "
                                  "fill the time that memory and arithmetic take.",

@@ -10,8 +10,10 @@
 #include <string>
 
 #include "core/model/advice/facts.h"
+#include "core/model/advice/wide_block.h"
 #include "core/model/memory/coalescer.h"
 #include "core/ptx/analyse/dataflow.h"
+#include "core/ptx/decode/views.h"
 
 namespace lockstep::model::advice {
 namespace {
@@ -31,10 +33,6 @@ bool goes_to_global(const ptx::DecodedInstruction& in, const InstructionCounters
     return is_data(in) && c.requests > 0 && in.space != ptx::Space::local;
 }
 
-uint64_t needed_sectors(const LineSum& line) {
-    return std::max(line.sum.requests, line.sum.used_bytes / sector_bytes);
-}
-
 std::string_view verb(const Facts& facts, uint32_t pc) {
     return ptx::facts_of(facts.program.instructions[pc]).access == Access::store ? "stores" : "loads";
 }
@@ -45,11 +43,41 @@ bool multiplies_names(const std::string& line) {
     return std::regex_search(line, product);
 }
 
+// Whether what each row of a narrow block asks for lies together, and the rows apart.
+bool is_cut_by_rows(const Facts::Lanes& lanes, int64_t element) {
+    return lanes.to_next_row && lanes.stride && (*lanes.stride == 0 || std::abs(*lanes.stride) == element) &&
+           *lanes.to_next_row != *lanes.stride;
+}
+
+// The instructions of a line by what they do and how many sectors too many they touch: a mean of a load and a store, or of
+// the two operands of a product, is nobody's number.
+std::string kind_of(const Facts& facts, uint32_t pc) {
+    const InstructionCounters& c = facts.result.instructions[pc];
+    const double needed = static_cast<double>(std::max<uint64_t>({1, c.requests, c.used_bytes / sector_bytes}));
+    const double times = std::max(1.0, static_cast<double>(c.sectors)) / needed;
+    return fmt::format("{} {:.0f}", verb(facts, pc), std::round(2 * std::log2(times)));
+}
+
+struct Pattern {
+    std::string words, change;
+    std::string_view what_if = "coalesced";
+};
+
 // How the lanes' addresses lie, and what would be right.
-std::pair<std::string, std::string> pattern_of(const Facts& facts, const LineSum& line) {
+Pattern pattern_of(const Facts& facts, const LineSum& line) {
     const Facts::Lanes lanes = facts.lanes_of(line);
     const int64_t element = std::max<int64_t>(1, line.lane_bytes);
     const auto& stride = lanes.stride;
+    if (is_cut_by_rows(lanes, element))
+        return {
+            fmt::format("blocks are {} threads wide, so a warp is several rows of {}, and each row goes to a place of its "
+                        "own",
+                        facts.run.config.block.x, facts.run.config.block.x),
+            fmt::format("Let a block be 32 threads wide (blockDim.x) and less high, so that a warp is one row of it: {} x "
+                        "{} instead of {} x {}.",
+                        32, std::max<uint64_t>(1, facts.run.config.block.count() / 32), facts.run.config.block.x,
+                        facts.run.config.block.y),
+            wide_block(facts.run) ? "wide-block" : "coalesced"};
     if (!lanes.seen) return {"", "Let neighbouring threads (threadIdx.x) take neighbouring elements."};
     if (!stride)
         return {"neighbouring threads go to places that lie anywhere",
@@ -85,61 +113,65 @@ double memory_share(const Facts& facts) {
 }  // namespace
 
 void find_uncoalesced(const Facts& facts, Findings& findings) {
-    const auto lines = facts.lines(goes_to_global, [](const LineSum& line) {
-        const uint64_t needed = needed_sectors(line);
-        return 2 * line.sum.sectors >= 3 * needed ? line.sum.sectors - needed : 0;
-    });
-    uint64_t sectors = 0, excess = 0;
+    const auto too_many = [](const LineSum& line) {
+        return 2 * line.sum.sectors >= 3 * line.needed ? line.sum.sectors - line.needed : 0;
+    };
+    const auto lines = facts.lines(goes_to_global, too_many, [&](uint32_t pc) { return kind_of(facts, pc); });
+    uint64_t sectors = 0;
     for (const LineSum& line : facts.lines(goes_to_global, [](const LineSum& line) { return line.sum.sectors; }))
         sectors += line.sum.sectors;
-    for (const LineSum& line : lines) excess += line.excess;
-    // Lines whose lanes lie alike are one finding, at the first of them.
+    // Lines whose lanes lie alike, and which touch as many sectors, are one finding, at the first of them.
     std::map<std::string, size_t> told;
     for (const LineSum& line : lines) {
         if (line.excess * 10 < sectors) break;
-        const auto [pattern, change] = pattern_of(facts, line);
+        const auto [pattern, change, what_if] = pattern_of(facts, line);
         const double gain = ratio(line.excess, sectors) * memory_share(facts);
-        if (const auto known = told.find(pattern); known != told.end()) {
-            findings[known->second].gain += gain;
-            if (line.place.second > 0 && line.place.first == lines.front().place.first)
-                findings[known->second].more_lines.push_back(line.place.second);
+        const std::string alike = fmt::format("{} {:.1f}", pattern, ratio(line.sum.sectors, line.sum.requests));
+        if (const auto known = told.find(alike); known != told.end()) {
+            Finding& first = findings[known->second];
+            first.gain += gain;
+            const auto has = [&](int32_t number) {
+                return number == first.line ||
+                       std::find(first.more_lines.begin(), first.more_lines.end(), number) != first.more_lines.end();
+            };
+            if (line.place.second > 0 && facts.file_of(line.place) == first.file && !has(line.place.second))
+                first.more_lines.push_back(line.place.second);
             continue;
         }
         Finding finding = finding_at(facts, "uncoalesced", line.place);
         const double each = ratio(line.sum.sectors, line.sum.requests), used = ratio(line.sum.used_bytes, line.sum.sectors);
         finding.sentence = fmt::format(
             "A warp's {} touch {:.3g} sectors where {:.3g} would do, and of each sector's 32 bytes {:.3g} are used{}{}.",
-            verb(facts, line.pc), each, ratio(needed_sectors(line), line.sum.requests), used, pattern.empty() ? "" : ": ",
-            pattern);
-        finding.evidence =
-            fmt::format("sectors a request {:.3g}, normal {:.3g}; {:.0f} % of all sectors of global memory", each,
-                        ratio(needed_sectors(line), line.sum.requests), 100 * ratio(line.sum.sectors, sectors));
+            verb(facts, line.pc), each, ratio(line.needed, line.sum.requests), used, pattern.empty() ? "" : ": ", pattern);
+        finding.evidence = fmt::format("sectors a request {:.3g}, normal {:.3g}; {:.0f} % of all sectors of global memory",
+                                       each, ratio(line.needed, line.sum.requests), 100 * ratio(line.sum.sectors, sectors));
         finding.change = change;
-        finding.what_if = "coalesced";
+        finding.what_if = what_if;
         finding.gain = gain;
-        told[pattern] = findings.size();
+        told[alike] = findings.size();
         findings.push_back(finding);
     }
 }
 
 void find_misaligned(const Facts& facts, Findings& findings) {
-    const auto lines = facts.lines(goes_to_global, [](const LineSum& line) {
-        const uint64_t needed = needed_sectors(line);
-        const bool slightly = 20 * line.sum.sectors >= 23 * needed && 2 * line.sum.sectors < 3 * needed;
-        return slightly ? line.sum.sectors - needed : 0;
-    });
+    const auto slightly_more = [](const LineSum& line) {
+        const bool slightly = 20 * line.sum.sectors >= 23 * line.needed && 2 * line.sum.sectors < 3 * line.needed;
+        return slightly ? line.sum.sectors - line.needed : 0;
+    };
+    const auto lines = facts.lines(goes_to_global, slightly_more, [&](uint32_t pc) { return kind_of(facts, pc); });
     for (const LineSum& line : lines) {
         if (line.excess * 20 < facts.all.sectors) return;
-        const auto [seen, stride, first] = facts.lanes_of(line);
-        if (!stride || *stride != int64_t{line.lane_bytes} || first % sector_bytes == 0) continue;
+        const Facts::Lanes lanes = facts.lanes_of(line);
+        const uint64_t first = lanes.first;
+        if (!lanes.stride || *lanes.stride != int64_t{line.lane_bytes} || first % sector_bytes == 0) continue;
         Finding finding = finding_at(facts, "misaligned", line.place);
         finding.sentence = fmt::format(
             "A warp's {} begin {} bytes behind a sector's border, so each touches {:.3g} sectors "
             "where {:.3g} would do.",
             verb(facts, line.pc), first % sector_bytes, ratio(line.sum.sectors, line.sum.requests),
-            ratio(needed_sectors(line), line.sum.requests));
+            ratio(line.needed, line.sum.requests));
         finding.evidence = fmt::format("sectors a request {:.3g}, normal {:.3g}", ratio(line.sum.sectors, line.sum.requests),
-                                       ratio(needed_sectors(line), line.sum.requests));
+                                       ratio(line.needed, line.sum.requests));
         finding.change = "Pad the rows to a multiple of 32 bytes, or shift the index so that a warp begins at a border.";
         finding.what_if = "coalesced";
         finding.gain = ratio(line.excess, facts.all.sectors) * memory_share(facts);
@@ -223,17 +255,18 @@ constexpr uint32_t few_registers = 16;
 uint32_t registers_needed(const ptx::Program& program) {
     return program.functions.empty() ? 0 : program.functions.front().registers;
 }
-bool presses(const ptx::Program& program) {
-    return registers_needed(program) > program.registers_per_thread + few_registers;
+bool presses(const ptx::Program& program, const GpuSpec& gpu) {
+    return registers_needed(program) > ptx::registers_on(program, gpu.compute.number) + few_registers;
 }
 
 }  // namespace
 
 // PTX has no spills: they are made of it later. What the values need at a time says whether there will be some.
 void find_spills(const Facts& facts, Findings& findings) {
-    if (!presses(facts.program)) return;
+    if (!presses(facts.program, facts.run.gpu)) return;
     Finding finding = finding_at(facts, "register-spills", {});
-    const uint32_t needed = registers_needed(facts.program), held = facts.program.registers_per_thread;
+    const uint32_t needed = registers_needed(facts.program),
+                   held = ptx::registers_on(facts.program, facts.run.gpu.compute.number);
     finding.sentence = fmt::format(
         "Register pressure: the kernel's values take {} registers at a time and a thread has {}, so the compiler keeps "
         "about "
@@ -265,9 +298,10 @@ void find_local_memory(const Facts& facts, Findings& findings) {
         indexed ? "for an array whose index is known only when the kernel runs: registers cannot be chosen by a number"
                 : "for something whose address is taken, though no index chooses in it: what a function or printf gets a "
                   "pointer to cannot lie in registers",
-        presses(facts.program) ? "Spills come on top."
-                               : fmt::format("It is no register pressure: values take {} registers at a time.",
-                                             registers_needed(facts.program)));
+        presses(facts.program, facts.run.gpu)
+            ? "Spills come on top."
+            : fmt::format("It is no register pressure: values take {} registers at a time.",
+                          registers_needed(facts.program)));
     finding.evidence = fmt::format("local requests {}, normal 0", requests);
     finding.change =
         indexed ? "Make the indices constants (unroll the loop with #pragma unroll), make the array smaller, or keep "
@@ -329,6 +363,73 @@ void find_atomics(const Facts& facts, Findings& findings) {
     finding.gain = std::min(0.9, std::max(1 - 1 / std::max(1.0, lanes), queue > 100 ? 0.5 : 0.0)) *
                    std::max(share, facts.share(StallReason::long_scoreboard));
     findings.push_back(finding);
+}
+
+namespace {
+
+// A loop that tries until an exchange with constants (0 for 1) gives what it wants: a lock. Loops that compute the new value
+// from the old one retry as well, but wait for nobody.
+bool takes_lock(const ptx::DecodedInstruction& in) {
+    if (in.kind != ptx::Kind::atomic || !ptx::is_register(in.destination[0])) return false;
+    const ptx::AtomicOperation operation = ptx::as_atomic(in).operation;
+    const auto constant = [](int32_t operand) { return operand != ptx::no_operand && !ptx::is_register(operand); };
+    if (operation == ptx::AtomicOperation::cas) return constant(in.source[0]) && constant(in.source[1]);
+    return operation == ptx::AtomicOperation::exch && constant(in.source[0]);
+}
+
+// The basic blocks of the shortest loop around an instruction, by the way back to it; empty: it is in none.
+std::vector<bool> loop_around(const ptx::Flow& flow, uint32_t pc) {
+    const auto reach = [&](const auto& next_of) {
+        std::vector<bool> seen(flow.blocks.size());
+        std::vector<uint32_t> to_visit = {flow.block_of[pc]};
+        while (!to_visit.empty()) {
+            const uint32_t block = to_visit.back();
+            to_visit.pop_back();
+            for (const uint32_t next : next_of(block))
+                if (!seen[next]) seen[next] = true, to_visit.push_back(next);
+        }
+        return seen;
+    };
+    std::vector<bool> ahead = reach([&](uint32_t block) { return flow.blocks[block].successors; });
+    const std::vector<bool> behind = reach([&](uint32_t block) { return flow.predecessors[block]; });
+    if (!ahead[flow.block_of[pc]]) return {};
+    for (size_t block = 0; block < ahead.size(); ++block) ahead[block] = ahead[block] && behind[block];
+    return ahead;
+}
+
+}  // namespace
+
+void find_locks(const Facts& facts, Findings& findings) {
+    const auto& code = facts.program.instructions;
+    if (std::none_of(code.begin(), code.end(), takes_lock) || facts.warp_cycles <= 0) return;
+    const ptx::Flow flow(facts.program);
+    for (uint32_t pc = 0; pc < code.size() && pc < facts.result.instructions.size(); ++pc) {
+        if (!takes_lock(code[pc]) || pc >= flow.block_of.size()) continue;
+        const std::vector<bool> loop = loop_around(flow, pc);
+        if (loop.empty()) continue;
+        uint64_t waited = 0;
+        for (uint32_t at = 0; at < code.size() && at < facts.result.instructions.size() && at < flow.block_of.size(); ++at)
+            if (loop[flow.block_of[at]])
+                for (const uint64_t cycles : facts.result.instructions[at].stalls) waited += cycles;
+        const double share = static_cast<double>(waited) / facts.warp_cycles;
+        const uint64_t threads = facts.result.totals.blocks * facts.result.totals.threads_per_block;
+        const uint64_t tries = facts.result.instructions[pc].executed;
+        if (share < 0.3 || tries < 2 * threads) continue;
+        Finding finding = finding_at(facts, "locks", {code[pc].file, code[pc].line});
+        finding.sentence = fmt::format(
+            "Threads wait for a lock that one of them holds at a time: warps are in the loop that tries to take it in "
+            "{:.0f} % "
+            "of their cycles.",
+            100 * share);
+        finding.evidence = fmt::format("{} tries by {} threads, normal one each", tries, threads);
+        finding.change =
+            "Do without it: an atomic on the value itself (atomicAdd), or add up first in registers, the warp and shared "
+            "memory, and let one thread a block take it; or a lock for each bucket. More blocks only make the queue longer.";
+        finding.gain = std::min(0.95, share);
+        finding.at_most = true;
+        findings.push_back(finding);
+        return;
+    }
 }
 
 void find_l2_thrash(const Facts& facts, Findings& findings) {

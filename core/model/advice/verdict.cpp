@@ -59,13 +59,37 @@ void give_gain(std::vector<Finding>& findings, const WhatIfTime& time) {
     }
 }
 
-// A queue is full of what has a cause of its own: where that is told, the queue is not.
+// What a finding makes appear beside it: where the cause saves `gain` at least and is told, its symptoms are not.
+struct Symptoms {
+    std::string_view cause;
+    double gain;
+    std::string_view rules[9];
+};
+constexpr Symptoms symptom_rows[] = {
+    // A queue is full of what has a cause of its own.
+    {"uncoalesced", 0.1, {"full-queues"}},
+    {"bank-conflicts", 0.1, {"full-queues"}},
+    {"local-memory", 0.1, {"full-queues"}},
+    // However blocks are cut and spread, they wait in one queue, and those that came late into it end late.
+    {"atomics",
+     0.4,
+     {"small-grid", "uneven-wave", "tail", "imbalance", "persistent-grid", "persistent-waves", "occupancy-registers",
+      "occupancy-shared", "small-blocks"}},
+    {"locks",
+     0.4,
+     {"small-grid", "uneven-wave", "tail", "imbalance", "atomics", "latency", "divergence", "fences", "small-blocks"}},
+};
+
 void leave_out_symptoms(std::vector<Finding>& findings) {
-    const bool has_cause = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-        return finding.gain >= 0.1 &&
-               (finding.rule == "uncoalesced" || finding.rule == "bank-conflicts" || finding.rule == "local-memory");
-    });
-    if (has_cause) std::erase_if(findings, [](const Finding& finding) { return finding.rule == "full-queues"; });
+    for (const Symptoms& row : symptom_rows) {
+        const bool told = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+            return finding.rule == row.cause && finding.gain >= row.gain;
+        });
+        if (told)
+            std::erase_if(findings, [&](const Finding& finding) {
+                return std::find(std::begin(row.rules), std::end(row.rules), finding.rule) != std::end(row.rules);
+            });
+    }
 }
 
 bool saves_little(const Finding& finding) {
@@ -103,6 +127,7 @@ std::string lines_text(const Finding& finding) {
 
 std::string gain_text(const Finding& finding) {
     if (finding.gain_unknown) return "not known: the model has no such launch";
+    if (finding.at_most) return fmt::format("at most {:.0f} % of the time (derived from counters)", 100 * finding.gain);
     return finding.simulated ? fmt::format("about {:.0f} % of the time (simulated: {})", 100 * finding.gain, finding.what_if)
                              : fmt::format("about {:.0f} % of the time (derived from counters)", 100 * finding.gain);
 }

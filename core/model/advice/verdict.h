@@ -27,6 +27,7 @@ struct Finding {
     std::string_view what_if = {};    // that idealises it; "": none can
     double gain = 0;                  // share of the launch's cycles that the change saves, about
     bool simulated = false;           // else derived from counters
+    bool at_most = false;             // derived, and a bound: what stays depends on how it is changed
     bool gain_unknown = false;        // neither: told whatever it saves
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/base/nearest.h"
 #include "core/model/advice/persistent.h"
+#include "core/model/advice/wide_block.h"
 #include "core/model/memory/memory_system.h"
 
 namespace lockstep::model {
@@ -29,7 +30,22 @@ constexpr WhatIf what_if_rows[] = {
     {"no-latency", "memory answered in a cycle, at the bandwidth that it has",
      [](Idealised& ideal) { ideal.no_latency = true; }},
     {"fetched", "all instructions were in the nearest cache", [](Idealised& ideal) { ideal.fetched = true; }},
-    {"fitting-grid", "a persistent kernel had as many blocks as run at once", nullptr, true},
+    {"fitting-grid", "a persistent kernel had as many blocks as run at once", nullptr,
+     [](const KernelRun& run, simt::LaunchConfig& config) {
+         const std::optional<uint32_t> blocks = fitting_grid(run);
+         if (blocks) config.grid.x = *blocks;
+         return blocks.has_value();
+     },
+     "fitting-grid is of persistent kernels: no loop here steps by gridDim.x or takes its work from a counter, in a grid "
+     "along x alone"},
+    {"wide-block", "blocks were 32 threads wide and as much less high", nullptr,
+     [](const KernelRun& run, simt::LaunchConfig& config) {
+         const std::optional<WideBlock> wide = wide_block(run);
+         if (wide) config.grid = wide->grid, config.block = wide->block;
+         return wide.has_value();
+     },
+     "wide-block is of narrow blocks whose threads know their place in the grid alone, as blockIdx.x * blockDim.x + "
+     "threadIdx.x"},
 };
 }  // namespace
 
@@ -52,13 +68,8 @@ Result<TimedResult> launch_with(const KernelRun& run, const WhatIf& what_if, con
     simt::Memory memory = *run.before;
     TimedOptions options;
     simt::LaunchConfig config = run.config;
-    if (what_if.fitting_grid) {
-        const std::optional<uint32_t> blocks = fitting_grid(run);
-        if (!blocks)
-            return Diagnostic{
-                "fitting-grid is of persistent kernels: no loop here steps by gridDim.x or takes its work from a "
-                "counter, in a grid along x alone"};
-        config.grid.x = *blocks;
+    if (what_if.shape != nullptr) {
+        if (!what_if.shape(run, config)) return Diagnostic{std::string(what_if.unfit)};
     } else {
         what_if.set(options.ideal);
     }

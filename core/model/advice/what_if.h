@@ -15,7 +15,9 @@ struct WhatIf {
     std::string_view name;   // "no-conflicts": the command line, JSON
     std::string_view words;  // "every access to shared memory took as few passes as its bytes need"
     void (*set)(Idealised&) = nullptr;
-    bool fitting_grid = false;  // instead: the launch with as many blocks as run at once, where persistent.h allows it
+    // Instead: another grid or block that computes the same; false: the kernel or the launch has none, `unfit` says why.
+    bool (*shape)(const KernelRun&, simt::LaunchConfig&) = nullptr;
+    std::string_view unfit = {};
 };
 std::span<const WhatIf> what_ifs();
 Result<WhatIf> what_if_named(std::string_view name);  // an unknown name's Diagnostic names the nearest

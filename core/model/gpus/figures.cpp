@@ -113,6 +113,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(year, "year", ""),
     };
     if (gpu.l2_far_latency != 0) figures.push_back(FIGURE(l2_far_latency, "L2 hit latency, far half", "cycles"));
+    if (gpu.dram_far_latency != 0) figures.push_back(FIGURE(dram_far_latency, "DRAM latency, far half", "cycles"));
     if (gpu.registers_per_block != 0) figures.push_back(FIGURE(registers_per_block, "registers a block, at most", "32 bit"));
     if (gpu.fp32_peak_mhz != 0) figures.push_back(FIGURE(fp32_peak_mhz, "clock of the FP32 peak", "MHz"));
     if (gpu.lecture_mhz != 0) figures.push_back(FIGURE(lecture_mhz, "clock that lectures count with", "MHz"));

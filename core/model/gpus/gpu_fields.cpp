@@ -84,6 +84,7 @@ const std::vector<GpuField> fields = {
     {"l2_slices", &GpuSpec::l2_slices, 1, 4096, "requests to DRAM pass a slice too, where it holds nothing", false},
     {"l2_bytes_per_cycle", &GpuSpec::l2_bytes_per_cycle, 0.125, 1048576, "nothing comes out of L2 else", false},
     {"l2_far_latency", &GpuSpec::l2_far_latency, 0, 100000, "", false},
+    {"dram_far_latency", &GpuSpec::dram_far_latency, 0, 100000, "", false},
     {"half_atomic_cycles", &GpuSpec::half_atomic_cycles, 0, 10000, "", false},
     {"half2_atomic_cycles", &GpuSpec::half2_atomic_cycles, 0, 10000, "", false},
     {"l2_dirty_share", &GpuSpec::l2_dirty_share, 0, 1, "it is a share", false},

@@ -150,8 +150,8 @@ class Reader {
     }
 
     void refuse_incomplete(const GpuDesign& design) const {
-        constexpr std::string_view optional[] = {"registers_per_block", "l2_far_latency", "fp32_peak_mhz", "lecture_mhz",
-                                                 "tensor_fmas"};
+        constexpr std::string_view optional[] = {"registers_per_block", "l2_far_latency", "dram_far_latency",
+                                                 "fp32_peak_mhz",       "lecture_mhz",    "tensor_fmas"};
         for (const std::string& name : gpu_field_names()) {
             if (std::ranges::find(optional, name) != std::end(optional)) continue;
             if (std::ranges::find(design.chosen(), name) == design.chosen().end() && table_.get(name) == nullptr)

@@ -119,6 +119,7 @@ simt::LaunchLimits limits_of(const GpuSpec& gpu) {
     limits.shared_granule = gpu.shared_granule;
     limits.register_unit = gpu.register_unit;
     limits.warp_granule = gpu.block_warp_granule;
+    limits.compute = gpu.compute.number;
     return limits;
 }
 

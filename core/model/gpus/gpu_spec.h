@@ -83,7 +83,8 @@ struct GpuSpec {
     Count texture_latency;          // of a fetch that L1 serves
     Figure texture_lanes;           // lanes that an SM's texture units serve a cycle
     Figure sm_read_bytes_per_cycle, sm_write_bytes_per_cycle;  // an SM's port to the crossbar
-    Count l2_far_latency;                            // from an SM in the other half of the chip; 0: there are no halves
+    // From an SM in the other half of the chip; 0: there are no halves, or it is not known that they matter.
+    Count l2_far_latency, dram_far_latency;
     Figure half_atomic_cycles, half2_atomic_cycles;  // an L2 slice takes for one lane's sum of a half, of a pair, in a word
     Figure l2_dirty_share;                           // of L2 that may hold data not yet in DRAM
     Count tlb_bytes, page_bytes, tlb_miss_latency;   // what an SM's TLB covers; cycles that a walk adds

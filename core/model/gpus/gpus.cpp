@@ -125,6 +125,7 @@ constexpr GpuSpec p100 = {
     .sm_read_bytes_per_cycle = {32, estimate},
     .sm_write_bytes_per_cycle = {32, estimate},
     .l2_far_latency = {0, "one L2"},
+    .dram_far_latency = {0, "one L2"},
     .half_atomic_cycles = {10, half_sums},
     .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
@@ -242,6 +243,7 @@ constexpr GpuSpec v100 = {
     .sm_read_bytes_per_cycle = {64, accel_sim_volta},
     .sm_write_bytes_per_cycle = {32, accel_sim_volta},
     .l2_far_latency = {0, "one L2"},
+    .dram_far_latency = {0, "one L2"},
     .half_atomic_cycles = {10, half_sums},
     .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
@@ -361,6 +363,7 @@ constexpr GpuSpec a100 = {
     .sm_read_bytes_per_cycle = {64, accel_sim_ampere},
     .sm_write_bytes_per_cycle = {32, accel_sim_ampere},
     .l2_far_latency = {247, "published pointer-chase micro-benchmark on this GPU: the far half of L2"},
+    .dram_far_latency = {0, "estimate: no figure is known that tells the halves apart"},
     .half_atomic_cycles = {10, half_sums},
     .half2_atomic_cycles = {3, half_sums},
     .l2_dirty_share = {1, estimate},
@@ -744,7 +747,12 @@ constexpr GpuSpec h200 = [] {
     g.shared_latency = {23, of_h200};
     g.l2_latency = {264, "measured on this GPU (assets/silicon): 278 cycles over both halves, which lie as on H100"};
     g.l2_far_latency = {291, "measured on this GPU (assets/silicon): 278 cycles over both halves, which lie as on H100"};
-    g.dram_latency = {665, of_h200};
+    g.dram_latency = {605, "measured on this GPU: lines that nobody has touched come after about 605 cycles or about 785"};
+    g.dram_far_latency = {785,
+                          "measured on this GPU: lines that nobody has touched come after about 605 cycles or about 785"};
+    g.block_start_latency = {320,
+                             "measured on this GPU: 370 to 390 cycles from a block's end to the next one's first "
+                             "instruction, its last store's way in them, and 70 for which its indices let it wait"};
     g.tlb_miss_latency = {0, "measured on this GPU: a chain through 16 GB takes no longer than one through 16 MB"};
     g.barrier_latency = {14, of_h200};
     g.sfu_latency = {17, of_h200};

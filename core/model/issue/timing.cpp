@@ -139,6 +139,13 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
     t.latency = std::max(1u, t.latency);
 }
 
+// Between float and double, which are two names of one type where FP64 is as FP32.
+bool converts_doubles(const ptx::DecodedInstruction& in) {
+    const bool doubles = in.type == Type::f64 || in.destination_type == Type::f64,
+               floats = in.type == Type::f32 || in.destination_type == Type::f32;
+    return doubles && floats && in.opcode != nullptr && in.opcode->name == "cvt";
+}
+
 }  // namespace
 
 double tensor_speed(const GpuSpec& gpu, Type type) {
@@ -296,7 +303,7 @@ void find_registers(const ptx::Program& program, uint32_t pc, const Lowered& low
 }  // namespace
 
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, const TimingOptions& options) {
-    const std::vector<Lowered> lowered = lower(program, options.lowering);
+    const std::vector<Lowered> lowered = lower(program, options.lowering, gpu.compute.number);
     std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
     table[0].route = Route::exit;
     Numbers numbers;
@@ -320,7 +327,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         if (options.lowering && options.sequences && made.slots > made.instructions)
             t.more_slots = static_cast<uint8_t>(made.slots - 1);
         find_registers(program, pc, made, numbers, t);
-        t.folded = made.instructions == 0;
+        t.folded = made.instructions == 0 || (!options.doubles && converts_doubles(in));
         assert(t.registers_read <= std::size(t.reads) && t.registers_written <= std::size(t.writes));
         if (!t.folded && t.route == Route::math && reads[pc] > t.interval) {  // the register file binds, not the lanes
             t.interval = reads[pc];

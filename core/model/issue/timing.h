@@ -73,6 +73,7 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
 
 struct TimingOptions {
     bool lowering = true;   // without it every PTX instruction is one machine instruction, or a sequence
+    bool doubles = true;    // without it conversions between float and double take nothing, as between a float and a float
     bool sequences = true;  // without it what stands for a sequence costs as one instruction of its unit
     bool clusters = false;  // the launch has clusters, whose blocks see one another's shared memory
 };

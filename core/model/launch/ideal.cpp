@@ -16,7 +16,7 @@ void answer_at_once(GpuSpec& gpu) {
     for (Count* latency : {&gpu.shared_latency, &gpu.constant_load_latency, &gpu.constant_l15_latency, &gpu.l1_latency,
                            &gpu.l2_latency, &gpu.dram_latency, &gpu.atomic_latency})
         latency->value = 1;
-    gpu.l2_far_latency.value = gpu.tlb_miss_latency.value = 0;
+    gpu.l2_far_latency.value = gpu.dram_far_latency.value = gpu.tlb_miss_latency.value = 0;
 }
 }  // namespace
 

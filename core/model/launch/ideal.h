@@ -6,10 +6,10 @@
 namespace lockstep::model {
 
 struct Idealised {
-    bool coalesced = false;       // a request to global memory takes no more sectors than its bytes fill
-    bool no_conflicts = false;    // a request to shared memory takes as many passes as its bytes need
-    bool l2_hits = false;         // nothing comes from DRAM
-    bool fp32 = false;            // FP64 arithmetic goes at the rate and latency of FP32
+    bool coalesced = false;     // a request to global memory takes no more sectors than its bytes fill
+    bool no_conflicts = false;  // a request to shared memory takes as many passes as its bytes need
+    bool l2_hits = false;       // nothing comes from DRAM
+    bool fp32 = false;  // FP64 arithmetic goes at the rate and latency of FP32, and conversions from and to it take nothing
     bool spread_atomics = false;  // no two lanes meet at one word
     bool free_local = false;      // accesses to local memory (spills) take an issue slot and nothing else
     bool fast_math = false;       // special functions and conversions go at the rate of FP32

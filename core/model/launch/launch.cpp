@@ -13,7 +13,8 @@ simt::LaunchOptions functional_options(const GpuSpec& gpu, const ptx::Program& p
     const auto threads = static_cast<uint32_t>(config.block.count());
     simt::LaunchOptions options;
     options.independent = schedules_threads(gpu);
-    options.resident_blocks = gpu.sms * std::max(1u, occupancy(gpu, threads, program.registers_per_thread, shared).blocks);
+    options.resident_blocks =
+        gpu.sms * std::max(1u, occupancy(gpu, threads, ptx::registers_on(program, gpu.compute.number), shared).blocks);
     return options;
 }
 

@@ -124,8 +124,9 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
       recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit, gpu.warps_per_sm,
                 gpu.sub_cores),
       windows_(program.instructions.size(), options.trace) {
-    result_.occupancy = occupancy(gpu, static_cast<uint32_t>(config.block.count()), program.registers_per_thread,
-                                  ptx::shared_bytes(program, config.dynamic_shared), options.most_blocks_per_sm);
+    result_.occupancy =
+        occupancy(gpu, static_cast<uint32_t>(config.block.count()), ptx::registers_on(program, gpu.compute.number),
+                  ptx::shared_bytes(program, config.dynamic_shared), options.most_blocks_per_sm);
     state_ = make_state(gpu, program, config, result_.occupancy);
     result_.totals.blocks = state_.blocks;
     result_.totals.threads_per_block = static_cast<uint32_t>(config.block.count());
@@ -150,6 +151,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     state_.cluster_blocks = simt::cluster_size(grid_);
     timing_ = make_timing(gpu, program,
                           {.lowering = options.lowering && gpu.folds_ptx != 0,
+                           .doubles = !options.ideal.fp32,
                            .sequences = !options.ideal.short_division,
                            .clusters = state_.cluster_blocks > 1});
     for (const Timing& t : timing_) wide_loads_.push_back(t.wide_bytes);

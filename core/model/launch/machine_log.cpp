@@ -126,7 +126,8 @@ void MachineLog::request(const Asker& asker, uint64_t line, const RequestWay& wa
 MachineTrace MachineLog::finish(int64_t cycles, int64_t first_issue, size_t issues_kept) const {
     MachineTrace trace = trace_;
     trace.sampled = static_cast<uint32_t>(every_);
-    trace.requests = own_;
+    trace.requests.reserve(own_.size() + others_.size());
+    trace.requests.assign(own_.begin(), own_.end());
     for (RequestRecord& request : trace.requests) {
         const int64_t index = request.issue - first_issue;
         request.issue = request.issue >= first_issue && index < static_cast<int64_t>(issues_kept) ? index : -1;
@@ -139,6 +140,7 @@ MachineTrace MachineLog::finish(int64_t cycles, int64_t first_issue, size_t issu
     std::stable_sort(trace.requests.begin(), trace.requests.end(), [](const RequestRecord& a, const RequestRecord& b) {
         return std::tie(a.begin, a.sm) < std::tie(b.begin, b.sm);
     });
+    trace.requests.shrink_to_fit();
     trace.requests_until = std::min(own_until_, cycles);
     trace.issues_from = std::max<int64_t>(0, issues_from_);
     for (const auto& of_sm : issues_)
@@ -155,6 +157,7 @@ MachineTrace MachineLog::finish(int64_t cycles, int64_t first_issue, size_t issu
             kept.scheduler = issue.scheduler & 0xf;
             trace.issues[sm].push_back(kept);
         }
+        trace.issues[sm].shrink_to_fit();
     }
     QueueColumns& queues = trace.queues;
     const uint32_t shift = std::max({waiting_.shift(), busy_.shift(), reads_.shift()});

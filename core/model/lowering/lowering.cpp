@@ -26,6 +26,7 @@ Pass::Pass(const ptx::Program& of, std::vector<Lowered>& found)
     : program(of),
       code(of.instructions),
       out(found),
+      registers(of.registers_per_thread),
       block_end(code.size(), static_cast<uint32_t>(code.size())),
       took(code.size()) {
     for (const ptx::CodeRange function : ptx::functions_of(program))
@@ -41,11 +42,12 @@ Pass::Pass(const ptx::Program& of, std::vector<Lowered>& found)
 
 }  // namespace lowering
 
-std::vector<Lowered> lower(const ptx::Program& program, bool enabled) {
+std::vector<Lowered> lower(const ptx::Program& program, bool enabled, uint32_t compute) {
     std::vector<Lowered> out(std::max<size_t>(1, program.instructions.size()));
     if (program.instructions.empty()) return out;
     const auto size = static_cast<uint32_t>(program.instructions.size());
     lowering::Pass pass(program, out);
+    if (compute != 0) pass.registers = ptx::registers_on(program, compute);
     if (!enabled) {
         for (uint32_t pc = 0; pc < size; ++pc) pass.wide(pc);
         return out;

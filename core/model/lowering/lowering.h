@@ -37,7 +37,8 @@ struct Lowered {
     bool one_address = false, one_operand = false;
 };
 
-// One entry an instruction; at least one. With `enabled` false every instruction stands for itself.
-std::vector<Lowered> lower(const ptx::Program& program, bool enabled = true);
+// One entry an instruction; at least one. With `enabled` false every instruction stands for itself. `compute`: the GPU's
+// compute capability, for which ptxas allocates the registers; 0: the program's own target.
+std::vector<Lowered> lower(const ptx::Program& program, bool enabled = true, uint32_t compute = 0);
 
 }  // namespace lockstep::model

@@ -109,7 +109,7 @@ void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
 uint32_t Pass::words_at_once() const {
     constexpr uint32_t others = 12;
     if (!program.registers_stated) return most_words;
-    return std::min(most_words, program.registers_per_thread - std::min(program.registers_per_thread, others));
+    return std::min(most_words, registers - std::min(registers, others));
 }
 
 // Whether what the last branch decides by steps by constants from round to round, so that ptxas knows how many rounds are

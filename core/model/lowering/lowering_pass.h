@@ -39,6 +39,7 @@ struct Pass {
     const ptx::Program& program;
     const std::vector<DecodedInstruction>& code;
     std::vector<Lowered>& out;
+    uint32_t registers;  // a thread, where the program states them
     std::vector<ptx::BasicBlock> blocks;
     std::vector<uint32_t> block_end;                  // of each instruction's basic block
     std::unordered_map<int32_t, uint32_t> uses;       // of a register: reads in the program

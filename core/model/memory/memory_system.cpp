@@ -26,6 +26,7 @@ MemorySystem::MemorySystem(const GpuSpec& gpu, const Idealised& ideal)
     : l2_latency_(ticks_of(int64_t{gpu.l2_latency})),
       dram_latency_(ticks_of(int64_t{gpu.dram_latency})),
       far_(gpu.l2_far_latency > gpu.l2_latency ? ticks_of(int64_t{gpu.l2_far_latency}) - l2_latency_ : 0),
+      dram_far_(gpu.dram_far_latency > gpu.dram_latency ? ticks_of(int64_t{gpu.dram_far_latency}) - dram_latency_ : 0),
       sector_ticks_(ticks_of(32.0 * gpu.l2_slices / gpu.l2_bytes_per_cycle)),
       ideal_(ideal),
       slices_(std::max<uint32_t>(1, gpu.l2_slices)),
@@ -137,7 +138,8 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
     }
     if (missing != 0) {
         served.dram_read = 32u * bits_in(missing);
-        const Ticks sends = dram_.access(line, since, begin, served.dram_read, early), arrives = sends + dram_latency_;
+        const Ticks sends = dram_.access(line, since, begin, served.dram_read, early);
+        const Ticks arrives = sends + dram_latency_ + (far_ != 0 && half_of_line(line) != half ? dram_far_ : 0);
         served.sent = sends;
         served.channel = dram_.channel_of(line);
         served.accepted = std::max(served.accepted, sends - requests_a_slice * sector_ticks_);

@@ -89,7 +89,7 @@ class MemorySystem {
     Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy);
 
     MachineLog* log_ = nullptr;
-    Ticks l2_latency_, dram_latency_, far_, sector_ticks_;
+    Ticks l2_latency_, dram_latency_, far_, dram_far_, sector_ticks_;
     Idealised ideal_;
     uint64_t spread_ = 0;              // atomics so far, where these are to meet nobody
     uint32_t slices_, partial_bytes_;  // partial: of the bus, for a sector of which a part was written

@@ -449,7 +449,7 @@ constexpr Row rows[] = {
     {"limit_blocks", "launch__occupancy_limit_blocks", "blocks", "block places of an SM", nullptr,
      [](const Sums&, const Launch& l) { return number(uint64_t{l.occupancy.by_slots}); }},
     {"registers_per_thread", "launch__registers_per_thread", "registers", "registers a thread", nullptr,
-     [](const Sums&, const Launch& l) { return number(uint64_t{l.program.registers_per_thread}); }},
+     [](const Sums&, const Launch& l) { return number(uint64_t{ptx::registers_on(l.program, l.gpu.compute.number)}); }},
     {"grid_size", "launch__grid_size", "blocks", "blocks of the launch", nullptr,
      [](const Sums&, const Launch& l) { return number(uint64_t{l.totals.blocks}); }},
     {"block_size", "launch__block_size", "threads", "threads a block", nullptr,

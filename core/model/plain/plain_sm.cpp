@@ -455,8 +455,8 @@ class PlainSm {
 void prepare(PlainGpu& gpu, const ptx::Program& program, const simt::LaunchConfig& config, simt::Memory& device_memory) {
     const auto threads = static_cast<uint32_t>(config.block.count());
     const uint64_t shared = ptx::shared_bytes(program, config.dynamic_shared);
-    const Occupancy fits =
-        occupancy(gpu.spec, threads, program.registers_per_thread, shared, gpu.options.most_blocks_per_sm);
+    const Occupancy fits = occupancy(gpu.spec, threads, ptx::registers_on(program, gpu.spec.compute.number), shared,
+                                     gpu.options.most_blocks_per_sm);
     gpu.blocks_per_sm = std::max(1u, fits.blocks);
     gpu.warps_per_block = fits.warps_per_block;
     gpu.shared_in_use = static_cast<uint32_t>(shared_of_a_block(gpu.spec, shared) * gpu.blocks_per_sm);

@@ -30,7 +30,8 @@ KernelTime kernel_time(const GpuSpec& gpu, const ptx::Program& program, const si
     time.mhz = gpu.boost_mhz;
     const auto shared = static_cast<uint32_t>(ptx::shared_bytes(program, config.dynamic_shared));
     time.warps = std::max(1u, result.occupancy.warps_per_block);
-    time.registers = time.warps * whole_units(std::max(1u, program.registers_per_thread) * 32, gpu.register_unit);
+    time.registers =
+        time.warps * whole_units(std::max(1u, ptx::registers_on(program, gpu.compute.number)) * 32, gpu.register_unit);
     time.shared = whole_units(shared + gpu.shared_reserved, gpu.shared_granule);
     time.blocks_per_sm = std::max(1u, result.occupancy.blocks);
     if (result.trace.blocks.size() != config.grid.count()) return time;  // not all of them were kept

@@ -309,22 +309,55 @@ void decode_all(const Module& module, const Entry& entry, const Rows& rows, Prog
     if (program.constants.empty()) program.constants.resize(64);
 }
 
-// What a comment in front of the first directive states, "// registers KERNEL N" (kernels/build_ptx writes ptxas's count
-// there); 0: nothing.
-uint32_t stated_registers(std::string_view text, std::string_view kernel) {
+// Takes a count from the front of a text that states one: from 1 to 255, a blank or the end behind it; 0: there is none.
+uint32_t take_registers(std::string_view& text) {
+    uint32_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    const auto taken = static_cast<size_t>(end - text.data());
+    if (error != std::errc() || count < 1 || count > 255 || (taken < text.size() && text[taken] != ' ')) return 0;
+    text.remove_prefix(std::min(text.size(), taken + 1));
+    return count;
+}
+
+uint32_t compute_of(std::string_view target) {  // "sm_90a": 90; 0: no target
+    uint32_t compute = 0;
+    constexpr std::string_view mark = "sm_";
+    if (target.starts_with(mark)) std::from_chars(target.data() + mark.size(), target.data() + target.size(), compute);
+    return compute;
+}
+
+// What a comment in front of the first directive states, "// registers KERNEL N sm_80:M sm_86:L": N for the module's own
+// target, the others for GPUs from theirs on (kernels/build_ptx writes ptxas's counts there). Whether there was one.
+bool take_stated_registers(const Module& module, Program& program) {
     constexpr std::string_view mark = "// registers ";
+    std::string_view text = *module.text;
+    const std::string_view kernel = program.kernel;
     for (; text.starts_with("//"); text.remove_prefix(std::min(text.size(), text.find('\n') + 1))) {
         std::string_view line = text.substr(0, text.find('\n'));
-        if (text.find('\n') == std::string_view::npos) return 0;
+        if (text.find('\n') == std::string_view::npos) return false;
         if (!line.starts_with(mark)) continue;
         line.remove_prefix(mark.size());
         if (!line.starts_with(kernel) || line.size() <= kernel.size() || line[kernel.size()] != ' ') continue;
         line.remove_prefix(kernel.size() + 1);
-        uint32_t count = 0;
-        const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), count);
-        if (error == std::errc() && count >= 1 && count <= 255) return count;
+        const uint32_t own = take_registers(line);
+        if (own == 0) continue;
+        program.registers_per_thread = own;
+        std::vector<RegistersFor> all;
+        for (size_t colon; (colon = line.find(':')) != std::string_view::npos;) {
+            const uint32_t compute = compute_of(line.substr(0, colon));
+            line.remove_prefix(colon + 1);
+            const uint32_t count = take_registers(line);
+            if (compute == 0 || count == 0) break;
+            all.push_back({compute, count});
+        }
+        if (all.empty()) return true;
+        all.push_back({compute_of(module.target), own});
+        std::stable_sort(all.begin(), all.end(),
+                         [](const RegistersFor& a, const RegistersFor& b) { return a.compute < b.compute; });
+        program.registers_for = std::move(all);
+        return true;
     }
-    return 0;
+    return false;
 }
 
 std::string without_blanks(std::string_view name) {
@@ -447,9 +480,7 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
             decode_all(module, *entry, all_rows(), *program);
         else
             decode_all(module, *entry, Rows(table), *program);
-        const uint32_t stated = stated_registers(*module.text, entry->name);
-        program->registers_stated = stated != 0;
-        if (stated != 0) program->registers_per_thread = stated;
+        program->registers_stated = take_stated_registers(module, *program);
     } catch (const Complaint& complaint) {
         return diagnostic_of(complaint, *module.text, module.file);
     }

@@ -160,6 +160,12 @@ struct TextRange {  // of an instruction in Program::ptx
     uint32_t begin = 0, length = 0;
 };
 
+// What a compiler takes for the GPUs from one compute capability on, up to the next that is named.
+struct RegistersFor {
+    uint32_t compute = 0;    // 80: 8.0
+    uint32_t registers = 0;  // 32-bit registers a thread
+};
+
 struct Program {
     std::string kernel;  // entry name as in PTX
     std::string name;    // the same as C++ has it: axpy for _Z4axpyfPKfPfi; see shown_name()
@@ -172,15 +178,16 @@ struct Program {
     std::vector<Register> registers;
     std::vector<Function> functions;  // [0] the kernel itself, then those it may call; empty: there is only the kernel
     std::vector<CallSite> calls;
-    std::vector<int32_t> function_at;    // by number in the module: index into `functions`, or -1: not part of this program
-    std::vector<int32_t> lists;          // operand lists of instructions, see DecodedInstruction::list
-    uint32_t registers_per_thread = 0;   // 32-bit registers: live-range maximum of the program, or as the compiler stated
-    bool registers_stated = false;       // so it did
-    uint32_t static_shared = 0;          // bytes a block
-    uint32_t reserved_shared = 0;        // the system's own, behind all others, where the program asks for it
-    uint32_t dynamic_shared_offset = 0;  // where extern shared memory begins
-    uint32_t local_bytes = 0;            // a thread, functions that are called included; each once: recursion takes more
-    uint32_t max_threads = 0;            // .maxntid product, 0: none
+    std::vector<int32_t> function_at;   // by number in the module: index into `functions`, or -1: not part of this program
+    std::vector<int32_t> lists;         // operand lists of instructions, see DecodedInstruction::list
+    uint32_t registers_per_thread = 0;  // 32-bit registers: live-range maximum of the program, or as the compiler stated
+    bool registers_stated = false;      // so it did
+    std::vector<RegistersFor> registers_for;  // where it stated them for several GPUs: by rising compute capability
+    uint32_t static_shared = 0;               // bytes a block
+    uint32_t reserved_shared = 0;             // the system's own, behind all others, where the program asks for it
+    uint32_t dynamic_shared_offset = 0;       // where extern shared memory begins
+    uint32_t local_bytes = 0;  // a thread, functions that are called included; each once: recursion takes more
+    uint32_t max_threads = 0;  // .maxntid product, 0: none
     uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
     uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster; 0: as the launch says
     uint32_t max_cluster_blocks = 0;           // .maxclusterrank, 0: none
@@ -195,6 +202,15 @@ struct Program {
 
     const std::string& shown_name() const { return name.empty() ? kernel : name; }  // for people
 };
+
+// 32-bit registers a thread on a GPU of this compute capability (80: 8.0).
+inline uint32_t registers_on(const Program& program, uint32_t compute) {
+    if (program.registers_for.empty()) return program.registers_per_thread;
+    uint32_t registers = program.registers_for.front().registers;
+    for (const RegistersFor& each : program.registers_for)
+        if (each.compute <= compute) registers = each.registers;
+    return registers;
+}
 
 // Shared memory of a block whose launch asks for so many dynamic bytes.
 inline uint64_t shared_bytes(const Program& program, uint64_t dynamic) {

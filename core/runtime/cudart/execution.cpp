@@ -82,10 +82,11 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
         for (const auto& variable : program->variables)
             if (variable.space == lockstep::ptx::Space::constant) attributes->constSizeBytes += variable.bytes;
         attributes->localSizeBytes = program->local_bytes;
-        const uint32_t by_registers = r.gpu().registers_per_sm / std::max(1u, program->registers_per_thread) / 32 * 32;
+        const uint32_t by_registers =
+            r.gpu().registers_per_sm / std::max(1u, lockstep::ptx::registers_on(*program, r.gpu().compute.number)) / 32 * 32;
         attributes->maxThreadsPerBlock = static_cast<int>(std::min(1024u, by_registers));
         if (program->max_threads) attributes->maxThreadsPerBlock = static_cast<int>(program->max_threads);
-        attributes->numRegs = static_cast<int>(program->registers_per_thread);
+        attributes->numRegs = static_cast<int>(lockstep::ptx::registers_on(*program, r.gpu().compute.number));
         // The PTX's own target: header libraries choose by it among what they were compiled for.
         attributes->ptxVersion = std::atoi(program->target.c_str() + program->target.find('_') + 1);
         attributes->binaryVersion = std::max(attributes->ptxVersion, static_cast<int>(r.gpu().compute.number));

@@ -433,6 +433,30 @@ std::vector<LeakGroup> leaks_by_line(const Report& report) {
     return groups;
 }
 
+namespace {
+
+// Each once, in the order in which they first came; of equal ones how many there were.
+std::string error_words(const Report& report) {
+    std::vector<std::pair<std::string, uint64_t>> sentences;
+    for (const ErrorRecord& error : report.errors) {
+        std::string sentence =
+            fmt::format("{}{} returned {}: {}{}", text_of(error.site).empty() ? "" : text_of(error.site) + ": ", error.call,
+                        error.error, error.message, error.seen ? "" : " (nobody looked at it)");
+        const auto known =
+            std::find_if(sentences.begin(), sentences.end(), [&](const auto& each) { return each.first == sentence; });
+        if (known == sentences.end())
+            sentences.emplace_back(std::move(sentence), 1);
+        else
+            ++known->second;
+    }
+    std::string text;
+    for (const auto& [sentence, times] : sentences)
+        text += fmt::format("  {}{}\n", sentence, times > 1 ? fmt::format(", {} times", times) : "");
+    return text;
+}
+
+}  // namespace
+
 std::string words_of(const Report& report) {
     const bool timed = std::any_of(report.launches.begin(), report.launches.end(),
                                    [](const LaunchRecord& launch) { return launch.timed_by != TimedBy::nothing; });
@@ -458,9 +482,7 @@ std::string words_of(const Report& report) {
     }
     const auto unseen = std::count_if(report.errors.begin(), report.errors.end(), [](auto& error) { return !error.seen; });
     if (!report.errors.empty()) text += unseen > 0 ? "errors, of which the program never asked for some\n" : "errors\n";
-    for (const ErrorRecord& error : report.errors)
-        text += fmt::format("  {}{} returned {}: {}{}\n", text_of(error.site).empty() ? "" : text_of(error.site) + ": ",
-                            error.call, error.error, error.message, error.seen ? "" : " (nobody looked at it)");
+    text += error_words(report);
     if (!report.faults.empty()) text += "faults\n";
     for (const simt::Fault& fault : report.faults) text += "  " + simt::render(fault) + "\n";
     if (!report.warnings.empty()) text += "warnings\n";

@@ -16,9 +16,14 @@
 
 namespace lockstep::scene {
 
+static constexpr std::byte poison{0xCD};  // what out: buffers are filled with
+
+bool is_unset(DType type, const std::byte* bytes) {
+    return std::all_of(bytes, bytes + size_of(type), [](std::byte b) { return b == poison; });
+}
+
 namespace {
 
-constexpr std::byte poison{0xCD};               // what out: buffers are filled with
 constexpr uint64_t most_looked_at = 3'000'000;  // warp instructions, one by one
 
 bool is_fraction_type(DType type) {

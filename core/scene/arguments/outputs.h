@@ -8,6 +8,9 @@
 
 namespace lockstep::scene {
 
+// Whether an element of an `out:` buffer holds what it was filled with: nobody wrote it.
+bool is_unset(DType type, const std::byte* bytes);
+
 struct LaunchToLookAt {
     const ptx::Program& program;
     const simt::LaunchConfig& config;

@@ -1,4 +1,4 @@
-// Two schedules are drawn at most: the first row's and the last one's.
+// Two schedules are drawn at most: the first row's, and that of the row that is asked about, else the last one's.
 #include "core/scene/cluster/parallel_picture.h"
 
 #include <fmt/format.h>
@@ -18,9 +18,18 @@ double setting_of(const ParallelRow& row, const std::string& key, double otherwi
     return found == row.figures.end() ? otherwise : found->second;
 }
 
-void show_schedules(const ParallelScene& scene, ClusterScene& picture) {
+// The first row, and beside it the one that is asked about, else the last.
+std::vector<const ParallelRow*> drawn_rows(const ParallelScene& scene, std::string_view asked) {
     std::vector<const ParallelRow*> rows = {&scene.rows.front()};
-    if (scene.rows.size() > 1) rows.push_back(&scene.rows.back());
+    if (scene.rows.size() < 2) return rows;
+    const auto same = [&](std::string name) { return std::replace(name.begin(), name.end(), '-', '_'), name == asked; };
+    const auto found = std::find_if(scene.rows.begin() + 1, scene.rows.end(),
+                                    [&](const ParallelRow& row) { return row.schedule && same(row.name); });
+    rows.push_back(found != scene.rows.end() ? &*found : &scene.rows.back());
+    return rows;
+}
+
+void show_schedules(const std::vector<const ParallelRow*>& rows, const ParallelScene& scene, ClusterScene& picture) {
     picture.schedules.clear();
     for (const ParallelRow* row : rows) {
         if (!row->schedule) continue;
@@ -36,11 +45,11 @@ void show_schedules(const ParallelScene& scene, ClusterScene& picture) {
     }
 }
 
-void set_up_pipeline(const ParallelScene& scene, PipelineSetup& setup) {
-    const ParallelRow& row = scene.rows.front();
+void set_up_pipeline(const std::vector<const ParallelRow*>& rows, PipelineSetup& setup) {
+    const ParallelRow& row = *rows.front();
     setup.kinds.clear();
-    for (const ParallelRow* one : {&scene.rows.front(), &scene.rows.back()})
-        if (one->schedule && setup.kinds.size() < std::min<size_t>(2, scene.rows.size()))
+    for (const ParallelRow* one : rows)
+        if (one->schedule)
             setup.kinds.push_back(one->schedule->schedule.kind == "own" ? "1f1b" : one->schedule->schedule.kind);
     if (setup.kinds.empty()) setup.kinds = {"1f1b"};
     setup.ranks = static_cast<int>(setting_of(row, "ranks", 4));
@@ -146,7 +155,8 @@ void show_memory(const ParallelScene& scene, ClusterScene& picture) {
 
 }  // namespace
 
-std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, const std::string& source) {
+std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, const std::string& source,
+                                                    std::string_view asked) {
     auto table = figure_table(result);
     if (!table) return nullptr;
     const auto rows = result.as<ParallelScene>();
@@ -157,8 +167,9 @@ std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, c
         return picture;
     }
     const ParallelScene& scene = *rows;
+    const std::vector<const ParallelRow*> drawn = drawn_rows(scene, asked);
     ClusterSetup setup;
-    if (scene.rows.front().schedule) set_up_pipeline(scene, setup.pipeline);
+    if (scene.rows.front().schedule) set_up_pipeline(drawn, setup.pipeline);
     if (scene.rows.front().collective) set_up_collective(scene.rows.front(), setup.collective);
     if (scene.rows.front().title == "state") {  // its memory is what the picture works out
         setup.memory.parameters = setting_of(scene.rows.front(), "parameters", setup.memory.parameters);
@@ -168,7 +179,7 @@ std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, c
     auto picture = std::make_shared<ClusterScene>(run_cluster(setup));
     picture->source = source;
     picture->table = std::move(table);
-    if (scene.rows.front().schedule) show_schedules(scene, *picture);
+    if (scene.rows.front().schedule) show_schedules(drawn, scene, *picture);
     if (scene.rows.front().collective) show_collective(scene.rows.front(), *picture);
     if (scene.kind == "parallel") show_memory(scene, *picture);
     return picture;

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/scene/cluster/cluster.h"
 #include "core/scene/cluster/parallel_scene.h"
@@ -10,8 +11,10 @@
 
 namespace lockstep::scene {
 
-// `source`: "C06, step 3".
+// `source`: "C06, step 3". `asked`: the row whose figures are asked for, "zb_h1"; of more than two schedules that one stands
+// beside the first; "": the last does.
 // The rows' figures are its table; so are those of cheaper forms beside f32. Null: the scene has neither.
-std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, const std::string& source);
+std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, const std::string& source,
+                                                    std::string_view asked = {});
 
 }  // namespace lockstep::scene

@@ -129,22 +129,24 @@ void look(const Visit& v, const Region& region, ShadowPage& page, uint32_t cell,
     };
     const auto this_instruction = [&](const Recorded& r) { return r.time == v.time && r.warp == v.me.number; };
 
-    const Recorded write = page.get(Remembered::write, cell);
+    // Most cells were never written since the region began: their columns are not looked at.
+    const bool written = page.times(Remembered::write)[cell] >= region.birth;
+    const Recorded write = written ? page.get(Remembered::write, cell) : Recorded{};
     if (this_instruction(write)) {
         if (v.stored && !writes_the_same(v, lane, byte_of_lane, offset, cell_bytes, write)) report(write, AccessKind::write);
         return;
     }
-    if (!in_order(write) &&
+    if (written && !in_order(write) &&
         !(v.kind == AccessKind::write && writes_the_same(v, lane, byte_of_lane, offset, cell_bytes, write)))
         report(write, AccessKind::write);
-    if (v.space == Space::global && v.kind != AccessKind::atomic) {
+    if (written && v.space == Space::global && v.kind != AccessKind::atomic) {
         const uint32_t told_at = told_without_fence(v.state, v.block, v.me, lane, write, region.birth);
         if (told_at != ptx::no_pc) {
             const uint64_t address = region.begin + offset - byte_of_lane;
             warn_of_missing_fence(v.state, v.warp, v.pc, lane, v.kind, {v.space, address, v.bytes}, write, told_at);
         }
     }
-    if (!is_strong(v.kind)) {
+    if (!is_strong(v.kind) && page.has_strong()) {
         const Recorded strong = page.get(Remembered::strong, cell);
         if (!in_order(strong)) report(strong, kind_of(strong, AccessKind::atomic));
     }
@@ -169,9 +171,11 @@ void remember(const CellTouch& t, ShadowPage& page, uint32_t cell, uint32_t lane
     const Remembered which = is_read(t.kind)               ? Remembered::read
                              : t.kind == AccessKind::write ? Remembered::write
                                                            : Remembered::strong;
-    const Recorded old = page.get(which, cell);
+    const Recorded old = page.times(which)[cell] != 0 ? page.get(which, cell) : Recorded{};
     uint32_t first = lane, last = lane;
-    if (old.time == t.time && old.warp == t.number) {
+    if (old.time == 0) {
+        // the first: there is no earlier one
+    } else if (old.time == t.time && old.warp == t.number) {
         first = std::min(lane, old.first_lane());
         last = std::max(lane, old.last_lane());
     } else if (which == Remembered::read &&

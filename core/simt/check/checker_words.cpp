@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/ptx/analyse/control_flow.h"
+#include "core/ptx/analyse/dataflow.h"
 #include "core/ptx/decode/views.h"
 #include "core/simt/check/checker_state.h"
 
@@ -88,10 +89,46 @@ bool explain_check_then_act(const ptx::Program& program, const RacePair& race, s
 constexpr const char* of_check_then_act =
     ": another thread may change it between the read and the exchange, which writes over it without looking";
 
+// A read that a thread does again and again until somebody has changed what it reads: in a short loop without another
+// access, at an address that stays.
+bool waits_for_change(const ptx::Program& program, uint32_t pc) {
+    constexpr size_t longest = 40;
+    if (pc >= program.instructions.size()) return false;
+    const ptx::DecodedInstruction& read = program.instructions[pc];
+    if (read.kind != ptx::Kind::load && read.kind != ptx::Kind::atomic) return false;
+    const std::vector<bool> after = all_after(program, pc);
+    if (!after[pc]) return false;
+    size_t length = 0;
+    for (uint32_t at = 0; at < program.instructions.size(); ++at) {
+        if (!after[at] || !all_after(program, at)[pc]) continue;
+        const ptx::DecodedInstruction& i = program.instructions[at];
+        const bool other = at != pc && (i.kind == ptx::Kind::store || i.kind == ptx::Kind::atomic);
+        if (++length > longest || other || i.kind == ptx::Kind::barrier) return false;
+        if (ptx::is_register(read.address) && ptx::writes(program, i, read.address)) return false;
+    }
+    return true;
+}
+
+// "while (atomicAdd(flag, 0) == 0);" here and "*flag = 1" there.
+bool explain_flag(const ptx::Program& program, const RacePair& race, std::string& advice) {
+    const bool first = waits_for_change(program, race.first), second = waits_for_change(program, race.second);
+    const AccessKind other = first ? race.second_kind : race.first_kind;
+    if (first == second || other != AccessKind::write) return false;
+    const std::string& loop = first ? race.first_at : race.second_at;
+    const std::string& store = first ? race.second_at : race.first_at;
+    const char* const fence = race.one_block ? "__threadfence_block()" : "__threadfence()";
+    advice = "The loop at " + loop + " waits for what " + store + " writes: write it by an atomic, atomicExch(), behind a " +
+             fence + " so that what was written before it is seen before it. " +
+             (race.one_block ? "A __syncthreads() between the two would be one that the waiting thread never comes to."
+                             : "The other block has to run meanwhile: launch no more blocks than run at once.");
+    return true;
+}
+
 std::string between_blocks(const ptx::Program& program, const RacePair& race, std::string& advice) {
     const bool atomic = race.first_kind == AccessKind::atomic || race.second_kind == AccessKind::atomic;
     const bool reads = race.second_kind == AccessKind::read;
     if (explain_check_then_act(program, race, advice)) return of_check_then_act;
+    if (explain_flag(program, race, advice)) return ", with nothing between them that orders the two blocks";
     if (!atomic && reads && explain_one_line(program, race, advice))
         return ", with nothing between them that orders the two blocks";
     if (atomic && reads)
@@ -110,6 +147,7 @@ std::string between_blocks(const ptx::Program& program, const RacePair& race, st
 std::string explain_race(const ptx::Program& program, const RacePair& race, std::string& advice) {
     if (!race.one_block) return between_blocks(program, race, advice);
     if (explain_check_then_act(program, race, advice)) return of_check_then_act;
+    if (explain_flag(program, race, advice)) return ", with nothing between them that orders the two";
     const bool both_write = race.second_kind != AccessKind::read && race.second_kind != AccessKind::strong_read;
     if (race.first == race.second && both_write) {
         advice = "Let one thread write it, let each write an element of its own, or use an atomic.";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/units.h"
 #include "core/ptx/decode/views.h"
 #include "core/simt/memory/system.h"
 #include "core/simt/origins/provenance.h"
@@ -16,7 +17,7 @@ std::string hex(uint64_t value) {
     return text;
 }
 std::string bytes_text(uint64_t n) {
-    return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+    return (n < 10'000'000 ? std::to_string(n) : with_commas(n)) + (n == 1 ? " byte" : " bytes");
 }
 std::string triple(const Dim3& d) {
     return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";

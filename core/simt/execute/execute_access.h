@@ -16,8 +16,9 @@ template <class Word>
 inline void spread(uint32_t bits, VectorOf<Word>& lanes) {
     static constexpr Word bit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     VectorOf<Word> ones;
-    std::memcpy(&ones, bit, sizeof ones);
-    lanes = reinterpret_cast<VectorOf<Word>>((ones & Word{bits}) != 0);
+    take_lanes(bit, ones);
+    const VectorOf<Word> set = ones & Word{bits};
+    equal_lanes(set, ones, lanes);
 }
 
 // out = mask ? from : otherwise, lane by lane.
@@ -361,8 +362,8 @@ inline bool store(const Machine& m, const Prepared& p, const Register* base, con
     if (first > limit || second > limit || ((first | second) & 3)) return false;
     std::byte* const d = m.destination(p.d);
     if (shape.all_words) {
-        std::memcpy(d, m.shared + first, 64);
-        std::memcpy(d + 64, m.shared + second, 64);
+        copy_words(d, m.shared + first);
+        copy_words(d + 64, m.shared + second);
         return true;
     }
     if (!shape.all_one) return false;

@@ -17,12 +17,10 @@ struct Checks {
 };
 
 inline void cells(const uint32_t* from, CellLanes& to) {
-    std::memcpy(&to, from, sizeof to);
+    take_lanes(from, to);
 }
 inline bool none(const CellLanes& lanes) {
-    Vector512 all;
-    std::memcpy(&all, &lanes, sizeof all);
-    return all_zero(all);
+    return all_zero(reinterpret_cast<const Vector512&>(lanes));
 }
 
 constexpr uint32_t all_busy = 0xffff;
@@ -74,22 +72,28 @@ inline void put_cells(uint32_t* to, const CellLanes& now, uint32_t busy) {
 // Global: other blocks come here too, so that a block's own barriers do not order everything.
 template <bool Global>
 inline bool out_of_order(const Checks& c, const uint32_t* times, uint32_t stride, const CellLanes& mine, uint32_t busy) {
-    CellLanes time, warp, how;
+    CellLanes time, warp, how, late;
     cells(times, time);
-    CellLanes late;
+    not_below(time, c.warp.base, late);
     if constexpr (Global) {
+        CellLanes never, others;
         cells(times + stride, warp);
-        const auto count = static_cast<uint32_t>(c.block.warps.size());
-        late = reinterpret_cast<CellLanes>((time != 0) & ~((warp - c.block.first_warp < count) & (time < c.warp.base)));
-    } else {
-        late = reinterpret_cast<CellLanes>(time >= c.warp.base);
+        const CellLanes zero = {}, in_block = warp - c.block.first_warp;
+        equal_lanes(time, zero, never);
+        not_below(in_block, static_cast<uint32_t>(c.block.warps.size()), others);
+        late = (late | others) & ~never;
     }
     if (none(late)) return false;
     if (busy != all_busy) keep_busy(busy, late);
     cells(times + stride, warp);
     cells(times + 2 * stride, how);
-    const auto fine = (warp == c.warp.number) & (((how & lanes_bits) == mine) | (time < c.warp.warp_base));
-    return !none(late & ~reinterpret_cast<CellLanes>(fine));
+    CellLanes own, same, later;
+    const CellLanes number = CellLanes{} + c.warp.number, lanes = how & lanes_bits;
+    equal_lanes(warp, number, own);
+    equal_lanes(lanes, mine, same);
+    not_below(time, c.warp.warp_base, later);
+    late &= ~(own & (same | ~later));
+    return !none(late);
 }
 
 template <bool Global>
@@ -128,7 +132,10 @@ inline bool look_at(const Checks& c, const CellPart& part, uint32_t birth) {
         CellLanes written, by_atomic = {};
         cells(write, written);
         if (page.has_strong()) cells(strong, by_atomic);
-        auto unwritten = reinterpret_cast<CellLanes>((written < birth) & (by_atomic < birth));
+        CellLanes set, set_by_atomic;
+        not_below(written, birth, set);
+        not_below(by_atomic, birth, set_by_atomic);
+        CellLanes unwritten = ~(set | set_by_atomic);
         if (part.busy != all_busy) keep_busy(part.busy, unwritten);
         if (!none(unwritten)) return false;
     }
@@ -183,7 +190,11 @@ inline void remember_read(const Checks& c, const CellPart& part, uint32_t pc) {
     cells(read, time);
     cells(read + stride, warp);
     cells(read + 2 * stride, how);
-    auto other = reinterpret_cast<CellLanes>((warp != mine.warp) | ((how & lanes_bits) != lanes));
+    CellLanes own, same;
+    const CellLanes number = CellLanes{} + mine.warp, held = how & lanes_bits;
+    equal_lanes(warp, number, own);
+    equal_lanes(held, lanes, same);
+    CellLanes other = ~(own & same);
     if (part.busy != all_busy) keep_busy(part.busy, other);
     if (!none(other)) {
         const CellLanes column[3] = {time, warp, how};
@@ -387,11 +398,7 @@ inline bool list_others(const Prepared& p, uint32_t pc, uint32_t mask, const Reg
         if (first % page_bytes > last_ramp || second % page_bytes > last_ramp) return false;
         const uint64_t distance = first < second ? second - first : first - second;
         if (distance && distance < half * 4) return false;
-        CellLanes a, b;
-        cells(writes[0], a);
-        cells(writes[1], b);
-        const auto late = reinterpret_cast<CellLanes>((a - birth >= base - birth) | (b - birth >= base - birth));
-        if (!none(late)) return false;
+        if (any_outside(writes[0], writes[1], birth, base - birth)) return false;
     } else if (*writes[0] - birth >= base - birth || *writes[1] - birth >= base - birth) {
         return false;
     }

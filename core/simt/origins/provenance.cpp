@@ -3,6 +3,7 @@
 #include "core/simt/origins/provenance.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <numeric>
 
@@ -68,7 +69,8 @@ std::string index_text(const ValueTrees& trees, const Elements& e) {
     std::string text = trees.text_of(*e.node);
     if (e.shift > 0) text += " + " + std::to_string(e.shift);
     if (e.shift < 0) text += " - " + std::to_string(-e.shift);
-    return text.size() <= longest_expression ? text : std::string();
+    const bool names = std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+    return names && text.size() <= longest_expression ? text : std::string();  // "1024 * 8" says less than the number
 }
 
 bool holds_loaded(const ValueNode& node, std::string& from) {
@@ -216,6 +218,23 @@ std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed
            condition + ".";
 }
 
+// Where an index that is near the top of an unsigned int was counted down to below zero: "i - 1" in a loop, of which the
+// value before is gone. {}: it was not.
+std::optional<uint32_t> counted_below_zero(const ValueTrees& trees, const ValueNode& node) {
+    constexpr uint64_t just_below = UINT32_MAX - 4096;
+    if (node.is == Is::value && node.bytes == 4 && node.bits >= just_below && ptx::is_register(node.reg))
+        for (uint32_t pc = 0; pc < trees.program().instructions.size(); ++pc) {
+            const ptx::DecodedInstruction& i = trees.program().instructions[pc];
+            const bool adds = i.opcode != nullptr && (i.opcode->name == "add" || i.opcode->name == "sub");
+            if (!adds || i.destination[0] != node.reg || i.source[0] != node.reg || ptx::is_register(i.source[1])) continue;
+            const auto step = static_cast<int32_t>(trees.bits_of(i.source[1], 4));
+            if ((i.opcode->name == "add" ? step : -step) < 0) return pc;
+        }
+    for (const ValueNode& below : node.of)
+        if (const auto found = counted_below_zero(trees, below)) return found;
+    return {};
+}
+
 // What the bytes behind the pointer say, for global and shared memory alike.
 void explain_index(const ValueTrees& trees, uint32_t pc, const AddressSum& sum, const Pointed& to, const WrongAccess& access,
                    Provenance& told) {
@@ -227,6 +246,14 @@ void explain_index(const ValueTrees& trees, uint32_t pc, const AddressSum& sum, 
     const Elements e = elements_of(sum, to, access);
     if (e.count <= 0 && to.bytes > 0) return;
     told.reason += ": " + element_text(to, e, access);
+    if (const auto down = e.node ? counted_below_zero(trees, *e.node) : std::nullopt; down && e.index >= e.count) {
+        told.reason += ", whose index was counted down below zero at " + place_of(trees.program(), *down) +
+                       ", and as an unsigned int became " + commas(e.index);
+        told.advice =
+            "An unsigned number is never below zero, so a condition such as i >= 0 always holds: make the index an int, or "
+            "count with while (i-- > 0).";
+        return;
+    }
     const std::string text = index_text(trees, e);
     if (!text.empty()) told.reason += ", whose index is " + text;
     told.advice = advice_for_index(trees, pc, to, e);
@@ -387,7 +414,7 @@ Provenance explain_shared(const ValueTrees& trees, uint32_t pc, const WrongAcces
     Provenance told;
     const Block& block = *trees.warp().block;
     const auto operand = operand_of(trees.program(), pc, Space::shared, access.is_store);
-    if (!operand || cluster_size(*block.grid) > 1 || access.address >= uint64_t{1} << 32) return told;
+    if (!operand || cluster_size(*block.grid) > 1) return told;
     const AddressSum sum = sum_of_operand(trees, *operand);
     const ptx::SharedVariable* variable = nullptr;
     const std::string text = ptx::text_of(trees.program(), pc);
@@ -398,7 +425,7 @@ Provenance explain_shared(const ValueTrees& trees, uint32_t pc, const WrongAcces
     Pointed to{readable_variable(variable->name), variable->offset, variable->bytes ? variable->bytes : room,
                variable->offset};
     WrongAccess seen = access;  // offsets of 32 bits wrap below 0
-    if (seen.address > UINT32_MAX / 2) seen.address |= ~uint64_t{UINT32_MAX};
+    if (seen.address > UINT32_MAX / 2 && seen.address <= UINT32_MAX) seen.address |= ~uint64_t{UINT32_MAX};
     told.allocation = to.name;
     told.offset = seen.address - to.begin;
     told.reason = distance_text(to, seen);

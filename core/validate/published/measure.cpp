@@ -191,8 +191,9 @@ Timed time_of_product(const KernelCase& row, const model::GpuSpec& whole, Progra
     const model::GpuSpec part = part_of_gpu(whole, row.sms);
     const ptx::Program& program = programs.get(std::string(product.folder), product.file, product.kernel);
     const auto threads = static_cast<uint32_t>(product.block.count());
-    const uint32_t an_sm =
-        std::max(1u, model::occupancy(whole, threads, program.registers_per_thread, ptx::shared_bytes(program, 0)).blocks);
+    const uint32_t an_sm = std::max(
+        1u, model::occupancy(whole, threads, ptx::registers_on(program, whole.compute.number), ptx::shared_bytes(program, 0))
+                .blocks);
     const uint32_t blocks = product.m / product.tile_rows * (product.n / product.tile_columns);
     const uint32_t waves = blocks / (an_sm * whole.sms), rest = blocks % (an_sm * whole.sms);
     const uint32_t depth = std::min(product.depth, product.k / 2);

@@ -169,14 +169,22 @@ class Page {
         if (!handout_.answers || at >= handout_.answers->steps.size() || p >= handout_.answers->steps[at].predicts.size())
             return;
         const PredictRun& run = handout_.answers->steps[at].predicts[p];
-        line("<div class=\"truth\">The run says {:.6g}{}. <code>{}</code>{}</div>", run.truth,
-             run.answer.empty() ? "" : ": " + escaped(run.answer), escaped(run.of),
+        line("<div class=\"truth\">The run says {}. <code>{}</code>{}</div>", escaped(said(predict, run)), escaped(run.of),
              run.sketch.empty() ? "" : "<br>" + escaped(run.sketch));
         if (!handout_.companion) return;
         for (const Companion::Split& split : handout_.companion->splits)
             if (split.predict == predict.id)
                 line("<div class=\"note\">Expected, a judgement: {} To them: {}</div>", escaped(split.most),
                      escaped(split.say));
+    }
+
+    // A choice by its words, a number with the unit of its picture: what says the same twice stands once.
+    static std::string said(const Predict& predict, const PredictRun& run) {
+        if (predict.type == "choice" && !run.answer.empty()) return run.answer;
+        const std::string unit = predict.sketch.unit.empty() ? "" : " " + predict.sketch.unit;
+        const std::string number = fmt::format("{:.4g}", run.truth);
+        return run.answer.empty() || run.answer == number || predict.is_sketch() ? number + unit
+                                                                                 : number + ": " + run.answer;
     }
 
     void same(int at) {

@@ -397,13 +397,13 @@ SketchScore score_amounts(const Predict& predict, const SketchBoard& board, cons
         }
         score.verdicts[i] = put < is ? Verdict::low : Verdict::high;
         near += std::max(0.0, 1 - std::fabs(put - is) / std::max({std::fabs(put), std::fabs(is), 1e-12}));
+        // No unit: "times as fast" is none of a difference, and beside it stands what the run says with its own.
         const bool several = board.places.size() > board.before.size() + 1;
-        const std::string unit = board.axis.unit.size() > 14 ? "" : " " + board.axis.unit;
         const double apart = std::fabs(put - is);
-        off.push_back(
-            fmt::format("{}{}{} too {}", several ? board.places[i].name + ": " : "",
-                        apart >= 100 || apart == std::floor(apart) ? amount_text(apart) : fmt::format("{:.2g}", apart),
-                        board.axis.unit.empty() ? "" : unit, put < is ? "little" : "much"));
+        off.push_back(fmt::format(
+            "{} {} too {}", several ? board.places[i].name + ":" : amount_text(put) + ", it is " + amount_text(is) + ":",
+            apart >= 100 || apart == std::floor(apart) ? amount_text(apart) : fmt::format("{:.2g}", apart),
+            put < is ? "little" : "much"));
     }
     score.near = asked == 0 ? 0 : near / static_cast<double>(asked);
     score.right = asked > 0 && right;

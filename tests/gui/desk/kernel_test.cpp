@@ -150,6 +150,26 @@ TEST_CASE("the watch says whose new value a register was given") {
     CHECK(lines.size() == 4);  // the loop is unrolled: nothing is left of k
 }
 
+TEST_CASE("where registers stand in two rows of sixteen lanes, the ruler counts both") {
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("fill.ptx", fill_ptx()));
+    REQUIRE(desk.shell.show_alone("watch"));
+    desk.settle();
+    REQUIRE(desk.shows("31"));
+    REQUIRE(desk.click_on("all lanes"));
+    desk.frames(2);
+    CHECK(desk.shows("0, 16"));
+    CHECK(desk.shows("8, 24"));
+    CHECK(desk.shows("15, 31"));
+    const auto alone = [&](const std::string& words) {
+        return std::count_if(desk.written.begin(), desk.written.end(),
+                             [&](const UiState::Written& text) { return text.text == words && text.ink.y < 200; });
+    };
+    CHECK(alone("24") == 0);  // the ruler of one row
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("what is compiled a second time says that it comes from before") {
     if (!has_compiler()) return;
     const Scratch scratch;
@@ -329,10 +349,58 @@ TEST_CASE("a form is guessed from types and use, and what the learner typed stay
     fit_launch(shared, entry, "#define WIDTH 128\n" + source + "__shared__ float s[WIDTH];\n");
     CHECK(shared.block == "128");
     CHECK(shared.grid == "8");
-    settings.arguments[3] = {"n", "u32:7", true};
+    settings.arguments[3] = {.parameter = "n", .text = "u32:7", .chosen = true};
     entry.parameters = {"in", "out", "n", "extra", "h"};  // another text: n moved
     fit_launch(settings, entry, "");
     CHECK(settings.arguments[2].text == "u32:7");
+}
+
+TEST_CASE("a block is guessed from the numbers that the index counts with") {
+    KernelEntry entry = entry_of(std::string(header) + ".visible .entry f(.param .u64 p0)\n{\n    ret;\n}\n");
+    entry.parameters = {"out"};
+    const auto launch = [&](const std::string& text) {
+        LaunchSettings settings;
+        fit_launch(settings, entry, "__global__ void f(float *out) {\n" + text + "\n}\n");
+        return settings.grid + " x " + settings.block;
+    };
+    CHECK(launch("int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = 1;") == "4 x 256");
+    CHECK(launch("int i = blockIdx.x * 32 + threadIdx.x; out[i] = 1;") == "32 x 32");
+    CHECK(launch("int i = threadIdx.x + 128 * blockIdx.x; out[i] = 1;") == "8 x 128");
+    CHECK(launch("int i = blockIdx.x * 512 + threadIdx.x * 4; out[i] = 1;") == "2 x 128");
+    CHECK(launch("int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y; out[y * 64 + x] = 1;") ==
+          "2,2 x 32,32");
+    CHECK(launch("const int T = 32; int x = blockIdx.x * T + threadIdx.x, y = blockIdx.y * T + threadIdx.y;\n"
+                 "for (int j = 0; j < T; j += 8) out[(y + j) * 64 + x] = 1;") == "2,2 x 32,8");
+    CHECK(launch("__shared__ float tile[258]; out[blockIdx.x * blockDim.x + threadIdx.x] = 1;") == "4 x 256");
+}
+
+TEST_CASE("of two sizes the second is small, and a file of many kernels offers all of them by name") {
+    KernelEntry entry = entry_of(std::string(header) +
+                                 ".visible .entry f(.param .u64 p0, .param .u32 p1, .param .u32 p2)\n{\n    ret;\n}\n");
+    entry.parameters = {"m", "rows", "cols"};
+    LaunchSettings settings;
+    fit_launch(settings, entry, "__global__ void f(const float *m, int rows, int cols) { float v = m[rows]; }\n");
+    CHECK(settings.arguments[1].text == "i32:1024");
+    CHECK(settings.arguments[2].text == "i32:64");
+
+    std::string many(header);
+    for (int i = 0; i < 300; ++i) many += ".visible .entry k" + std::to_string(i) + "()\n{\n    ret;\n}\n";
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("many.ptx", many));
+    REQUIRE(desk.snapshot()->own.runnable);
+    CHECK(desk.snapshot()->own.runnable->entries.size() == 300);
+    desk.frames(2);
+    CHECK(desk.shows("kernel, 300 in this file"));
+    CHECK(desk.said().find("and 276 more: type a part of the name") != std::string::npos);
+    CHECK_FALSE(desk.shows("k299"));
+    REQUIRE(desk.click_on("a part of its name"));
+    for (const char c : std::string("k29"))
+        desk.input.keys.push_back({KeyCode::none, false, false, static_cast<char32_t>(c)});
+    desk.frames(3);
+    REQUIRE(desk.click_on("k299"));
+    desk.settle();
+    CHECK(desk.session.desk.document().launch.kernel == "k299");
 }
 
 TEST_CASE("bad input is said about its field and runs nothing") {

@@ -111,9 +111,51 @@ TEST_CASE("guesses that a kernel outgrows are offered with the sizes it touches,
     REQUIRE(desk.click_on("Use as much as it touches"));
     desk.settle();
     const LaunchSettings& launch = desk.session.desk.document().launch;
-    CHECK(launch.arguments.at(0).text.find("[1047553]") != std::string::npos);  // 1023 * 1024 + 1
+    CHECK(launch.arguments.at(0).text.find("[65536]") != std::string::npos);  // whole rows: 1023 * 64 + 1 are touched
     CHECK(launch.arguments.at(0).chosen);
     CHECK_FALSE(desk.snapshot()->own.result->run->result.fault);
+}
+
+TEST_CASE("a kernel that reaches one element too far is told so, behind a word that the sizes are guesses") {
+    std::string too_far = column_ptx;
+    const std::string from = "mul.lo.u32 %r7, %r6, %r2;";
+    too_far.replace(too_far.find(from), from.size(), "add.u32 %r7, %r6, 1;");
+    const test::Scratch scratch;
+    test::OwnDesk desk;
+    desk.open(scratch.write("neighbour.ptx", too_far));
+    const auto snapshot = desk.snapshot();
+    REQUIRE(snapshot->own.result);
+    REQUIRE(snapshot->own.result->run);
+    REQUIRE(snapshot->own.result->run->result.fault);
+    CHECK(desk.session.desk.document().launch.arguments.at(0).text.find("[1024]") != std::string::npos);
+    const std::string said = desk.shell.describe("reports");
+    INFO(said);
+    CHECK(said.find("sizes that are the app's guess: ") != std::string::npos);
+    CHECK(said.find("app's guess") < said.find("memcheck"));
+    CHECK(said.find("1 thing wrong.") != std::string::npos);
+    // With the learner's own sizes nothing is a guess.
+    for (ArgumentText& argument : desk.session.desk.document().launch.arguments) argument.chosen = true;
+    desk.session.desk.touch();
+    desk.settle();
+    CHECK(desk.shell.describe("reports").find("app's guess") == std::string::npos);
+}
+
+TEST_CASE("a size that is no multiple of the block comes with buffers of that size, so that a missing guard shows") {
+    std::string unguarded = column_ptx;
+    const std::string from = "mul.lo.u32 %r7, %r6, %r2;";
+    unguarded.replace(unguarded.find(from), from.size(), "mov.u32 %r7, %r6;");
+    unguarded.replace(unguarded.find("setp.ge.u32"), 11, "setp.gt.u32");  // i <= n
+    const test::Scratch scratch;
+    test::OwnDesk desk;
+    desk.open(scratch.write("guard.ptx", unguarded));
+    REQUIRE(desk.snapshot()->own.learned);
+    CHECK(desk.snapshot()->own.result->reports().empty());
+    desk.frames(2);
+    REQUIRE(desk.click_on("Use no multiple of the block"));
+    desk.settle();
+    CHECK(desk.session.desk.document().launch.arguments.at(0).text.find("[1000]") != std::string::npos);
+    REQUIRE(desk.snapshot()->own.result->run);
+    CHECK(desk.snapshot()->own.result->run->result.fault);
 }
 
 }  // namespace gui_learn_test

@@ -281,6 +281,26 @@ TEST_CASE("a number that is being typed into a launch runs when its field is lef
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("a refused launch moves nothing in Kernel, and its form says whose pictures these are") {
+    {
+        OwnDesk desk(fill_ptx());
+        const auto label = [&] {
+            for (const UiState::Written& text : desk.written)
+                if (text.text == "block, threads") return text.ink.y;
+            return -1.0f;
+        };
+        desk.frames(2);
+        const float before = label();
+        REQUIRE(before > 0);
+        desk.launch().grid = "abc";
+        desk.session.desk.touch();
+        desk.settle();
+        REQUIRE(desk.session.snapshot()->own.result->refused);
+        CHECK(label() == before);
+        CHECK(desk.said().find("the run before it, with grid 4") != std::string::npos);
+    }
+}
+
 TEST_CASE("while a guess is open the results say neither times nor counts") {
     OwnDesk desk(fill_ptx());
     CHECK(desk.shell.describe("results").find(" cycles") != std::string::npos);

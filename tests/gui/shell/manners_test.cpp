@@ -105,7 +105,7 @@ TEST_CASE("one control for the speed: keys and chips, from 1 up by powers of ten
     CHECK(desk.shows("100 cycles a second"));
     desk.session.machine.speed = 0;
     desk.frames(2);
-    CHECK(desk.shows("by zoom"));
+    CHECK(desk.shows("by zoom: 100 a second"));
 }
 
 TEST_CASE("playing moves the clock as fast as was chosen") {

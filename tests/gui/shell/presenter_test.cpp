@@ -185,6 +185,68 @@ TEST_CASE("with a terminal the notes go there, of each page, and none stand on t
     CHECK(heard.size() == told);  // once a page
 }
 
+TEST_CASE("a question about the share of all cycles is answered by the whole of them, and by the reason in words") {
+    Desk desk("A05", 0);
+    desk.width = 1280, desk.height = 720;
+    desk.settle();
+    CHECK_FALSE(desk.session.sm.whole);
+    desk.key(KeyCode::space);
+    desk.settle();
+    REQUIRE(desk.given().truth);
+    CHECK(desk.session.sm.whole);
+    CHECK(desk.session.sm.cycles_begin == 0);
+    CHECK(desk.session.sm.cycles_end == desk.session.snapshot()->kernel.run->result.trace.cycles);
+    CHECK(desk.said().find("Each load keeps its warp waiting") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    // Who zooms in again is left alone.
+    desk.session.sm.cycles_begin = 400, desk.session.sm.cycles_end = 500;
+    desk.frames(3);
+    CHECK_FALSE(desk.session.sm.whole);
+}
+
+TEST_CASE("a curve in front of a class has room, its scale apart, and says what the hands are for") {
+    Desk desk("A05", 5);
+    desk.width = 1280, desk.height = 720;
+    desk.settle();
+    CHECK(desk.said().find("0 hands for 64 resident warps") != std::string::npos);
+    CHECK(desk.said().find("at = v + stride") == std::string::npos);  // nothing is asked about a line
+    for (const bool answered : {false, true}) {
+        if (answered) desk.key(KeyCode::space), desk.settle();
+        INFO(answered);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+        std::vector<float> ticks;  // of the scale, from the top down
+        for (const auto& text : desk.written)
+            if (text.ink.x < 130 && text.text.size() <= 3 && text.text.find_first_not_of("0.12468") == std::string::npos)
+                ticks.push_back(text.ink.y);
+        std::sort(ticks.begin(), ticks.end());
+        REQUIRE(ticks.size() >= 3);
+        CHECK(ticks.back() - ticks.front() > 100);
+    }
+    REQUIRE(desk.given().told);
+    CHECK(desk.said().find("too much") != std::string::npos);  // the caption is there
+}
+
+TEST_CASE("the five numbers that a step is about stand first in front of a class") {
+    Desk desk("A05", 4);
+    desk.settle();
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    float last = 0;
+    for (const char* row : {"it can hold", "fit at once (theoretical)", "active", "eligible", "selected"}) {
+        INFO(row);
+        const auto found = std::find_if(desk.written.begin(), desk.written.end(),
+                                        [&](const UiState::Written& text) { return text.text == row; });
+        REQUIRE(found != desk.written.end());
+        CHECK(found->ink.y > last);
+        CHECK(found->ink.bottom() <= found->clip.bottom());
+        last = found->ink.y;
+    }
+}
+
+TEST_CASE("without a terminal the strip says that all see the notes") {
+    Desk desk("A06", 2);
+    CHECK(desk.shows("notes, for all to see"));
+}
+
 TEST_CASE("the laser's dot fades once the pointer rests, and is not there before it moves") {
     Desk desk("A06", 0);
     desk.pace = 0.05;

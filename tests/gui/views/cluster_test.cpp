@@ -52,6 +52,20 @@ TEST_CASE("two schedules say their totals and both bubbles: 1F1B 33 units, ZB-H1
     CHECK(desk.quads < 8000);
 }
 
+TEST_CASE("of schedules that do unequal work none is sooner: they are told by the micro-batch") {
+    test::Desk desk({.lesson = "C06", .lesson_step = 1});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    LessonState::Prediction& given = desk.session.lesson.predictions[1][0];
+    given.chosen = 0;
+    given.locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    REQUIRE(desk.shows("33 units"));
+    CHECK(desk.said().find("sooner") == std::string::npos);
+    CHECK(desk.shell.describe("pipeline").find("a micro-batch, GPipe 5.25") != std::string::npos);
+}
+
 TEST_CASE("the dashed line at the shorter schedule's end passes no head: badges and figures stand clear of it") {
     ClusterDesk desk("pipeline");
     const UiState::Written *end = nullptr, *badge = nullptr;

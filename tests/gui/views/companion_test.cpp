@@ -122,6 +122,15 @@ TEST_CASE("an exam tells nothing before it is handed in, and everything after") 
     CHECK(desk.said().find("Nothing is told before you hand it in") != std::string::npos);
     REQUIRE(desk.click_on("Hand in"));
     desk.settle();
+    CHECK_FALSE(state.handed_in);  // with tasks that are open it is asked for twice
+    CHECK(desk.said().find("have no answer") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    go_to(1);
+    go_to(static_cast<int>(state.lesson->steps.size()) - 1);
+    CHECK_FALSE(desk.shows("Hand in all the same"));  // who went back is asked again
+    REQUIRE(desk.click_on("Hand in"));
+    REQUIRE(desk.click_on("Hand in all the same"));
+    desk.settle();
     CHECK(state.handed_in);
     const ExamResult result = exam_result(state);
     CHECK(result.points == 1);
@@ -138,6 +147,20 @@ TEST_CASE("an exam tells nothing before it is handed in, and everything after") 
     desk.settle();
     CHECK_FALSE(state.handed_in);
     CHECK(exam_result(state).answered == 0);
+}
+
+TEST_CASE("in an exam no register tells which lanes are on") {
+    test::Desk desk({.lesson = "AX", .lesson_step = 1});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    REQUIRE(desk.session.snapshot()->kernel.lanes);
+    const std::string said = desk.shell.describe("warp");
+    INFO(said);
+    CHECK(said.find("Warp 0 of block 0") != std::string::npos);
+    CHECK(said.find("lane 31") == std::string::npos);
+    desk.session.workspace = Workspace::sm;
+    desk.settle();
+    CHECK(desk.shows("Hidden until you lock an answer."));
 }
 
 TEST_CASE("how sure somebody was is held against how often they were right") {

@@ -2,6 +2,7 @@
 // and the workspace can be used by mouse and keyboard at any size.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "app/gui/views/machine/gpu_places.h"
@@ -114,6 +115,26 @@ TEST_CASE("Who is on the way at a moment is who has begun and has not arrived") 
     }
 }
 
+TEST_CASE("No warp lights up before what it waited for is home") {
+    int waits = 0;
+    for (const std::string_view gpu : {"v100", "h100", "teaching:4"})
+        for (uint64_t seed = 1; seed <= 6; ++seed) {
+            const MachineScene scene = scene_of(recorded(seed, gpu));
+            const KernelTrace& trace = scene.trace();
+            for (uint32_t w = 0; w < trace.warps.size(); ++w)
+                for (const StallRun& stall : trace.warps[w].runs) {
+                    const int64_t awaited = awaited_request(scene, w, stall.begin);
+                    if (awaited < 0 || stall.reason != StallReason::long_scoreboard) continue;
+                    const RequestRecord& request = scene.machine->requests[static_cast<size_t>(awaited)];
+                    INFO(gpu << " seed " << seed << " warp " << w << " from " << stall.begin << " to " << stall.end);
+                    REQUIRE(stall.end >= request.end());
+                    REQUIRE(state_at(trace, trace.warps[w], std::max(stall.begin, request.end() - 1)).issue == nullptr);
+                    ++waits;
+                }
+        }
+    CHECK(waits > 100);
+}
+
 TEST_CASE("A block stays on its SM, and those that wait, run and are done are all blocks") {
     for (uint64_t seed = 20; seed < 26; ++seed) {
         const MachineScene scene = scene_of(recorded(seed, "teaching:4"));
@@ -191,7 +212,7 @@ TEST_CASE("The machine reads at any size and zoom: nothing clashes, and all of i
                     const std::vector<std::string> clashes = desk.clashes();
                     for (const std::string& clash : clashes) UNSCOPED_INFO(clash);
                     CHECK(clashes.empty());
-                    CHECK(desk.quads < 12'000);
+                    CHECK(desk.quads < 8'000);
                 }
             }
         }
@@ -519,6 +540,180 @@ TEST_CASE("The tour rests at its stops, goes on between them and ends where one 
     CHECK(desk.session.machine.zoom == static_cast<double>(Stop::lane));
     CHECK_FALSE(desk.session.playing);
     CHECK(desk.shows("tour"));  // it may be taken again
+}
+
+TEST_CASE("A GPU with one memory channel has one heading over it, and one without an L2 none of that name") {
+    const auto headings = [](const Desk& desk, std::string_view text) {
+        return std::count_if(desk.written.begin(), desk.written.end(),
+                             [&](const UiState::Written& w) { return w.text == text && w.size > 12.5f; });
+    };
+    MachineDesk nano(3, "jetson-nano");
+    CHECK(headings(nano, name_of(nano.run().gpu.dram_kind.value)) == 1);
+    CHECK(nano.clashes() == std::vector<std::string>{});
+    MachineDesk desk(3, "teaching:4");
+    CHECK(headings(desk, "L2") == 2);
+    auto run = std::make_shared<model::KernelRun>(desk.run());
+    run->gpu.l2_bytes.value = 0;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel.run = run;
+    desk.show(snapshot);
+    const MachineScene scene = scene_of(run);
+    REQUIRE_FALSE(scene.has_l2());
+    const int64_t busy = scene.machine->requests[scene.machine->requests.size() / 2].begin + 1;
+    desk.shell.focus.time = busy;
+    desk.frames(3);
+    CHECK(headings(desk, "L2") == 0);
+    CHECK(headings(desk, "ports") == 2);
+    const std::string said = desk.shell.describe("machine");
+    CHECK(said.find("this GPU has no L2") != std::string::npos);
+    CHECK(said.find("turn round") == std::string::npos);
+    for (const RequestRecord& r : scene.machine->requests) CHECK(request_text(scene, r).find("L2") == std::string::npos);
+}
+
+TEST_CASE("A jump comes to the warp that it happens to, and to the next one each time") {
+    int found[3] = {};
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        const MachineScene scene = scene_of(recorded(seed, "v100"));
+        const KernelTrace& trace = scene.trace();
+        int64_t after = 0;
+        for (int k = 0; k < 4; ++k) {
+            const LandmarkAt next = next_landmark(scene, Landmark::barrier, after);
+            if (next.cycle < 0) break;
+            REQUIRE(next.cycle > after);
+            const WarpState state = state_at(trace, trace.warps[static_cast<size_t>(next.warp)], next.cycle);
+            CHECK(state.reason() == StallReason::barrier);
+            after = next.cycle, ++found[0];
+        }
+        if (const LandmarkAt next = next_landmark(scene, Landmark::divergence, 0); next.cycle >= 0) {
+            const WarpState state = state_at(trace, trace.warps[static_cast<size_t>(next.warp)], next.cycle);
+            REQUIRE(state.issue != nullptr);
+            CHECK(std::popcount(state.issue->active) < 32);
+            ++found[1];
+        }
+        if (const LandmarkAt next = next_landmark(scene, Landmark::miss, 0); next.cycle >= 0) {
+            const RequestRecord& r = scene.machine->requests[static_cast<size_t>(next.request)];
+            CHECK(r.begin == next.cycle);
+            CHECK(r.channel != RequestRecord::none);
+            CHECK(trace.issues[static_cast<size_t>(r.issue)].warp == static_cast<uint32_t>(next.warp));
+            ++found[2];
+        }
+        CHECK(next_landmark(scene, Landmark::fault, 0).cycle == -1);
+        CHECK(next_landmark(scene, Landmark::miss, trace.cycles).cycle == -1);
+    }
+    CHECK(found[0] > 0);
+    CHECK(found[1] > 0);
+    CHECK(found[2] > 0);
+}
+
+TEST_CASE("What is no cycle is told, and so is a jump that leads nowhere") {
+    MachineDesk desk;
+    const auto label =
+        std::find_if(desk.written.begin(), desk.written.end(), [](const auto& t) { return t.text == "cycle"; });
+    REQUIRE(label != desk.written.end());
+    const float x = label->ink.right() + 40, y = label->ink.y + 6;
+    const int64_t before = desk.shell.focus.time;
+    desk.click(x, y);
+    for (const char letter : std::string_view("99999999")) {
+        desk.input.keys.push_back({KeyCode::none, false, false, static_cast<char32_t>(letter)});
+        desk.frames(2);
+    }
+    desk.key(KeyCode::enter);
+    CHECK(desk.shell.focus.time == before);
+    CHECK(desk.said().find("is behind the end") != std::string::npos);
+    desk.shell.focus.time = desk.run().result.cycles - 1;
+    desk.frames(3);
+    CHECK(desk.said().find("is behind the end") == std::string::npos);
+    REQUIRE(desk.click_on("miss"));
+    CHECK(desk.said().find("no miss comes after this cycle") != std::string::npos);
+}
+
+TEST_CASE("Where the clock jumps to, a warp is looked at that is there") {
+    MachineDesk desk(5, "teaching:4");
+    const KernelTrace& trace = desk.run().result.trace;
+    desk.zoom(Stop::sm);
+    for (int k = 0; k < 20; ++k) {
+        desk.shell.focus.time = trace.cycles * k / 20;
+        desk.frames(2);
+        const int64_t now = desk.shell.focus.time;
+        const bool any = std::any_of(trace.warps.begin(), trace.warps.end(),
+                                     [&](const WarpTrack& w) { return w.begin <= now && now < w.end; });
+        const WarpTrack& looked = trace.warps[static_cast<size_t>(desk.shell.focus.warp)];
+        INFO("cycle " << now);
+        CHECK((!any || (looked.begin <= now && now < looked.end)));
+    }
+}
+
+TEST_CASE("A loop that is shorter than a frame still moves, and stays within its cycles") {
+    MachineDesk desk;
+    desk.session.machine.speed = 1e5;
+    desk.session.machine.loop_from = 40;
+    desk.session.machine.loop_to = 90;
+    desk.shell.focus.time = 50;
+    desk.pace = 0.0133;
+    desk.session.playing = true;
+    std::set<int64_t> seen;
+    for (int i = 0; i < 40; ++i) {
+        desk.frame();
+        CHECK(desk.session.machine.clock >= 40);
+        CHECK(desk.session.machine.clock <= 90);
+        seen.insert(desk.shell.focus.time);
+    }
+    CHECK(seen.size() > 3);
+}
+
+TEST_CASE("Beside an SM stands how many of its warps are at each line, all of them") {
+    MachineDesk desk;
+    auto run = std::make_shared<model::KernelRun>(desk.run());
+    int32_t lines = 0;
+    for (const auto& instruction : run->program->instructions) lines = std::max(lines, instruction.line);
+    REQUIRE(lines > 0);
+    for (int32_t i = 1; i <= lines; ++i) run->source += "    float x" + std::to_string(i) + " = 0;\n";
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel.run = run;
+    desk.size(1600, 1400, 1);
+    desk.show(snapshot);
+    desk.zoom(Stop::sm);
+    desk.shell.focus.time = run->result.cycles / 2;
+    desk.frames(3);
+    REQUIRE(desk.shows("warps here"));
+    const KernelTrace& trace = run->result.trace;
+    std::map<int32_t, int> expected;
+    int all = 0, most = 0;
+    for (const WarpTrack& warp : trace.warps)
+        if (const WarpState state = state_at(trace, warp, desk.shell.focus.time); state.resident)
+            most = std::max(most, ++expected[line_of_pc(*run->program, state.pc())]), ++all;
+    REQUIRE(all > 0);
+    const std::string sentence = all == most ? "All " + std::to_string(all) + " warps stand at"
+                                             : std::to_string(most) + " of " + std::to_string(all) + " warps stand";
+    CHECK(desk.said().find(all == 1 ? "Its one warp stands at" : sentence) != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("Beside a launch of a program stand the copies in front of it and behind it") {
+    MachineDesk desk;
+    auto program = std::make_shared<ProgramRun>();
+    runtime::LaunchRecord launch;
+    launch.kernel = "histogram", launch.begin_us = 100, launch.end_us = 110;
+    program->report.launches.push_back(launch);
+    runtime::CopyRecord in, out;
+    in.direction = "host to device", in.bytes = 4096, in.begin_us = 10, in.end_us = 20;
+    out.direction = "device to host", out.bytes = 1024, out.begin_us = 120, out.end_us = 130;
+    program->report.copies = {in, out};
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    snapshot->source = Source::own;
+    snapshot->program.run = program;
+    snapshot->program.launch = 0;
+    desk.show(snapshot);
+    const auto y_of = [&](std::string_view words) {
+        for (const UiState::Written& text : desk.written)
+            if (text.text.find(words) != std::string::npos && text.ink.x < 140) return text.ink.y;
+        FAIL("nothing says " << words);
+        return 0.0f;
+    };
+    CHECK(y_of("copy in 4") < y_of("histogram"));
+    CHECK(y_of("histogram") < y_of("copy out 1"));
+    CHECK(y_of("is done") < y_of("runs"));
+    CHECK(y_of("runs") < y_of("comes later"));
 }
 
 TEST_CASE("Escape ends the tour where it is") {

@@ -100,6 +100,18 @@ struct Desk : test::Desk {
 
 }  // namespace
 
+TEST_CASE("Memory opens on a request of the training step that the app begins with") {
+    test::Desk desk({.training_steps = 1});
+    desk.session.workspace = Workspace::memory;
+    desk.settle();
+    REQUIRE(desk.session.snapshot()->kernel.run);
+    const std::string said = desk.shell.describe("coalesce");
+    INFO(said);
+    CHECK(said.find("sector") != std::string::npos);
+    CHECK(said.find("no kernel") == std::string::npos);
+    CHECK(desk.shell.describe("chart").find("No kernel") == std::string::npos);
+}
+
 TEST_CASE("a kernel that touches no memory is said to, and the head names its warp and nothing behind it") {
     Desk desk(run_of(1, R"(.version 6.4
 .target sm_70

@@ -241,6 +241,23 @@ TEST_CASE("no sketch of the course writes text on text, small or large, open or 
     }
 }
 
+TEST_CASE("Enter runs the number that was typed") {
+    test::Desk desk({.lesson = "A05", .lesson_step = 2});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    LessonState::Prediction& given = desk.session.lesson.predictions[2][0];
+    REQUIRE(given.board);
+    desk.key(KeyCode::enter);
+    CHECK_FALSE(given.locked);  // nothing is put
+    desk.key(static_cast<KeyCode>('5'));
+    desk.key(static_cast<KeyCode>('0'));
+    CHECK_FALSE(given.locked);
+    desk.key(KeyCode::enter);
+    desk.settle();
+    CHECK(given.locked);
+    CHECK(given.right);
+}
+
 TEST_CASE("a step that was answered otherwise than the run says is told so, and has no green tick") {
     SketchDesk desk("A06", 2);
     LessonState::Prediction& given = desk.session.lesson.predictions[2][0];

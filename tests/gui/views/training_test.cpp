@@ -367,6 +367,24 @@ TEST_CASE("the widest plane of points keeps the distances of points that lie in 
         }
 }
 
+TEST_CASE("what a model wrote later is not shown at a step before it") {
+    test::Desk desk({.training_steps = 1, .setup = setup_of("gpt")});
+    desk.session.workspace = Workspace::training;
+    desk.settle();
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    REQUIRE(snapshot->training.step);
+    const int64_t step = snapshot->training.step->step;
+    snapshot->training.written = {{step + 35, "too early to be read"}};
+    ++snapshot->version;
+    desk.show(snapshot);
+    CHECK(desk.shell.describe("batch").find("written after") == std::string::npos);
+    snapshot = std::make_shared<Snapshot>(*snapshot);
+    snapshot->training.written.push_back({step, "just written"});
+    ++snapshot->version;
+    desk.show(snapshot);
+    CHECK(desk.shell.describe("batch").find("just written") != std::string::npos);
+}
+
 TEST_CASE("the curves' caption says why a training fails, and only then") {
     SessionOptions options{.training_steps = 3};
     options.setup = setup_of("spirals");

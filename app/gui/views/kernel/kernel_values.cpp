@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "app/gui/widgets/draw.h"
+#include "core/scene/arguments/outputs.h"
 
 namespace lockstep::gui {
 
@@ -72,7 +73,7 @@ std::string text_at(DType type, const std::byte* bytes) {
 }
 
 bool is_unset(DType type, const std::byte* bytes) {
-    return std::all_of(bytes, bytes + size_of(type), [](std::byte b) { return b == std::byte{0xCD}; });
+    return scene::is_unset(type, bytes);
 }
 
 Buffer buffer_of(const scene::BoundArgument& argument, const simt::Memory& before, const simt::Memory& after) {

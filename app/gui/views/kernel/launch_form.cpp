@@ -45,6 +45,9 @@ std::string type_of(const ptx::Parameter& p, const std::string& declaration, con
 std::string launch_caption(const KernelDesk& desk, const Snapshot& snapshot) {
     const LaunchSettings& s = desk.document().launch;
     const auto grid = scene::parse_dim3(s.grid, "grid"), block = scene::parse_dim3(s.block, "block");
+    if (const std::string stale = desk.stale_run(snapshot);
+        snapshot.own.result && snapshot.own.result->refused && stale.find("This is the run before it") != std::string::npos)
+        return "It did not run. In the pictures: t" + stale.substr(stale.find("This is the run") + 9);
     if (!desk.entry(snapshot)) return "The form fills itself once the text compiles.";
     if (!grid.ok() || !block.ok()) return "Grid and block are one to three numbers, as in 64 or 16,4.";
     const double blocks = static_cast<double>(grid.value().count()), threads = static_cast<double>(block.value().count());
@@ -116,6 +119,8 @@ class LaunchView final : public View {
   private:
     float height_ = 0;
     bool gpus_open_ = false;
+    static constexpr size_t most_chips = 24;  // of the file's kernels: of more some are sought by name
+    std::string entry_sought_;
     uint32_t typed_in_ = 0;   // the field that is being typed in; 0: none
     bool submitted_ = false;  // by Enter
 
@@ -167,11 +172,25 @@ class LaunchView final : public View {
         if (all.size() < 2) return y;
         ui.text(r.x, y + 14, fmt::format("kernel, {} in this file", all.size()), {.size = 13, .color = ui.theme->ink2});
         y += 22;
+        const bool many = all.size() > most_chips;
+        if (many) {
+            text_field(ui, "entry", {r.x, y, std::min(240.0f, r.w), 26}, entry_sought_, {.hint = "a part of its name"});
+            y += 32;
+        }
         float x = r.x;
+        size_t shown = 0, found = 0;
         for (const KernelEntry& candidate : all) {
+            if (many && &candidate != &entry && candidate.name.find(entry_sought_) == std::string::npos) continue;
+            if (++found; shown >= most_chips && &candidate != &entry) continue;
+            ++shown;
             if (x > r.x && x + ui.chip_width(candidate.name) > r.right()) x = r.x, y += 30;
             if (ui.chip(x, y, candidate.name, &candidate == &entry, candidate.program != nullptr))
                 desk.choose_entry(candidate.name);
+        }
+        if (found > shown) {
+            y += 30;
+            ui.text(r.x, y + 16, fmt::format("and {} more: type a part of the name", found - shown),
+                    {.size = 13, .color = ui.theme->ink2, .width = r.w});
         }
         return y + 36;
     }

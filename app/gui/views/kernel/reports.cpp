@@ -100,8 +100,9 @@ Row row_of(const Diagnostic& message) {
 
 Row row_of_refusal(const KernelResult& result, bool tape) {
     Row row;
-    row.kind = result.cancelled ? "cancelled" : tape ? "stopped" : "launch";
-    row.warning = result.cancelled;
+    const bool given_up = !result.cancelled && result.refused->message.starts_with("given up");  // nobody had asked for it
+    row.kind = result.cancelled ? "cancelled" : given_up ? "given up" : tape ? "stopped" : "launch";
+    row.warning = result.cancelled || given_up;
     row.message = result.refused->message;
     row.place = result.field.starts_with("argument ") ? fmt::format("argument {}", std::stoi(result.field.substr(9)) + 1)
                                                       : result.field;
@@ -120,8 +121,30 @@ simt::Fault other_side_of(const simt::Fault& fault) {  // of a race
     return other;
 }
 
+// What is blamed on sizes that the app guessed may be the guess's fault: said before the blame.
+void add_guess_row(std::vector<Row>& rows, const KernelResult& result) {
+    const std::vector<simt::Fault> all = result.reports();
+    const bool of_sizes = std::any_of(all.begin(), all.end(), [](const simt::Fault& fault) {
+        return fault.kind == "memcheck" || fault.message.find("never written") != std::string::npos;
+    });
+    std::string guessed;
+    for (const ArgumentText& argument : result.settings.arguments)
+        if (!argument.chosen && (argument.text.find('[') != std::string::npos || argument.text.ends_with(":1024")))
+            guessed += (guessed.empty() ? "" : ", ") + argument.parameter + " = " + argument.text;
+    if (!of_sizes || guessed.empty()) return;
+    Row row;
+    row.kind = "guess";
+    row.warning = row.second = true;
+    row.message = fmt::format(
+        "What follows holds for sizes that are the app's guess: {}. Where yours are others, set them "
+        "under Launch first.",
+        guessed);
+    rows.push_back(std::move(row));
+}
+
 // Faults, what the checkers found, and what they did not look at.
 void add_run_rows(std::vector<Row>& rows, const KernelDesk& desk, const KernelResult& result) {
+    add_guess_row(rows, result);
     for (const simt::Fault& fault : result.reports()) {
         rows.push_back(row_of(fault, *result.run, desk.document()));
         if (fault.other_file.empty() && fault.other_line == 0) continue;
@@ -191,7 +214,8 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot, const s
                    ? "It ran to its end, and every value and gradient is a finite number."
                    : "Nothing to report yet.";
     if (rows.empty()) return caption_of_none(snapshot.own.result.get());
-    const auto warnings = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning && !r.fine; });
+    const auto warnings =
+        std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning && !r.fine && !r.second; });
     const auto errors =
         std::count_if(rows.begin(), rows.end(), [](const Row& r) { return !r.warning && !r.second && !r.fine; });
     std::string text;
@@ -250,7 +274,10 @@ class ReportsView final : public View {
         const int count = static_cast<int>(rows.size()), way = wish == DeskWish::next_report ? 1 : -1;
         wish = DeskWish::none;
         if (count == 0) return;
-        picked_ = picked_ < 0 ? (way > 0 ? 0 : count - 1) : ((picked_ + way) % count + count) % count;
+        for (int tries = 0; tries < 2; ++tries) {  // a word about guesses leads nowhere
+            picked_ = picked_ < 0 ? (way > 0 ? 0 : count - 1) : ((picked_ + way) % count + count) % count;
+            if (rows[static_cast<size_t>(picked_)].kind != "guess") break;
+        }
         follow(session, rows[static_cast<size_t>(picked_)]);
     }
 

@@ -140,9 +140,13 @@ class CodeView final : public View {
         bool with_source = false;
         float source_at = 0, ptx_at = 0;
 
+        bool stacked = false;  // the source above the PTX, where the two are too narrow beside each other
+
         float line_y(int32_t line) const { return lines.y + static_cast<float>(line - 1) * ptx_line_height - source_at; }
         float row_y(size_t pc) const { return rows.y + static_cast<float>(pc) * ptx_line_height - ptx_at; }
-        bool seen(float y) const { return y > body.y && y + ptx_line_height <= body.bottom() + 1; }
+        static bool seen(const Rect& in, float y) { return y > in.y - 1 && y + ptx_line_height <= in.bottom() + 1; }
+        bool sees_line(int32_t line) const { return seen(lines, line_y(line)); }
+        bool sees_row(size_t pc) const { return seen(rows, row_y(pc)); }
     };
 
     static float scrolled(Ui& ui, std::string_view id, const Rect& area, size_t lines) {  // by whole lines
@@ -170,20 +174,34 @@ class CodeView final : public View {
         }
     }
 
-    void paint(Ui& ui, Focus& focus, const Rect& body, bool hidden) {
-        const Theme& theme = *ui.theme;
-        Columns at{.body = body, .with_source = !source_.empty()};
+    void place(Columns& at, const Rect& body) const {
+        constexpr float least_beside = 480, least_stacked = 460;  // width, height
+        at.stacked = at.with_source && body.w < least_beside && body.h >= least_stacked;
+        if (at.stacked) {
+            const float all = static_cast<float>(source_.size()) * ptx_line_height,
+                        most = std::floor((body.h - 50) * 0.5f / ptx_line_height) * ptx_line_height;
+            at.lines = {body.x, body.y + 14, body.w, std::min(all, most)};
+            const float below = at.lines.bottom() + 32;
+            at.rows = {body.x + 8, below, body.w - 8, body.bottom() - below};
+            return;
+        }
         const float left = at.with_source ? body.w * 0.5f : 0, bridge = at.with_source ? 20.0f : 0.0f;
         at.lines = {body.x, body.y + 14, left, body.h - 14};
         at.rows = {body.x + left + bridge, body.y + 14, body.w - left - bridge, body.h - 14};
+    }
+
+    void paint(Ui& ui, Focus& focus, const Rect& body, bool hidden) {
+        const Theme& theme = *ui.theme;
+        Columns at{.body = body, .lines = {}, .rows = {}, .with_source = !source_.empty()};
+        place(at, body);
         ui.text(body.x + 26, body.y + 6, at.with_source ? "source" : "", {.size = 12, .color = theme.quiet});
-        ui.text(at.rows.x, body.y + 6, "PTX", {.size = 12, .color = theme.quiet});
-        ui.text(at.rows.right() - 8, body.y + 6, "warp-cycles waited",
+        ui.text(at.rows.x, at.rows.y - 8, "PTX", {.size = 12, .color = theme.quiet});
+        ui.text(at.rows.right() - 8, at.rows.y - 8, "warp-cycles waited",
                 {.size = 12, .color = theme.quiet, .align = Align::right});
         follow(ui, focus, at);
         at.source_at = scrolled(ui, "source", at.lines, source_.size());
         at.ptx_at = scrolled(ui, "ptx", {at.rows.x, at.rows.y, at.rows.w + 9, at.rows.h}, ptx_.size());
-        if (at.with_source && focus.line > 0 && at.seen(at.line_y(focus.line)))
+        if (at.with_source && focus.line > 0 && at.sees_line(focus.line))
             ui.rect({at.lines.x - 4, at.line_y(focus.line), at.lines.w, ptx_line_height}, theme.selected, 2);
         int64_t most = 1;
         for (int64_t w : sums_.waits) most = std::max(most, w);
@@ -191,13 +209,13 @@ class CodeView final : public View {
         const TextStyle digits{.size = 12, .align = Align::right, .mono = true};
         const float column = hidden ? 44.0f : std::max(44.0f, ui.text_width(with_commas(most), digits) + 4);
         for (size_t pc = 0; pc < ptx_.size(); ++pc) {
-            if (!at.seen(at.row_y(pc))) continue;
+            if (!at.sees_row(pc)) continue;
             draw_instruction(ui, focus, at, pc, hidden ? 0 : column);
             if (!hidden) draw_waits(ui, focus, at, pc, column, most);
             point_at_instruction(ui, focus, at, pc);
         }
         for (size_t i = 0; i < source_.size(); ++i)
-            if (at.seen(at.line_y(static_cast<int32_t>(i) + 1))) draw_line(ui, focus, at, i);
+            if (at.sees_line(static_cast<int32_t>(i) + 1)) draw_line(ui, focus, at, i);
     }
 
     void draw_instruction(Ui& ui, const Focus& focus, const Columns& at, size_t pc, float column) const {
@@ -207,7 +225,7 @@ class CodeView final : public View {
         const int32_t line = timeline_->run->program->instructions[pc].line;
         const bool on = static_cast<int32_t>(pc) == focus.pc, sibling = !on && line == focus.line && focus.line > 0;
         if (on) ui.rect({rows.x - 6, y, rows.w + 2, ptx_line_height}, theme.selected, 2);
-        if (at.with_source && line > 0 && at.seen(at.line_y(line)))
+        if (at.with_source && !at.stacked && line > 0 && at.sees_line(line))
             ui.line({at.lines.right() - (on ? 4.0f : 2.0f), at.line_y(line) + 9}, {rows.x - (on ? 6.0f : 8.0f), y + 9},
                     on || sibling ? theme.accent : theme.line, on ? 2.0f : 1.0f);
         ui.text(rows.x, y + 13, ptx_[pc],

@@ -192,10 +192,14 @@ class WatchView final : public View {
         };
         ui.text(r.x, r.y + 14, "register", {.size = 12, .color = theme.quiet});
         ui.text(r.x + name_width, r.y + 14, "written by", {.size = 12, .color = theme.quiet});
-        for (int lane = 0; lane < 32; ++lane)
-            if (lane % 8 == 0 || lane == 31)
-                ui.text(lane_x(lane) + pitch / 2, r.y + 14, std::to_string(lane),
-                        {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
+        const TextStyle lane_style{.size = 12, .color = theme.quiet, .align = Align::center, .mono = true};
+        const float half = (r.right() - 14 - first) / 16;  // of a lane in two rows
+        for (int lane = 0; lane < 16 && wide_; ++lane)
+            if (lane % (half < 24 ? 8 : 4) == 0 || lane == 15)
+                ui.text(first + half * (static_cast<float>(lane) + 0.5f), r.y + 14, fmt::format("{}, {}", lane, lane + 16),
+                        lane_style);
+        for (int lane = 0; lane < 32 && !wide_; ++lane)
+            if (lane % 8 == 0 || lane == 31) ui.text(lane_x(lane) + pitch / 2, r.y + 14, std::to_string(lane), lane_style);
         const Rect list{r.x, r.y + 20, r.w, r.h - 20};
         const float offset = ui.scroll("registers", {list.x, list.y, list.w + 10, list.h}, height_);
         ui.clip({list.x - 8, list.y, list.w + 16, list.h});
@@ -218,15 +222,19 @@ class WatchView final : public View {
                      .weight = row.read || row.written ? 700 : 400,
                      .mono = true,
                      .width = name_width - 4});
-            const float end =
-                ui.text(r.x + name_width, box.y + 17, written_by(program, row.writer),
-                        {.size = 12, .color = row.writer.step < 0 ? theme.quiet : theme.ink2, .width = from_width - 6});
+            const float end = ui.text(r.x + name_width, box.y + 17, written_by(program, row.writer),
+                                      {.size = 12,
+                                       .color = row.writer.step < 0 ? theme.quiet : theme.ink2,
+                                       .width = from_width - (full ? 28.0f : 6.0f)});
             if (full) {
                 const char* role = row.read && row.written ? "read, then written"
                                    : row.read              ? "read next"
                                    : row.written           ? "written next"
                                                            : "";
-                ui.text(r.x + name_width, box.y + 34, role, {.size = 12, .color = theme.accent, .width = from_width - 6});
+                ui.text(r.x + name_width, box.y + 34, role, {.size = 12, .color = theme.accent, .width = from_width - 28});
+                for (const int lane : {0, 16})  // the first of each row
+                    ui.text(first - 5, box.y + (lane == 0 ? 16.0f : 34.0f), std::to_string(lane),
+                            {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
             } else if (row.read || row.written) {
                 ui.circle({std::min(end + 8, first - 8), box.y + 12}, 3, theme.accent);
             }

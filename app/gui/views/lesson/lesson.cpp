@@ -182,7 +182,7 @@ class LessonView final : public View {
     float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_top_ = 0, answer_bottom_ = 0;
     bool tight_ = false, foot_ = false;  // a low panel: lines and cards stand closer
     CompanionParts parts_;
-    bool ended_ = false, unsolved_end_ = false;
+    bool ended_ = false, unsolved_end_ = false, asked_to_hand_in_ = false;
     size_t answered_ = 0;
     int reveal_frames_ = 0;
     std::string work_id_, work_path_, certificate_;
@@ -232,7 +232,7 @@ class LessonView final : public View {
         shown_step_ = state.step;
         foot_ = false;
         ended_ = CompanionParts::has_ending(state);  // a lesson that is opened again begins at its top
-        unsolved_end_ = false;
+        unsolved_end_ = asked_to_hand_in_ = false;
         certificate_.clear();
         parts_.begin_step();
         answered_ = answered(state);
@@ -544,7 +544,12 @@ class LessonView final : public View {
     float draw_exam(Ui& ui, Session& session, float y) {
         const LessonState& state = session.lesson;
         const bool last = state.step + 1 == static_cast<int>(state.lesson->steps.size());
-        const std::string words = exam_state_words(state);
+        std::string words = exam_state_words(state);
+        if (const ExamResult result = exam_result(state); asked_to_hand_in_ && result.answered < result.tasks) {
+            const size_t open = result.tasks - result.answered;
+            words = fmt::format("{} of {} tasks {} no answer. Handed in, that cannot be made up for: the list below leads back.",
+                                open, result.tasks, open == 1 ? "has" : "have");
+        }
         y += ui.paragraph({x_, y + 8, w_, 100}, words,
                           {.size = 14, .color = ui.theme->ink2, .weight = state.handed_in ? 600 : 400}, 21) +
              10;
@@ -588,14 +593,23 @@ class LessonView final : public View {
         const auto at = static_cast<size_t>(state.step);
         const bool last = at + 1 == state.lesson->steps.size(), plain = state.lesson->steps[at].exercises.empty();
         const bool exam = state.holds_back();
-        if (!ui.button({x_, y, 152, 32}, !last ? "Next step" : exam ? "Hand in" : "Finish", plain || exam)) return;
+        const std::string label = !last               ? "Next step"
+                                  : !exam             ? "Finish"
+                                  : asked_to_hand_in_ ? "Hand in all the same"
+                                                      : "Hand in";
+        if (!ui.button({x_, y, asked_to_hand_in_ ? 200.0f : 152.0f, 32}, label, plain || exam)) return;
         if (state.done.size() <= at) state.done.resize(state.lesson->steps.size());
         const auto& given = state.predictions[at];
         if (plain)
             state.done[at] = !exam || std::all_of(given.begin(), given.end(), [](const auto& p) {
                 return p.chosen >= 0 || (p.board && lessons::complete(*p.board, p.sketch));
             });
-        if (last && exam) return session.hand_in();
+        if (last && exam) {  // with tasks that are open it is asked for twice
+            const ExamResult result = exam_result(state);
+            if (result.answered < result.tasks && !std::exchange(asked_to_hand_in_, true)) return;
+            asked_to_hand_in_ = false;
+            return session.hand_in();
+        }
         if (!last) go(session, state.step + 1);
     }
 

@@ -13,7 +13,6 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr Color wave_colors[] = {rgb(0x2F6690), rgb(0x4286B5), rgb(0x86C3EA), rgb(0xD3EAF8)};
 constexpr float legend_height = 26, least_strip = 118, most_strip = 156;
 constexpr float wide_enough = 1100, least_tiles = 400;
 constexpr double too_fast = 3000;        // cycles a second, for single requests
@@ -38,13 +37,6 @@ Split split(const Rect& area) {
     s.strip = {area.x, area.bottom() - h, area.w - (beside > 0 ? beside + 8 : 0), h};
     if (beside > 0) s.followed = {area.right() - beside, area.bottom() - h, beside, h};
     return s;
-}
-
-void fill_wave(Ui& ui, const Rect& box, int64_t wave, float opacity = 1) {
-    const Color color = faded(wave_colors[static_cast<size_t>(wave) % std::size(wave_colors)], opacity);
-    if (wave % 2 == 1 || box.w < 5 || box.h < 5) return ui.rect(box, color);
-    ui.rect(box, faded(color, 0.35f));
-    ui.hatch(box, color, Hatch::diagonal);
 }
 
 // How full a stretch of cycles before now was, of a scheduler; and what it issued last in it.
@@ -72,7 +64,7 @@ void draw_blocks(Ui& ui, const MachineScene& scene, const Rect& box, const TileS
         std::max(1, static_cast<int>(std::ceil(std::sqrt(static_cast<float>(slots) * box.w / std::max(1.0f, box.h)))));
     columns = std::min(columns, slots);
     const int rows = (slots + columns - 1) / columns;
-    const float pitch = std::min({box.w / static_cast<float>(columns), box.h / static_cast<float>(rows), 24.0f});
+    const float pitch = std::min({box.w / static_cast<float>(columns), box.h / static_cast<float>(rows), 40.0f});
     const float size = std::max(1.0f, pitch - (pitch > 5 ? 2.0f : 0.5f));
     for (int i = 0; i < slots; ++i) {
         const Rect cell{box.right() - pitch * static_cast<float>(columns - i % columns),
@@ -114,7 +106,7 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
     if (tile.w < 8) return ui.rect(tile, busy ? data::green : ui.theme->grid);
     ui.rect(tile, ui.theme->panel2);
     if (tile.w >= 24) ui.frame(tile, ui.theme->line);
-    const float bars = tile.h >= 40 ? std::clamp(tile.h * 0.3f, 12.0f, 26.0f) : tile.h * 0.3f;
+    const float bars = tile.h >= 40 ? std::clamp(tile.h * 0.3f, 12.0f, 40.0f) : tile.h * 0.3f;
     const bool named = tile.w >= 48 && tile.h >= 32;
     const float left = named ? 26.0f : 3.0f;
     if (named) ui.text(tile.x + 6, tile.y + 15, std::to_string(sm), {.size = 12, .color = ui.theme->ink2, .mono = true});
@@ -142,12 +134,13 @@ void draw_tile(const MachineFrame& frame, const GpuPlaces& places, uint32_t sm, 
 void draw_slices(const MachineFrame& frame, const GpuPlaces& p) {
     Ui& ui = frame.ui;
     const MachineTrace& machine = *frame.scene->machine;
+    const std::string_view what = frame.scene->has_l2() ? "L2 slice" : "this GPU has no L2: port";
     for (uint32_t i = 0; i < p.slice_count(); ++i) {
         const float busy = std::clamp(machine.queues.busy_at(frame.cycle(), i), 0.0f, 1.0f);
         ui.rect(p.slice[i], mix(ui.theme->panel2, data::sky, 0.12f + 0.88f * busy));
         if (!frame.still && ui.hovered(p.slice[i]))
             ui.tooltip(
-                fmt::format("L2 slice {}: busy {:.0f} % of these {} cycles", i, 100 * busy, machine.queues.cycles_a_column));
+                fmt::format("{} {}: busy {:.0f} % of these {} cycles", what, i, 100 * busy, machine.queues.cycles_a_column));
     }
     for (const Rect& bus : p.bus) ui.rect(bus, faded(data::sky, ui.theme->dark ? 0.10f : 0.14f));
 }
@@ -158,6 +151,7 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
     const Lights lights = lights_of(frame);
     const int64_t length = std::max<int64_t>(1, machine.queues.cycles_a_column), column = frame.cycle() / length * length;
     const auto shown = [&](int64_t cycle, uint32_t i) { return std::lround(10 * machine.queues.waiting_at(cycle, i)); };
+    const double most = frame.scene->run->result.totals.dram_bytes_per_cycle / std::max(1u, p.channel_count());  // a channel
     for (uint32_t i = 0; i < p.channel_count(); ++i) {
         const Rect& box = p.channel[i];
         ui.rect(box, ui.theme->panel2);
@@ -168,13 +162,20 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
         const float waiting = machine.queues.waiting_at(frame.cycle(), i);
         const auto whole = static_cast<int>(std::lround(waiting));
         const bool left = p.channel_at_left(i);
+        const float square = std::clamp(box.h * 0.25f, 4.0f, 9.0f), apart = square + 2;
         for (int k = 0; k < std::min(whole, 6); ++k) {
-            const float x = left ? box.right() - 8 - 6.0f * static_cast<float>(k) : box.x + 3 + 6.0f * static_cast<float>(k);
-            ui.rect({x, box.y + 3, 4, std::min(7.0f, box.h * 0.35f)}, data::sky);
+            const float x =
+                left ? box.right() - 4 - square - apart * static_cast<float>(k) : box.x + 4 + apart * static_cast<float>(k);
+            ui.rect({x, box.y + 3, square, std::min(square * 1.75f, box.h * 0.35f)}, data::sky);
         }
+        // On the far side how much of what it can it sends, from the foot up.
+        const float sends = std::clamp(
+            static_cast<float>(machine.queues.at(machine.queues.reads, machine.queues.channels, frame.cycle(), i) / most),
+            0.0f, 1.0f);
+        if (sends > 0) ui.rect({left ? box.x : box.right() - 3, box.bottom() - box.h * sends, 3, box.h * sends}, data::blue);
         if (box.h >= 26) {
             const float baseline = box.bottom() - 4;
-            ui.text(left ? box.x + 5 : box.right() - 5, baseline, fmt::format("ch {}", i),
+            ui.text(left ? box.x + 7 : box.right() - 7, baseline, fmt::format("ch {}", i),
                     {.size = 12, .color = ui.theme->quiet, .align = left ? Align::left : Align::right});
             const std::string number = waiting < 0.05f   ? ""
                                        : waiting < 9.95f ? fmt::format("{:.1f}", waiting)
@@ -183,36 +184,10 @@ void draw_channels(const MachineFrame& frame, const GpuPlaces& p) {
                     {.size = 12, .align = left ? Align::right : Align::left, .weight = 700});
         }
         if (!frame.still && ui.hovered(box))
-            ui.tooltip(fmt::format("channel {}: {:.1f} reads wait, mean of these {} cycles", i, waiting,
-                                   machine.queues.cycles_a_column));
+            ui.tooltip(
+                fmt::format("channel {}: {:.1f} reads wait, and it sends {:.0f} % of what it can: means of these {} cycles",
+                            i, waiting, 100 * sends, machine.queues.cycles_a_column));
     }
-}
-
-// Load a circle, store a square, atomic a diamond, copy a triangle; filled on the way out, hollow on the way back.
-void draw_mark(Ui& ui, Point at, RequestKind kind, bool back, float r) {
-    switch (kind) {
-        case RequestKind::store:
-            if (back) return ui.frame({at.x - r, at.y - r, 2 * r, 2 * r}, data::yellow, 1.5f);
-            return ui.rect({at.x - r, at.y - r, 2 * r, 2 * r}, data::yellow);
-        case RequestKind::atomic: {
-            const float d = r * 1.3f;
-            ui.polygon({{at.x, at.y - d}, {at.x + d, at.y}, {at.x, at.y + d}, {at.x - d, at.y}}, data::purple);
-            if (back)
-                ui.polygon(
-                    {{at.x, at.y - d + 2.5f}, {at.x + d - 2.5f, at.y}, {at.x, at.y + d - 2.5f}, {at.x - d + 2.5f, at.y}},
-                    ui.theme->panel);
-            return;
-        }
-        case RequestKind::copy:
-            ui.polygon({{at.x - r, at.y - r * 1.1f}, {at.x + r * 1.3f, at.y}, {at.x - r, at.y + r * 1.1f}}, data::orange);
-            return;
-        case RequestKind::load:
-        case RequestKind::constant:
-            break;
-    }
-    if (!back) return ui.circle(at, r, data::sky);
-    ui.circle(at, r, ui.theme->panel);
-    ui.ring(at, r - 0.5f, data::sky, 1.5f);
 }
 
 Color color_of(RequestKind kind) {
@@ -326,76 +301,6 @@ void draw_followed_way(const MachineFrame& frame, const GpuPlaces& p) {
     ui.text(chip.x + 12, chip.y + 18, text, fitted);
 }
 
-void draw_block_queue(const MachineFrame& frame, const Rect& column) {
-    Ui& ui = frame.ui;
-    const MachineScene& scene = *frame.scene;
-    const WaitingBlocks queue = blocks_waiting(scene, frame.cycle());
-    float y = column.y + 18;
-    ui.text(column.x, y, "block queue", {.size = 13, .weight = 600});
-    ui.text(column.right(), y, fmt::format("{} wait", with_commas(queue.waiting)),
-            {.size = 13, .color = ui.theme->ink2, .align = Align::right});
-    y += 10;
-    const int columns = 24;
-    const float pitch = column.w / columns, size = pitch - 1.2f;
-    const float room = column.bottom() - 30;
-    for (int64_t wave = queue.begun / scene.at_once; wave * scene.at_once < scene.blocks && y + 22 < room; ++wave) {
-        const int64_t first = std::max(queue.begun, wave * scene.at_once),
-                      last = std::min(scene.blocks, (wave + 1) * scene.at_once);
-        const int64_t waiting = last - first;
-        if (waiting <= 0) continue;
-        y += 12;
-        ui.text(column.x, y, fmt::format("wave {}", wave + 1), {.size = 12, .color = ui.theme->quiet});
-        ui.text(column.right(), y, with_commas(waiting), {.size = 12, .color = ui.theme->quiet, .align = Align::right});
-        y += 5;
-        const int64_t rows = (waiting + columns - 1) / columns;
-        const auto fit = static_cast<int64_t>((room - y) / pitch);
-        for (int64_t k = 0; k < std::min(rows, fit); ++k) {  // a row at a time: a quad where its cells are all alike
-            const int64_t cells = std::min<int64_t>(columns, waiting - k * columns);
-            const Rect strip{column.x, y + pitch * static_cast<float>(k), pitch * static_cast<float>(cells) - 1.2f, size};
-            fill_wave(ui, strip, wave, 0.5f);
-            for (int64_t c = 1; c < cells; ++c)
-                ui.rect({column.x + pitch * static_cast<float>(c) - 1.2f, strip.y, 1.2f, size}, ui.theme->panel);
-        }
-        y += pitch * static_cast<float>(std::min(rows, fit)) + 6;
-        if (rows > fit) {
-            ui.text(column.x, std::min(y + 10, column.bottom() - 8),
-                    fmt::format("and {} more", with_commas((rows - fit) * columns)), {.size = 12, .color = ui.theme->quiet});
-            return;
-        }
-    }
-    if (queue.waiting == 0)
-        ui.text(column.x, y + 14, "empty: all have begun", {.size = 12, .color = ui.theme->quiet, .width = column.w});
-}
-
-void draw_host(const MachineFrame& frame, const Rect& column) {
-    Ui& ui = frame.ui;
-    ui.text(column.x, column.y + 18, "host", {.size = 13, .weight = 600});
-    float y = column.y + 34;
-    const auto box = [&](std::string_view top, std::string_view below, bool runs) {
-        if (y + 42 > column.bottom()) return;
-        const Rect r{column.x, y, column.w, 38};
-        ui.rect(r, ui.theme->panel2, 3);
-        ui.frame(r, runs ? data::green : ui.theme->line, 1, 3);
-        ui.text(r.x + 7, r.y + 16, top, {.size = 12, .width = r.w - 12});
-        ui.text(r.x + 7, r.y + 31, below, {.size = 12, .color = ui.theme->quiet, .width = r.w - 12});
-        if (runs) {
-            ui.line({r.right(), r.y + 19}, {r.right() + 18, r.y + 19}, data::green, 2);
-            ui.arrow_head({r.right() + 22, r.y + 19}, Way::right, data::green, 4);
-        }
-        y += 44;
-    };
-    ui.text(column.x, y, "launches", {.size = 12, .color = ui.theme->quiet});
-    y += 8;
-    const auto& step = frame.snapshot.training.step;
-    if (!step || frame.focus.launch < 0 || shows_own_run(frame.snapshot)) {
-        box(frame.scene->run->program ? frame.scene->run->program->shown_name() : "kernel", "runs", true);
-        return;
-    }
-    const auto at = static_cast<size_t>(frame.focus.launch);
-    for (size_t i = at > 0 ? at - 1 : 0; i < step->launches.size() && i < at + 6; ++i)
-        box(step->launches[i].kernel, i < at ? "has run" : i == at ? "runs" : i == at + 1 ? "is next" : "enqueued", i == at);
-}
-
 float legend_mark(Ui& ui, float x, float y, RequestKind kind, bool back, std::string_view label) {
     draw_mark(ui, {x + 5, y - 4}, kind, back, 4);
     return ui.text(x + 15, y, label, {.size = 12, .color = ui.theme->ink2}) + 16;
@@ -419,14 +324,28 @@ void draw_gpu_legend(const MachineFrame& frame, const Rect& r) {
                     {.size = 12, .color = ui.theme->quiet}) +
             20;
     if (r.right() - x > 330) {
-        letter_box(ui, {x, y - 12, 15, 15}, 'F', data::green);
+        const Rect mark{x, y - 12, 15, 15};
+        if (frame.speed <= smooth)
+            letter_box(ui, mark, frame.scene->timeline->letters.empty() ? 'F' : frame.scene->timeline->letters.front().first,
+                       data::green);
+        else
+            ui.rect(mark, ui.theme->grid), ui.rect({mark.x, mark.y + 6, mark.w, mark.h - 6}, data::green);
         x = ui.text(x + 21, y, frame.speed <= smooth ? "issued in this cycle" : "share of slots issued",
                     {.size = 12, .color = ui.theme->ink2}) +
             18;
         const int64_t wave =
             std::max<int64_t>(0, blocks_waiting(*frame.scene, frame.cycle()).begun - 1) / frame.scene->at_once;
         fill_wave(ui, {x, y - 11, 12, 12}, wave);
-        ui.text(x + 18, y, fmt::format("block of wave {}", wave + 1), {.size = 12, .color = ui.theme->ink2});
+        x = ui.text(x + 18, y, fmt::format("block of wave {}", wave + 1), {.size = 12, .color = ui.theme->ink2}) + 18;
+    }
+    if (frame.speed > smooth) return;  // then bars stand for letters
+    for (const auto& [letter, meaning] : frame.scene->timeline->letters) {
+        const float w = ui.text_width(meaning, {.size = 12}) + 25;
+        if (x + w > r.right()) break;
+        const char text[] = {letter, 0};
+        ui.text(x, y, text, {.size = 12, .color = ui.theme->right, .weight = 700, .mono = true});
+        ui.text(x + 12, y, meaning, {.size = 12, .color = ui.theme->ink2});
+        x += w;
     }
 }
 
@@ -490,10 +409,11 @@ void draw_gpu(const MachineFrame& frame, const Rect& area) {
         ui.text(align == Align::left ? over.x : over.right(), p.all.y + 18, text,
                 {.size = 13, .align = align, .weight = 600});
     };
-    if (!p.channel.empty()) title(p.channel.front(), name_of(gpu.dram_kind.value), Align::left);
-    if (!p.channel.empty()) title(p.channel.back(), name_of(gpu.dram_kind.value), Align::right);
-    if (!p.slice.empty()) title(p.slice.front(), "L2", Align::left);
-    if (!p.slice.empty()) title(p.slice.back(), "L2", Align::right);
+    const std::string_view memory = name_of(gpu.dram_kind.value), slices = frame.scene->has_l2() ? "L2" : "ports";
+    if (p.channel_count() > 0) title(p.channel.front(), memory, Align::left);
+    if (p.channel_count() > 1) title(p.channel.back(), memory, Align::right);
+    if (p.slice_count() > 0) title(p.slice.front(), slices, Align::left);
+    if (p.slice_count() > 1) title(p.slice.back(), slices, Align::right);
     ui.text(p.bus[0].right() + 10, p.all.y + 18, fmt::format("{} SM{}", gpu.sms.value, gpu.sms.value == 1 ? "" : "s"),
             {.size = 13, .weight = 600});
     draw_slices(frame, p);
@@ -552,7 +472,10 @@ std::string gpu_sentence(const MachineFrame& frame) {
     for (const uint32_t i : requests_at(scene, frame.clock))
         ++(scene.machine->requests[i].channel != RequestRecord::none ? at_dram : at_l2);
     const int64_t all = at_l2 + at_dram;
-    if (all == 1)
+    if (all > 0 && !scene.has_l2())
+        text += fmt::format(", and {} request{} on {} way: this GPU has no L2, what leaves an SM goes to memory",
+                            with_commas(all), all == 1 ? " is" : "s are", all == 1 ? "its" : "their");
+    else if (all == 1)
         text += at_dram == 1 ? ", and one request is on its way to memory and back"
                              : ", and one request is on its way, to L2 and back";
     else if (all > 0)

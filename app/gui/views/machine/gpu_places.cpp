@@ -85,8 +85,8 @@ GpuPlaces place_gpu(const Rect& area, uint32_t sms, uint32_t slices, uint32_t ch
         right_slices{right_channels.x - gap - slice_width, top, slice_width, height};
     places.memory_side[0] = {x, area.y, left_slices.right() - x, area.h};
     places.memory_side[1] = {right_slices.x, area.y, area.right() - right_slices.x, area.h};
-    places.channel = stack(left_channels, right_channels, channels, 44, 0.88f);
-    places.slice = stack(left_slices, right_slices, slices, 33, 0.8f);
+    places.channel = stack(left_channels, right_channels, channels, 84, 0.88f);
+    places.slice = stack(left_slices, right_slices, slices, 60, 0.8f);
     places.bus[0] = {left_slices.right() + 6, top, bus_width, height};
     places.bus[1] = {right_slices.x - 6 - bus_width, top, bus_width, height};
     const float grid_x = places.bus[0].right() + 10, grid_w = std::max(40.0f, places.bus[1].x - 10 - grid_x);
@@ -95,8 +95,8 @@ GpuPlaces place_gpu(const Rect& area, uint32_t sms, uint32_t slices, uint32_t ch
     places.columns = best_columns(std::max(1u, sms), grid_w, tiles_h);
     const auto columns = static_cast<uint32_t>(places.columns);
     const uint32_t rows = (std::max(1u, sms) + columns - 1) / columns, half = std::max(1u, (rows + 1) / 2);
-    const float pitch_x = std::min(grid_w / static_cast<float>(columns), 300.0f);
-    const float pitch_y = std::min(tiles_h / static_cast<float>(2 * half), 200.0f);
+    const float pitch_x = std::min(grid_w / static_cast<float>(columns), 440.0f);
+    const float pitch_y = std::min(tiles_h / static_cast<float>(2 * half), 280.0f);
     places.tile_w = pitch_x * 0.86f;
     places.tile_h = pitch_y * 0.9f;
     const float left = grid_x + (grid_w - pitch_x * static_cast<float>(columns)) / 2;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/gui/shell/transport_steps.h"
 #include "app/gui/views/cluster/cluster_data.h"
 #include "app/gui/views/machine/machine_play.h"
 #include "app/gui/views/machine/machine_tour.h"
@@ -53,6 +54,7 @@ class MachineView final : public View {
             const float foot = std::min(tour_foot_height, area.h * 0.25f);
             below.h -= foot + 8;
             frame.still = true;
+            look_at_a_number(frame);
             draw_picture(frame, below);
             draw_tour_head(frame, bar);
             draw_tour_foot(frame, {area.x, area.bottom() - foot, area.w, foot});
@@ -134,7 +136,10 @@ class MachineView final : public View {
         const auto last = static_cast<double>(std::max<int64_t>(0, scene_->trace().cycles - 1));
         double& clock = session.machine.clock;
         const int64_t time = std::max<int64_t>(0, focus.time);
-        if (clock < 0 || static_cast<int64_t>(clock) != time) clock = static_cast<double>(time);
+        if (clock < 0 || static_cast<int64_t>(clock) != time) {
+            clock = static_cast<double>(time);
+            if (!session.playing && session.learn.reveal_steps < 0) focus.warp = warp_to_look_at(*scene_, focus.warp, time);
+        }
         clock = std::clamp(clock, 0.0, last + 0.999);
     }
 
@@ -355,19 +360,40 @@ class MachineView final : public View {
         if (shown > 0) x = ui.text(x, bar.y + 26, "next", {.size = 13, .color = ui.theme->quiet}) + 8;
         for (const auto& [what, name] : std::span(landmarks).first(shown)) {
             if (what == Landmark::fault && !scene_->run->result.fault) continue;
-            if (!ui.chip(x, bar.y + 8, name)) continue;
-            const int64_t cycle = next_landmark(*scene_, what, frame.cycle());
-            if (cycle >= 0) go_to(frame, static_cast<double>(cycle));
+            if (ui.chip(x, bar.y + 8, name)) jump(frame, what, name);
         }
         x = ui.text(x + 6, bar.y + 26, "cycle", {.size = 13, .color = ui.theme->quiet}) + 8;
         bool entered = false;
-        text_field(ui, "cycle", {x, bar.y + 8, field, 26}, typed_, {.submitted = &entered});
-        if (!entered) return;
-        std::string digits;
-        for (const char c : typed_)
-            if (c >= '0' && c <= '9') digits += c;
-        if (!digits.empty() && digits.size() < 16) go_to(frame, std::stod(digits));
-        typed_.clear();
+        if (text_field(ui, "cycle", {x, bar.y + 8, field, 26}, typed_, {.wrong = told_of_cycle_, .submitted = &entered}))
+            told_.clear(), told_of_cycle_ = false;
+        if (entered) {
+            const int64_t cycles = scene_->trace().cycles;
+            const auto cycle = cycle_typed(typed_, cycles, cycles_shown(frame.session, frame.focus, frame.snapshot), told_);
+            told_of_cycle_ = !cycle;
+            told_at_ = frame.clock;
+            if (cycle) go_to(frame, static_cast<double>(*cycle)), typed_.clear(), told_.clear();
+        }
+        if (!told_.empty() && told_at_ == frame.clock && !frame.session.playing) return ui.tooltip(told_);
+        told_.clear();
+        told_of_cycle_ = false;
+    }
+
+    // To where it happens next, and to whom; where nothing comes, that is said.
+    void jump(const MachineFrame& frame, Landmark what, std::string_view name) {
+        const LandmarkAt next = next_landmark(*scene_, what, frame.cycle());
+        const KernelTrace& trace = scene_->trace();
+        if (next.cycle >= 0) {
+            go_to(frame, static_cast<double>(next.cycle));
+            if (next.warp >= 0)
+                focus_on(frame.session, frame.focus, *scene_->timeline, static_cast<uint32_t>(next.warp), next.cycle);
+            if (next.request >= 0) frame.session.machine.followed = next.request;
+            return;
+        }
+        told_at_ = frame.clock;
+        told_ = trace.truncated && trace.kept_until < trace.cycles
+                    ? fmt::format("no {} comes up to cycle {}, where what is kept in full ends", name,
+                                  with_commas(trace.kept_until))
+                    : fmt::format("no {} comes after this cycle on SM {}", name, trace.sm);
     }
 
     void keys(const MachineFrame& frame, const Rect& area) {
@@ -381,7 +407,9 @@ class MachineView final : public View {
     std::shared_ptr<const model::KernelRun> run_;
     std::unique_ptr<MachineScene> scene_;
     double last_ = 0, wheeled_ = 0;
-    std::string typed_;
+    std::string typed_, told_;  // told_: why one does not get there
+    double told_at_ = -1;       // where the clock stood then
+    bool told_of_cycle_ = false;
     mutable KeptLanes kept_;
     mutable std::map<std::string, std::unique_ptr<View>> shown_;  // other views, within a picture
 };

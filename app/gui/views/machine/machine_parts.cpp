@@ -117,7 +117,7 @@ void draw_time_strip(const MachineFrame& frame, const Rect& area) {
         y = memory.y + 8;
         ui.text(area.x + 12, y, fmt::format("memory rate, {} of peak", "%"), {.size = 12, .color = t.ink2});
         ui.rect({area.x + 12, y + 12, 10, 2}, data::sky);
-        ui.text(area.x + 28, y + 18, "L2", {.size = 12, .color = t.ink2});
+        ui.text(area.x + 28, y + 18, scene.has_l2() ? "L2" : "crossbar", {.size = 12, .color = t.ink2});
         ui.text(area.x + 116, y + 18, fmt::format("{:.0f} %", 100 * now.l2),
                 {.size = 12, .align = Align::right, .weight = 700});
         if (y + 40 < area.bottom() + 4) {
@@ -228,9 +228,10 @@ void draw_followed(const MachineFrame& frame, const Rect& area) {
             ui.text(from + w / 2, bar.bottom() + 14, number, {.size = 12, .align = Align::center, .mono = true});
         const std::string_view name = waits ? "queue" : name_of(station);
         const float name_w = ui.text_width(name, {.size = 12});
-        if (from + w / 2 - name_w / 2 > label_end && w > number_w) {
-            ui.text(from + w / 2, bar.y - 5, name, {.size = 12, .color = t.ink2, .align = Align::center});
-            label_end = from + w / 2 + name_w / 2 + 6;
+        const float name_x = std::max(from + w / 2 - name_w / 2, bar.x);
+        if (name_x > label_end && w > number_w) {
+            ui.text(name_x, bar.y - 5, name, {.size = 12, .color = t.ink2});
+            label_end = name_x + name_w + 6;
         }
         if (!frame.still && ui.hovered(part)) ui.tooltip(fmt::format("{}: {} cycles", name_of(station), number));
     }

@@ -39,7 +39,8 @@ bool play_machine(Session& session, Focus& focus, const Snapshot& snapshot, doub
     clock += seconds * speed;
     bool goes_on = true;
     if (look.loop_to > look.loop_from && clock >= static_cast<double>(look.loop_to)) {
-        clock = static_cast<double>(look.loop_from);
+        const auto from = static_cast<double>(look.loop_from), length = static_cast<double>(look.loop_to - look.loop_from);
+        clock = from + std::fmod(clock - from, length);  // also where a frame is longer than the loop
     } else if (look.follow && trace.machine && look.followed >= 0 &&
                look.followed < static_cast<int64_t>(trace.machine->requests.size())) {
         const auto arrives = static_cast<double>(trace.machine->requests[static_cast<size_t>(look.followed)].end());

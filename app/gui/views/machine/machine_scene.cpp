@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/kernel/source_text.h"
 #include "app/gui/views/sm/warp_facts.h"
 #include "core/model/sample/sampling.h"
 
@@ -80,6 +81,7 @@ MachineScene make_machine_scene(std::shared_ptr<const model::KernelRun> run, std
     std::sort(scene.begins.begin(), scene.begins.end());
     for (const WarpTrack& warp : trace.warps)
         for (const StallRun& wait : warp.runs) scene.reasons_seen |= 1u << static_cast<uint32_t>(wait.reason);
+    if (!scene.run->source.empty()) scene.lines = lines_of(scene.run->source);
     scene.rates = rates_of(*scene.run);
     scene.window = scene.rates.empty() ? 0 : scene.run->result.windows.length;
     if (scene.machine == nullptr) return scene;
@@ -186,17 +188,36 @@ Rates rates_in(const MachineScene& scene, int64_t begin, int64_t end) {
     return mean;
 }
 
-std::string request_text(const MachineScene& scene, const RequestRecord& r) {
+namespace {
+
+std::string what_text(const MachineScene& scene, const RequestRecord& r) {  // "load at line 7"
     const int32_t line = scene.run->program ? line_of_pc(*scene.run->program, r.pc) : -1;
-    std::string text = std::string(name_of(r.kind)) + (line > 0 ? fmt::format(" at line {}", line) : "");
-    text += fmt::format(", warp {} of block {} on SM {}: ", r.warp, with_commas(r.block), r.sm);
-    if (r.kind == RequestKind::store) return text + fmt::format("on its way to L2, {} cycles", with_commas(r.ready));
-    if (r.level == MemoryLevel::l1) return text + fmt::format("L1 hit, {} cycles", with_commas(r.ready));
-    text += r.kind == RequestKind::atomic || r.kind == RequestKind::constant ? "" : "L1 miss, ";
-    text += r.channel != RequestRecord::none ? "L2 miss"
-            : r.level == MemoryLevel::dram   ? "L2 waits for DRAM as well"
-                                             : "L2 hit";
-    return text + fmt::format(", {} cycles", with_commas(r.ready));
+    return std::string(name_of(r.kind)) + (line > 0 ? fmt::format(" at line {}", line) : "");
+}
+
+std::string outcome_text(const MachineScene& scene, const RequestRecord& r) {  // "L1 miss, L2 hit, 212 cycles"
+    const std::string cycles = fmt::format("{} cycles", with_commas(r.ready));
+    if (r.kind == RequestKind::store) return fmt::format("on its way to {}, {}", scene.has_l2() ? "L2" : "memory", cycles);
+    if (r.level == MemoryLevel::l1) return "L1 hit, " + cycles;
+    const std::string_view first = r.kind == RequestKind::atomic || r.kind == RequestKind::constant ? "" : "L1 miss, ";
+    const std::string_view second = !scene.has_l2()                    ? "to memory"
+                                    : r.channel != RequestRecord::none ? "L2 miss"
+                                    : r.level == MemoryLevel::dram     ? "L2 waits for DRAM as well"
+                                                                       : "L2 hit";
+    return fmt::format("{}{}, {}", first, second, cycles);
+}
+
+}  // namespace
+
+std::string request_text(const MachineScene& scene, const RequestRecord& r) {
+    return fmt::format("{}, warp {} of block {} on SM {}: {}", what_text(scene, r), r.warp, with_commas(r.block), r.sm,
+                       outcome_text(scene, r));
+}
+
+std::string way_text(const MachineScene& scene, const RequestRecord& r) {
+    if (r.issue < 0 || static_cast<size_t>(r.issue) >= scene.trace().issues.size()) return request_text(scene, r);
+    const uint32_t slot = scene.trace().warps[scene.trace().issues[static_cast<size_t>(r.issue)].warp].slot;
+    return fmt::format("w{}, {}: {}", slot, what_text(scene, r), outcome_text(scene, r));
 }
 
 int64_t awaited_request(const MachineScene& scene, uint32_t warp, int64_t cycle) {
@@ -232,33 +253,50 @@ int64_t request_to_follow(const MachineScene& scene, int64_t cycle) {
     return best;
 }
 
-int64_t next_landmark(const MachineScene& scene, Landmark what, int64_t after) {
+int32_t warp_to_look_at(const MachineScene& scene, int32_t warp, int64_t cycle) {
     const KernelTrace& trace = scene.trace();
-    int64_t best = -1;
-    const auto take = [&](int64_t cycle) {
-        if (cycle > after && (best < 0 || cycle < best)) best = cycle;
+    if (warp < 0 || static_cast<size_t>(warp) >= trace.warps.size()) return warp;
+    const WarpTrack& track = trace.warps[static_cast<size_t>(warp)];
+    if (track.begin <= cycle && cycle < track.end) return warp;
+    int first = -1;
+    for (const SlotRow& row : scene.timeline->rows) {
+        const int here = warp_at(trace, row, cycle);
+        if (here >= 0 && row.slot == track.slot) return here;
+        if (here >= 0 && first < 0) first = here;
+    }
+    return first >= 0 ? first : warp;
+}
+
+LandmarkAt next_landmark(const MachineScene& scene, Landmark what, int64_t after) {
+    const KernelTrace& trace = scene.trace();
+    LandmarkAt best;
+    const auto take = [&](int64_t cycle, uint32_t warp, int64_t request = -1) {
+        if (cycle > after && (best.cycle < 0 || cycle < best.cycle)) best = {cycle, static_cast<int32_t>(warp), request};
     };
     switch (what) {
         case Landmark::fault:
-            if (scene.run->result.fault) take(trace.cycles - 1);
+            if (scene.run->result.fault && trace.cycles - 1 > after) best.cycle = trace.cycles - 1;
             break;
         case Landmark::barrier:
-            for (const WarpTrack& warp : trace.warps)
-                for (const StallRun& run : warp.runs)
-                    if (run.reason == StallReason::barrier) take(run.begin);
+            for (uint32_t w = 0; w < trace.warps.size(); ++w)
+                for (const StallRun& run : trace.warps[w].runs)
+                    if (run.reason == StallReason::barrier) take(run.begin, w);
             break;
         case Landmark::divergence:
-            for (const WarpTrack& warp : trace.warps)
-                for (size_t i = 0; i < warp.issues.size(); ++i)
-                    if (trace.issues[warp.issues[i]].cycle > after && is_divergent(scene, warp, i)) {
-                        take(trace.issues[warp.issues[i]].cycle);
+            for (uint32_t w = 0; w < trace.warps.size(); ++w)
+                for (size_t i = 0; i < trace.warps[w].issues.size(); ++i)
+                    if (trace.issues[trace.warps[w].issues[i]].cycle > after && is_divergent(scene, trace.warps[w], i)) {
+                        take(trace.issues[trace.warps[w].issues[i]].cycle, w);
                         break;
                     }
             break;
         case Landmark::miss:
             if (scene.machine == nullptr) break;
-            for (const RequestRecord& r : scene.machine->requests)
-                if (r.sm == trace.sm && r.channel != RequestRecord::none) take(r.begin);
+            for (size_t i = 0; i < scene.machine->requests.size(); ++i) {
+                const RequestRecord& r = scene.machine->requests[i];
+                if (r.issue >= 0 && r.sm == trace.sm && r.channel != RequestRecord::none)
+                    take(r.begin, trace.issues[static_cast<size_t>(r.issue)].warp, static_cast<int64_t>(i));
+            }
             break;
     }
     return best;

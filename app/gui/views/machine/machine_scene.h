@@ -36,11 +36,13 @@ struct MachineScene {
     std::vector<int64_t> latest_end;                    // of every `group` requests the latest arrival
     std::vector<uint32_t> of_issues;                    // requests of the traced SM, by the issue that made them
     uint32_t reasons_seen = 0;                          // for which a warp waits at some time, a bit a StallReason
+    std::vector<std::string> lines;                     // of the source; none: it is not at hand
     int64_t window = 0;                                 // cycles of each of `rates`; 0: they are not known
     std::vector<Rates> rates;
 
     static constexpr size_t group = 64;
     const KernelTrace& trace() const { return run->result.trace; }
+    bool has_l2() const { return run->gpu.l2_bytes.value > 0; }
 };
 
 constexpr size_t most_marks = 160;  // requests on screen, about
@@ -70,6 +72,7 @@ Rates rates_in(const MachineScene& scene, int64_t begin, int64_t end);  // the m
 
 // "load at line 7, warp 10 of SM 17: L1 miss, L2 miss, 468 cycles"
 std::string request_text(const MachineScene& scene, const RequestRecord& request);
+std::string way_text(const MachineScene& scene, const RequestRecord& request);  // the same of the traced SM, shorter
 // The request of the traced SM that a warp waits for in the cycle, that arrives last; -1: none is kept.
 int64_t awaited_request(const MachineScene& scene, uint32_t warp, int64_t cycle);
 // The first request of the traced SM from the cycle on that goes as far as any does: worth following. -1: there is none.
@@ -83,8 +86,17 @@ struct LivelyMoment {
 };
 LivelyMoment lively_moment(const MachineScene& scene);
 
+// Whom one looks at once the clock has jumped to the cycle: the warp itself while it is resident, else the one in its slot,
+// else the first that is there, else itself.
+int32_t warp_to_look_at(const MachineScene& scene, int32_t warp, int64_t cycle);
+
 // Moments that one jumps to.
 enum class Landmark : uint8_t { fault, barrier, divergence, miss };
-int64_t next_landmark(const MachineScene& scene, Landmark what, int64_t after);  // -1: none comes
+struct LandmarkAt {
+    int64_t cycle = -1;    // -1: none comes
+    int32_t warp = -1;     // whose it is; -1: nobody's
+    int64_t request = -1;  // of a miss
+};
+LandmarkAt next_landmark(const MachineScene& scene, Landmark what, int64_t after);
 
 }  // namespace lockstep::gui

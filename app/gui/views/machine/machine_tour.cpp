@@ -219,6 +219,25 @@ bool play_tour(Session& session, Focus& focus, const Snapshot& snapshot, double 
     return true;
 }
 
+void look_at_a_number(const MachineFrame& frame) {
+    if (frame.scene == nullptr || frame.session.machine.zoom < static_cast<double>(Stop::lane)) return;
+    const WarpNow warp = warp_now(frame);
+    const LaneNow lane = lane_now(frame, warp);
+    const KeptLanes::Values values = lane.before ? lane.before : lane.needs_before ? nullptr : lane.after;
+    if (!values || lane.issue == nullptr) return;
+    const auto numbers_in = [&](int k) {  // sources that are not 0
+        if ((lane.issue->active >> k & 1) == 0) return int64_t{-1};
+        const auto arithmetic = arithmetic_of(*frame.scene->run->program, lane.issue->pc, *values, k);
+        if (!arithmetic) return int64_t{-1};
+        return std::ranges::count_if(arithmetic->sources, [](const LaneValue& v) { return v.bits != 0; });
+    };
+    int best = lane.lane;
+    int64_t most = numbers_in(best);
+    for (int k = 0; k < 32; ++k)
+        if (const int64_t n = numbers_in(k); n > most) most = n, best = k;
+    frame.focus.lane = best;
+}
+
 void draw_tour_head(const MachineFrame& frame, const Rect& bar) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;

@@ -30,6 +30,8 @@ void begin_tour(Session& session);
 // Lets time pass, for the tour and for the clock of what it shows; false: the tour is over.
 bool play_tour(Session& session, Focus& focus, const Snapshot& snapshot, double seconds);
 bool go_on_tour(Session& session, Focus& focus, const Snapshot& snapshot, double seconds);
+// At a lane: at one whose operands are numbers, where the focused lane has zeros among them.
+void look_at_a_number(const MachineFrame& frame);
 // Title and progress over the picture, and the sentence with its clock below it.
 void draw_tour_head(const MachineFrame& frame, const Rect& bar);
 void draw_tour_foot(const MachineFrame& frame, const Rect& area);

@@ -2,6 +2,7 @@
 // breadcrumbs, panels and all; `inside` says where in it the next stop's thing stands, which is where the zoom goes.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -11,6 +12,8 @@
 #include "app/gui/views/machine/machine_scene.h"
 
 namespace lockstep::gui {
+
+struct BankFacts;
 
 struct MachineFrame {  // what a picture draws from, for one frame
     Ui& ui;
@@ -89,6 +92,20 @@ void go_to(const MachineFrame& frame, double cycle);
 void zoom_to(Session& session, Stop stop);
 // How fast the clock runs at a zoom, where nobody has chosen a speed: powers of ten between the stops' own.
 double speed_at(double zoom);
+// What the host asks for, and the blocks that wait for an SM.
+void draw_host(const MachineFrame& frame, const Rect& column);
+void draw_block_queue(const MachineFrame& frame, const Rect& column);
+// The colour and hatch of a block's wave; a request: load a circle, store a square, atomic a diamond, copy a triangle.
+void fill_wave(Ui& ui, const Rect& box, int64_t wave, float opacity = 1);
+void draw_mark(Ui& ui, Point at, RequestKind kind, bool back, float r);
+// Requests of the traced SM that are on their way at the clock: indices into MachineTrace::requests.
+std::vector<uint32_t> own_requests(const MachineFrame& frame);
+// The memory side of an SM: L1 and shared memory, the shared memory pipe, waiting misses, the door to the crossbar.
+void draw_sm_memory(const MachineFrame& frame, const std::array<Rect, 4>& boxes);
+// The source with how many of the SM's warps stand at each line, and what the focused warp issues next.
+void draw_warp_lines(const MachineFrame& frame, const Rect& area);
+// A column a bank, as many rows as there is room for: the words that it delivers one after the other, with numbers below.
+void draw_banks(Ui& ui, const Rect& area, const BankFacts& facts);
 // Of the panels beside a picture: wider in a wide window, where lines of code are cut otherwise.
 inline float side_width(const Rect& area) {
     return std::clamp(area.w * 0.25f, 424.0f, 640.0f);

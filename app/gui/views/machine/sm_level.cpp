@@ -17,10 +17,9 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float memory_height = 150, most_memory = 200;
+constexpr float memory_height = 150, most_memory = 240;
 constexpr float column_rest = 242, least_row = 10, named_row = 14, low_column = 84;  // of a column beside its rows of warps
 constexpr float least_column = 168, panel_rest = 102;  // panel_rest: header, caption and margins
-constexpr double looks_back = 2000;                    // cycles over which the hit rate of L1 is taken
 
 struct SmSplit {
     Rect picture, warp, code;
@@ -288,7 +287,8 @@ void draw_registers(const MachineFrame& frame, const Rect& r, const SubCoreFacts
                                                                                                              : t.grid);
     }
     if (picked == SIZE_MAX) return;
-    const uint32_t count = std::clamp<uint32_t>(frame.scene->run->program->registers_per_thread, 8, 64);
+    const uint32_t count =
+        std::clamp<uint32_t>(ptx::registers_on(*frame.scene->run->program, frame.scene->run->gpu.compute.number), 8, 64);
     const float cell = r.w / static_cast<float>(count);
     const float from = r.x + pitch * (static_cast<float>(picked) + 0.5f);
     ui.line({from - pitch / 2, low - 7}, {r.x, low}, faded(data::green, 0.6f));
@@ -314,11 +314,11 @@ void draw_belts(const MachineFrame& frame, const Rect& r, const SubCoreFacts& fa
         const float y = r.y + pitch * static_cast<float>(b), h = pitch - 5;
         ui.text(r.x, y + h / 2 + 4.5f, belt.name, {.size = 12, .color = t.ink2});
         const Rect track{r.x + 48, y, r.w - 48, h};
-        ui.rect(track, t.dark ? rgb(0x1B2027) : t.grid, h / 2);
+        ui.rect(track, t.dark ? t.panel2 : t.grid, h / 2);
         const float cell = track.w / static_cast<float>(cells);
         for (int k = 1; k < cells; k += 4)
             ui.line({track.x + cell * static_cast<float>(k), y + 4}, {track.x + cell * static_cast<float>(k), y + h - 4},
-                    t.ink3);
+                    t.dark ? t.line : t.ink3);
         float older = track.right() + 1;  // where the chip in front of it begins
         for (auto at = facts.recent.rbegin(); at != facts.recent.rend(); ++at) {
             const IssueRecord& issue = **at;
@@ -419,241 +419,6 @@ void draw_column(const MachineFrame& frame, const Rect& r, uint32_t s, int64_t p
     for (uint32_t lane = 0; lane < 32; ++lane)
         ui.rect({in.x + 48 + pitch * static_cast<float>(lane), lane_y, pitch - 1, lane_h},
                 (active >> lane & 1) != 0 ? lit(data::green, flash, t) : t.grid);
-}
-
-std::vector<uint32_t> own_requests(const MachineFrame& frame) {
-    std::vector<uint32_t> own;
-    for (const uint32_t i : requests_at(*frame.scene, frame.clock))
-        if (frame.scene->machine->requests[i].sm == frame.scene->trace().sm) own.push_back(i);
-    return own;
-}
-
-// What of the traced SM's sectors L1 had, lately.
-double l1_share(const MachineFrame& frame, int64_t& looked) {
-    int64_t hits = 0;
-    looked = 0;
-    const auto& requests = frame.scene->machine->requests;
-    auto at = std::lower_bound(requests.begin(), requests.end(), frame.cycle() - static_cast<int64_t>(looks_back),
-                               [](const RequestRecord& r, int64_t c) { return r.begin < c; });
-    for (; at != requests.end() && at->begin <= frame.cycle(); ++at) {
-        if (at->sm != frame.scene->trace().sm || at->kind != RequestKind::load) continue;
-        looked += std::popcount(at->wanted);
-        if (at->level == MemoryLevel::l1) hits += std::popcount(at->wanted);
-    }
-    return looked > 0 ? static_cast<double>(hits) / static_cast<double>(looked) : 0;
-}
-
-void draw_split(const MachineFrame& frame, const Rect& r) {
-    Ui& ui = frame.ui;
-    const Theme& t = *ui.theme;
-    const model::KernelRun& run = *frame.scene->run;
-    ui.frame(r, t.line, 1, 4);
-    ui.text(r.x + 8, r.y + 19, "L1 and shared memory", {.size = 13, .weight = 600});
-    const auto& totals = run.result.totals;
-    const auto shared = static_cast<float>(
-        static_cast<uint32_t>(ptx::shared_bytes(*run.program, run.config.dynamic_shared)) * totals.blocks_per_sm);
-    const auto l1 = static_cast<float>(totals.l1_bytes);
-    const float all = std::max(1.0f, l1 + shared);
-    const Rect bar{r.x + 8, r.y + 28, r.w - 16, 20};
-    const float w = bar.w * l1 / all;
-    ui.rect({bar.x, bar.y, w, bar.h}, data::blue);
-    ui.hatch({bar.x + w, bar.y, bar.w - w, bar.h}, data::yellow, Hatch::dots);
-    ui.text(bar.x + 6, bar.y + 15, "L1 " + bytes_text(l1),
-            {.size = 12, .color = text_on(data::blue), .width = std::max(1.0f, w - 10)});
-    int64_t looked = 0;
-    const double hits = l1_share(frame, looked);
-    ui.text(bar.x, bar.bottom() + 16, looked > 0 ? fmt::format("hits {:.0f} %", 100 * hits) : "no loads lately",
-            {.size = 12, .color = t.ink2});
-    ui.text(bar.right(), bar.bottom() + 16, shared > 0 ? "shared " + bytes_text(shared) : "no shared memory",
-            {.size = 12, .color = t.ink2, .align = Align::right});
-    ui.rect({bar.x, bar.bottom() + 22, bar.w, 5}, t.grid);
-    ui.rect({bar.x, bar.bottom() + 22, bar.w * static_cast<float>(hits), 5}, data::green);
-    const float y = bar.bottom() + 48;
-    const TileState state = blocks_on(*frame.scene, frame.scene->trace().sm, frame.cycle());
-    const auto slots = state.resident.size();
-    const float pitch = bar.w / static_cast<float>(std::max<size_t>(1, slots));
-    ui.text(bar.x, y - 4, "blocks here", {.size = 12, .color = t.quiet});
-    for (size_t i = 0; i < slots; ++i) {
-        const Rect cell{bar.x + pitch * static_cast<float>(i), y + 2, pitch - 2, 18};
-        const uint32_t block = state.resident[i];
-        ui.rect(cell, block == TileState::nobody ? t.grid : mix(t.panel2, data::sky, 0.35f));
-        const std::string text = std::to_string(block);
-        if (block != TileState::nobody && ui.text_width(text, {.size = 12, .mono = true}) < cell.w - 2)
-            ui.text(cell.x + cell.w / 2, cell.y + 13, text, {.size = 12, .align = Align::center, .mono = true});
-    }
-}
-
-// Where there is room: what the pipe served before, the last first.
-void draw_served(const MachineFrame& frame, const Rect& r) {
-    Ui& ui = frame.ui;
-    const Theme& t = *ui.theme;
-    if (r.h < 70 || r.w < 190) return;
-    const KernelTrace& trace = frame.scene->trace();
-    const int64_t cycle = frame.cycle();
-    auto at = std::upper_bound(trace.issues.begin(), trace.issues.end(), cycle,
-                               [](int64_t c, const IssueRecord& issue) { return c < issue.cycle; });
-    float y = r.y + 8;
-    const float first = y;
-    for (int looked = 0; at != trace.issues.begin() && y + 36 < r.bottom() && looked < 4000; ++looked) {
-        --at;
-        if (at->passes == 0 || at->folded || std::max(at->ready, at->cycle + at->passes) > cycle) continue;
-        if (y == first) ui.text(r.x + 8, y + 12, "served before", {.size = 12, .color = t.quiet}), y += 17;
-        const float end = ui.text(r.x + 8, y + 12,
-                                  fmt::format("{:>9} {}{}", with_commas(at->cycle),
-                                              letter_of(*frame.scene->timeline, at->pc), trace.warps[at->warp].slot),
-                                  {.size = 12, .color = t.ink2, .mono = true});
-        const float pitch = std::min(8.0f, (r.right() - 90 - end - 12) / static_cast<float>(at->passes));
-        for (int k = 0; k < at->passes && pitch > 0; ++k)
-            ui.rect({end + 12 + pitch * static_cast<float>(k), y + 3, std::max(1.0f, pitch - 1), 9},
-                    faded(data::yellow, 0.45f));
-        ui.text(r.right() - 8, y + 12, at->passes == 1 ? "1 pass" : fmt::format("{} passes", at->passes),
-                {.size = 12, .color = t.quiet, .align = Align::right});
-        y += 16;
-    }
-}
-
-// The accesses to shared memory that the pipe serves now, a column a pass.
-void draw_shared(const MachineFrame& frame, const Rect& r) {
-    Ui& ui = frame.ui;
-    const Theme& t = *ui.theme;
-    const KernelTrace& trace = frame.scene->trace();
-    ui.frame(r, t.line, 1, 4);
-    ui.text(r.x + 8, r.y + 19, "shared memory pipe", {.size = 13, .weight = 600});
-    const int64_t cycle = frame.cycle(), latency = frame.scene->run->gpu.shared_latency;
-    auto at = std::upper_bound(trace.issues.begin(), trace.issues.end(), cycle,
-                               [](int64_t c, const IssueRecord& issue) { return c < issue.cycle; });
-    float y = r.y + 30;
-    int shown = 0;
-    while (at != trace.issues.begin() && y + 16 < r.bottom()) {
-        --at;
-        if (at->cycle < cycle - 400) break;
-        if (at->passes == 0 || at->folded) continue;
-        const int64_t end = std::max(at->ready, at->cycle + at->passes);
-        if (end <= cycle) continue;
-        // Its last pass begins a latency before the value is there.
-        const int64_t first = std::max(at->cycle, at->ready - latency - (at->passes - 1));
-        const auto done = static_cast<int>(std::clamp<int64_t>(cycle - first + 1, 0, at->passes));
-        ui.text(r.x + 8, y + 12, fmt::format("{}{}", letter_of(*frame.scene->timeline, at->pc), trace.warps[at->warp].slot),
-                {.size = 12, .mono = true});
-        const float pitch = std::min(10.0f, (r.w - 150) / static_cast<float>(at->passes));
-        for (int k = 0; k < at->passes; ++k)
-            ui.rect({r.x + 50 + pitch * static_cast<float>(k), y + 2, std::max(1.0f, pitch - 1), 11},
-                    k < done ? data::yellow : t.grid);
-        ui.text(r.right() - 8, y + 12, at->passes == 1 ? "1 pass" : fmt::format("{} passes, {}-way", at->passes, at->passes),
-                {.size = 12, .color = t.ink2, .align = Align::right});
-        y += 16;
-        ++shown;
-    }
-    if (shown == 0) ui.text(r.x + 8, y + 14, "nothing is under way", {.size = 12, .color = t.quiet}), y += 20;
-    draw_served(frame, {r.x, y, r.w, r.bottom() - y});
-}
-
-// Where there is room: the misses that came home last, each with its way and how long it took.
-void draw_home(const MachineFrame& frame, const Rect& r) {
-    Ui& ui = frame.ui;
-    const Theme& t = *ui.theme;
-    if (r.h < 56 || r.w < 260) return;
-    const MachineScene& scene = *frame.scene;
-    const auto& requests = scene.machine->requests;
-    const int64_t cycle = frame.cycle();
-    const auto until = std::upper_bound(requests.begin(), requests.end(), cycle,
-                                        [](int64_t c, const RequestRecord& q) { return c < q.begin; });
-    std::vector<const RequestRecord*> home;
-    for (auto at = until; at != requests.begin() && until - at < 20'000 && home.size() < 200;)
-        if (--at; at->sm == scene.trace().sm && at->kind != RequestKind::store && at->level != MemoryLevel::l1 &&
-                  at->end() <= cycle)
-            home.push_back(&*at);
-    std::stable_sort(home.begin(), home.end(), [](const auto* a, const auto* b) { return a->end() > b->end(); });
-    if (home.empty()) return;
-    ui.text(r.x + 8, r.y + 12, "came home last", {.size = 12, .color = t.quiet});
-    float y = r.y + 17;
-    for (const RequestRecord* const q : home) {
-        if (y + 18 > r.bottom()) break;
-        const float end = ui.text(r.x + 8, y + 12, fmt::format("{:>9}", with_commas(q->end())),
-                                  {.size = 12, .color = t.ink2, .mono = true});
-        ui.text(end + 12, y + 12, request_text(scene, *q), {.size = 12, .color = t.ink2, .width = r.right() - end - 20});
-        y += 16;
-    }
-}
-
-void draw_tickets(const MachineFrame& frame, const Rect& r) {
-    Ui& ui = frame.ui;
-    const Theme& t = *ui.theme;
-    const std::vector<uint32_t> own = own_requests(frame);
-    const auto waiting = std::count_if(
-        own.begin(), own.end(), [&](uint32_t i) { return frame.scene->machine->requests[i].kind != RequestKind::store; });
-    ui.frame(r, t.line, 1, 4);
-    ui.text(r.x + 8, r.y + 19, "waiting misses (MSHR)", {.size = 13, .weight = 600});
-    ui.text(r.right() - 8, r.y + 19, fmt::format("{} of {}", waiting, frame.scene->run->gpu.l1_mshrs.value),
-            {.size = 12, .color = t.ink2, .align = Align::right});
-    const int columns = std::max(1, static_cast<int>((r.w - 12) / 41));
-    const int rows = std::max(1, static_cast<int>((r.h - 30 - (frame.session.machine.followed >= 0 ? 32.0f : 0.0f)) / 19));
-    const uint32_t focused = focused_warp(frame);
-    int k = 0;
-    for (const uint32_t i : own) {
-        const RequestRecord& q = frame.scene->machine->requests[i];
-        if (q.kind == RequestKind::store) continue;
-        if (k >= columns * rows) break;
-        const Rect box{r.x + 8 + 41.0f * static_cast<float>(k % columns), r.y + 27 + 19.0f * static_cast<float>(k / columns),
-                       38, 16};
-        ui.rect(box, t.panel2);
-        const double share =
-            std::clamp((frame.clock - static_cast<double>(q.begin)) / std::max(1.0, static_cast<double>(q.ready)), 0.0, 1.0);
-        ui.rect({box.x, box.bottom() - 2, box.w * static_cast<float>(share), 2}, data::orange);
-        const bool mine = q.issue >= 0 && frame.scene->trace().issues[static_cast<size_t>(q.issue)].warp == focused;
-        if (q.issue >= 0)
-            ui.text(
-                box.x + box.w / 2, box.y + 12,
-                fmt::format("{} {}",
-                            frame.scene->trace().warps[frame.scene->trace().issues[static_cast<size_t>(q.issue)].warp].slot,
-                            letter_of(*frame.scene->timeline, q.pc)),
-                {.size = 12, .align = Align::center, .weight = mine ? 700 : 400, .mono = true});
-        if (mine || frame.session.machine.followed == static_cast<int64_t>(i)) ui.frame(box, t.ink, 1.5f);
-        ++k;
-        if (frame.still || !ui.hovered(box)) continue;
-        ui.tooltip(request_text(*frame.scene, q) + "\nclick to follow it");
-        if (ui.clicked(box)) frame.session.machine.followed = static_cast<int64_t>(i);
-    }
-    if (waiting == 0) ui.text(r.x + 8, r.y + 42, "none is out", {.size = 12, .color = t.quiet});
-    const int64_t followed = frame.session.machine.followed;
-    const float below = r.y + 27 + 19.0f * static_cast<float>(std::max(1, (k + columns - 1) / columns)) + 6;
-    draw_home(frame, {r.x, below, r.w, r.bottom() - below - (followed >= 0 ? 32.0f : 0.0f)});
-    if (followed < 0 || followed >= static_cast<int64_t>(frame.scene->machine->requests.size())) return;
-    const RequestRecord& q = frame.scene->machine->requests[static_cast<size_t>(followed)];
-    if (frame.cycle() < q.begin || frame.cycle() >= q.end()) return;
-    double share = 0;
-    const Station at = stations_of(*frame.scene->machine, q).station_at(frame.clock, share);
-    const float base = r.bottom() - 10, chip = ui.chip_width("bring it home");
-    ui.text(r.x + 8, base, fmt::format("{}: {} of {}", name_of(at), frame.cycle() - q.begin, q.ready),
-            {.size = 12, .weight = 600, .width = r.w - chip - 28});
-    float x = r.right() - chip - 8;
-    if (ui.chip(x, base - 18, "bring it home") && !frame.still) bring_home(frame);
-}
-
-void draw_door(const MachineFrame& frame, const Rect& r) {
-    Ui& ui = frame.ui;
-    const Theme& t = *ui.theme;
-    ui.frame(r, t.line, 1, 4);
-    ui.text(r.x + 8, r.y + 19, "crossbar", {.size = 13, .weight = 600});
-    const float grown = std::max(0.0f, (r.h - 140) * 0.4f), out = r.y + 52 + grown, in = out + 48 + grown;
-    ui.text(r.x + 8, out - 12, "out", {.size = 12, .color = t.ink2});
-    ui.text(r.x + 8, in - 12, "in", {.size = 12, .color = t.ink2});
-    for (const float y : {out, in}) ui.rect({r.x + 8, y - 1, r.w - 16, 2}, t.line);
-    for (const uint32_t i : own_requests(frame)) {
-        const RequestRecord& q = frame.scene->machine->requests[i];
-        double share = 0;
-        const Station at = stations_of(*frame.scene->machine, q).station_at(frame.clock, share);
-        const auto way = static_cast<float>(share);
-        const Color color = q.kind == RequestKind::store    ? data::yellow
-                            : q.kind == RequestKind::atomic ? data::purple
-                                                            : data::sky;
-        if (at == Station::crossbar) ui.circle({r.x + 10 + (r.w - 20) * way, out}, 3.5f, color);
-        if (at == Station::back) ui.ring({r.right() - 10 - (r.w - 20) * way, in}, 3.5f, color, 1.5f);
-    }
-    if (r.h > 130)
-        ui.text(r.x + 8, r.bottom() - 8,
-                fmt::format("{:.0f} B a cycle", double{frame.scene->run->gpu.sm_read_bytes_per_cycle.value}),
-                {.size = 12, .color = t.quiet, .width = r.w - 12});
 }
 
 // The states that occur around now, and the letters of what issues, line by line as the width allows. Returns the height.
@@ -786,7 +551,7 @@ void draw_machine_sm(const MachineFrame& frame, const Rect& area) {
     if (frame.scene == nullptr)
         return ui.say_nothing_yet(body, "No kernel has run yet.", "Its warps stand here, slot by slot.");
     if (parts.warp.w > 0) frame.show("warp", parts.warp);
-    if (parts.code.w > 0 && parts.code.h > 120) frame.show("code", parts.code);
+    if (parts.code.w > 0 && parts.code.h > 120) draw_warp_lines(frame, parts.code);
     if (!kept)
         return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");
@@ -796,12 +561,7 @@ void draw_machine_sm(const MachineFrame& frame, const Rect& area) {
         const auto past = static_cast<int64_t>(std::clamp((p.column[s].w - 98) / 20, 15.0f, 28.0f));
         draw_column(frame, p.column[s], s, past, p.low);
     }
-    if (p.shows_memory) {
-        draw_split(frame, p.memory[0]);
-        draw_shared(frame, p.memory[1]);
-        draw_tickets(frame, p.memory[2]);
-        draw_door(frame, p.memory[3]);
-    }
+    if (p.shows_memory) draw_sm_memory(frame, p.memory);
     draw_sm_key(frame, p.key, true);
 }
 
@@ -872,7 +632,7 @@ void draw_sub_core(const MachineFrame& frame, const Rect& area) {
     const Rect body = machine_panel(frame, parts.picture, Stop::sub_core);
     if (frame.scene == nullptr) return ui.say_nothing_yet(body, "No kernel has run yet.");
     if (parts.warp.w > 0) frame.show("warp", parts.warp);
-    if (parts.code.w > 0 && parts.code.h > 120) frame.show("code", parts.code);
+    if (parts.code.w > 0 && parts.code.h > 120) draw_warp_lines(frame, parts.code);
     if (!has_stretch(frame))
         return ui.say_nothing_yet(body, fmt::format("Cycle {} is not kept in full.", with_commas(frame.cycle())),
                                   "It is being replayed.");

@@ -77,7 +77,11 @@ std::string pipeline_caption(const scene::ClusterScene& scene) {
     } else {
         const parallel::ScheduleRun &a = ran[0]->run, &b = ran[1]->run;
         const double idle_a = mean_idle(a), idle_b = mean_idle(b), keep_a = most_alive(a), keep_b = most_alive(b);
-        if (std::abs(a.bubble_of_total() - b.bubble_of_total()) < 1e-6)
+        const int work_a = a.schedule.microbatches, work_b = b.schedule.microbatches;
+        if (work_a != work_b && work_a > 0 && work_b > 0)  // unequal work: by the micro-batch
+            text = fmt::format("{} takes {} {} a micro-batch, {} {}", ran[1]->title, amount(b.total / work_b), b.unit,
+                               ran[0]->title, amount(a.total / work_a));
+        else if (std::abs(a.bubble_of_total() - b.bubble_of_total()) < 1e-6)
             text = fmt::format("{} and {} have the same bubble, {:.1f} % of the total", ran[0]->title, ran[1]->title,
                                100 * a.bubble_of_total());
         else

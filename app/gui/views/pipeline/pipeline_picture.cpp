@@ -513,6 +513,8 @@ void draw_saving(Ui& ui, const PipelinePlaces& p) {
     if (p.blocks.size() != 2 || !p.blocks[0].shown->refusal.empty() || !p.blocks[1].shown->refusal.empty()) return;
     for (const PipelineBlock& block : p.blocks)  // what staggers or never flushes costs less than it takes alone
         if (const parallel::ScheduleRun& run = block.shown->run; std::abs(run.cost - run.total) > 1e-6 * run.total) return;
+    // Of unequal work neither is sooner.
+    if (p.blocks[0].shown->run.schedule.microbatches != p.blocks[1].shown->run.schedule.microbatches) return;
     const double a = p.blocks[0].shown->run.total, b = p.blocks[1].shown->run.total;
     const double shorter = std::min(a, b), longer = std::max(a, b);
     if (longer - shorter < longer * 1e-6) return;

@@ -255,16 +255,25 @@ struct Plane {
     double y_at(float py) const { return value_at(axis, (in.bottom() - py) / in.h); }
 };
 
-Plane plane_of(const Rect& area, const SketchScene& scene) {
-    return {{area.x + 64, area.y + 18, area.w - 64 - 150, area.h - 62}, scene.board.across, scene.board.axis};
+bool is_low(const Rect& area) {
+    return area.h < 220;
 }
 
-void draw_plane(Ui& ui, const Plane& plane, const SketchScene& scene, bool ticks_across) {
+// In a low one the unit across stands beside the ticks, not below them.
+Plane plane_of(const Rect& area, const SketchScene& scene) {
+    const float below = is_low(area) ? 24 : 44;
+    return {{area.x + 64, area.y + 18, area.w - 64 - 150, area.h - 18 - below}, scene.board.across, scene.board.axis};
+}
+
+void draw_plane(Ui& ui, const Plane& plane, const SketchScene& scene, bool ticks_across, bool low) {
     const Theme& theme = *ui.theme;
     ui.rect(plane.in, theme.panel2);
+    float free_below = plane.in.bottom() + 15;  // a label that would lie on the one below it is left out
     for (const double tick : ticks_of(scene.board.axis)) {
         const float y = plane.y(tick);
         ui.line({plane.in.x, y}, {plane.in.right(), y}, theme.grid);
+        if (y + 15 > free_below) continue;
+        free_below = y;
         ui.text(plane.in.x - 8, y + 4, amount_text(tick),
                 {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
     }
@@ -277,14 +286,18 @@ void draw_plane(Ui& ui, const Plane& plane, const SketchScene& scene, bool ticks
         }
     ui.frame(plane.in, theme.line);
     ui.text(plane.in.x, plane.in.y - 6, scene.board.axis.unit, {.size = 12, .color = theme.ink2});
-    ui.text(plane.in.right(), plane.in.bottom() + 38, scene.board.across.unit,
-            {.size = 12, .color = theme.ink2, .align = Align::right});
+    if (low)
+        ui.text(plane.in.right() + 14, plane.in.bottom() + 18, scene.board.across.unit,
+                {.size = 12, .color = theme.ink2, .width = 136});
+    else
+        ui.text(plane.in.right(), plane.in.bottom() + 38, scene.board.across.unit,
+                {.size = 12, .color = theme.ink2, .align = Align::right});
 }
 
 void draw_curve(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
     const Theme& theme = *ui.theme;
     const Plane plane = plane_of(area, scene);
-    draw_plane(ui, plane, scene, false);
+    draw_plane(ui, plane, scene, false, is_low(area));
     const size_t count = scene.board.places.size();
     if (scene.open)
         if (const Drag drag = ui.drag("curve", plane.in); drag.active) {
@@ -363,7 +376,7 @@ bool curve_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const
 void draw_dot(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand&, const Rect& area) {
     const Theme& theme = *ui.theme;
     const Plane plane = plane_of(area, scene);
-    draw_plane(ui, plane, scene, true);
+    draw_plane(ui, plane, scene, true, is_low(area));
     const double bandwidth = scene.board.limits[0].second, peak = scene.board.limits[1].second, ridge = peak / bandwidth;
     const Point roof[] = {{plane.x(scene.board.axis.low / bandwidth), plane.y(scene.board.axis.low)},
                           {plane.x(ridge), plane.y(peak)},

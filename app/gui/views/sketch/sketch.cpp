@@ -68,21 +68,28 @@ class SketchView final : public View {
             scene.shown = passed < 0 || passed > fade_seconds ? 1.0f : static_cast<float>(passed / fade_seconds);
             if (scene.shown < 1) ui.animate();
         }
-        for (const KeyPress& key : ui.state->sketch_keys)
-            if (open) picture->key(scene, given->sketch, hand_, key);
+        for (const KeyPress& key : ui.state->sketch_keys) {
+            if (!open || given->locked || picture->key(scene, given->sketch, hand_, key)) continue;
+            // Enter, where the picture has no use for it, runs what stands there.
+            if (key.code != KeyCode::enter || state.holds_back() || !lessons::complete(*given->board, given->sketch))
+                continue;
+            given->locked = true;
+            session.post(ask::LockPrediction{at});
+        }
         ui.state->sketch_keys.clear();
         const std::string caption = caption_of(scene, *given, session.lesson.lesson->exam);
-        const Rect body = ui.panel(area, {.title = "Your prediction, on the picture",
-                                          .right = scene.board.where,
-                                          .badge = Provenance::simulated,
-                                          .caption = caption});
+        const Rect body = session.learn.presented ? bare_body(ui, area, caption)
+                                                  : ui.panel(area, {.title = "Your prediction, on the picture",
+                                                                    .right = scene.board.where,
+                                                                    .badge = Provenance::simulated,
+                                                                    .caption = caption});
         ui.push_scope("sketch");
         draw_frame(ui, scene, *given, *picture, body, session.learn.presented);
         ui.pop_scope();
     }
 
     // In front of a class its headline and source stand above it.
-    float needs(Ui&, Session& session, Focus&, const Rect&) override { return session.learn.presented ? 230 : 400; }
+    float needs(Ui&, Session& session, Focus&, const Rect&) override { return session.learn.presented ? 180 : 400; }
 
     std::string describe(const Session& session, const Focus&) const override { return sketch_text(session.lesson); }
 
@@ -150,6 +157,16 @@ class SketchView final : public View {
             y += 24;
         }
         picture.draw(ui, scene, given.sketch, hand_, {body.x, y, body.w, body.bottom() - y - 8});
+    }
+
+    // In front of a class nobody needs to be told that it is their prediction: no header, and the caption as high as it is.
+    static Rect bare_body(Ui& ui, const Rect& area, const std::string& caption) {
+        ui.frame(area, ui.theme->line, 1, 5);
+        const TextStyle style{.size = 13, .color = ui.theme->ink2};
+        const Rect words{area.x + 12, area.y, area.w - 24, area.h};
+        const float high = ui.paragraph(words, caption, style, 18, false);
+        ui.paragraph({words.x, area.bottom() - high - 5, words.w, high}, caption, style, 18);
+        return {words.x, area.y + 8, words.w, area.h - high - 16};
     }
 
     static float source_height(const SketchScene& scene, float room) {

@@ -104,7 +104,7 @@ std::string limiter_names(std::span<const LimiterRow> rows) {
 }
 
 std::vector<LimiterRow> limiter_rows(const model::KernelRun& run) {
-    const uint32_t registers = run.program ? run.program->registers_per_thread : 0;
+    const uint32_t registers = run.program ? ptx::registers_on(*run.program, run.gpu.compute.number) : 0;
     const uint64_t shared =
         run.program ? ptx::shared_bytes(*run.program, run.config.dynamic_shared) : run.config.dynamic_shared;
     return limiter_rows(model::occupancy_limits(run.gpu, static_cast<uint32_t>(run.config.block.count()), registers, shared,

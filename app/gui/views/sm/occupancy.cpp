@@ -25,7 +25,7 @@ Wanted wanted_by(const model::KernelRun& run) {
     Wanted w;
     w.threads = static_cast<uint32_t>(std::clamp<uint64_t>(run.config.block.count(), 1, 1024));
     if (run.program) {
-        w.registers = std::clamp<uint32_t>(run.program->registers_per_thread, 1, 255);
+        w.registers = std::clamp<uint32_t>(ptx::registers_on(*run.program, run.gpu.compute.number), 1, 255);
         w.shared = std::max(run.program->static_shared, run.program->dynamic_shared_offset);
     }
     w.shared += run.config.dynamic_shared;

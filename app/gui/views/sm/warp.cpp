@@ -92,6 +92,18 @@ bool asks_for_lanes(const Session& session) {
     return asks_for(session, "lanes");
 }
 
+// While a question asks which lanes are on, no predicate tells it, and in an exam no register: the condition is in them.
+std::vector<RegisterRow> rows_told(const Session& session, const Timeline& timeline, const WarpTrack& warp, int64_t step,
+                                   const std::vector<simt::LaneValues>& lanes) {
+    std::vector<RegisterRow> rows = registers_shown(timeline, warp, step, lanes, 12);
+    if (!asks_for_lanes(session)) return rows;
+    const ptx::Program& program = *timeline.run->program;
+    std::erase_if(rows, [&](const RegisterRow& row) {
+        return session.lesson.holds_back() || type_of_use(program, lanes[row.lane_values].reg) == ptx::Type::pred;
+    });
+    return rows;
+}
+
 // The history shown belongs to the focused warp (it may lag behind while the worker makes it).
 bool history_matches(const Snapshot& snapshot, const WarpTrack& warp) {
     return snapshot.kernel.history && snapshot.kernel.history->block == warp.block &&
@@ -115,7 +127,7 @@ class WarpView final : public View {
         const bool fits = history_matches(*snapshot, *facts.warp);
         const int64_t step = snapshot->kernel.lanes_step;
         const auto rows = fits && snapshot->kernel.lanes
-                              ? registers_shown(*timeline_, *facts.warp, step, *snapshot->kernel.lanes, 12)
+                              ? rows_told(session, *timeline_, *facts.warp, step, *snapshot->kernel.lanes)
                               : std::vector<RegisterRow>{};
         if (!rows.empty()) choose(rows, *snapshot, focus.time);
         begun_ = fits ? lanes_begun(*snapshot) : simt::full_mask;
@@ -149,7 +161,7 @@ class WarpView final : public View {
         const uint32_t begun = lanes_begun(*snapshot);
         const bool hidden = asks_for_lanes(session) && begun != simt::full_mask;
         for (const RegisterRow& row :
-             registers_shown(timeline, *facts.warp, snapshot->kernel.lanes_step, *snapshot->kernel.lanes, 12)) {
+             rows_told(session, timeline, *facts.warp, snapshot->kernel.lanes_step, *snapshot->kernel.lanes)) {
             const simt::LaneValues& values = (*snapshot->kernel.lanes)[row.lane_values];
             text += fmt::format("  {} ({}):", row.name, row.holds);
             if (row.ready > focus.time)
@@ -237,6 +249,7 @@ class WarpView final : public View {
     std::string caption(const Snapshot& snapshot, const std::vector<RegisterRow>& rows, const Focus& focus) const {
         const Span span = strip(snapshot, rows);
         if (!span.row && hidden_) return "No instruction of this warp may be seen until you lock an answer.";
+        if (!span.row && lanes_hidden_) return "The registers stay hidden until you have answered which lanes are on.";
         if (!span.row && read_) return "No register of this warp has a value yet.";
         if (!span.row) return snapshot.busy.empty() ? "The registers of this warp are being read." : snapshot.busy;
         const std::string what =
@@ -276,10 +289,10 @@ class WarpView final : public View {
         ui.frame(bar, theme.line);
         if (rows.empty()) {
             ui.text(body.x, body.y + 52,
-                    hidden_                 ? "Hidden until you lock an answer."
-                    : read_                 ? "No register has a value yet."
-                    : snapshot.busy.empty() ? "Its registers are being read ..."
-                                            : snapshot.busy,
+                    hidden_ || lanes_hidden_ ? "Hidden until you lock an answer."
+                    : read_                  ? "No register has a value yet."
+                    : snapshot.busy.empty()  ? "Its registers are being read ..."
+                                             : snapshot.busy,
                     {.size = 13, .color = theme.ink2});
             return;
         }

@@ -56,6 +56,9 @@ class CompareView final : public View {
                                       "Compare (or C) in the picture Warps by cycle keeps a run as A; what runs next is B.");
         }
         adopt(session, pair);
+        // In front of a class the table is short: from what an SM can hold to what it selects, then the rest.
+        if (std::exchange(chain_first_, session.learn.presented) != session.learn.presented)
+            rows_ = ordered(compare_rows(*pair.a, *pair.b), chain_first_);
         const bool hidden = session.learn.reveal_steps >= 0;
         const std::string sentence = hidden             ? "Both runs stay hidden until you lock an answer."
                                      : pair.a == pair.b ? std::string(same_run)
@@ -72,7 +75,9 @@ class CompareView final : public View {
             const bool beside = body.w >= 760;
             const float table = beside ? std::clamp(body.w * 0.46f, 330.0f, 424.0f) : body.w;  // its longest names in full
             const Rect bands{body.x, body.y, beside ? body.w - table - 20 : body.w,
-                             beside ? body.h : body.h * (body.h < 260 ? 0.62f : 0.5f)};
+                             beside                    ? body.h
+                             : session.learn.presented ? body.h * 0.3f
+                                                       : body.h * (body.h < 260 ? 0.62f : 0.5f)};
             draw_bands(ui, session, focus, bands);
             draw_table(ui, beside ? Rect{bands.right() + 20, body.y, table, body.h}
                                   : Rect{body.x, bands.bottom() + 8, body.w, body.h - bands.h - 8});
@@ -102,16 +107,21 @@ class CompareView final : public View {
     int64_t begin_ = 0, end_ = 1, all_ = 1;
     uint64_t pairs_ = 0;
     uint32_t wished_blocks_ = 0;
-    bool panning_ = false;
+    bool panning_ = false, chain_first_ = false;
     int64_t pan_from_ = 0;
     Rect keys_;  // where the pointer gives it the keys: the whole panel
+
+    static std::vector<CompareRow> ordered(std::vector<CompareRow> rows, bool chain_first) {
+        if (chain_first) std::stable_partition(rows.begin(), rows.end(), [](const CompareRow& row) { return row.chain; });
+        return rows;
+    }
 
     void adopt(const Session& session, const Pair& pair) {
         if (a_->run == pair.a && b_->run == pair.b) return;
         if (a_->run != pair.a) a_ = session.timeline(pair.a);
         if (b_->run != pair.b) b_ = session.timeline(pair.b);
         names_ = names_of(*pair.a, *pair.b);
-        rows_ = compare_rows(*pair.a, *pair.b);
+        rows_ = ordered(compare_rows(*pair.a, *pair.b), chain_first_);
         all_ = std::max<int64_t>({1, a_->cycles, b_->cycles});
         begin_ = 0;
         end_ = all_;

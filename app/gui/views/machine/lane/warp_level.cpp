@@ -490,6 +490,23 @@ const simt::WarpAccess* access_of(const MachineFrame& frame, const WarpNow& w) {
     return at != accesses.end() && at->step == static_cast<uint64_t>(w.step) ? &*at : nullptr;
 }
 
+}  // namespace
+
+void draw_banks(Ui& ui, const Rect& r, const BankFacts& facts) {
+    const float pitch = r.w / 32, rows = std::max(1.0f, std::floor((r.h - 16) / 14));
+    for (uint32_t bank = 0; bank < 32; ++bank) {
+        const float x = r.x + pitch * static_cast<float>(bank);
+        for (uint32_t k = 0; k < static_cast<uint32_t>(rows); ++k)
+            ui.rect({x, r.y + 14 * static_cast<float>(k), std::max(1.0f, pitch - 2), 12},
+                    k < facts.distinct[bank] ? data::yellow : ui.theme->grid);
+        if (bank % 8 == 0 || bank == 31)
+            ui.text(x + pitch / 2, r.y + 14 * rows + 13, std::to_string(bank),
+                    {.size = 12, .color = ui.theme->quiet, .align = Align::center, .mono = true});
+    }
+}
+
+namespace {
+
 void draw_access(const MachineFrame& frame, const Rect& r, const simt::WarpAccess& access) {
     Ui& ui = frame.ui;
     const Theme& t = *ui.theme;
@@ -502,16 +519,7 @@ void draw_access(const MachineFrame& frame, const Rect& r, const simt::WarpAcces
                 fmt::format("it {} {} word{} in {} pass{}", verb, facts.words.size(), facts.words.size() == 1 ? "" : "s",
                             facts.passes.size(), facts.passes.size() == 1 ? "" : "es"),
                 {.size = 12, .color = t.ink2, .align = Align::right});
-        const float pitch = r.w / 32, rows = std::max(1.0f, std::floor((r.h - 44) / 14));
-        for (uint32_t bank = 0; bank < 32; ++bank) {
-            const float x = r.x + pitch * static_cast<float>(bank);
-            for (uint32_t k = 0; k < static_cast<uint32_t>(rows); ++k)
-                ui.rect({x, r.y + 24 + 14 * static_cast<float>(k), pitch - 2, 12},
-                        k < facts.distinct[bank] ? data::yellow : t.grid);
-            if (bank % 8 == 0 || bank == 31)
-                ui.text(x + pitch / 2, r.y + 24 + 14 * rows + 13, std::to_string(bank),
-                        {.size = 12, .color = t.quiet, .align = Align::center, .mono = true});
-        }
+        draw_banks(ui, {r.x, r.y + 24, r.w, r.h - 28}, facts);
         return;
     }
     const RequestFacts facts = facts_of(pattern);

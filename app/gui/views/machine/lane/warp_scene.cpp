@@ -138,7 +138,9 @@ WayWords way_words(const MachineFrame& frame, const RequestRecord& r, const Stat
     if (near ? clock >= static_cast<double>(s.begin() + s.end()) / 2 : passed(Station::crossbar))
         w.word[1] = near ? "hit" : by ? "passed" : "miss";
     if (near) return w;
-    if (passed(Station::slice_queue))
+    if (!frame.scene->has_l2())
+        w.word[2] = "none";
+    else if (passed(Station::slice_queue))
         w.word[2] = passed(Station::l2) ? (r.kind == RequestKind::store   ? "takes it"
                                            : far                          ? "miss"
                                            : r.level == MemoryLevel::dram ? "waits too"

@@ -62,6 +62,8 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
         const float shape = (w / pitch_width) / std::max(0.1f, h / pitch_height);
         p.wide = std::clamp(static_cast<int>(std::ceil(std::sqrt(static_cast<float>(p.replicas) * shape) - 1e-3f)), 1,
                             p.replicas);
+        const int rows = (p.replicas + p.wide - 1) / p.wide;
+        p.wide = (p.replicas + rows - 1) / rows;  // rows of one length, where that is possible
     }
     // The last tile needs no gap behind it.
     const auto across = static_cast<float>(p.across()), down = static_cast<float>(p.rows());
@@ -90,6 +92,7 @@ ClusterPlaces place_cluster(const Rect& area, int replicas, int stages, int grou
         p.tile_h = p.pitch_y - gap_y;
         p.scale = std::min(p.tile_w / tile_width, p.tile_h / tile_height);
     }
+    if (flat) p.left += std::max(0.0f, (w - p.grid().w) / 2);
     const float least = std::min(p.tile_w, p.tile_h);
     p.headed = p.tile_w >= 90 && p.tile_h >= 56;
     p.detail = p.tile_w < 24 || p.tile_h < 14                          ? TileDetail::texture
@@ -162,10 +165,10 @@ NodePlaces place_node(const Rect& area, int gpus) {
     p.all = area;
     const int n = std::max(1, gpus);
     const int above = (n + 1) / 2;
-    const float pitch = std::min(area.w / static_cast<float>(above), 400.0f);
+    const float pitch = std::min(area.w / static_cast<float>(above), 560.0f);
     const float gap = std::clamp(pitch * 0.1f, 4.0f, 28.0f), bar_h = std::clamp(area.h * 0.11f, 24.0f, 46.0f),
-                link = std::clamp(area.h * 0.11f, 16.0f, 60.0f);
-    const float h = std::clamp((area.h - bar_h - 2 * link) / 2, 20.0f, 220.0f), w = pitch - gap;
+                link = std::clamp(area.h * 0.11f, 16.0f, 90.0f);
+    const float h = std::clamp((area.h - bar_h - 2 * link) / 2, 20.0f, 340.0f), w = pitch - gap;
     const float used = pitch * static_cast<float>(above) - gap, x = area.x + (area.w - used) / 2,
                 y = area.y + std::max(0.0f, (area.h - 2 * h - 2 * link - bar_h) / 2);
     for (int i = 0; i < n; ++i) {

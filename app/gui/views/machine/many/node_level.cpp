@@ -134,7 +134,7 @@ void draw_gpu_tile(const NodeView& v, int number) {
         bottom -= 22;
     }
     if (bottom - top >= 4)
-        draw_progress(v, {tile.x + inset, top, tile.w - 2 * inset, std::min(bottom - top, 150.0f)}, now, sum);
+        draw_progress(v, {tile.x + inset, top, tile.w - 2 * inset, std::min(bottom - top, 250.0f)}, now, sum);
     if (v.frame.still) return;
     if (rank == v.picked) ui.outline(tile, -3);
     if (ui.hovered(tile)) {
