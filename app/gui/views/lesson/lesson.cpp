@@ -547,8 +547,9 @@ class LessonView final : public View {
         std::string words = exam_state_words(state);
         if (const ExamResult result = exam_result(state); asked_to_hand_in_ && result.answered < result.tasks) {
             const size_t open = result.tasks - result.answered;
-            words = fmt::format("{} of {} tasks {} no answer. Handed in, that cannot be made up for: the list below leads back.",
-                                open, result.tasks, open == 1 ? "has" : "have");
+            words =
+                fmt::format("{} of {} tasks {} no answer. Handed in, that cannot be made up for: the list below leads back.",
+                            open, result.tasks, open == 1 ? "has" : "have");
         }
         y += ui.paragraph({x_, y + 8, w_, 100}, words,
                           {.size = 14, .color = ui.theme->ink2, .weight = state.handed_in ? 600 : 400}, 21) +
