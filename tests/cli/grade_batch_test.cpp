@@ -288,14 +288,13 @@ TEST_CASE("Ctrl-C ends a grade with the rows that there are so far") {
     CHECK(outcome.status == 130);
     CHECK(outcome.out.starts_with("submission,exercise,file,passed,"));
     CHECK(outcome.out.find("there is no file budget.train in the submission") != std::string::npos);
-    const auto rows = std::count(outcome.out.begin(), outcome.out.end(), '\n') - 1;
-    CHECK(rows == 400);  // one for each; those that were not judged have no points, which is not 0
     const auto count = [&](const std::string& words) {
         size_t found = 0;
         for (size_t at = 0; (at = outcome.out.find(words, at)) != std::string::npos; ++at) ++found;
         return found;
     };
-    const size_t left = count(",,,1,0.00,,it was not judged: the grading was ended before");
+    CHECK(count(",budget,budget.train,") == 400);  // one for each; those that were not judged have no points, which is not 0
+    const size_t left = count(",,,3,0.00,,it was not judged: the grading was ended before");
     CHECK(left >= 1);
     CHECK(outcome.err.find("the grading was ended after " + std::to_string(400 - left) + " of 400") != std::string::npos);
     CHECK(outcome.err.find(" of 400 submissions") != std::string::npos);

@@ -108,6 +108,8 @@ Trace timeline_of(const runtime::Report& report) {
 
 // Paths of the report as the reader would write them from here.
 void shorten(std::string& file) {
+    if (file.find(".ipynb, cell ") != std::string::npos)
+        file = fs::path(file).filename().string();  // made in another folder
     std::error_code error;
     const fs::path relative = fs::path(file).lexically_relative(fs::current_path(error));
     if (!error && !relative.empty() && *relative.begin() != "..") file = relative.string();

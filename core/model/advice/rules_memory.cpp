@@ -369,10 +369,18 @@ namespace {
 
 // A loop that tries until an exchange with constants (0 for 1) gives what it wants: a lock. Loops that compute the new value
 // from the old one retry as well, but wait for nobody.
-bool takes_lock(const ptx::DecodedInstruction& in) {
+bool takes_lock(const ptx::Flow& flow, uint32_t pc) {
+    const auto& code = flow.program.instructions;
+    const ptx::DecodedInstruction& in = code[pc];
     if (in.kind != ptx::Kind::atomic || !ptx::is_register(in.destination[0])) return false;
+    const auto constant = [&](int32_t operand) {
+        if (!ptx::is_register(operand)) return operand != ptx::no_operand;
+        const ptx::Definitions made = ptx::definitions_of(flow, pc, operand);
+        return !made.from_entry && std::all_of(made.pcs.begin(), made.pcs.end(), [&](uint32_t at) {
+            return code[at].opcode != nullptr && code[at].opcode->name == "mov" && !ptx::is_register(code[at].source[0]);
+        });
+    };
     const ptx::AtomicOperation operation = ptx::as_atomic(in).operation;
-    const auto constant = [](int32_t operand) { return operand != ptx::no_operand && !ptx::is_register(operand); };
     if (operation == ptx::AtomicOperation::cas) return constant(in.source[0]) && constant(in.source[1]);
     return operation == ptx::AtomicOperation::exch && constant(in.source[0]);
 }
@@ -401,10 +409,11 @@ std::vector<bool> loop_around(const ptx::Flow& flow, uint32_t pc) {
 
 void find_locks(const Facts& facts, Findings& findings) {
     const auto& code = facts.program.instructions;
-    if (std::none_of(code.begin(), code.end(), takes_lock) || facts.warp_cycles <= 0) return;
+    const auto is_atomic = [](const ptx::DecodedInstruction& in) { return in.kind == ptx::Kind::atomic; };
+    if (std::none_of(code.begin(), code.end(), is_atomic) || facts.warp_cycles <= 0) return;
     const ptx::Flow flow(facts.program);
     for (uint32_t pc = 0; pc < code.size() && pc < facts.result.instructions.size(); ++pc) {
-        if (!takes_lock(code[pc]) || pc >= flow.block_of.size()) continue;
+        if (pc >= flow.block_of.size() || !takes_lock(flow, pc)) continue;
         const std::vector<bool> loop = loop_around(flow, pc);
         if (loop.empty()) continue;
         uint64_t waited = 0;
