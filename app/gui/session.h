@@ -283,6 +283,7 @@ struct SmLook {  // of every picture of a kernel
     } wanted;
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
     bool whole = false;         // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    bool wants_whole = false;   // the time picture is to show all cycles once; it takes the wish
     std::string register_wish;  // that the picture of the registers is to show alone; it takes the wish
     IssueTrail issues;          // issue slots used by resident warps, of one launch
 };

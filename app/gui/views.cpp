@@ -10,7 +10,7 @@ namespace lockstep::gui {
 #define VIEWS(VIEW) \
     VIEW(make_home_view, "home", "Home", home, 0, 15)                                                     \
     VIEW(make_lesson_view, "lesson", "Lesson", learn)                                                     \
-    VIEW(make_sketch_view, "sketch", "Your prediction", learn, 230, 14)                                   \
+    VIEW(make_sketch_view, "sketch", "Your prediction", learn, 180, 14)                                   \
     VIEW(make_source_view, "source", "Source", learn)                                                     \
     VIEW(make_threads_view, "threads", "Grid, block, thread", learn, 240)                                 \
     VIEW(make_stack_view, "stack", "Reconvergence stack", learn)                                          \

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 Json to_json(const LaunchSettings& s) {
     Json arguments = Json::array();
     for (const ArgumentText& a : s.arguments)
-        arguments.push_back({{"parameter", a.parameter}, {"text", a.text}, {"chosen", a.chosen}});
+        arguments.push_back({{"parameter", a.parameter}, {"text", a.text}, {"chosen", a.chosen}, {"guess", a.guess}});
     return {{"kernel", s.kernel},
             {"grid", s.grid},
             {"block", s.block},
@@ -90,6 +90,7 @@ LaunchSettings settings_from(const Json& from) {
             take(item, "parameter", a.parameter);
             take(item, "text", a.text);
             take(item, "chosen", a.chosen);
+            take(item, "guess", a.guess);
             s.arguments.push_back(std::move(a));
         }
     return s;
@@ -505,13 +506,16 @@ bool KernelDesk::broken(const Snapshot& snapshot) const {
     return compiled && compiled->version == version_ && !compiled->ok;
 }
 
-std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
+std::string KernelDesk::refused_launch(const Snapshot& snapshot) const {
+    const auto& last = snapshot.own.result;
+    if (snapshot.source != Source::own || snapshot.kernel.run || !last || !last->refused || broken(snapshot)) return {};
+    const std::string& name = last->settings.kernel.empty() ? document().shown_name() : last->settings.kernel;
+    return fmt::format("{} {}: {}.", name, last->cancelled ? "was cancelled" : "did not run", last->refused->message);
+}
+
+std::string KernelDesk::earlier_launch(const Snapshot& snapshot) const {
     const auto &last = snapshot.own.result, &shown = snapshot.own.run;
-    if (!shown || !shown->run || snapshot.kernel.run != shown->run) return {};
-    if (broken(snapshot))
-        return fmt::format("'{}' does not compile as it is now: these are pictures of its last run, before that change.",
-                           document().shown_name());
-    if (!last || !last->refused) return {};
+    if (!last || !shown || !shown->run || snapshot.kernel.run != shown->run) return {};
     const LaunchSettings &a = shown->settings, &b = last->settings;
     std::string with;
     const auto differs = [&](const std::string& name, const std::string& was, const std::string& is) {
@@ -525,9 +529,20 @@ std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
     differs("seed", a.seed, b.seed);
     for (size_t i = 0; i < a.arguments.size() && i < b.arguments.size() && a.kernel == b.kernel; ++i)
         differs(a.arguments[i].parameter, a.arguments[i].text, b.arguments[i].text);
+    return with.empty() ? "" : "with " + with;
+}
+
+std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
+    const auto &last = snapshot.own.result, &shown = snapshot.own.run;
+    if (!shown || !shown->run || snapshot.kernel.run != shown->run) return {};
+    if (broken(snapshot))
+        return fmt::format("'{}' does not compile as it is now: these are pictures of its last run, before that change.",
+                           document().shown_name());
+    if (!last || !last->refused) return {};
+    const std::string with = earlier_launch(snapshot);
     return fmt::format("The last launch {}: {}. This is the run before it{}.",
                        last->cancelled ? "was cancelled" : "did not run", last->refused->message,
-                       with.empty() ? "" : ", with " + with);
+                       with.empty() ? "" : ", " + with);
 }
 
 bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) {
@@ -589,6 +604,20 @@ void KernelDesk::adopt_result(const Snapshot& snapshot) {
     if (document().is_program() && seen_result_->edited_at < 0) return;  // one of its launches was opened
     const bool of_this_text = seen_result_->version == version_ && seen_result_->edited_at >= 0;
     edit_to_result = of_this_text ? clock_seconds() - seen_result_->edited_at : -1;
+    if (seen_result_->version == version_) take_learned(*seen_result_);
+}
+
+// Sizes that a first run told stand in the form, as guesses still.
+void KernelDesk::take_learned(const KernelResult& result) {
+    LaunchSettings& launch = document().launch;
+    if (result.settings.kernel != launch.kernel || result.settings.arguments.size() != launch.arguments.size()) return;
+    for (size_t i = 0; i < launch.arguments.size(); ++i) {
+        ArgumentText& mine = launch.arguments[i];
+        const ArgumentText& told = result.settings.arguments[i];
+        if (mine.chosen || told.chosen || told.guess.empty() || mine.parameter != told.parameter || mine.text == told.text)
+            continue;
+        if (mine.text == told.guess || mine.guess == told.guess) mine = told, dirty_ = true;
+    }
 }
 
 std::shared_ptr<KernelJob> KernelDesk::make_job() const {

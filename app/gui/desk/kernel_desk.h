@@ -82,7 +82,10 @@ class KernelDesk {
     bool compiling(const Snapshot& snapshot) const;
     // "The last launch was refused (...): this is the run with block 3."; empty: the run on show is the last launch.
     std::string stale_run(const Snapshot& snapshot) const;
-    bool broken(const Snapshot& snapshot) const;  // the text as it is now does not compile
+    // "transpose did not run: the grid needs ..."; empty: its launch was not refused, or an earlier run is on show.
+    std::string refused_launch(const Snapshot& snapshot) const;
+    std::string earlier_launch(const Snapshot& snapshot) const;  // "with block 3": what the run on show was launched with
+    bool broken(const Snapshot& snapshot) const;                 // the text as it is now does not compile
     std::optional<ReportPlace> jump;
     DeskWish wish = DeskWish::none;
     int32_t go_to_line = 0, go_to_column = 0;     // from 1: the editor jumps there, then sets them to 0
@@ -97,6 +100,7 @@ class KernelDesk {
     void changed();
     void adopt_entries(const Snapshot& snapshot);
     void adopt_result(const Snapshot& snapshot);
+    void take_learned(const KernelResult& result);
     void refit(const Snapshot& snapshot);
     std::shared_ptr<KernelJob> make_job() const;
     void post_job(Session& session, std::shared_ptr<KernelJob> job);

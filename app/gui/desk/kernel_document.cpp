@@ -394,7 +394,13 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
         const std::string guess =
             argument_guess(program, program.parameters[i], declarations[i], text, name, plane, sizes > 0 && !plane);
         if (is_count(guess, plane)) ++sizes;
-        fitted.push_back({name, guess, false});
+        const auto told = std::find_if(settings.arguments.begin(), settings.arguments.end(), [&](const ArgumentText& a) {
+            return !a.chosen && a.parameter == name && a.guess == guess;
+        });
+        if (told != settings.arguments.end())
+            fitted.push_back(*told);
+        else
+            fitted.push_back({name, guess, false});
     }
     settings.arguments = std::move(fitted);
 }

@@ -18,7 +18,8 @@ struct ProgramRun;  // program_run.h
 
 struct ArgumentText {  // one parameter's argument, as the command line takes it
     std::string parameter, text;
-    bool chosen = false;  // by the learner; else a guess, which follows the kernel's text
+    bool chosen = false;     // by the learner; else a guess, which follows the kernel's text
+    std::string guess = {};  // of a size that a first run told: what was guessed before it; "": none was told
 };
 
 struct LaunchSettings {  // as typed; worked out when the kernel runs
@@ -91,6 +92,7 @@ struct KernelResult {      // of one run of the learner's kernel; immutable
     std::optional<Diagnostic> refused;  // the launch was not possible, or was stopped
     std::string field;  // what is wrong then: "grid", "block", "shared", "seed", "argument 0"; empty: nothing typed
     bool cancelled = false;
+    bool given_up = false;                           // nobody had asked for it by hand, and it took long
     std::shared_ptr<const model::KernelRun> run;     // null when refused
     std::shared_ptr<const CompiledKernel> compiled;  // what ran: its text
     bool timed = true;

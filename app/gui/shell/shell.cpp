@@ -240,6 +240,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.mouse = {input.mouse_x < 0 ? -1e6f : input.mouse_x / scale, input.mouse_y < 0 ? -1e6f : input.mouse_y / scale};
     ui.enabled = menu_ == Menu::none;
     session.learn.presented = presenter.on;
+    state.no_kernel_because = session.desk.refused_launch(*snapshot_);
     if (certificate) {
         draw_certificate(ui, *certificate, certificate_name, {0, 0, width_, height_});
         return state.end_frame();

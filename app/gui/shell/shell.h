@@ -222,6 +222,7 @@ class Shell {
     int64_t busiest(const KernelTrace& trace);  // sets the focus; returns the first cycle, -1: all fit
     void reveal(const Snapshot& snapshot);
     void follow_answer(const Snapshot& snapshot, const lessons::Step& step, bool open);
+    void follow_share(const Snapshot& snapshot, const lessons::Step& step, bool open);
     bool has_open_question(const Snapshot& snapshot, const lessons::Step& step, size_t at) const;
     void follow_jump(const Snapshot& snapshot);  // to the place that a report names
     void play(double now);
@@ -255,7 +256,8 @@ class Shell {
     bool own_ = false;         // the kernel on show is the learner's own
     int32_t own_line_ = -1;    // where it was looked at last
     int64_t own_opened_ = -1;  // the cycle that one's own kernel opened at, until something moves the clock
-    int open_step_ = -1;       // whose question is open, and the line that it is about
+    std::pair<int, const model::KernelRun*> shown_whole_;  // the step and the run whose shares were shown
+    int open_step_ = -1;                                   // whose question is open, and the line that it is about
     int32_t asked_line_ = -1;
     int32_t line_wish_ = -1;              // where the scene opens, until the warp's history is there
     bool begin_wish_ = false;             // else it opens where its warp begins to work

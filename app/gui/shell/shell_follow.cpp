@@ -517,6 +517,23 @@ int32_t line_to_show(const Snapshot& snapshot, const lessons::Step& step) {
 
 }  // namespace
 
+// A question about the share of all cycles is answered by the whole of them.
+void Shell::follow_share(const Snapshot& snapshot, const lessons::Step& step, bool open) {
+    const bool asks_a_share = std::any_of(step.predicts.begin(), step.predicts.end(), [](const lessons::Predict& predict) {
+        const auto names = predict.of.names();
+        return std::any_of(names.begin(), names.end(), [](const scene::FigureName& name) {
+            return name.base.starts_with("stall_") && name.place("line").empty();
+        });
+    });
+    if (open || !asks_a_share || !snapshot.kernel.run) {
+        shown_whole_ = {};
+        session.sm.wants_whole = false;
+    } else if (shown_whole_ != std::pair(session.lesson.step, snapshot.kernel.run.get())) {
+        shown_whole_ = {session.lesson.step, snapshot.kernel.run.get()};
+        session.sm.wants_whole = true;
+    }
+}
+
 // Answered just now: the picture, held back so far, goes to the line that was asked about, else to the scene's own.
 void Shell::follow_answer(const Snapshot& snapshot, const lessons::Step& step, bool open) {
     const bool asks_a_line = std::any_of(step.predicts.begin(), step.predicts.end(),
@@ -553,6 +570,7 @@ void Shell::reveal(const Snapshot& snapshot) {
     if (until < 0 && open) until = until_asked(snapshot, step);
     if (open) session.learn.reveal_steps = std::max<int64_t>(until, 0);
     follow_answer(snapshot, step, open);
+    follow_share(snapshot, step, open);
     // A step begins where its `until` says, once the warp's history is there.
     if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.kernel.history)) {
         reveal_step_ = lesson.step;

@@ -69,9 +69,10 @@ std::string name_of(const model::GpuSpec& gpu) {
 std::string Shell::gpu_on_show(const Snapshot& snapshot) const {
     if (session.workspace == Workspace::kernel) return session.desk.document().launch.gpu;
     if (!row_of(session.workspace).shows_kernel) return session.gpu;
-    return snapshot.kernel.run ? name_of(snapshot.kernel.run->gpu)
-           : snapshot.host     ? name_of(snapshot.host->gpu)
-                               : session.gpu;
+    return snapshot.kernel.run                              ? name_of(snapshot.kernel.run->gpu)
+           : snapshot.host                                  ? name_of(snapshot.host->gpu)
+           : !session.desk.refused_launch(snapshot).empty() ? session.desk.document().launch.gpu
+                                                            : session.gpu;
 }
 
 void Shell::choose_gpu(const std::string& name) {

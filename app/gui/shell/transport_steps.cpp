@@ -470,7 +470,11 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
         return position_in_training(session, focus, snapshot);
     if (shows_program(session) && (session.grain == Grain::kernel || session.grain == Grain::call) && snapshot.program.run)
         return position_in_program(session, snapshot);
-    if (trace == nullptr) return {.title = "no kernel yet", .text = snapshot.busy};
+    if (trace == nullptr) {
+        const std::string refused = session.desk.refused_launch(snapshot);
+        return {.title = refused.empty() ? "no kernel yet" : "the launch was refused",
+                .text = snapshot.busy.empty() ? refused : snapshot.busy};
+    }
     Position at{.text = "hidden until you lock your guess"};
     if (!session.roof.guessing()) {  // else how long it takes is what is guessed
         std::string time = focus.time >= 0 ? "cycle " + with_commas(focus.time) : "";

@@ -48,6 +48,9 @@ struct Run {  // of a paragraph
     bool code = false;  // drawn on the code background
 };
 
+// What pictures of a kernel say while there is none.
+constexpr std::string_view no_kernel_yet = "No kernel has run yet.";
+
 struct PanelText {
     std::string_view title = {};
     std::string_view right = {};  // second text at the right end of the header

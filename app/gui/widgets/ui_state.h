@@ -63,6 +63,7 @@ struct UiState {
     };
     std::map<uint32_t, CaptionRoom> caption_rooms;
     uint64_t scene = 0;                   // counts kernels and lesson steps that came into view
+    std::string no_kernel_because;        // why no kernel is on show, where its launch was refused; "": none has run
     std::string active_view, drawn_view;  // whose panel the keys go to; whose is being drawn
     bool large_steps = false;             // Shift is held with this frame's arrow: sliders go further
     std::string tooltip;

@@ -170,10 +170,12 @@ struct Session::Worker {
 
     // worker_own.cpp
     void own_kernel(const KernelJob& job);
-    void compile_own(const KernelJob& job);
+    bool compile_own(const KernelJob& job);
     void run_own(const KernelJob& job);
     void launch_own(const KernelJob& job, model::KernelRun& run, simt::Memory& memory, KernelResult& result);
-    void learn_own(const KernelJob& job);  // what a first run tells of sizes that were guessed
+    bool learn_sizes(const KernelResult& result, const KernelEntry& entry, const CompiledKernel& compiled,
+                     LaunchSettings& settings);  // of a launch whose guesses are blamed
+    void learn_own(const KernelJob& job);        // what a first run tells of sizes that were guessed
     void show_own();
 
     // worker_cluster.cpp

@@ -1,6 +1,6 @@
-// Sizes that nobody has given: the kernel runs once more, functionally and in buffers that grow as it needs, and the launch
-// form offers what that told. Nothing is taken over unasked: a buffer that is as large as the kernel reaches would hide that
-// it reaches too far.
+// Sizes that nobody has given: the kernel runs once more, functionally and in buffers that grow as it needs. What is far
+// from the guess, as rows times columns are, takes its place; what is near it is offered only, because a buffer that is as
+// large as the kernel reaches would hide that it reaches too far.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -124,7 +124,56 @@ std::vector<std::string> odd_texts(const KernelResult& result, std::map<uint64_t
     return any ? odd : std::vector<std::string>();
 }
 
+// The size that explains what a first run touched where the guess does not: two sizes multiplied, as rows and columns are,
+// or of an output one element a block. 0: nothing explains it, so that a wild index keeps the guess and is told.
+uint64_t explained_size(const scene::LearnedExtent& extent, const std::vector<uint64_t>& sizes, uint64_t blocks) {
+    if (!extent.learned || extent.elements == 0) return 0;
+    if (extent.elements < extent.asked)
+        return extent.written && !extent.read && extent.elements == blocks && 2 * blocks <= extent.asked ? blocks : 0;
+    if (extent.elements == extent.asked) return 0;
+    for (size_t i = 0; i < sizes.size(); ++i)
+        for (size_t k = i; k < sizes.size(); ++k)
+            if (const uint64_t all = sizes[i] * sizes[k];
+                all >= extent.elements && all - extent.elements < std::max(sizes[i], sizes[k]))
+                return all;
+    return 0;
+}
+
+// Whether what the run blames may be no more than a guessed size: an address behind a buffer, or outputs nobody wrote.
+bool blames_sizes(const KernelResult& result) {
+    const std::vector<simt::Fault> all = result.reports();
+    return std::any_of(all.begin(), all.end(), [](const simt::Fault& fault) {
+        return fault.kind == "memcheck" || fault.message.find("never written") != std::string::npos;
+    });
+}
+
 }  // namespace
+
+// Of a launch whose sizes are guesses, and which is blamed for them: those that a first run tells. False: nothing is told.
+bool Session::Worker::learn_sizes(const KernelResult& result, const KernelEntry& entry, const CompiledKernel& compiled,
+                                  LaunchSettings& settings) {
+    if (!result.run || !blames_sizes(result)) return false;
+    busy("learning what " + result.kernel + " touches");
+    const Learner learner{entry, compiled, result, job_token()};
+    std::vector<std::string> texts;
+    for (const ArgumentText& argument : settings.arguments)
+        texts.push_back(argument.guess.empty() ? argument.text : argument.guess);
+    const scene::LearnedExtents found = learner.extents(parsed(texts));
+    if (!found.stopped.empty() || learner.stop.stop_requested()) return false;
+    const std::vector<uint64_t> sizes = whole_numbers(texts);
+    bool any = false;
+    for (size_t i = 0; i < texts.size() && i < found.arguments.size(); ++i) {
+        ArgumentText& argument = settings.arguments[i];
+        const uint64_t elements = explained_size(found.arguments[i], sizes, result.run->config.grid.count());
+        if (argument.chosen || elements == 0) continue;
+        const std::string told = scene::with_elements(texts[i], elements);
+        if (told == argument.text) continue;
+        argument.text = told;
+        argument.guess = texts[i];
+        any = true;
+    }
+    return any;
+}
 
 void Session::Worker::learn_own(const KernelJob& wanted) {
     const std::shared_ptr<const KernelResult> result = draft.own.result;
@@ -153,7 +202,10 @@ void Session::Worker::learn_own(const KernelJob& wanted) {
     LaunchOffer exact;
     exact.title = "as much as it touches";
     if (ended) take_extents(exact, texts, settings.arguments, first, learner);
-    learned->sentence = !ended ? "Sizes could not be learned: " + first.stopped + "."
+    const bool told = std::any_of(settings.arguments.begin(), settings.arguments.end(),
+                                  [](const ArgumentText& argument) { return !argument.guess.empty(); });
+    learned->sentence = !ended                            ? "Sizes could not be learned: " + first.stopped + "."
+                        : exact.arguments.empty() && told ? "The sizes are those that a first run touched."
                         : exact.arguments.empty()
                             ? "A first run touches just what these sizes hold."
                             : "Learned from a first run: functional, in buffers that grew as it needed.";

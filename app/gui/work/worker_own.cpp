@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -93,7 +95,7 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     }
     if (wanted.is_program) return own_program(wanted);
     if (scene::is_host_program(wanted.name)) return own_host(wanted);
-    if (wanted.compile) compile_own(wanted);
+    if (wanted.compile && !compile_own(wanted)) return;
     if (another && draft.own.compiled && !draft.own.compiled->ok)  // what the last file's text left is none of this one's
         draft.own.runnable.reset(), draft.own.result.reset();
     const bool compiled = draft.own.runnable && draft.own.runnable->version == wanted.version;
@@ -106,7 +108,46 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     learn_own(wanted);
 }
 
-void Session::Worker::compile_own(const KernelJob& wanted) {
+namespace {
+
+struct CompiledText {
+    std::optional<Result<device::Compiled>> compiled;
+    std::vector<Diagnostic> messages;
+    std::exception_ptr failed;
+};
+
+// Compiled on a thread of its own. Null: it was given up first; what the compiler then still finds nobody hears of.
+std::shared_ptr<const CompiledText> compiled_text(const KernelJob& wanted, device::CompileOptions how,
+                                                  const std::function<bool()>& given_up) {
+    struct Shared {
+        std::mutex mutex;
+        std::condition_variable ended;
+        std::shared_ptr<CompiledText> found;
+    };
+    const auto shared = std::make_shared<Shared>();
+    std::thread([shared, text = wanted.text, name = wanted.name, how]() mutable {
+        const auto found = std::make_shared<CompiledText>();
+        how.messages = &found->messages;
+        try {
+            found->compiled.emplace(device::compile(text, name, how));
+        } catch (...) {
+            found->failed = std::current_exception();
+        }
+        const std::lock_guard lock(shared->mutex);
+        shared->found = found;
+        shared->ended.notify_all();
+    }).detach();
+    std::unique_lock lock(shared->mutex);
+    constexpr std::chrono::milliseconds often(40);
+    while (!shared->ended.wait_for(lock, often, [&] { return shared->found != nullptr; }))
+        if (given_up()) return nullptr;
+    return shared->found;
+}
+
+}  // namespace
+
+// False: something newer was asked for before the compiler had ended.
+bool Session::Worker::compile_own(const KernelJob& wanted) {
     const Clock::time_point begin = Clock::now();
     busy("compiling " + wanted.name);
     const auto made = begun(wanted);
@@ -119,13 +160,19 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
             how.seconds = most_compile_seconds;
             if (!wanted.path.empty())  // headers beside the file
                 how.include.push_back(std::filesystem::absolute(wanted.path).parent_path().string());
-            how.messages = &made->messages;
-            auto compiled = device::compile(wanted.text, wanted.name, how);
+            const std::shared_ptr<const CompiledText> text = compiled_text(wanted, how, [&] {
+                const std::lock_guard lock(mutex);  // another text is there, or the window has been closed
+                return waits<ask::RunOwn>() || thread.get_stop_token().stop_requested();
+            });
+            if (!text) return busy(""), false;
+            if (text->failed) std::rethrow_exception(text->failed);
+            const Result<device::Compiled>& compiled = *text->compiled;
+            made->messages = text->messages;
             good = compiled.ok();
             if (good) {
                 made->compiler = compiled.value().compiler;
                 made->from_cache = compiled.value().from_cache;
-                ptx = std::move(compiled.value().ptx);
+                ptx = compiled.value().ptx;
                 ptx_name += ".ptx";
             } else if (made->messages.empty()) {
                 made->messages.push_back(compiled.error());
@@ -185,6 +232,7 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
     draft.own.compiled = made;
     if (made->ok) draft.own.runnable = made;
     busy("");
+    return true;
 }
 
 namespace {
@@ -326,18 +374,24 @@ void Session::Worker::run_own(const KernelJob& wanted) {
         if (wanted.compile) settings.kernel = entry.name, fit_launch(settings, entry, compiled.source);
         result->kernel = entry.name;
         result->timed = settings.timed;
-        const std::shared_ptr<model::KernelRun> run = typed_run(wanted, settings, entry, compiled);
-        simt::Memory memory;
-        seed_of(settings);  // is said before what is wrong with an argument
-        result->bound = typed_arguments(wanted, settings, *run, memory, compiled.source);
-        check_fits(*run);
-        run->before = std::make_shared<simt::Memory>(memory);
-        launch_own(wanted, *run, memory, *result);
-        if (!run->result.fault) warn_of_outputs(*run, memory, *result, compiled.source);
-        result->after = std::make_shared<simt::Memory>(std::move(memory));
-        result->run = run;
-        result->compiled = draft.own.runnable;
+        for (const bool again : {false, true}) {  // once more where a first run tells other sizes than were guessed
+            if (again && !learn_sizes(*result, entry, compiled, settings)) break;
+            const std::shared_ptr<model::KernelRun> run = typed_run(wanted, settings, entry, compiled);
+            simt::Memory memory;
+            seed_of(settings);  // is said before what is wrong with an argument
+            result->printed.clear();
+            result->printed_more = false;
+            result->bound = typed_arguments(wanted, settings, *run, memory, compiled.source);
+            check_fits(*run);
+            run->before = std::make_shared<simt::Memory>(memory);
+            launch_own(wanted, *run, memory, *result);
+            if (!run->result.fault) warn_of_outputs(*run, memory, *result, compiled.source);
+            result->after = std::make_shared<simt::Memory>(std::move(memory));
+            result->run = run;
+            result->compiled = draft.own.runnable;
+        }
     } catch (const Refusal& refusal) {
+        result->run.reset();
         result->field = refusal.field;
         result->refused = refusal.why;
         draft.own.result = result;
@@ -409,7 +463,8 @@ void Session::Worker::launch_own(const KernelJob& wanted, model::KernelRun& run,
     }
     result.seconds = since(begin);
     if (run.result.stopped) {
-        result.cancelled = !long_work && !watchdog.barked();
+        result.given_up = long_work || watchdog.barked();
+        result.cancelled = !result.given_up;
         throw Refusal{"",
                       {result.cancelled
                            ? fmt::format("cancelled after {:.1f} s", result.seconds)

@@ -44,11 +44,13 @@ Result<SketchTruth> blocks_truth(SceneRuns& runs, size_t step, const Predict&, c
     SketchTruth truth;
     truth.sketch = blank(board, nothing_put);
     truth.notes.assign(board.places.size(), "");
+    truth.spans.resize(board.places.size());
     std::map<std::pair<uint16_t, uint16_t>, size_t> turn;  // by SM and slot
     for (const BlockRun& block : kernel.value()->run->result.trace.blocks) {
         const size_t at = turn[{block.sm, block.slot}]++;
         if (block.block >= board.places.size() || at >= turns_of(board)) continue;
         truth.sketch.values[block.block] = static_cast<double>(block.sm * turns_of(board) + at);
+        truth.spans[block.block] = {block.begin, block.end};
         truth.notes[block.block] = fmt::format("{} to {}", amount_text(static_cast<double>(block.begin)),
                                                amount_text(static_cast<double>(block.end), "cycles"));
     }

@@ -65,8 +65,12 @@ struct SketchTruth {
     double figure = 0;               // `of`
     int right = -1;                  // index of the answer that agrees
     std::vector<std::string> notes;  // by place: "7 of 8 words used"; or none
-    std::vector<int> words;          // of sectors: the word drawn that each lane reads, -1 none
-    std::string finding;             // the headline: "5 sectors: the last lane crosses a line"
+    struct Span {
+        int64_t begin = 0, end = 0;
+    };
+    std::vector<Span> spans;  // of blocks: their cycles, by place; or none
+    std::vector<int> words;   // of sectors: the word drawn that each lane reads, -1 none
+    std::string finding;      // the headline: "5 sectors: the last lane crosses a line"
 };
 
 enum class Verdict : uint8_t { none, agrees, missed, spare, low, high };

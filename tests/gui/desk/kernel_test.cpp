@@ -597,6 +597,29 @@ TEST_CASE("a desk without a file keeps nothing, and odd files are refused in one
     CHECK(desk.version() > version);
 }
 
+TEST_CASE("a compiler that takes long is not waited for when another file is opened") {
+    if (!has_compiler()) return;
+    const Scratch scratch;
+    std::string slow = "#define A0 (1+1)\n";  // 2^26 terms
+    for (int i = 1; i <= 26; ++i)
+        slow += "#define A" + std::to_string(i) + " (A" + std::to_string(i - 1) + "+A" + std::to_string(i - 1) + ")\n";
+    slow += "__global__ void slow(int *out) { out[0] = A26; }\n";
+    const std::string bomb = scratch.write("slow.cu", slow), quick = scratch.write("quick.ptx", fill_ptx());
+    Desk desk;
+    REQUIRE(!desk.session.desk.open(bomb));
+    desk.frames(4);
+    const auto begin = std::chrono::steady_clock::now();
+    while (desk.snapshot()->busy != "compiling slow.cu" &&
+           std::chrono::steady_clock::now() - begin < std::chrono::seconds(5))
+        desk.frame();
+    REQUIRE(desk.snapshot()->busy == "compiling slow.cu");
+    const auto opened = std::chrono::steady_clock::now();
+    desk.open(quick);
+    CHECK(std::chrono::steady_clock::now() - opened < std::chrono::seconds(8));  // the compiler has 15
+    REQUIRE(desk.snapshot()->own.result);
+    CHECK(desk.snapshot()->own.result->kernel == "fill");
+}
+
 TEST_CASE("a path is completed by folders and kernel files alone") {
     const Scratch scratch;
     scratch.write("one.cu", "");

@@ -93,27 +93,26 @@ TEST_CASE("an argument takes another number of elements") {
     CHECK(scene::with_elements("in:f32[64,64 ramp]", 100) == "in:f32[100 ramp]");
 }
 
-TEST_CASE("guesses that a kernel outgrows are offered with the sizes it touches, and with sizes that are no multiple") {
+TEST_CASE("a right kernel whose sizes are rows times columns is right at its first launch, with what a first run told") {
     const test::Scratch scratch;
     test::OwnDesk desk;
     desk.open(scratch.write("column.ptx", column_ptx));
     const auto snapshot = desk.snapshot();
     REQUIRE(snapshot->own.result);
-    REQUIRE(snapshot->own.learned);
-    const LearnedLaunch& learned = *snapshot->own.learned;
-    INFO(learned.sentence);
-    REQUIRE(learned.offers.size() == 2);
-    const std::string said = desk.shell.describe("launch");
-    CHECK(said.find("Learned from a first run") != std::string::npos);
-    CHECK(learned.offers[1].detail.find(" = i32:1000") != std::string::npos);
-    CHECK(snapshot->own.result->run->result.fault);  // with the guesses it reaches past its buffer, and that is said
-    desk.frames(2);
-    REQUIRE(desk.click_on("Use as much as it touches"));
-    desk.settle();
+    REQUIRE(snapshot->own.result->run);
+    CHECK(snapshot->own.result->reports().empty());
     const LaunchSettings& launch = desk.session.desk.document().launch;
-    CHECK(launch.arguments.at(0).text.find("[65536]") != std::string::npos);  // whole rows: 1023 * 64 + 1 are touched
-    CHECK(launch.arguments.at(0).chosen);
-    CHECK_FALSE(desk.snapshot()->own.result->run->result.fault);
+    CHECK(launch.arguments.at(0).text.find("[65536]") !=
+          std::string::npos);  // rows times columns: 1023 * 64 + 1 are touched
+    CHECK_FALSE(launch.arguments.at(0).chosen);
+    CHECK(launch.arguments.at(2).text.ends_with(":1024"));
+    CHECK(launch.arguments.at(3).text.ends_with(":64"));
+    CHECK(desk.shell.describe("reports").find("found nothing in this run") != std::string::npos);
+    // Another text of the same kernel keeps them, and needs no first run for it.
+    desk.session.desk.set_text(std::string(column_ptx) + "// changed\n");
+    desk.settle();
+    CHECK(launch.arguments.at(0).text.find("[65536]") != std::string::npos);
+    CHECK(desk.snapshot()->own.result->reports().empty());
 }
 
 TEST_CASE("a kernel that reaches one element too far is told so, behind a word that the sizes are guesses") {
@@ -138,6 +137,19 @@ TEST_CASE("a kernel that reaches one element too far is told so, behind a word t
     desk.session.desk.touch();
     desk.settle();
     CHECK(desk.shell.describe("reports").find("app's guess") == std::string::npos);
+}
+
+TEST_CASE("a wild index keeps the guesses, and is told") {
+    std::string wild = column_ptx;
+    const std::string from = "mul.lo.u32 %r7, %r6, %r2;";
+    wild.replace(wild.find(from), from.size(), "mul.lo.u32 %r7, %r6, 1001;");
+    const test::Scratch scratch;
+    test::OwnDesk desk;
+    desk.open(scratch.write("wild.ptx", wild));
+    REQUIRE(desk.snapshot()->own.result);
+    REQUIRE(desk.snapshot()->own.result->run);
+    CHECK(desk.snapshot()->own.result->run->result.fault);
+    CHECK(desk.session.desk.document().launch.arguments.at(0).text.find("[1024]") != std::string::npos);
 }
 
 TEST_CASE("a size that is no multiple of the block comes with buffers of that size, so that a missing guard shows") {

@@ -281,7 +281,7 @@ TEST_CASE("a number that is being typed into a launch runs when its field is lef
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
-TEST_CASE("a refused launch moves nothing in Kernel, and its form says whose pictures these are") {
+TEST_CASE("a refused launch moves nothing in Kernel, and every picture of the first one says why it did not run") {
     {
         OwnDesk desk(fill_ptx());
         const auto label = [&] {
@@ -297,7 +297,22 @@ TEST_CASE("a refused launch moves nothing in Kernel, and its form says whose pic
         desk.settle();
         REQUIRE(desk.session.snapshot()->own.result->refused);
         CHECK(label() == before);
-        CHECK(desk.said().find("the run before it, with grid 4") != std::string::npos);
+        CHECK(desk.said().find("the pictures are of the run before, with grid 4") != std::string::npos);
+    }
+    OwnDesk first(fill_ptx());
+    auto snapshot = std::make_shared<Snapshot>(*first.session.snapshot());
+    auto refused = std::make_shared<KernelResult>(*snapshot->own.result);
+    refused->run.reset();
+    refused->refused = Diagnostic{"the grid is one to three numbers"};
+    snapshot->own.result = refused;
+    snapshot->own.run.reset();
+    snapshot->kernel.run.reset();
+    ++snapshot->version;
+    for (const Workspace workspace : {Workspace::sm, Workspace::memory, Workspace::machine}) {
+        first.session.workspace = workspace;
+        first.show(snapshot);
+        INFO(first.said());
+        CHECK(first.said().find("did not run: the grid is one to three numbers.") != std::string::npos);
     }
 }
 

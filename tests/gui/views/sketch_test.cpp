@@ -241,6 +241,30 @@ TEST_CASE("no sketch of the course writes text on text, small or large, open or 
     }
 }
 
+TEST_CASE("blocks that were put into turns stand on the clock once they have run: one follows where another has ended") {
+    test::Desk desk({.lesson = "A02", .lesson_step = 6});
+    desk.session.workspace = Workspace::learn;
+    desk.settle();
+    LessonState::Prediction& given = desk.session.lesson.predictions[6][0];
+    REQUIRE(given.board);
+    CHECK_FALSE(desk.shows("as it ran"));
+    given.sketch.values = {0, 8, 1, 9, 2, 10, 3, 11};
+    given.locked = true;
+    desk.session.post(ask::LockPrediction{0});
+    desk.settle();
+    REQUIRE(given.told);
+    CHECK(given.right);
+    CHECK(desk.shows("as it ran"));
+    CHECK(desk.said().find("cycles after block 0 has ended there") != std::string::npos);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    for (size_t a = 0; a < given.told->spans.size(); ++a)  // an SM holds one at a time
+        for (size_t b = 0; b < a; ++b)
+            if (static_cast<size_t>(given.told->sketch.values[a]) / 8 ==
+                static_cast<size_t>(given.told->sketch.values[b]) / 8)
+                CHECK((given.told->spans[a].begin >= given.told->spans[b].end ||
+                       given.told->spans[b].begin >= given.told->spans[a].end));
+}
+
 TEST_CASE("Enter runs the number that was typed") {
     test::Desk desk({.lesson = "A05", .lesson_step = 2});
     desk.session.workspace = Workspace::learn;

@@ -45,9 +45,10 @@ std::string type_of(const ptx::Parameter& p, const std::string& declaration, con
 std::string launch_caption(const KernelDesk& desk, const Snapshot& snapshot) {
     const LaunchSettings& s = desk.document().launch;
     const auto grid = scene::parse_dim3(s.grid, "grid"), block = scene::parse_dim3(s.block, "block");
-    if (const std::string stale = desk.stale_run(snapshot);
-        snapshot.own.result && snapshot.own.result->refused && stale.find("This is the run before it") != std::string::npos)
-        return "It did not run. In the pictures: t" + stale.substr(stale.find("This is the run") + 9);
+    if (const auto& last = snapshot.own.result; last && last->refused && !desk.stale_run(snapshot).empty()) {
+        const std::string with = desk.earlier_launch(snapshot);
+        return fmt::format("It did not run: the pictures are of the run before{}.", with.empty() ? "" : ", " + with);
+    }
     if (!desk.entry(snapshot)) return "The form fills itself once the text compiles.";
     if (!grid.ok() || !block.ok()) return "Grid and block are one to three numbers, as in 64 or 16,4.";
     const double blocks = static_cast<double>(grid.value().count()), threads = static_cast<double>(block.value().count());

@@ -100,9 +100,8 @@ Row row_of(const Diagnostic& message) {
 
 Row row_of_refusal(const KernelResult& result, bool tape) {
     Row row;
-    const bool given_up = !result.cancelled && result.refused->message.starts_with("given up");  // nobody had asked for it
-    row.kind = result.cancelled ? "cancelled" : given_up ? "given up" : tape ? "stopped" : "launch";
-    row.warning = result.cancelled || given_up;
+    row.kind = result.cancelled ? "cancelled" : result.given_up ? "given up" : tape ? "stopped" : "launch";
+    row.warning = result.cancelled || result.given_up;
     row.message = result.refused->message;
     row.place = result.field.starts_with("argument ") ? fmt::format("argument {}", std::stoi(result.field.substr(9)) + 1)
                                                       : result.field;

@@ -65,6 +65,47 @@ void draw_block(Ui& ui, const Rect& box, size_t block, bool pencilled) {
     ui.text(box.x + box.w / 2, box.y + box.h / 2 + 5, name, {.size = 14, .align = Align::center, .weight = 700});
 }
 
+// Below the turns: the blocks of the run on the clock, an SM a row, and how soon one follows the other.
+void draw_block_runs(Ui& ui, const SketchScene& scene, const Rect& area) {
+    const SketchBoard& board = scene.board;
+    const auto& spans = scene.truth->spans;
+    const std::vector<double>& places = scene.truth->sketch.values;
+    const auto rows = static_cast<float>(std::max(1, board.rows));
+    const float pitch = std::min(34.0f, (area.h - 62) / rows);
+    if (spans.size() != places.size() || pitch < 18) return;
+    const size_t turns = turns_of(board);
+    int64_t end = 1;
+    for (const lessons::SketchTruth::Span& span : spans) end = std::max(end, span.end);
+    const Rect plot{area.x + 100, area.y + 28, area.w - 116, pitch * rows};
+    const auto x_of = [&](int64_t cycle) { return plot.x + plot.w * static_cast<float>(cycle) / static_cast<float>(end); };
+    std::string follows;
+    for (size_t b = 0; b < spans.size(); ++b) {
+        if (!std::isfinite(places[b])) continue;
+        const size_t sm = static_cast<size_t>(places[b]) / turns, turn = static_cast<size_t>(places[b]) % turns;
+        const Rect bar{x_of(spans[b].begin), plot.y + pitch * static_cast<float>(sm) + 2,
+                       std::max(2.0f, x_of(spans[b].end) - x_of(spans[b].begin) - 1), pitch - 4};
+        ui.rect(bar, faded(data::green, turn % 2 == 0 ? 0.75f : 0.45f), 2);
+        if (turn % 2 != 0) ui.hatch(bar, faded(data::black, 0.25f), Hatch::diagonal);
+        if (bar.w >= 22)
+            draw_word(ui, {bar.x + bar.w / 2, bar.y + bar.h / 2}, std::to_string(b), ui.theme->ink, ui.theme->panel, 13);
+        for (size_t before = 0; before < spans.size() && follows.empty() && turn == 1; ++before)
+            if (places[before] + 1 == places[b])
+                follows = fmt::format("block {} begins on {} {} cycles after block {} has ended there", b,
+                                      board.row_names[sm], with_commas(spans[b].begin - spans[before].end), before);
+    }
+    const float said = ui.text(area.x, area.y + 14, "as it ran", {.size = 14, .weight = 600});
+    if (!follows.empty())
+        ui.text(std::max(said + 14, plot.x), area.y + 14, follows,
+                {.size = 13, .color = ui.theme->ink2, .width = plot.right() - plot.x});
+    for (int sm = 0; sm < board.rows; ++sm)
+        ui.text(area.x, plot.y + pitch * (static_cast<float>(sm) + 0.5f) + 5, board.row_names[static_cast<size_t>(sm)],
+                {.size = 13});
+    ui.line({plot.x, plot.bottom() + 2}, {plot.right(), plot.bottom() + 2}, ui.theme->line);
+    ui.text(plot.x, plot.bottom() + 20, "cycle 0", {.size = 12, .color = ui.theme->ink2});
+    ui.text(plot.right(), plot.bottom() + 20, with_commas(end),
+            {.size = 12, .color = ui.theme->ink2, .align = Align::right});
+}
+
 void draw_blocks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& hand, const Rect& area) {
     const Theme& theme = *ui.theme;
     const SketchBoard& board = scene.board;
@@ -128,11 +169,14 @@ void draw_blocks(Ui& ui, const SketchScene& scene, Sketch& pencil, SketchHand& h
                                       : verdict == Verdict::low  ? "early"
                                                                  : "missed";
         if (!word.empty() && box.w >= 44 && box.h >= 44)
-            ui.text(box.x + box.w / 2, box.bottom() - 5, word,
-                    {.size = 12, .color = theme.wrong, .align = Align::center, .weight = 600});
+            draw_word(ui, {box.x + box.w / 2, box.bottom() - 14}, word, theme.wrong, theme.panel, 12);
         if (verdict == Verdict::agrees && box.w >= 44)
             ui.icon(box.x + 12, box.y + 16, Icon::check, {.size = 12, .color = theme.right, .align = Align::center});
     }
+    if (!scene.truth || cells == 0) return;
+    const Faded faint(ui, scene.shown);
+    const float below = block_cell(area, board, static_cast<double>(cells - 1)).bottom() + 24;
+    draw_block_runs(ui, scene, {area.x, below, area.w, area.bottom() - below});
 }
 
 bool blocks_key(const SketchScene& scene, Sketch& pencil, SketchHand& hand, const KeyPress& key) {

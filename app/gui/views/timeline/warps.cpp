@@ -36,7 +36,7 @@ class WarpsView final : public View {
         const float width = axis_width(area.w - 24);
         settle_window(session, focus, width, fresh);
         keep_whole(session, fresh);
-        answer_with_whole(session);
+        if (std::exchange(session.sm.wants_whole, false)) show_whole(session, true);
         follower_.follow(*timeline_, focus);
         const int64_t hidden = revealed_until(session, focus, timeline_->trace());
         sums_for(session, hidden);
@@ -240,39 +240,12 @@ class WarpsView final : public View {
             session.sm.cycles_end = end;
         }
     }
-    // A question about the share of all cycles is answered by the whole of them, once.
-    void answer_with_whole(Session& session) {
-        const LessonState& lesson = session.lesson;
-        const auto at = static_cast<size_t>(std::max(0, lesson.step));
-        bool asks = lesson.lesson && session.workspace == Workspace::learn && at < lesson.predictions.size() &&
-                    session.learn.reveal_steps < 0;
-        for (size_t p = 0; asks && p < lesson.predictions[at].size(); ++p) asks = lesson.predictions[at][p].locked;
-        const auto of_all = [](const scene::FigureName& name) {
-            return name.base.starts_with("stall_") && name.place("line").empty();
-        };
-        const auto asks_a_share = [&](const lessons::Predict& predict) {
-            const auto names = predict.of.names();
-            return std::any_of(names.begin(), names.end(), of_all);
-        };
-        if (asks) {
-            const auto& predicts = lesson.lesson->steps[at].predicts;
-            asks = std::any_of(predicts.begin(), predicts.end(), asks_a_share);
-        }
-        const auto run = asks ? timeline_->run : nullptr;
-        const bool now = run && (run != answered_by_ || answered_step_ != lesson.step);
-        answered_by_ = run;
-        answered_step_ = lesson.step;
-        if (now) show_whole(session, true);
-    }
-
     // Another kernel, or the picture was zoomed into: what is in view is not the whole any more.
     void keep_whole(Session& session, bool fresh) const {
         const bool all = session.sm.cycles_begin <= 0 && session.sm.cycles_end >= timeline_->cycles;
         if (session.sm.whole && (fresh || !all)) session.sm.whole = false;
     }
     std::pair<int64_t, int64_t> before_whole_ = {0, 0};
-    std::shared_ptr<const model::KernelRun> answered_by_;  // the run whose whole has answered
-    int answered_step_ = -1;
 
     uint64_t placed_ = 0;
     int64_t seen_plain_ = 0;     // cycles of a readable width, in the last frame
