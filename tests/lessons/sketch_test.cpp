@@ -158,7 +158,7 @@ TEST_CASE("lanes, blocks and bars come from the lesson's own run") {
     CHECK_FALSE(low.right);
     CHECK(low.near == Approx(0.5));
     CHECK(low.verdicts[2] == Verdict::low);
-    CHECK(low.sentence == "You drew 48, it is 64: 16 too little.");
+    CHECK(low.sentence == "You drew 16, it is 32: 16 too little.");
 }
 
 TEST_CASE("nothing, and what is not a number, is never right, in any kind") {

@@ -515,7 +515,7 @@ void Shell::present_strip(Ui& ui, const Rect& strip) {
         const size_t open = open_prediction();
         keys = {{"Space", open == none ? "next" : "run it"}, {"Backspace", "back"}};
         if (open != none) keys.push_back({letters, "a hand more"}), keys.push_back({"Shift", "one less"});
-        keys.push_back({"N", say_to_speaker ? "notes, on your terminal" : "notes, for all to see"});
+        keys.push_back({"N", say_to_speaker ? "notes, on your terminal" : "notes for all"});
         keys.push_back({open == none ? "B" : ".", "blank"});
     } else {
         keys.push_back({"B", "blank"});

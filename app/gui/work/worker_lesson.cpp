@@ -179,6 +179,7 @@ void Session::Worker::forget_far_scenes() {
         if (!kernel) continue;
         const model::TimedResult& result = kernel->run->result;
         bytes += bytes_of(result.trace) + result.windows.counters.bytes();
+        if (kernel->run->before) bytes += kernel->run->before->live_bytes();
         if (bytes > most_bytes && kernel->run != draft.kernel.run) scene_results.erase(found);
     }
 }

@@ -547,7 +547,7 @@ TEST_CASE("A GPU with one memory channel has one heading over it, and one withou
         return std::count_if(desk.written.begin(), desk.written.end(),
                              [&](const UiState::Written& w) { return w.text == text && w.size > 12.5f; });
     };
-    {
+    {  // a desk at a time
         MachineDesk nano(3, "jetson-nano");
         CHECK(headings(nano, name_of(nano.run().gpu.dram_kind.value)) == 1);
         CHECK(nano.clashes() == std::vector<std::string>{});

@@ -287,8 +287,8 @@ void draw_plane(Ui& ui, const Plane& plane, const SketchScene& scene, bool ticks
     ui.frame(plane.in, theme.line);
     ui.text(plane.in.x, plane.in.y - 6, scene.board.axis.unit, {.size = 12, .color = theme.ink2});
     if (low)
-        ui.text(plane.in.right() + 14, plane.in.bottom() + 18, scene.board.across.unit,
-                {.size = 12, .color = theme.ink2, .width = 136});
+        ui.text(plane.in.right() + 26, plane.in.bottom() + 18, scene.board.across.unit,
+                {.size = 12, .color = theme.ink2, .width = 122});
     else
         ui.text(plane.in.right(), plane.in.bottom() + 38, scene.board.across.unit,
                 {.size = 12, .color = theme.ink2, .align = Align::right});
