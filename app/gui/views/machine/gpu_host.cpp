@@ -105,24 +105,23 @@ std::vector<HostRow> rows_of_program(const MachineFrame& frame) {
         HostRow row;
     };
     std::vector<Asked> all;
-    const auto add = [&](double begin, double end, std::string top, bool copies, bool is_shown) {
-        HostRow row{std::move(top), now < begin ? "comes later" : now >= end ? "is done" : "runs"};
-        row.runs = is_shown || (now >= begin && now < end);
-        if (is_shown) row.below = "runs";
-        row.copies = copies;
-        if (copies && row.runs) row.share = static_cast<float>((now - begin) / std::max(1e-9, end - begin));
+    const auto add = [&](double begin, double end, std::string top, std::string bytes, bool is_shown) {
+        const std::string_view when = is_shown ? "runs" : now < begin ? "comes later" : now >= end ? "done" : "runs";
+        HostRow row{std::move(top), bytes.empty() ? std::string(when) : fmt::format("{}, {}", bytes, when)};
+        row.runs = when == "runs";
+        row.copies = !bytes.empty();
+        if (row.copies && row.runs) row.share = static_cast<float>((now - begin) / std::max(1e-9, end - begin));
         all.push_back({begin, end, std::move(row)});
     };
     for (size_t i = 0; i < report.launches.size(); ++i)
-        add(report.launches[i].begin_us, report.launches[i].end_us, report.launches[i].kernel, false,
+        add(report.launches[i].begin_us, report.launches[i].end_us, report.launches[i].kernel, "",
             static_cast<int64_t>(i) == program.launch);
-    for (const runtime::CopyRecord& copy : report.copies) {
-        const std::string_view what = copy.direction == "host to device"   ? "copy in"
-                                      : copy.direction == "device to host" ? "copy out"
-                                                                           : "copy";
-        add(copy.begin_us, copy.end_us, fmt::format("{} {}", what, bytes_text(static_cast<double>(copy.bytes))), true,
-            false);
-    }
+    for (const runtime::CopyRecord& copy : report.copies)
+        add(copy.begin_us, copy.end_us,
+            copy.direction == "host to device"   ? "copy in"
+            : copy.direction == "device to host" ? "copy out"
+                                                 : "copy",
+            bytes_text(static_cast<double>(copy.bytes)), false);
     std::stable_sort(all.begin(), all.end(), [](const Asked& a, const Asked& b) { return a.begin < b.begin; });
     const auto at = std::find_if(all.begin(), all.end(), [&](const Asked& a) {
         return !a.row.copies && a.begin == shown.begin_us && a.row.top == shown.kernel && a.row.runs;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr float crumbs_height = 42;
 constexpr std::string_view hidden_sentence = "The machine stays hidden until you lock an answer.";
-constexpr double seconds_a_stop = 0.6, rest_seconds = 0.35;
+constexpr double seconds_a_stop = 0.6, rest_seconds = 0.35, seconds_told = 4;
 
 double first_stop() {
     return static_cast<double>(stop_rows().front().stop);
@@ -356,6 +356,18 @@ class MachineView final : public View {
             needed += w, ++shown;
         }
         if (x + typed + 20 > room) return;
+        const bool tells = !told_.empty() && told_at_ == frame.clock && ui.now < told_until_ && !frame.session.playing;
+        if (tells) {  // for a moment in the place of the jumps
+            const float end = room - typed - 20;
+            ui.text(end, bar.y + 26, told_,
+                    {.size = 13, .color = ui.theme->wrong, .align = Align::right, .width = std::max(1.0f, end - x - 8)});
+            if (ui.hovered(bar)) ui.tooltip(told_);
+            shown = 0;
+            ui.animate();
+        } else {
+            told_.clear();
+            told_of_cycle_ = false;
+        }
         x = room - (shown > 0 ? needed : typed) - 20;
         if (shown > 0) x = ui.text(x, bar.y + 26, "next", {.size = 13, .color = ui.theme->quiet}) + 8;
         for (const auto& [what, name] : std::span(landmarks).first(shown)) {
@@ -370,12 +382,9 @@ class MachineView final : public View {
             const int64_t cycles = scene_->trace().cycles;
             const auto cycle = cycle_typed(typed_, cycles, cycles_shown(frame.session, frame.focus, frame.snapshot), told_);
             told_of_cycle_ = !cycle;
-            told_at_ = frame.clock;
+            told_at_ = frame.clock, told_until_ = ui.now + seconds_told;
             if (cycle) go_to(frame, static_cast<double>(*cycle)), typed_.clear(), told_.clear();
         }
-        if (!told_.empty() && told_at_ == frame.clock && !frame.session.playing) return ui.tooltip(told_);
-        told_.clear();
-        told_of_cycle_ = false;
     }
 
     // To where it happens next, and to whom; where nothing comes, that is said.
@@ -389,7 +398,7 @@ class MachineView final : public View {
             if (next.request >= 0) frame.session.machine.followed = next.request;
             return;
         }
-        told_at_ = frame.clock;
+        told_at_ = frame.clock, told_until_ = frame.ui.now + seconds_told;
         told_ = trace.truncated && trace.kept_until < trace.cycles
                     ? fmt::format("no {} comes up to cycle {}, where what is kept in full ends", name,
                                   with_commas(trace.kept_until))
@@ -409,6 +418,7 @@ class MachineView final : public View {
     double last_ = 0, wheeled_ = 0;
     std::string typed_, told_;  // told_: why one does not get there
     double told_at_ = -1;       // where the clock stood then
+    double told_until_ = 0;
     bool told_of_cycle_ = false;
     mutable KeptLanes kept_;
     mutable std::map<std::string, std::unique_ptr<View>> shown_;  // other views, within a picture
