@@ -31,7 +31,31 @@ LoadStore::Way past_l1() {
 int64_t latency(LoadStore& sm, uint64_t address, int64_t now) {
     return sm.global(0, now, Access::load, Addresses(address, 0).at, all, 4, past_l1()).ready - now;
 }
+// That of a lone load from DRAM by an SM of the left half.
+int64_t dram_latency(const GpuSpec& gpu, const MemorySystem& memory, uint64_t address) {
+    const bool far = memory.half_of_line(address / 128) != 0;
+    return far ? std::max(gpu.dram_latency.value, gpu.dram_far_latency.value) : gpu.dram_latency.value;
+}
 }  // namespace
+
+TEST_CASE("DRAM behind the far half of an H200 takes longer, for SMs of either half") {
+    const GpuSpec gpu = gpu_named("h200").value();
+    REQUIRE(gpu.dram_far_latency > gpu.dram_latency);
+    MemorySystem memory(gpu);
+    LoadStore left(gpu, memory, 0, 0), right(gpu, memory, 0, gpu.sms - 1);
+    uint32_t far = 0;
+    int64_t now = 0;
+    for (uint64_t line = 0; line < 1000; ++line) {
+        const bool of_right = memory.half_of_line(base / 128 + 2 * line) == 1;
+        CHECK(latency(left, base + line * 256, now += 10000) == (of_right ? gpu.dram_far_latency : gpu.dram_latency));
+        const uint64_t other = base + (1 << 30) + line * 256;
+        const bool near = memory.half_of_line(other / 128) == 1;
+        CHECK(latency(right, other, now += 10000) == (near ? gpu.dram_latency : gpu.dram_far_latency));
+        far += of_right ? 1 : 0;
+    }
+    CHECK(far > 400);
+    CHECK(far < 600);
+}
 
 TEST_CASE("an access to the far half of L2 takes the row's longer latency until the near half has its copy") {
     for (const char* name : {"a100", "h100"}) {
@@ -87,8 +111,10 @@ TEST_CASE("a chase over more pages than the TLB holds adds a walk to every acces
             int64_t now = 0;
             for (uint64_t round = 0; round < 3; ++round)  // each time another line of each page
                 for (uint64_t page = 0; page < touched; ++page) {
-                    const int64_t cycles = latency(sm, base + page * gpu.page_bytes + round * 4096, now += 10000);
-                    if (round > 0) CHECK(cycles == gpu.dram_latency + (touched > pages ? gpu.tlb_miss_latency : 0));
+                    const uint64_t at = base + page * gpu.page_bytes + round * 4096;
+                    const int64_t cycles = latency(sm, at, now += 10000);
+                    if (round > 0)
+                        CHECK(cycles == dram_latency(gpu, memory, at) + (touched > pages ? gpu.tlb_miss_latency : 0));
                 }
             CHECK(sm.counters().page_lookups == 3 * touched);
             CHECK((sm.counters().page_walks == 0) == (touched == pages));
@@ -249,7 +275,7 @@ TEST_CASE("constants hit the nearest cache, then the second, then L2, and differ
             now += 10000;
             return sm.constant(now, Addresses(at, stride).at, all, 4, false).ready - now;
         };
-        CHECK(cycles(base, 0) == gpu.dram_latency);
+        CHECK(cycles(base, 0) == dram_latency(gpu, memory, base));
         CHECK(cycles(base, 0) == gpu.constant_latency);
         CHECK(cycles(base, 2) == gpu.constant_latency + 31);  // 32 addresses of one line
         now += 10000;
@@ -272,7 +298,7 @@ TEST_CASE("a texture fetch takes the texture unit's latency and rate, and counts
         std::vector<uint64_t> sectors;
         for (uint64_t k = 0; k < 4; ++k) sectors.push_back(base + 32 * k);
         const int64_t beside = std::max<int64_t>(0, int64_t{gpu.texture_latency} - int64_t{gpu.l1_latency});
-        CHECK(sm.texture(0, 0, sectors, 32, 4).ready == gpu.dram_latency + beside);
+        CHECK(sm.texture(0, 0, sectors, 32, 4).ready == dram_latency(gpu, memory, base) + beside);
         CHECK(sm.texture(0, 10000, sectors, 32, 4).ready - 10000 == gpu.l1_latency + beside);
         int64_t last = 0;
         for (int i = 0; i < 100; ++i) last = sm.texture(0, 20000, sectors, 32, 4).ready;
