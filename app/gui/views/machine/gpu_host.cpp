@@ -106,7 +106,7 @@ std::vector<HostRow> rows_of_program(const MachineFrame& frame) {
     };
     std::vector<Asked> all;
     const auto add = [&](double begin, double end, std::string top, std::string bytes, bool is_shown) {
-        const std::string_view when = is_shown ? "runs" : now < begin ? "comes later" : now >= end ? "done" : "runs";
+        const std::string_view when = is_shown ? "runs" : now < begin ? "later" : now >= end ? "done" : "runs";
         HostRow row{std::move(top), bytes.empty() ? std::string(when) : fmt::format("{}, {}", bytes, when)};
         row.runs = when == "runs";
         row.copies = !bytes.empty();
