@@ -750,9 +750,6 @@ constexpr GpuSpec h200 = [] {
     g.dram_latency = {605, "measured on this GPU: lines that nobody has touched come after about 605 cycles or about 785"};
     g.dram_far_latency = {785,
                           "measured on this GPU: lines that nobody has touched come after about 605 cycles or about 785"};
-    g.block_start_latency = {320,
-                             "measured on this GPU: 370 to 390 cycles from a block's end to the next one's first "
-                             "instruction, its last store's way in them, and 70 for which its indices let it wait"};
     g.tlb_miss_latency = {0, "measured on this GPU: a chain through 16 GB takes no longer than one through 16 MB"};
     g.barrier_latency = {14, of_h200};
     g.sfu_latency = {17, of_h200};
