@@ -33,6 +33,7 @@ struct Pointed {  // what a wrong access was meant for
     std::string name;
     uint64_t begin = 0, bytes = 0;  // of the allocation, or of the shared variable as an offset
     uint64_t value = 0;             // of the pointer
+    bool shared = false;            // a variable in shared memory: each block has its own
 };
 
 // The elements as the kernel counts them.
@@ -213,8 +214,13 @@ std::string advice_for_index(const ValueTrees& trees, uint32_t pc, const Pointed
             return at + " lets too many through: " + in_quotes(to.name) + " has " + commas(e.count) + " elements.";
         return at + " is not enough: " + condition + " would be.";
     }
-    return (blocks * threads > e.count ? "The launch has " + commas(blocks * threads) + " threads: guard the access with "
-                                       : "Guard the access with ") +
+    if (to.shared && threads > e.count && text.find("threadIdx") != std::string::npos)
+        return "The block has " + commas(threads) + " threads, and " + in_quotes(to.name) + " has room for " +
+               commas(e.count) + " elements: make it as large as the block, or launch blocks of at most " + commas(e.count) +
+               " threads.";
+    return (!to.shared && blocks * threads > e.count
+                ? "The launch has " + commas(blocks * threads) + " threads: guard the access with "
+                : "Guard the access with ") +
            condition + ".";
 }
 
@@ -423,7 +429,7 @@ Provenance explain_shared(const ValueTrees& trees, uint32_t pc, const WrongAcces
     if (!variable) return told;
     const uint64_t room = block.shared.size() - std::min<uint64_t>(block.shared.size(), variable->offset);
     Pointed to{readable_variable(variable->name), variable->offset, variable->bytes ? variable->bytes : room,
-               variable->offset};
+               variable->offset, true};
     WrongAccess seen = access;  // offsets of 32 bits wrap below 0
     if (seen.address > UINT32_MAX / 2 && seen.address <= UINT32_MAX) seen.address |= ~uint64_t{UINT32_MAX};
     told.allocation = to.name;
