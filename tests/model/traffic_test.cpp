@@ -184,6 +184,41 @@ TEST_CASE("between reads, writes cost the bus a turnaround for every two kilobyt
     }
 }
 
+TEST_CASE("reads wait longer the busier their channel is, each its own time, and a lone one does not wait") {
+    const GpuSpec gpu = gpu_named("h200").value();
+    const auto waits_at = [&](double load) {  // of reads of a line that come to one channel as evenly as the load says
+        Dram dram(gpu);
+        std::vector<double> waits;
+        const double every = 128 / (dram.bytes_per_cycle() / gpu.dram_channels * gpu.dram_efficiency) / load;
+        uint64_t line = 0;
+        for (int i = 0; i < 20000; ++line) {
+            if (dram.channel_of(line) != 0) continue;
+            const Ticks now = ticks_of(every * i++);
+            Ticks wait = -1;
+            dram.access(line, now, now, 128, 0, &wait);
+            waits.push_back(static_cast<double>(wait) / ticks_a_cycle / gpu.boost_mhz * 1000);
+        }
+        return waits;
+    };
+    const auto mean = [](const std::vector<double>& of) {
+        double sum = 0;
+        for (const double each : of) sum += each;
+        return sum / static_cast<double>(of.size());
+    };
+    const double figure = gpu.dram_loaded_ns;
+    CHECK(figure > 0);
+    CHECK(mean(waits_at(0.01)) == 0);
+    CHECK(mean(waits_at(0.25)) == Approx(figure / 3).epsilon(0.05));
+    CHECK(mean(waits_at(0.5)) == Approx(figure).epsilon(0.05));
+    CHECK(mean(waits_at(0.75)) == Approx(figure * 3).epsilon(0.05));
+    CHECK(mean(waits_at(0.99)) == Approx(figure * 0.85 / 0.15).epsilon(0.05));
+    std::vector<double> half = waits_at(0.5);
+    CHECK(half == waits_at(0.5));
+    std::sort(half.begin(), half.end());  // as an exponential distribution: ln 2 in the middle, ln 10 at nine tenths
+    CHECK(half[half.size() / 2] == Approx(figure * 0.693).epsilon(0.08));
+    CHECK(half[half.size() * 9 / 10] == Approx(figure * 2.303).epsilon(0.08));
+}
+
 TEST_CASE("modifiers say which cache a load looks in") {
     CHECK(cache_use_of("ld.global.f32") == CacheUse::normal);
     CHECK(cache_use_of("ld.global.cg.f32") == CacheUse::l2_only);

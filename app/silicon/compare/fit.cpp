@@ -43,6 +43,7 @@ constexpr Row rows[] = {
     {"dram_row_cycle_ns", nullptr, &GpuSpec::dram_row_cycle_ns, any},
     {"dram_activate_ns", nullptr, &GpuSpec::dram_activate_ns, any},
     {"dram_turnaround_ns", nullptr, &GpuSpec::dram_turnaround_ns, any},
+    {"dram_loaded_ns", nullptr, &GpuSpec::dram_loaded_ns, any},
     {"l1_code_latency", &GpuSpec::l1_code_latency, nullptr, any},
     {"blocks_per_cycle", nullptr, &GpuSpec::blocks_per_cycle, any},
     {"block_start_latency", &GpuSpec::block_start_latency, nullptr, any},

@@ -87,6 +87,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(dram_row_cycle_ns, "DRAM row cycle of a bank", "ns"),
         FIGURE(dram_activate_ns, "DRAM rows opened a channel, one in", "ns"),
         FIGURE(dram_turnaround_ns, "DRAM bus turnaround for 2 KiB of writes", "ns"),
+        FIGURE(dram_loaded_ns, "wait of a read at a DRAM channel half in use", "ns"),
         FIGURE(dram_partial_bytes, "DRAM bus for a part of a sector written", "bytes"),
         FIGURE(lsu_queue, "memory instructions buffered", "per sub-core"),
         FIGURE(boost_mhz, "boost clock", "MHz"),

@@ -103,6 +103,7 @@ const std::vector<GpuField> fields = {
     {"dram_row_cycle_ns", &GpuSpec::dram_row_cycle_ns, 0, 100000, "", false},
     {"dram_activate_ns", &GpuSpec::dram_activate_ns, 0, 100000, "", false},
     {"dram_turnaround_ns", &GpuSpec::dram_turnaround_ns, 0, 100000, "", false},
+    {"dram_loaded_ns", &GpuSpec::dram_loaded_ns, 0, 100000, "", false},
     {"dram_partial_bytes", &GpuSpec::dram_partial_bytes, 32, 1024, "a sector has 32 bytes", false},
     {"lsu_queue", &GpuSpec::lsu_queue, 1, 8, "a sub-core buffers one to eight memory instructions in this model", false},
     {"boost_mhz", &GpuSpec::boost_mhz, 1, 10000, "", false},

@@ -92,6 +92,7 @@ struct GpuSpec {
     Count dram_banks, dram_row_bytes;                // a channel; of one row
     Figure dram_row_cycle_ns, dram_activate_ns;      // between two rows of a bank, and of a channel
     Figure dram_turnaround_ns;                       // bus from reads to writes and back, once in 2 KiB of writes
+    Figure dram_loaded_ns;                           // mean wait of a read at a channel that is half in use
     Count dram_partial_bytes;                        // that the bus takes for a sector of which a part was written
     Figure l2_bytes_per_cycle;                       // the whole chip
     Figure dram_gb_per_second;

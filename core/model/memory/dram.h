@@ -2,6 +2,10 @@
 // bus for its bytes; where its row is not open it first waits for its bank and for the channel's turn to open a row, while
 // the bus serves others. Rows that were used a moment ago count as open: controllers gather requests to one row. An idle
 // bank closes its row, so a lone request always takes the fixed latency, which is the caller's.
+//
+// Controllers serve requests in another order than they came in: rows that are open first, writes in batches. For a read
+// that is a wait as in a queue: longer the busier its channel is, and no two alike, so that the slowest of several waits
+// longest.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,8 +26,8 @@ class Dram {
     explicit Dram(const GpuSpec& gpu);
 
     // The time at which the request, which comes here at `now`, gets its channel. It has its turn from `since` on, or as a
-    // read that counts as issued `early` before that.
-    Ticks access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks early = 0);
+    // read that counts as issued `early` before that. `waits`: how much longer its data take under the channel's load.
+    Ticks access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks early = 0, Ticks* waits = nullptr);
     Ticks access(uint64_t line, Ticks now, uint32_t bytes) { return access(line, now, now, bytes); }
     // A write that nobody waits for: takes the channel's time, and says when its queue has room for it. `more`: bytes for
     // which it takes the bus beside its own.
@@ -56,12 +60,17 @@ class Dram {
         Turn bus, activate;
         uint32_t written = 0;   // bytes since the bus last turned round
         bool was_read = false;  // and whether anything was read: else it need not turn
+        int64_t window = 0;     // which its bus was busy for, and in the window before
+        Ticks busy = 0, busy_before = 0;
     };
+    // The share of the latest window in which the bus was busy at `now`, before a request that takes it for `takes`.
+    static double load(Channel&, Ticks now, Ticks takes);
+    Ticks wait_under(double load, uint64_t line, Ticks since) const;
     // When the request's row is open, not before `now`.
     Ticks open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now, Ticks early);
 
     double rate_ = 1, channels_ = 1;  // rate: bytes a cycle of one channel
-    Ticks sector_ticks_ = 1, row_cycle_ = 0, activate_ = 0, turnaround_ = 0, write_queue_ = 0;
+    Ticks sector_ticks_ = 1, row_cycle_ = 0, activate_ = 0, turnaround_ = 0, loaded_ = 0, write_queue_ = 0;
     uint32_t banks_ = 1, chunks_a_row_ = 4;
     Spread spread_;
     std::vector<Channel> channel_;
