@@ -95,9 +95,11 @@ Toolchain clang_toolchain() {
     return {&clang, clang_program(), *clang.version(), {}};
 }
 
-// nvcc takes gcc from the path, or what this variable names.
+// nvcc takes gcc (on Windows cl) from the path, unless one of these variables names another.
 bool nvcc_has_host_compiler() {
-    return std::getenv("NVCC_CCBIN") || !system::find_program({"gcc"}, {}).empty();
+    for (const char* const variable : {"NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
+        if (std::getenv(variable)) return true;
+    return !system::find_program({"gcc", "cl"}, {}).empty();
 }
 
 Toolchain toolchain_for(const ProgramRequest& request) {
