@@ -448,9 +448,7 @@ int main(int argc, char** argv) {
 
 TEST_CASE("nvcc without a compiler of the host's part is told as what is missing") {
     const std::vector<std::string> here = compilers();
-    if (std::find(here.begin(), here.end(), "nvcc") == here.end() || std::getenv("NVCC_CCBIN") ||
-        std::getenv("NVCC_PREPEND_FLAGS") || std::getenv("NVCC_APPEND_FLAGS"))
-        return;
+    if (std::find(here.begin(), here.end(), "nvcc") == here.end()) return;
     const std::string file = write("main.cu", "int main() { return 0; }\n"), before = std::getenv("PATH");
     ::setenv("PATH", scratch().c_str(), 1);
     const Outcome ran = lockstep_command("run " + file + " --compiler nvcc");

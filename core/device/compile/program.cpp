@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -95,11 +94,11 @@ Toolchain clang_toolchain() {
     return {&clang, clang_program(), *clang.version(), {}};
 }
 
-// nvcc takes gcc (on Windows cl) from the path, unless one of these variables names another.
-bool nvcc_has_host_compiler() {
-    for (const char* const variable : {"NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
-        if (std::getenv(variable)) return true;
-    return !system::find_program({"gcc", "cl"}, {}).empty();
+// nvcc takes gcc (on Windows cl) from the path, unless -X=-ccbin names another; its environment variables are not handed on.
+bool nvcc_has_host_compiler(const ProgramRequest& request) {
+    return std::any_of(request.more.begin(), request.more.end(),
+                       [](const std::string& option) { return option.find("-ccbin") != std::string::npos; }) ||
+           !system::find_program({"gcc", "cl"}, {}).empty();
 }
 
 Toolchain toolchain_for(const ProgramRequest& request) {
@@ -107,7 +106,7 @@ Toolchain toolchain_for(const ProgramRequest& request) {
         throw Failure(fmt::format("'{}' is no architecture: they are written like sm_75", request.arch));
     if (!request.compiler.empty() && request.compiler != "nvcc" && request.compiler != "clang")
         throw Failure(fmt::format("a whole program is compiled by nvcc or clang, not by '{}'", request.compiler));
-    const bool has_nvcc = nvcc.version() && nvcc_has_host_compiler();
+    const bool has_nvcc = nvcc.version() && nvcc_has_host_compiler(request);
     if (request.compiler == "nvcc" && nvcc.version() && !has_nvcc)
         throw Failure("nvcc needs a compiler of the host's part, and g++ is not here: apt install g++", ExitStatus::missing);
     const bool by_nvcc = request.compiler != "clang" && has_nvcc;
