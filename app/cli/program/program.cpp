@@ -310,7 +310,7 @@ void add_exec(const Command& app, int& status) {
     command.add_option("--check", asked->check, "all, none or a list, as for 'lockstep run'");
     command.add_option("--max-instructions", asked->max_instructions, "warp instructions before a kernel is a run-away")
         .check(not_from_1);
-    command.add_option("--max-seconds", asked->max_seconds, max_seconds_of_a_program).between(0.1, 1e6);
+    command.add_option("--max-seconds", asked->max_seconds, max_seconds_of_a_program).between(0.1, 86400);
     command.add_option("--report", asked->report, "none: say nothing behind the program; else all");
     command.add_option("--json", asked->json, "write the report as JSON; '-' for stdout");
     command.add_option("--trace", asked->trace,
