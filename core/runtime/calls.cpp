@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/tell.h"
+#include "core/runtime/report/names.h"
 #include "core/runtime/report/sites.h"
 #include "core/runtime/runtime.h"
 #include "core/system/callers.h"
@@ -27,24 +28,6 @@ model::GpuSpec gpu_of(const std::string& name) {
         std::exit(2);
     }
     return gpu.value();
-}
-
-// "&d_x" and "(void**)&d_x, bytes" name d_x; an array's element keeps its index.
-std::string name_in(const std::string& arguments) {
-    size_t begin = 0, end = 0;
-    int depth = 0;
-    for (; end < arguments.size(); ++end) {
-        const char c = arguments[end];
-        if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
-        if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
-        if (c == ',' && depth == 0) break;
-    }
-    std::string name = arguments.substr(0, end);
-    const size_t cast = name.rfind(')');  // of (void**)&p and (void**)(&p)
-    if (name.starts_with("(") && cast != std::string::npos && cast + 1 < name.size()) begin = cast + 1;
-    name = name.substr(begin);
-    std::erase_if(name, [](char c) { return c == '&' || c == ' ' || c == '(' || c == ')'; });
-    return name;
 }
 
 void crash(int, uint64_t address) {

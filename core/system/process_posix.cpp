@@ -273,6 +273,10 @@ int nameless_file(std::string_view contents) {
 }  // namespace
 
 ChildOutcome run_in_foreground(const Foreground& run) {
+    return run_in_foreground_within(run, 0);
+}
+
+ChildOutcome run_in_foreground_within(const Foreground& run, double seconds) {
     std::vector<std::string> words = words_of(run), all = environment_of(run);
     const std::vector<char*> argv = pointers(words), environment = pointers(all);
     const std::string program = run.program.string();
@@ -295,11 +299,22 @@ ChildOutcome run_in_foreground(const Foreground& run) {
     struct sigaction before[std::size(passed)];
     for (size_t k = 0; k < std::size(passed); ++k) sigaction(passed[k], &forward, &before[k]);
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    bool is_late = false;
+    const auto begin = Clock::now();
+    const auto passed_seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+    constexpr double patience = 2;
+    for (pid_t ended = 0; ended != child;) {
+        ended = waitpid(child, &status, seconds > 0 ? WNOHANG : 0);
+        if (ended < 0 && errno != EINTR) break;
+        if (ended != 0) continue;
+        if (passed_seconds() >= seconds && !std::exchange(is_late, true)) kill(child, SIGTERM);
+        if (passed_seconds() >= seconds + patience) kill(child, SIGKILL);
+        usleep(5000);
     }
     foreground_child = 0;
     for (size_t k = 0; k < std::size(passed); ++k) sigaction(passed[k], &before[k], nullptr);
     tell_end(outcome, status);
+    if (is_late) outcome.end = ChildOutcome::End::timed_out;
     return outcome;
 }
 

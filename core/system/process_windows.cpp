@@ -221,6 +221,10 @@ ChildOutcome run_program(const fs::path& program, const std::vector<std::string>
 }
 
 ChildOutcome run_in_foreground(const Foreground& run) {
+    return run_in_foreground_within(run, 0);
+}
+
+ChildOutcome run_in_foreground_within(const Foreground& run, double seconds) {
     for (const std::string& setting : run.settings) {
         const size_t equals = setting.find('=');
         SetEnvironmentVariableW(wide(setting.substr(0, equals)).c_str(), wide(setting.substr(equals + 1)).c_str());
@@ -246,11 +250,16 @@ ChildOutcome run_in_foreground(const Foreground& run) {
     SetConsoleCtrlHandler(nullptr, TRUE);  // Ctrl-C is the program's
     ResumeThread(started.hThread);
     CloseHandle(started.hThread);
+    const bool is_late =
+        seconds > 0 && WaitForSingleObject(started.hProcess, static_cast<DWORD>(1000 * seconds)) == WAIT_TIMEOUT;
+    if (is_late) TerminateJobObject(child.job.value, 1);
     WaitForSingleObject(started.hProcess, INFINITE);
     SetConsoleCtrlHandler(nullptr, FALSE);
     DWORD status = 0;
     GetExitCodeProcess(started.hProcess, &status);
-    outcome.end = status >= 0xc0000000u ? ChildOutcome::End::killed : ChildOutcome::End::exited;
+    outcome.end = is_late                 ? ChildOutcome::End::timed_out
+                  : status >= 0xc0000000u ? ChildOutcome::End::killed
+                                          : ChildOutcome::End::exited;
     outcome.status = static_cast<int>(status);
     return outcome;
 }

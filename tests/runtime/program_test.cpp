@@ -399,6 +399,64 @@ TEST_CASE("what is no program, cannot be compiled or dies is told in a sentence"
     CHECK(dies.err.find("the program was ended by signal 6") != std::string::npos);
 }
 
+TEST_CASE("a launch is taken as Visual Studio formats it, and faults are told at its own lines") {
+    use_own_cache();
+    write("spaced.cuh",
+          "#pragma once\n__global__ void k(int* p) { p[threadIdx.x] = 1; }\n"
+          "inline void launch(int* p) { k << <1, 32 >> > (p); }\n");
+    const std::string file = write("spaced.cu", R"(#include <cstdio>
+#include "spaced.cuh"
+int main() {
+    int* p;
+    cudaMalloc(&p, 64);
+    launch(p);
+    k << <1, 16 >> > (p);
+    printf("%d\n", cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+    return 0;
+}
+)");
+    for (const std::string& compiler : compilers()) {
+        const Outcome ran = lockstep_command("run " + file + " --functional --compiler " + compiler);
+        INFO(compiler << "\n" << ran.err);
+        CHECK(ran.status == 0);
+        CHECK(ran.out == "1\n");
+        CHECK(ran.err.find("spaced.cuh:2: memcheck:") != std::string::npos);
+        CHECK(ran.err.find("spaced.cu:5)") != std::string::npos);  // where it was allocated
+    }
+}
+
+TEST_CASE("a host program that never ends is ended after --max-seconds, with what there was so far") {
+    use_own_cache();
+    if (compilers().empty()) return;
+    const std::string file = write("endless.cu", R"(#include <csignal>
+#include <cstdlib>
+__global__ void k() {}
+int main(int argc, char** argv) {
+    if (argc > 1) signal(SIGTERM, SIG_IGN);
+    k<<<1, 1>>>();
+    for (volatile int x = 0;; x = x + 1) {}
+}
+)");
+    for (const char* const stubborn : {"", " -- yes"}) {
+        const Outcome ran = lockstep_command("run " + file + " --functional --max-seconds 1" + stubborn);
+        INFO(ran.err);
+        CHECK(ran.status == 2);
+        CHECK(ran.err.find("the program was not done after 1 s (--max-seconds), and was ended\n") != std::string::npos);
+    }
+    refuses("run " + file + " --max-seconds 0", "--max-seconds");
+}
+
+TEST_CASE("nvcc without a compiler of the host's part is told as what is missing") {
+    const std::vector<std::string> here = compilers();
+    if (std::find(here.begin(), here.end(), "nvcc") == here.end()) return;
+    const std::string file = write("main.cu", "int main() { return 0; }\n"), before = std::getenv("PATH");
+    ::setenv("PATH", scratch().c_str(), 1);
+    const Outcome ran = lockstep_command("run " + file + " --compiler nvcc");
+    ::setenv("PATH", before.c_str(), 1);
+    CHECK(ran.status == 3);
+    CHECK(ran.err == "error: nvcc needs a compiler of the host's part, and g++ is not here: apt install g++\n");
+}
+
 TEST_CASE("a program that was compiled is not compiled again until one of its files changes") {
     use_own_cache();
     if (compilers().empty()) return;

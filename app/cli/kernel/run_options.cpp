@@ -230,6 +230,8 @@ void add_run(const Command& app, int& status) {
                        "of a program: the launches to simulate: all, none, or first:N of each kernel and shape; a later one "
                        "takes the time of those");
     command.add_option("--l2", program->l2, std::string("of a program: ") + l2_of_a_program);
+    command.add_option("--max-seconds", program->max_seconds, std::string("of a program: ") + max_seconds_of_a_program)
+        .between(0.1, 86400);
     command.add_option("--report", program->report, "of a program: none says nothing behind it; else all");
     command.add_option("--metrics", options->metrics,
                        "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "

@@ -23,6 +23,7 @@
 #include "core/runtime/report/report.h"
 #include "core/runtime/report/settings.h"
 #include "core/runtime/report/sites.h"
+#include "core/system/feed.h"
 #include "core/system/system.h"
 
 namespace lockstep::cli {
@@ -179,23 +180,30 @@ int run_executable(const ProgramAsked& asked, const fs::path& executable, const 
     const fs::path report_file = folder.path() / "report.json";
     std::vector<std::string> environment = runtime::environment_of(settings_of(asked, report_file));
     for (std::string& setting : device::library_settings()) environment.push_back(std::move(setting));
-    const system::ChildOutcome outcome = system::run_in_foreground({.program = executable,
-                                                                    .name = name,
-                                                                    .arguments = arguments,
-                                                                    .settings = environment,
-                                                                    .output_is_errors = asked.json == "-"});
+    const system::ChildOutcome outcome = system::run_in_foreground_within({.program = executable,
+                                                                           .name = name,
+                                                                           .arguments = arguments,
+                                                                           .settings = environment,
+                                                                           .output_is_errors = asked.json == "-"},
+                                                                          asked.max_seconds);
     using End = system::ChildOutcome::End;
     if (outcome.end == End::not_started || (outcome.end == End::exited && outcome.status == 127))
         throw Failure(why_not_started(executable), machine_of(executable) == machine_of(system::own_executable())
                                                        ? ExitStatus::missing
                                                        : ExitStatus::bad_input);
     if (outcome.end == End::killed) tell("the program was ended by {}\n", system::signal_text(outcome.status));
-    const int status = outcome.end == End::exited ? outcome.status : 128 + outcome.status;
+    if (outcome.end == End::timed_out)
+        tell("the program was not done after {:g} s (--max-seconds), and was ended\n", asked.max_seconds);
+    const int status = outcome.end == End::timed_out ? static_cast<int>(ExitStatus::bad_input)
+                       : outcome.end == End::exited  ? outcome.status
+                                                     : 128 + outcome.status;
     std::error_code error;
     if (!fs::exists(report_file, error)) {
         if (outcome.end == End::exited) tell("note: the program made no call of CUDA's runtime\n");
         return status;
     }
+    const bool is_asked = asked.report != "none" || !asked.check.empty() || !asked.json.empty() || !asked.trace.empty();
+    if (!is_asked) return status;  // a report of many launches takes longer to read than the program to run
     runtime::Report report = runtime::read_report(report_file.string()).value();
     runtime::resolve_sites(report);
     shorten_paths(report);
@@ -289,7 +297,8 @@ void add_exec(const Command& app, int& status) {
     const Command command = app.add_subcommand(
         "exec",
         "run a program that nvcc linked with -cudart shared on the modelled GPU: lockstep exec [options] -- ./a.out "
-        "ARGUMENTS. Its host part runs as any program does, with all that you may do");
+        "ARGUMENTS. Compiled with -lineinfo -Xcompiler -g, its lines are named. Its host part runs as any program does, "
+        "with all that you may do");
     auto asked = std::make_shared<ProgramAsked>();
     command.add_option("--gpu", asked->gpu, "modelled GPU, see 'lockstep gpus'");
     command.add_option("--gpus", asked->gpus, "how many of them the program sees").check(not_from_1);
@@ -301,6 +310,7 @@ void add_exec(const Command& app, int& status) {
     command.add_option("--check", asked->check, "all, none or a list, as for 'lockstep run'");
     command.add_option("--max-instructions", asked->max_instructions, "warp instructions before a kernel is a run-away")
         .check(not_from_1);
+    command.add_option("--max-seconds", asked->max_seconds, max_seconds_of_a_program).between(0.1, 86400);
     command.add_option("--report", asked->report, "none: say nothing behind the program; else all");
     command.add_option("--json", asked->json, "write the report as JSON; '-' for stdout");
     command.add_option("--trace", asked->trace,

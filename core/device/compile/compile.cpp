@@ -8,6 +8,7 @@
 #include "core/base/nearest.h"
 #include "core/base/sizes.h"
 #include "core/device/compile/compilers.h"
+#include "core/device/compile/joined_launches.h"
 #include "core/device/compile/kernel_cache.h"
 #include "core/device/compile/source_tokens.h"
 #include "core/device/kernels/kernel_library.h"
@@ -264,7 +265,7 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     limits.seconds = options.seconds;
     limits.processor_seconds = options.processor_seconds;
     const TemporaryFolder folder;
-    const std::string plain = with_plain_comments(cuda_source);
+    const std::string plain = with_joined_launches(with_plain_comments(cuda_source));
     write_file(folder.path() / source_name, plain);
     const CompileRequest request{
         plain,         options.arch, options.least_arch, include_folders(file, options.include), options.define,

@@ -13,6 +13,7 @@
 #include "core/base/hash.h"
 #include "core/base/missing_file.h"
 #include "core/device/compile/compilers.h"
+#include "core/device/compile/joined_launches.h"
 #include "core/device/compile/linked_program.h"
 #include "core/device/compile/nvcc_steps.h"
 #include "core/device/compile/source_tokens.h"
@@ -93,12 +94,22 @@ Toolchain clang_toolchain() {
     return {&clang, clang_program(), *clang.version(), {}};
 }
 
+// nvcc takes gcc (on Windows cl) from the path, unless -X=-ccbin names another; its environment variables are not handed on.
+bool nvcc_has_host_compiler(const ProgramRequest& request) {
+    return std::any_of(request.more.begin(), request.more.end(),
+                       [](const std::string& option) { return option.find("-ccbin") != std::string::npos; }) ||
+           !system::find_program({"gcc", "cl"}, {}).empty();
+}
+
 Toolchain toolchain_for(const ProgramRequest& request) {
     if (!request.arch.empty() && !is_arch(request.arch))
         throw Failure(fmt::format("'{}' is no architecture: they are written like sm_75", request.arch));
     if (!request.compiler.empty() && request.compiler != "nvcc" && request.compiler != "clang")
         throw Failure(fmt::format("a whole program is compiled by nvcc or clang, not by '{}'", request.compiler));
-    const bool by_nvcc = request.compiler != "clang" && nvcc.version();
+    const bool has_nvcc = nvcc.version() && nvcc_has_host_compiler(request);
+    if (request.compiler == "nvcc" && nvcc.version() && !has_nvcc)
+        throw Failure("nvcc needs a compiler of the host's part, and g++ is not here: apt install g++", ExitStatus::missing);
+    const bool by_nvcc = request.compiler != "clang" && has_nvcc;
     if (!by_nvcc && (request.compiler == "nvcc" || !clang.version())) {
         const Compiler& missing = request.compiler == "nvcc" ? nvcc : clang;
         throw Failure(fmt::format("no compiler for whole programs is here: install {}", missing.needs), ExitStatus::missing);
@@ -229,13 +240,16 @@ void compile_plainly(const Toolchain& tools, const ProgramRequest& request, Comp
 
 void compile_by_clang(const Toolchain& tools, const ProgramRequest& request, Compilation& work) {
     if (work.source.extension() != ".cu") return compile_plainly(tools, request, work);
+    const std::vector<std::string> joined = joined_launch_options(work.source, request.include, work.folder);
     std::vector<std::string> device = clang_options(request, work);
+    device.insert(device.end(), joined.begin(), joined.end());
     device.insert(device.end(), {"--cuda-device-only", "-S", "-Xclang", "-target-feature", "-Xclang", "+ptx64"});
     for (const std::string& option : libclc_options())
         if (option != libclc_options().front()) device.push_back(option);
     device.insert(device.end(), {"-MD", "-MF", "device.d", "-o", "device.ptx", work.source.string()});
     if (!step(tools, request, work, std::move(device))) return;
     std::vector<std::string> host = clang_options(request, work);
+    host.insert(host.end(), joined.begin(), joined.end());
     host.insert(host.end(),
                 {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", "device.ptx", "-w", "-c"});
     host.insert(host.end(), {"-MD", "-MF", "files.d", "-o", work.object.string(), work.source.string()});

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/base/files.h"
+#include "core/runtime/report/names.h"
 #include "core/system/system.h"
 
 namespace lockstep::runtime {
@@ -171,6 +172,7 @@ void resolve_sites(Report& report) {
     for (auto* sentences : {&report.races, &report.touches, &report.notes})
         for (std::string& sentence : *sentences) put_sites(sentence, sites);
     report.places.clear();
+    name_allocations(report);
 }
 
 }  // namespace lockstep::runtime

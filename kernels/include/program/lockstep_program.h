@@ -173,4 +173,5 @@ using ::tgamma;
 #undef LOCKSTEP_DEVICE
 #undef LOCKSTEP_BOTH_SIDES
 #include "lockstep_call_sites.h"
+#define __NVCC__ 1  // behind the standard headers: programs ask by it whether __device__ is a word
 #endif

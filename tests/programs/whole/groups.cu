@@ -27,6 +27,18 @@ __global__ void tiles(int* sums, int* reduced, int* odd) {
     cg::sync(block);
 }
 
+// Groups whose size only the run knows, and those that a label or a condition makes of a warp.
+__global__ void parts(int* sizes, int* labelled, int* odd) {
+    const cg::thread_group part = cg::tiled_partition(cg::this_thread_block(), 16);
+    const int i = static_cast<int>(threadIdx.x);
+    sizes[i] = static_cast<int>(100 * part.size() + part.thread_rank());
+    const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    const auto same = cg::labeled_partition(warp, i % 3);
+    labelled[i] = static_cast<int>(100 * same.size() + same.thread_rank());
+    const auto half = cg::binary_partition(warp, i % 2 == 1);
+    odd[i] = static_cast<int>(100 * half.size() + half.thread_rank());
+}
+
 __global__ void two_phases(int* data, int* out, int n) {
     const cg::grid_group grid = cg::this_grid();
     const int i = static_cast<int>(grid.thread_rank());
@@ -44,6 +56,17 @@ int main() {
     for (int t = 0; t < 8; ++t) EXPECT(h[t] == 64 * t + 28);
     EXPECT(h[8] == 31 && h[9] == 63 && h[10] == 32);
     CHECK(cudaFree(d));
+
+    int *d_parts, parts_of[96];
+    CHECK(cudaMalloc(&d_parts, sizeof parts_of));
+    parts<<<1, 32>>>(d_parts, d_parts + 32, d_parts + 64);
+    CHECK(cudaMemcpy(parts_of, d_parts, sizeof parts_of, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 32; ++i) {
+        EXPECT(parts_of[i] == 1600 + i % 16);
+        EXPECT(parts_of[32 + i] == (i % 3 < 2 ? 1100 : 1000) + i / 3);
+        EXPECT(parts_of[64 + i] == 1600 + i / 2);
+    }
+    CHECK(cudaFree(d_parts));
 
     int n = 256, *data, *out, host[256];
     CHECK(cudaMalloc(&data, n * sizeof(int)));

@@ -5,8 +5,16 @@
 #include <type_traits>
 
 #include "check.h"
+#ifdef __NVCC__  // by which programs ask whether these words are there
+#define ON_BOTH_SIDES __host__ __device__
+#else
+#define ON_BOTH_SIDES
+#endif
+ON_BOTH_SIDES inline int same(int i) {
+    return i;
+}
 __global__ void one(int* p) {
-    p[threadIdx.x] = threadIdx.x;
+    p[threadIdx.x] = same(threadIdx.x);
 }
 __global__ void two(int* p, int a = 5) {
     p[threadIdx.x] = a * threadIdx.x;
