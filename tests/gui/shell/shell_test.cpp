@@ -318,7 +318,7 @@ TEST_CASE("the rungs of the latency ladder have their whole names at 1280 x 720"
         desk.settle();
         CHECK(desk.shows("wide[(32 * k + lane) * 32]"));
     }
-    Desk desk(1, {.lesson = "A07", .lesson_step = 8});
+    Desk desk(1, {.lesson = "A07", .lesson_step = 9});
     desk.size(1280, 720, 1);
     desk.session.workspace = Workspace::learn;
     desk.settle();

@@ -59,7 +59,7 @@ TEST_CASE("Continue goes to where one was: a lesson's step, one's own kernel, a 
     kept.lesson_step = 4;
     desk.shell.recall(kept, true);
     desk.frames(2);
-    CHECK(go_on_of(desk.session).title == "Continue: A08 Coalescing, step 5 of 9");
+    CHECK(go_on_of(desk.session).title == "Continue: A08 Coalescing, step 5 of 10");
     CHECK(go_on_of(desk.session).step == 4);
     CHECK(desk.shell.remembered().workspace == "learn");  // Home is no place to come back to
     CHECK(desk.shell.remembered().lesson_step == 4);
