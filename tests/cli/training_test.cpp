@@ -221,4 +221,27 @@ TEST_CASE("Ctrl-C ends a training after the step under way, with its test figure
     CHECK(ranks.out.find("test set after step ") != std::string::npos);
 }
 
+TEST_CASE("Ctrl-C ends a tensor program with the steps that it made, and a comparison with its rows") {
+    const std::string ended = "timeout --foreground --preserve-status -s INT 2 " + std::string(LOCKSTEP_BINARY);
+    const std::string program = write("long.tape",
+                                      "steps 500\nparam x[64,64] = 0.01\nparam w[64,64] = 0.001\ny = matmul(x, w)\n"
+                                      "y2 = matmul(y, w)\nl = mean(y2^2)\nbackward l\nupdate 0.001\n");
+    const std::string kept = (scratch() / "stopped.json").string();
+    const Outcome tape = shell(ended + " tape " + program + " --device sim:v100 --json " + kept);
+    INFO(tape.out << tape.err);
+    CHECK(tape.status == 130);
+    CHECK(tape.out.find("the last would have been 499; so far (executed)\n  step    0  loss ") != std::string::npos);
+    CHECK(tape.out.find("\n  w            value ") != std::string::npos);
+    const auto json = nlohmann::json::parse(read_file(kept).value());
+    CHECK(json["stopped"] == true);
+    CHECK(json["loss"].size() > 0);
+    CHECK(json["loss"].size() < 500);
+    const Outcome pruned = shell(ended + " train --model mlp --steps 20 --tune-steps 10000000 --prune 2:4");
+    INFO(pruned.out << pruned.err);
+    CHECK(pruned.status == 130);
+    CHECK(pruned.err.find("stopped by Ctrl-C while 2:4 was being trained, after step ") != std::string::npos);
+    CHECK(pruned.out.find("\nf32 ") != std::string::npos);
+    CHECK(pruned.out.find("\n2:4 ") != std::string::npos);
+}
+
 }  // namespace cli_training_test

@@ -151,17 +151,19 @@ int train_cheaper(const CheaperChoice& choice, const nn::TrainerOptions& options
                        .threads = options.threads};
     LongWork work(options.model + " in cheaper forms", LongWork::Interrupt::held);
     run.stop = work.token();
-    int64_t reached = 0;
+    nn::StepRecord reached;
     run.on_step = [&](const std::string& now, const nn::StepRecord& step) {
         work(0);
         if (work.interrupted()) throw Cancelled();
         if (phase != now || (text && step.step > 0 && step.step % 200 == 0)) work.clear();
         if (phase != now && text) tell("training: {}\n", now);
         phase = now;
-        reached = step.step;
+        reached = step;
         if (text && step.step > 0 && step.step % 200 == 0) tell("  step {:>5}  loss {:.4f}\n", step.step, step.loss);
     };
     std::vector<nn::Comparison> made;
+    nn::Comparison so_far;  // of the one under way
+    run.on_row = [&](const nn::Comparison& one) { so_far = one; };
     try {
         if (!choice.quantize.empty()) {
             if (choice.quantize != "int8") throw Failure(fmt::format("--quantize {}: it is int8", choice.quantize));
@@ -191,9 +193,13 @@ int train_cheaper(const CheaperChoice& choice, const nn::TrainerOptions& options
     } catch (const Cancelled&) {
         if (!work.interrupted()) throw;
         work.clear();
-        tell("stopped by Ctrl-C{}{}\n",
-             phase.empty() ? "" : fmt::format(" while {} was being trained, after step {}", phase, reached),
-             made.empty() ? "" : "; what was compared before follows");
+        const bool new_rows = !so_far.rows.empty() && (made.empty() || so_far.method != made.back().method);
+        if (new_rows) made.push_back(so_far);
+        tell("stopped by Ctrl-C{}; {}\n",
+             phase.empty() ? ""
+                           : fmt::format(" while {} was being trained, after step {} of loss {:.4g}", phase, reached.step,
+                                         reached.loss),
+             made.empty() ? "nothing was made to be compared" : "what was made before follows");
     }
     work.clear();
     nlohmann::ordered_json all = nlohmann::ordered_json::array();

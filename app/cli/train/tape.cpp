@@ -86,11 +86,32 @@ void print(const scene::TapeRun& run) {
     }
 }
 
-ordered_json json_of(const scene::TapeRun& run, const std::vector<scene::TapeCause>& causes) {
-    const nn::StepRecord& step = *run.step;
-    ordered_json all{{"program", step.model}, {"device", step.device}, {"steps", run.text.steps}};
+// Of a run that was stopped: its losses, and what the last step that ended made.
+void print_stopped(const scene::TapeRun& run) {
+    const size_t steps = run.loss.size(), most = 10;
+    fmt::print("{}: stopped in step {}, the last would have been {}; so far (executed)\n", run.text.file, steps,
+               run.text.steps - 1);
+    for (size_t i = 0; i < std::min(steps, most); ++i) {
+        const size_t step = steps <= most ? i : i * (steps - 1) / (most - 1);
+        fmt::print("  step {:>4}  loss {:.7g}\n", step, run.loss[step]);
+    }
+    fmt::print("values in step {}\n", steps - 1);
+    const auto first = [](const std::vector<double>& values) {
+        return values.empty() ? "-" : fmt::format("{:.5g}{}", values.front(), values.size() > 1 ? " .." : "");
+    };
+    for (const auto& [name, made] : run.history[steps - 1])
+        fmt::print("  {:<12} value {:>12}  gradient {:>12}\n", name, first(made.value), first(made.gradient));
+}
+
+ordered_json json_of(const scene::TapeRun& run, const std::vector<scene::TapeCause>& causes, const std::string& device) {
+    ordered_json all{{"program", run.text.file.substr(run.text.file.find_last_of('/') + 1)},
+                     {"device", device},
+                     {"steps", run.text.steps},
+                     {"stopped", run.stopped}};
     all["loss"] = ordered_json::array();
     for (const double loss : run.loss) all["loss"].push_back(json_number(loss));
+    if (run.stopped) return all;
+    const nn::StepRecord& step = *run.step;
     all["nodes"] = ordered_json::array();
     for (const nn::GraphNode& node : step.nodes) {
         const auto id = static_cast<size_t>(node.id);
@@ -147,25 +168,27 @@ int run_program(const TapeAsked& asked) {
     const scene::TapeText program = scene::parse_tape(text, asked.file).value();
     LongWork work(asked.file, LongWork::Interrupt::held);
     work.keep_looking();
-    const scene::TapeRunOptions how{
-        .device = asked.device, .seed = asked.seed, .watch = true, .stop = work.token(), .progress = [&](double share) {
-            work(share);
-        }};
+    const scene::TapeRunOptions how{.device = asked.device,
+                                    .seed = asked.seed,
+                                    .watch = true,
+                                    .stop = work.token(),
+                                    .partial = true,
+                                    .progress = [&](double share) { work(share); }};
     std::shared_ptr<const scene::TapeRun> run;
     std::vector<scene::TapeCause> causes;
     try {
         run = scene::run_tape(program, how).value();
-        causes = scene::causes_of(*run, how);
+        if (!run->stopped) causes = scene::causes_of(*run, how);
         work.clear();
     } catch (const Cancelled&) {
         if (!work.interrupted()) throw;
         if (!run) {
-            tell("stopped by Ctrl-C before the program came to its end\n");
+            tell("stopped by Ctrl-C before a step of the program came to its end\n");
             return interrupted_status;
         }
     }
-    if (asked.json != "-") print(*run);
-    if (!asked.json.empty()) write_json(json_of(*run, causes), asked.json);
+    if (asked.json != "-") run->stopped ? print_stopped(*run) : print(*run);
+    if (!asked.json.empty()) write_json(json_of(*run, causes, asked.device), asked.json);
     std::fflush(stdout);
     for (const scene::TapeCause& found : causes) {
         complain({.message = found.cause.text,
@@ -183,6 +206,7 @@ int run_program(const TapeAsked& asked) {
                   .severity = asked.nan == "warn" ? Severity::warning : Severity::error});
         wrong = wrong || asked.nan == "stop";
     }
+    if (run->stopped) return interrupted_status;
     if (work.interrupted()) {
         tell("stopped by Ctrl-C: the program ran to its end, and causes were not looked for\n");
         return interrupted_status;

@@ -29,6 +29,8 @@ struct Checkpoint;
 struct Task;
 struct TrainerOptions;
 
+struct Comparison;
+
 struct CheaperRun {  // how the models of a comparison are trained; 0 and "": the model's own
     std::string model = "mlp", data = "";
     int64_t steps = 0, batch = 0;
@@ -41,6 +43,7 @@ struct CheaperRun {  // how the models of a comparison are trained; 0 and "": th
     std::stop_token stop = {};
     // What is being trained ("f32", "2:4, fine-tuned") and its step.
     std::function<void(const std::string& phase, const StepRecord& step)> on_step = {};
+    std::function<void(const Comparison& so_far)> on_row = {};  // it has one row more
 };
 
 struct CheaperRow {

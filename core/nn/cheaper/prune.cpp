@@ -146,7 +146,7 @@ Comparison compare_pruned(const CheaperRun& run, const PruneOptions& options) {
     const TrainerOptions plain = trainer_options(run, run.model, steps);
     const Outcome base = trained(run, plain, steps, "f32");
     const PassCost full = forward_cost(plain);
-    comparison.rows.push_back(row_of("f32", comparison, base.test, full));
+    add_row(run, comparison, row_of("f32", comparison, base.test, full));
     const std::vector<Layer> layers = layers_of(plain, base.values, 1, false);
 
     // Fine-tuning goes on with a fifth of the rate.
@@ -184,10 +184,8 @@ Comparison compare_pruned(const CheaperRun& run, const PruneOptions& options) {
         const std::string name = fmt::format("magnitude {:.4g} %{}", 100 * share, options.by_layer ? " of each layer" : "");
         const Weights start = masked(base.values, masks);
         const Measure stays{"weights kept", "%", 100 * kept / all};
-        comparison.rows.push_back(row_of(name, comparison, judged(start), cost));
-        comparison.rows.back().more = {stays};
-        comparison.rows.push_back(row_of(name + ", tuned", comparison, fine_tuned(masks, start, name).test, cost));
-        comparison.rows.back().more = {stays};
+        add_row(run, comparison, row_of(name, comparison, judged(start), cost), {stays});
+        add_row(run, comparison, row_of(name + ", tuned", comparison, fine_tuned(masks, start, name).test, cost), {stays});
     }
 
     if (options.two_of_four) {
@@ -202,9 +200,8 @@ Comparison compare_pruned(const CheaperRun& run, const PruneOptions& options) {
                             heap, compress_two_of_four(values.at(layer.name), layer.rows), layer.name);
             });
             const Evaluation test = evaluated(run, how);
-            comparison.rows.push_back(row_of(name, comparison, test, forward_cost(how)));
-            comparison.rows.back().more = {
-                {"loss of the masked dense form off by", "", std::abs(judged(values).loss - test.loss)}};
+            add_row(run, comparison, row_of(name, comparison, test, forward_cost(how)),
+                    {{"loss of the masked dense form off by", "", std::abs(judged(values).loss - test.loss)}});
         };
         const Weights start = masked(base.values, masks);
         compressed(start, "2:4");

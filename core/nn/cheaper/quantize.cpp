@@ -146,7 +146,7 @@ Comparison compare_quantized(const CheaperRun& run) {
     Comparison comparison = comparison_of("int8", run);
     const TrainerOptions options = trainer_options(run, run.model, steps_of(run));
     const Outcome base = trained(run, options, steps_of(run), "f32");
-    comparison.rows.push_back(row_of("f32", comparison, base.test, forward_cost(options)));
+    add_row(run, comparison, row_of("f32", comparison, base.test, forward_cost(options)));
     const std::vector<Layer> layers = layers_of(options, base.values, QuantizeOptions{}.batches, true, true);
     const bool convolves = std::any_of(layers.begin(), layers.end(), [](const Layer& layer) { return layer.convolution; });
     const auto measure = [&](const std::string& name, const QuantizeOptions& how) {
@@ -159,7 +159,7 @@ Comparison compare_quantized(const CheaperRun& run) {
             then([&](Task& task, tensor::Heap& heap) { put(task, heap, base.values); }, with_int8(made, how.requantizes));
         CheaperRow row = row_of(name, comparison, evaluated(run, cheap), forward_cost(cheap));
         row.more.push_back({"weights off by", "%", 100 * weight_error(base.values, made)});
-        comparison.rows.push_back(row);
+        add_row(run, comparison, row);
     };
     if (!convolves) {
         measure("int8 weights, per tensor", {.by_row = false, .weights_only = true});

@@ -33,7 +33,7 @@ Comparison compare_precision(const CheaperRun& run, std::span<const DType> types
             row.more = {{"loss scale", "", made.last.loss_scale},
                         {"steps left out", "", double(made.last.left_out)},
                         {"growths", "", double(made.last.grown)}};
-        comparison.rows.push_back(row);
+        add_row(run, comparison, row);
     }
     return comparison;
 }
@@ -84,7 +84,7 @@ Comparison compare_distilled(const CheaperRun& run, const DistillOptions& option
         const auto by_accuracy = [](const Outcome& a, const Outcome& b) { return a.test.accuracy < b.test.accuracy; };
         const auto [worst, best] = std::minmax_element(outcomes.begin(), outcomes.end(), by_accuracy);
         row.more = {{"worst seed", "%", 100 * worst->test.accuracy}, {"best seed", "%", 100 * best->test.accuracy}};
-        comparison.rows.push_back(row);
+        add_row(run, comparison, row);
     };
     const int64_t long_steps = options.teacher_steps > 0 ? options.teacher_steps : model_named(options.teacher).steps;
     CheaperRun of_teacher = run;
@@ -159,13 +159,13 @@ Comparison compare_lora(const CheaperRun& run, const LoraOptions& options) {
     const auto start = [&base](Task& task, tensor::Heap& heap) { put(task, heap, base.values); };
     other.alter = start;
     const PassCost cost = forward_cost(other);
-    comparison.rows.push_back(row_of("before tuning", comparison, evaluated(run, other), cost));
+    add_row(run, comparison, row_of("before tuning", comparison, evaluated(run, other), cost));
 
     const auto with_training = [&](const std::string& name, const Outcome& made, const PassCost& form) {
         CheaperRow row = row_of(name, comparison, made.test, form);
         row.trained = made.trained;
         row.state_bytes = made.state_bytes;
-        comparison.rows.push_back(row);
+        add_row(run, comparison, row);
     };
     with_training("tuned whole", trained(run, other, tune, "tuned whole"), cost);
 
@@ -176,8 +176,8 @@ Comparison compare_lora(const CheaperRun& run, const LoraOptions& options) {
     const Weights whole = merged(tuned.values, layers, options);
     other.alter = [&whole](Task& task, tensor::Heap& heap) { put(task, heap, whole); };
     const Evaluation test = evaluated(run, other);
-    comparison.rows.push_back(row_of("LoRA merged", comparison, test, cost));
-    comparison.rows.back().more = {{"loss off by", "", std::abs(test.loss - tuned.test.loss)}};
+    add_row(run, comparison, row_of("LoRA merged", comparison, test, cost),
+            {{"loss off by", "", std::abs(test.loss - tuned.test.loss)}});
     return comparison;
 }
 

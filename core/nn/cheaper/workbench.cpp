@@ -201,6 +201,12 @@ Comparison comparison_of(const std::string& method, const CheaperRun& run) {
             .rows = {}};
 }
 
+void add_row(const CheaperRun& run, Comparison& comparison, CheaperRow row, std::vector<Measure> more) {
+    row.more.insert(row.more.end(), more.begin(), more.end());
+    comparison.rows.push_back(std::move(row));
+    if (run.on_row) run.on_row(comparison);
+}
+
 CheaperRow row_of(const std::string& method, const Comparison& comparison, const Evaluation& test, const PassCost& cost) {
     return {.method = method,
             .quality = comparison.lower_is_better ? test.loss : test.accuracy,

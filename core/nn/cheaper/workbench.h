@@ -55,5 +55,6 @@ PassCost forward_cost(const TrainerOptions& options);  // on `meta`: nothing is 
 
 CheaperRow row_of(const std::string& method, const Comparison& comparison, const Evaluation& test, const PassCost& cost);
 Comparison comparison_of(const std::string& method, const CheaperRun& run);
+void add_row(const CheaperRun& run, Comparison& comparison, CheaperRow row, std::vector<Measure> more = {});
 
 }  // namespace lockstep::nn::cheaper

@@ -45,6 +45,7 @@ std::optional<TapeCause> diverged_tape(const TapeRun& run, const TapeRunOptions&
         quick.device = "host";
         quick.keep_runs = quick.watch = false;
         quick.progress = {};
+        quick.partial = false;
         const auto again = run_tape(smaller, quick);
         if (!again) return found;
         const std::vector<double>& losses = again.value()->loss;

@@ -112,6 +112,7 @@ struct TapeRun {
     int anomaly_line = 0;                         // the line that recorded its node,
     int64_t anomaly_step = 0;                     // and the step
     std::shared_ptr<const nn::StepRecord> step;   // the last one
+    bool stopped = false;                         // in the step behind those of `loss`: there is no `step`
 };
 // "step 1: the first value that is not finite is a NaN in the value of z (log), element []"; the run has an anomaly.
 std::string anomaly_text(const TapeRun& run);
@@ -124,6 +125,7 @@ struct TapeRunOptions {
     int64_t most_work = 8'000'000'000;        // threads of all launches, and 20,000 a launch: two minutes at most
     bool watch = false;  // looks at every value and gradient of a program in mode direct: fills TapeRun::anomaly
     std::stop_token stop = {};
+    bool partial = false;                       // a stop ends it in what there is, where a step has ended: TapeRun::stopped
     std::function<void(double)> progress = {};  // as RunOptions::progress
 };
 Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const TapeRunOptions& options);

@@ -311,13 +311,15 @@ struct TapeRunner {
 }  // namespace
 
 Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const TapeRunOptions& options) {
+    auto run = std::make_shared<TapeRun>();
+    run->text = text;
     try {
-        auto run = std::make_shared<TapeRun>();
-        run->text = text;
         TapeRunner(run->text, options, *run).go();
         return std::shared_ptr<const TapeRun>(std::move(run));
     } catch (const Cancelled&) {
-        throw;
+        if (!options.partial || run->loss.empty()) throw;
+        run->stopped = true;
+        return std::shared_ptr<const TapeRun>(std::move(run));
     } catch (const Failure& failure) {
         if (failure.status == ExitStatus::missing) throw;
         return failure.diagnostic;
